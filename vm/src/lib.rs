@@ -1,7 +1,7 @@
 //! backedge's virtual machine: modules, instances, interpreter, traps, code table and WASI.
 //!
 //! Reading order: [`module`] (bytes to a validated module), [`layout`] (what compiled code sees), [`trap`], [`builtin`] and [`code`] (what a compiler
-//! is given and gives back).
+//! is given and gives back), [`wasi`].
 
 pub mod builtin;
 pub mod code;
@@ -9,3 +9,4 @@ pub mod layout;
 pub mod module;
 pub mod signature;
 pub mod trap;
+pub mod wasi;
