@@ -175,6 +175,10 @@ impl Translator<'_, '_> {
         let values = self.pop_slice(params.len());
         self.b.ins().jump(header, &arguments(&values));
         self.enter(header);
+        if around {
+            // The back edge may come from behind the entered loop.
+            self.reload_around(height);
+        }
         self.stack.extend_from_slice(self.b.block_params(header));
         self.control.push(Control {
             kind: Kind::Loop { header, params, owns_context },

@@ -216,7 +216,7 @@ impl Translator<'_, '_> {
             let results = SmallVec::<[Value; 4]>::from_slice(&self.stack);
             self.b.ins().return_(&results);
         }
-        Ok(())
+        self.check_entrance()
     }
 
     /// The operators of the innermost frame's body. Its results are on the stack afterwards, if its end is reached.

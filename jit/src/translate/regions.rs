@@ -26,8 +26,6 @@ pub(crate) enum Region {
     Code,
     /// Lengths of memories and tables.
     Lengths,
-    /// Adapter slots.
-    Slots,
     /// Contents of a memory.
     Memory(u32),
     /// Entries of a table.
@@ -52,7 +50,6 @@ impl Region {
             Region::Switch => (5, 0, "switch"),
             Region::Code => (6, 0, "code"),
             Region::Lengths => (7, 0, "lengths"),
-            Region::Slots => (8, 0, "slots"),
             Region::Memory(index) => (16, own(index, module.imported_memories), "memory"),
             Region::Table(index) => (17, own(index, module.imported_tables), "table"),
             Region::Global(index) => (18, own(index, module.imported_globals), "global"),
