@@ -29,10 +29,10 @@
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v3 = iconst.i32 0
-;;>                                     v15 -> v3
+;;>                                     v12 -> v3
 ;;> @0001                               jump block2(v0)
 ;;>
-;;>                                 block2(v13: i32):
+;;>                                 block2(v10: i32):
 ;;> @0001                               v5 = get_pinned_reg.i64
 ;;> @0001                               v6 = load.i32 notrap aligned region0 v5+28
 ;;> @0001                               brif v6, block3, block4
@@ -41,32 +41,36 @@
 ;;> @0001                               v7 = get_pinned_reg.i64
 ;;> @0001                               v8 = load.i64 notrap aligned readonly region1 v7+8
 ;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8+40
-;;> @0001                               v10 = iconst.i32 0
-;;> @0001                               store notrap aligned region2 v10, v9  ; v10 = 0
-;;> @0001                               v11 = iconst.i32 30
-;;> @0001                               store notrap aligned region2 v11, v9+4  ; v11 = 30
-;;> @0001                               v12 = iconst.i32 7
-;;> @0001                               store notrap aligned region2 v12, v9+8  ; v12 = 7
-;;> @0001                               v14 = uextend.i64 v13
-;;> @0001                               store notrap aligned region2 v14, v9+16
-;;> @0001                               v16 = uextend.i64 v15  ; v15 = 0
-;;> @0001                               store notrap aligned region2 v16, v9+32
-;;> @0001                               v17 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v17, v9+48
+;;> @0001                               v11 = uextend.i64 v10
+;;> @0001                               store notrap aligned region2 v11, v9+16
+;;> @0001                               v13 = uextend.i64 v12  ; v12 = 0
+;;> @0001                               store notrap aligned region2 v13, v9+32
+;;> @0001                               v14 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v14, v9+48
+;;> @0001                               v15 = iconst.i32 0
+;;> @0001                               store notrap aligned region2 v15, v9  ; v15 = 0
+;;> @0001                               v16 = iconst.i32 30
+;;> @0001                               store notrap aligned region2 v16, v9+4  ; v16 = 30
+;;> @0001                               v17 = iconst.i32 7
+;;> @0001                               store notrap aligned region2 v17, v9+8  ; v17 = 7
 ;;> @0001                               v18 = iconst.i32 0
 ;;> @0001                               v19 = iconst.i32 30
 ;;> @0001                               v20 = iconst.i32 7
-;;> @0001                               v21 = load.i64 notrap aligned readonly region1 v2+48
-;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+96
-;;> @0001                               v23 = call_indirect sig0, v22(v2, v18, v19, v20)  ; v18 = 0, v19 = 30, v20 = 7
-;;> @0001                               return_call_indirect sig1, v23(v9)
+;;> @0001                               v21 = get_pinned_reg.i64
+;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+48
+;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+96
+;;> @0001                               v24 = call_indirect sig0, v23(v21, v18, v19, v20)  ; v18 = 0, v19 = 30, v20 = 7
+;;> @0001                               v25 = get_pinned_reg.i64
+;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+8
+;;> @0001                               v27 = load.i64 notrap aligned readonly region1 v26+40
+;;> @0001                               return_call_indirect sig1, v24(v27)
 ;;>
 ;;>                                 block4:
-;;> @0001                               v24 = iconst.i32 1
-;;> @0002                               v25 = isub.i32 v13, v24  ; v24 = 1
-;;> @0003                               brif v25, block2(v25), block5
+;;> @0001                               v28 = iconst.i32 1
+;;> @0002                               v29 = isub.i32 v10, v28  ; v28 = 1
+;;> @0003                               brif v29, block2(v29), block5
 ;;>
 ;;>                                 block5:
-;;> @0005                               v26 = iadd.i32 v1, v15  ; v15 = 0
-;;> @0006                               return v26
+;;> @0005                               v30 = iadd.i32 v1, v12  ; v12 = 0
+;;> @0006                               return v30
 ;;> }

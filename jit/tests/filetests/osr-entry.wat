@@ -56,76 +56,83 @@
 ;;> @0002                               v12 = get_pinned_reg.i64
 ;;> @0002                               v13 = load.i64 notrap aligned readonly region2 v12+8
 ;;> @0002                               v14 = load.i64 notrap aligned readonly region2 v13+40
+;;> @0002                               v16 = uextend.i64 v73
+;;> @0002                               store notrap aligned region0 v16, v14+16
+;;> @0002                               v18 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v18, v14+24
+;;>                                     v75 = iadd.i32 v35, v64
+;;> @0002                               v20 = uextend.i64 v75
+;;> @0002                               store notrap aligned region0 v20, v14+40
 ;;> @0000                               v2 = iconst.i32 0
 ;;> @0002                               store notrap aligned region0 v2, v14  ; v2 = 0
-;;> @0002                               v16 = iconst.i32 36
-;;> @0002                               store notrap aligned region0 v16, v14+4  ; v16 = 36
-;;> @0002                               v17 = iconst.i32 7
-;;> @0002                               store notrap aligned region0 v17, v14+8  ; v17 = 7
-;;> @0002                               v19 = uextend.i64 v66
-;;> @0002                               store notrap aligned region0 v19, v14+16
-;;> @0002                               v21 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v21, v14+24
-;;>                                     v68 = iadd.i32 v31, v57
-;;> @0002                               v23 = uextend.i64 v68
-;;> @0002                               store notrap aligned region0 v23, v14+40
-;;> @0002                               v27 = load.i64 notrap aligned readonly region2 v1+48
-;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+96
-;;> @0002                               v29 = call_indirect sig0, v28(v1, v2, v16, v17)  ; v2 = 0, v16 = 36, v17 = 7
-;;> @0002                               return_call_indirect sig1, v29(v14)
+;;> @0002                               v22 = iconst.i32 36
+;;> @0002                               store notrap aligned region0 v22, v14+4  ; v22 = 36
+;;> @0002                               v23 = iconst.i32 7
+;;> @0002                               store notrap aligned region0 v23, v14+8  ; v23 = 7
+;;> @0002                               v27 = get_pinned_reg.i64
+;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+48
+;;> @0002                               v29 = load.i64 notrap aligned readonly region2 v28+96
+;;> @0002                               v30 = call_indirect sig0, v29(v27, v2, v22, v23)  ; v2 = 0, v22 = 36, v23 = 7
+;;> @0002                               v31 = get_pinned_reg.i64
+;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31+8
+;;> @0002                               v33 = load.i64 notrap aligned readonly region2 v32+40
+;;> @0002                               return_call_indirect sig1, v30(v33)
 ;;>
 ;;>                                 block6:
-;;>                                     v67 = iadd.i32 v31, v57
-;;> @0003                               jump block7(v67, v66, v4)
+;;>                                     v74 = iadd.i32 v35, v64
+;;> @0003                               jump block7(v74, v73, v4)
 ;;>
 ;;>                                 block1:
-;;> @0003                               v30 = load.i32 notrap aligned region0 v0+48
-;;> @0003                               jump block7(v30, v3, v5)
+;;> @0003                               v34 = load.i32 notrap aligned region0 v0+48
+;;> @0003                               jump block7(v34, v3, v5)
 ;;>
-;;>                                 block7(v31: i32, v57: i32, v59: i32):
-;;> @0003                               v55 = iconst.i32 1
-;;> @0003                               jump block8(v59)
+;;>                                 block7(v35: i32, v64: i32, v66: i32):
+;;> @0003                               v62 = iconst.i32 1
+;;> @0003                               jump block8(v66)
 ;;>
-;;>                                 block8(v45: i32):
-;;> @0003                               v33 = get_pinned_reg.i64
-;;> @0003                               v34 = load.i32 notrap aligned region1 v33+28
-;;> @0003                               brif v34, block9, block10
+;;>                                 block8(v46: i32):
+;;> @0003                               v37 = get_pinned_reg.i64
+;;> @0003                               v38 = load.i32 notrap aligned region1 v37+28
+;;> @0003                               brif v38, block9, block10
 ;;>
 ;;>                                 block9 cold:
-;;> @0003                               v35 = get_pinned_reg.i64
-;;> @0003                               v36 = load.i64 notrap aligned readonly region2 v35+8
-;;> @0003                               v37 = load.i64 notrap aligned readonly region2 v36+40
-;;>                                     v69 = iconst.i32 0
-;;> @0003                               store notrap aligned region0 v69, v37  ; v69 = 0
-;;> @0003                               v39 = iconst.i32 44
-;;> @0003                               store notrap aligned region0 v39, v37+4  ; v39 = 44
-;;>                                     v70 = iconst.i32 7
-;;> @0003                               store notrap aligned region0 v70, v37+8  ; v70 = 7
-;;> @0003                               v42 = uextend.i64 v57
-;;> @0003                               store notrap aligned region0 v42, v37+16
-;;>                                     v71 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v71, v37+24
-;;> @0003                               v46 = uextend.i64 v45
-;;> @0003                               store notrap aligned region0 v46, v37+32
-;;> @0003                               v47 = uextend.i64 v31
-;;> @0003                               store notrap aligned region0 v47, v37+48
-;;> @0003                               store notrap aligned region0 v47, v37+56
-;;> @0003                               v52 = load.i64 notrap aligned readonly region2 v1+48
-;;> @0003                               v53 = load.i64 notrap aligned readonly region2 v52+96
-;;> @0003                               v54 = call_indirect sig0, v53(v1, v69, v39, v70)  ; v69 = 0, v39 = 44, v70 = 7
-;;> @0003                               return_call_indirect sig1, v54(v37)
+;;> @0003                               v39 = get_pinned_reg.i64
+;;> @0003                               v40 = load.i64 notrap aligned readonly region2 v39+8
+;;> @0003                               v41 = load.i64 notrap aligned readonly region2 v40+40
+;;> @0003                               v43 = uextend.i64 v64
+;;> @0003                               store notrap aligned region0 v43, v41+16
+;;>                                     v76 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v76, v41+24
+;;> @0003                               v47 = uextend.i64 v46
+;;> @0003                               store notrap aligned region0 v47, v41+32
+;;> @0003                               v48 = uextend.i64 v35
+;;> @0003                               store notrap aligned region0 v48, v41+48
+;;>                                     v77 = iconst.i32 0
+;;> @0003                               store notrap aligned region0 v77, v41  ; v77 = 0
+;;> @0003                               v50 = iconst.i32 44
+;;> @0003                               store notrap aligned region0 v50, v41+4  ; v50 = 44
+;;>                                     v78 = iconst.i32 7
+;;> @0003                               store notrap aligned region0 v78, v41+8  ; v78 = 7
+;;> @0003                               v55 = get_pinned_reg.i64
+;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+48
+;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+96
+;;> @0003                               v58 = call_indirect sig0, v57(v55, v77, v50, v78)  ; v77 = 0, v50 = 44, v78 = 7
+;;> @0003                               v59 = get_pinned_reg.i64
+;;> @0003                               v60 = load.i64 notrap aligned readonly region2 v59+8
+;;> @0003                               v61 = load.i64 notrap aligned readonly region2 v60+40
+;;> @0003                               return_call_indirect sig1, v58(v61)
 ;;>
 ;;>                                 block10:
-;;>                                     v63 = iconst.i32 1
-;;>                                     v64 = isub.i32 v45, v63  ; v63 = 1
-;;> @0005                               brif v64, block8(v64), block11
+;;>                                     v70 = iconst.i32 1
+;;>                                     v71 = isub.i32 v46, v70  ; v70 = 1
+;;> @0005                               brif v71, block8(v71), block11
 ;;>
 ;;>                                 block11:
-;;>                                     v65 = iconst.i32 1
-;;>                                     v66 = isub.i32 v57, v65  ; v65 = 1
-;;> @0009                               brif v66, block4, block12
+;;>                                     v72 = iconst.i32 1
+;;>                                     v73 = isub.i32 v64, v72  ; v72 = 1
+;;> @0009                               brif v73, block4, block12
 ;;>
 ;;>                                 block12:
-;;> @0007                               v60 = iadd.i32 v31, v57
-;;> @000b                               return v60
+;;> @0007                               v67 = iadd.i32 v35, v64
+;;> @000b                               return v67
 ;;> }

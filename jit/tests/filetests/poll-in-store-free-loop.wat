@@ -48,11 +48,11 @@
 ;;>
 ;;>                                 block2:
 ;;> @0001                               v13 = get_pinned_reg.i64
-;;>                                     v40 = iconst.i32 0
-;;> @0002                               v33 = iconst.i32 1
-;;> @0001                               jump block4(v0, v40)  ; v40 = 0
+;;>                                     v44 = iconst.i32 0
+;;> @0002                               v37 = iconst.i32 1
+;;> @0001                               jump block4(v0, v44)  ; v44 = 0
 ;;>
-;;>                                 block4(v22: i32, v24: i32):
+;;>                                 block4(v19: i32, v21: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
 ;;> @0001                               v15 = load.i32 notrap aligned region0 v14+28
 ;;> @0001                               brif v15, block5, block6
@@ -61,29 +61,33 @@
 ;;> @0001                               v16 = get_pinned_reg.i64
 ;;> @0001                               v17 = load.i64 notrap aligned readonly region1 v16+8
 ;;> @0001                               v18 = load.i64 notrap aligned readonly region1 v17+40
-;;> @0001                               store.i32 notrap aligned region2 v40, v18  ; v40 = 0
-;;> @0001                               v20 = iconst.i32 27
-;;> @0001                               store notrap aligned region2 v20, v18+4  ; v20 = 27
-;;>                                     v43 = iconst.i32 7
-;;> @0001                               store notrap aligned region2 v43, v18+8  ; v43 = 7
-;;> @0001                               v23 = uextend.i64 v22
-;;> @0001                               store notrap aligned region2 v23, v18+16
-;;> @0001                               v25 = uextend.i64 v24
-;;> @0001                               store notrap aligned region2 v25, v18+24
-;;> @0001                               v29 = load.i64 notrap aligned readonly region1 v13+48
-;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+96
-;;> @0001                               v31 = call_indirect sig0, v30(v13, v40, v20, v43)  ; v40 = 0, v20 = 27, v43 = 7
-;;> @0001                               return_call_indirect sig1, v31(v18)
+;;> @0001                               v20 = uextend.i64 v19
+;;> @0001                               store notrap aligned region2 v20, v18+16
+;;> @0001                               v22 = uextend.i64 v21
+;;> @0001                               store notrap aligned region2 v22, v18+24
+;;> @0001                               store.i32 notrap aligned region2 v44, v18  ; v44 = 0
+;;> @0001                               v24 = iconst.i32 27
+;;> @0001                               store notrap aligned region2 v24, v18+4  ; v24 = 27
+;;>                                     v47 = iconst.i32 7
+;;> @0001                               store notrap aligned region2 v47, v18+8  ; v47 = 7
+;;> @0001                               v29 = get_pinned_reg.i64
+;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+48
+;;> @0001                               v31 = load.i64 notrap aligned readonly region1 v30+96
+;;> @0001                               v32 = call_indirect sig0, v31(v29, v44, v24, v47)  ; v44 = 0, v24 = 27, v47 = 7
+;;> @0001                               v33 = get_pinned_reg.i64
+;;> @0001                               v34 = load.i64 notrap aligned readonly region1 v33+8
+;;> @0001                               v35 = load.i64 notrap aligned readonly region1 v34+40
+;;> @0001                               return_call_indirect sig1, v32(v35)
 ;;>
 ;;>                                 block6:
-;;>                                     v41 = iconst.i32 1
-;;>                                     v42 = isub.i32 v22, v41  ; v41 = 1
-;;> @0002                               v32 = iadd.i32 v24, v22
-;;> @0004                               brif v42, block4(v42, v32), block7
+;;>                                     v45 = iconst.i32 1
+;;>                                     v46 = isub.i32 v19, v45  ; v45 = 1
+;;> @0002                               v36 = iadd.i32 v21, v19
+;;> @0004                               brif v46, block4(v46, v36), block7
 ;;>
 ;;>                                 block7:
-;;> @0006                               v37 = get_pinned_reg.i64
-;;> @0006                               v38 = load.i64 notrap aligned region3 v37+64
-;;> @0006                               v39 = call_indirect sig2, v38(v32)
-;;> @0007                               return v39
+;;> @0006                               v41 = get_pinned_reg.i64
+;;> @0006                               v42 = load.i64 notrap aligned region3 v41+64
+;;> @0006                               v43 = call_indirect sig2, v42(v36)
+;;> @0007                               return v43
 ;;> }

@@ -24,56 +24,46 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  sub rsp, 10h
-;;>      8  mov [rsp], rbx
-;;>      c  mov rax, r15
-;;>      f  mov r8, rax
-;;>     12  xor eax, eax
-;;>     14  mov rdx, r8
-;;>     17  mov rcx, [rdx+40h]
-;;>     1b  mov rdx, r15
-;;>     1e  mov edx, [rdx+1Ch]
-;;>     21  test edx, edx
-;;>     23  jne near 57h
-;;>     29  mov edx, edi
-;;>     2b  mov edx, [rcx+rdx+8]
-;;>     2f  add edi, 4
-;;>     35  add eax, edx
-;;>     37  cmp edi, esi
-;;>     39  mov r9, rsi
-;;>     3c  jae near 4Ah
-;;>     42  mov rsi, r9
-;;>     45  jmp 1Bh
-;;>     4a  mov rbx, [rsp]
-;;>     4e  add rsp, 10h
-;;>     52  mov rsp, rbp
-;;>     55  pop rbp
-;;>     56  ret
-;;>     57  mov r9, rsi
-;;>     5a  mov rcx, r15
-;;>     5d  mov rcx, [rcx+8]
-;;>     61  mov rbx, [rcx+28h]
-;;>     65  xor esi, esi
-;;>     67  mov dword [rbx], 0
-;;>     6d  mov edx, 21h
-;;>     72  mov dword [rbx+4], 21h
-;;>     79  mov ecx, 7
-;;>     7e  mov dword [rbx+8], 7
-;;>     85  mov edi, edi
-;;>     87  mov [rbx+10h], rdi
-;;>     8b  mov rdi, r9
-;;>     8e  mov edi, edi
-;;>     90  mov [rbx+18h], rdi
-;;>     94  mov eax, eax
-;;>     96  mov [rbx+20h], rax
-;;>     9a  mov rdi, r8
-;;>     9d  mov rax, [rdi+30h]
-;;>     a1  mov rax, [rax+60h]
-;;>     a5  call rax
-;;>     a7  mov rdi, rbx
-;;>     aa  mov r10, rax
-;;>     ad  mov rbx, [rsp]
-;;>     b1  add rsp, 10h
-;;>     b5  mov rsp, rbp
-;;>     b8  pop rbp
-;;>     b9  jmp r10
+;;>      4  mov rcx, r15
+;;>      7  xor eax, eax
+;;>      9  mov rcx, [rcx+40h]
+;;>      d  mov rdx, r15
+;;>     10  mov edx, [rdx+1Ch]
+;;>     13  test edx, edx
+;;>     15  jne near 36h
+;;>     1b  mov edx, edi
+;;>     1d  mov edx, [rcx+rdx+8]
+;;>     21  add edi, 4
+;;>     27  add eax, edx
+;;>     29  cmp edi, esi
+;;>     2b  jb near 0Dh
+;;>     31  mov rsp, rbp
+;;>     34  pop rbp
+;;>     35  ret
+;;>     36  mov rcx, r15
+;;>     39  mov rcx, [rcx+8]
+;;>     3d  mov rcx, [rcx+28h]
+;;>     41  mov edx, edi
+;;>     43  mov [rcx+10h], rdx
+;;>     47  mov edx, esi
+;;>     49  mov [rcx+18h], rdx
+;;>     4d  mov eax, eax
+;;>     4f  mov [rcx+20h], rax
+;;>     53  xor esi, esi
+;;>     55  mov dword [rcx], 0
+;;>     5b  mov edx, 21h
+;;>     60  mov dword [rcx+4], 21h
+;;>     67  mov eax, 7
+;;>     6c  mov dword [rcx+8], 7
+;;>     73  mov rdi, r15
+;;>     76  mov rcx, [rdi+30h]
+;;>     7a  mov r8, [rcx+60h]
+;;>     7e  mov rcx, rax
+;;>     81  call r8
+;;>     84  mov rcx, r15
+;;>     87  mov rcx, [rcx+8]
+;;>     8b  mov rdi, [rcx+28h]
+;;>     8f  mov r10, rax
+;;>     92  mov rsp, rbp
+;;>     95  pop rbp
+;;>     96  jmp r10
