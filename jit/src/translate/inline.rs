@@ -92,8 +92,8 @@ impl Translator<'_, '_> {
             self.inline_body(callee, &call.arguments, next)?;
             self.applied(GUARDED, function, call.offset, None);
             self.enter(miss);
+            self.reachable = true;
         }
-        self.reachable = true;
         self.out_of_line = true;
         let results = self.indirect_call(call);
         self.out_of_line = false;
