@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Rebuilds every checked-in .wasm of bench-programs/programs from its source, with pinned compilers from PyPI.
+#
+#   bash bench-programs/build.sh            rebuild all
+#   bash bench-programs/build.sh sort fib   rebuild these
+#   bash bench-programs/build.sh --check    rebuild all elsewhere and compare with what is checked in
+set -euo pipefail
+cd "$(dirname "$0")"
+
+ZIGLANG=0.13.0.post1 # clang 18 and wasi-libc
+WASMTIME=50.0.1      # for its wat2wasm
+
+# WebAssembly 1.0 and what the engine supports beyond it; no SIMD, tail calls or exceptions. multivalue and reference-types would change the
+# C calling convention and the encoding of every indirect call, and bring nothing to C.
+MCPU=mvp+bulk_memory+mutable_globals+nontrapping_fptoint+sign_ext
+FLAGS=(-target wasm32-wasi -mcpu="$MCPU" -O2 -std=gnu11 -Wall -Wextra -Werror -fno-sanitize=undefined -fno-vectorize -fno-slp-vectorize
+       -s -Wl,--strip-all)
+
+fail() { echo "build.sh: $*" >&2; exit 1; }
+
+check=
+if [ "${1:-}" = --check ]; then check=1; shift; fi
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then
+    for dir in programs/*/; do names+=("$(basename "$dir")"); done
+fi
+
+python=.venv/bin/python
+if ! "$python" -c "
+import sys
+from importlib.metadata import version
+sys.exit(version('ziglang') != '$ZIGLANG' or version('wasmtime') != '$WASMTIME')" 2>/dev/null; then
+    echo "build.sh: installing ziglang $ZIGLANG and wasmtime $WASMTIME into bench-programs/.venv" >&2
+    python3 -m venv .venv || fail "python3 -m venv failed (Debian: apt-get install python3-venv)"
+    .venv/bin/pip install --quiet --disable-pip-version-check "ziglang==$ZIGLANG" "wasmtime==$WASMTIME" \
+        || fail "pip could not install ziglang and wasmtime"
+fi
+
+different=0
+for name in "${names[@]}"; do
+    dir=programs/$name
+    [ -d "$dir" ] || fail "no such program: $name"
+    out=$dir/$name.wasm
+    [ -z "$check" ] || out=$(mktemp)
+    if [ -f "$dir/$name.wat" ]; then
+        "$python" - "$dir/$name.wat" "$out" <<'PYTHON' || fail "$name does not assemble"
+import pathlib, sys, wasmtime
+pathlib.Path(sys.argv[2]).write_bytes(wasmtime.wat2wasm(pathlib.Path(sys.argv[1]).read_text()))
+PYTHON
+    else
+        "$python" -m ziglang cc "${FLAGS[@]}" -o "$out" "$dir/$name.c" || fail "$name does not compile"
+    fi
+    if [ -n "$check" ]; then
+        cmp -s "$out" "$dir/$name.wasm" || { echo "$name: differs from the checked-in module"; different=1; }
+        rm -f "$out"
+    else
+        printf '%-16s %7d bytes\n' "$name" "$(stat -c %s "$out")"
+    fi
+done
+[ "$different" = 0 ] || fail "some checked-in modules are not what their sources build to"
