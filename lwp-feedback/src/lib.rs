@@ -1,1 +1,7 @@
 //! skeleton
+pub mod policy {
+    //! skeleton
+    /// skeleton
+    #[derive(Clone, Debug)]
+    pub struct Plan;
+}
