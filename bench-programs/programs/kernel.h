@@ -60,6 +60,9 @@ __attribute__((unused)) static void *room(size_t bytes) {
     return memory;
 }
 
+// After this the compiler knows nothing of `x`: a pure function of it must be called again, not once for all rounds.
+#define FORGET(x) __asm__ volatile("" : "+r"(x))
+
 // xorshift64*, so that inputs are the same everywhere.
 static uint64_t random_state = 0x9e3779b97f4a7c15u;
 __attribute__((unused)) static uint32_t next_random(void) {
