@@ -23,4 +23,4 @@ while (argv.length && argv[0].startsWith("--")) {
 const wasi = new WASI({ version: "preview1", args: argv, env, preopens, returnOnExit: true });
 const module = await WebAssembly.compile(await readFile(argv[0]));
 const instance = await WebAssembly.instantiate(module, wasi.getImportObject());
-process.exitCode = wasi.start(instance);
+process.exit(wasi.start(instance));
