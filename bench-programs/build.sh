@@ -14,9 +14,37 @@ WASMTIME=50.0.1      # for its wat2wasm
 # C calling convention and the encoding of every indirect call, and bring nothing to C.
 MCPU=mvp+bulk_memory+mutable_globals+nontrapping_fptoint+sign_ext
 FLAGS=(-target wasm32-wasi -mcpu="$MCPU" -O2 -std=gnu11 -Wall -Wextra -Werror -fno-sanitize=undefined -fno-vectorize -fno-slp-vectorize
-       -s -Wl,--strip-all)
+       -g) # for the name section; strip_custom_sections drops the rest
 
 fail() { echo "build.sh: $*" >&2; exit 1; }
+
+# strip_custom_sections FILE: keeps the function names, for reports and backtraces, and drops debug information and producers.
+strip_custom_sections() {
+    "$python" - "$1" <<'PYTHON'
+import pathlib, sys
+
+def leb(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+        if byte < 128:
+            return value, at
+
+path = pathlib.Path(sys.argv[1])
+data = path.read_bytes()
+out, at = bytearray(data[:8]), 8
+while at < len(data):
+    begin, kind = at, data[at]
+    size, at = leb(data, at + 1)
+    if kind == 0:
+        length, name = leb(data, at)
+    if kind != 0 or data[name : name + length] == b"name":
+        out += data[begin : at + size]
+    at += size
+path.write_bytes(out)
+PYTHON
+}
 
 check=
 if [ "${1:-}" = --check ]; then check=1; shift; fi
@@ -41,7 +69,8 @@ for name in "${names[@]}"; do
     dir=programs/$name
     [ -d "$dir" ] || fail "no such program: $name"
     out=$dir/$name.wasm
-    [ -z "$check" ] || out=$(mktemp)
+    # The file's name goes into the module, so the copy to compare has the same.
+    [ -z "$check" ] || out=$(mktemp -d)/$name.wasm
     if [ -f "$dir/$name.wat" ]; then
         "$python" - "$dir/$name.wat" "$out" <<'PYTHON' || fail "$name does not assemble"
 import pathlib, sys, wasmtime
@@ -49,10 +78,11 @@ pathlib.Path(sys.argv[2]).write_bytes(wasmtime.wat2wasm(pathlib.Path(sys.argv[1]
 PYTHON
     else
         "$python" -m ziglang cc "${FLAGS[@]}" -o "$out" "$dir/$name.c" || fail "$name does not compile"
+        strip_custom_sections "$out"
     fi
     if [ -n "$check" ]; then
         cmp -s "$out" "$dir/$name.wasm" || { echo "$name: differs from the checked-in module"; different=1; }
-        rm -f "$out"
+        rm -r "$(dirname "$out")"
     else
         printf '%-16s %7d bytes\n' "$name" "$(stat -c %s "$out")"
     fi
