@@ -4,6 +4,7 @@
 //! is given and gives back).
 
 pub mod builtin;
+pub mod bytecode;
 pub mod code;
 pub mod layout;
 pub mod module;
