@@ -83,6 +83,17 @@ impl Bytecode {
         &self.points
     }
 
+    /// Whether there is a (reachable) `loop` operator at a byte offset.
+    pub fn has_loop(&self, offset: u32) -> bool {
+        matches!(self.point_at(offset), Some(point) if point.kind == PointKind::Loop)
+    }
+
+    /// Addresses of the ops: what an interpreter's record gives as instruction address lies in it.
+    pub fn address_range(&self) -> std::ops::Range<u64> {
+        let range = self.ops.as_ptr_range();
+        range.start as u64..range.end as u64
+    }
+
     /// Bytes of memory this takes.
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.ops) + size_of_val(&*self.offsets) + size_of_val(&*self.points)

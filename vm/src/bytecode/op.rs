@@ -29,7 +29,7 @@ macro_rules! for_each_op {
             ReturnConst return_constant "return" { value: u64 }
             ReturnMany return_many "return" { src: Slot, count: u32 }
             Call call "call" { function: u32, base: Slot }
-            CallImport call_import "call.import" { function: u32, base: Slot }
+            CallImport call_import "call.import" { function: u32, base: Slot, place: i32 }
             CallIndirect call_indirect "call_indirect" { table: u16, signature: u32, index: Slot, base: Slot }
             // Moves. `Select` takes its condition from the `Operand` behind it.
             Copy copy "copy" { dst: Slot, src: Slot }

@@ -5,6 +5,7 @@ use super::fuse;
 use super::stack::{Entry, Value};
 use crate::bytecode::PointKind;
 use crate::bytecode::op::{Op, Slot, Target};
+use crate::layout::FunctionPlace;
 use wasmparser::{BlockType, BrTable, Operator};
 
 /// A jump target that may lie ahead.
@@ -439,10 +440,13 @@ impl Translator<'_> {
         let base = self.first_slot(params);
         self.point(PointKind::Call);
         self.stack.truncate(self.stack.len() - params);
-        self.emit(if self.module.defined(function).is_some() {
-            Op::Call { function, base }
-        } else {
-            Op::CallImport { function, base }
+        self.emit(match self.module.offsets().function(function) {
+            FunctionPlace::Inline(_) => Op::Call { function, base },
+            FunctionPlace::Pointer(place) => Op::CallImport {
+                function,
+                base,
+                place,
+            },
         });
         self.push_canonical(results);
     }

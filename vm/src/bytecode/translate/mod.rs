@@ -342,7 +342,7 @@ mod tests {
                 "copy %1, %0",
                 "const %2, 0x4",
                 "copy %3, %0",
-                "call.import function=0, %3",
+                "call.import function=0, %3, 80",
                 "i32.add %2, %2, %3",
                 "i32.add %1, %1, %2",
                 "return %1",
