@@ -4,10 +4,10 @@
 //! jump, registers hold [`Regs`], and each op has its own indirect jump for the branch predictor. The tests of this file would overflow the
 //! stack if it were not. *Loop*: a `match` in a loop, for builds without that optimization.
 
-use super::machine::{Exec, Flow, Regs};
+use super::machine::{Flow, Regs};
 use super::ops as bodies;
 use crate::bytecode::op::for_each_op;
-use crate::bytecode::{Op, Slot, Target};
+use crate::bytecode::Op;
 
 /// Runs ops from `regs.ip` until the activation is over.
 ///
@@ -21,6 +21,7 @@ pub(super) unsafe fn run(regs: Regs) {
 #[cfg(threaded_dispatch)]
 mod threaded {
     use super::*;
+    use crate::interp::machine::Exec;
 
     type Handler = unsafe extern "C" fn(*const Op, *mut u64, *mut u8, usize, *mut Exec);
 

@@ -119,7 +119,12 @@ pub(in crate::interp) unsafe fn memory_size(regs: &mut Regs, dst: Slot, _memory:
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_grow(regs: &mut Regs, dst: Slot, delta: Slot, memory: u32) -> Flow {
+pub(in crate::interp) unsafe fn memory_grow(
+    regs: &mut Regs,
+    dst: Slot,
+    delta: Slot,
+    memory: u32,
+) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         publish(regs.exec, regs.ip);
@@ -151,7 +156,12 @@ pub(super) unsafe fn three(regs: &Regs, base: Slot) -> [u64; 3] {
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_copy(regs: &mut Regs, base: Slot, to: u32, from: u32) -> Flow {
+pub(in crate::interp) unsafe fn memory_copy(
+    regs: &mut Regs,
+    base: Slot,
+    to: u32,
+    from: u32,
+) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, bytes] = three(regs, base);
@@ -173,11 +183,17 @@ pub(in crate::interp) unsafe fn memory_fill(regs: &mut Regs, base: Slot, memory:
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_init(regs: &mut Regs, base: Slot, memory: u32, segment: u32) -> Flow {
+pub(in crate::interp) unsafe fn memory_init(
+    regs: &mut Regs,
+    base: Slot,
+    memory: u32,
+    segment: u32,
+) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, bytes] = three(regs, base);
         let context = (*regs.exec).context;
+        let (source, bytes) = (source as u32, bytes as u32);
         let result = runtime::memory_init(context, memory, segment, destination, source, bytes);
         checked(regs, result)
     }
