@@ -1,7 +1,30 @@
-//! skeleton
-pub mod policy {
-    //! skeleton
-    /// skeleton
-    #[derive(Clone, Debug)]
-    pub struct Plan;
-}
+//! AMD Lightweight Profiling (LWP) in software, and what a feedback-directed JIT does with it.
+//!
+//! Data goes left to right:
+//!
+//! ```text
+//! generated code ─► ring (LWPCB + 32-byte records) ─► monitor ─► profile ─► snapshot ─► policy ─► plans
+//!                                                       ▲
+//!                                          codemap: address → (function, version, offset)
+//! ```
+//!
+//! The crate knows no WebAssembly: a *site* is (function, offset, class). The architecture itself (LWPCB, records, events)
+//! follows AMD publication 43724 as far as public material confirms it; `docs/src/lwp-conformance.md` lists every rule with
+//! the test that holds it or the switch that chooses it.
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+compile_error!("lwp-feedback runs on x86-64 Linux only");
+
+pub mod layout;
+
+pub mod class;
+
+pub mod ring;
+
+pub mod codemap;
+
+pub mod profile;
+
+pub mod monitor;
+
+pub mod policy;

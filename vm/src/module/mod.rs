@@ -3,6 +3,14 @@
 //! Enters: bytes (.wasm, or .wat through the `wat` crate). Leaves: [`Module`], immutable and shared. Everything is validated here, once,
 //! in parallel; later stages may rely on it. Code, profile and plans hang off the module elsewhere (`crate::tiering`).
 
+mod error;
+mod features;
+mod names;
+mod parse;
+
+pub use error::ModuleError;
+pub use features::SUPPORTED;
+
 use std::ops::Range;
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
@@ -189,6 +197,12 @@ pub struct Module {
 }
 
 impl Module {
+    /// Reads and validates a module, from its binary form or (when the bytes do not start with `\0asm`) from its text form. Every function body is
+    /// validated here, on as many threads as rayon's pool has.
+    pub fn new(bytes: &[u8]) -> Result<Module, ModuleError> {
+        parse::parse(bytes)
+    }
+
     /// The module's bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -226,5 +240,15 @@ impl Module {
             &self.bytes[range.clone()],
             range.start as u64,
         ))
+    }
+}
+
+impl std::fmt::Debug for Module {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Module")
+            .field("name", &self.name)
+            .field("hash", &format_args!("{:016x}", self.hash))
+            .field("functions", &self.functions.len())
+            .finish_non_exhaustive()
     }
 }

@@ -1,0 +1,97 @@
+//! What a site watches: the meaning the engine gives to the imm16 of its LWPVAL and LWPINS instructions.
+//!
+//! imm16 bits 7:0 hold the class, bits 15:8 its `detail` (for `Param` the parameter's number). The enum is closed: an imm16 that
+//! names no class is counted by the profile and otherwise ignored.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! site_classes {
+    ($( $(#[$doc:meta])* $variant:ident = $value:literal, $name:literal; )*) => {
+        /// Class of a site; the numeric value is the low byte of the instruction's imm16.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[repr(u16)]
+        pub enum SiteClass { $( $(#[$doc])* $variant = $value, )* }
+
+        impl SiteClass {
+            /// Every class, in numeric order.
+            pub const ALL: &'static [Self] = &[$( Self::$variant, )*];
+
+            fn from_low_byte(byte: u16) -> Option<Self> {
+                match byte { $( $value => Some(Self::$variant), )* _ => None }
+            }
+
+            /// Name as reports print it.
+            pub fn name(self) -> &'static str {
+                match self { $( Self::$variant => $name, )* }
+            }
+        }
+    };
+}
+
+site_classes! {
+    /// Callee of an indirect call: Data2 is the callee's function index in the same module.
+    CallTarget = 1, "call-target";
+    /// A parameter at function entry: Data2 is its value, `detail` its number.
+    Param = 2, "param";
+    /// How often a loop ran: Data2 is the count.
+    TripCount = 3, "trip-count";
+    /// Operand of a `br_table`.
+    SwitchIndex = 4, "switch-index";
+    /// Condition of a `select`: Data2 is 0 or 1.
+    Select = 5, "select";
+    /// Length of a bulk memory operation, bytes.
+    BulkLen = 6, "bulk-length";
+    /// Index of a table access.
+    TableIndex = 7, "table-index";
+    /// LWPINS: a function became hot. Data2 is its count.
+    HotFunction = 128, "hot-function";
+    /// LWPINS: a loop became hot. Data2 is its count.
+    HotLoop = 129, "hot-loop";
+    /// LWPINS: a guard failed and the code was left. Data2 is the guard's value, Data1 its number.
+    SideExit = 130, "side-exit";
+    /// LWPINS: the program (or the engine) marks a phase.
+    PhaseMark = 131, "phase-mark";
+    /// LWPINS: marks one round of a loop, for trials. Data2 is the number of rounds.
+    LoopMark = 132, "loop-mark";
+}
+
+impl SiteClass {
+    /// The imm16 of an instruction of this class.
+    pub fn imm16(self, detail: u8) -> u16 {
+        self as u16 | u16::from(detail) << 8
+    }
+
+    /// The class and detail that an imm16 names.
+    pub fn from_imm16(imm16: u16) -> Option<(Self, u8)> {
+        Some((Self::from_low_byte(imm16 & 0xFF)?, (imm16 >> 8) as u8))
+    }
+
+    /// True for classes written by LWPINS, which record every time and are acted on by the listener.
+    pub fn is_programmed(self) -> bool {
+        self as u16 >= 128
+    }
+}
+
+impl fmt::Display for SiteClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imm16_round_trips_and_unknown_classes_are_none() {
+        for &class in SiteClass::ALL {
+            assert_eq!(SiteClass::from_imm16(class.imm16(200)), Some((class, 200)));
+        }
+        let known = (0..=u16::MAX)
+            .filter(|&imm| SiteClass::from_imm16(imm).is_some())
+            .count();
+        assert_eq!(known, SiteClass::ALL.len() * 256);
+    }
+}

@@ -1,0 +1,405 @@
+//! From a record's instruction address to (function, version, wasm offset).
+//!
+//! An ordered map of disjoint address ranges. A range that is retired stays resolvable until every ring's tail has passed the last
+//! record that was written before: [`CodeMap::retire`] hands out a cookie, the monitor reports through [`CodeMap::release`] how far all
+//! rings are drained, and the owner frees or reuses the memory once [`CodeMap::is_released`] says so.
+//!
+//! Lookup: the entry with the greatest code offset not above the address. Where an entry says that its records carry return
+//! addresses, the byte before the address is looked up instead.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+use serde::{Deserialize, Serialize};
+
+/// A function, the same in every run: the profile's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct FunctionId {
+    /// Hash of the module's bytes.
+    pub module: u64,
+    /// Function index in the module.
+    pub func: u32,
+}
+
+impl fmt::Display for FunctionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}:{}", self.module as u32, self.func)
+    }
+}
+
+/// What kind of code wrote a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Tier {
+    /// The interpreter; addresses are those of its bytecode.
+    Interpreter,
+    /// Quick code.
+    Baseline,
+    /// A burst that records branches and loads.
+    Instrumented,
+    /// Code compiled to a plan.
+    Optimizing,
+}
+
+/// Code of another function of the same module inlined into an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlinedRange {
+    /// First code offset.
+    pub start: u32,
+    /// Code offset after the last.
+    pub end: u32,
+    /// The inlinee's function index; `offsets` holds its own wasm offsets there.
+    pub func: u32,
+}
+
+/// One version of one function's code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeEntry {
+    /// The function.
+    pub function: FunctionId,
+    /// Which version of it.
+    pub version: u32,
+    /// What compiled it.
+    pub tier: Tier,
+    /// (code offset, wasm offset), ascending by code offset.
+    pub offsets: Arc<[(u32, u32)]>,
+    /// Records carry the address after the site (a call's return address), not one inside it.
+    pub return_addresses: bool,
+    /// Inlined code; where ranges nest, the last one that contains an offset is the innermost.
+    pub inlined: Arc<[InlinedRange]>,
+}
+
+impl CodeEntry {
+    /// An entry whose records carry addresses inside their instruction, without inlined code.
+    pub fn new(function: FunctionId, version: u32, tier: Tier, offsets: Arc<[(u32, u32)]>) -> Self {
+        Self {
+            function,
+            version,
+            tier,
+            offsets,
+            return_addresses: false,
+            inlined: Arc::from([]),
+        }
+    }
+
+    /// The same, for records that carry return addresses.
+    pub fn with_return_addresses(mut self) -> Self {
+        self.return_addresses = true;
+        self
+    }
+
+    /// The wasm offset at `code_offset`; before the first mapped offset it is the first one's, without any it is 0.
+    fn wasm_offset(&self, code_offset: u32) -> u32 {
+        let after = self
+            .offsets
+            .partition_point(|&(code, _)| code <= code_offset);
+        self.offsets
+            .get(after.saturating_sub(1))
+            .map_or(0, |&(_, wasm)| wasm)
+    }
+}
+
+/// What an address means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolved {
+    /// Whose wasm offset it is; the inlinee where code was inlined.
+    pub function: FunctionId,
+    /// Version of the function the code belongs to.
+    pub version: u32,
+    /// What compiled it.
+    pub tier: Tier,
+    /// Offset of the operator in the module.
+    pub wasm_offset: u32,
+}
+
+/// An insertion that was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CodeMapError {
+    /// The range is empty, or longer than 4 GiB.
+    #[error("code range {start:#x}..{end:#x}: expected 1 to 2^32 - 1 bytes")]
+    BadRange {
+        /// First address.
+        start: u64,
+        /// Address after the last.
+        end: u64,
+    },
+    /// Part of the range is still in use, or was retired and not released yet.
+    #[error("code range {start:#x}..{end:#x} overlaps {other_start:#x}..{other_end:#x}")]
+    Overlap {
+        /// First address.
+        start: u64,
+        /// Address after the last.
+        end: u64,
+        /// First address of the range that is there.
+        other_start: u64,
+        /// Address after its last.
+        other_end: u64,
+    },
+}
+
+/// Proof of retirement: [`CodeMap::is_released`] takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RetireCookie(u64);
+
+#[derive(Debug)]
+struct Slot {
+    end: u64,
+    entry: Arc<CodeEntry>,
+    retired: Option<u64>,
+}
+
+/// The map. Shared: the engine inserts and retires, the monitor resolves.
+#[derive(Debug, Default)]
+pub struct CodeMap {
+    ranges: RwLock<BTreeMap<u64, Slot>>,
+    /// Number of retirements so far: the newest retire epoch.
+    epoch: AtomicU64,
+    /// Every range retired up to this epoch is gone.
+    released: AtomicU64,
+    /// Changes whenever an address may mean something else; caches of resolutions compare it.
+    generation: AtomicU64,
+}
+
+impl CodeMap {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the code at `range`.
+    pub fn insert(&self, range: Range<u64>, entry: CodeEntry) -> Result<(), CodeMapError> {
+        let Range { start, end } = range;
+        if start >= end || end - start > u64::from(u32::MAX) {
+            return Err(CodeMapError::BadRange { start, end });
+        }
+        let mut ranges = self.write();
+        if let Some((&other_start, other)) = ranges.range(..end).next_back()
+            && other.end > start
+        {
+            return Err(CodeMapError::Overlap {
+                start,
+                end,
+                other_start,
+                other_end: other.end,
+            });
+        }
+        ranges.insert(
+            start,
+            Slot {
+                end,
+                entry: Arc::new(entry),
+                retired: None,
+            },
+        );
+        drop(ranges);
+        self.generation.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    /// Says that no thread will run the code at `range` any more: call it after the last one left. The range stays resolvable
+    /// until all records written before are drained. `None` when no live range starts there.
+    pub fn retire(&self, range: Range<u64>) -> Option<RetireCookie> {
+        let mut ranges = self.write();
+        let slot = ranges
+            .get_mut(&range.start)
+            .filter(|slot| slot.end == range.end && slot.retired.is_none())?;
+        let epoch = self.epoch.load(Ordering::Relaxed) + 1;
+        slot.retired = Some(epoch);
+        self.epoch.store(epoch, Ordering::Release);
+        Some(RetireCookie(epoch))
+    }
+
+    /// True once the range's records are drained and its memory may be reused.
+    pub fn is_released(&self, cookie: RetireCookie) -> bool {
+        self.released.load(Ordering::Acquire) >= cookie.0
+    }
+
+    /// The newest retire epoch. A monitor reads it *before* a ring's head; when it has drained up to that head, the ring has passed the
+    /// epoch.
+    pub fn retire_epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Every ring has passed `epoch`: forgets the ranges retired up to it. Called by the monitor, or by whoever knows that no ring is
+    /// left.
+    pub fn release(&self, epoch: u64) {
+        if epoch <= self.released.load(Ordering::Relaxed) {
+            return;
+        }
+        self.write()
+            .retain(|_, slot| slot.retired.is_none_or(|retired| retired > epoch));
+        self.generation.fetch_add(1, Ordering::Release);
+        self.released.fetch_max(epoch, Ordering::AcqRel);
+    }
+
+    /// What `ip` means, or `None` outside all ranges.
+    pub fn resolve(&self, ip: u64) -> Option<Resolved> {
+        let ranges = self
+            .ranges
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let find = |address: u64| {
+            ranges
+                .range(..=address)
+                .next_back()
+                .filter(|(_, slot)| address < slot.end)
+        };
+        let inside = find(ip)
+            .filter(|(_, slot)| !slot.entry.return_addresses)
+            .map(|slot| (slot, ip));
+        let ((&start, slot), address) = inside.or_else(|| {
+            let before = ip.checked_sub(1)?;
+            find(before)
+                .filter(|(_, slot)| slot.entry.return_addresses)
+                .map(|slot| (slot, before))
+        })?;
+        let entry = &slot.entry;
+        let code_offset = (address - start) as u32;
+        let inlinee = entry
+            .inlined
+            .iter()
+            .rev()
+            .find(|range| (range.start..range.end).contains(&code_offset));
+        let func = inlinee.map_or(entry.function.func, |range| range.func);
+        Some(Resolved {
+            function: FunctionId {
+                func,
+                ..entry.function
+            },
+            version: entry.version,
+            tier: entry.tier,
+            wasm_offset: entry.wasm_offset(code_offset),
+        })
+    }
+
+    /// Changes whenever an address may have changed its meaning.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// All ranges, ascending: what a record file saves.
+    pub fn entries(&self) -> Vec<(Range<u64>, Arc<CodeEntry>)> {
+        let ranges = self
+            .ranges
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        ranges
+            .iter()
+            .map(|(&start, slot)| (start..slot.end, slot.entry.clone()))
+            .collect()
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<u64, Slot>> {
+        self.ranges
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const F: FunctionId = FunctionId { module: 1, func: 4 };
+
+    fn entry(version: u32) -> CodeEntry {
+        CodeEntry::new(
+            F,
+            version,
+            Tier::Baseline,
+            Arc::from([(0, 100), (8, 110), (20, 130)]),
+        )
+    }
+
+    #[test]
+    fn the_greatest_offset_not_above_the_address_wins() {
+        let map = CodeMap::new();
+        map.insert(0x1000..0x1020, entry(1)).unwrap();
+        let offset = |ip| map.resolve(ip).map(|resolved| resolved.wasm_offset);
+        assert_eq!(
+            [
+                offset(0x0FFF),
+                offset(0x1000),
+                offset(0x1007),
+                offset(0x1008),
+                offset(0x101F),
+                offset(0x1020)
+            ],
+            [None, Some(100), Some(100), Some(110), Some(130), None]
+        );
+    }
+
+    #[test]
+    fn return_addresses_look_one_byte_back() {
+        let map = CodeMap::new();
+        map.insert(0x1000..0x1008, entry(1).with_return_addresses())
+            .unwrap();
+        map.insert(0x1008..0x1020, entry(2).with_return_addresses())
+            .unwrap();
+        assert_eq!(
+            map.resolve(0x1008).map(|resolved| resolved.version),
+            Some(1)
+        );
+        assert_eq!(
+            map.resolve(0x1009).map(|resolved| resolved.version),
+            Some(2)
+        );
+        assert_eq!(map.resolve(0x1000), None);
+    }
+
+    #[test]
+    fn inlined_code_keeps_its_own_function() {
+        let map = CodeMap::new();
+        let inlined = Arc::from([
+            InlinedRange {
+                start: 8,
+                end: 20,
+                func: 9,
+            },
+            InlinedRange {
+                start: 10,
+                end: 12,
+                func: 11,
+            },
+        ]);
+        map.insert(
+            0x1000..0x1020,
+            CodeEntry {
+                inlined,
+                ..entry(1)
+            },
+        )
+        .unwrap();
+        let func = |ip| map.resolve(ip).unwrap().function.func;
+        assert_eq!(
+            [
+                func(0x1000),
+                func(0x1008),
+                func(0x100A),
+                func(0x100C),
+                func(0x1014)
+            ],
+            [4, 9, 11, 9, 4]
+        );
+    }
+
+    #[test]
+    fn a_retired_range_resolves_until_released_and_blocks_its_addresses() {
+        let map = CodeMap::new();
+        map.insert(0x1000..0x1020, entry(1)).unwrap();
+        let cookie = map.retire(0x1000..0x1020).unwrap();
+        assert_eq!(map.retire(0x1000..0x1020), None);
+        assert!(map.resolve(0x1008).is_some());
+        assert!(matches!(
+            map.insert(0x1010..0x1030, entry(2)),
+            Err(CodeMapError::Overlap { .. })
+        ));
+        map.release(map.retire_epoch() - 1);
+        assert!(!map.is_released(cookie));
+        map.release(map.retire_epoch());
+        assert!(map.is_released(cookie) && map.resolve(0x1008).is_none());
+        map.insert(0x1010..0x1030, entry(2)).unwrap();
+    }
+}

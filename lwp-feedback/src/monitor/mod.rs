@@ -1,0 +1,487 @@
+//! The monitor: one task that drains any number of rings, resolves their records and feeds the profile.
+//!
+//! In: rings ([`Monitor::add_ring`]), the code map. Out: the profile, and calls to a [`Listener`] for the records it must act on. It
+//! polls with an interval that adapts between two bounds, and rings whose threshold is crossed wake it.
+//!
+//! Invariants:
+//! 1. One visit to a ring handles at most what was published when the visit began, and at most `records_per_visit`: a ring that is always
+//!    full costs every other ring a bounded wait, never its turn.
+//! 2. Back-pressure never reaches a producer: a ring that is not drained fast enough counts MissedEvents.
+//! 3. The retire epoch is read before any head, so that a ring drained up to that head has passed the epoch (see [`crate::codemap`]). A
+//!    deferred ring passes an epoch when its owner answered a flush that was asked for after the epoch was read.
+//! 4. Whatever a ring holds, the monitor neither panics nor grows: what does not resolve is counted.
+
+mod stats;
+mod thread;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use crate::class::SiteClass;
+use crate::codemap::{CodeMap, FunctionId, Resolved, Tier};
+use crate::layout::{EventId, Record};
+use crate::profile::Profile;
+use crate::ring::{Ring, RingConsumer, RingWaker, time_stamp};
+
+use stats::Counters;
+
+pub use stats::{Distribution, MonitorStats};
+pub use thread::MonitorThread;
+
+/// How the monitor polls.
+#[derive(Clone, Debug)]
+pub struct MonitorConfig {
+    /// Shortest wait between two polls. The timer's step is 1 ms; fuller rings wake the monitor through their threshold.
+    pub min_interval: Duration,
+    /// Longest wait between two polls.
+    pub max_interval: Duration,
+    /// Most records handled in one visit to one ring.
+    pub records_per_visit: usize,
+}
+
+impl Default for MonitorConfig {
+    fn default() -> Self {
+        // 20 ms: an idle monitor costs 50 polls per second, well under 0.1 % of a CPU. Hot records do not wait for it.
+        Self {
+            min_interval: Duration::from_millis(1),
+            max_interval: Duration::from_millis(20),
+            records_per_visit: 8192,
+        }
+    }
+}
+
+/// Names a ring in the monitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RingId(pub u64);
+
+/// A resolved LWPINS record of a known class: something to act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hot {
+    /// The ring it came from.
+    pub ring: RingId,
+    /// The function.
+    pub function: FunctionId,
+    /// Offset of the operator.
+    pub wasm_offset: u32,
+    /// What it says: `HotFunction`, `HotLoop`, `SideExit`, `PhaseMark` or `LoopMark`.
+    pub kind: SiteClass,
+    /// The class's detail.
+    pub detail: u8,
+    /// Version of the code that wrote it.
+    pub version: u32,
+    /// What compiled that version.
+    pub tier: Tier,
+    /// Time stamp of the record, 0 where PTSC is off.
+    pub tsc: u64,
+    /// Data1.
+    pub data1: u32,
+    /// Data2: the count or value.
+    pub value: u64,
+}
+
+/// Acts on records. Called on the monitor's task, so it must be quick, must not block, and must not call back into the [`Monitor`] it
+/// belongs to (except to add rings).
+pub trait Listener: Send {
+    /// An LWPINS record.
+    fn hot(&mut self, event: &Hot);
+
+    /// Whether [`Self::record`] is to be called.
+    fn wants_records(&self) -> bool {
+        false
+    }
+
+    /// Every record, for recorders.
+    fn record(&mut self, _ring: RingId, _record: &Record, _resolved: Option<&Resolved>) {}
+
+    /// A poll that handled records is over: the time to look at the profile.
+    fn polled(&mut self, _summary: &PollSummary) {}
+}
+
+/// Acts on nothing.
+#[derive(Debug, Default)]
+pub struct NoListener;
+
+impl Listener for NoListener {
+    fn hot(&mut self, _event: &Hot) {}
+}
+
+/// What one poll did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PollSummary {
+    /// Records handled.
+    pub records: usize,
+    /// Rings visited.
+    pub rings: usize,
+    /// Some ring holds more: poll again at once.
+    pub more: bool,
+    /// How long to wait otherwise.
+    pub next_poll: Duration,
+}
+
+/// The ring has a consumer already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the ring has a consumer already")]
+pub struct RingTaken;
+
+struct Waker(Arc<Notify>);
+
+impl RingWaker for Waker {
+    fn wake(&self) {
+        self.0.notify_one();
+    }
+}
+
+struct Slot {
+    id: RingId,
+    consumer: RingConsumer,
+    missed_seen: u64,
+    /// Retire epoch this ring has passed.
+    passed: u64,
+    /// Deferred rings: the request under way and the epoch read before it.
+    flush_sequence: u64,
+    flush_epoch: u64,
+}
+
+/// A resolution to be used again: instruction addresses repeat.
+#[derive(Clone, Copy)]
+struct Cached {
+    ip: u64,
+    resolved: Option<Resolved>,
+}
+
+const CACHE_SIZE: usize = 512;
+
+struct Core {
+    rings: Vec<Slot>,
+    listener: Box<dyn Listener>,
+    cache: Box<[Cached; CACHE_SIZE]>,
+    cache_generation: u64,
+    interval: Duration,
+    last_poll: Option<Instant>,
+    counters: Counters,
+    /// The named thread does nothing else: all its CPU time is the monitor's.
+    owns_thread: bool,
+}
+
+/// The monitor. Shared by reference; the work happens in whoever calls [`Self::poll_once`] or polls [`Self::run`], or on the thread of
+/// [`Self::spawn`].
+pub struct Monitor {
+    config: MonitorConfig,
+    code: Arc<CodeMap>,
+    profile: Arc<Profile>,
+    notify: Arc<Notify>,
+    inbox: Mutex<Vec<Slot>>,
+    leaving: Mutex<Vec<RingId>>,
+    next_id: AtomicU64,
+    stopping: AtomicBool,
+    core: Mutex<Core>,
+    started: (Instant, u64),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Monitor {
+    /// A monitor without rings.
+    pub fn new(
+        config: MonitorConfig,
+        code: Arc<CodeMap>,
+        profile: Arc<Profile>,
+        listener: Box<dyn Listener>,
+    ) -> Self {
+        let interval = config.min_interval;
+        Self {
+            config,
+            code,
+            profile,
+            notify: Arc::new(Notify::new()),
+            inbox: Mutex::new(Vec::new()),
+            leaving: Mutex::new(Vec::new()),
+            next_id: AtomicU64::new(0),
+            stopping: AtomicBool::new(false),
+            core: Mutex::new(Core {
+                rings: Vec::new(),
+                listener,
+                cache: Box::new(
+                    [Cached {
+                        ip: 0,
+                        resolved: None,
+                    }; CACHE_SIZE],
+                ),
+                cache_generation: 0,
+                interval,
+                last_poll: None,
+                counters: Counters::new(),
+                owns_thread: false,
+            }),
+            started: (Instant::now(), time_stamp()),
+        }
+    }
+
+    /// Adds a ring, from any thread. It is drained and dropped when it is closed or when nobody else holds it.
+    pub fn add_ring(&self, ring: Arc<Ring>) -> Result<RingId, RingTaken> {
+        let consumer = ring.consumer().ok_or(RingTaken)?;
+        let id = RingId(self.next_id.fetch_add(1, Ordering::Relaxed));
+        ring.set_waker(Some(Arc::new(Waker(self.notify.clone()))));
+        let slot = Slot {
+            id,
+            missed_seen: 0,
+            consumer,
+            passed: 0,
+            flush_sequence: 0,
+            flush_epoch: 0,
+        };
+        lock(&self.inbox).push(slot);
+        self.notify.notify_one();
+        Ok(id)
+    }
+
+    /// Drains and drops a ring at the next poll, from any thread.
+    pub fn remove_ring(&self, id: RingId) {
+        lock(&self.leaving).push(id);
+        self.notify.notify_one();
+    }
+
+    /// The profile that is fed.
+    pub fn profile(&self) -> &Arc<Profile> {
+        &self.profile
+    }
+
+    /// The code map that is asked.
+    pub fn code(&self) -> &Arc<CodeMap> {
+        &self.code
+    }
+
+    /// Wakes [`Self::run`].
+    pub fn wake(&self) {
+        self.notify.notify_one();
+    }
+
+    /// Makes [`Self::run`] return after a last poll.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        self.notify.notify_one();
+    }
+
+    /// Statistics so far.
+    pub fn stats(&self) -> MonitorStats {
+        let (began, began_ticks) = self.started;
+        let ticks = time_stamp().saturating_sub(began_ticks).max(1);
+        let ns_per_tick = began.elapsed().as_nanos() as f64 / ticks as f64;
+        let core = lock(&self.core);
+        core.counters.report(core.rings.len(), ns_per_tick)
+    }
+
+    /// Polls until [`Self::stop`], for a host that has a tokio runtime (with its timer on) of its own.
+    pub async fn run(&self) {
+        loop {
+            let stopping = self.stopping.load(Ordering::Acquire);
+            let summary = self.poll_once();
+            if summary.more {
+                tokio::task::yield_now().await;
+            } else if stopping {
+                return;
+            } else {
+                // An elapsed timeout is the ordinary poll; a notification is a threshold, a hot record or a change of rings.
+                let _ = tokio::time::timeout(summary.next_poll, self.notify.notified()).await;
+            }
+        }
+    }
+
+    /// Visits every ring once.
+    pub fn poll_once(&self) -> PollSummary {
+        let mut core = lock(&self.core);
+        let core = &mut *core;
+        let cpu_before = stats::thread_cpu_ns();
+        let now = Instant::now();
+        if let Some(last) = core.last_poll.replace(now) {
+            core.counters.poll_interval(now - last);
+        }
+        core.rings.append(&mut lock(&self.inbox));
+        let leaving = std::mem::take(&mut *lock(&self.leaving));
+
+        // Invariant 3: before any head.
+        let epoch = self.code.retire_epoch();
+        let generation = self.code.generation();
+        if generation != core.cache_generation {
+            core.cache_generation = generation;
+            core.cache.fill(Cached {
+                ip: 0,
+                resolved: None,
+            });
+        }
+
+        let mut summary = PollSummary {
+            records: 0,
+            rings: core.rings.len(),
+            more: false,
+            next_poll: core.interval,
+        };
+        let mut fullest = 0.0f64;
+        let mut passed = epoch;
+        let mut rings = std::mem::take(&mut core.rings);
+        rings.retain_mut(|slot| {
+            let visit = self.visit(core, slot, epoch, leaving.contains(&slot.id));
+            summary.records += visit.records;
+            summary.more |= visit.more;
+            fullest = fullest.max(visit.fill);
+            if !visit.finished {
+                passed = passed.min(slot.passed);
+            }
+            !visit.finished
+        });
+        core.rings = rings;
+        self.code.release(passed);
+
+        core.interval = self.next_interval(core.interval, fullest);
+        summary.next_poll = core.interval;
+        core.counters.poll(summary.records);
+        if summary.records > 0 {
+            core.listener.polled(&summary);
+        }
+        let cpu_after = stats::thread_cpu_ns();
+        core.counters.cpu_ns = if core.owns_thread {
+            cpu_after
+        } else {
+            core.counters.cpu_ns + cpu_after.saturating_sub(cpu_before)
+        };
+        summary
+    }
+
+    fn visit(&self, core: &mut Core, slot: &mut Slot, epoch: u64, leaving: bool) -> Visit {
+        let ring = slot.consumer.ring().clone();
+        // Two references are the consumer's and the one just made: no producer is left, so its head may be flushed for it.
+        let orphaned = Arc::strong_count(&ring) == 2;
+        std::sync::atomic::fence(Ordering::Acquire);
+        let finishing = leaving || orphaned || ring.is_closed();
+        let mut reachable = epoch;
+        if ring.is_deferred() {
+            if orphaned {
+                ring.flush();
+            } else {
+                let answered = ring.flushed_sequence() == slot.flush_sequence;
+                reachable = if answered {
+                    slot.flush_epoch
+                } else {
+                    slot.passed
+                };
+                if answered {
+                    slot.flush_sequence += 1;
+                    slot.flush_epoch = epoch;
+                    ring.request_flush(slot.flush_sequence);
+                }
+            }
+        }
+
+        let fill = f64::from(ring.used_bytes()) / f64::from(ring.buffer_bytes());
+        let limit = if finishing {
+            usize::MAX
+        } else {
+            self.config.records_per_visit
+        };
+        let now = time_stamp();
+        let Core {
+            listener,
+            cache,
+            counters,
+            ..
+        } = core;
+        let wants_records = listener.wants_records();
+        let records = slot.consumer.drain(limit, |record| {
+            if record.tsc() != 0 {
+                counters.lag(now.saturating_sub(record.tsc()));
+            }
+            let resolved = self.resolve(cache, record.address());
+            if wants_records {
+                listener.record(slot.id, record, resolved.as_ref());
+            }
+            let Some(resolved) = resolved else {
+                counters.unresolved += 1;
+                return;
+            };
+            self.profile.apply(&resolved, record);
+            if record.event_id() == EventId::PROGRAMMED
+                && let Some((kind, detail)) =
+                    SiteClass::from_imm16(record.flags()).filter(|(class, _)| class.is_programmed())
+            {
+                let Resolved {
+                    function,
+                    version,
+                    tier,
+                    wasm_offset,
+                } = resolved;
+                let (tsc, data1, value) = (record.tsc(), record.data1(), record.data2());
+                listener.hot(&Hot {
+                    ring: slot.id,
+                    function,
+                    wasm_offset,
+                    kind,
+                    detail,
+                    version,
+                    tier,
+                    tsc,
+                    data1,
+                    value,
+                });
+            }
+        });
+        let missed = ring.missed();
+        counters.missed += missed.wrapping_sub(slot.missed_seen);
+        slot.missed_seen = missed;
+        let more = records == limit && !slot.consumer.is_empty();
+        if !more {
+            slot.passed = slot.passed.max(reachable);
+        }
+        if finishing {
+            ring.set_waker(None);
+        }
+        Visit {
+            records,
+            more: more && !finishing,
+            fill,
+            finished: finishing,
+        }
+    }
+
+    #[inline]
+    fn resolve(&self, cache: &mut [Cached; CACHE_SIZE], ip: u64) -> Option<Resolved> {
+        let index = (ip.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 55) as usize;
+        let cached = &mut cache[index];
+        if cached.ip == ip && cached.resolved.is_some() {
+            return cached.resolved;
+        }
+        let resolved = self.code.resolve(ip);
+        if resolved.is_some() {
+            *cached = Cached { ip, resolved };
+        }
+        resolved
+    }
+
+    /// Halves the interval while a ring is a quarter full at its visit, lengthens it while all stay under a sixteenth.
+    fn next_interval(&self, interval: Duration, fullest: f64) -> Duration {
+        let next = if fullest >= 0.25 {
+            interval / 2
+        } else if fullest < 0.0625 {
+            interval * 3 / 2
+        } else {
+            interval
+        };
+        next.clamp(self.config.min_interval, self.config.max_interval)
+    }
+}
+
+struct Visit {
+    records: usize,
+    more: bool,
+    fill: f64,
+    finished: bool,
+}
+
+#[cfg(test)]
+mod tests;

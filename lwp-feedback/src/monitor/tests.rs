@@ -1,0 +1,328 @@
+use super::*;
+use crate::codemap::CodeEntry;
+use crate::layout::Flags;
+use crate::ring::RingConfig;
+
+const MODULE: u64 = 77;
+
+#[derive(Default, Clone)]
+struct Seen(Arc<Mutex<Vec<Hot>>>);
+
+impl Listener for Seen {
+    fn hot(&mut self, event: &Hot) {
+        lock(&self.0).push(*event);
+    }
+}
+
+fn code() -> Arc<CodeMap> {
+    let map = CodeMap::new();
+    let function = FunctionId {
+        module: MODULE,
+        func: 3,
+    };
+    map.insert(
+        0x1000..0x2000,
+        CodeEntry::new(
+            function,
+            1,
+            Tier::Baseline,
+            Arc::from([(0, 10), (0x100, 20)]),
+        ),
+    )
+    .unwrap();
+    Arc::new(map)
+}
+
+fn monitor(seen: &Seen) -> Monitor {
+    Monitor::new(
+        MonitorConfig::default(),
+        code(),
+        Arc::new(Profile::default()),
+        Box::new(seen.clone()),
+    )
+}
+
+fn ring(deferred: bool) -> Arc<Ring> {
+    Ring::new(&RingConfig {
+        interval1: 0,
+        random_bits: 0,
+        deferred,
+        ..RingConfig::default()
+    })
+    .unwrap()
+}
+
+/// Both modes of a ring; `flush` is what the owning thread's poll does.
+const MODES: [bool; 2] = [false, true];
+
+fn owner_polls(ring: &Ring) {
+    if ring.flush_wanted() {
+        ring.flush();
+    }
+}
+
+#[test]
+fn records_reach_profile_and_listener() {
+    for deferred in MODES {
+        let seen = Seen::default();
+        let monitor = monitor(&seen);
+        let ring = ring(deferred);
+        monitor.add_ring(ring.clone()).unwrap();
+        assert_eq!(monitor.add_ring(ring.clone()), Err(RingTaken));
+        let mut producer = ring.producer().unwrap();
+        for i in 0..100 {
+            producer.value(0x1104, SiteClass::CallTarget.imm16(0), 0, 8);
+            producer.value(0x9999, SiteClass::CallTarget.imm16(0), i, 8);
+        }
+        producer.programmed(0x1004, SiteClass::HotLoop.imm16(0), 1, 5000);
+        monitor.poll_once();
+        owner_polls(&ring);
+        monitor.poll_once();
+        let function = monitor
+            .profile()
+            .function(FunctionId {
+                module: MODULE,
+                func: 3,
+            })
+            .unwrap();
+        assert_eq!(
+            (
+                function.sites[1].key.offset,
+                function.sites[1].total,
+                function.hot
+            ),
+            (20, 100, 1)
+        );
+        let events = lock(&seen.0).clone();
+        assert_eq!(events.len(), 1);
+        assert_eq!(
+            (
+                events[0].kind,
+                events[0].wasm_offset,
+                events[0].value,
+                events[0].version
+            ),
+            (SiteClass::HotLoop, 10, 5000, 1)
+        );
+        let stats = monitor.stats();
+        assert_eq!(
+            (
+                stats.records,
+                stats.unresolved,
+                stats.missed,
+                stats.lag_ns.count
+            ),
+            (201, 100, 0, 201)
+        );
+    }
+}
+
+#[test]
+fn a_ring_whose_thread_ended_is_drained_and_dropped() {
+    for deferred in MODES {
+        let monitor = monitor(&Seen::default());
+        let (closed, orphan) = (ring(deferred), ring(deferred));
+        monitor.add_ring(closed.clone()).unwrap();
+        monitor.add_ring(orphan.clone()).unwrap();
+        for ring in [closed.clone(), orphan] {
+            std::thread::spawn(move || {
+                ring.producer().unwrap().value(0x1000, 1, 0, 0);
+            })
+            .join()
+            .unwrap();
+        }
+        closed.close();
+        monitor.poll_once();
+        let stats = monitor.stats();
+        assert_eq!((stats.records, stats.rings), (2, 0));
+    }
+}
+
+#[test]
+fn a_full_ring_does_not_starve_the_others() {
+    for deferred in MODES {
+        let config = MonitorConfig {
+            records_per_visit: 16,
+            ..MonitorConfig::default()
+        };
+        let monitor = Monitor::new(
+            config,
+            code(),
+            Arc::new(Profile::default()),
+            Box::new(NoListener),
+        );
+        let (busy, quiet) = (ring(deferred), ring(deferred));
+        monitor.add_ring(busy.clone()).unwrap();
+        monitor.add_ring(quiet.clone()).unwrap();
+        let (mut fills, mut writes) = (busy.producer().unwrap(), quiet.producer().unwrap());
+        for round in 0..50 {
+            while fills.store(&Record::default()) {}
+            writes.store(&Record::default());
+            owner_polls(&busy);
+            owner_polls(&quiet);
+            let summary = monitor.poll_once();
+            assert!(summary.more, "the busy ring always has more");
+            assert!(
+                round < 2 || quiet.used_bytes() <= 64,
+                "the quiet ring is visited at every poll"
+            );
+        }
+        assert!(busy.missed() > 0);
+    }
+}
+
+#[test]
+fn a_retired_range_is_released_only_when_every_ring_has_passed() {
+    for deferred in MODES {
+        let monitor = monitor(&Seen::default());
+        let ring = ring(deferred);
+        monitor.add_ring(ring.clone()).unwrap();
+        let mut producer = ring.producer().unwrap();
+        monitor.poll_once();
+        producer.value(0x1004, SiteClass::Param.imm16(0), 0, 42);
+        let cookie = monitor.code().retire(0x1000..0x2000).unwrap();
+        assert!(!monitor.code().is_released(cookie));
+        for poll in 0..3 {
+            if deferred && poll == 0 {
+                monitor.poll_once();
+                assert!(
+                    !monitor.code().is_released(cookie),
+                    "its head was not published yet"
+                );
+            }
+            owner_polls(&ring);
+            monitor.poll_once();
+        }
+        assert!(monitor.code().is_released(cookie));
+        assert_eq!(monitor.stats().unresolved, 0);
+        producer.value(0x1004, SiteClass::Param.imm16(0), 0, 42);
+        ring.flush();
+        monitor.poll_once();
+        assert_eq!(monitor.stats().unresolved, 1);
+    }
+}
+
+#[test]
+fn garbage_in_a_ring_is_counted() {
+    let monitor = monitor(&Seen::default());
+    let ring = ring(false);
+    monitor.add_ring(ring.clone()).unwrap();
+    let mut producer = ring.producer().unwrap();
+    let mut x = 0x1234_5678_9abc_def1u64;
+    let mut next = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x
+    };
+    let mut produced = 0;
+    for _ in 0..100 {
+        for _ in 0..next() % 4000 {
+            let address = if next() % 2 == 0 {
+                0x1000 + next() % 0x1000
+            } else {
+                next()
+            };
+            producer.store(&Record {
+                words: [next(), address, next(), next()],
+            });
+            produced += 1;
+        }
+        ring.control()
+            .missed_events
+            .fetch_add(next() % 100, Ordering::Relaxed);
+        ring.control()
+            .buffer_tail_offset
+            .store(next() as u32, Ordering::Relaxed);
+        monitor.poll_once();
+    }
+    let stats = monitor.stats();
+    assert!(stats.records > 0 && stats.records <= produced && stats.unresolved > 0);
+    serde_json::to_string(&monitor.profile().snapshot(MODULE)).unwrap();
+}
+
+#[test]
+fn the_thread_drains_through_threshold_wake_ups_and_stops() {
+    let seen = Seen::default();
+    let config = MonitorConfig {
+        min_interval: Duration::from_secs(3600),
+        max_interval: Duration::from_secs(3600),
+        ..MonitorConfig::default()
+    };
+    let monitor = Arc::new(Monitor::new(
+        config,
+        code(),
+        Arc::new(Profile::default()),
+        Box::new(seen),
+    ));
+    let thread = monitor.spawn().unwrap();
+    let ring = Ring::new(&RingConfig {
+        buffer_bytes: 4096,
+        threshold_bytes: 1024,
+        ..RingConfig::default()
+    })
+    .unwrap();
+    assert!(ring.control().flags.load(Ordering::Relaxed) & Flags::INT.bits() != 0);
+    monitor.add_ring(ring.clone()).unwrap();
+    let mut producer = ring.producer().unwrap();
+    for _ in 0..32 {
+        producer.store(&Record::default());
+    }
+    while ring.used_bytes() > 0 {
+        std::thread::yield_now();
+    }
+    producer.store(&Record::default());
+    drop(producer);
+    drop(thread);
+    assert_eq!(monitor.stats().records, 33);
+}
+
+#[test]
+fn a_host_polls_it_on_its_own_runtime() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    let monitor = Arc::new(monitor(&Seen::default()));
+    let ring = ring(false);
+    monitor.add_ring(ring.clone()).unwrap();
+    runtime.block_on(async {
+        let task = tokio::spawn({
+            let monitor = monitor.clone();
+            async move { monitor.run().await }
+        });
+        let mut producer = ring.producer().unwrap();
+        producer.programmed(0x1000, SiteClass::HotFunction.imm16(0), 0, 0);
+        while ring.used_bytes() > 0 {
+            tokio::task::yield_now().await;
+        }
+        monitor.stop();
+        task.await.unwrap();
+    });
+    assert_eq!(monitor.stats().records, 1);
+}
+
+#[test]
+fn the_interval_adapts_between_its_bounds() {
+    let monitor = monitor(&Seen::default());
+    let ring = ring(false);
+    monitor.add_ring(ring.clone()).unwrap();
+    for _ in 0..50 {
+        monitor.poll_once();
+    }
+    assert_eq!(
+        monitor.poll_once().next_poll,
+        MonitorConfig::default().max_interval
+    );
+    let mut producer = ring.producer().unwrap();
+    for _ in 0..20 {
+        for _ in 0..1000 {
+            producer.store(&Record::default());
+        }
+        monitor.poll_once();
+    }
+    assert_eq!(
+        monitor.poll_once().next_poll,
+        MonitorConfig::default().min_interval * 3 / 2
+    );
+}

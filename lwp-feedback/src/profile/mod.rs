@@ -1,0 +1,378 @@
+//! What the records say, per function: values, branches, loads, hotness.
+//!
+//! In: resolved records, from the monitor. Out: a [`Snapshot`], sorted plain data, for the policy, reports and files.
+//!
+//! Invariants:
+//! 1. Memory is bounded whatever the ring holds: functions, sites per function and sites in all have limits, and what is dropped is
+//!    counted.
+//! 2. Decay is by record count, never by the clock, so that a replay of the same records gives the same snapshot byte for byte.
+//! 3. Wrong records give a wrong profile and nothing worse.
+
+mod snapshot;
+mod top_k;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dashmap::DashMap;
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::class::SiteClass;
+use crate::codemap::{FunctionId, Resolved};
+use crate::layout::{EventId, Record};
+
+pub use snapshot::{
+    BranchSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, NotInlinable, SiteSnapshot,
+    Snapshot, StrideCount, ValueCount,
+};
+pub use top_k::{TOP_K, TopK};
+
+/// A value site within its function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SiteKey {
+    /// Offset of the operator in the module.
+    pub offset: u32,
+    /// What the value means.
+    pub class: SiteClass,
+    /// The class's detail; for `Param` the parameter's number.
+    pub detail: u8,
+}
+
+/// Bounds of a profile.
+#[derive(Clone, Debug)]
+pub struct ProfileLimits {
+    /// Functions with a profile.
+    pub functions: usize,
+    /// Value sites, branches and loads of one function together.
+    pub sites_per_function: usize,
+    /// Value sites, branches and loads of all functions together. A load takes about 1 KiB, the others 0.2.
+    pub sites: usize,
+    /// A function's counts are halved every this many of its records.
+    pub decay_records: u64,
+}
+
+impl Default for ProfileLimits {
+    fn default() -> Self {
+        Self {
+            functions: 65_536,
+            sites_per_function: 512,
+            sites: 32_768,
+            decay_records: 16_384,
+        }
+    }
+}
+
+/// Taken and predicted counts of a branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Branch {
+    taken: u64,
+    not_taken: u64,
+    predicted: u64,
+    mispredicted: u64,
+}
+
+/// Latencies and sources of a load.
+#[derive(Clone, Debug)]
+struct Load {
+    latency: Histogram<u32>,
+    sources: [u64; 8],
+    last_address: Option<u64>,
+    strides: TopK,
+}
+
+/// Latencies above this are counted as this: LatencyMax 16 bits.
+const LATENCY_TOP: u64 = (1 << 16) - 1;
+
+fn latency_histogram() -> Histogram<u32> {
+    // One significant digit: a class of latency is wanted, and 256 sites of two digits would take megabytes.
+    Histogram::new_with_bounds(1, LATENCY_TOP, 1).expect("constant bounds are valid")
+}
+
+impl Load {
+    fn new() -> Self {
+        Self {
+            latency: latency_histogram(),
+            sources: [0; 8],
+            last_address: None,
+            strides: TopK::default(),
+        }
+    }
+
+    fn halve(&mut self) {
+        let mut halved = latency_histogram();
+        for bucket in self.latency.iter_recorded() {
+            halved.saturating_record_n(bucket.value_iterated_to(), bucket.count_at_value() / 2);
+        }
+        self.latency = halved;
+        self.sources.iter_mut().for_each(|count| *count /= 2);
+        self.strides.halve();
+    }
+}
+
+#[derive(Debug, Default)]
+struct FunctionProfile {
+    records: u64,
+    since_decay: u64,
+    hot: u64,
+    side_exits: u64,
+    ticks: u64,
+    sites: BTreeMap<SiteKey, TopK>,
+    branches: BTreeMap<u32, Branch>,
+    loads: BTreeMap<u32, Load>,
+}
+
+impl FunctionProfile {
+    fn site_count(&self) -> usize {
+        self.sites.len() + self.branches.len() + self.loads.len()
+    }
+
+    /// Halves all counts and forgets what reached 0. Returns how many sites that freed.
+    fn decay(&mut self) -> usize {
+        let before = self.site_count();
+        self.since_decay = 0;
+        self.ticks /= 2;
+        self.sites.retain(|_, values| {
+            values.halve();
+            values.total() > 0
+        });
+        self.branches.retain(|_, branch| {
+            for count in [
+                &mut branch.taken,
+                &mut branch.not_taken,
+                &mut branch.predicted,
+                &mut branch.mispredicted,
+            ] {
+                *count /= 2;
+            }
+            branch.taken + branch.not_taken > 0
+        });
+        self.loads.retain(|_, load| {
+            load.halve();
+            !load.latency.is_empty()
+        });
+        before - self.site_count()
+    }
+}
+
+/// What a profile could not use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileLosses {
+    /// Records of functions beyond the limit.
+    pub functions_over_limit: u64,
+    /// Records of sites beyond the limits.
+    pub sites_over_limit: u64,
+    /// Records whose imm16 names no class.
+    pub unknown_class: u64,
+    /// Records whose EventId nobody defined.
+    pub unknown_event: u64,
+}
+
+/// All functions' profiles.
+#[derive(Debug, Default)]
+pub struct Profile {
+    limits: ProfileLimits,
+    functions: DashMap<FunctionId, FunctionProfile>,
+    function_count: AtomicU64,
+    sites: AtomicU64,
+    functions_over_limit: AtomicU64,
+    sites_over_limit: AtomicU64,
+    unknown_class: AtomicU64,
+    unknown_event: AtomicU64,
+}
+
+impl Profile {
+    /// An empty profile with these bounds.
+    pub fn new(limits: ProfileLimits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// Counts a record.
+    pub fn apply(&self, resolved: &Resolved, record: &Record) {
+        let mut function = match self.functions.get_mut(&resolved.function) {
+            Some(function) => function,
+            None => {
+                if self.function_count.load(Ordering::Relaxed) >= self.limits.functions as u64 {
+                    self.functions_over_limit.fetch_add(1, Ordering::Relaxed);
+                    return;
+                }
+                self.functions.entry(resolved.function).or_insert_with(|| {
+                    self.function_count.fetch_add(1, Ordering::Relaxed);
+                    FunctionProfile::default()
+                })
+            }
+        };
+        let function = &mut *function;
+        function.records += 1;
+        function.since_decay += 1;
+        if function.since_decay >= self.limits.decay_records {
+            let freed = function.decay();
+            self.sites.fetch_sub(freed as u64, Ordering::Relaxed);
+        }
+        let offset = resolved.wasm_offset;
+        match record.event_id() {
+            EventId::VALUE | EventId::PROGRAMMED => {
+                let Some((class, detail)) = SiteClass::from_imm16(record.flags()) else {
+                    self.unknown_class.fetch_add(1, Ordering::Relaxed);
+                    return;
+                };
+                match class {
+                    SiteClass::HotFunction | SiteClass::HotLoop => function.hot += 1,
+                    SiteClass::SideExit => function.side_exits += 1,
+                    _ => {}
+                }
+                let key = SiteKey {
+                    offset,
+                    class,
+                    detail,
+                };
+                if !function.sites.contains_key(&key) && !self.admit(function) {
+                    return;
+                }
+                function.sites.entry(key).or_default().add(record.data2());
+            }
+            EventId::BRANCHES => {
+                if !function.branches.contains_key(&offset) && !self.admit(function) {
+                    return;
+                }
+                let branch = function.branches.entry(offset).or_default();
+                let flags = record.flags();
+                *(if flags & 1 << 15 != 0 {
+                    &mut branch.taken
+                } else {
+                    &mut branch.not_taken
+                }) += 1;
+                if flags & 1 << 13 != 0 {
+                    *(if flags & 1 << 14 != 0 {
+                        &mut branch.predicted
+                    } else {
+                        &mut branch.mispredicted
+                    }) += 1;
+                }
+            }
+            EventId::DCACHE => {
+                if !function.loads.contains_key(&offset) && !self.admit(function) {
+                    return;
+                }
+                let load = function.loads.entry(offset).or_insert_with(Load::new);
+                load.latency
+                    .saturating_record(u64::from(record.data1()).max(1));
+                load.sources[usize::from(record.flags() >> 13)] += 1;
+                if record.flags() & 1 << 12 != 0 {
+                    if let Some(last) = load.last_address {
+                        load.strides.add(record.data2().wrapping_sub(last));
+                    }
+                    load.last_address = Some(record.data2());
+                }
+            }
+            EventId::INSTRUCTIONS | EventId::CORE_CLOCKS | EventId::REF_CLOCKS => {
+                function.ticks += 1
+            }
+            _ => {
+                self.unknown_event.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Room for one more site?
+    fn admit(&self, function: &FunctionProfile) -> bool {
+        let room = function.site_count() < self.limits.sites_per_function
+            && self.sites.load(Ordering::Relaxed) < self.limits.sites as u64;
+        if room {
+            self.sites.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.sites_over_limit.fetch_add(1, Ordering::Relaxed);
+        }
+        room
+    }
+
+    /// What could not be used so far.
+    pub fn losses(&self) -> ProfileLosses {
+        ProfileLosses {
+            functions_over_limit: self.functions_over_limit.load(Ordering::Relaxed),
+            sites_over_limit: self.sites_over_limit.load(Ordering::Relaxed),
+            unknown_class: self.unknown_class.load(Ordering::Relaxed),
+            unknown_event: self.unknown_event.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Hashes of all modules that have a profile, ascending.
+    pub fn modules(&self) -> Vec<u64> {
+        let mut modules: Vec<u64> = self
+            .functions
+            .iter()
+            .map(|entry| entry.key().module)
+            .collect();
+        modules.sort_unstable();
+        modules.dedup();
+        modules
+    }
+
+    /// The profile of one module, sorted; `facts` is empty, the engine fills it in.
+    pub fn snapshot(&self, module: u64) -> Snapshot {
+        let mut functions: Vec<FunctionSnapshot> = self
+            .functions
+            .iter()
+            .filter(|entry| entry.key().module == module)
+            .map(|entry| snapshot::of_function(entry.key().func, entry.value()))
+            .collect();
+        functions.sort_unstable_by_key(|function| function.func);
+        Snapshot {
+            module,
+            functions,
+            facts: Vec::new(),
+        }
+    }
+
+    /// The profile of one function, or `None` if it has no records.
+    pub fn function(&self, function: FunctionId) -> Option<FunctionSnapshot> {
+        self.functions
+            .get(&function)
+            .map(|profile| snapshot::of_function(function.func, &profile))
+    }
+
+    /// Puts a saved snapshot back, replacing what is there of its functions. Load histograms keep their classes.
+    pub fn restore(&self, saved: &Snapshot) {
+        for function in &saved.functions {
+            let id = FunctionId {
+                module: saved.module,
+                func: function.func,
+            };
+            let over = self.function_count.load(Ordering::Relaxed) >= self.limits.functions as u64;
+            if over && !self.functions.contains_key(&id) {
+                self.functions_over_limit.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            let restored = snapshot::to_function(function, self.limits.sites_per_function);
+            let added = restored.site_count();
+            match self.functions.insert(id, restored) {
+                Some(old) => {
+                    _ = self
+                        .sites
+                        .fetch_sub(old.site_count() as u64, Ordering::Relaxed)
+                }
+                None => _ = self.function_count.fetch_add(1, Ordering::Relaxed),
+            }
+            self.sites.fetch_add(added as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Forgets a module.
+    pub fn forget(&self, module: u64) {
+        self.functions.retain(|id, function| {
+            let keep = id.module != module;
+            if !keep {
+                self.sites
+                    .fetch_sub(function.site_count() as u64, Ordering::Relaxed);
+                self.function_count.fetch_sub(1, Ordering::Relaxed);
+            }
+            keep
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

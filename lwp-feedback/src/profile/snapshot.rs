@@ -1,0 +1,300 @@
+//! A profile as sorted plain data: what the policy reads, reports print and files hold.
+
+use serde::{Deserialize, Serialize};
+
+use super::top_k::Kept;
+use super::{Branch, FunctionProfile, Load, SiteKey, TopK};
+
+/// A module's profile and what the engine knows about its functions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Hash of the module.
+    pub module: u64,
+    /// Functions with records, ascending.
+    pub functions: Vec<FunctionSnapshot>,
+    /// Static facts of functions, supplied by the engine; any order.
+    pub facts: Vec<FunctionFacts>,
+}
+
+/// One function's profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionSnapshot {
+    /// Function index.
+    pub func: u32,
+    /// Records seen, not decayed.
+    pub records: u64,
+    /// Hot-function and hot-loop records seen, not decayed.
+    pub hot: u64,
+    /// Side exits seen, not decayed.
+    pub side_exits: u64,
+    /// Instruction and clock records, decayed.
+    pub ticks: u64,
+    /// Value sites, ascending by key.
+    pub sites: Vec<SiteSnapshot>,
+    /// Branches, ascending by offset.
+    pub branches: Vec<BranchSnapshot>,
+    /// Loads, ascending by offset.
+    pub loads: Vec<LoadSnapshot>,
+}
+
+/// A value site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteSnapshot {
+    /// Where and what.
+    #[serde(flatten)]
+    pub key: SiteKey,
+    /// Values seen, decayed; the true total, not the sum of `values`.
+    pub total: u64,
+    /// The most frequent, most frequent first.
+    pub values: Vec<ValueCount>,
+}
+
+/// A kept value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValueCount {
+    /// The value.
+    pub value: u64,
+    /// How often; at most `error` too high.
+    pub count: u64,
+    /// Bound of the overestimate.
+    pub error: u64,
+}
+
+impl ValueCount {
+    /// The count that is certain.
+    pub fn certain(&self) -> u64 {
+        self.count - self.error.min(self.count)
+    }
+}
+
+/// A branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchSnapshot {
+    /// Offset of the operator.
+    pub offset: u32,
+    /// Records with TKN.
+    pub taken: u64,
+    /// Records without.
+    pub not_taken: u64,
+    /// Records with PRV and PRD.
+    pub predicted: u64,
+    /// Records with PRV and without PRD.
+    pub mispredicted: u64,
+}
+
+/// A load that missed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadSnapshot {
+    /// Offset of the operator.
+    pub offset: u32,
+    /// Latency classes: (cycles, records), ascending.
+    pub latency: Vec<(u64, u64)>,
+    /// Records per SRC code.
+    pub sources: [u64; 8],
+    /// Differences of successive recorded addresses, most frequent first.
+    pub strides: Vec<StrideCount>,
+    /// Recorded address pairs.
+    pub stride_total: u64,
+}
+
+impl LoadSnapshot {
+    /// Records of this load.
+    pub fn count(&self) -> u64 {
+        self.latency
+            .iter()
+            .fold(0, |sum, &(_, count)| sum.saturating_add(count))
+    }
+
+    /// Mean latency in cycles, by class.
+    pub fn mean_latency(&self) -> f64 {
+        let sum: f64 = self
+            .latency
+            .iter()
+            .map(|&(cycles, count)| cycles as f64 * count as f64)
+            .sum();
+        sum / self.count().max(1) as f64
+    }
+}
+
+/// A kept stride.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StrideCount {
+    /// Bytes.
+    pub stride: i64,
+    /// How often; at most `error` too high.
+    pub count: u64,
+    /// Bound of the overestimate.
+    pub error: u64,
+}
+
+/// What the engine knows about a function without running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionFacts {
+    /// Function index.
+    pub func: u32,
+    /// Bytes of its body in the module.
+    pub body_bytes: u32,
+    /// May it be inlined?
+    pub inlinable: bool,
+    /// Why not.
+    pub reason: Option<NotInlinable>,
+}
+
+/// Why the engine cannot inline a function, whatever the profile says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NotInlinable {
+    /// It has no body here.
+    Imported,
+    /// It has loops the translator does not inline.
+    HasLoop,
+    /// It uses exceptions or tail calls.
+    UnsupportedOperator,
+    /// It calls itself.
+    Recursive,
+    /// Its translation failed.
+    NotTranslatable,
+}
+
+pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnapshot {
+    let values = |top: &TopK| -> Vec<ValueCount> {
+        top.sorted()
+            .into_iter()
+            .map(
+                |Kept {
+                     value,
+                     count,
+                     error,
+                 }| ValueCount {
+                    value,
+                    count,
+                    error,
+                },
+            )
+            .collect()
+    };
+    FunctionSnapshot {
+        func,
+        records: profile.records,
+        hot: profile.hot,
+        side_exits: profile.side_exits,
+        ticks: profile.ticks,
+        sites: profile
+            .sites
+            .iter()
+            .map(|(&key, top)| SiteSnapshot {
+                key,
+                total: top.total(),
+                values: values(top),
+            })
+            .collect(),
+        branches: profile
+            .branches
+            .iter()
+            .map(|(&offset, branch)| BranchSnapshot {
+                offset,
+                taken: branch.taken,
+                not_taken: branch.not_taken,
+                predicted: branch.predicted,
+                mispredicted: branch.mispredicted,
+            })
+            .collect(),
+        loads: profile
+            .loads
+            .iter()
+            .map(|(&offset, load)| LoadSnapshot {
+                offset,
+                latency: load
+                    .latency
+                    .iter_recorded()
+                    .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value().into()))
+                    .collect(),
+                sources: load.sources,
+                strides: load
+                    .strides
+                    .sorted()
+                    .into_iter()
+                    .map(
+                        |Kept {
+                             value,
+                             count,
+                             error,
+                         }| StrideCount {
+                            stride: value as i64,
+                            count,
+                            error,
+                        },
+                    )
+                    .collect(),
+                stride_total: load.strides.total(),
+            })
+            .collect(),
+    }
+}
+
+/// The way back. At most `limit` sites of each kind are taken: the snapshot may come from a damaged file.
+pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionProfile {
+    let mut profile = FunctionProfile {
+        records: saved.records,
+        hot: saved.hot,
+        side_exits: saved.side_exits,
+        ticks: saved.ticks,
+        ..FunctionProfile::default()
+    };
+    let limit = limit / 3;
+    for site in saved.sites.iter().take(limit) {
+        let kept = site.values.iter().map(
+            |&ValueCount {
+                 value,
+                 count,
+                 error,
+             }| Kept {
+                value,
+                count,
+                error,
+            },
+        );
+        profile
+            .sites
+            .insert(site.key, TopK::from_parts(site.total, kept));
+    }
+    for branch in saved.branches.iter().take(limit) {
+        let &BranchSnapshot {
+            offset,
+            taken,
+            not_taken,
+            predicted,
+            mispredicted,
+        } = branch;
+        profile.branches.insert(
+            offset,
+            Branch {
+                taken,
+                not_taken,
+                predicted,
+                mispredicted,
+            },
+        );
+    }
+    for saved in saved.loads.iter().take(limit) {
+        let mut load = Load::new();
+        for &(cycles, count) in &saved.latency {
+            load.latency
+                .saturating_record_n(cycles.max(1), count.try_into().unwrap_or(u32::MAX));
+        }
+        load.sources = saved.sources;
+        let kept = saved.strides.iter().map(
+            |&StrideCount {
+                 stride,
+                 count,
+                 error,
+             }| Kept {
+                value: stride as u64,
+                count,
+                error,
+            },
+        );
+        load.strides = TopK::from_parts(saved.stride_total, kept);
+        profile.loads.insert(saved.offset, load);
+    }
+    profile
+}

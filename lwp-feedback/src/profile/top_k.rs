@@ -1,0 +1,125 @@
+//! The most frequent values of a stream in constant space: Space-Saving (Metwally, Agrawal, El Abbadi 2005), with a true total.
+//!
+//! Each kept count is at most `error` too high; a value whose true share exceeds 1/8 is always kept.
+
+/// Values kept per site.
+pub const TOP_K: usize = 8;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) value: u64,
+    pub(super) count: u64,
+    pub(super) error: u64,
+}
+
+/// Bounded value counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TopK {
+    total: u64,
+    len: u8,
+    kept: [Kept; TOP_K],
+}
+
+impl TopK {
+    /// Counts a value.
+    #[inline]
+    pub fn add(&mut self, value: u64) {
+        self.total = self.total.saturating_add(1);
+        let len = usize::from(self.len);
+        if let Some(kept) = self.kept[..len].iter_mut().find(|kept| kept.value == value) {
+            kept.count = kept.count.saturating_add(1);
+        } else if len < TOP_K {
+            self.kept[len] = Kept {
+                value,
+                count: 1,
+                error: 0,
+            };
+            self.len += 1;
+        } else {
+            let least = self
+                .kept
+                .iter_mut()
+                .min_by_key(|kept| kept.count)
+                .expect("TOP_K is not 0");
+            *least = Kept {
+                value,
+                count: least.count.saturating_add(1),
+                error: least.count,
+            };
+        }
+    }
+
+    /// Values counted, decayed like the counts.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Halves everything; values that reach 0 are dropped.
+    pub fn halve(&mut self) {
+        self.total /= 2;
+        let mut len = 0;
+        for index in 0..usize::from(self.len) {
+            let Kept {
+                value,
+                count,
+                error,
+            } = self.kept[index];
+            if count / 2 > 0 {
+                self.kept[len] = Kept {
+                    value,
+                    count: count / 2,
+                    error: error / 2,
+                };
+                len += 1;
+            }
+        }
+        self.len = len as u8;
+    }
+
+    /// The kept values, most frequent first, ties by value.
+    pub(super) fn sorted(&self) -> Vec<Kept> {
+        let mut kept = self.kept[..usize::from(self.len)].to_vec();
+        kept.sort_unstable_by_key(|kept| (std::cmp::Reverse(kept.count), kept.value));
+        kept
+    }
+
+    pub(super) fn from_parts(total: u64, values: impl Iterator<Item = Kept>) -> Self {
+        let mut top = Self {
+            total,
+            ..Self::default()
+        };
+        for kept in values.take(TOP_K) {
+            top.kept[usize::from(top.len)] = kept;
+            top.len += 1;
+        }
+        top
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dominant_value_survives_noise_and_the_total_is_true() {
+        let mut top = TopK::default();
+        for i in 0..10_000u64 {
+            top.add(if i % 3 == 0 { 7 } else { i + 100 });
+        }
+        let first = top.sorted()[0];
+        assert_eq!(first.value, 7);
+        assert!(first.count >= 3334 && first.count - first.error <= 3334);
+        assert_eq!(top.total(), 10_000);
+    }
+
+    #[test]
+    fn halving_keeps_shares() {
+        let mut top = TopK::default();
+        (0..100).for_each(|i| top.add(u64::from(i % 4 == 0)));
+        top.halve();
+        assert_eq!(
+            (top.total(), top.sorted()[0].count, top.sorted()[1].count),
+            (50, 37, 12)
+        );
+    }
+}

@@ -1,0 +1,682 @@
+//! A ring: one LWPCB and its buffer at stable addresses, the thread that fills it and the task that drains it.
+//!
+//! In: LWPVAL and LWPINS from generated code (through [`Ring::lwpcb`]) or from Rust ([`RingProducer`]). Out: records, oldest first,
+//! through [`RingConsumer`]. The protocol and its invariants stand in [`protocol`].
+//!
+//! One thread produces at a time, and one task consumes. Breaking that rule mixes up records; it cannot break memory, because every
+//! shared word is an atomic and the producer keeps its own head, size and buffer address beside the LWPCB.
+//!
+//! `deferred` is how real hardware may behave: head reaches memory only at the threshold, when full, or on [`Ring::flush`] (the
+//! owner's SLWPCB), and tail is re-read only when the ring looks past its threshold or full, or every 16th store.
+
+pub mod protocol;
+mod store;
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::layout::{
+    BUFFER_SIZE_MASK, COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Flags, INTERVAL_MAX, Lwpcb,
+    RANDOM_SHIFT, RECORD_BYTES, Record, reloaded_counter,
+};
+use protocol::{RingMemory, Stored};
+
+pub use store::{store_programmed, store_value_sample};
+
+/// Smallest ring: 32 records, as on every part seen.
+pub const MIN_BUFFER_BYTES: u32 = 32 * RECORD_BYTES;
+
+/// In deferred mode tail is re-read at least every this many stores. A guess: the proposal says "some small value".
+const DEFERRED_TAIL_PERIOD: u32 = 16;
+
+/// How a ring is made.
+#[derive(Clone, Debug)]
+pub struct RingConfig {
+    /// Bytes of the buffer; rounded down to a multiple of 32, 1024 to 2^28 - 1. 64 KiB holds 2,048 records: enough for 1,000 records per
+    /// ms with a monitor that comes every millisecond.
+    pub buffer_bytes: u32,
+    /// EventInterval1: one LWPVAL in `interval1 + 1` (on average) leaves a record. 0 to 2^25 - 1.
+    pub interval1: u32,
+    /// Random: low bits of the counter that are randomised on reload, 0 to 15. Not 0 while several sites are live, or one site can take
+    /// all the records.
+    pub random_bits: u8,
+    /// Bytes in use that wake the monitor; 0: never.
+    pub threshold_bytes: u32,
+    /// CoreId of the records; `None` asks the system which CPU this thread runs on, now and at [`Ring::refresh_core_id`].
+    pub core_id: Option<u8>,
+    /// The Flags dword. VAL must be set for LWPVAL to record, PTSC for time stamps, INT for threshold wake-ups.
+    pub flags: Flags,
+    /// Behave as hardware may: see the module's header.
+    pub deferred: bool,
+    /// A `HotFunction` or `HotLoop` record wakes the monitor at once, so that tier-up does not wait for the next poll.
+    pub wake_on_hot: bool,
+    /// Seed of the counter's random bits; 0 is taken as 1.
+    pub seed: u32,
+}
+
+impl Default for RingConfig {
+    fn default() -> Self {
+        Self {
+            buffer_bytes: 64 << 10,
+            interval1: 1023,
+            random_bits: 6,
+            threshold_bytes: 32 << 10,
+            core_id: None,
+            flags: Flags::VAL | Flags::PTSC | Flags::INT,
+            deferred: false,
+            wake_on_hot: true,
+            seed: 1,
+        }
+    }
+}
+
+/// A ring could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RingError {
+    /// The buffer is too small or too large.
+    #[error("ring of {bytes} bytes: expected {MIN_BUFFER_BYTES} to {BUFFER_SIZE_MASK}")]
+    BufferSize {
+        /// What was asked for.
+        bytes: u32,
+    },
+    /// EventInterval1 has more than 25 bits.
+    #[error("interval {interval}: expected at most {INTERVAL_MAX}")]
+    Interval {
+        /// What was asked for.
+        interval: u32,
+    },
+    /// Random has more than 4 bits.
+    #[error("{bits} random bits: expected at most 15")]
+    Random {
+        /// What was asked for.
+        bits: u8,
+    },
+}
+
+/// Gets the monitor's attention; called on the producer's thread, must not block.
+pub trait RingWaker: Send + Sync {
+    /// Wakes the monitor.
+    fn wake(&self);
+}
+
+/// What the producer keeps beside the LWPCB: nothing here is read back from memory the program can write.
+struct Side {
+    buffer: NonNull<AtomicU64>,
+    size: u32,
+    deferred: bool,
+    wake_on_hot: bool,
+    fixed_core: bool,
+    core_id: AtomicU32,
+    /// The producer's head; the LWPCB holds the published one.
+    head: AtomicU32,
+    /// Deferred mode: the tail the producer read last, and stores since.
+    seen_tail: AtomicU32,
+    stores_since_tail: AtomicU32,
+    random: AtomicU32,
+    /// Records put into the ring or counted as missed.
+    produced: AtomicU64,
+    /// The threshold wake-up is due once until `used` falls below the threshold again.
+    armed: AtomicBool,
+    flush_requested: AtomicU64,
+    flushed: AtomicU64,
+    closed: AtomicBool,
+    producer_taken: AtomicBool,
+    consumer_taken: AtomicBool,
+    waker: Mutex<Option<Arc<dyn RingWaker>>>,
+}
+
+/// LWPCB first, so that generated code's pointer to it is also a pointer to the rest.
+#[repr(C)]
+pub(crate) struct RingCore {
+    lwpcb: Lwpcb,
+    side: Side,
+}
+
+/// Owns an LWPCB and its buffer; their addresses never change.
+pub struct Ring {
+    core: NonNull<RingCore>,
+}
+
+// SAFETY: everything reached through `core` and `Side::buffer` is an atomic, a Mutex or set once before the Ring is shared.
+unsafe impl Send for Ring {}
+// SAFETY: as for Send.
+unsafe impl Sync for Ring {}
+
+fn buffer_layout(size: u32) -> Layout {
+    Layout::from_size_align(size as usize, 4096).expect("size is below 2^28")
+}
+
+impl Ring {
+    /// Makes a ring, empty, head and tail at 0.
+    pub fn new(config: &RingConfig) -> Result<Arc<Self>, RingError> {
+        let size = config.buffer_bytes / RECORD_BYTES * RECORD_BYTES;
+        if !(MIN_BUFFER_BYTES..=BUFFER_SIZE_MASK).contains(&size) {
+            return Err(RingError::BufferSize {
+                bytes: config.buffer_bytes,
+            });
+        }
+        if config.interval1 > INTERVAL_MAX {
+            return Err(RingError::Interval {
+                interval: config.interval1,
+            });
+        }
+        if config.random_bits > 15 {
+            return Err(RingError::Random {
+                bits: config.random_bits,
+            });
+        }
+        // SAFETY: the layout's size is not 0.
+        let memory = unsafe { alloc_zeroed(buffer_layout(size)) };
+        let Some(buffer) = NonNull::new(memory.cast::<AtomicU64>()) else {
+            handle_alloc_error(buffer_layout(size))
+        };
+
+        let lwpcb = Lwpcb::default();
+        lwpcb.flags.store(config.flags.bits(), Ordering::Relaxed);
+        lwpcb.buffer_size_random.store(
+            size | u32::from(config.random_bits) << RANDOM_SHIFT,
+            Ordering::Relaxed,
+        );
+        lwpcb.buffer_base.store(memory as u64, Ordering::Relaxed);
+        lwpcb.threshold.store(
+            config.threshold_bytes / RECORD_BYTES * RECORD_BYTES,
+            Ordering::Relaxed,
+        );
+        lwpcb.events[0]
+            .interval
+            .store(config.interval1, Ordering::Relaxed);
+        lwpcb.events[0]
+            .counter
+            .store(config.interval1, Ordering::Relaxed);
+        let side = Side {
+            buffer,
+            size,
+            deferred: config.deferred,
+            wake_on_hot: config.wake_on_hot,
+            fixed_core: config.core_id.is_some(),
+            core_id: AtomicU32::new(config.core_id.unwrap_or_else(current_core).into()),
+            head: AtomicU32::new(0),
+            seen_tail: AtomicU32::new(0),
+            stores_since_tail: AtomicU32::new(0),
+            random: AtomicU32::new(config.seed.max(1)),
+            produced: AtomicU64::new(0),
+            armed: AtomicBool::new(true),
+            flush_requested: AtomicU64::new(0),
+            flushed: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+            producer_taken: AtomicBool::new(false),
+            consumer_taken: AtomicBool::new(false),
+            waker: Mutex::new(None),
+        };
+        let core = NonNull::from(Box::leak(Box::new(RingCore { lwpcb, side })));
+        Ok(Arc::new(Self { core }))
+    }
+
+    fn core(&self) -> &RingCore {
+        // SAFETY: `core` came from Box::leak and is freed only in Drop; only shared references to it exist.
+        unsafe { self.core.as_ref() }
+    }
+
+    /// The LWPCB that compiled code decrements and passes to [`store_value_sample`] and [`store_programmed`]. Valid while the `Ring`
+    /// lives. Only one thread at a time may run code that uses it.
+    pub fn lwpcb(&self) -> *mut Lwpcb {
+        self.core.as_ptr().cast()
+    }
+
+    /// The LWPCB, to look at.
+    pub fn control(&self) -> &Lwpcb {
+        &self.core().lwpcb
+    }
+
+    /// Bytes of the buffer.
+    pub fn buffer_bytes(&self) -> u32 {
+        self.core().side.size
+    }
+
+    /// Bytes in use, as published.
+    pub fn used_bytes(&self) -> u32 {
+        let control = self.control();
+        let head = control.buffer_head_offset.load(Ordering::Relaxed) % self.buffer_bytes();
+        protocol::bytes_used(
+            head,
+            control.buffer_tail_offset.load(Ordering::Relaxed),
+            self.buffer_bytes(),
+        )
+    }
+
+    /// Records produced so far, missed ones included.
+    pub fn produced(&self) -> u64 {
+        self.core().side.produced.load(Ordering::Relaxed)
+    }
+
+    /// MissedEvents: records that found the ring full.
+    pub fn missed(&self) -> u64 {
+        self.control().missed_events.load(Ordering::Relaxed)
+    }
+
+    /// Changes EventInterval1; takes effect at the next reload. Larger values than 2^25 - 1 are taken as that.
+    pub fn set_interval1(&self, interval: u32) {
+        self.control().events[0]
+            .interval
+            .store(interval.min(INTERVAL_MAX), Ordering::Relaxed);
+    }
+
+    /// Changes the Flags dword.
+    pub fn set_flags(&self, flags: Flags) {
+        self.control().flags.store(flags.bits(), Ordering::Relaxed);
+    }
+
+    /// True in deferred mode.
+    pub fn is_deferred(&self) -> bool {
+        self.core().side.deferred
+    }
+
+    /// Publishes the producer's head (what SLWPCB's flush does). Called by the owning thread, at its poll when
+    /// [`Self::flush_wanted`] says so, and before it ends.
+    pub fn flush(&self) {
+        let side = &self.core().side;
+        let requested = side.flush_requested.load(Ordering::Acquire);
+        self.control()
+            .buffer_head_offset
+            .store(side.head.load(Ordering::Relaxed), Ordering::Release);
+        side.flushed.store(requested, Ordering::Release);
+    }
+
+    /// True when the monitor asked for a flush that has not happened yet.
+    pub fn flush_wanted(&self) -> bool {
+        let side = &self.core().side;
+        side.flush_requested.load(Ordering::Relaxed) != side.flushed.load(Ordering::Relaxed)
+    }
+
+    /// Asks the owning thread for a flush numbered `sequence`.
+    pub(crate) fn request_flush(&self, sequence: u64) {
+        self.core()
+            .side
+            .flush_requested
+            .store(sequence, Ordering::Release);
+    }
+
+    /// Number of the newest request that a flush answered.
+    pub(crate) fn flushed_sequence(&self) -> u64 {
+        self.core().side.flushed.load(Ordering::Acquire)
+    }
+
+    /// The owning thread writes no more; the monitor drains what is left and drops the ring. (It also does so when it holds the last
+    /// reference.)
+    pub fn close(&self) {
+        self.flush();
+        self.core().side.closed.store(true, Ordering::Release);
+    }
+
+    /// True after [`Self::close`].
+    pub fn is_closed(&self) -> bool {
+        self.core().side.closed.load(Ordering::Acquire)
+    }
+
+    /// Takes CoreId from the CPU this thread runs on; called by the owning thread at a burst's start.
+    pub fn refresh_core_id(&self) {
+        let side = &self.core().side;
+        if !side.fixed_core {
+            side.core_id.store(current_core().into(), Ordering::Relaxed);
+        }
+    }
+
+    /// Sets whom threshold and hot records wake.
+    pub fn set_waker(&self, waker: Option<Arc<dyn RingWaker>>) {
+        *self
+            .core()
+            .side
+            .waker
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner()) = waker;
+    }
+
+    /// The producer's handle, for code in Rust; `None` while another one exists.
+    pub fn producer(self: &Arc<Self>) -> Option<RingProducer> {
+        let taken = self.core().side.producer_taken.swap(true, Ordering::AcqRel);
+        (!taken).then(|| RingProducer {
+            ring: self.clone(),
+            not_sync: std::marker::PhantomData,
+        })
+    }
+
+    /// The consumer's handle; `None` while another one exists.
+    pub fn consumer(self: &Arc<Self>) -> Option<RingConsumer> {
+        let taken = self.core().side.consumer_taken.swap(true, Ordering::AcqRel);
+        (!taken).then(|| {
+            let tail = self.control().buffer_tail_offset.load(Ordering::Relaxed);
+            let tail = if tail < self.buffer_bytes() {
+                tail / RECORD_BYTES * RECORD_BYTES
+            } else {
+                0
+            };
+            RingConsumer {
+                ring: self.clone(),
+                tail,
+            }
+        })
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        let (buffer, size) = (self.core().side.buffer, self.core().side.size);
+        // SAFETY: allocated in `new` with this layout; no consumer or producer handle is left, for each holds an Arc of this ring.
+        unsafe { dealloc(buffer.as_ptr().cast(), buffer_layout(size)) };
+        // SAFETY: came from Box::leak in `new`.
+        drop(unsafe { Box::from_raw(self.core.as_ptr()) });
+    }
+}
+
+impl fmt::Debug for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ring")
+            .field("buffer_bytes", &self.buffer_bytes())
+            .field("used_bytes", &self.used_bytes())
+            .field("produced", &self.produced())
+            .field("missed", &self.missed())
+            .finish_non_exhaustive()
+    }
+}
+
+fn current_core() -> u8 {
+    // SAFETY: sched_getcpu has no preconditions.
+    let cpu = unsafe { libc::sched_getcpu() };
+    cpu as u8
+}
+
+/// The processor's time stamp counter.
+pub fn time_stamp() -> u64 {
+    // SAFETY: RDTSC exists on every x86-64.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+impl RingMemory for RingCore {
+    fn size(&self) -> u32 {
+        self.side.size
+    }
+
+    fn head_acquire(&self) -> u32 {
+        self.lwpcb.buffer_head_offset.load(Ordering::Acquire)
+    }
+
+    fn set_head_release(&self, head: u32) {
+        self.lwpcb.buffer_head_offset.store(head, Ordering::Release);
+    }
+
+    fn tail_for_producer(&self, next: u32) -> u32 {
+        let side = &self.side;
+        if side.deferred {
+            let seen = side.seen_tail.load(Ordering::Relaxed);
+            let stores = side.stores_since_tail.load(Ordering::Relaxed) + 1;
+            let used = protocol::bytes_used(next, seen, side.size);
+            let threshold = self.threshold().unwrap_or(u32::MAX);
+            if next != seen && used < threshold && stores < DEFERRED_TAIL_PERIOD {
+                side.stores_since_tail.store(stores, Ordering::Relaxed);
+                return seen;
+            }
+            side.stores_since_tail.store(0, Ordering::Relaxed);
+        }
+        let tail = self.lwpcb.buffer_tail_offset.load(Ordering::Acquire);
+        side.seen_tail.store(tail, Ordering::Relaxed);
+        tail
+    }
+
+    fn set_tail_release(&self, tail: u32) {
+        self.lwpcb.buffer_tail_offset.store(tail, Ordering::Release);
+    }
+
+    fn write_slot(&self, offset: u32, words: [u64; 4]) {
+        for (index, word) in words.into_iter().enumerate() {
+            self.word(offset, index).store(word, Ordering::Relaxed);
+        }
+    }
+
+    fn read_slot(&self, offset: u32) -> [u64; 4] {
+        std::array::from_fn(|index| self.word(offset, index).load(Ordering::Relaxed))
+    }
+
+    fn count_missed(&self) {
+        let missed = &self.lwpcb.missed_events;
+        missed.store(
+            missed.load(Ordering::Relaxed).wrapping_add(1),
+            Ordering::Relaxed,
+        );
+    }
+}
+
+impl RingCore {
+    #[inline]
+    fn word(&self, offset: u32, index: usize) -> &AtomicU64 {
+        debug_assert!(offset < self.side.size && offset.is_multiple_of(RECORD_BYTES) && index < 4);
+        // SAFETY: the protocol keeps `offset` a multiple of 32 below `size` (invariant 4: it comes from the producer's own head or the
+        // consumer's checked tail), the buffer has `size` bytes and is aligned, and lives as long as the core.
+        unsafe { self.side.buffer.add(offset as usize / 8 + index).as_ref() }
+    }
+
+    fn flags(&self) -> Flags {
+        Flags::from_bits_retain(self.lwpcb.flags.load(Ordering::Relaxed))
+    }
+
+    fn threshold(&self) -> Option<u32> {
+        let threshold = self.lwpcb.threshold.load(Ordering::Relaxed);
+        (threshold != 0 && threshold <= self.side.size).then_some(threshold)
+    }
+
+    fn record(
+        &self,
+        event: EventId,
+        flags: Flags,
+        ip: u64,
+        imm16: u16,
+        data1: u32,
+        data2: u64,
+    ) -> Record {
+        let tsc = if flags.contains(Flags::PTSC) {
+            time_stamp()
+        } else {
+            0
+        };
+        Record::new(
+            event,
+            self.side.core_id.load(Ordering::Relaxed) as u8,
+            imm16,
+            data1,
+            ip,
+            data2,
+            tsc,
+        )
+    }
+
+    /// Stores a record and publishes head as the mode wants. True: stored; false: the ring was full.
+    fn store(&self, record: &Record, flags: Flags) -> bool {
+        let side = &self.side;
+        side.produced
+            .store(side.produced.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        match protocol::store(
+            self,
+            side.head.load(Ordering::Relaxed),
+            record.words,
+            flags.contains(Flags::CONT),
+        ) {
+            Stored::Advanced { head, used } => {
+                side.head.store(head, Ordering::Relaxed);
+                let crossed = self.threshold().is_some_and(|threshold| used >= threshold);
+                if !side.deferred || crossed {
+                    self.set_head_release(head);
+                }
+                if crossed
+                    && flags.contains(Flags::INT)
+                    && side.armed.load(Ordering::Relaxed)
+                    && side.armed.swap(false, Ordering::AcqRel)
+                {
+                    self.wake();
+                }
+                true
+            }
+            Stored::Missed => {
+                self.set_head_release(side.head.load(Ordering::Relaxed));
+                false
+            }
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        let waker = self
+            .side
+            .waker
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn next_random(&self) -> u32 {
+        // xorshift32 (Marsaglia 2003): never 0 from a seed that is not 0.
+        let mut x = self.side.random.load(Ordering::Relaxed);
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        self.side.random.store(x, Ordering::Relaxed);
+        x
+    }
+
+    /// The rest of an LWPVAL whose counter went negative.
+    fn finish_value_sample(&self, ip: u64, imm16: u16, data1: u32, data2: u64) {
+        let flags = self.flags();
+        if flags.contains(Flags::VAL) {
+            let record = self.record(EventId::VALUE, flags, ip, imm16, data1, data2);
+            self.store(&record, flags);
+        }
+        let slot = &self.lwpcb.events[0];
+        let random_bits = self.lwpcb.buffer_size_random.load(Ordering::Relaxed) >> RANDOM_SHIFT;
+        let interval = slot.interval.load(Ordering::Relaxed);
+        slot.counter.store(
+            reloaded_counter(interval, random_bits, self.next_random()),
+            Ordering::Relaxed,
+        );
+    }
+
+    /// LWPINS. True: stored.
+    fn programmed(&self, ip: u64, imm16: u16, data1: u32, data2: u64) -> bool {
+        use crate::class::SiteClass;
+        let flags = self.flags();
+        let record = self.record(EventId::PROGRAMMED, flags, ip, imm16, data1, data2);
+        let stored = self.store(&record, flags);
+        if self.side.wake_on_hot
+            && let Some((SiteClass::HotFunction | SiteClass::HotLoop, _)) =
+                SiteClass::from_imm16(imm16)
+        {
+            self.set_head_release(self.side.head.load(Ordering::Relaxed));
+            self.wake();
+        }
+        stored || flags.contains(Flags::CONT)
+    }
+}
+
+/// The producing end, for code in Rust. Generated code uses [`Ring::lwpcb`] instead.
+#[derive(Debug)]
+pub struct RingProducer {
+    ring: Arc<Ring>,
+    not_sync: std::marker::PhantomData<std::cell::Cell<()>>,
+}
+
+impl RingProducer {
+    /// The ring.
+    pub fn ring(&self) -> &Arc<Ring> {
+        &self.ring
+    }
+
+    /// LWPVAL: counts, and stores a record when the counter goes negative.
+    #[inline]
+    pub fn value(&mut self, ip: u64, imm16: u16, data1: u32, data2: u64) {
+        let core = self.ring.core();
+        let counter = &core.lwpcb.events[0].counter;
+        let left = counter.load(Ordering::Relaxed).wrapping_sub(1) & COUNTER_MASK;
+        counter.store(left, Ordering::Relaxed);
+        if left & COUNTER_SIGN_BIT != 0 {
+            core.finish_value_sample(ip, imm16, data1, data2);
+        }
+    }
+
+    /// LWPINS: stores a record. Returns CF: true when the ring was full.
+    pub fn programmed(&mut self, ip: u64, imm16: u16, data1: u32, data2: u64) -> bool {
+        !self.ring.core().programmed(ip, imm16, data1, data2)
+    }
+
+    /// Stores a record as it is, from a source of its own. True: stored; false: the ring was full and it was counted as missed.
+    #[inline]
+    pub fn store(&mut self, record: &Record) -> bool {
+        let core = self.ring.core();
+        core.store(record, core.flags())
+    }
+}
+
+impl Drop for RingProducer {
+    fn drop(&mut self) {
+        self.ring.flush();
+        self.ring
+            .core()
+            .side
+            .producer_taken
+            .store(false, Ordering::Release);
+    }
+}
+
+/// The consuming end.
+#[derive(Debug)]
+pub struct RingConsumer {
+    ring: Arc<Ring>,
+    tail: u32,
+}
+
+impl RingConsumer {
+    /// The ring.
+    pub fn ring(&self) -> &Arc<Ring> {
+        &self.ring
+    }
+
+    /// Hands up to `max` published records to `sink`, oldest first, and frees their slots. Returns how many.
+    #[inline]
+    pub fn drain(&mut self, max: usize, mut sink: impl FnMut(&Record)) -> usize {
+        let core = self.ring.core();
+        let (tail, count) = protocol::drain(core, self.tail, max, |words| sink(&Record { words }));
+        self.tail = tail;
+        if count > 0 && !core.side.armed.load(Ordering::Relaxed) {
+            let used = self.ring.used_bytes();
+            if core.threshold().is_none_or(|threshold| used < threshold) {
+                core.side.armed.store(true, Ordering::Release);
+            }
+        }
+        count
+    }
+
+    /// Published records not drained yet.
+    pub fn len(&self) -> usize {
+        (self.ring.used_bytes() / RECORD_BYTES) as usize
+    }
+
+    /// True when nothing is published.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Drop for RingConsumer {
+    fn drop(&mut self) {
+        self.ring
+            .core()
+            .side
+            .consumer_taken
+            .store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests;

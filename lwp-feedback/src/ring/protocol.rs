@@ -1,0 +1,127 @@
+//! The single-producer single-consumer protocol of an LWP ring, over any memory.
+//!
+//! Invariants, checked with loom in `tests/loom_ring.rs`, which runs these very functions on loom's atomics:
+//! 1. Slots `[tail, head)` belong to the consumer, all others to the producer; `head == tail` means empty, so N slots hold at most N-1
+//!    visible records.
+//! 2. The producer writes the record, then head with Release. The consumer reads head with Acquire, copies, then stores tail with
+//!    Release. The producer reads tail with Acquire before it moves head.
+//! 3. A record that finds the ring full goes to the slot at head, which stays unpublished (Synchronized mode), and MissedEvents
+//!    counts; nothing waits.
+//! 4. The producer never trusts what it reads from memory as an offset to write to: its head is its own. A tail out of range only
+//!    makes the ring look more or less full than it is. The consumer checks the head it reads.
+
+use crate::layout::RECORD_BYTES;
+
+/// The memory of a ring: what the protocol reads and writes. Orders are part of the names.
+pub trait RingMemory {
+    /// Bytes, a multiple of 32.
+    fn size(&self) -> u32;
+    /// Published head, Acquire.
+    fn head_acquire(&self) -> u32;
+    /// Publishes head, Release.
+    fn set_head_release(&self, head: u32);
+    /// Tail as the producer that is about to move head to `next` sees it: Acquire when it comes from memory; hardware may use a copy
+    /// it read earlier as long as that does not make the ring look full.
+    fn tail_for_producer(&self, next: u32) -> u32;
+    /// Publishes tail, Release.
+    fn set_tail_release(&self, tail: u32);
+    /// Writes a slot. `offset` is a multiple of 32 below `size`.
+    fn write_slot(&self, offset: u32, words: [u64; 4]);
+    /// Reads a slot. `offset` is a multiple of 32 below `size`.
+    fn read_slot(&self, offset: u32) -> [u64; 4];
+    /// MissedEvents += 1; only the producer calls it.
+    fn count_missed(&self);
+}
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// It is in the ring; the new head and the bytes in use.
+    Advanced {
+        /// Head after the record, not yet published.
+        head: u32,
+        /// Bytes in use, as far as the producer knows.
+        used: u32,
+    },
+    /// The ring was full: it was written to the unpublished slot at head and counted.
+    Missed,
+}
+
+/// Bytes from `tail` to `head` in a ring of `size` bytes. Any `tail` is allowed; the result is below `size`.
+pub fn bytes_used(head: u32, tail: u32, size: u32) -> u32 {
+    let tail = tail % size;
+    if head >= tail {
+        head - tail
+    } else {
+        head + size - tail
+    }
+}
+
+/// The offset after `head`.
+pub fn next_offset(head: u32, size: u32) -> u32 {
+    let next = head + RECORD_BYTES;
+    if next >= size { 0 } else { next }
+}
+
+/// Writes a record at the producer's own `head`. In Synchronized mode a full ring counts a miss; in continuous mode head always moves.
+/// The caller publishes the new head.
+pub fn store<M: RingMemory + ?Sized>(
+    memory: &M,
+    head: u32,
+    words: [u64; 4],
+    continuous: bool,
+) -> Stored {
+    let size = memory.size();
+    memory.write_slot(head, words);
+    let next = next_offset(head, size);
+    let tail = memory.tail_for_producer(next);
+    if next == tail && !continuous {
+        memory.count_missed();
+        return Stored::Missed;
+    }
+    Stored::Advanced {
+        head: next,
+        used: bytes_used(next, tail, size),
+    }
+}
+
+/// Copies up to `max` records from the consumer's own `tail` on to `sink` and frees their slots. Returns the new tail and the
+/// number of records. A published head that is no offset of the ring yields nothing.
+pub fn drain<M: RingMemory + ?Sized>(
+    memory: &M,
+    tail: u32,
+    max: usize,
+    mut sink: impl FnMut([u64; 4]),
+) -> (u32, usize) {
+    let size = memory.size();
+    let head = memory.head_acquire();
+    if head >= size || !head.is_multiple_of(RECORD_BYTES) {
+        return (tail, 0);
+    }
+    let available = (bytes_used(head, tail, size) / RECORD_BYTES) as usize;
+    let count = available.min(max);
+    let mut at = tail;
+    for _ in 0..count {
+        sink(memory.read_slot(at));
+        at = next_offset(at, size);
+    }
+    if count > 0 {
+        memory.set_tail_release(at);
+    }
+    (at, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn used_is_modular_and_bounded_for_any_tail() {
+        assert_eq!(bytes_used(64, 32, 1024), 32);
+        assert_eq!(bytes_used(0, 992, 1024), 32);
+        assert_eq!(bytes_used(32, 32, 1024), 0);
+        for tail in [0, 1, 1024, 5000, u32::MAX] {
+            assert!(bytes_used(96, tail, 1024) < 1024);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+use super::*;
+use crate::class::SiteClass;
+use std::sync::atomic::AtomicUsize;
+
+fn small(deferred: bool) -> RingConfig {
+    RingConfig {
+        buffer_bytes: 1024,
+        interval1: 0,
+        random_bits: 0,
+        threshold_bytes: 512,
+        core_id: Some(3),
+        deferred,
+        ..RingConfig::default()
+    }
+}
+
+fn drain_all(consumer: &mut RingConsumer) -> Vec<Record> {
+    let mut records = Vec::new();
+    consumer.drain(usize::MAX, |record| records.push(*record));
+    records
+}
+
+#[test]
+fn every_kth_value_is_recorded() {
+    let ring = Ring::new(&RingConfig {
+        interval1: 9,
+        ..small(false)
+    })
+    .unwrap();
+    ring.control().events[0].counter.store(0, Ordering::Relaxed);
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    for i in 0..62 {
+        producer.value(0x1000, SiteClass::Param.imm16(0), i, u64::from(i) << 32);
+    }
+    let seen: Vec<u32> = drain_all(&mut consumer).iter().map(Record::data1).collect();
+    assert_eq!(seen, [0, 10, 20, 30, 40, 50, 60]);
+}
+
+#[test]
+fn a_full_ring_counts_and_never_publishes_the_missed() {
+    for deferred in [false, true] {
+        let ring = Ring::new(&small(deferred)).unwrap();
+        let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+        let full: Vec<bool> = (0..40).map(|i| producer.programmed(1, 0, i, 0)).collect();
+        assert_eq!(
+            full.iter().filter(|&&cf| cf).count(),
+            9,
+            "31 of 32 slots are visible"
+        );
+        assert_eq!(ring.missed(), 9);
+        let seen: Vec<u32> = drain_all(&mut consumer).iter().map(Record::data1).collect();
+        assert_eq!(seen, (0..31).collect::<Vec<_>>());
+        assert!(!producer.programmed(1, 0, 99, 0));
+        ring.flush();
+        assert_eq!(drain_all(&mut consumer)[0].data1(), 99);
+        assert_eq!(ring.produced(), 41);
+    }
+}
+
+#[test]
+fn deferred_head_stays_private_until_flush() {
+    let ring = Ring::new(&RingConfig {
+        wake_on_hot: false,
+        ..small(true)
+    })
+    .unwrap();
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    producer.programmed(1, 0, 7, 0);
+    assert!(consumer.is_empty());
+    ring.request_flush(1);
+    assert!(ring.flush_wanted());
+    ring.flush();
+    assert!(!ring.flush_wanted());
+    assert_eq!(drain_all(&mut consumer).len(), 1);
+}
+
+#[test]
+fn the_threshold_wakes_once_until_drained_below_it() {
+    struct Count(AtomicUsize);
+    impl RingWaker for Count {
+        fn wake(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let ring = Ring::new(&small(false)).unwrap();
+    let count = Arc::new(Count(AtomicUsize::new(0)));
+    ring.set_waker(Some(count.clone()));
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    for _ in 0..31 {
+        producer.programmed(1, 0, 0, 0);
+    }
+    assert_eq!(count.0.load(Ordering::Relaxed), 1);
+    drain_all(&mut consumer);
+    for _ in 0..31 {
+        producer.programmed(1, 0, 0, 0);
+    }
+    assert_eq!(count.0.load(Ordering::Relaxed), 2);
+    drain_all(&mut consumer);
+    producer.programmed(1, SiteClass::HotLoop.imm16(0), 0, 0);
+    assert_eq!(
+        count.0.load(Ordering::Relaxed),
+        3,
+        "a hot loop does not wait for the threshold"
+    );
+}
+
+#[test]
+fn a_tail_or_head_out_of_range_is_harmless() {
+    let ring = Ring::new(&small(false)).unwrap();
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    for bad in [1, 1023, 1024, 5000, u32::MAX] {
+        ring.control()
+            .buffer_tail_offset
+            .store(bad, Ordering::Relaxed);
+        for _ in 0..100 {
+            producer.programmed(1, 0, 0, 0);
+        }
+        ring.control()
+            .buffer_head_offset
+            .store(bad, Ordering::Relaxed);
+        assert_eq!(drain_all(&mut consumer).len(), 0);
+    }
+}
+
+#[test]
+fn generated_codes_stubs_reach_the_ring() {
+    let ring = Ring::new(&small(false)).unwrap();
+    let mut consumer = ring.consumer().unwrap();
+    // SAFETY: the ring is alive and this thread is its only producer.
+    unsafe { store_value_sample(ring.lwpcb(), 0x40, 0xABCD_0002, 5, 6) };
+    // SAFETY: as above.
+    let carry = unsafe { store_programmed(ring.lwpcb(), 0x44, 0x83, 7, 8) };
+    assert_eq!(carry, 0);
+    let records = drain_all(&mut consumer);
+    assert_eq!(
+        (
+            records[0].event_id(),
+            records[0].flags(),
+            records[0].core_id()
+        ),
+        (EventId::VALUE, 2, 3)
+    );
+    assert_eq!(
+        (
+            records[1].event_id(),
+            records[1].address(),
+            records[1].data2()
+        ),
+        (EventId::PROGRAMMED, 0x44, 8)
+    );
+    assert!(records[0].tsc() != 0);
+}
+
+#[test]
+fn two_threads_lose_nothing_unaccounted() {
+    for deferred in [false, true] {
+        let ring = Ring::new(&RingConfig {
+            buffer_bytes: 4096,
+            ..small(deferred)
+        })
+        .unwrap();
+        let mut producer = ring.producer().unwrap();
+        let mut consumer = ring.consumer().unwrap();
+        let mut drained = 0u64;
+        let mut last = None;
+        std::thread::scope(|scope| {
+            let handle = scope.spawn(move || {
+                for i in 0..200_000u64 {
+                    producer.store(&Record::new(EventId::VALUE, 0, 0, i as u32, i, !i, i));
+                }
+            });
+            loop {
+                let finished = handle.is_finished();
+                let count = consumer.drain(usize::MAX, |record| {
+                    assert_eq!(
+                        (record.data2(), record.data1()),
+                        (!record.address(), record.address() as u32),
+                        "torn record"
+                    );
+                    assert!(
+                        last.is_none_or(|last| record.address() > last),
+                        "out of order"
+                    );
+                    last = Some(record.address());
+                });
+                drained += count as u64;
+                if finished && count == 0 {
+                    break;
+                }
+            }
+        });
+        assert_eq!(drained + ring.missed(), 200_000);
+    }
+}
+
+#[test]
+fn sizes_out_of_range_are_errors() {
+    assert!(
+        Ring::new(&RingConfig {
+            buffer_bytes: 1023,
+            ..RingConfig::default()
+        })
+        .is_err()
+    );
+    assert!(
+        Ring::new(&RingConfig {
+            interval1: 1 << 25,
+            ..RingConfig::default()
+        })
+        .is_err()
+    );
+    assert!(
+        Ring::new(&RingConfig {
+            random_bits: 16,
+            ..RingConfig::default()
+        })
+        .is_err()
+    );
+}
