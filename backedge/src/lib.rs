@@ -56,6 +56,8 @@ mod store;
 mod types;
 mod values;
 pub mod wasi;
+#[cfg(feature = "wast")]
+pub mod wast;
 
 pub use config::{Config, FeedbackPolicy, TierPolicy};
 pub use engine::Engine;
