@@ -124,6 +124,7 @@ pub struct Shared {
     pub(crate) monitor: Arc<Monitor>,
     pub(crate) queue: Queue,
     pub(crate) started: Instant,
+    started_ticks: u64,
     adapters: RwLock<HashMap<(Adapter, u32), AdapterPlace>>,
     /// Code that jumps to the resolver; lazy stubs and host functions lead to it. 0 without a compiler.
     resolver: Option<CodeBlock>,
@@ -158,6 +159,12 @@ impl Drop for ThreadRing {
     fn drop(&mut self) {
         self.ring.close();
     }
+}
+
+/// The time stamp counter.
+fn time_stamp() -> u64 {
+    // SAFETY: RDTSC exists on every x86-64 and touches no memory.
+    unsafe { std::arch::x86_64::_rdtsc() }
 }
 
 static NEXT_ENGINE: AtomicU64 = AtomicU64::new(1);
@@ -206,6 +213,7 @@ impl Engine {
             profile,
             queue: Queue::new(),
             started: Instant::now(),
+            started_ticks: time_stamp(),
             adapters: RwLock::new(HashMap::new()),
             resolver,
             id: NEXT_ENGINE.fetch_add(1, Ordering::Relaxed),
@@ -368,6 +376,24 @@ impl Engine {
     /// What the monitor did so far.
     pub fn monitor_stats(&self) -> MonitorStats {
         self.0.shared.monitor.stats()
+    }
+
+    /// What is known about a module now; [`Engine::settle`] first for a complete picture.
+    pub fn report(&self, loaded: &LoadedModule) -> crate::report::Report {
+        crate::report::Report::new(self, loaded)
+    }
+
+    /// Time since the engine began.
+    pub fn elapsed(&self) -> std::time::Duration {
+        self.0.shared.started.elapsed()
+    }
+
+    /// Length of a tick of the time stamp counter, measured since the engine began.
+    pub fn ns_per_tick(&self) -> f64 {
+        let ticks = time_stamp()
+            .wrapping_sub(self.0.shared.started_ticks)
+            .max(1);
+        self.elapsed().as_nanos() as f64 / ticks as f64
     }
 
     /// The profile that records feed.

@@ -18,6 +18,7 @@ mod memory;
 pub mod module;
 mod queue;
 mod registry;
+pub mod report;
 pub mod runtime;
 mod signals;
 pub mod signature;
