@@ -1,6 +1,7 @@
 //! The engine: settings, compiler and monitor, shared by modules and stores.
 
-use crate::{Config, Result};
+use crate::{Config, Error, Result, TierPolicy};
+use jit::{CraneliftCompiler, Options};
 use std::sync::Arc;
 
 /// Compiles and runs modules. Clones are handles to the same engine; it is `Send` and `Sync`.
@@ -28,8 +29,14 @@ impl Engine {
     /// # Errors
     /// Settings that contradict each other, or that this machine cannot honour.
     pub fn new(config: &Config) -> Result<Engine> {
+        let compiler: Option<Arc<dyn vm::code::Compiler>> = match config.engine.tier {
+            TierPolicy::Interpreter => None,
+            _ => Some(Arc::new(
+                CraneliftCompiler::new(Options::default()).map_err(Error::msg)?,
+            )),
+        };
         Ok(Engine {
-            vm: vm::engine::Engine::new(config.engine.clone(), None)?,
+            vm: vm::engine::Engine::new(config.engine.clone(), compiler)?,
             config: Arc::new(config.clone()),
         })
     }

@@ -4,28 +4,28 @@
 //! is given and gives back), [`bytecode`] and [`interp`] (tier 0), [`store`] and [`runtime`] (running), [`tiering`] (how functions move up),
 //! [`wasi`].
 
-mod arena;
-pub mod builtin;
-mod builtins;
-pub mod bytecode;
-pub mod code;
-pub mod engine;
-mod entry;
-pub mod interp;
+pub mod module;
+pub mod signature;
 pub mod layout;
+pub mod trap;
+pub mod builtin;
+pub mod code;
 mod mapping;
 mod memory;
-pub mod module;
-mod queue;
-mod registry;
-pub mod report;
-pub mod runtime;
-mod signals;
-pub mod signature;
-mod stack;
-pub mod store;
 mod table;
+mod stack;
+mod arena;
+mod registry;
+mod entry;
+mod builtins;
+mod signals;
+pub mod bytecode;
+pub mod interp;
+pub mod engine;
+mod queue;
+pub mod store;
+pub mod runtime;
 pub mod tiering;
-pub mod trap;
+pub mod report;
 pub mod wasi;
 pub use arena::used_bytes as code_memory_used;

@@ -1,0 +1,152 @@
+//! Tables and references. A reference is a 64-bit word, null is 0.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use wasmparser::Operator;
+
+use vm::builtin::Builtin;
+use vm::layout::{FunctionPlace, VmTableEntry, table, table_entry, table_ref};
+use vm::trap::TrapCode;
+
+use super::regions::Region;
+use super::{Result, Translator, unsupported};
+use crate::traps;
+
+/// log2 of a table entry's bytes.
+const ENTRY_BITS: i64 = size_of::<VmTableEntry>().trailing_zeros() as i64;
+
+impl Translator<'_, '_> {
+    /// Translates table and reference operators; false for all others.
+    pub(super) fn table_operator(&mut self, operator: &Operator<'_>) -> Result<bool> {
+        match *operator {
+            Operator::TableGet { table } => {
+                self.check_table(table)?;
+                let index = self.pop();
+                let length = self.table_length(table);
+                let outside = self.outside_table(index, length);
+                self.b.ins().trapnz(outside, traps::to_clif(TrapCode::TableOutOfBounds));
+                let entry = self.table_entry(table, index, Some(outside));
+                let value = self.load(Region::Table(table), types::I64, entry, table_entry::reference);
+                self.push(value);
+            }
+            Operator::TableSet { table } => {
+                self.check_table(table)?;
+                let [index, value] = self.pop_many();
+                let index = self.b.ins().uextend(types::I64, index);
+                let table = self.iconst32(table);
+                self.builtin(Builtin::TableSet, &[table, index, value]);
+            }
+            Operator::TableSize { table } => {
+                self.check_table(table)?;
+                let length = self.table_length(table);
+                let length = self.b.ins().ireduce(types::I32, length);
+                self.push(length);
+            }
+            Operator::TableGrow { table } => {
+                self.check_table(table)?;
+                let [initial, delta] = self.pop_many();
+                let delta = self.b.ins().uextend(types::I64, delta);
+                let table = self.iconst32(table);
+                let old = self.builtin(Builtin::TableGrow, &[table, initial, delta]).expect("table.grow has a result");
+                let old = self.b.ins().ireduce(types::I32, old);
+                self.push(old);
+            }
+            Operator::TableFill { table } => {
+                self.check_table(table)?;
+                let [index, value, count] = self.pop_many();
+                let index = self.b.ins().uextend(types::I64, index);
+                let count = self.b.ins().uextend(types::I64, count);
+                let table = self.iconst32(table);
+                self.builtin(Builtin::TableFill, &[table, index, value, count]);
+            }
+            Operator::TableCopy { dst_table, src_table } => {
+                self.check_table(dst_table)?;
+                self.check_table(src_table)?;
+                let [to, from, count] = self.pop_many::<3>().map(|value| self.b.ins().uextend(types::I64, value));
+                let (dst, src) = (self.iconst32(dst_table), self.iconst32(src_table));
+                self.builtin(Builtin::TableCopy, &[dst, src, to, from, count]);
+            }
+            Operator::TableInit { elem_index, table } => {
+                self.check_table(table)?;
+                let [to, from, count] = self.pop_many();
+                let to = self.b.ins().uextend(types::I64, to);
+                let (table, segment) = (self.iconst32(table), self.iconst32(elem_index));
+                self.builtin(Builtin::TableInit, &[table, segment, to, from, count]);
+            }
+            Operator::ElemDrop { elem_index } => {
+                let segment = self.iconst32(elem_index);
+                self.builtin(Builtin::ElemDrop, &[segment]);
+            }
+            Operator::RefNull { .. } => {
+                let null = self.address_const(0);
+                self.push(null);
+            }
+            Operator::RefIsNull => {
+                let value = self.pop();
+                let null = self.address_const(0);
+                let is_null = self.b.ins().icmp(IntCC::Equal, value, null);
+                let is_null = self.truth(is_null);
+                self.push(is_null);
+            }
+            Operator::RefFunc { function_index } => {
+                let function = self.function_reference(function_index);
+                self.push(function);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The `VmFunc` of a function of this module: its identity.
+    pub(super) fn function_reference(&mut self, function: u32) -> Value {
+        let context = self.invariant_context();
+        match self.module.offsets().function(function) {
+            FunctionPlace::Pointer(offset) => self.load_invariant(types::I64, context, offset),
+            FunctionPlace::Inline(offset) => {
+                let offset = self.address_const(i64::from(offset));
+                self.b.ins().iadd(context, offset)
+            }
+        }
+    }
+
+    pub(super) fn check_table(&self, index: u32) -> Result {
+        if self.module.tables[index as usize].table64 {
+            return Err(unsupported(self.frame().function, "a 64-bit table"));
+        }
+        Ok(())
+    }
+
+    /// Entries of a table, as an i64. A constant where the type leaves no choice (an import has to lie within its declared limits).
+    pub(super) fn table_length(&mut self, index: u32) -> Value {
+        let ty = &self.module.tables[index as usize];
+        if ty.maximum == Some(ty.initial) {
+            return self.address_const(ty.initial as i64);
+        }
+        let context = self.invariant_context();
+        let place = self.module.offsets().table(index) + table_ref::table;
+        let table = self.load_invariant(types::I64, context, place);
+        self.load(Region::Lengths, types::I64, table, table::length)
+    }
+
+    /// Whether a 32-bit index lies outside a table.
+    pub(super) fn outside_table(&mut self, index: Value, length: Value) -> Value {
+        let index = self.b.ins().uextend(types::I64, index);
+        self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, length)
+    }
+
+    /// Address of an entry. With `outside`, an access mispredicted past the bounds check goes to the table's first bytes (Spectre
+    /// variant 1, as wasmtime's default).
+    pub(super) fn table_entry(&mut self, table: u32, index: Value, outside: Option<Value>) -> Value {
+        let context = self.invariant_context();
+        let place = self.module.offsets().table(table) + table_ref::base;
+        let base = self.load_invariant(types::I64, context, place);
+        let index = self.b.ins().uextend(types::I64, index);
+        let bits = self.address_const(ENTRY_BITS);
+        let scaled = self.b.ins().ishl(index, bits);
+        let entry = self.b.ins().iadd(base, scaled);
+        match outside {
+            Some(outside) => self.b.ins().select_spectre_guard(outside, base, entry),
+            None => entry,
+        }
+    }
+}
