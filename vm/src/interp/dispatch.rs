@@ -6,8 +6,8 @@
 
 use super::machine::{Flow, Regs};
 use super::ops as bodies;
-use crate::bytecode::op::for_each_op;
 use crate::bytecode::Op;
+use crate::bytecode::op::for_each_op;
 
 /// Runs ops from `regs.ip` until the activation is over.
 ///

@@ -336,19 +336,22 @@ mod tests {
         let text = "(module (import \"a\" \"b\" (func $f (param i32) (result i32)))
                (func (param i32) (result i32)
                  local.get 0 i32.const 4 local.get 0 call $f i32.add i32.add))";
+        let module = Module::new(text.as_bytes()).unwrap();
+        let crate::layout::FunctionPlace::Pointer(place) = module.offsets().function(0) else {
+            panic!("imported")
+        };
         assert_ops(
             text,
             &[
                 "copy %1, %0",
                 "const %2, 0x4",
                 "copy %3, %0",
-                "call.import function=0, %3, 80",
+                &format!("call.import function=0, %3, {place}"),
                 "i32.add %2, %2, %3",
                 "i32.add %1, %1, %2",
                 "return %1",
             ],
         );
-        let module = Module::new(text.as_bytes()).unwrap();
         let bytecode = translate(&module, 1);
         assert_eq!(bytecode.points()[0].kind, PointKind::Call);
         assert_eq!(bytecode.points()[0].live_slots, 4);
