@@ -31,14 +31,9 @@ impl Engine {
     pub fn new(config: &Config) -> Result<Engine> {
         let compiler: Option<Arc<dyn vm::code::Compiler>> = match config.engine.tier {
             TierPolicy::Interpreter => None,
-            _ => Some(Arc::new(
-                CraneliftCompiler::new(Options::default()).map_err(Error::msg)?,
-            )),
+            _ => Some(Arc::new(CraneliftCompiler::new(Options::default()).map_err(Error::msg)?)),
         };
-        Ok(Engine {
-            vm: vm::engine::Engine::new(config.engine.clone(), compiler)?,
-            config: Arc::new(config.clone()),
-        })
+        Ok(Engine { vm: vm::engine::Engine::new(config.engine.clone(), compiler)?, config: Arc::new(config.clone()) })
     }
 
     /// The settings it was made with.
@@ -54,6 +49,11 @@ impl Engine {
     /// Whether both are handles to one engine.
     pub fn same(a: &Engine, b: &Engine) -> bool {
         Arc::ptr_eq(&a.config, &b.config)
+    }
+
+    /// The machine under this handle, for tools that look inside.
+    pub fn vm(&self) -> &vm::engine::Engine {
+        &self.vm
     }
 
     /// Drains the record rings once: for hosts that set [`Config::monitor_thread`] to false.

@@ -22,6 +22,11 @@ impl fmt::Display for I32Exit {
 
 impl std::error::Error for I32Exit {}
 
+/// A module does not fit its imports or its store's limits; none of its code ran. wasmtime has no type for it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LinkError(String);
+
 /// The wasm frames that were live when an error came up, innermost first. Attached to errors as context: `error.downcast_ref::<WasmBacktrace>()`.
 #[derive(Clone, Debug)]
 pub struct WasmBacktrace {
@@ -122,7 +127,7 @@ pub(crate) fn stopped(unwind: Unwind) -> Error {
 pub(crate) fn not_instantiated(error: InstantiateError) -> Error {
     match error {
         InstantiateError::Start(unwind) => stopped(*unwind),
-        error => Error::msg(error.to_string()),
+        error => Error::new(LinkError(error.to_string())),
     }
 }
 
@@ -131,9 +136,6 @@ fn with_backtrace(error: Error, frames: Vec<Frame>) -> Error {
     if frames.is_empty() || error.downcast_ref::<WasmBacktrace>().is_some() {
         return error;
     }
-    let frames = frames
-        .into_iter()
-        .map(|frame| FrameInfo { frame })
-        .collect();
+    let frames = frames.into_iter().map(|frame| FrameInfo { frame }).collect();
     error.context(WasmBacktrace { frames })
 }

@@ -3,10 +3,7 @@
 use crate::error::not_instantiated;
 use crate::store::{StoreId, func};
 use crate::types::{ExternType, GlobalType, MemoryType, Mutability, TableType};
-use crate::{
-    AsContext, AsContextMut, Error, Func, Ref, Result, StoreContext, StoreContextMut, Val, bail,
-    ensure, format_err,
-};
+use crate::{AsContext, AsContextMut, Error, Func, Ref, Result, StoreContext, StoreContextMut, Val, bail, ensure, format_err};
 use vm::store::{GlobalRef, MemoryRef, TableRef};
 
 /// Something a module imports or exports.
@@ -144,14 +141,8 @@ impl Memory {
             ty.minimum(),
             ty.maximum()
         );
-        let raw = inner
-            .machine
-            .new_memory(ty.to_wasm())
-            .map_err(not_instantiated)?;
-        Ok(Memory {
-            store: inner.id,
-            raw,
-        })
+        let raw = inner.machine.new_memory(ty.to_wasm()).map_err(not_instantiated)?;
+        Ok(Memory { store: inner.id, raw })
     }
 
     /// Its type, as declared.
@@ -164,18 +155,10 @@ impl Memory {
     ///
     /// # Errors
     /// Out of bounds.
-    pub fn read(
-        &self,
-        store: impl AsContext,
-        offset: usize,
-        buffer: &mut [u8],
-    ) -> Result<(), MemoryAccessError> {
+    pub fn read(&self, store: impl AsContext, offset: usize, buffer: &mut [u8]) -> Result<(), MemoryAccessError> {
         let context = store.as_context();
         let data = self.data(context);
-        let bytes = offset
-            .checked_add(buffer.len())
-            .and_then(|end| data.get(offset..end))
-            .ok_or(MemoryAccessError { _private: () })?;
+        let bytes = offset.checked_add(buffer.len()).and_then(|end| data.get(offset..end)).ok_or(MemoryAccessError { _private: () })?;
         buffer.copy_from_slice(bytes);
         Ok(())
     }
@@ -184,18 +167,10 @@ impl Memory {
     ///
     /// # Errors
     /// Out of bounds; nothing is written then.
-    pub fn write(
-        &self,
-        mut store: impl AsContextMut,
-        offset: usize,
-        buffer: &[u8],
-    ) -> Result<(), MemoryAccessError> {
+    pub fn write(&self, mut store: impl AsContextMut, offset: usize, buffer: &[u8]) -> Result<(), MemoryAccessError> {
         let context = store.as_context_mut();
         let data = self.data_mut(context);
-        let bytes = offset
-            .checked_add(buffer.len())
-            .and_then(|end| data.get_mut(offset..end))
-            .ok_or(MemoryAccessError { _private: () })?;
+        let bytes = offset.checked_add(buffer.len()).and_then(|end| data.get_mut(offset..end)).ok_or(MemoryAccessError { _private: () })?;
         bytes.copy_from_slice(buffer);
         Ok(())
     }
@@ -209,18 +184,12 @@ impl Memory {
     }
 
     /// All its bytes, to change.
-    pub fn data_mut<'a, T: 'static>(
-        &self,
-        store: impl Into<StoreContextMut<'a, T>>,
-    ) -> &'a mut [u8] {
+    pub fn data_mut<'a, T: 'static>(&self, store: impl Into<StoreContextMut<'a, T>>) -> &'a mut [u8] {
         self.data_and_store_mut(store).0
     }
 
     /// All its bytes and the host's data, both to change.
-    pub fn data_and_store_mut<'a, T: 'static>(
-        &self,
-        store: impl Into<StoreContextMut<'a, T>>,
-    ) -> (&'a mut [u8], &'a mut T) {
+    pub fn data_and_store_mut<'a, T: 'static>(&self, store: impl Into<StoreContextMut<'a, T>>) -> (&'a mut [u8], &'a mut T) {
         let inner = store.into().0;
         inner.check(self.store);
         // SAFETY: the memory is of this store, which is mutably borrowed for 'a: nobody else reads or writes its memories.
@@ -253,9 +222,7 @@ impl Memory {
     pub fn grow(&self, mut store: impl AsContextMut, delta: u64) -> Result<u64> {
         let inner = store.as_context_mut().0;
         inner.check(self.store);
-        self.raw
-            .grow(&mut inner.machine, delta)
-            .ok_or_else(|| format_err!("failed to grow memory by `{delta}`"))
+        self.raw.grow(&mut inner.machine, delta).ok_or_else(|| format_err!("failed to grow memory by `{delta}`"))
     }
 }
 
@@ -285,18 +252,10 @@ impl Global {
     /// The value is of another type or store.
     pub fn new(mut store: impl AsContextMut, ty: GlobalType, val: Val) -> Result<Global> {
         let inner = store.as_context_mut().0;
-        ensure!(
-            val.type_of() == *ty.content(),
-            "value type mismatch: found {} but expected {}",
-            val.type_of(),
-            ty.content()
-        );
+        ensure!(val.type_of() == *ty.content(), "value type mismatch: found {} but expected {}", val.type_of(), ty.content());
         let slots = val.to_slots(inner.id)?;
         let raw = inner.machine.new_global(ty.to_wasm(), slots);
-        Ok(Global {
-            store: inner.id,
-            raw,
-        })
+        Ok(Global { store: inner.id, raw })
     }
 
     /// Its type.
@@ -325,11 +284,7 @@ impl Global {
             bail!("immutable global cannot be set");
         }
         if val.type_of() != *ty.content() {
-            bail!(
-                "value type mismatch: found {} but expected {}",
-                val.type_of(),
-                ty.content()
-            );
+            bail!("value type mismatch: found {} but expected {}", val.type_of(), ty.content());
         }
         let slots = val.to_slots(inner.id)?;
         // SAFETY: the global is of this store and mutable, the value of its type and this store (all checked).
@@ -366,18 +321,11 @@ impl Table {
     /// `init` is of another type or store, or the store's limit.
     pub fn new(mut store: impl AsContextMut, ty: TableType, init: Ref) -> Result<Table> {
         let inner = store.as_context_mut().0;
-        ensure!(
-            init.type_of() == *ty.element(),
-            "value does not match table element type"
-        );
+        ensure!(init.type_of() == *ty.element(), "value does not match table element type");
         let slot = init.to_slot(inner.id)?;
         // SAFETY: the reference is of the element type and this store (both checked).
-        let raw =
-            unsafe { inner.machine.new_table(ty.to_wasm(), slot) }.map_err(not_instantiated)?;
-        Ok(Table {
-            store: inner.id,
-            raw,
-        })
+        let raw = unsafe { inner.machine.new_table(ty.to_wasm(), slot) }.map_err(not_instantiated)?;
+        Ok(Table { store: inner.id, raw })
     }
 
     /// Its type, as declared.
@@ -419,8 +367,7 @@ impl Table {
         let inner = store.as_context_mut().0;
         let slot = self.slot(inner.id, init)?;
         // SAFETY: checked by `slot`.
-        unsafe { self.raw.grow(&mut inner.machine, delta, slot) }
-            .ok_or_else(|| format_err!("failed to grow table by `{delta}`"))
+        unsafe { self.raw.grow(&mut inner.machine, delta, slot) }.ok_or_else(|| format_err!("failed to grow table by `{delta}`"))
     }
 
     /// Sets `len` elements from `dst` on.
@@ -449,27 +396,15 @@ impl Table {
         let inner = store.as_context_mut().0;
         inner.check(dst_table.store);
         inner.check(src_table.store);
-        ensure!(
-            dst_table.raw.ty().element_type == src_table.raw.ty().element_type,
-            "tables do not have the same element type"
-        );
-        dst_table
-            .raw
-            .copy_from(dst_index, src_table.raw, src_index, len)
-            .ok_or_else(out_of_bounds)
+        ensure!(dst_table.raw.ty().element_type == src_table.raw.ty().element_type, "tables do not have the same element type");
+        dst_table.raw.copy_from(dst_index, src_table.raw, src_index, len).ok_or_else(out_of_bounds)
     }
 
     /// Checks the store and a new element.
     fn slot(&self, store: StoreId, val: Ref) -> Result<u64> {
-        assert_eq!(
-            self.store, store,
-            "object used with a store that it does not belong to"
-        );
+        assert_eq!(self.store, store, "object used with a store that it does not belong to");
         let element = *TableType::from_wasm(self.raw.ty()).element();
-        ensure!(
-            val.type_of() == element,
-            "value does not match table element type"
-        );
+        ensure!(val.type_of() == element, "value does not match table element type");
         val.to_slot(store)
     }
 }

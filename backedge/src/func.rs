@@ -55,58 +55,35 @@ impl Func {
     /// assert_eq!(add.call(&mut store, (1, 2))?, 13);
     /// # Ok::<(), backedge::Error>(())
     /// ```
-    pub fn wrap<T: 'static, Params, Results>(
-        mut store: impl AsContextMut<Data = T>,
-        func: impl IntoFunc<T, Params, Results>,
-    ) -> Func {
+    pub fn wrap<T: 'static, Params, Results>(mut store: impl AsContextMut<Data = T>, func: impl IntoFunc<T, Params, Results>) -> Func {
         Arc::new(func.into_func()).into_store(store.as_context_mut().0)
     }
 
     /// Its type.
     pub fn ty(&self, store: impl AsContext) -> FuncType {
         store.as_context().0.check(self.store);
-        FuncType {
-            wasm: self.raw.ty(),
-        }
+        FuncType { wasm: self.raw.ty() }
     }
 
     /// Calls it with values; writes its results.
     ///
     /// # Errors
     /// Values that do not fit its type, a trap, or a host function's error.
-    pub fn call(
-        &self,
-        mut store: impl AsContextMut,
-        params: &[Val],
-        results: &mut [Val],
-    ) -> Result<()> {
+    pub fn call(&self, mut store: impl AsContextMut, params: &[Val], results: &mut [Val]) -> Result<()> {
         let inner = store.as_context_mut().0;
         inner.check(self.store);
-        let ty = FuncType {
-            wasm: self.raw.ty(),
-        };
+        let ty = FuncType { wasm: self.raw.ty() };
         if params.len() != ty.params().len() {
-            bail!(
-                "expected {} arguments, got {}",
-                ty.params().len(),
-                params.len()
-            );
+            bail!("expected {} arguments, got {}", ty.params().len(), params.len());
         }
         if results.len() != ty.results().len() {
-            bail!(
-                "expected {} results, got {}",
-                ty.results().len(),
-                results.len()
-            );
+            bail!("expected {} results, got {}", ty.results().len(), results.len());
         }
         let mut slots = vec![0; ty.slots().max(1)];
         let mut at = 0;
         for (param, expected) in params.iter().zip(ty.params()) {
             if param.type_of() != expected {
-                bail!(
-                    "argument type mismatch: found {} but expected {expected}",
-                    param.type_of()
-                );
+                bail!("argument type mismatch: found {} but expected {expected}", param.type_of());
             }
             let value = param.to_slots(inner.id)?;
             slots[at..at + expected.slots()].copy_from_slice(&value[..expected.slots()]);
@@ -126,19 +103,13 @@ impl Func {
     ///
     /// # Errors
     /// Its type is another.
-    pub fn typed<Params: WasmParams, Results: WasmResults>(
-        &self,
-        store: impl AsContext,
-    ) -> Result<TypedFunc<Params, Results>> {
+    pub fn typed<Params: WasmParams, Results: WasmResults>(&self, store: impl AsContext) -> Result<TypedFunc<Params, Results>> {
         let found = self.ty(store);
         let expected = FuncType::of(Params::types(), Results::types());
         if found != expected {
             bail!("type mismatch: expected a function `{expected}`, found `{found}`");
         }
-        Ok(TypedFunc {
-            func: *self,
-            types: PhantomData,
-        })
+        Ok(TypedFunc { func: *self, types: PhantomData })
     }
 }
 
@@ -207,11 +178,7 @@ pub trait WasmTy: Send {
 
 /// Slots of a type's values.
 const fn slots_of<T: WasmTy>() -> usize {
-    if matches!(T::TYPE, ValType::V128) {
-        2
-    } else {
-        1
-    }
+    if matches!(T::TYPE, ValType::V128) { 2 } else { 1 }
 }
 
 macro_rules! wasm_ty {
@@ -326,21 +293,12 @@ pub struct HostFunc<T: 'static> {
 
 impl<T: 'static> HostFunc<T> {
     /// From a body on slots.
-    pub(crate) fn on_slots(
-        ty: FuncType,
-        body: impl Fn(Caller<'_, T>, &mut [u64]) -> Result<()> + Send + Sync + 'static,
-    ) -> HostFunc<T> {
-        HostFunc {
-            ty,
-            body: Box::new(body),
-        }
+    pub(crate) fn on_slots(ty: FuncType, body: impl Fn(Caller<'_, T>, &mut [u64]) -> Result<()> + Send + Sync + 'static) -> HostFunc<T> {
+        HostFunc { ty, body: Box::new(body) }
     }
 
     /// From a function on values.
-    pub(crate) fn new(
-        ty: FuncType,
-        func: impl Fn(Caller<'_, T>, &[Val], &mut [Val]) -> Result<()> + Send + Sync + 'static,
-    ) -> HostFunc<T> {
+    pub(crate) fn new(ty: FuncType, func: impl Fn(Caller<'_, T>, &[Val], &mut [Val]) -> Result<()> + Send + Sync + 'static) -> HostFunc<T> {
         let signature = ty.clone();
         HostFunc::on_slots(ty, move |caller, slots| {
             let store = caller.store.0.id;
@@ -353,18 +311,12 @@ impl<T: 'static> HostFunc<T> {
                     value
                 })
                 .collect();
-            let mut results: Vec<Val> = signature
-                .results()
-                .map(|ty| Val::default_for_ty(&ty).expect("every type has a default"))
-                .collect();
+            let mut results: Vec<Val> = signature.results().map(|ty| Val::default_for_ty(&ty).expect("every type has a default")).collect();
             func(caller, &params, &mut results)?;
             let mut at = 0;
             for (result, expected) in results.iter().zip(signature.results()) {
                 if result.type_of() != expected {
-                    bail!(
-                        "function attempted to return an incompatible value: found {} but expected {expected}",
-                        result.type_of()
-                    );
+                    bail!("function attempted to return an incompatible value: found {} but expected {expected}", result.type_of());
                 }
                 let value = result.to_slots(store)?;
                 slots[at..at + expected.slots()].copy_from_slice(&value[..expected.slots()]);
@@ -387,10 +339,7 @@ impl<T: 'static> HostFunc<T> {
                 // SAFETY: the function is only in stores of `T` (this signature), the machine runs, so it was entered through
                 // `StoreInner::enter`, and `call.store` is not used again.
                 let inner = unsafe { StoreInner::<T>::of(call.store) };
-                let caller = Caller {
-                    store: StoreContextMut(inner),
-                    instance: call.caller,
-                };
+                let caller = Caller { store: StoreContextMut(inner), instance: call.caller };
                 (self.body)(caller, call.slots).map_err(host_error)
             }),
         );

@@ -3,10 +3,7 @@
 use crate::error::not_instantiated;
 use crate::func::{WasmParams, WasmResults};
 use crate::store::{StoreId, StoreInner};
-use crate::{
-    AsContext, AsContextMut, Extern, Func, Global, Memory, Module, Result, Table, TypedFunc, bail,
-    format_err,
-};
+use crate::{AsContext, AsContextMut, Extern, Func, Global, Memory, Module, Result, Table, TypedFunc, bail, format_err};
 use vm::store::InstanceRef;
 
 /// An instance of a module in a store.
@@ -38,11 +35,7 @@ impl Instance {
     ///
     /// # Errors
     /// Imports that do not fit, limits, or a trap of a segment or the start function.
-    pub fn new(
-        mut store: impl AsContextMut,
-        module: &Module,
-        imports: &[Extern],
-    ) -> Result<Instance> {
+    pub fn new(mut store: impl AsContextMut, module: &Module, imports: &[Extern]) -> Result<Instance> {
         let inner = store.as_context_mut().0;
         if imports.iter().any(|import| import.store() != inner.id) {
             bail!("cross-`Store` instantiation is not currently supported");
@@ -50,18 +43,11 @@ impl Instance {
         Instance::from_imports(inner, module, imports)
     }
 
-    pub(crate) fn from_imports<T>(
-        store: &mut StoreInner<T>,
-        module: &Module,
-        imports: &[Extern],
-    ) -> Result<Instance> {
+    pub(crate) fn from_imports<T>(store: &mut StoreInner<T>, module: &Module, imports: &[Extern]) -> Result<Instance> {
         let imports: Vec<vm::store::Extern> = imports.iter().map(|import| import.raw()).collect();
         // SAFETY: the imports are of this store (checked by the callers).
         let raw = unsafe { store.enter().instantiate(&module.loaded, &imports) };
-        Ok(Instance {
-            store: store.id,
-            raw: raw.map_err(not_instantiated)?,
-        })
+        Ok(Instance { store: store.id, raw: raw.map_err(not_instantiated)? })
     }
 
     /// All exports, in the module's order.
@@ -70,10 +56,7 @@ impl Instance {
         let Instance { store: id, raw } = *self;
         // The module lives as long as its instance, and that as long as the store, which 'a borrows.
         let module: &'a vm::module::Module = instance_module(store, raw);
-        module.exports.iter().map(move |(name, item)| Export {
-            name,
-            item: Extern::of(raw.item(*item), id),
-        })
+        module.exports.iter().map(move |(name, item)| Export { name, item: Extern::of(raw.item(*item), id) })
     }
 
     /// The export of a name.
@@ -97,12 +80,8 @@ impl Instance {
         mut store: impl AsContextMut,
         name: &str,
     ) -> Result<TypedFunc<Params, Results>> {
-        let func = self
-            .get_func(&mut store, name)
-            .ok_or_else(|| format_err!("failed to find function export `{name}`"))?;
-        func.typed(&store).map_err(|error| {
-            error.context(format!("failed to convert function `{name}` to given type"))
-        })
+        let func = self.get_func(&mut store, name).ok_or_else(|| format_err!("failed to find function export `{name}`"))?;
+        func.typed(&store).map_err(|error| error.context(format!("failed to convert function `{name}` to given type")))
     }
 
     /// The exported table of a name.

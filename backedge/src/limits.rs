@@ -10,23 +10,13 @@ pub trait ResourceLimiter: Send {
     ///
     /// # Errors
     /// The limiter's own.
-    fn memory_growing(
-        &mut self,
-        current: usize,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> Result<bool>;
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool>;
 
     /// A table is about to be created or to grow; sizes in elements. As [`ResourceLimiter::memory_growing`].
     ///
     /// # Errors
     /// The limiter's own.
-    fn table_growing(
-        &mut self,
-        current: usize,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> Result<bool>;
+    fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool>;
 
     /// Most instances in the store.
     fn instances(&self) -> usize {
@@ -121,15 +111,8 @@ impl Default for StoreLimits {
 }
 
 impl StoreLimits {
-    fn decide(
-        &self,
-        what: &str,
-        limit: Option<usize>,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> Result<bool> {
-        let allowed = limit.is_none_or(|limit| desired <= limit)
-            && maximum.is_none_or(|maximum| desired <= maximum);
+    fn decide(&self, what: &str, limit: Option<usize>, desired: usize, maximum: Option<usize>) -> Result<bool> {
+        let allowed = limit.is_none_or(|limit| desired <= limit) && maximum.is_none_or(|maximum| desired <= maximum);
         if !allowed && self.trap_on_grow_failure {
             bail!("forcing trap when growing {what} to {desired}");
         }
@@ -138,21 +121,11 @@ impl StoreLimits {
 }
 
 impl ResourceLimiter for StoreLimits {
-    fn memory_growing(
-        &mut self,
-        _current: usize,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> Result<bool> {
+    fn memory_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
         self.decide("memory", self.memory_size, desired, maximum)
     }
 
-    fn table_growing(
-        &mut self,
-        _current: usize,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> Result<bool> {
+    fn table_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
         self.decide("table", self.table_elements, desired, maximum)
     }
 

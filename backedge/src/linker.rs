@@ -3,10 +3,7 @@
 use crate::func::{HostFunc, IntoFunc};
 use crate::store::StoreInner;
 use crate::types::{ExternType, FuncType, ImportType};
-use crate::{
-    AsContext, AsContextMut, Caller, Context, Engine, Extern, Func, Instance, Module, Result, Val,
-    bail, ensure, format_err,
-};
+use crate::{AsContext, AsContextMut, Caller, Context, Engine, Extern, Func, Instance, Module, Result, Val, bail, ensure, format_err};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -52,11 +49,7 @@ impl<T> Clone for Definition<T> {
 
 impl<T> Clone for Linker<T> {
     fn clone(&self) -> Self {
-        Linker {
-            engine: self.engine.clone(),
-            definitions: self.definitions.clone(),
-            allow_shadowing: self.allow_shadowing,
-        }
+        Linker { engine: self.engine.clone(), definitions: self.definitions.clone(), allow_shadowing: self.allow_shadowing }
     }
 }
 
@@ -64,10 +57,7 @@ impl<T: 'static> Definition<T> {
     fn in_store(&self, store: &mut StoreInner<T>) -> Result<Extern> {
         match self {
             Definition::Extern(item) => {
-                ensure!(
-                    item.store() == store.id,
-                    "cross-`Store` instantiation is not currently supported"
-                );
+                ensure!(item.store() == store.id, "cross-`Store` instantiation is not currently supported");
                 Ok(*item)
             }
             Definition::Host(func) => Ok(func.clone().into_store(store).into()),
@@ -86,11 +76,7 @@ pub struct UnknownImportError {
 
 impl UnknownImportError {
     fn new(import: &ImportType<'_>) -> UnknownImportError {
-        UnknownImportError {
-            module: import.module().to_owned(),
-            name: import.name().to_owned(),
-            ty: import.ty(),
-        }
+        UnknownImportError { module: import.module().to_owned(), name: import.name().to_owned(), ty: import.ty() }
     }
 
     /// First name.
@@ -112,11 +98,7 @@ impl UnknownImportError {
 impl<T: 'static> Linker<T> {
     /// A linker without definitions.
     pub fn new(engine: &Engine) -> Linker<T> {
-        Linker {
-            engine: engine.clone(),
-            definitions: HashMap::new(),
-            allow_shadowing: false,
-        }
+        Linker { engine: engine.clone(), definitions: HashMap::new(), allow_shadowing: false }
     }
 
     /// Its engine.
@@ -162,21 +144,11 @@ impl<T: 'static> Linker<T> {
     ///
     /// # Errors
     /// The name is defined already.
-    pub fn func_wrap<Params, Args>(
-        &mut self,
-        module: &str,
-        name: &str,
-        func: impl IntoFunc<T, Params, Args>,
-    ) -> Result<&mut Linker<T>> {
+    pub fn func_wrap<Params, Args>(&mut self, module: &str, name: &str, func: impl IntoFunc<T, Params, Args>) -> Result<&mut Linker<T>> {
         self.host_func(module, name, func.into_func())
     }
 
-    pub(crate) fn host_func(
-        &mut self,
-        module: &str,
-        name: &str,
-        func: HostFunc<T>,
-    ) -> Result<&mut Linker<T>> {
+    pub(crate) fn host_func(&mut self, module: &str, name: &str, func: HostFunc<T>) -> Result<&mut Linker<T>> {
         self.insert(module, name, Definition::Host(Arc::new(func)))
     }
 
@@ -184,19 +156,10 @@ impl<T: 'static> Linker<T> {
     ///
     /// # Errors
     /// A name is defined already.
-    pub fn instance(
-        &mut self,
-        mut store: impl AsContextMut<Data = T>,
-        module_name: &str,
-        instance: Instance,
-    ) -> Result<&mut Linker<T>> {
+    pub fn instance(&mut self, mut store: impl AsContextMut<Data = T>, module_name: &str, instance: Instance) -> Result<&mut Linker<T>> {
         let context = store.as_context_mut();
         for export in instance.exports(&context) {
-            self.insert(
-                module_name,
-                export.name(),
-                Definition::Extern(export.into_extern()),
-            )?;
+            self.insert(module_name, export.name(), Definition::Extern(export.into_extern()))?;
         }
         Ok(self)
     }
@@ -206,15 +169,8 @@ impl<T: 'static> Linker<T> {
     ///
     /// # Errors
     /// Instantiation failed, or a name is defined already.
-    pub fn module(
-        &mut self,
-        mut store: impl AsContextMut<Data = T>,
-        module_name: &str,
-        module: &Module,
-    ) -> Result<&mut Linker<T>> {
-        let is_command = module
-            .get_export("_start")
-            .is_some_and(|ty| ty.func().is_some());
+    pub fn module(&mut self, mut store: impl AsContextMut<Data = T>, module_name: &str, module: &Module) -> Result<&mut Linker<T>> {
+        let is_command = module.get_export("_start").is_some_and(|ty| ty.func().is_some());
         if !is_command {
             let instance = self.instantiate(&mut store, module)?;
             if let Some(initialize) = instance.get_func(&mut store, "_initialize") {
@@ -235,18 +191,11 @@ impl<T: 'static> Linker<T> {
             let pre = pre.clone();
             // `_start` is also the module's default export, as in wasmtime.
             let exported_as = if name == "_start" { "" } else { export.name() };
-            self.func_new(
-                module_name,
-                exported_as,
-                ty,
-                move |mut caller, params, results| {
-                    let instance = pre.instantiate(&mut caller)?;
-                    let func = instance
-                        .get_func(&mut caller, &name)
-                        .ok_or_else(|| format_err!("failed to find function export `{name}`"))?;
-                    func.call(&mut caller, params, results)
-                },
-            )?;
+            self.func_new(module_name, exported_as, ty, move |mut caller, params, results| {
+                let instance = pre.instantiate(&mut caller)?;
+                let func = instance.get_func(&mut caller, &name).ok_or_else(|| format_err!("failed to find function export `{name}`"))?;
+                func.call(&mut caller, params, results)
+            })?;
         }
         Ok(self)
     }
@@ -255,17 +204,8 @@ impl<T: 'static> Linker<T> {
     ///
     /// # Errors
     /// The other is not defined, or this one is.
-    pub fn alias(
-        &mut self,
-        module: &str,
-        name: &str,
-        as_module: &str,
-        as_name: &str,
-    ) -> Result<&mut Linker<T>> {
-        let definition = self
-            .find(module, name)
-            .ok_or_else(|| format_err!("no item named `{module}::{name}` defined"))?
-            .clone();
+    pub fn alias(&mut self, module: &str, name: &str, as_module: &str, as_name: &str) -> Result<&mut Linker<T>> {
+        let definition = self.find(module, name).ok_or_else(|| format_err!("no item named `{module}::{name}` defined"))?.clone();
         self.insert(as_module, as_name, definition)
     }
 
@@ -280,9 +220,7 @@ impl<T: 'static> Linker<T> {
             }
             if let ExternType::Func(ty) = import.ty() {
                 let error = UnknownImportError::new(&import);
-                self.func_new(import.module(), import.name(), ty, move |_, _, _| {
-                    bail!(error.clone())
-                })?;
+                self.func_new(import.module(), import.name(), ty, move |_, _, _| bail!(error.clone()))?;
             }
         }
         Ok(())
@@ -292,13 +230,8 @@ impl<T: 'static> Linker<T> {
     ///
     /// # Errors
     /// An import is not defined ([`UnknownImportError`]) or of another type, or the start function trapped.
-    pub fn instantiate(
-        &self,
-        mut store: impl AsContextMut<Data = T>,
-        module: &Module,
-    ) -> Result<Instance> {
-        self.instantiate_pre(module)?
-            .instantiate(store.as_context_mut())
+    pub fn instantiate(&self, mut store: impl AsContextMut<Data = T>, module: &Module) -> Result<Instance> {
+        self.instantiate_pre(module)?.instantiate(store.as_context_mut())
     }
 
     /// Resolves a module's imports once, to instantiate it often.
@@ -313,38 +246,22 @@ impl<T: 'static> Linker<T> {
                 None => return Err(UnknownImportError::new(&import).into()),
             }
         }
-        Ok(InstancePre {
-            module: module.clone(),
-            definitions: definitions.into(),
-        })
+        Ok(InstancePre { module: module.clone(), definitions: definitions.into() })
     }
 
     /// What a name stands for, in a store.
-    pub fn get(
-        &self,
-        mut store: impl AsContextMut<Data = T>,
-        module: &str,
-        name: &str,
-    ) -> Option<Extern> {
-        self.find(module, name)?
-            .in_store(store.as_context_mut().0)
-            .ok()
+    pub fn get(&self, mut store: impl AsContextMut<Data = T>, module: &str, name: &str) -> Option<Extern> {
+        self.find(module, name)?.in_store(store.as_context_mut().0).ok()
     }
 
     /// The function that running a module by name means: its default export, or its `_start`.
     ///
     /// # Errors
     /// Neither is a function.
-    pub fn get_default(
-        &self,
-        mut store: impl AsContextMut<Data = T>,
-        module: &str,
-    ) -> Result<Func> {
+    pub fn get_default(&self, mut store: impl AsContextMut<Data = T>, module: &str) -> Result<Func> {
         for name in ["", "_start"] {
             if let Some(item) = self.get(&mut store, module, name) {
-                return item
-                    .into_func()
-                    .ok_or_else(|| format_err!("default export in '{module}' is not a function"));
+                return item.into_func().ok_or_else(|| format_err!("default export in '{module}' is not a function"));
             }
         }
         Ok(Func::wrap(store, || {}))
@@ -354,12 +271,7 @@ impl<T: 'static> Linker<T> {
         self.definitions.get(&(module.into(), name.into()))
     }
 
-    fn insert(
-        &mut self,
-        module: &str,
-        name: &str,
-        definition: Definition<T>,
-    ) -> Result<&mut Linker<T>> {
+    fn insert(&mut self, module: &str, name: &str, definition: Definition<T>) -> Result<&mut Linker<T>> {
         let key = (module.into(), name.into());
         if !self.allow_shadowing && self.definitions.contains_key(&key) {
             bail!("import of `{module}::{name}` defined twice");
@@ -377,10 +289,7 @@ pub struct InstancePre<T: 'static> {
 
 impl<T> Clone for InstancePre<T> {
     fn clone(&self) -> Self {
-        InstancePre {
-            module: self.module.clone(),
-            definitions: self.definitions.clone(),
-        }
+        InstancePre { module: self.module.clone(), definitions: self.definitions.clone() }
     }
 }
 
@@ -396,11 +305,7 @@ impl<T: 'static> InstancePre<T> {
     /// An import is of another type or store, or the start function trapped.
     pub fn instantiate(&self, mut store: impl AsContextMut<Data = T>) -> Result<Instance> {
         let inner = store.as_context_mut().0;
-        let imports = self
-            .definitions
-            .iter()
-            .map(|definition| definition.in_store(inner))
-            .collect::<Result<Vec<Extern>>>()?;
+        let imports = self.definitions.iter().map(|definition| definition.in_store(inner)).collect::<Result<Vec<Extern>>>()?;
         Instance::from_imports(inner, &self.module, &imports)
     }
 }

@@ -1,8 +1,6 @@
 //! A loaded module: validated, with its code, profile and plans, shared by every store and thread that runs it.
 
-use crate::types::{
-    ExportType, ExternType, FuncType, GlobalType, ImportType, MemoryType, TableType,
-};
+use crate::types::{ExportType, ExternType, FuncType, GlobalType, ImportType, MemoryType, TableType};
 use crate::{Context, Engine, Result, bail};
 use std::path::Path;
 use std::sync::Arc;
@@ -34,10 +32,7 @@ impl Module {
     /// Not a valid module; the message has the byte offset.
     pub fn new(engine: &Engine, bytes: impl AsRef<[u8]>) -> Result<Module> {
         let loaded = engine.vm.load(bytes.as_ref())?;
-        Ok(Module {
-            engine: engine.clone(),
-            loaded,
-        })
+        Ok(Module { engine: engine.clone(), loaded })
     }
 
     /// Loads a module from a .wasm or .wat file.
@@ -46,8 +41,7 @@ impl Module {
     /// The file cannot be read, or is not a valid module.
     pub fn from_file(engine: &Engine, file: impl AsRef<Path>) -> Result<Module> {
         let file = file.as_ref();
-        let bytes =
-            std::fs::read(file).with_context(|| format!("failed to read `{}`", file.display()))?;
+        let bytes = std::fs::read(file).with_context(|| format!("failed to read `{}`", file.display()))?;
         Module::new(engine, bytes).with_context(|| format!("failed to load `{}`", file.display()))
     }
 
@@ -86,14 +80,7 @@ impl Module {
 
     /// Exports in order.
     pub fn exports(&self) -> impl ExactSizeIterator<Item = ExportType<'_>> + '_ {
-        self.loaded
-            .module
-            .exports
-            .iter()
-            .map(|(name, item)| ExportType {
-                name,
-                ty: self.export_type(*item),
-            })
+        self.loaded.module.exports.iter().map(|(name, item)| ExportType { name, ty: self.export_type(*item) })
     }
 
     /// Type of the export of that name.
@@ -113,6 +100,11 @@ impl Module {
         Arc::ptr_eq(&a.loaded, &b.loaded)
     }
 
+    /// What the engine saw, decided and did for this module so far. After [`Engine::settle`] it is complete.
+    pub fn report(&self) -> vm::report::Report {
+        vm::report::Report::new(&self.engine.vm, &self.loaded)
+    }
+
     /// The validated module under this handle, for tools that look inside.
     pub fn loaded(&self) -> &Arc<LoadedModule> {
         &self.loaded
@@ -120,9 +112,7 @@ impl Module {
 
     fn import_type(&self, ty: &vm::module::ExternType) -> ExternType {
         match ty {
-            vm::module::ExternType::Func(index) => ExternType::Func(FuncType {
-                wasm: self.loaded.module.types[*index as usize].clone(),
-            }),
+            vm::module::ExternType::Func(index) => ExternType::Func(FuncType { wasm: self.loaded.module.types[*index as usize].clone() }),
             vm::module::ExternType::Table(ty) => ExternType::Table(TableType::from_wasm(*ty)),
             vm::module::ExternType::Memory(ty) => ExternType::Memory(MemoryType::from_wasm(*ty)),
             vm::module::ExternType::Global(ty) => ExternType::Global(GlobalType::from_wasm(*ty)),
@@ -132,26 +122,16 @@ impl Module {
     fn export_type(&self, item: ExportItem) -> ExternType {
         let module = &self.loaded.module;
         match item {
-            ExportItem::Func(index) => ExternType::Func(FuncType {
-                wasm: module.function_type(index).clone(),
-            }),
-            ExportItem::Table(index) => {
-                ExternType::Table(TableType::from_wasm(module.tables[index as usize]))
-            }
-            ExportItem::Memory(index) => {
-                ExternType::Memory(MemoryType::from_wasm(module.memories[index as usize]))
-            }
-            ExportItem::Global(index) => {
-                ExternType::Global(GlobalType::from_wasm(module.globals[index as usize]))
-            }
+            ExportItem::Func(index) => ExternType::Func(FuncType { wasm: module.function_type(index).clone() }),
+            ExportItem::Table(index) => ExternType::Table(TableType::from_wasm(module.tables[index as usize])),
+            ExportItem::Memory(index) => ExternType::Memory(MemoryType::from_wasm(module.memories[index as usize])),
+            ExportItem::Global(index) => ExternType::Global(GlobalType::from_wasm(module.globals[index as usize])),
         }
     }
 }
 
 impl std::fmt::Debug for Module {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Module")
-            .field("name", &self.name())
-            .finish()
+        f.debug_struct("Module").field("name", &self.name()).finish()
     }
 }

@@ -60,10 +60,7 @@ impl<T> StoreInner<T> {
 
     /// Panics where a handle of another store is used.
     pub(crate) fn check(&self, id: StoreId) {
-        assert_eq!(
-            self.id, id,
-            "object used with a store that it does not belong to"
-        );
+        assert_eq!(self.id, id, "object used with a store that it does not belong to");
     }
 
     /// The `StoreInner` of a running machine.
@@ -95,15 +92,7 @@ impl<T: 'static> Store<T> {
         if engine.config.epoch_interruption {
             machine.set_epoch_deadline(0);
         }
-        Ok(Store {
-            inner: Box::new(StoreInner {
-                id: machine.id,
-                machine,
-                engine: engine.clone(),
-                data,
-                linked: HashMap::new(),
-            }),
-        })
+        Ok(Store { inner: Box::new(StoreInner { id: machine.id, machine, engine: engine.clone(), data, linked: HashMap::new() }) })
     }
 
     /// The host's data.
@@ -146,8 +135,7 @@ impl<T: 'static> Store<T> {
     /// # Ok::<(), backedge::Error>(())
     /// ```
     pub fn set_epoch_deadline(&mut self, ticks_beyond_current: u64) {
-        self.as_context_mut()
-            .set_epoch_deadline(ticks_beyond_current);
+        self.as_context_mut().set_epoch_deadline(ticks_beyond_current);
     }
 
     /// At the deadline the guest traps with [`Trap::Interrupt`](crate::Trap::Interrupt): the default.
@@ -158,22 +146,17 @@ impl<T: 'static> Store<T> {
     /// At the deadline `callback` decides: a new deadline, or an error that stops the guest.
     pub fn epoch_deadline_callback(
         &mut self,
-        mut callback: impl FnMut(StoreContextMut<'_, T>) -> Result<UpdateDeadline>
-        + Send
-        + Sync
-        + 'static,
+        mut callback: impl FnMut(StoreContextMut<'_, T>) -> Result<UpdateDeadline> + Send + Sync + 'static,
     ) {
-        self.inner
-            .machine
-            .set_deadline_callback(Some(Box::new(move |machine| {
-                // SAFETY: the machine is this store's (the callback is set on it alone), it runs, so it was entered, and the frames
-                // below use it only after this call.
-                let inner = unsafe { StoreInner::<T>::of(machine) };
-                match callback(StoreContextMut(inner)) {
-                    Ok(UpdateDeadline::Continue(ticks)) => Ok(ticks),
-                    Err(error) => Err(host_error(error)),
-                }
-            })));
+        self.inner.machine.set_deadline_callback(Some(Box::new(move |machine| {
+            // SAFETY: the machine is this store's (the callback is set on it alone), it runs, so it was entered, and the frames
+            // below use it only after this call.
+            let inner = unsafe { StoreInner::<T>::of(machine) };
+            match callback(StoreContextMut(inner)) {
+                Ok(UpdateDeadline::Continue(ticks)) => Ok(ticks),
+                Err(error) => Err(host_error(error)),
+            }
+        })));
     }
 
     /// Registers who decides about growth: `limiter` finds it in the host's data.
@@ -188,16 +171,10 @@ impl<T: 'static> Store<T> {
     /// assert!(memory.grow(&mut store, 16).is_err());
     /// # Ok::<(), backedge::Error>(())
     /// ```
-    pub fn limiter(
-        &mut self,
-        limiter: impl (FnMut(&mut T) -> &mut dyn ResourceLimiter) + Send + Sync + 'static,
-    ) {
+    pub fn limiter(&mut self, limiter: impl (FnMut(&mut T) -> &mut dyn ResourceLimiter) + Send + Sync + 'static) {
         // The data's address, and not the store's: the machine is borrowed while it asks. It does not move (invariant 1).
         let data = std::ptr::from_mut(&mut self.inner.data);
-        self.inner.machine.set_limiter(Some(Box::new(LimiterBridge {
-            data,
-            limiter: std::sync::Mutex::new(Box::new(limiter)),
-        })));
+        self.inner.machine.set_limiter(Some(Box::new(LimiterBridge { data, limiter: std::sync::Mutex::new(Box::new(limiter)) })));
     }
 }
 
@@ -227,24 +204,12 @@ impl<T> LimiterBridge<T> {
 }
 
 impl<T> Limiter for LimiterBridge<T> {
-    fn memory(
-        &mut self,
-        current: usize,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> Result<bool, HostError> {
-        self.ask(|limiter| limiter.memory_growing(current, desired, maximum))
-            .map_err(host_error)
+    fn memory(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool, HostError> {
+        self.ask(|limiter| limiter.memory_growing(current, desired, maximum)).map_err(host_error)
     }
 
-    fn table(
-        &mut self,
-        current: usize,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> Result<bool, HostError> {
-        self.ask(|limiter| limiter.table_growing(current, desired, maximum))
-            .map_err(host_error)
+    fn table(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool, HostError> {
+        self.ask(|limiter| limiter.table_growing(current, desired, maximum)).map_err(host_error)
     }
 
     fn counts(&self) -> (usize, usize, usize) {

@@ -27,10 +27,7 @@ impl ValType {
 
     /// Whether it is one of the four numeric types.
     pub fn is_num(&self) -> bool {
-        matches!(
-            self,
-            ValType::I32 | ValType::I64 | ValType::F32 | ValType::F64
-        )
+        matches!(self, ValType::I32 | ValType::I64 | ValType::F32 | ValType::F64)
     }
 
     /// Whether it is a reference.
@@ -90,13 +87,9 @@ pub struct RefType {
 
 impl RefType {
     /// Nullable reference to any function.
-    pub const FUNCREF: RefType = RefType {
-        heap: HeapType::Func,
-    };
+    pub const FUNCREF: RefType = RefType { heap: HeapType::Func };
     /// Nullable reference to a host value.
-    pub const EXTERNREF: RefType = RefType {
-        heap: HeapType::Extern,
-    };
+    pub const EXTERNREF: RefType = RefType { heap: HeapType::Extern };
 
     /// Whether null is a value of the type: so far always.
     pub fn is_nullable(&self) -> bool {
@@ -109,11 +102,7 @@ impl RefType {
     }
 
     fn from_wasm(ty: wasmparser::RefType) -> RefType {
-        if ty.is_extern_ref() {
-            RefType::EXTERNREF
-        } else {
-            RefType::FUNCREF
-        }
+        if ty.is_extern_ref() { RefType::EXTERNREF } else { RefType::FUNCREF }
     }
 
     pub(crate) fn to_wasm(self) -> wasmparser::RefType {
@@ -151,32 +140,17 @@ pub struct FuncType {
 
 impl FuncType {
     /// A function type. The engine is not used: it is there for programs that come from wasmtime.
-    pub fn new(
-        _engine: &Engine,
-        params: impl IntoIterator<Item = ValType>,
-        results: impl IntoIterator<Item = ValType>,
-    ) -> FuncType {
+    pub fn new(_engine: &Engine, params: impl IntoIterator<Item = ValType>, results: impl IntoIterator<Item = ValType>) -> FuncType {
         FuncType::of(params, results)
     }
 
-    pub(crate) fn of(
-        params: impl IntoIterator<Item = ValType>,
-        results: impl IntoIterator<Item = ValType>,
-    ) -> FuncType {
-        FuncType {
-            wasm: wasmparser::FuncType::new(
-                params.into_iter().map(ValType::to_wasm),
-                results.into_iter().map(ValType::to_wasm),
-            ),
-        }
+    pub(crate) fn of(params: impl IntoIterator<Item = ValType>, results: impl IntoIterator<Item = ValType>) -> FuncType {
+        FuncType { wasm: wasmparser::FuncType::new(params.into_iter().map(ValType::to_wasm), results.into_iter().map(ValType::to_wasm)) }
     }
 
     /// Type of parameter `index`.
     pub fn param(&self, index: usize) -> Option<ValType> {
-        self.wasm
-            .params()
-            .get(index)
-            .map(|&ty| ValType::from_wasm(ty))
+        self.wasm.params().get(index).map(|&ty| ValType::from_wasm(ty))
     }
 
     /// Types of the parameters.
@@ -186,10 +160,7 @@ impl FuncType {
 
     /// Type of result `index`.
     pub fn result(&self, index: usize) -> Option<ValType> {
-        self.wasm
-            .results()
-            .get(index)
-            .map(|&ty| ValType::from_wasm(ty))
+        self.wasm.results().get(index).map(|&ty| ValType::from_wasm(ty))
     }
 
     /// Types of the results.
@@ -212,12 +183,7 @@ impl std::fmt::Display for FuncType {
             let names: Vec<String> = types.iter().map(ToString::to_string).collect();
             names.join(", ")
         };
-        write!(
-            f,
-            "({}) -> ({})",
-            list(self.wasm.params()),
-            list(self.wasm.results())
-        )
+        write!(f, "({}) -> ({})", list(self.wasm.params()), list(self.wasm.results()))
     }
 }
 
@@ -231,10 +197,7 @@ pub struct GlobalType {
 impl GlobalType {
     /// A global type.
     pub fn new(content: ValType, mutability: Mutability) -> GlobalType {
-        GlobalType {
-            content,
-            mutability,
-        }
+        GlobalType { content, mutability }
     }
 
     /// Type of the value.
@@ -250,20 +213,12 @@ impl GlobalType {
     pub(crate) fn from_wasm(ty: wasmparser::GlobalType) -> GlobalType {
         GlobalType {
             content: ValType::from_wasm(ty.content_type),
-            mutability: if ty.mutable {
-                Mutability::Var
-            } else {
-                Mutability::Const
-            },
+            mutability: if ty.mutable { Mutability::Var } else { Mutability::Const },
         }
     }
 
     pub(crate) fn to_wasm(self) -> wasmparser::GlobalType {
-        wasmparser::GlobalType {
-            content_type: self.content.to_wasm(),
-            mutable: self.mutability == Mutability::Var,
-            shared: false,
-        }
+        wasmparser::GlobalType { content_type: self.content.to_wasm(), mutable: self.mutability == Mutability::Var, shared: false }
     }
 }
 
@@ -278,11 +233,7 @@ pub struct TableType {
 impl TableType {
     /// A table type.
     pub fn new(element: RefType, min: u32, max: Option<u32>) -> TableType {
-        TableType {
-            element,
-            minimum: min.into(),
-            maximum: max.map(u64::from),
-        }
+        TableType { element, minimum: min.into(), maximum: max.map(u64::from) }
     }
 
     /// Type of the elements.
@@ -301,11 +252,7 @@ impl TableType {
     }
 
     pub(crate) fn from_wasm(ty: wasmparser::TableType) -> TableType {
-        TableType {
-            element: RefType::from_wasm(ty.element_type),
-            minimum: ty.initial,
-            maximum: ty.maximum,
-        }
+        TableType { element: RefType::from_wasm(ty.element_type), minimum: ty.initial, maximum: ty.maximum }
     }
 
     pub(crate) fn to_wasm(&self) -> wasmparser::TableType {
@@ -329,10 +276,7 @@ pub struct MemoryType {
 impl MemoryType {
     /// A memory type with 32-bit addresses.
     pub fn new(minimum: u32, maximum: Option<u32>) -> MemoryType {
-        MemoryType {
-            minimum: minimum.into(),
-            maximum: maximum.map(u64::from),
-        }
+        MemoryType { minimum: minimum.into(), maximum: maximum.map(u64::from) }
     }
 
     /// Pages at the start, at least.
@@ -351,20 +295,11 @@ impl MemoryType {
     }
 
     pub(crate) fn from_wasm(ty: wasmparser::MemoryType) -> MemoryType {
-        MemoryType {
-            minimum: ty.initial,
-            maximum: ty.maximum,
-        }
+        MemoryType { minimum: ty.initial, maximum: ty.maximum }
     }
 
     pub(crate) fn to_wasm(&self) -> wasmparser::MemoryType {
-        wasmparser::MemoryType {
-            memory64: false,
-            shared: false,
-            initial: self.minimum,
-            maximum: self.maximum,
-            page_size_log2: None,
-        }
+        wasmparser::MemoryType { memory64: false, shared: false, initial: self.minimum, maximum: self.maximum, page_size_log2: None }
     }
 }
 
@@ -424,13 +359,7 @@ impl std::fmt::Display for ExternType {
                 Mutability::Const => write!(f, "global {}", ty.content()),
                 Mutability::Var => write!(f, "global mut {}", ty.content()),
             },
-            ExternType::Table(ty) => write!(
-                f,
-                "table {}{} {}",
-                ty.minimum(),
-                up_to(ty.maximum()),
-                ValType::Ref(*ty.element())
-            ),
+            ExternType::Table(ty) => write!(f, "table {}{} {}", ty.minimum(), up_to(ty.maximum()), ValType::Ref(*ty.element())),
             ExternType::Memory(ty) => {
                 write!(f, "memory {}{} pages", ty.minimum(), up_to(ty.maximum()))
             }

@@ -50,20 +50,14 @@ impl ExternRef {
     /// None so far; wasmtime's can fail.
     pub fn new<T: Any + Send + Sync>(mut store: impl AsContextMut, value: T) -> Result<ExternRef> {
         let inner = store.as_context_mut().0;
-        Ok(ExternRef {
-            store: inner.id,
-            handle: inner.machine.new_extern(Box::new(value)),
-        })
+        Ok(ExternRef { store: inner.id, handle: inner.machine.new_extern(Box::new(value)) })
     }
 
     /// The value.
     ///
     /// # Errors
     /// It belongs to another store.
-    pub fn data<'a, T: 'static>(
-        &self,
-        store: impl Into<crate::StoreContext<'a, T>>,
-    ) -> Result<Option<&'a (dyn Any + Send + Sync)>> {
+    pub fn data<'a, T: 'static>(&self, store: impl Into<crate::StoreContext<'a, T>>) -> Result<Option<&'a (dyn Any + Send + Sync)>> {
         let inner = store.into().0;
         if inner.id != self.store {
             bail!("externref used with a store that it does not belong to");
@@ -220,10 +214,7 @@ pub(crate) fn extern_slot(value: Option<ExternRef>, store: StoreId) -> Result<u6
 
 /// The extern reference in a slot.
 pub(crate) fn extern_of(slot: u64, store: StoreId) -> Option<ExternRef> {
-    (slot != 0).then_some(ExternRef {
-        store,
-        handle: slot,
-    })
+    (slot != 0).then_some(ExternRef { store, handle: slot })
 }
 
 macro_rules! from {

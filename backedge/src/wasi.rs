@@ -46,17 +46,9 @@ pub fn add_to_linker<T: 'static, H: Host>(
             if !snapshot.has(function) {
                 continue;
             }
-            let ty = FuncType {
-                wasm: function.ty(),
-            };
-            let body = move |caller: Caller<'_, T>, slots: &mut [u64]| {
-                answer(caller, snapshot, function, slots, get)
-            };
-            linker.host_func(
-                snapshot.module(),
-                function.name(),
-                HostFunc::on_slots(ty, body),
-            )?;
+            let ty = FuncType { wasm: function.ty() };
+            let body = move |caller: Caller<'_, T>, slots: &mut [u64]| answer(caller, snapshot, function, slots, get);
+            linker.host_func(snapshot.module(), function.name(), HostFunc::on_slots(ty, body))?;
         }
     }
     Ok(())
@@ -74,10 +66,7 @@ fn answer<T: 'static, H: Host>(
     let (bytes, data): (&mut [u8], &mut T) = match memory {
         Some(memory) => Memory::data_and_store_mut(&memory, context),
         None if function.uses_memory() => {
-            return Err(format_err!(
-                "{}: missing required memory export: the module must export its memory as `memory`",
-                function.name()
-            ));
+            return Err(format_err!("{}: missing required memory export: the module must export its memory as `memory`", function.name()));
         }
         None => (&mut [], &mut context.0.data),
     };
@@ -130,11 +119,7 @@ impl WasiCtxBuilder {
     ///
     /// # Errors
     /// It has a NUL byte.
-    pub fn env(
-        &mut self,
-        name: impl AsRef<str>,
-        value: impl AsRef<str>,
-    ) -> Result<&mut WasiCtxBuilder> {
+    pub fn env(&mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Result<&mut WasiCtxBuilder> {
         self.builder.env(name.as_ref(), value.as_ref())?;
         Ok(self)
     }
@@ -143,10 +128,7 @@ impl WasiCtxBuilder {
     ///
     /// # Errors
     /// One has a NUL byte.
-    pub fn envs(
-        &mut self,
-        variables: &[(impl AsRef<str>, impl AsRef<str>)],
-    ) -> Result<&mut WasiCtxBuilder> {
+    pub fn envs(&mut self, variables: &[(impl AsRef<str>, impl AsRef<str>)]) -> Result<&mut WasiCtxBuilder> {
         for (name, value) in variables {
             self.env(name, value)?;
         }
@@ -170,11 +152,7 @@ impl WasiCtxBuilder {
     ///
     /// # Errors
     /// It cannot be opened.
-    pub fn preopened_dir(
-        &mut self,
-        host_path: impl AsRef<Path>,
-        guest_path: impl AsRef<str>,
-    ) -> Result<&mut WasiCtxBuilder> {
+    pub fn preopened_dir(&mut self, host_path: impl AsRef<Path>, guest_path: impl AsRef<str>) -> Result<&mut WasiCtxBuilder> {
         self.builder.preopened_dir(host_path, guest_path.as_ref())?;
         Ok(self)
     }
@@ -203,28 +181,19 @@ impl WasiCtxBuilder {
     }
 
     /// The guest reads its standard input from a file, a buffer or any other reader.
-    pub fn stdin(
-        &mut self,
-        reader: impl std::io::Read + Send + Sync + 'static,
-    ) -> &mut WasiCtxBuilder {
+    pub fn stdin(&mut self, reader: impl std::io::Read + Send + Sync + 'static) -> &mut WasiCtxBuilder {
         self.builder.stdin(reader);
         self
     }
 
     /// The guest's standard output goes to a file, an [`OutputBuffer`] or any other writer.
-    pub fn stdout(
-        &mut self,
-        writer: impl std::io::Write + Send + Sync + 'static,
-    ) -> &mut WasiCtxBuilder {
+    pub fn stdout(&mut self, writer: impl std::io::Write + Send + Sync + 'static) -> &mut WasiCtxBuilder {
         self.builder.stdout(writer);
         self
     }
 
     /// The guest's standard error goes to a file, an [`OutputBuffer`] or any other writer.
-    pub fn stderr(
-        &mut self,
-        writer: impl std::io::Write + Send + Sync + 'static,
-    ) -> &mut WasiCtxBuilder {
+    pub fn stderr(&mut self, writer: impl std::io::Write + Send + Sync + 'static) -> &mut WasiCtxBuilder {
         self.builder.stderr(writer);
         self
     }
