@@ -180,7 +180,7 @@ impl Compiler for CraneliftCompiler {
         })
     }
 
-    fn inlinable(&self, module: &Module, function: u32) -> Result<(), String> {
+    fn inlinable(&self, module: &Module, function: u32) -> Result<(), lwp_feedback::profile::NotInlinable> {
         inlinable::inlinable(module, function)
     }
 }

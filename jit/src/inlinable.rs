@@ -1,5 +1,6 @@
 //! Which functions may be translated in place of their calls.
 
+use lwp_feedback::profile::NotInlinable;
 use vm::module::Module;
 use wasmparser::{Operator, ValType};
 
@@ -14,32 +15,32 @@ const MOST_LOCALS: usize = 64;
 
 /// `Ok` if a function of the module may be inlined, else why not. It must be defined here, short, without loops (an inlined loop has no
 /// frame to leave with at its poll) and without calls.
-pub(crate) fn inlinable(module: &Module, function: u32) -> Result<(), String> {
+pub(crate) fn inlinable(module: &Module, function: u32) -> Result<(), NotInlinable> {
     let Some(index) = module.defined(function) else {
-        return Err("imported".into());
+        return Err(NotInlinable::Imported);
     };
     let Some(range) = module.bodies.get(index) else {
-        return Err("no such function".into());
+        return Err(NotInlinable::NotTranslatable);
     };
     if range.len() > MOST_BYTES {
-        return Err(format!("{} bytes, limit {MOST_BYTES}", range.len()));
+        return Err(NotInlinable::TooLarge);
     }
     let ty = module.function_type(function);
     if ty.params().iter().chain(ty.results()).any(|ty| *ty == ValType::V128) {
-        return Err("v128".into());
+        return Err(NotInlinable::UnsupportedOperator);
     }
     let body = module.body(function);
-    let unreadable = |error: wasmparser::BinaryReaderError| error.to_string();
+    let unreadable = |_: wasmparser::BinaryReaderError| NotInlinable::NotTranslatable;
     let mut locals = ty.params().len();
     for entry in body.get_locals_reader().map_err(unreadable)? {
         let (count, ty) = entry.map_err(unreadable)?;
         locals += count as usize;
         if ty == ValType::V128 {
-            return Err("v128".into());
+            return Err(NotInlinable::UnsupportedOperator);
         }
     }
     if locals > MOST_LOCALS {
-        return Err(format!("{locals} locals, limit {MOST_LOCALS}"));
+        return Err(NotInlinable::TooLarge);
     }
     let mut reader = body.get_operators_reader().map_err(unreadable)?;
     while !reader.eof() {
@@ -48,11 +49,11 @@ pub(crate) fn inlinable(module: &Module, function: u32) -> Result<(), String> {
     Ok(())
 }
 
-fn check(operator: &Operator<'_>) -> Result<(), String> {
+fn check(operator: &Operator<'_>) -> Result<(), NotInlinable> {
     use Operator::*;
     match operator {
-        Loop { .. } => Err("has a loop".into()),
-        Call { .. } | CallIndirect { .. } => Err("has a call".into()),
+        Loop { .. } => Err(NotInlinable::HasLoop),
+        Call { .. } | CallIndirect { .. } => Err(NotInlinable::HasCall),
         Unreachable | Nop | Block { .. } | If { .. } | Else | End | Br { .. } | BrIf { .. } | BrTable { .. } | Return | Drop | Select
         | TypedSelect { .. } | LocalGet { .. } | LocalSet { .. } | LocalTee { .. } | GlobalGet { .. } | GlobalSet { .. } | I32Load { .. }
         | I64Load { .. } | F32Load { .. } | F64Load { .. } | I32Load8S { .. } | I32Load8U { .. } | I32Load16S { .. } | I32Load16U { .. }
@@ -61,9 +62,6 @@ fn check(operator: &Operator<'_>) -> Result<(), String> {
         | I64Store16 { .. } | I64Store32 { .. } | MemorySize { .. } | TableGet { .. } | TableSize { .. } | RefNull { .. } | RefIsNull
         | RefFunc { .. } => Ok(()),
         other if is_numeric(other) => Ok(()),
-        other => {
-            let name = format!("{other:?}");
-            Err(format!("has {}", name.split([' ', '{', '(']).next().unwrap_or_default()))
-        }
+        _ => Err(NotInlinable::UnsupportedOperator),
     }
 }

@@ -5,6 +5,7 @@
 use crate::module::Module;
 use crate::trap::TrapCode;
 use lwp_feedback::policy::Plan;
+use lwp_feedback::profile::NotInlinable;
 use std::sync::Arc;
 
 /// Which pipeline compiles.
@@ -196,6 +197,6 @@ pub trait Compiler: Send + Sync {
         adapter: Adapter,
         signature: &AdapterSignature,
     ) -> Result<CompiledCode, CompileError>;
-    /// Facts the policy wants about a function that could be inlined: `Err` says why it cannot be.
-    fn inlinable(&self, module: &Module, function: u32) -> Result<(), String>;
+    /// Whether a defined function can be inlined, whatever the profile says.
+    fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable>;
 }

@@ -41,7 +41,8 @@ vm_struct! {
         caller: *mut VmContext,
         /// Function index that the lazy stub through which this context was entered stands for.
         callee: u32,
-        /// Nonzero asks the running code to leave at its next poll.
+        /// Nonzero asks for a look at the deadline: read at function entries and by the interpreter. Loops read their function's own
+        /// word ([`VmOffsets::poll`]), so that asking one function to leave disturbs no other.
         poll: AtomicU32,
         /// Base of the module's countdown words (`ModuleCode::counters`), one u32 per function and per loop.
         counters: *mut AtomicU32,
@@ -202,7 +203,9 @@ pub struct VmOffsets {
     globals: u32,
     imported_functions: u32,
     functions: u32,
+    polls: u32,
     size: u32,
+    function_count: u32,
     imported_global_count: u32,
     imported_function_count: u32,
 }
@@ -233,6 +236,7 @@ impl VmOffsets {
         let imported_functions = imported_globals + counts.imported_globals * 8;
         let globals = (imported_functions + counts.imported_functions * 8).next_multiple_of(16);
         let functions = globals + counts.globals * 16;
+        let polls = functions + counts.functions * size_of::<VmFunc>() as u32;
         VmOffsets {
             memories,
             tables,
@@ -240,7 +244,9 @@ impl VmOffsets {
             globals,
             imported_functions,
             functions,
-            size: functions + counts.functions * size_of::<VmFunc>() as u32,
+            polls,
+            size: polls + counts.functions * 4,
+            function_count: counts.functions,
             imported_global_count: counts.imported_globals,
             imported_function_count: counts.imported_functions,
         }
@@ -259,6 +265,17 @@ impl VmOffsets {
     /// The [`VmTableRef`] of table `index`.
     pub fn table(&self, index: u32) -> i32 {
         (self.tables + index * size_of::<VmTableRef>() as u32) as i32
+    }
+
+    /// The poll word of defined function `own`: nonzero asks its code to leave at the next loop header.
+    pub fn poll(&self, own: u32) -> i32 {
+        debug_assert!(own < self.function_count);
+        (self.polls + own * 4) as i32
+    }
+
+    /// Functions the module defines.
+    pub fn function_count(&self) -> u32 {
+        self.function_count
     }
 
     /// Where global `index` is: its own [`VmGlobal`], or for an imported one the pointer to it.
@@ -332,6 +349,7 @@ mod tests {
         };
         assert_eq!(first % 16, 0);
         assert_eq!(offsets.function(3), FunctionPlace::Inline(first + 48));
-        assert_eq!(offsets.size(), (first + 48) as usize + 5 * 32);
+        assert_eq!(offsets.poll(0), first + 48 + 5 * 32);
+        assert_eq!(offsets.size(), (first + 48) as usize + 5 * 36);
     }
 }

@@ -116,7 +116,7 @@ impl Translator<'_, '_> {
         if self.module.function_type(callee) != &self.module.types[call.ty as usize] {
             return Err("its type is not the call's".into());
         }
-        inlinable(self.module, callee)?;
+        inlinable(self.module, callee).map_err(|why| why.to_string())?;
         let bytes = taken.iter().map(|&callee| self.body_bytes(callee)).sum::<usize>() + self.body_bytes(callee);
         if self.inlined_bytes + bytes > MOST_INLINED_BYTES {
             return Err(format!("{bytes} bytes exceed what is left of {MOST_INLINED_BYTES}"));

@@ -25,7 +25,7 @@ pub(super) fn slot_offset(slot: u32) -> i32 {
 impl Translator<'_, '_> {
     /// The poll at function entry. Only functions that call need one: the others end soon, or have loops that poll.
     pub(super) fn entry_poll(&mut self) {
-        let (cold, hot) = self.poll_flag();
+        let (cold, hot) = self.poll_flag(context::poll);
         self.enter(cold);
         self.ask(u32::MAX);
         self.b.ins().jump(hot, &[]);
@@ -37,7 +37,8 @@ impl Translator<'_, '_> {
     pub(super) fn loop_poll(&mut self, offset: u32) {
         let stack = self.stack.clone();
         let slots: usize = self.frame().locals.iter().map(|&(_, ty)| slots_of(ty) as usize).sum::<usize>() + 2 * stack.len();
-        let (cold, hot) = self.poll_flag();
+        let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
+        let (cold, hot) = self.poll_flag(self.module.offsets().poll(own as u32));
         self.enter(cold);
         if slots > SWITCH_BUFFER_SLOTS {
             self.ask(u32::MAX);
@@ -49,9 +50,9 @@ impl Translator<'_, '_> {
         self.enter(hot);
     }
 
-    fn poll_flag(&mut self) -> (cranelift_codegen::ir::Block, cranelift_codegen::ir::Block) {
+    fn poll_flag(&mut self, word: i32) -> (cranelift_codegen::ir::Block, cranelift_codegen::ir::Block) {
         let context = self.b.ins().get_pinned_reg(types::I64);
-        let flag = self.load(Region::Poll, types::I32, context, context::poll);
+        let flag = self.load(Region::Poll, types::I32, context, word);
         self.split_cold(flag)
     }
 

@@ -1,0 +1,105 @@
+//! From op to op. Two ways with the same bodies (`super::ops`), chosen by how this crate is compiled (`build.rs`):
+//!
+//! *Threaded*: each op is a function that ends in a call of the next op's with the same signature. Where LLVM optimizes (level 2 and up) this is a
+//! jump, registers hold [`Regs`], and each op has its own indirect jump for the branch predictor. The tests of this file would overflow the
+//! stack if it were not. *Loop*: a `match` in a loop, for builds without that optimization.
+
+use super::machine::{Flow, Regs};
+use super::ops as bodies;
+use crate::bytecode::Op;
+use crate::bytecode::op::for_each_op;
+
+/// Runs ops from `regs.ip` until the activation is over.
+///
+/// # Safety
+/// `regs` describes the running frame of `regs.exec`, whose bytecode is valid.
+pub(super) unsafe fn run(regs: Regs) {
+    // SAFETY: the caller's promise.
+    unsafe { run_ops(regs) }
+}
+
+#[cfg(threaded_dispatch)]
+mod threaded {
+    use super::*;
+    use crate::interp::machine::Exec;
+
+    type Handler = unsafe extern "C" fn(*const Op, *mut u64, *mut u8, usize, *mut Exec);
+
+    /// Continues with the op at `ip`.
+    #[inline(always)]
+    unsafe fn continue_with(regs: Regs) {
+        let Regs {
+            ip,
+            sp,
+            memory,
+            memory_length,
+            exec,
+        } = regs;
+        // SAFETY: an op's first two bytes are its tag (`repr(u16)`), below the number of ops; the rest is the promise of `run`.
+        unsafe {
+            let tag = ip.cast::<u16>().read();
+            let handler = *HANDLERS.get_unchecked(tag as usize);
+            handler(ip, sp, memory, memory_length, exec)
+        }
+    }
+
+    macro_rules! handlers {
+        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ty),* })*) => {
+            $(unsafe extern "C" fn $body(
+                ip: *const Op,
+                sp: *mut u64,
+                memory: *mut u8,
+                memory_length: usize,
+                exec: *mut Exec,
+            ) {
+                let mut regs = Regs { ip, sp, memory, memory_length, exec };
+                // SAFETY: the table below leads here for this variant only; the rest is the promise of `run`.
+                unsafe {
+                    let Op::$variant { $($field),* } = *ip else {
+                        std::hint::unreachable_unchecked()
+                    };
+                    if bodies::$body(&mut regs $(, $field)*) == Flow::Next {
+                        continue_with(regs)
+                    }
+                }
+            })*
+
+            /// By tag: variants are numbered in the order of the table.
+            static HANDLERS: [Handler; crate::bytecode::op::OP_COUNT] = [$($body),*];
+        };
+    }
+    for_each_op!(handlers);
+
+    pub(super) unsafe fn run_ops(regs: Regs) {
+        // SAFETY: the promise of `run`.
+        unsafe { continue_with(regs) }
+    }
+}
+#[cfg(threaded_dispatch)]
+use threaded::run_ops;
+
+#[cfg(not(threaded_dispatch))]
+mod looped {
+    use super::*;
+
+    macro_rules! match_op {
+        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ty),* })*) => {
+            pub(super) unsafe fn run_ops(mut regs: Regs) {
+                loop {
+                    // SAFETY: the promise of `run`: `ip` is inside the frame's ops, and the operands fit the frame.
+                    let flow = unsafe {
+                        match *regs.ip {
+                            $(Op::$variant { $($field),* } => bodies::$body(&mut regs $(, $field)*),)*
+                        }
+                    };
+                    if flow == Flow::Stop {
+                        return;
+                    }
+                }
+            }
+        };
+    }
+    for_each_op!(match_op);
+}
+#[cfg(not(threaded_dispatch))]
+use looped::run_ops;

@@ -1,0 +1,434 @@
+//! Moves, jumps, calls, returns and loop headers.
+
+use super::table::table_of;
+use crate::bytecode::{Bytecode, Op, Slot, Target};
+use crate::interp::machine::{Exec, Flow, Regs, publish, stop};
+use crate::interp::stack::FrameRecord;
+use crate::layout::{SWITCH_BUFFER_SLOTS, SwitchHeader, VmFunc};
+use crate::runtime;
+use crate::tiering;
+use crate::trap::TrapCode;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn copy(regs: &mut Regs, dst: Slot, src: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = regs.u64(src);
+        regs.set(dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn copy_two(regs: &mut Regs, to: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`; the second destination is the slot behind the first, of the frame too.
+    unsafe {
+        let (a, b) = (regs.u64(a), regs.u64(b));
+        regs.set(to, a);
+        regs.set(Slot(to.0 + 1), b);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn copy_many(
+    regs: &mut Regs,
+    to: Slot,
+    src: Slot,
+    count: u32,
+) -> Flow {
+    // SAFETY: see `super`; both ranges are inside the frame.
+    unsafe {
+        std::ptr::copy(regs.address(src), regs.address(to), count as usize);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn constant(regs: &mut Regs, dst: Slot, value: u64) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        regs.set(dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn select(regs: &mut Regs, dst: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`; the op behind is the `Operand` with the condition.
+    unsafe {
+        let Op::Operand { slot } = *regs.ip.add(1) else {
+            std::hint::unreachable_unchecked()
+        };
+        let condition = regs.u32(slot);
+        let (a, b) = (regs.u64(a), regs.u64(b));
+        regs.set(dst, std::hint::select_unpredictable(condition != 0, a, b));
+        regs.ip = regs.ip.add(2);
+        Flow::Next
+    }
+}
+
+/// Part of the op before it; never run.
+#[inline(always)]
+pub(in crate::interp) unsafe fn operand(regs: &mut Regs, _slot: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe { regs.next() }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn unreachable(regs: &mut Regs) -> Flow {
+    // SAFETY: see `super`.
+    unsafe { regs.trap(TrapCode::UnreachableCodeReached) }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn jump(regs: &mut Regs, target: Target) -> Flow {
+    // SAFETY: see `super`.
+    unsafe { regs.jump(target) }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn br_table(regs: &mut Regs, index: Slot, count: u32) -> Flow {
+    // SAFETY: see `super`; `count` + 1 jumps follow.
+    unsafe {
+        let index = regs.u32(index).min(count);
+        regs.ip = regs.ip.add(1 + index as usize);
+        Flow::Next
+    }
+}
+
+// Returns: the results go to the frame's first slots, which are the caller's argument slots.
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn return_none(regs: &mut Regs) -> Flow {
+    // SAFETY: see `super`; below the activation's first frame nothing is popped, and a caller's `ip` is at its call.
+    unsafe {
+        let exec = regs.exec;
+        let frame = (*exec).frame;
+        if frame == (*exec).first_frame {
+            return Flow::Stop;
+        }
+        let caller = frame.sub(1);
+        (*exec).frame = caller;
+        regs.sp = (*caller).sp;
+        regs.ip = (*caller).ip.add(1);
+        Flow::Next
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn return_one(regs: &mut Regs, src: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = regs.u64(src);
+        regs.set(Slot(0), value);
+        return_none(regs)
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn return_constant(regs: &mut Regs, value: u64) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        regs.set(Slot(0), value);
+        return_none(regs)
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn return_many(regs: &mut Regs, src: Slot, count: u32) -> Flow {
+    // SAFETY: see `super`; both ranges are inside the frame.
+    unsafe {
+        std::ptr::copy(regs.address(src), regs.sp, count as usize);
+        return_none(regs)
+    }
+}
+
+/// Decrements a countdown word, shared with other threads, which may lose counts; true where it was 0.
+#[inline(always)]
+pub(in crate::interp) fn count_down(word: &AtomicU32) -> bool {
+    let left = word.load(Ordering::Relaxed);
+    word.store(left.wrapping_sub(1), Ordering::Relaxed);
+    left == 0
+}
+
+/// The countdown word of an own function.
+#[inline(always)]
+pub(in crate::interp) unsafe fn counter<'a>(exec: *mut Exec, function: u32) -> &'a AtomicU32 {
+    // SAFETY: there is one word per defined function, as long as the module's code.
+    unsafe {
+        let own = function - (*exec).imported_functions;
+        &*(*exec).counters.add(own as usize)
+    }
+}
+
+/// The poll word of the context.
+#[inline(always)]
+unsafe fn asked(exec: *mut Exec) -> bool {
+    // SAFETY: the context is live.
+    unsafe { (*(*exec).context).poll.load(Ordering::Relaxed) != 0 }
+}
+
+/// What a function does at entry when its countdown ran out or a look at the deadline is asked for. `None` to go on.
+#[cold]
+#[inline(never)]
+pub(in crate::interp) unsafe fn at_entry(
+    exec: *mut Exec,
+    ip: *const Op,
+    function: u32,
+    hot: bool,
+) -> Option<Flow> {
+    // SAFETY: see `super`.
+    unsafe {
+        publish(exec, ip);
+        let context = (*exec).context;
+        if hot {
+            tiering::hot_call(context, function);
+        }
+        if asked(exec)
+            && let Err(unwind) = runtime::interrupted(context)
+        {
+            return Some(stop(exec, unwind));
+        }
+        None
+    }
+}
+
+/// A new frame on top of the running one, its arguments in place; its record, or `None` when the stack is used up.
+#[inline(always)]
+pub(in crate::interp) unsafe fn enter_frame(
+    exec: *mut Exec,
+    frame: *mut FrameRecord,
+    sp: *mut u64,
+    code: *const Bytecode,
+) -> bool {
+    // SAFETY: see `super`; the frame's slots are checked to be inside the values, its record inside the frames.
+    unsafe {
+        let Bytecode {
+            frame_slots,
+            param_slots,
+            local_slots,
+            ..
+        } = *code;
+        let room = (*exec).values_end.offset_from(sp) as usize;
+        if frame_slots as usize > room || frame == (*exec).frames_end {
+            return false;
+        }
+        let mut local = sp.add(param_slots as usize);
+        let end = sp.add(local_slots as usize);
+        while local < end {
+            local.write(0);
+            local = local.add(1);
+        }
+        frame.write(FrameRecord {
+            ip: (*code).ops.as_ptr(),
+            sp,
+            code,
+        });
+        true
+    }
+}
+
+/// Calls a function of the running instance in a frame of its own, or goes out where it is compiled.
+#[inline(always)]
+unsafe fn call_own(regs: &mut Regs, function: u32, base: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let exec = regs.exec;
+        let hot = count_down(counter(exec, function));
+        if (hot || asked(exec))
+            && let Some(flow) = at_entry(exec, regs.ip, function, hot)
+        {
+            return flow;
+        }
+        if !(*(*exec).code).compiled(function).is_null() {
+            let own = function - (*exec).imported_functions;
+            let functions = (*exec)
+                .context
+                .byte_offset((*exec).functions_place as isize)
+                .cast::<VmFunc>();
+            return call_out(regs, functions.add(own as usize), base);
+        }
+        let code: *const Bytecode = (*(*exec).code).bytecode(function);
+        let sp = regs.address(base);
+        let frame = (*exec).frame;
+        (*frame).ip = regs.ip;
+        if !enter_frame(exec, frame.add(1), sp, code) {
+            return regs.trap(TrapCode::StackOverflow);
+        }
+        (*exec).frame = frame.add(1);
+        regs.sp = sp;
+        regs.ip = (*code).ops.as_ptr();
+        Flow::Next
+    }
+}
+
+/// Calls a function that is not interpreted in this activation.
+#[inline(always)]
+unsafe fn call_out(regs: &mut Regs, callee: *const VmFunc, base: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let slots = regs.address(base);
+        if call_function(regs.exec, regs.ip, callee, slots) == Flow::Stop {
+            return Flow::Stop;
+        }
+        regs.reload_memory();
+        regs.next()
+    }
+}
+
+#[inline(never)]
+unsafe fn call_function(
+    exec: *mut Exec,
+    ip: *const Op,
+    callee: *const VmFunc,
+    slots: *mut u64,
+) -> Flow {
+    // SAFETY: see `super`; the frame has slots for arguments and results of its calls.
+    unsafe {
+        publish(exec, ip);
+        match runtime::call_function(callee, (*exec).context, slots) {
+            Ok(()) => Flow::Next,
+            Err(unwind) => stop(exec, unwind),
+        }
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn call(regs: &mut Regs, function: u32, base: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe { call_own(regs, function, base) }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn call_import(
+    regs: &mut Regs,
+    _function: u32,
+    base: Slot,
+    place: i32,
+) -> Flow {
+    // SAFETY: see `super`; an import's pointer lies at its place in the context and never changes.
+    unsafe {
+        let callee = (*regs.exec).context.byte_offset(place as isize);
+        let callee = callee.cast::<*const VmFunc>().read();
+        call_out(regs, callee, base)
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn call_indirect(
+    regs: &mut Regs,
+    table: u16,
+    signature: u32,
+    index: Slot,
+    base: Slot,
+) -> Flow {
+    // SAFETY: see `super`; the index is checked, and an entry with a signature names a live function.
+    unsafe {
+        let table = table_of(regs.exec, table as u32);
+        let index = regs.u32(index) as usize;
+        if index >= (*table).length.load(Ordering::Relaxed) {
+            return regs.trap(TrapCode::TableOutOfBounds);
+        }
+        let entry = *(*table).base.add(index);
+        if entry.signature != signature as u64 {
+            return regs.trap(if entry.signature == 0 {
+                TrapCode::IndirectCallToNull
+            } else {
+                TrapCode::BadSignature
+            });
+        }
+        let callee = entry.reference as *const VmFunc;
+        if (*callee).context == (*regs.exec).context {
+            call_own(regs, (*callee).index, base)
+        } else {
+            call_out(regs, callee, base)
+        }
+    }
+}
+
+/// Counts a back edge (and the way in), and looks at the deadline when asked.
+#[inline(always)]
+pub(in crate::interp) unsafe fn loop_header(regs: &mut Regs, offset: u32) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let exec = regs.exec;
+        let function = (*(*(*exec).frame).code).function;
+        let hot = count_down(counter(exec, function));
+        if hot || asked(exec) {
+            match at_loop(exec, regs.ip, offset, hot) {
+                AtLoop::Continue => {}
+                AtLoop::Stop => return Flow::Stop,
+                AtLoop::Left(header) => regs.ip = header,
+                AtLoop::Finished => {
+                    regs.reload_memory();
+                    return return_none(regs);
+                }
+            }
+            regs.reload_memory();
+        }
+        regs.next()
+    }
+}
+
+enum AtLoop {
+    Continue,
+    Stop,
+    /// Compiled code ran the frame to its end; the results are in its first slots.
+    Finished,
+    /// Compiled code ran the frame for a while and left at the header of a loop: this op is that header's.
+    Left(*const Op),
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn at_loop(exec: *mut Exec, ip: *const Op, offset: u32, hot: bool) -> AtLoop {
+    // SAFETY: see `super`; at a loop header the frame is canonical, `live_slots` of it are in use, and the switch buffer has room for
+    // `SWITCH_BUFFER_SLOTS`.
+    unsafe {
+        publish(exec, ip);
+        let context = (*exec).context;
+        if asked(exec)
+            && let Err(unwind) = runtime::interrupted(context)
+        {
+            stop(exec, unwind);
+            return AtLoop::Stop;
+        }
+        if !hot {
+            return AtLoop::Continue;
+        }
+        let FrameRecord { sp, code, .. } = *(*exec).frame;
+        let function = (*code).function;
+        let entry = tiering::hot_loop(context, function, offset);
+        let live_slots = match (*code).point_at(offset) {
+            Some(point) => point.live_slots as usize,
+            None => return AtLoop::Continue,
+        };
+        if entry.is_null() || live_slots > SWITCH_BUFFER_SLOTS {
+            return AtLoop::Continue;
+        }
+        let buffer = (*(*context).store).switch_buffer;
+        buffer.cast::<SwitchHeader>().write(SwitchHeader {
+            function,
+            offset,
+            version: 0,
+            reserved: 0,
+        });
+        let slots = buffer.byte_add(size_of::<SwitchHeader>());
+        std::ptr::copy_nonoverlapping(sp, slots, live_slots);
+        match runtime::enter_loop(context, entry, function, sp) {
+            Ok(true) => AtLoop::Finished,
+            Ok(false) => {
+                let header = buffer.cast::<SwitchHeader>().read();
+                let point = (*code).point_at(header.offset).expect("compiled code leaves at loop headers");
+                std::ptr::copy_nonoverlapping(slots, sp, point.live_slots as usize);
+                AtLoop::Left((*code).ops.as_ptr().add(point.pc as usize))
+            }
+            Err(unwind) => {
+                stop(exec, unwind);
+                AtLoop::Stop
+            }
+        }
+    }
+}

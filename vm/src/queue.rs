@@ -1,0 +1,111 @@
+//! The compile queue: jobs in order of request, taken by compile threads or run on the spot.
+
+use crate::code::{Entrance, Tier};
+use crate::tiering::ModuleCode;
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// One compile to do.
+pub struct Job {
+    pub(crate) code: Arc<ModuleCode>,
+    pub(crate) function: u32,
+    pub(crate) entrance: Entrance,
+    pub(crate) tier: Tier,
+}
+
+impl Job {
+    pub(crate) fn run(self) {
+        self.code
+            .compile_requested(self.function, self.entrance, self.tier);
+    }
+}
+
+struct State {
+    jobs: VecDeque<Job>,
+    running: usize,
+    closed: bool,
+}
+
+/// The queue.
+pub struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Queue {
+    pub(crate) fn new() -> Queue {
+        Queue {
+            state: Mutex::new(State {
+                jobs: VecDeque::new(),
+                running: 0,
+                closed: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|error| error.into_inner())
+    }
+
+    pub(crate) fn push(&self, job: Job) {
+        self.lock().jobs.push_back(job);
+        self.changed.notify_all();
+    }
+
+    /// Waits for a job; `None` once the queue is closed. [`Queue::done`] follows each.
+    pub(crate) fn next(&self) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if state.closed {
+                return None;
+            }
+            if let Some(job) = state.jobs.pop_front() {
+                state.running += 1;
+                return Some(job);
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(|error| error.into_inner());
+        }
+    }
+
+    pub(crate) fn done(&self) {
+        self.lock().running -= 1;
+        self.changed.notify_all();
+    }
+
+    /// Runs what is queued on this thread.
+    pub(crate) fn run_here(&self) {
+        loop {
+            let Some(job) = self.lock().jobs.pop_front() else {
+                return;
+            };
+            job.run();
+        }
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.lock();
+        state.jobs.is_empty() && state.running == 0
+    }
+
+    pub(crate) fn wait_idle(&self) {
+        let mut state = self.lock();
+        while !(state.closed || state.jobs.is_empty() && state.running == 0) {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(|error| error.into_inner());
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.jobs.clear();
+        drop(state);
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,986 @@
+//! A module's code in all its versions, and how a function moves up: hot records → requests → compiles → publication.
+//!
+//! Code belongs to the module. Each instance's context has a `VmFunc` per function whose `entry` is the current code; publishing writes all of them,
+//! under the lock that also guards the list of instances, so a new instance cannot miss one. Order of publication: bytes, trap table and
+//! address map first (`PlacedCode::new`, `CodeMap::insert`), then the entry pointers (Release).
+//!
+//! Countdowns: one word per defined function, decremented at calls and back edges by the interpreter and by tier 1. Where it was 0, the
+//! function is hot: an LWPINS record is written and the word reloaded. Nothing else tells the monitor what to compile.
+
+use crate::arena::CodeBlock;
+use crate::bytecode::{self, Bytecode};
+use crate::code::{Adapter, Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
+use crate::engine::{FeedbackPolicy, Shared, TierPolicy};
+use crate::layout::{FunctionPlace, KIND_HOST, VmContext, VmFunc};
+use crate::module::Module;
+use crate::queue::Job;
+use crate::registry::PlacedCode;
+use crate::runtime::{self, instance};
+use crate::signature;
+use crate::store::poll_word;
+use crate::trap::{Outcome, Unwind};
+use lwp_feedback::class::SiteClass;
+use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
+use lwp_feedback::monitor::{self, Hot, RingId};
+use lwp_feedback::policy::{self, Plan, Refusal};
+use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
+use lwp_feedback::ring::store_programmed;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
+use std::time::Duration;
+
+/// Offset that stands for a function's entry where a loop's offset could stand.
+pub const FUNCTION_ENTRY: u32 = u32::MAX;
+/// Intervals measured before a counted tier-2 version gives way to the uncounted one.
+const MEASURED_INTERVALS: usize = 9;
+/// Bytes of a lazy stub.
+const STUB_BYTES: usize = 16;
+
+/// A published version of a function's code.
+pub struct CodeVersion {
+    /// Unique in the module, from 1.
+    pub number: u32,
+    /// The function.
+    pub function: u32,
+    /// Body or loop.
+    pub entrance: Entrance,
+    /// Pipeline.
+    pub tier: Tier,
+    /// Bytes of machine code.
+    pub code_bytes: usize,
+    /// Time the compile took.
+    pub compile_time: Duration,
+    /// When it was published, since the engine began.
+    pub published: Duration,
+    /// Whether it counts calls and back edges.
+    pub counted: bool,
+    /// What it was compiled to.
+    pub plan: Option<Arc<Plan>>,
+    /// What the compiler did and refused.
+    pub applied: Vec<Applied>,
+    placed: Box<PlacedCode>,
+}
+
+/// A refusal or failure that is not the policy's.
+#[derive(Clone, Debug)]
+pub struct CompileFailure {
+    /// The function.
+    pub function: u32,
+    /// Which pipeline.
+    pub tier: Tier,
+    /// The compiler's words.
+    pub reason: String,
+}
+
+#[derive(Default)]
+struct FunctionCode {
+    /// Compiled code to call, or null: interpret.
+    compiled: AtomicPtr<u8>,
+    /// What `VmFunc::entry` of a new instance gets.
+    entry: AtomicPtr<u8>,
+    bytecode: OnceLock<Box<Bytecode>>,
+    /// 0 until known.
+    enter_adapter: AtomicPtr<u8>,
+}
+
+#[derive(Clone, Copy)]
+struct LoopCode {
+    address: usize,
+    tier: Tier,
+}
+
+/// Everything that changes as code is published.
+#[derive(Default)]
+struct Published {
+    instances: Vec<ContextPointer>,
+    requested: HashSet<(u32, Entrance, Tier, bool)>,
+    versions: Vec<Arc<CodeVersion>>,
+    failures: Vec<CompileFailure>,
+    refusals: HashMap<u32, Vec<Refusal>>,
+    /// Stubs that lead straight to the slow-call adapter.
+    stubs: Vec<CodeBlock>,
+}
+
+struct ContextPointer(*mut VmContext);
+// SAFETY: dereferenced only under the lock of `Published`, from which an instance removes itself before its context is freed, and only to
+// write atomics.
+unsafe impl Send for ContextPointer {}
+
+/// What records said about one function, for the report.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// Calls and back edges counted, by tier: interpreter, baseline, optimizing.
+    pub events: [u64; 3],
+    /// Ticks of the time stamp counter per event, measured between successive records of one version on one thread.
+    pub intervals: HashMap<u32, Vec<f64>>,
+}
+
+/// A module's code.
+pub struct ModuleCode {
+    module: Arc<Module>,
+    shared: Arc<Shared>,
+    functions: Box<[FunctionCode]>,
+    signatures: Box<[u32]>,
+    counters: Box<[AtomicU32]>,
+    loops: RwLock<HashMap<(u32, u32), LoopCode>>,
+    /// All functions' lazy stubs, in order; `None` without a compiler.
+    _stubs: Option<CodeBlock>,
+    next_version: AtomicU32,
+    published: Mutex<Published>,
+    /// Serializes compiles on running threads.
+    compiling: Mutex<()>,
+    counted: Mutex<HashMap<u32, Counted>>,
+}
+
+impl ModuleCode {
+    pub(crate) fn new(shared: Arc<Shared>, module: Arc<Module>) -> Arc<ModuleCode> {
+        let imported = module.imported_functions;
+        let count = module.functions.len() - imported as usize;
+        let stubs = shared
+            .compiler
+            .is_some()
+            .then(|| lazy_stubs(imported, count, shared.resolver()))
+            .flatten();
+        let signatures = module
+            .functions
+            .iter()
+            .map(|&ty| signature::id(&module.types[ty as usize]))
+            .collect();
+        let functions: Box<[FunctionCode]> = (0..count)
+            .map(|own| {
+                let entry = stubs
+                    .as_ref()
+                    .map_or(0, |block| block.address() + own * STUB_BYTES);
+                FunctionCode {
+                    entry: AtomicPtr::new(entry as *mut u8),
+                    ..FunctionCode::default()
+                }
+            })
+            .collect();
+        let first = shared.config.hot_interpreter.max(1) - 1;
+        let counters = (0..count).map(|_| AtomicU32::new(first)).collect();
+        Arc::new(ModuleCode {
+            functions,
+            signatures,
+            counters,
+            loops: RwLock::default(),
+            _stubs: stubs,
+            next_version: AtomicU32::new(1),
+            published: Mutex::default(),
+            compiling: Mutex::default(),
+            counted: Mutex::default(),
+            module,
+            shared,
+        })
+    }
+
+    fn published(&self) -> MutexGuard<'_, Published> {
+        self.published
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
+    }
+
+    fn own(&self, function: u32) -> &FunctionCode {
+        &self.functions[self
+            .module
+            .defined(function)
+            .expect("only defined functions have code here")]
+    }
+
+    /// First countdown word.
+    pub(crate) fn counters(&self) -> *mut AtomicU32 {
+        self.counters.as_ptr().cast_mut()
+    }
+
+    /// Engine-wide signature id of a function.
+    pub(crate) fn signature(&self, function: u32) -> u32 {
+        self.signatures[function as usize]
+    }
+
+    /// The interpreter's code of a function, translated at first use.
+    pub fn bytecode(&self, function: u32) -> &Bytecode {
+        self.own(function).bytecode.get_or_init(|| {
+            let bytecode = Box::new(bytecode::translate(&self.module, function));
+            let range = bytecode.address_range();
+            let id = FunctionId {
+                module: self.module.hash,
+                func: function,
+            };
+            let entry = CodeEntry::new(id, 0, CodeTier::Interpreter, Arc::from([]));
+            if let Err(error) = self.shared.code_map.insert(range, entry) {
+                tracing::debug!(function, %error, "bytecode not in the code map");
+            }
+            bytecode
+        })
+    }
+
+    /// Compiled code of a function, or null.
+    pub fn compiled(&self, function: u32) -> *const u8 {
+        self.own(function).compiled.load(Ordering::Acquire)
+    }
+
+    /// Code to run a function with: compiled now if the engine's policy says so. `None`: interpret.
+    pub(crate) fn code_to_run(&self, function: u32) -> Option<usize> {
+        let compiled = self.compiled(function) as usize;
+        if compiled != 0 {
+            return Some(compiled);
+        }
+        let tier = match self.shared.config.tier {
+            TierPolicy::Baseline => Tier::Baseline,
+            TierPolicy::Optimizing => Tier::Optimizing,
+            TierPolicy::Interpreter | TierPolicy::Auto => return None,
+        };
+        self.shared.compiler.as_ref()?;
+        let _one = self
+            .compiling
+            .lock()
+            .unwrap_or_else(|error| error.into_inner());
+        if self.compiled(function).is_null()
+            && self
+                .published()
+                .requested
+                .insert((function, Entrance::Body, tier, false))
+        {
+            self.compile(function, Entrance::Body, tier, false);
+        }
+        let compiled = self.compiled(function) as usize;
+        (compiled != 0).then_some(compiled)
+    }
+
+    /// The enter adapter of a function's signature.
+    pub(crate) fn enter_adapter(&self, function: u32) -> Result<usize, String> {
+        let known = &self.own(function).enter_adapter;
+        let address = known.load(Ordering::Acquire) as usize;
+        if address != 0 {
+            return Ok(address);
+        }
+        let address = self
+            .shared
+            .adapter(Adapter::Enter, self.signature(function))?;
+        known.store(address as *mut u8, Ordering::Release);
+        Ok(address)
+    }
+
+    /// The enter adapter of OSR entries of a function: one address in, the function's results out.
+    pub(crate) fn loop_adapter(&self, function: u32) -> Result<usize, String> {
+        let results = self.module.function_type(function).results().to_vec();
+        let ty = wasmparser::FuncType::new([wasmparser::ValType::I64], results);
+        self.shared.adapter(Adapter::Enter, signature::id(&ty))
+    }
+
+    /// Takes an instance into the list and fills in its functions' entries.
+    ///
+    /// # Safety
+    /// `context` is a context of this module whose own `VmFunc`s are initialized; it is unregistered before it is freed.
+    pub(crate) unsafe fn register_instance(&self, context: *mut VmContext) {
+        let mut published = self.published();
+        for own in 0..self.functions.len() {
+            let entry = self.functions[own].entry.load(Ordering::Acquire);
+            // SAFETY: the caller's promise.
+            unsafe { self.func(context, own) }
+                .entry
+                .store(entry, Ordering::Release);
+        }
+        published.instances.push(ContextPointer(context));
+    }
+
+    pub(crate) fn unregister_instance(&self, context: *mut VmContext) {
+        self.published()
+            .instances
+            .retain(|other| !std::ptr::eq(other.0, context));
+    }
+
+    /// # Safety
+    /// `context` is a live context of this module.
+    unsafe fn func<'a>(&self, context: *mut VmContext, own: usize) -> &'a VmFunc {
+        let FunctionPlace::Inline(offset) = self
+            .module
+            .offsets()
+            .function(self.module.imported_functions + own as u32)
+        else {
+            unreachable!("own functions lie in the context")
+        };
+        // SAFETY: the offset is inside the context, which the caller promises is live.
+        unsafe { &*context.byte_add(offset as usize).cast::<VmFunc>() }
+    }
+
+    /// Makes `entry` what calls of a function reach, in all instances.
+    fn set_entry(&self, published: &Published, function: u32, entry: usize) {
+        let own = self
+            .module
+            .defined(function)
+            .expect("only defined functions have code here");
+        self.functions[own]
+            .entry
+            .store(entry as *mut u8, Ordering::Release);
+        for context in &published.instances {
+            // SAFETY: in the list, so live (see `ContextPointer`).
+            unsafe { self.func(context.0, own) }
+                .entry
+                .store(entry as *mut u8, Ordering::Release);
+        }
+    }
+
+    /// Asks all running code of a function to leave at its next loop header.
+    fn ask_to_leave(&self, published: &Published, function: u32) {
+        let own = self
+            .module
+            .defined(function)
+            .expect("only defined functions have code here");
+        let offset = self.module.offsets().poll(own as u32);
+        for context in &published.instances {
+            // SAFETY: in the list, so live (see `ContextPointer`).
+            unsafe { poll_word(context.0, offset) }.store(1, Ordering::Release);
+        }
+    }
+
+    /// Asks all running code of the module to leave at its next loop header: for tests of switching.
+    pub fn ask_all_to_leave(&self) {
+        let published = self.published();
+        for function in self.module.imported_functions..self.module.functions.len() as u32 {
+            self.ask_to_leave(&published, function);
+        }
+    }
+
+    /// Queues a compile unless it was asked for before.
+    fn request(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
+        if self
+            .published()
+            .requested
+            .insert((function, entrance, tier, counted))
+        {
+            self.shared.queue.push(Job {
+                code: self.clone(),
+                function,
+                entrance,
+                tier,
+            });
+        }
+    }
+
+    /// A queued compile.
+    pub(crate) fn compile_requested(&self, function: u32, entrance: Entrance, tier: Tier) {
+        let counted = tier == Tier::Optimizing
+            && self.shared.config.measure
+            && !self
+                .published()
+                .requested
+                .contains(&(function, entrance, tier, false));
+        self.compile(function, entrance, tier, counted);
+    }
+
+    /// Compiles and publishes; failures are kept for the report.
+    fn compile(&self, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
+        let Some(compiler) = &self.shared.compiler else {
+            return;
+        };
+        let automatic = self.shared.config.tier == TierPolicy::Auto;
+        let plan = if tier == Tier::Optimizing && automatic {
+            self.plan(function)
+        } else {
+            None
+        };
+        let request = CompileRequest {
+            module: self.module.clone(),
+            function,
+            entrance,
+            tier,
+            version: self.next_version.fetch_add(1, Ordering::Relaxed),
+            plan,
+            sites: tier == Tier::Baseline && automatic,
+            countdowns: tier == Tier::Baseline && automatic || counted,
+            listing: false,
+        };
+        let began = std::time::Instant::now();
+        let result = compiler
+            .compile(&request)
+            .and_then(|code| self.publish(&request, &code, began.elapsed(), counted));
+        if let Err(error) = result {
+            if matches!(error, CompileError::Internal { .. }) {
+                tracing::error!(function, ?tier, %error, "compile failed");
+            } else {
+                tracing::debug!(function, ?tier, %error, "not compiled");
+            }
+            self.published().failures.push(CompileFailure {
+                function,
+                tier,
+                reason: error.to_string(),
+            });
+        }
+    }
+
+    fn publish(
+        &self,
+        request: &CompileRequest,
+        code: &CompiledCode,
+        compile_time: Duration,
+        counted: bool,
+    ) -> Result<(), CompileError> {
+        let function = request.function;
+        let placed = PlacedCode::new(code, Some(self.module.clone()), false)
+            .map_err(|reason| CompileError::Limit { function, reason })?;
+        let address = placed.address();
+        let offsets = code
+            .locations
+            .iter()
+            .filter_map(|&(at, position)| Some((at, outermost(code, position)?)))
+            .collect::<Vec<_>>();
+        let id = FunctionId {
+            module: self.module.hash,
+            func: function,
+        };
+        let tier = if request.tier == Tier::Baseline {
+            CodeTier::Baseline
+        } else {
+            CodeTier::Optimizing
+        };
+        let entry =
+            CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
+        let range = address as u64..(address + placed.length()) as u64;
+        self.shared
+            .code_map
+            .insert(range, entry)
+            .map_err(|error| CompileError::Internal {
+                function,
+                reason: error.to_string(),
+            })?;
+        let version = Arc::new(CodeVersion {
+            number: request.version,
+            function,
+            entrance: request.entrance,
+            tier: request.tier,
+            code_bytes: code.bytes.len(),
+            compile_time,
+            published: self.shared.started.elapsed(),
+            counted,
+            plan: request.plan.clone(),
+            applied: code.applied.clone(),
+            placed,
+        });
+        let own = self
+            .module
+            .defined(function)
+            .expect("only defined functions are compiled");
+        if request.countdowns {
+            self.counters[own].store(
+                self.shared.config.hot_baseline.max(1) - 1,
+                Ordering::Relaxed,
+            );
+        }
+        let mut published = self.published();
+        published.versions.push(version);
+        match request.entrance {
+            Entrance::Body => {
+                self.functions[own]
+                    .compiled
+                    .store(address as *mut u8, Ordering::Release);
+                self.set_entry(&published, function, address);
+            }
+            Entrance::Loop(offset) => {
+                let code = LoopCode {
+                    address,
+                    tier: request.tier,
+                };
+                self.loops
+                    .write()
+                    .unwrap_or_else(|error| error.into_inner())
+                    .insert((function, offset), code);
+                if request.tier == Tier::Optimizing {
+                    self.ask_to_leave(&published, function);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn loop_code(&self, function: u32, offset: u32) -> Option<LoopCode> {
+        self.loops
+            .read()
+            .unwrap_or_else(|error| error.into_inner())
+            .get(&(function, offset))
+            .copied()
+    }
+
+    /// What the records say to do with a function. The snapshot holds the function and the facts of every callee seen.
+    fn plan(&self, function: u32) -> Option<Arc<Plan>> {
+        if self.shared.config.feedback == FeedbackPolicy::Off {
+            return None;
+        }
+        let id = FunctionId {
+            module: self.module.hash,
+            func: function,
+        };
+        let profile = self.shared.profile.function(id)?;
+        let mut callees: Vec<u32> = profile
+            .sites
+            .iter()
+            .filter(|site| site.key.class == SiteClass::CallTarget)
+            .flat_map(|site| {
+                site.values
+                    .iter()
+                    .filter_map(|value| u32::try_from(value.value).ok())
+            })
+            .filter(|&callee| (callee as usize) < self.module.functions.len())
+            .collect();
+        callees.sort_unstable();
+        callees.dedup();
+        let facts = callees
+            .into_iter()
+            .map(|callee| self.facts(callee))
+            .collect();
+        let snapshot = Snapshot {
+            module: self.module.hash,
+            functions: vec![profile],
+            facts,
+        };
+        let (plans, refusals) = policy::plan(&snapshot, &self.shared.config.budgets);
+        self.published().refusals.insert(function, refusals);
+        plans
+            .into_iter()
+            .find(|plan| plan.function == id)
+            .map(Arc::new)
+    }
+
+    fn facts(&self, function: u32) -> FunctionFacts {
+        let (body_bytes, inlinable) = match self.module.defined(function) {
+            None => (0, Err(NotInlinable::Imported)),
+            Some(own) => {
+                let compiler = self
+                    .shared
+                    .compiler
+                    .as_ref()
+                    .expect("plans are made for a compiler");
+                (
+                    self.module.bodies[own].len() as u32,
+                    compiler.inlinable(&self.module, function),
+                )
+            }
+        };
+        FunctionFacts {
+            func: function,
+            body_bytes,
+            inlinable: inlinable.is_ok(),
+            reason: inlinable.err(),
+        }
+    }
+
+    /// A hot record arrived: what to compile next.
+    fn on_hot(self: &Arc<Self>, event: &Hot, interval: Option<f64>) {
+        let function = event.function.func;
+        if self.module.defined(function).is_none()
+            || function as usize >= self.module.functions.len()
+        {
+            return; // a damaged record
+        }
+        let tier_index = match event.tier {
+            CodeTier::Interpreter => 0,
+            CodeTier::Baseline | CodeTier::Instrumented => 1,
+            CodeTier::Optimizing => 2,
+        };
+        let measured = {
+            let mut counted = self
+                .counted
+                .lock()
+                .unwrap_or_else(|error| error.into_inner());
+            let counted = counted.entry(function).or_default();
+            counted.events[tier_index] = counted.events[tier_index].saturating_add(event.value);
+            let intervals = counted.intervals.entry(event.version).or_default();
+            if let Some(interval) = interval
+                && intervals.len() < 1000
+            {
+                intervals.push(interval);
+            }
+            intervals.len()
+        };
+        // A record may be damaged: a loop is compiled only where there is one.
+        let at_loop = event.kind == SiteClass::HotLoop
+            && self
+                .own(function)
+                .bytecode
+                .get()
+                .is_none_or(|code| code.has_loop(event.data1));
+        let measure = self.shared.config.measure;
+        match event.tier {
+            CodeTier::Interpreter => {
+                self.request(function, Entrance::Body, Tier::Baseline, false);
+                if at_loop {
+                    self.request(function, Entrance::Loop(event.data1), Tier::Baseline, false);
+                }
+            }
+            CodeTier::Baseline | CodeTier::Instrumented => {
+                if at_loop {
+                    match self.loop_code(function, event.data1) {
+                        // The version is there, but this activation has not moved to it.
+                        Some(LoopCode {
+                            tier: Tier::Optimizing,
+                            ..
+                        }) => self.ask_to_leave(&self.published(), function),
+                        _ => self.request(
+                            function,
+                            Entrance::Loop(event.data1),
+                            Tier::Optimizing,
+                            measure,
+                        ),
+                    }
+                }
+                self.request(function, Entrance::Body, Tier::Optimizing, measure);
+            }
+            CodeTier::Optimizing => {
+                if measured >= MEASURED_INTERVALS {
+                    self.request(function, Entrance::Body, Tier::Optimizing, false);
+                    if at_loop {
+                        self.request(
+                            function,
+                            Entrance::Loop(event.data1),
+                            Tier::Optimizing,
+                            false,
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Versions published so far, oldest first.
+    pub fn versions(&self) -> Vec<Arc<CodeVersion>> {
+        self.published().versions.clone()
+    }
+
+    /// Compiles that failed.
+    pub fn failures(&self) -> Vec<CompileFailure> {
+        self.published().failures.clone()
+    }
+
+    /// What the policy refused, by function, at its latest look.
+    pub fn refusals(&self) -> Vec<Refusal> {
+        let mut all: Vec<Refusal> = self
+            .published()
+            .refusals
+            .values()
+            .flatten()
+            .cloned()
+            .collect();
+        all.sort_by_key(|refusal| (refusal.function, refusal.offset));
+        all
+    }
+
+    /// What records counted, by function.
+    pub fn counted(&self) -> Vec<(u32, Counted)> {
+        let mut all: Vec<_> = self
+            .counted
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
+            .iter()
+            .map(|(&function, counted)| (function, counted.clone()))
+            .collect();
+        all.sort_by_key(|&(function, _)| function);
+        all
+    }
+
+    /// The module.
+    pub fn module(&self) -> &Arc<Module> {
+        &self.module
+    }
+
+    /// Writes the LWPINS record of a hot function or loop and reloads its word with `reload`.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    unsafe fn hot(
+        &self,
+        context: *mut VmContext,
+        function: u32,
+        offset: u32,
+        ip: u64,
+        reload: u32,
+    ) {
+        let own = self
+            .module
+            .defined(function)
+            .expect("only defined functions count");
+        let reload = reload.max(1);
+        self.counters[own].store(reload - 1, Ordering::Relaxed);
+        let class = if offset == FUNCTION_ENTRY {
+            SiteClass::HotFunction
+        } else {
+            SiteClass::HotLoop
+        };
+        // SAFETY: the running store's LWPCB is this thread's ring, which lives as long as the thread.
+        unsafe {
+            store_programmed(
+                (*(*context).store).lwpcb.cast(),
+                ip,
+                u32::from(class.imm16(0)),
+                offset,
+                u64::from(reload),
+            )
+        };
+        if self.shared.config.deterministic {
+            self.shared.settle_here();
+        }
+    }
+}
+
+/// Offset in the outermost function of a position.
+fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
+    let mut position = code.positions.get(position as usize)?;
+    while let Some(at) = position.inlined_at {
+        position = code.positions.get(at as usize)?;
+    }
+    Some(position.offset)
+}
+
+impl Drop for ModuleCode {
+    fn drop(&mut self) {
+        // Records still in rings would otherwise resolve to code that is gone; retired ranges stay until the rings have passed.
+        for version in self
+            .published
+            .get_mut()
+            .unwrap_or_else(|error| error.into_inner())
+            .versions
+            .drain(..)
+        {
+            let start = version.placed.address() as u64;
+            self.shared
+                .code_map
+                .retire(start..start + version.placed.length() as u64);
+        }
+        for function in &self.functions {
+            if let Some(bytecode) = function.bytecode.get() {
+                self.shared.code_map.retire(bytecode.address_range());
+            }
+        }
+    }
+}
+
+/// One stub per function: `mov dword ptr [r15 + callee], index; jmp target`.
+fn lazy_stubs(imported: u32, count: usize, target: usize) -> Option<CodeBlock> {
+    let mut block = match CodeBlock::new(count * STUB_BYTES, STUB_BYTES) {
+        Ok(block) => block,
+        Err(error) => {
+            tracing::error!(%error, "no room for lazy stubs");
+            return None;
+        }
+    };
+    let mut bytes = Vec::with_capacity(count * STUB_BYTES);
+    for own in 0..count {
+        bytes.extend_from_slice(&stub(
+            imported + own as u32,
+            block.address() + own * STUB_BYTES,
+            target,
+        ));
+    }
+    block.fill(&bytes);
+    Some(block)
+}
+
+fn stub(function: u32, at: usize, target: usize) -> [u8; STUB_BYTES] {
+    let mut bytes = [0xcc; STUB_BYTES];
+    bytes[..4].copy_from_slice(&[0x41, 0xc7, 0x47, crate::layout::context::callee as u8]);
+    bytes[4..8].copy_from_slice(&function.to_le_bytes());
+    bytes[8] = 0xe9;
+    let displacement = (target as i64 - (at + 13) as i64) as i32;
+    bytes[9..13].copy_from_slice(&displacement.to_le_bytes());
+    bytes
+}
+
+/// What a lazy stub reaches: the code to jump to for the function `context` was entered for.
+///
+/// # Safety
+/// `context` is the running context.
+pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
+    let failed = |error: String| {
+        Box::new(Unwind::Host {
+            error: format!("internal compiler error: {error}").into(),
+            frames: Vec::new(),
+        })
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*context).kind == KIND_HOST {
+            let host = crate::store::host_func(context);
+            let engine = (*runtime::store_state(context)).engine();
+            let adapter = engine
+                .adapter(Adapter::CallSlow, host.signature)
+                .map_err(failed)?;
+            host.entry.store(adapter as *mut u8, Ordering::Release);
+            return Ok(adapter);
+        }
+        let function = (*context).callee;
+        let code = &instance(context).code;
+        if let Some(compiled) = code.code_to_run(function) {
+            return Ok(compiled);
+        }
+        let adapter = code
+            .shared
+            .adapter(Adapter::CallSlow, code.signature(function))
+            .map_err(failed)?;
+        let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
+        let address = block.address();
+        block.fill(&stub(function, address, adapter));
+        let mut published = code.published();
+        published.stubs.push(block);
+        if code.compiled(function).is_null() {
+            code.set_entry(&published, function, address);
+        }
+        Ok(address)
+    }
+}
+
+/// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on. Where there is no code
+/// to continue at and the function is the one its activation entered, the builtin lands there instead of returning.
+///
+/// # Safety
+/// `context` is the running context of kind wasm; called from the poll's builtin.
+pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> Outcome<usize> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let code = &instance(context).code;
+        let stress = code.shared.config.stress;
+        if let Some(own) = code.module.defined(function) {
+            poll_word(context, code.module.offsets().poll(own as u32)).store(0, Ordering::Release);
+        }
+        runtime::interrupted(context)?;
+        if offset == FUNCTION_ENTRY {
+            return Ok(0);
+        }
+        if !stress.leave_to_interpreter
+            && let Some(version) = code.loop_code(function, offset)
+        {
+            return Ok(version.address);
+        }
+        if runtime::leaves_its_activation(context) {
+            runtime::leave_activation(context);
+            return Ok(0);
+        }
+        let results = code.module.function_type(function).results().to_vec();
+        let ty = wasmparser::FuncType::new([wasmparser::ValType::I64], results);
+        code.shared.adapter(Adapter::Resume, signature::id(&ty)).map_err(|error| {
+            Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() })
+        })
+    }
+}
+
+/// The interpreter called a function whose countdown was 0.
+///
+/// # Safety
+/// `context` is the running context of kind wasm.
+pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let code = &instance(context).code;
+        let ip = code.bytecode(function).address_range().start;
+        code.hot(
+            context,
+            function,
+            FUNCTION_ENTRY,
+            ip,
+            code.shared.config.hot_interpreter,
+        );
+    }
+}
+
+/// The interpreter took a back edge of a function whose countdown was 0: code to continue the loop in, or null.
+///
+/// # Safety
+/// As [`hot_call`].
+pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *const u8 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let code = &instance(context).code;
+        if code.loop_code(function, offset).is_none() {
+            let ip = code.bytecode(function).address_range().start;
+            code.hot(
+                context,
+                function,
+                offset,
+                ip,
+                code.shared.config.hot_interpreter,
+            );
+        } else {
+            let own = code
+                .module
+                .defined(function)
+                .expect("only defined functions count");
+            code.counters[own].store(
+                code.shared.config.hot_baseline.max(1) - 1,
+                Ordering::Relaxed,
+            );
+        }
+        code.loop_code(function, offset)
+            .map_or(std::ptr::null(), |code| code.address as *const u8)
+    }
+}
+
+/// Compiled code found a countdown at 0. The record's address is the return address of the builtin's call.
+///
+/// # Safety
+/// As [`hot_call`]; called from the builtin's thunk.
+pub(crate) unsafe fn hot_compiled(
+    context: *mut VmContext,
+    function: u32,
+    offset: u32,
+    _version: u32,
+) {
+    // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
+    unsafe {
+        let code = &instance(context).code;
+        let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
+        code.hot(
+            context,
+            function,
+            offset,
+            ip,
+            code.shared.config.hot_baseline,
+        );
+    }
+}
+
+/// The monitor's way back into the engine.
+pub(crate) struct Listener {
+    shared: Weak<Shared>,
+    /// Time stamp of the last hot record of a version on a ring.
+    last: HashMap<(RingId, u64, u32, u32), u64>,
+}
+
+/// Most entries of `Listener::last`; beyond it is forgotten, which costs one interval each.
+const MOST_LAST: usize = 1 << 16;
+
+impl Listener {
+    pub(crate) fn new(shared: Weak<Shared>) -> Listener {
+        Listener {
+            shared,
+            last: HashMap::new(),
+        }
+    }
+}
+
+impl monitor::Listener for Listener {
+    fn hot(&mut self, event: &Hot) {
+        if !matches!(event.kind, SiteClass::HotFunction | SiteClass::HotLoop) {
+            return;
+        }
+        let Some(shared) = self.shared.upgrade() else {
+            return;
+        };
+        if self.last.len() >= MOST_LAST {
+            self.last.clear();
+        }
+        let key = (
+            event.ring,
+            event.function.module,
+            event.function.func,
+            event.version,
+        );
+        let interval = match self.last.insert(key, event.tsc) {
+            Some(before) if event.tsc > before && event.value > 0 => {
+                Some((event.tsc - before) as f64 / event.value as f64)
+            }
+            _ => None,
+        };
+        for code in shared.modules(event.function.module) {
+            code.on_hot(event, interval);
+        }
+    }
+}
