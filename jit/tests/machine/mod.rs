@@ -211,14 +211,6 @@ impl Machine {
             // SAFETY: within the context.
             unsafe { self.context.add(offsets.memory(index) as usize).cast::<VmMemoryRef>().write(VmMemoryRef { base, memory }) };
         }
-        for index in 0..module.imported_globals {
-            let GlobalPlace::Pointer(offset) = offsets.global(index) else { panic!("an imported global is a pointer") };
-            // SAFETY: within the context.
-            unsafe {
-                let poll = self.context.add(context::poll as usize);
-                self.context.add(offset as usize).cast::<*mut u8>().write(poll);
-            }
-        }
         for index in 0..module.tables.len() as u32 {
             let length = module.tables[index as usize].initial as usize;
             let entries = vec![VmTableEntry { signature: 0, reference: 0 }; length.max(1)].leak();
@@ -269,7 +261,7 @@ impl Machine {
             plan,
             sites: true,
             countdowns: true,
-            listing: false,
+            listing: std::env::var_os("LIST").is_some(),
         };
         publish(&self.compiler.compile(&request).unwrap())
     }
@@ -282,10 +274,14 @@ impl Machine {
         unsafe { (*self.func(function)).entry.store(code.cast_mut(), Ordering::Release) };
     }
 
-    /// Sets or clears the poll flag.
+    /// Sets or clears the poll flags, the context's and every function's.
     pub fn set_poll(&mut self, flag: u32) {
         // SAFETY: the context lives as long as the machine.
         unsafe { (*self.context.cast::<VmContext>()).poll.store(flag, Ordering::Relaxed) };
+        for own in 0..self.module.bodies.len() as u32 {
+            // SAFETY: within the context.
+            unsafe { self.context.add(self.module.offsets().poll(own) as usize).cast::<u32>().write(flag) };
+        }
     }
 
     /// Sets an i32 global the module defines.
@@ -302,6 +298,15 @@ impl Machine {
             _ => None,
         });
         let index = index.expect("an exported function");
+        for global in 0..self.module.imported_globals {
+            let GlobalPlace::Pointer(offset) = self.module.offsets().global(global) else { panic!("an imported global is a pointer") };
+            let own = self.module.defined(index).expect("a defined function");
+            // SAFETY: within the context.
+            unsafe {
+                let poll = self.context.add(self.module.offsets().poll(own as u32) as usize);
+                self.context.add(offset as usize).cast::<*mut u8>().write(poll);
+            }
+        }
         let ty = self.module.function_type(index).clone();
         let signature = AdapterSignature { params: ty.params().to_vec(), results: ty.results().to_vec() };
         let id = vm::signature::id(&ty);
