@@ -71,10 +71,7 @@ impl Bytecode {
 
     /// The point at a byte offset, if the frame is canonical there.
     pub fn point_at(&self, offset: u32) -> Option<&Point> {
-        let index = self
-            .points
-            .binary_search_by_key(&offset, |point| point.offset)
-            .ok()?;
+        let index = self.points.binary_search_by_key(&offset, |point| point.offset).ok()?;
         Some(&self.points[index])
     }
 

@@ -28,18 +28,36 @@ mod threaded {
     /// Continues with the op at `ip`.
     #[inline(always)]
     unsafe fn continue_with(regs: Regs) {
-        let Regs {
-            ip,
-            sp,
-            memory,
-            memory_length,
-            exec,
-        } = regs;
+        let Regs { ip, sp, memory, memory_length, exec } = regs;
         // SAFETY: an op's first two bytes are its tag (`repr(u16)`), below the number of ops; the rest is the promise of `run`.
         unsafe {
             let tag = ip.cast::<u16>().read();
             let handler = *HANDLERS.get_unchecked(tag as usize);
             handler(ip, sp, memory, memory_length, exec)
+        }
+    }
+
+    /// The slow way of the op at `ip`, and then on.
+    #[cold]
+    #[inline(never)]
+    unsafe extern "C" fn slow(ip: *const Op, sp: *mut u64, memory: *mut u8, memory_length: usize, exec: *mut Exec) {
+        // SAFETY: the promise of `run`.
+        unsafe {
+            if slow_to_exec(ip, sp, memory, memory_length, exec) {
+                continue_with((*exec).saved)
+            }
+        }
+    }
+
+    /// Leaves the registers in [`Exec::saved`]: a local of `slow` whose address is taken would make its last call no jump.
+    #[inline(never)]
+    unsafe fn slow_to_exec(ip: *const Op, sp: *mut u64, memory: *mut u8, memory_length: usize, exec: *mut Exec) -> bool {
+        let mut regs = Regs { ip, sp, memory, memory_length, exec };
+        // SAFETY: the promise of `run`.
+        unsafe {
+            let flow = bodies::slow(&mut regs);
+            (*exec).saved = regs;
+            flow == Flow::Next
         }
     }
 
@@ -58,8 +76,10 @@ mod threaded {
                     let Op::$variant { $($field),* } = *ip else {
                         std::hint::unreachable_unchecked()
                     };
-                    if bodies::$body(&mut regs $(, $field)*) == Flow::Next {
-                        continue_with(regs)
+                    match bodies::$body(&mut regs $(, $field)*) {
+                        Flow::Next => continue_with(regs),
+                        Flow::Slow => slow(regs.ip, regs.sp, regs.memory, regs.memory_length, regs.exec),
+                        Flow::Stop => {}
                     }
                 }
             })*
@@ -87,13 +107,16 @@ mod looped {
             pub(super) unsafe fn run_ops(mut regs: Regs) {
                 loop {
                     // SAFETY: the promise of `run`: `ip` is inside the frame's ops, and the operands fit the frame.
-                    let flow = unsafe {
-                        match *regs.ip {
+                    unsafe {
+                        let mut flow = match *regs.ip {
                             $(Op::$variant { $($field),* } => bodies::$body(&mut regs $(, $field)*),)*
+                        };
+                        if flow == Flow::Slow {
+                            flow = bodies::slow(&mut regs);
                         }
-                    };
-                    if flow == Flow::Stop {
-                        return;
+                        if flow == Flow::Stop {
+                            return;
+                        }
                     }
                 }
             }

@@ -100,11 +100,7 @@ impl InterpStack {
 
     /// Function index and wasm byte offset of the frames with indices in `[first, last)`, innermost first. Frames of one activation belong to
     /// one instance, which the caller knows.
-    pub fn frames_between(
-        &self,
-        first: usize,
-        last: usize,
-    ) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
+    pub fn frames_between(&self, first: usize, last: usize) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
         let last = last.min(self.depth());
         (first..last).rev().map(|index| {
             // SAFETY: the index is below the depth, so the frame is initialized; its code is live (invariant 2) and its ip inside its ops.
