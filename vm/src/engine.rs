@@ -66,10 +66,19 @@ pub struct EngineConfig {
     pub deterministic: bool,
     /// Count calls and back edges in tier 2 too for a while, to report the time per event before and after.
     pub measure: bool,
+    /// For tests: what is forced to happen more often than it would.
+    pub stress: Stress,
     /// The ring each thread that runs wasm gets.
     pub ring: RingConfig,
     /// What the policy may spend.
     pub budgets: lwp_feedback::policy::Budgets,
+}
+
+/// Events a test forces. None changes a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stress {
+    /// Leaving code goes to the interpreter even where there is code for the loop.
+    pub leave_to_interpreter: bool,
 }
 
 impl Default for EngineConfig {
@@ -85,8 +94,12 @@ impl Default for EngineConfig {
             monitor_thread: true,
             deterministic: false,
             measure: false,
+            stress: Stress::default(),
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
-            ring: RingConfig { interval1: 127, ..RingConfig::default() },
+            ring: RingConfig {
+                interval1: 127,
+                ..RingConfig::default()
+            },
             budgets: lwp_feedback::policy::Budgets::default(),
         }
     }
@@ -168,8 +181,15 @@ static NEXT_ENGINE: AtomicU64 = AtomicU64::new(1);
 
 impl Engine {
     /// An engine; without a compiler everything is interpreted.
-    pub fn new(config: EngineConfig, compiler: Option<Arc<dyn Compiler>>) -> std::io::Result<Engine> {
-        let compiler = if config.tier == TierPolicy::Interpreter { None } else { compiler };
+    pub fn new(
+        config: EngineConfig,
+        compiler: Option<Arc<dyn Compiler>>,
+    ) -> std::io::Result<Engine> {
+        let compiler = if config.tier == TierPolicy::Interpreter {
+            None
+        } else {
+            compiler
+        };
         let resolver = match &compiler {
             Some(_) => {
                 let mut block = CodeBlock::new(16, 16).map_err(std::io::Error::other)?;
@@ -183,7 +203,11 @@ impl Engine {
         let code_map = Arc::new(CodeMap::new());
         let profile = Arc::new(Profile::new(ProfileLimits::default()));
         let threads =
-            if compiler.is_some() && config.tier == TierPolicy::Auto && !config.deterministic { config.compile_threads.max(1) } else { 0 };
+            if compiler.is_some() && config.tier == TierPolicy::Auto && !config.deterministic {
+                config.compile_threads.max(1)
+            } else {
+                0
+            };
         let watched = compiler.is_some() && config.tier == TierPolicy::Auto;
         let spawn_monitor = watched && config.monitor_thread && !config.deterministic;
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
@@ -207,11 +231,17 @@ impl Engine {
             stores: Mutex::new(Vec::new()),
             modules: Mutex::new(HashMap::new()),
         });
-        let monitor_thread = if spawn_monitor { Some(shared.monitor.spawn()?) } else { None };
+        let monitor_thread = if spawn_monitor {
+            Some(shared.monitor.spawn()?)
+        } else {
+            None
+        };
         let mut compile_threads = Vec::new();
         for number in 0..threads {
             let shared = shared.clone();
-            let builder = std::thread::Builder::new().name(format!("backedge-compile-{number}")).stack_size(8 << 20);
+            let builder = std::thread::Builder::new()
+                .name(format!("backedge-compile-{number}"))
+                .stack_size(8 << 20);
             compile_threads.push(builder.spawn(move || {
                 while let Some(job) = shared.queue.next() {
                     job.run();
@@ -219,7 +249,11 @@ impl Engine {
                 }
             })?);
         }
-        Ok(Engine(Arc::new(Handle { shared, compile_threads, _monitor_thread: monitor_thread })))
+        Ok(Engine(Arc::new(Handle {
+            shared,
+            compile_threads,
+            _monitor_thread: monitor_thread,
+        })))
     }
 
     /// Its configuration.
@@ -245,7 +279,11 @@ impl Engine {
         let same = modules.entry(module.hash).or_default();
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
-        Ok(Arc::new(LoadedModule { module, code, engine: self.clone() }))
+        Ok(Arc::new(LoadedModule {
+            module,
+            code,
+            engine: self.clone(),
+        }))
     }
 
     /// Ticks so far.
@@ -293,18 +331,36 @@ impl Engine {
             }
             rings.retain(|known| known.shared.strong_count() > 0);
             let seed = self.0.shared.config.ring.seed;
-            let ring = Ring::new(&self.0.shared.config.ring)
-                .unwrap_or_else(|_| Ring::new(&RingConfig { seed, ..RingConfig::default() }).expect("the default ring is valid"));
-            self.0.shared.monitor.add_ring(ring.clone()).expect("a fresh ring has no consumer");
+            let ring = Ring::new(&self.0.shared.config.ring).unwrap_or_else(|_| {
+                Ring::new(&RingConfig {
+                    seed,
+                    ..RingConfig::default()
+                })
+                .expect("the default ring is valid")
+            });
+            self.0
+                .shared
+                .monitor
+                .add_ring(ring.clone())
+                .expect("a fresh ring has no consumer");
             let lwpcb = ring.lwpcb().cast();
-            rings.push(ThreadRing { engine: self.0.shared.id, shared: Arc::downgrade(&self.0.shared), ring });
+            rings.push(ThreadRing {
+                engine: self.0.shared.id,
+                shared: Arc::downgrade(&self.0.shared),
+                ring,
+            });
             lwpcb
         })
     }
 
     /// This thread's ring for this engine, if it ran wasm: for tests that write records of their own.
     pub fn thread_ring(&self) -> Option<Arc<Ring>> {
-        RINGS.with_borrow(|rings| rings.iter().find(|known| known.engine == self.0.shared.id).map(|known| known.ring.clone()))
+        RINGS.with_borrow(|rings| {
+            rings
+                .iter()
+                .find(|known| known.engine == self.0.shared.id)
+                .map(|known| known.ring.clone())
+        })
     }
 
     /// Drains the rings once. For hosts that started the engine without the monitor's thread.
@@ -344,7 +400,9 @@ impl Engine {
 
     /// Length of a tick of the time stamp counter, measured since the engine began.
     pub fn ns_per_tick(&self) -> f64 {
-        let ticks = time_stamp().wrapping_sub(self.0.shared.started_ticks).max(1);
+        let ticks = time_stamp()
+            .wrapping_sub(self.0.shared.started_ticks)
+            .max(1);
         self.elapsed().as_nanos() as f64 / ticks as f64
     }
 
@@ -366,18 +424,28 @@ impl Shared {
     /// The adapter of a signature, made at first use.
     pub(crate) fn adapter(&self, adapter: Adapter, signature: u32) -> Result<usize, String> {
         let key = (adapter, signature);
-        if let Some(place) = self.adapters.read().unwrap_or_else(|e| e.into_inner()).get(&key) {
+        if let Some(place) = self
+            .adapters
+            .read()
+            .unwrap_or_else(|e| e.into_inner())
+            .get(&key)
+        {
             return Ok(place.0.address());
         }
         let compiler = self.compiler.as_ref().ok_or("no compiler")?;
         let ty = signature::of(signature);
-        let ty = AdapterSignature { params: ty.params().to_vec(), results: ty.results().to_vec() };
-        let code = compiler.adapter(adapter, &ty).map_err(|error| error.to_string())?;
+        let ty = AdapterSignature {
+            params: ty.params().to_vec(),
+            results: ty.results().to_vec(),
+        };
+        let code = compiler
+            .adapter(adapter, &ty)
+            .map_err(|error| error.to_string())?;
         let mut adapters = self.adapters.write().unwrap_or_else(|e| e.into_inner());
         if let Some(place) = adapters.get(&key) {
             return Ok(place.0.address()); // another thread was first
         }
-        let placed = PlacedCode::new(&code, None)?;
+        let placed = PlacedCode::new(&code, None, adapter == Adapter::Enter)?;
         let address = placed.address();
         adapters.insert(key, AdapterPlace(placed));
         Ok(address)
@@ -385,7 +453,9 @@ impl Shared {
 
     /// The live modules of a hash.
     pub(crate) fn modules(&self, hash: u64) -> Vec<Arc<ModuleCode>> {
-        lock(&self.modules).get(&hash).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
+        lock(&self.modules).get(&hash).map_or(Vec::new(), |same| {
+            same.iter().filter_map(Weak::upgrade).collect()
+        })
     }
 
     /// Deterministic mode: drains the rings and compiles what they ask for, here and now.

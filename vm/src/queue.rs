@@ -15,7 +15,8 @@ pub struct Job {
 
 impl Job {
     pub(crate) fn run(self) {
-        self.code.compile_requested(self.function, self.entrance, self.tier);
+        self.code
+            .compile_requested(self.function, self.entrance, self.tier);
     }
 }
 
@@ -33,7 +34,14 @@ pub struct Queue {
 
 impl Queue {
     pub(crate) fn new() -> Queue {
-        Queue { state: Mutex::new(State { jobs: VecDeque::new(), running: 0, closed: false }), changed: Condvar::new() }
+        Queue {
+            state: Mutex::new(State {
+                jobs: VecDeque::new(),
+                running: 0,
+                closed: false,
+            }),
+            changed: Condvar::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -56,7 +64,10 @@ impl Queue {
                 state.running += 1;
                 return Some(job);
             }
-            state = self.changed.wait(state).unwrap_or_else(|error| error.into_inner());
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(|error| error.into_inner());
         }
     }
 
@@ -83,7 +94,10 @@ impl Queue {
     pub(crate) fn wait_idle(&self) {
         let mut state = self.lock();
         while !(state.closed || state.jobs.is_empty() && state.running == 0) {
-            state = self.changed.wait(state).unwrap_or_else(|error| error.into_inner());
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(|error| error.into_inner());
         }
     }
 

@@ -137,12 +137,25 @@ impl ModuleCode {
     pub(crate) fn new(shared: Arc<Shared>, module: Arc<Module>) -> Arc<ModuleCode> {
         let imported = module.imported_functions;
         let count = module.functions.len() - imported as usize;
-        let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).flatten();
-        let signatures = module.functions.iter().map(|&ty| signature::id(&module.types[ty as usize])).collect();
+        let stubs = shared
+            .compiler
+            .is_some()
+            .then(|| lazy_stubs(imported, count, shared.resolver()))
+            .flatten();
+        let signatures = module
+            .functions
+            .iter()
+            .map(|&ty| signature::id(&module.types[ty as usize]))
+            .collect();
         let functions: Box<[FunctionCode]> = (0..count)
             .map(|own| {
-                let entry = stubs.as_ref().map_or(0, |block| block.address() + own * STUB_BYTES);
-                FunctionCode { entry: AtomicPtr::new(entry as *mut u8), ..FunctionCode::default() }
+                let entry = stubs
+                    .as_ref()
+                    .map_or(0, |block| block.address() + own * STUB_BYTES);
+                FunctionCode {
+                    entry: AtomicPtr::new(entry as *mut u8),
+                    ..FunctionCode::default()
+                }
             })
             .collect();
         let first = shared.config.hot_interpreter.max(1) - 1;
@@ -163,11 +176,16 @@ impl ModuleCode {
     }
 
     fn published(&self) -> MutexGuard<'_, Published> {
-        self.published.lock().unwrap_or_else(|error| error.into_inner())
+        self.published
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
     }
 
     fn own(&self, function: u32) -> &FunctionCode {
-        &self.functions[self.module.defined(function).expect("only defined functions have code here")]
+        &self.functions[self
+            .module
+            .defined(function)
+            .expect("only defined functions have code here")]
     }
 
     /// First countdown word.
@@ -185,7 +203,10 @@ impl ModuleCode {
         self.own(function).bytecode.get_or_init(|| {
             let bytecode = Box::new(bytecode::translate(&self.module, function));
             let range = bytecode.address_range();
-            let id = FunctionId { module: self.module.hash, func: function };
+            let id = FunctionId {
+                module: self.module.hash,
+                func: function,
+            };
             let entry = CodeEntry::new(id, 0, CodeTier::Interpreter, Arc::from([]));
             if let Err(error) = self.shared.code_map.insert(range, entry) {
                 tracing::debug!(function, %error, "bytecode not in the code map");
@@ -225,8 +246,16 @@ impl ModuleCode {
             TierPolicy::Interpreter | TierPolicy::Auto => return None,
         };
         self.shared.compiler.as_ref()?;
-        let _one = self.compiling.lock().unwrap_or_else(|error| error.into_inner());
-        if self.compiled(function).is_null() && self.published().requested.insert((function, Entrance::Body, tier, false)) {
+        let _one = self
+            .compiling
+            .lock()
+            .unwrap_or_else(|error| error.into_inner());
+        if self.compiled(function).is_null()
+            && self
+                .published()
+                .requested
+                .insert((function, Entrance::Body, tier, false))
+        {
             self.compile(function, Entrance::Body, tier, false);
         }
         let compiled = self.compiled(function) as usize;
@@ -240,7 +269,9 @@ impl ModuleCode {
         if address != 0 {
             return Ok(address);
         }
-        let address = self.shared.adapter(Adapter::Enter, self.signature(function))?;
+        let address = self
+            .shared
+            .adapter(Adapter::Enter, self.signature(function))?;
         known.store(address as *mut u8, Ordering::Release);
         Ok(address)
     }
@@ -261,19 +292,27 @@ impl ModuleCode {
         for own in 0..self.functions.len() {
             let entry = self.functions[own].entry.load(Ordering::Acquire);
             // SAFETY: the caller's promise.
-            unsafe { self.func(context, own) }.entry.store(entry, Ordering::Release);
+            unsafe { self.func(context, own) }
+                .entry
+                .store(entry, Ordering::Release);
         }
         published.instances.push(ContextPointer(context));
     }
 
     pub(crate) fn unregister_instance(&self, context: *mut VmContext) {
-        self.published().instances.retain(|other| !std::ptr::eq(other.0, context));
+        self.published()
+            .instances
+            .retain(|other| !std::ptr::eq(other.0, context));
     }
 
     /// # Safety
     /// `context` is a live context of this module.
     unsafe fn func<'a>(&self, context: *mut VmContext, own: usize) -> &'a VmFunc {
-        let FunctionPlace::Inline(offset) = self.module.offsets().function(self.module.imported_functions + own as u32) else {
+        let FunctionPlace::Inline(offset) = self
+            .module
+            .offsets()
+            .function(self.module.imported_functions + own as u32)
+        else {
             unreachable!("own functions lie in the context")
         };
         // SAFETY: the offset is inside the context, which the caller promises is live.
@@ -282,17 +321,27 @@ impl ModuleCode {
 
     /// Makes `entry` what calls of a function reach, in all instances.
     fn set_entry(&self, published: &Published, function: u32, entry: usize) {
-        let own = self.module.defined(function).expect("only defined functions have code here");
-        self.functions[own].entry.store(entry as *mut u8, Ordering::Release);
+        let own = self
+            .module
+            .defined(function)
+            .expect("only defined functions have code here");
+        self.functions[own]
+            .entry
+            .store(entry as *mut u8, Ordering::Release);
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
-            unsafe { self.func(context.0, own) }.entry.store(entry as *mut u8, Ordering::Release);
+            unsafe { self.func(context.0, own) }
+                .entry
+                .store(entry as *mut u8, Ordering::Release);
         }
     }
 
     /// Asks all running code of a function to leave at its next loop header.
     fn ask_to_leave(&self, published: &Published, function: u32) {
-        let own = self.module.defined(function).expect("only defined functions have code here");
+        let own = self
+            .module
+            .defined(function)
+            .expect("only defined functions have code here");
         let offset = self.module.offsets().poll(own as u32);
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
@@ -300,10 +349,27 @@ impl ModuleCode {
         }
     }
 
+    /// Asks all running code of the module to leave at its next loop header: for tests of switching.
+    pub fn ask_all_to_leave(&self) {
+        let published = self.published();
+        for function in self.module.imported_functions..self.module.functions.len() as u32 {
+            self.ask_to_leave(&published, function);
+        }
+    }
+
     /// Queues a compile unless it was asked for before.
     fn request(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
-        if self.published().requested.insert((function, entrance, tier, counted)) {
-            self.shared.queue.push(Job { code: self.clone(), function, entrance, tier });
+        if self
+            .published()
+            .requested
+            .insert((function, entrance, tier, counted))
+        {
+            self.shared.queue.push(Job {
+                code: self.clone(),
+                function,
+                entrance,
+                tier,
+            });
         }
     }
 
@@ -311,7 +377,10 @@ impl ModuleCode {
     pub(crate) fn compile_requested(&self, function: u32, entrance: Entrance, tier: Tier) {
         let counted = tier == Tier::Optimizing
             && self.shared.config.measure
-            && !self.published().requested.contains(&(function, entrance, tier, false));
+            && !self
+                .published()
+                .requested
+                .contains(&(function, entrance, tier, false));
         self.compile(function, entrance, tier, counted);
     }
 
@@ -321,7 +390,11 @@ impl ModuleCode {
             return;
         };
         let automatic = self.shared.config.tier == TierPolicy::Auto;
-        let plan = if tier == Tier::Optimizing && automatic { self.plan(function) } else { None };
+        let plan = if tier == Tier::Optimizing && automatic {
+            self.plan(function)
+        } else {
+            None
+        };
         let request = CompileRequest {
             module: self.module.clone(),
             function,
@@ -334,27 +407,58 @@ impl ModuleCode {
             listing: false,
         };
         let began = std::time::Instant::now();
-        let result = compiler.compile(&request).and_then(|code| self.publish(&request, &code, began.elapsed(), counted));
+        let result = compiler
+            .compile(&request)
+            .and_then(|code| self.publish(&request, &code, began.elapsed(), counted));
         if let Err(error) = result {
             if matches!(error, CompileError::Internal { .. }) {
                 tracing::error!(function, ?tier, %error, "compile failed");
             } else {
                 tracing::debug!(function, ?tier, %error, "not compiled");
             }
-            self.published().failures.push(CompileFailure { function, tier, reason: error.to_string() });
+            self.published().failures.push(CompileFailure {
+                function,
+                tier,
+                reason: error.to_string(),
+            });
         }
     }
 
-    fn publish(&self, request: &CompileRequest, code: &CompiledCode, compile_time: Duration, counted: bool) -> Result<(), CompileError> {
+    fn publish(
+        &self,
+        request: &CompileRequest,
+        code: &CompiledCode,
+        compile_time: Duration,
+        counted: bool,
+    ) -> Result<(), CompileError> {
         let function = request.function;
-        let placed = PlacedCode::new(code, Some(self.module.clone())).map_err(|reason| CompileError::Limit { function, reason })?;
+        let placed = PlacedCode::new(code, Some(self.module.clone()), false)
+            .map_err(|reason| CompileError::Limit { function, reason })?;
         let address = placed.address();
-        let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(code, position)?))).collect::<Vec<_>>();
-        let id = FunctionId { module: self.module.hash, func: function };
-        let tier = if request.tier == Tier::Baseline { CodeTier::Baseline } else { CodeTier::Optimizing };
-        let entry = CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
+        let offsets = code
+            .locations
+            .iter()
+            .filter_map(|&(at, position)| Some((at, outermost(code, position)?)))
+            .collect::<Vec<_>>();
+        let id = FunctionId {
+            module: self.module.hash,
+            func: function,
+        };
+        let tier = if request.tier == Tier::Baseline {
+            CodeTier::Baseline
+        } else {
+            CodeTier::Optimizing
+        };
+        let entry =
+            CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
         let range = address as u64..(address + placed.length()) as u64;
-        self.shared.code_map.insert(range, entry).map_err(|error| CompileError::Internal { function, reason: error.to_string() })?;
+        self.shared
+            .code_map
+            .insert(range, entry)
+            .map_err(|error| CompileError::Internal {
+                function,
+                reason: error.to_string(),
+            })?;
         let version = Arc::new(CodeVersion {
             number: request.version,
             function,
@@ -368,20 +472,34 @@ impl ModuleCode {
             applied: code.applied.clone(),
             placed,
         });
-        let own = self.module.defined(function).expect("only defined functions are compiled");
+        let own = self
+            .module
+            .defined(function)
+            .expect("only defined functions are compiled");
         if request.countdowns {
-            self.counters[own].store(self.shared.config.hot_baseline.max(1) - 1, Ordering::Relaxed);
+            self.counters[own].store(
+                self.shared.config.hot_baseline.max(1) - 1,
+                Ordering::Relaxed,
+            );
         }
         let mut published = self.published();
         published.versions.push(version);
         match request.entrance {
             Entrance::Body => {
-                self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
+                self.functions[own]
+                    .compiled
+                    .store(address as *mut u8, Ordering::Release);
                 self.set_entry(&published, function, address);
             }
             Entrance::Loop(offset) => {
-                let code = LoopCode { address, tier: request.tier };
-                self.loops.write().unwrap_or_else(|error| error.into_inner()).insert((function, offset), code);
+                let code = LoopCode {
+                    address,
+                    tier: request.tier,
+                };
+                self.loops
+                    .write()
+                    .unwrap_or_else(|error| error.into_inner())
+                    .insert((function, offset), code);
                 if request.tier == Tier::Optimizing {
                     self.ask_to_leave(&published, function);
                 }
@@ -391,7 +509,11 @@ impl ModuleCode {
     }
 
     fn loop_code(&self, function: u32, offset: u32) -> Option<LoopCode> {
-        self.loops.read().unwrap_or_else(|error| error.into_inner()).get(&(function, offset)).copied()
+        self.loops
+            .read()
+            .unwrap_or_else(|error| error.into_inner())
+            .get(&(function, offset))
+            .copied()
     }
 
     /// What the records say to do with a function. The snapshot holds the function and the facts of every callee seen.
@@ -399,39 +521,70 @@ impl ModuleCode {
         if self.shared.config.feedback == FeedbackPolicy::Off {
             return None;
         }
-        let id = FunctionId { module: self.module.hash, func: function };
+        let id = FunctionId {
+            module: self.module.hash,
+            func: function,
+        };
         let profile = self.shared.profile.function(id)?;
         let mut callees: Vec<u32> = profile
             .sites
             .iter()
             .filter(|site| site.key.class == SiteClass::CallTarget)
-            .flat_map(|site| site.values.iter().filter_map(|value| u32::try_from(value.value).ok()))
+            .flat_map(|site| {
+                site.values
+                    .iter()
+                    .filter_map(|value| u32::try_from(value.value).ok())
+            })
             .filter(|&callee| (callee as usize) < self.module.functions.len())
             .collect();
         callees.sort_unstable();
         callees.dedup();
-        let facts = callees.into_iter().map(|callee| self.facts(callee)).collect();
-        let snapshot = Snapshot { module: self.module.hash, functions: vec![profile], facts };
+        let facts = callees
+            .into_iter()
+            .map(|callee| self.facts(callee))
+            .collect();
+        let snapshot = Snapshot {
+            module: self.module.hash,
+            functions: vec![profile],
+            facts,
+        };
         let (plans, refusals) = policy::plan(&snapshot, &self.shared.config.budgets);
         self.published().refusals.insert(function, refusals);
-        plans.into_iter().find(|plan| plan.function == id).map(Arc::new)
+        plans
+            .into_iter()
+            .find(|plan| plan.function == id)
+            .map(Arc::new)
     }
 
     fn facts(&self, function: u32) -> FunctionFacts {
         let (body_bytes, inlinable) = match self.module.defined(function) {
             None => (0, Err(NotInlinable::Imported)),
             Some(own) => {
-                let compiler = self.shared.compiler.as_ref().expect("plans are made for a compiler");
-                (self.module.bodies[own].len() as u32, compiler.inlinable(&self.module, function))
+                let compiler = self
+                    .shared
+                    .compiler
+                    .as_ref()
+                    .expect("plans are made for a compiler");
+                (
+                    self.module.bodies[own].len() as u32,
+                    compiler.inlinable(&self.module, function),
+                )
             }
         };
-        FunctionFacts { func: function, body_bytes, inlinable: inlinable.is_ok(), reason: inlinable.err() }
+        FunctionFacts {
+            func: function,
+            body_bytes,
+            inlinable: inlinable.is_ok(),
+            reason: inlinable.err(),
+        }
     }
 
     /// A hot record arrived: what to compile next.
     fn on_hot(self: &Arc<Self>, event: &Hot, interval: Option<f64>) {
         let function = event.function.func;
-        if self.module.defined(function).is_none() || function as usize >= self.module.functions.len() {
+        if self.module.defined(function).is_none()
+            || function as usize >= self.module.functions.len()
+        {
             return; // a damaged record
         }
         let tier_index = match event.tier {
@@ -440,7 +593,10 @@ impl ModuleCode {
             CodeTier::Optimizing => 2,
         };
         let measured = {
-            let mut counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
+            let mut counted = self
+                .counted
+                .lock()
+                .unwrap_or_else(|error| error.into_inner());
             let counted = counted.entry(function).or_default();
             counted.events[tier_index] = counted.events[tier_index].saturating_add(event.value);
             let intervals = counted.intervals.entry(event.version).or_default();
@@ -452,7 +608,12 @@ impl ModuleCode {
             intervals.len()
         };
         // A record may be damaged: a loop is compiled only where there is one.
-        let at_loop = event.kind == SiteClass::HotLoop && self.own(function).bytecode.get().is_none_or(|code| code.has_loop(event.data1));
+        let at_loop = event.kind == SiteClass::HotLoop
+            && self
+                .own(function)
+                .bytecode
+                .get()
+                .is_none_or(|code| code.has_loop(event.data1));
         let measure = self.shared.config.measure;
         match event.tier {
             CodeTier::Interpreter => {
@@ -465,8 +626,16 @@ impl ModuleCode {
                 if at_loop {
                     match self.loop_code(function, event.data1) {
                         // The version is there, but this activation has not moved to it.
-                        Some(LoopCode { tier: Tier::Optimizing, .. }) => self.ask_to_leave(&self.published(), function),
-                        _ => self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, measure),
+                        Some(LoopCode {
+                            tier: Tier::Optimizing,
+                            ..
+                        }) => self.ask_to_leave(&self.published(), function),
+                        _ => self.request(
+                            function,
+                            Entrance::Loop(event.data1),
+                            Tier::Optimizing,
+                            measure,
+                        ),
                     }
                 }
                 self.request(function, Entrance::Body, Tier::Optimizing, measure);
@@ -475,7 +644,12 @@ impl ModuleCode {
                 if measured >= MEASURED_INTERVALS {
                     self.request(function, Entrance::Body, Tier::Optimizing, false);
                     if at_loop {
-                        self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, false);
+                        self.request(
+                            function,
+                            Entrance::Loop(event.data1),
+                            Tier::Optimizing,
+                            false,
+                        );
                     }
                 }
             }
@@ -494,7 +668,13 @@ impl ModuleCode {
 
     /// What the policy refused, by function, at its latest look.
     pub fn refusals(&self) -> Vec<Refusal> {
-        let mut all: Vec<Refusal> = self.published().refusals.values().flatten().cloned().collect();
+        let mut all: Vec<Refusal> = self
+            .published()
+            .refusals
+            .values()
+            .flatten()
+            .cloned()
+            .collect();
         all.sort_by_key(|refusal| (refusal.function, refusal.offset));
         all
     }
@@ -521,13 +701,35 @@ impl ModuleCode {
     ///
     /// # Safety
     /// `context` is the running context of this module.
-    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, reload: u32) {
-        let own = self.module.defined(function).expect("only defined functions count");
+    unsafe fn hot(
+        &self,
+        context: *mut VmContext,
+        function: u32,
+        offset: u32,
+        ip: u64,
+        reload: u32,
+    ) {
+        let own = self
+            .module
+            .defined(function)
+            .expect("only defined functions count");
         let reload = reload.max(1);
         self.counters[own].store(reload - 1, Ordering::Relaxed);
-        let class = if offset == FUNCTION_ENTRY { SiteClass::HotFunction } else { SiteClass::HotLoop };
+        let class = if offset == FUNCTION_ENTRY {
+            SiteClass::HotFunction
+        } else {
+            SiteClass::HotLoop
+        };
         // SAFETY: the running store's LWPCB is this thread's ring, which lives as long as the thread.
-        unsafe { store_programmed((*(*context).store).lwpcb.cast(), ip, u32::from(class.imm16(0)), offset, u64::from(reload)) };
+        unsafe {
+            store_programmed(
+                (*(*context).store).lwpcb.cast(),
+                ip,
+                u32::from(class.imm16(0)),
+                offset,
+                u64::from(reload),
+            )
+        };
         if self.shared.config.deterministic {
             self.shared.settle_here();
         }
@@ -546,9 +748,17 @@ fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
 impl Drop for ModuleCode {
     fn drop(&mut self) {
         // Records still in rings would otherwise resolve to code that is gone; retired ranges stay until the rings have passed.
-        for version in self.published.get_mut().unwrap_or_else(|error| error.into_inner()).versions.drain(..) {
+        for version in self
+            .published
+            .get_mut()
+            .unwrap_or_else(|error| error.into_inner())
+            .versions
+            .drain(..)
+        {
             let start = version.placed.address() as u64;
-            self.shared.code_map.retire(start..start + version.placed.length() as u64);
+            self.shared
+                .code_map
+                .retire(start..start + version.placed.length() as u64);
         }
         for function in &self.functions {
             if let Some(bytecode) = function.bytecode.get() {
@@ -569,7 +779,11 @@ fn lazy_stubs(imported: u32, count: usize, target: usize) -> Option<CodeBlock> {
     };
     let mut bytes = Vec::with_capacity(count * STUB_BYTES);
     for own in 0..count {
-        bytes.extend_from_slice(&stub(imported + own as u32, block.address() + own * STUB_BYTES, target));
+        bytes.extend_from_slice(&stub(
+            imported + own as u32,
+            block.address() + own * STUB_BYTES,
+            target,
+        ));
     }
     block.fill(&bytes);
     Some(block)
@@ -590,13 +804,20 @@ fn stub(function: u32, at: usize, target: usize) -> [u8; STUB_BYTES] {
 /// # Safety
 /// `context` is the running context.
 pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
-    let failed = |error: String| Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() });
+    let failed = |error: String| {
+        Box::new(Unwind::Host {
+            error: format!("internal compiler error: {error}").into(),
+            frames: Vec::new(),
+        })
+    };
     // SAFETY: the caller's promise.
     unsafe {
         if (*context).kind == KIND_HOST {
             let host = crate::store::host_func(context);
             let engine = (*runtime::store_state(context)).engine();
-            let adapter = engine.adapter(Adapter::CallSlow, host.signature).map_err(failed)?;
+            let adapter = engine
+                .adapter(Adapter::CallSlow, host.signature)
+                .map_err(failed)?;
             host.entry.store(adapter as *mut u8, Ordering::Release);
             return Ok(adapter);
         }
@@ -605,7 +826,10 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
         if let Some(compiled) = code.code_to_run(function) {
             return Ok(compiled);
         }
-        let adapter = code.shared.adapter(Adapter::CallSlow, code.signature(function)).map_err(failed)?;
+        let adapter = code
+            .shared
+            .adapter(Adapter::CallSlow, code.signature(function))
+            .map_err(failed)?;
         let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
         let address = block.address();
         block.fill(&stub(function, address, adapter));
@@ -618,14 +842,16 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
     }
 }
 
-/// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on.
+/// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on. Where there is no code
+/// to continue at and the function is the one its activation entered, the builtin lands there instead of returning.
 ///
 /// # Safety
-/// `context` is the running context of kind wasm.
+/// `context` is the running context of kind wasm; called from the poll's builtin.
 pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> Outcome<usize> {
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
+        let stress = code.shared.config.stress;
         if let Some(own) = code.module.defined(function) {
             poll_word(context, code.module.offsets().poll(own as u32)).store(0, Ordering::Release);
         }
@@ -633,14 +859,20 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _
         if offset == FUNCTION_ENTRY {
             return Ok(0);
         }
-        if let Some(version) = code.loop_code(function, offset) {
+        if !stress.leave_to_interpreter
+            && let Some(version) = code.loop_code(function, offset)
+        {
             return Ok(version.address);
+        }
+        if runtime::leaves_its_activation(context) {
+            runtime::leave_activation(context);
+            return Ok(0);
         }
         let results = code.module.function_type(function).results().to_vec();
         let ty = wasmparser::FuncType::new([wasmparser::ValType::I64], results);
-        code.shared
-            .adapter(Adapter::Resume, signature::id(&ty))
-            .map_err(|error| Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() }))
+        code.shared.adapter(Adapter::Resume, signature::id(&ty)).map_err(|error| {
+            Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() })
+        })
     }
 }
 
@@ -653,7 +885,13 @@ pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
     unsafe {
         let code = &instance(context).code;
         let ip = code.bytecode(function).address_range().start;
-        code.hot(context, function, FUNCTION_ENTRY, ip, code.shared.config.hot_interpreter);
+        code.hot(
+            context,
+            function,
+            FUNCTION_ENTRY,
+            ip,
+            code.shared.config.hot_interpreter,
+        );
     }
 }
 
@@ -667,12 +905,25 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
         let code = &instance(context).code;
         if code.loop_code(function, offset).is_none() {
             let ip = code.bytecode(function).address_range().start;
-            code.hot(context, function, offset, ip, code.shared.config.hot_interpreter);
+            code.hot(
+                context,
+                function,
+                offset,
+                ip,
+                code.shared.config.hot_interpreter,
+            );
         } else {
-            let own = code.module.defined(function).expect("only defined functions count");
-            code.counters[own].store(code.shared.config.hot_baseline.max(1) - 1, Ordering::Relaxed);
+            let own = code
+                .module
+                .defined(function)
+                .expect("only defined functions count");
+            code.counters[own].store(
+                code.shared.config.hot_baseline.max(1) - 1,
+                Ordering::Relaxed,
+            );
         }
-        code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
+        code.loop_code(function, offset)
+            .map_or(std::ptr::null(), |code| code.address as *const u8)
     }
 }
 
@@ -680,12 +931,23 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
 ///
 /// # Safety
 /// As [`hot_call`]; called from the builtin's thunk.
-pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, _version: u32) {
+pub(crate) unsafe fn hot_compiled(
+    context: *mut VmContext,
+    function: u32,
+    offset: u32,
+    _version: u32,
+) {
     // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
     unsafe {
         let code = &instance(context).code;
         let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
-        code.hot(context, function, offset, ip, code.shared.config.hot_baseline);
+        code.hot(
+            context,
+            function,
+            offset,
+            ip,
+            code.shared.config.hot_baseline,
+        );
     }
 }
 
@@ -701,7 +963,10 @@ const MOST_LAST: usize = 1 << 16;
 
 impl Listener {
     pub(crate) fn new(shared: Weak<Shared>) -> Listener {
-        Listener { shared, last: HashMap::new() }
+        Listener {
+            shared,
+            last: HashMap::new(),
+        }
     }
 }
 
@@ -716,9 +981,16 @@ impl monitor::Listener for Listener {
         if self.last.len() >= MOST_LAST {
             self.last.clear();
         }
-        let key = (event.ring, event.function.module, event.function.func, event.version);
+        let key = (
+            event.ring,
+            event.function.module,
+            event.function.func,
+            event.version,
+        );
         let interval = match self.last.insert(key, event.tsc) {
-            Some(before) if event.tsc > before && event.value > 0 => Some((event.tsc - before) as f64 / event.value as f64),
+            Some(before) if event.tsc > before && event.value > 0 => {
+                Some((event.tsc - before) as f64 / event.value as f64)
+            }
             _ => None,
         };
         for code in shared.modules(event.function.module) {

@@ -388,6 +388,10 @@ unsafe fn loop_header_slowly(regs: &mut Regs, offset: u32, own: u32) -> Flow {
         match at {
             AtLoop::Continue => regs.next(),
             AtLoop::Stop => Flow::Stop,
+            AtLoop::Left(ip) => {
+                regs.ip = ip;
+                Flow::Next
+            }
             AtLoop::Finished => return_none(regs),
         }
     }
@@ -398,6 +402,8 @@ enum AtLoop {
     Stop,
     /// Compiled code ran the frame to its end; the results are in its first slots.
     Finished,
+    /// Compiled code ran the frame for a while and left at the header of a loop: the first op of its body.
+    Left(*const Op),
 }
 
 unsafe fn at_loop(exec: *mut Exec, ip: *const Op, offset: u32, hot: bool) -> AtLoop {
@@ -430,7 +436,13 @@ unsafe fn at_loop(exec: *mut Exec, ip: *const Op, offset: u32, hot: bool) -> AtL
         let slots = buffer.byte_add(size_of::<SwitchHeader>());
         std::ptr::copy_nonoverlapping(sp, slots, live_slots);
         match runtime::enter_loop(context, entry, function, sp) {
-            Ok(()) => AtLoop::Finished,
+            Ok(true) => AtLoop::Finished,
+            Ok(false) => {
+                let header = buffer.cast::<SwitchHeader>().read();
+                let point = (*code).point_at(header.offset).expect("compiled code leaves at loop headers");
+                std::ptr::copy_nonoverlapping(slots, sp, point.live_slots as usize);
+                AtLoop::Left((*code).ops.as_ptr().add(point.pc as usize))
+            }
             Err(unwind) => {
                 stop(exec, unwind);
                 AtLoop::Stop
