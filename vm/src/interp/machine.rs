@@ -1,7 +1,7 @@
 //! The state of a running activation: what stays in registers ([`Regs`]), and what does not ([`Exec`]).
 
 use super::stack::{FrameRecord, InterpStack};
-use crate::bytecode::{Op, Slot, Target};
+use crate::bytecode::{Inst, Slot, Target};
 use crate::layout::{VmContext, VmMemory};
 use crate::tiering::ModuleCode;
 use crate::trap::{Outcome, TrapCode, Unwind};
@@ -22,7 +22,7 @@ pub(super) enum Flow {
 #[derive(Clone, Copy)]
 pub(super) struct Regs {
     /// The op being executed.
-    pub(super) ip: *const Op,
+    pub(super) ip: *const Inst,
     /// Slot 0 of the frame.
     pub(super) sp: *mut u64,
     /// Base of memory 0.
@@ -39,7 +39,7 @@ impl Regs {
 }
 
 /// One activation of the interpreter.
-pub(super) struct Exec {
+pub(crate) struct Exec {
     pub(super) context: *mut VmContext,
     pub(super) interp: *mut InterpStack,
     pub(super) code: *const ModuleCode,
@@ -61,6 +61,7 @@ pub(super) struct Exec {
     pub(super) tables_place: i32,
     pub(super) outcome: Outcome,
     /// Registers on their way from a slow op to the next.
+    #[cfg_attr(not(threaded_dispatch), allow(dead_code))]
     pub(super) saved: Regs,
 }
 
@@ -79,7 +80,7 @@ impl Exec {
 ///
 /// # Safety
 /// `exec` is the running activation and `ip` the op of its running frame.
-pub(super) unsafe fn publish(exec: *mut Exec, ip: *const Op) {
+pub(super) unsafe fn publish(exec: *mut Exec, ip: *const Inst) {
     // SAFETY: the caller's promise.
     unsafe {
         (*(*exec).frame).ip = ip;
@@ -93,7 +94,7 @@ pub(super) unsafe fn publish(exec: *mut Exec, ip: *const Op) {
 /// As [`publish`].
 #[cold]
 #[inline(never)]
-pub(super) unsafe extern "C" fn raise(exec: *mut Exec, ip: *const Op, code: TrapCode) {
+pub(super) unsafe extern "C" fn raise(exec: *mut Exec, ip: *const Inst, code: TrapCode) {
     // SAFETY: the caller's promise.
     unsafe {
         publish(exec, ip);

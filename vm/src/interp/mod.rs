@@ -11,9 +11,10 @@ mod machine;
 mod ops;
 mod stack;
 
+pub(crate) use dispatch::{Handler, handler};
 pub use stack::InterpStack;
 
-use crate::bytecode::{Bytecode, Op};
+use crate::bytecode::{Bytecode, Inst};
 use crate::layout::{FunctionPlace, VmContext, VmFunc, VmMemoryRef};
 use crate::runtime;
 use crate::trap::{Outcome, TrapCode};
@@ -138,7 +139,7 @@ impl Exec {
     }
 
     /// Runs the frame from `ip` to its end.
-    unsafe fn run(&mut self, ip: *const Op) {
+    unsafe fn run(&mut self, ip: *const Inst) {
         // SAFETY: `begin` made the frame, and `ip` is one of its code's ops.
         unsafe {
             let FrameRecord { sp, .. } = *self.first_frame;

@@ -14,7 +14,7 @@ mod stack;
 
 use super::frame::{FrameLayout, slots_of_all};
 use super::op::{Op, Slot};
-use super::{Bytecode, Point, PointKind};
+use super::{Bytecode, Inst, Point, PointKind};
 use crate::module::Module;
 use control::{Control, Label};
 use stack::OperandStack;
@@ -82,7 +82,7 @@ impl Translator<'_> {
         let result_slots = slots_of_all(ty.results());
         Bytecode {
             function: self.function,
-            ops: self.ops.into(),
+            ops: self.ops.into_iter().map(|op| Inst { handler: crate::interp::handler(&op), op }).collect(),
             // Results are returned in the slots of the parameters.
             frame_slots: self.stack.highest().max(result_slots),
             param_slots: self.layout.param_slots(),
@@ -146,7 +146,7 @@ mod tests {
         let module = Module::new(text.as_bytes()).expect("valid");
         let bytecode = translate(&module, module.imported_functions);
         let lines: Vec<String> =
-            (bytecode.ops.iter().enumerate()).map(|(pc, op)| super::super::op::At(pc as u32, *op).to_string()).collect();
+            (bytecode.ops.iter().enumerate()).map(|(pc, op)| super::super::op::At(pc as u32, op.op).to_string()).collect();
         lines.join("\n")
     }
 

@@ -1,7 +1,7 @@
 //! Moves, jumps, calls, returns and loop headers.
 
 use super::table::table_of;
-use crate::bytecode::{Bytecode, Op, Slot, Target};
+use crate::bytecode::{Bytecode, Inst, Op, Slot, Target};
 use crate::interp::machine::{Exec, Flow, Regs, publish, stop};
 use crate::interp::stack::FrameRecord;
 use crate::layout::{SWITCH_BUFFER_SLOTS, SwitchHeader, VmFunc};
@@ -53,7 +53,7 @@ pub(in crate::interp) unsafe fn constant(regs: &mut Regs, dst: Slot, value: u64)
 pub(in crate::interp) unsafe fn select(regs: &mut Regs, dst: Slot, a: Slot, b: Slot) -> Flow {
     // SAFETY: see `super`; the op behind is the `Operand` with the condition.
     unsafe {
-        let Op::Operand { slot } = *regs.ip.add(1) else { std::hint::unreachable_unchecked() };
+        let Op::Operand { slot } = (*regs.ip.add(1)).op else { std::hint::unreachable_unchecked() };
         let condition = regs.u32(slot);
         let (a, b) = (regs.u64(a), regs.u64(b));
         regs.set(dst, std::hint::select_unpredictable(condition != 0, a, b));
@@ -169,7 +169,7 @@ unsafe fn asked(exec: *mut Exec) -> bool {
 ///
 /// # Safety
 /// `exec` is the running activation, `ip` where its running frame is, and `function` one of its module's own.
-pub(in crate::interp) unsafe fn enter_slowly(exec: *mut Exec, ip: *const Op, function: u32) -> bool {
+pub(in crate::interp) unsafe fn enter_slowly(exec: *mut Exec, ip: *const Inst, function: u32) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         publish(exec, ip);
@@ -191,7 +191,7 @@ pub(in crate::interp) unsafe fn enter_slowly(exec: *mut Exec, ip: *const Op, fun
 ///
 /// # Safety
 /// As [`enter_slowly`].
-pub(in crate::interp) unsafe fn enter_first(exec: *mut Exec, ip: *const Op, function: u32) -> bool {
+pub(in crate::interp) unsafe fn enter_first(exec: *mut Exec, ip: *const Inst, function: u32) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         let own = function - (*exec).imported_functions;
@@ -281,7 +281,7 @@ unsafe fn call_own_slowly(regs: &mut Regs, function: u32, base: Slot) -> Flow {
 pub(in crate::interp) unsafe fn slow(regs: &mut Regs) -> Flow {
     // SAFETY: see `super`; the table entry was checked by the quick way, and nothing ran since.
     unsafe {
-        match *regs.ip {
+        match (*regs.ip).op {
             Op::LoopHeader { offset, own } => loop_header_slowly(regs, offset, own),
             Op::Call { function, base } => call_own_slowly(regs, function, base),
             Op::CallIndirect { table, index, base, .. } => {
@@ -310,7 +310,7 @@ unsafe fn call_out(regs: &mut Regs, callee: *const VmFunc, base: Slot) -> Flow {
 }
 
 #[inline(never)]
-unsafe fn call_function(exec: *mut Exec, ip: *const Op, callee: *const VmFunc, slots: *mut u64) -> Flow {
+unsafe fn call_function(exec: *mut Exec, ip: *const Inst, callee: *const VmFunc, slots: *mut u64) -> Flow {
     // SAFETY: see `super`; the frame has slots for arguments and results of its calls.
     unsafe {
         publish(exec, ip);
@@ -373,7 +373,7 @@ pub(in crate::interp) unsafe fn loop_header(regs: &mut Regs, _offset: u32, own: 
 pub(in crate::interp) unsafe fn back_edge(regs: &mut Regs) -> Flow {
     // SAFETY: see `super`; what lies behind a jump is a loop header.
     unsafe {
-        let Op::LoopHeader { offset, own } = *regs.ip else { std::hint::unreachable_unchecked() };
+        let Op::LoopHeader { offset, own } = (*regs.ip).op else { std::hint::unreachable_unchecked() };
         loop_header(regs, offset, own)
     }
 }
@@ -403,10 +403,10 @@ enum AtLoop {
     /// Compiled code ran the frame to its end; the results are in its first slots.
     Finished,
     /// Compiled code ran the frame for a while and left at the header of a loop: the first op of its body.
-    Left(*const Op),
+    Left(*const Inst),
 }
 
-unsafe fn at_loop(exec: *mut Exec, ip: *const Op, offset: u32, hot: bool) -> AtLoop {
+unsafe fn at_loop(exec: *mut Exec, ip: *const Inst, offset: u32, hot: bool) -> AtLoop {
     // SAFETY: see `super`; at a loop header the frame is canonical, `live_slots` of it are in use, and the switch buffer has room for
     // `SWITCH_BUFFER_SLOTS`.
     unsafe {
