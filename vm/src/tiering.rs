@@ -227,6 +227,20 @@ impl ModuleCode {
         self.own(function).compiled.load(Ordering::Acquire)
     }
 
+    /// The interpreter's code of a function that has it and is not compiled.
+    ///
+    /// # Safety
+    /// `own` is below the number of defined functions.
+    #[inline(always)]
+    pub(crate) unsafe fn interpretable(&self, own: usize) -> Option<&Bytecode> {
+        // SAFETY: the caller's promise.
+        let function = unsafe { self.functions.get_unchecked(own) };
+        if !function.compiled.load(Ordering::Acquire).is_null() {
+            return None;
+        }
+        Some(function.bytecode.get()?)
+    }
+
     /// Code to run a function with: compiled now if the engine's policy says so. `None`: interpret.
     pub(crate) fn code_to_run(&self, function: u32) -> Option<usize> {
         let compiled = self.compiled(function) as usize;

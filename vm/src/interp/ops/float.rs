@@ -85,11 +85,7 @@ macro_rules! exact {
             /// Applies a rounding of the standard library, which leaves open whether a NaN comes out quiet.
             #[inline(always)]
             pub(super) fn round(a: $ty, round: impl Fn($ty) -> $ty) -> $ty {
-                if a.is_nan() {
-                    $ty::from_bits(a.to_bits() | $quiet)
-                } else {
-                    round(a)
-                }
+                if a.is_nan() { $ty::from_bits(a.to_bits() | $quiet) } else { round(a) }
             }
 
             pub(super) const SIGN: $bits = 1 << ($bits::BITS - 1);
