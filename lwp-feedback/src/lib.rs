@@ -17,7 +17,13 @@ compile_error!("lwp-feedback runs on x86-64 Linux only");
 
 pub mod layout;
 
+pub mod record;
+
+pub mod convert;
+
 pub mod capabilities;
+
+pub mod instruction;
 
 pub mod unit;
 
@@ -32,3 +38,5 @@ pub mod profile;
 pub mod monitor;
 
 pub mod policy;
+
+pub mod recordfile;
