@@ -27,6 +27,16 @@ pub mod instruction;
 
 pub mod unit;
 
+pub mod threshold;
+
+mod thread_unit;
+
+pub mod intrinsics;
+
+pub mod native;
+
+pub mod trap;
+
 pub mod class;
 
 pub mod ring;
