@@ -71,6 +71,7 @@ pub unsafe fn resume(
         let sp = exec.begin(code)?;
         let live = &frame[..point.live_slots as usize];
         std::ptr::copy_nonoverlapping(live.as_ptr(), sp, live.len());
+        // The point is behind the header's op, which would count this round again and enter the code that has just left.
         exec.run((*code).ops.as_ptr().add(point.pc as usize));
         exec.end();
         std::ptr::copy_nonoverlapping(sp, results, (*code).result_slots as usize);

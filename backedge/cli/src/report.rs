@@ -1,0 +1,332 @@
+//! `--report`: the engine's report as text for a terminal of 80 to 100 columns, or as JSON.
+
+use crate::failure::Failure;
+use crate::options::ReportTo;
+use std::fmt::Write as _;
+use vm::report::{FunctionReport, Report, SiteReport, VersionReport};
+
+/// Functions that the text shows; JSON has all.
+const SHOWN_FUNCTIONS: usize = 20;
+/// Values of a site that the text shows.
+const SHOWN_VALUES: usize = 4;
+/// Columns of the rules.
+const WIDTH: usize = 92;
+
+/// Writes the report where the option says.
+pub fn write(report: &Report, to: &ReportTo) -> Result<(), Failure> {
+    let text = if to.json {
+        let mut json = serde_json::to_string_pretty(report)
+            .map_err(|error| Failure::Load(format!("cannot write the report: {error}")))?;
+        json.push('\n');
+        json
+    } else {
+        text(report)
+    };
+    match &to.file {
+        Some(file) => std::fs::write(file, text).map_err(|error| {
+            Failure::Load(format!(
+                "cannot write the report to `{}`: {error}",
+                file.display()
+            ))
+        }),
+        None => {
+            eprint!("{text}");
+            Ok(())
+        }
+    }
+}
+
+fn text(report: &Report) -> String {
+    let mut out = String::new();
+    header(&mut out, report);
+    for (rank, function) in report.functions.iter().take(SHOWN_FUNCTIONS).enumerate() {
+        describe(&mut out, rank + 1, function);
+    }
+    if report.functions.len() > SHOWN_FUNCTIONS {
+        line(
+            &mut out,
+            format_args!(
+                "\n… and {} more functions; --report=json has them all",
+                report.functions.len() - SHOWN_FUNCTIONS
+            ),
+        );
+    }
+    if !report.failures.is_empty() {
+        line(&mut out, format_args!("\nfunctions that were not compiled"));
+        for failure in report.failures.iter().take(SHOWN_FUNCTIONS) {
+            line(
+                &mut out,
+                format_args!(
+                    "  #{} {}: {}",
+                    failure.function, failure.tier, failure.reason
+                ),
+            );
+        }
+    }
+    line(&mut out, format_args!("{}", "─".repeat(WIDTH)));
+    out
+}
+
+/// What holds for the whole run.
+fn header(out: &mut String, report: &Report) {
+    let title = "── backedge report ";
+    line(
+        out,
+        format_args!("{title}{}", "─".repeat(WIDTH - title.chars().count())),
+    );
+    line(
+        out,
+        format_args!(
+            "module    {} ({:016x}), {} ms, feedback {}",
+            report.module.as_deref().unwrap_or("<no name>"),
+            report.hash,
+            number(report.elapsed_ms.round() as u64),
+            report.feedback
+        ),
+    );
+    let monitor = &report.monitor;
+    line(
+        out,
+        format_args!(
+            "records   {} drained, {} missed, {} of no known code",
+            number(monitor.records),
+            number(monitor.missed),
+            number(monitor.unresolved)
+        ),
+    );
+    let cpu_ms = monitor.cpu_ns as f64 / 1e6;
+    line(
+        out,
+        format_args!(
+            "monitor   {cpu_ms:.2} ms of CPU time in {} polls, {:.2} % of the run",
+            number(monitor.polls),
+            100.0 * cpu_ms / report.elapsed_ms.max(1e-9)
+        ),
+    );
+    let versions: usize = report.functions.iter().map(|f| f.versions.len()).sum();
+    line(
+        out,
+        format_args!(
+            "compiles  {} versions, {} of machine code, {:.1} ms",
+            number(versions as u64),
+            size(report.code_bytes),
+            report.compile_ms
+        ),
+    );
+}
+
+fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
+    let name = function.name.as_deref().unwrap_or("<no name>");
+    let total: u64 = function.events.iter().sum();
+    line(out, format_args!(""));
+    line(
+        out,
+        format_args!(
+            "{rank:>2}. {}  #{}, {} bytes of wasm",
+            shortened(name, 60),
+            function.function,
+            function.body_bytes
+        ),
+    );
+    let [interpreter, baseline, optimizing] = function.events;
+    line(
+        out,
+        format_args!(
+            "    calls and loop rounds counted: {} (interpreter {}, baseline {}, optimizing {})",
+            number(total),
+            number(interpreter),
+            number(baseline),
+            number(optimizing)
+        ),
+    );
+    if let Some((before, after)) = function.before_after_ns {
+        line(
+            out,
+            format_args!(
+                "    time per call or round: {before:.2} ns → {after:.2} ns, {}",
+                speedup(before, after)
+            ),
+        );
+    }
+    if !function.versions.is_empty() {
+        line(out, format_args!("    versions"));
+    }
+    for version in &function.versions {
+        describe_version(out, version);
+    }
+    if !function.sites.is_empty() {
+        line(out, format_args!("    sites"));
+    }
+    for site in &function.sites {
+        describe_site(out, site);
+    }
+    decisions(out, function);
+}
+
+fn describe_version(out: &mut String, version: &VersionReport) {
+    let entrance = match version.loop_offset {
+        Some(offset) => format!("loop {offset:#x}"),
+        None => String::new(),
+    };
+    let measured = match version.ns_per_event {
+        Some(ns) => format!("{ns:>9.2} ns each"),
+        None => String::new(),
+    };
+    let line_text = format!(
+        "      v{:<3} {:<10} {:<13} at {:>9.1} ms  compile {:>6.2} ms  {:>9} {measured}",
+        version.version,
+        version.tier,
+        entrance,
+        version.published_ms,
+        version.compile_ms,
+        size(version.code_bytes)
+    );
+    line(out, format_args!("{}", line_text.trim_end()));
+}
+
+fn describe_site(out: &mut String, site: &SiteReport) {
+    let mut class = site.class.name().to_owned();
+    if class == "param" {
+        let _ = write!(class, " {}", site.detail);
+    }
+    let mut values: Vec<String> = site
+        .values
+        .iter()
+        .take(SHOWN_VALUES)
+        .map(|value| {
+            let what = match &value.name {
+                Some(name) => shortened(name, 24),
+                None if value.value > 0xffff_ffff => format!("{:#x}", value.value),
+                None => value.value.to_string(),
+            };
+            format!("{what} {:.1} %", 100.0 * value.share)
+        })
+        .collect();
+    if site.values.len() > SHOWN_VALUES {
+        values.push(format!("{} more", site.values.len() - SHOWN_VALUES));
+    }
+    line(
+        out,
+        format_args!(
+            "      {:#08x} {class:<13} {:>9} records  {}",
+            site.offset,
+            number(site.total),
+            values.join(", ")
+        ),
+    );
+}
+
+/// What was decided and refused, by the policy and by the compiler.
+fn decisions(out: &mut String, function: &FunctionReport) {
+    let mut lines: Vec<String> = Vec::new();
+    for version in &function.versions {
+        for decision in &version.decisions {
+            lines.push(format!("v{} plan: {decision}", version.version));
+        }
+        for applied in &version.applied {
+            let place = format!(
+                "{} at #{} {:#x}",
+                applied.name, applied.function, applied.offset
+            );
+            lines.push(match &applied.refused {
+                None => format!("v{} done: {place}", version.version),
+                Some(reason) => format!("v{} refused: {place}: {reason}", version.version),
+            });
+        }
+    }
+    for refusal in &function.refusals {
+        lines.push(format!(
+            "refused: {} at {:#x}: {}",
+            refusal.class.name(),
+            refusal.offset,
+            refusal.reason
+        ));
+    }
+    lines.dedup();
+    if !lines.is_empty() {
+        line(out, format_args!("    decisions"));
+    }
+    for text in lines {
+        for (index, part) in wrapped(&text, WIDTH - 8).iter().enumerate() {
+            let indent = if index == 0 { "      " } else { "        " };
+            line(out, format_args!("{indent}{part}"));
+        }
+    }
+}
+
+fn line(out: &mut String, args: std::fmt::Arguments<'_>) {
+    out.write_fmt(args).expect("writing to a string");
+    out.push('\n');
+}
+
+fn speedup(before: f64, after: f64) -> String {
+    if after <= 0.0 {
+        return "not comparable".to_owned();
+    }
+    if before >= after {
+        format!("{:.2}x faster", before / after)
+    } else {
+        format!("{:.2}x slower", after / before)
+    }
+}
+
+/// With separators: 1,234,567.
+fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most - 1).collect();
+    format!("{kept}…")
+}
+
+/// Breaks at spaces.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("never empty");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(number(1_234_567), "1,234,567");
+        assert_eq!(number(12), "12");
+        assert_eq!(size(1536), "1.5 KiB");
+        assert_eq!(shortened("abcdef", 4), "abc…");
+        assert_eq!(wrapped("aa bb cc", 5), ["aa bb", "cc"]);
+        assert_eq!(speedup(4.0, 2.0), "2.00x faster");
+    }
+}
