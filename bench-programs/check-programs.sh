@@ -4,7 +4,7 @@
 #   bash bench-programs/check-programs.sh PATH_TO_BACKEDGE [OPTIONS OF `backedge run`...]
 #   bash bench-programs/check-programs.sh --node        the same under node ($NODE, or the one in PATH; 20.20's node:wasi crashes now and
 #                                                       then at the end of programs that grew their memory, 26 does not)
-#   QUICK=1 ...                                         small sizes only (for the interpreter)
+#   QUICK=1 ...                                         small sizes only, which suit the interpreter
 #
 # Prints a line a run with the whole process's time; the first failure ends it with code 1.
 set -euo pipefail

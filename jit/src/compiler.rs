@@ -157,6 +157,13 @@ impl Compiler for CraneliftCompiler {
             let isa = &**self.isa(request.tier);
             let translation = translate(&input, isa, &mut memory.builder)?;
             memory.context.func = translation.function;
+            if translation.inlined > 0 {
+                // Inlining makes constants, which fold through joins only in a second run (`compile` runs the passes once more).
+                memory.context.optimize(isa, &mut ControlPlane::default()).map_err(|error| CompileError::Internal {
+                    function,
+                    reason: error.to_string(),
+                })?;
+            }
             let mut code = self.generate(request.tier, function, &mut memory.context, request.listing)?;
             code.positions = translation.positions;
             code.sites = translation.sites;

@@ -17,6 +17,10 @@ compile_error!("lwp-feedback runs on x86-64 Linux only");
 
 pub mod layout;
 
+pub mod capabilities;
+
+pub mod unit;
+
 pub mod class;
 
 pub mod ring;

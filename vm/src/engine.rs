@@ -66,10 +66,19 @@ pub struct EngineConfig {
     pub deterministic: bool,
     /// Count calls and back edges in tier 2 too for a while, to report the time per event before and after.
     pub measure: bool,
+    /// For tests: what is forced to happen more often than it would.
+    pub stress: Stress,
     /// The ring each thread that runs wasm gets.
     pub ring: RingConfig,
     /// What the policy may spend.
     pub budgets: lwp_feedback::policy::Budgets,
+}
+
+/// Events a test forces. None changes a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stress {
+    /// Leaving code goes to the interpreter even where there is code for the loop.
+    pub leave_to_interpreter: bool,
 }
 
 impl Default for EngineConfig {
@@ -85,6 +94,7 @@ impl Default for EngineConfig {
             monitor_thread: true,
             deterministic: false,
             measure: false,
+            stress: Stress::default(),
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
             ring: RingConfig {
                 interval1: 127,
@@ -435,7 +445,7 @@ impl Shared {
         if let Some(place) = adapters.get(&key) {
             return Ok(place.0.address()); // another thread was first
         }
-        let placed = PlacedCode::new(&code, None)?;
+        let placed = PlacedCode::new(&code, None, adapter == Adapter::Enter)?;
         let address = placed.address();
         adapters.insert(key, AdapterPlace(placed));
         Ok(address)

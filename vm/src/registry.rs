@@ -15,6 +15,8 @@ pub struct PlacedCode {
     positions: Vec<SourcePosition>,
     /// The module whose function it is; adapters and stubs have none.
     module: Option<Arc<Module>>,
+    /// It is an enter adapter: what it calls is the outermost frame of an activation.
+    entrance: bool,
 }
 
 struct Tables(*const PlacedCode);
@@ -30,6 +32,7 @@ impl PlacedCode {
     pub fn new(
         code: &CompiledCode,
         module: Option<Arc<Module>>,
+        entrance: bool,
     ) -> Result<Box<PlacedCode>, String> {
         let mut block = CodeBlock::new(code.bytes.len(), code.alignment as usize)?;
         let mut bytes = code.bytes.clone();
@@ -52,6 +55,7 @@ impl PlacedCode {
             locations: code.locations.clone(),
             positions: code.positions.clone(),
             module,
+            entrance,
         });
         PLACED
             .write()
@@ -105,6 +109,11 @@ pub fn trap_at(pc: usize) -> Option<TrapCode> {
             .map(|index| code.traps[index].1)
     })
     .flatten()
+}
+
+/// Whether a pc lies in an enter adapter.
+pub fn is_entrance(pc: usize) -> bool {
+    with_code(pc, |code, _| code.entrance).unwrap_or(false)
 }
 
 /// Appends the wasm frames at a pc, innermost first: several where functions are inlined, none for an adapter.

@@ -272,10 +272,11 @@ unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> 
         let code = &instance(context).code;
         match code.code_to_run(function) {
             Some(compiled) => {
-                let adapter = code
-                    .enter_adapter(function)
-                    .map_err(|error| internal(&error))?;
-                run_compiled(context, adapter, compiled, slots)
+                let adapter = code.enter_adapter(function).map_err(|error| internal(&error))?;
+                match run_compiled(context, adapter, compiled, slots)? {
+                    Finish::Returned => Ok(()),
+                    Finish::Left => resume(context, slots),
+                }
             }
             None => interp::call(context, function, slots),
         }
@@ -330,6 +331,15 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
     }
 }
 
+/// How a run of compiled code ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finish {
+    /// It returned; the results are in the slots.
+    Returned,
+    /// The function that was entered left at a loop header: its frame is in the switch buffer, and whoever entered it goes on with it.
+    Left,
+}
+
 /// Runs compiled code through its enter adapter.
 ///
 /// # Safety
@@ -339,7 +349,7 @@ unsafe fn run_compiled(
     adapter: usize,
     code: usize,
     slots: *mut u64,
-) -> Outcome {
+) -> Outcome<Finish> {
     // SAFETY: the caller's promise. Raw pointers throughout: the code may call back into Rust that uses the same store.
     unsafe {
         let store = store_state(context);
@@ -349,7 +359,10 @@ unsafe fn run_compiled(
             .push(Activation::Compiled { outer_exit_fp });
         let landed = enter(adapter, code, slots, context, &raw mut (*store).context);
         let outcome = if landed == 0 {
-            Ok(())
+            Ok(Finish::Returned)
+        } else if std::mem::take(&mut (*store).leaving) {
+            (*store).context.unwinding = 0;
+            Ok(Finish::Left)
         } else {
             Err(landing(&mut *store))
         };
@@ -410,7 +423,9 @@ pub(crate) unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outco
     }
 }
 
-/// Continues a frame of the interpreter in compiled code: the switch buffer holds it, `code` is an OSR entry of `function`.
+/// Continues a frame of the interpreter in compiled code: the switch buffer holds it, `code` is an OSR entry of `function`. True when the function
+/// ended and the results are there; false when it left again at a loop header and the switch buffer holds its frame, for the
+/// interpreter to go on with.
 ///
 /// # Safety
 /// As [`resume`].
@@ -419,7 +434,7 @@ pub unsafe fn enter_loop(
     code: *const u8,
     function: u32,
     results: *mut u64,
-) -> Outcome {
+) -> Outcome<bool> {
     // SAFETY: the caller's promise; the adapter of OSR entries takes the buffer's address in the first slot, so there must be one.
     unsafe {
         check_host_stack(context)?;
@@ -430,10 +445,39 @@ pub unsafe fn enter_loop(
         let count = call_slots(instance(context).module.function_type(function));
         let mut slots: smallvec::SmallVec<[u64; 8]> = smallvec::smallvec![0; count];
         slots[0] = (*(*context).store).switch_buffer as u64;
-        run_compiled(context, adapter, code as usize, slots.as_mut_ptr())?;
+        if run_compiled(context, adapter, code as usize, slots.as_mut_ptr())? == Finish::Left {
+            return Ok(false);
+        }
         let given = crate::store::result_slots(instance(context).module.function_type(function));
         std::ptr::copy_nonoverlapping(slots.as_ptr(), results, given);
-        Ok(())
+        Ok(true)
+    }
+}
+
+/// Whether the function that leaves at a poll is the one its activation entered: then it goes back to whoever entered it, instead of
+/// starting another activation on top, which would pile up.
+///
+/// # Safety
+/// Called from the poll's builtin in `context`.
+pub(crate) unsafe fn leaves_its_activation(context: *mut VmContext) -> bool {
+    // SAFETY: `exit_fp` is the thunk's frame, whose first word is the function's frame pointer; above that lies its return address (invariant 4 of
+    // `crate::entry`, preserve_frame_pointers).
+    unsafe {
+        let function_fp = read_word((*(*context).store).exit_fp);
+        registry::is_entrance(read_word(function_fp + 8))
+    }
+}
+
+/// Makes the poll's builtin land, with the frame in the switch buffer, at the entry of the running activation.
+///
+/// # Safety
+/// As [`leaves_its_activation`], which said yes.
+pub(crate) unsafe fn leave_activation(context: *mut VmContext) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let store = store_state(context);
+        (*store).leaving = true;
+        (*store).context.unwinding = 1;
     }
 }
 

@@ -174,6 +174,8 @@ pub struct StoreState {
     pub(crate) context: VmStoreContext,
     pub(crate) interp: InterpStack,
     pub(crate) pending: Option<Box<Unwind>>,
+    /// The landing is a switch to the interpreter, not a failure.
+    pub(crate) leaving: bool,
     pub(crate) activations: Vec<runtime::Activation>,
     /// Unique in the process.
     pub id: u64,
@@ -261,6 +263,7 @@ impl Store {
             context,
             interp: InterpStack::new()?,
             pending: None,
+            leaving: false,
             activations: Vec::new(),
             id: NEXT_STORE.fetch_add(1, Ordering::Relaxed),
             engine: engine.clone(),

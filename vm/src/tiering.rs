@@ -335,6 +335,14 @@ impl ModuleCode {
         }
     }
 
+    /// Asks all running code of the module to leave at its next loop header: for tests of switching.
+    pub fn ask_all_to_leave(&self) {
+        let published = self.published();
+        for function in self.module.imported_functions..self.module.functions.len() as u32 {
+            self.ask_to_leave(&published, function);
+        }
+    }
+
     /// Queues a compile unless it was asked for before.
     fn request(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
         if self
@@ -410,7 +418,7 @@ impl ModuleCode {
         counted: bool,
     ) -> Result<(), CompileError> {
         let function = request.function;
-        let placed = PlacedCode::new(code, Some(self.module.clone()))
+        let placed = PlacedCode::new(code, Some(self.module.clone()), false)
             .map_err(|reason| CompileError::Limit { function, reason })?;
         let address = placed.address();
         let offsets = code
@@ -820,19 +828,16 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
     }
 }
 
-/// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on.
+/// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on. Where there is no code
+/// to continue at and the function is the one its activation entered, the builtin lands there instead of returning.
 ///
 /// # Safety
-/// `context` is the running context of kind wasm.
-pub(crate) unsafe fn poll(
-    context: *mut VmContext,
-    function: u32,
-    offset: u32,
-    _version: u32,
-) -> Outcome<usize> {
+/// `context` is the running context of kind wasm; called from the poll's builtin.
+pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> Outcome<usize> {
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
+        let stress = code.shared.config.stress;
         if let Some(own) = code.module.defined(function) {
             poll_word(context, code.module.offsets().poll(own as u32)).store(0, Ordering::Release);
         }
@@ -840,19 +845,20 @@ pub(crate) unsafe fn poll(
         if offset == FUNCTION_ENTRY {
             return Ok(0);
         }
-        if let Some(version) = code.loop_code(function, offset) {
+        if !stress.leave_to_interpreter
+            && let Some(version) = code.loop_code(function, offset)
+        {
             return Ok(version.address);
+        }
+        if runtime::leaves_its_activation(context) {
+            runtime::leave_activation(context);
+            return Ok(0);
         }
         let results = code.module.function_type(function).results().to_vec();
         let ty = wasmparser::FuncType::new([wasmparser::ValType::I64], results);
-        code.shared
-            .adapter(Adapter::Resume, signature::id(&ty))
-            .map_err(|error| {
-                Box::new(Unwind::Host {
-                    error: format!("internal compiler error: {error}").into(),
-                    frames: Vec::new(),
-                })
-            })
+        code.shared.adapter(Adapter::Resume, signature::id(&ty)).map_err(|error| {
+            Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() })
+        })
     }
 }
 

@@ -7,7 +7,7 @@
 static const struct kernel kernel = {
     "graph",
     "  MODE 0 PageRank large, 1 PageRank small, 2 search large, 3 search small; SIZE vertices (8 edges each);\n"
-    "  ROUNDS rounds of 4194304 vertices (iterations, or searches) at any size\n",
+    "  ROUNDS rounds of 4194304 vertices (iterations, or searches) at any size from 1024 on, below of one pass\n",
     4, {4194304, 8192, 4194304, 8192}, 4,
 };
 
@@ -53,8 +53,10 @@ __attribute__((noinline)) static uint32_t search(uint32_t n, const uint32_t *row
     return tail;
 }
 
+static uint32_t passes_of(uint32_t rounds) { return n < 1024 || n >= ROUND_VERTICES ? rounds : rounds * (ROUND_VERTICES / n); }
+
 uint64_t run(uint32_t rounds) {
-    uint32_t passes = rounds * (n < ROUND_VERTICES ? ROUND_VERTICES / n : 1);
+    uint32_t passes = passes_of(rounds);
     uint64_t sum = 0;
     if (mode < 2) {
         for (uint32_t v = 0; v < n; v++) rank[v] = (1ull << 40) / n;
@@ -90,6 +92,6 @@ static int right(uint32_t rounds, uint64_t checksum) {
     }
     for (uint32_t v = 0; v < n; v++)
         if (level[v] != ~0u && !queue[v]) return 0;
-    uint32_t passes = rounds * (n < ROUND_VERTICES ? ROUND_VERTICES / n : 1);
+    uint32_t passes = passes_of(rounds);
     return checksum >= reached && checksum <= (uint64_t)n * passes && (passes > 1 || checksum == reached);
 }

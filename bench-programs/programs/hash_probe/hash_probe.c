@@ -4,15 +4,15 @@
 #include "../kernel.h"
 
 static const struct kernel kernel = {
-    "hash_probe", "  MODE 0 large, 1 small; SIZE KiB of the table, a power of two; ROUNDS passes of 8388608 probes\n", 2, {262144, 64}, 6,
+    "hash_probe", "  MODE 0 large, 1 small; SIZE KiB of the table, a power of two; ROUNDS passes of 8388608 probes\n  (of 4096 where SIZE is below 64)\n", 2, {262144, 64}, 6,
 };
 
-enum { PROBES = 1 << 23 };
+enum { MOST_PROBES = 1 << 23 };
 struct slot {
     uint32_t key, value;  // key 0 is a free slot
 };
 
-static uint32_t slots, shift;
+static uint32_t slots, shift, probes;
 static struct slot *table;
 static uint32_t *wanted;
 
@@ -39,7 +39,7 @@ __attribute__((noinline)) static uint64_t probe(uint32_t count, const uint32_t *
 
 void setup(uint32_t mode, uint32_t size) {
     (void)mode;
-    slots = 128, shift = 25;
+    slots = 128, shift = 25, probes = size < 64 ? 4096 : MOST_PROBES;
     while (slots < size * 128 && shift > 1) slots *= 2, shift--;
     free(table);
     table = room((size_t)slots * sizeof *table);
@@ -50,8 +50,8 @@ void setup(uint32_t mode, uint32_t size) {
         while (table[at].key && table[at].key != key) at = (at + 1) & (slots - 1);
         table[at].key = key, table[at].value = key >> 8;
     }
-    if (!wanted) wanted = room(PROBES * sizeof *wanted);
-    for (uint32_t i = 0; i < PROBES; i++) {
+    if (!wanted) wanted = room(MOST_PROBES * sizeof *wanted);
+    for (uint32_t i = 0; i < probes; i++) {
         uint32_t key = present_key((uint32_t)((uint64_t)next_random() * many >> 32));
         wanted[i] = next_random() & 7 ? key : (key & ~1u) | 2;
     }
@@ -61,7 +61,7 @@ uint64_t run(uint32_t rounds) {
     uint64_t sum = 0;
     for (uint32_t r = 0; r < rounds; r++) {
         FORGET(table);
-        sum += probe(PROBES, wanted, table, shift, slots - 1);
+        sum += probe(probes, wanted, table, shift, slots - 1);
     }
     return sum;
 }
@@ -69,7 +69,7 @@ uint64_t run(uint32_t rounds) {
 // Odd keys are present and even ones are not, whatever the table says.
 static int right(uint32_t rounds, uint64_t checksum) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < PROBES; i++)
+    for (uint32_t i = 0; i < probes; i++)
         if (wanted[i] & 1) sum += wanted[i] >> 8;
     return sum * rounds == checksum;
 }

@@ -5,7 +5,7 @@
 //! context in the callee's and switches the pinned register over the call (*foreign call*).
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, SigRef, Value, types};
+use cranelift_codegen::ir::{InstBuilder, SigRef, StackSlot, StackSlotData, StackSlotKind, Value, types};
 use lwp_feedback::class::SiteClass;
 use smallvec::SmallVec;
 use wasmparser::Operator;
@@ -83,7 +83,7 @@ impl Translator<'_, '_> {
         let length = self.table_length(call.table);
         let outside = self.outside_table(call.index, length);
         self.b.ins().trapnz(outside, traps::to_clif(TrapCode::TableOutOfBounds));
-        let entry = self.table_entry(call.table, call.index, Some(outside));
+        let entry = self.table_entry_within(call.table, call.index, outside);
         let signature = self.load(Region::Table(call.table), types::I64, entry, table_entry::signature);
         let expected = vm::signature::id(&self.module.types[call.ty as usize]);
         let expected = self.address_const(i64::from(expected));
@@ -122,7 +122,7 @@ impl Translator<'_, '_> {
         let callee_context = self.load_constant(types::I64, callee, func::context);
         let foreign = self.b.ins().icmp(IntCC::NotEqual, callee_context, context);
         let (cold, hot) = self.split_cold(foreign);
-        let next = self.b.create_block();
+        let next = self.new_block();
         for &ty in &results {
             self.b.append_block_param(next, ty);
         }
@@ -142,11 +142,26 @@ impl Translator<'_, '_> {
     fn foreign_call(&mut self, signature: SigRef, callee: Value, callee_context: Value, arguments: &[Value]) -> Values {
         let ours = self.context();
         self.store(Region::Context, ours, callee_context, context::caller);
+        // Kept on the frame, not in a register: a register kept over this call, which is mostly out of line, would be saved and
+        // restored by every run of the function.
+        let slot = self.caller_slot();
+        let slot = self.b.ins().stack_addr(types::I64, slot, 0);
+        self.store(Region::Frame, ours, slot, 0);
         let entry = self.load(Region::Code, types::I64, callee, func::entry);
         self.b.ins().set_pinned_reg(callee_context);
         let results = self.call(signature, entry, arguments);
+        let ours = self.load(Region::Frame, types::I64, slot, 0);
         self.b.ins().set_pinned_reg(ours);
         results
+    }
+
+    fn caller_slot(&mut self) -> StackSlot {
+        if let Some(slot) = self.caller_slot {
+            return slot;
+        }
+        let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3));
+        self.caller_slot = Some(slot);
+        slot
     }
 
     fn call(&mut self, signature: SigRef, entry: Value, arguments: &[Value]) -> Values {

@@ -78,7 +78,8 @@ impl Translator<'_, '_> {
 
     /// Calls a builtin with the context and `arguments`.
     pub(super) fn builtin(&mut self, builtin: Builtin, arguments: &[Value]) -> Option<Value> {
-        let context = self.context();
+        // Read here rather than kept: a builtin is called from cold code, and should keep nothing alive in the hot.
+        let context = self.b.ins().get_pinned_reg(types::I64);
         let table = self.load_constant(types::I64, context, context::builtins);
         let entry = self.load_constant(types::I64, table, builtin.offset());
         let signature = self.builtin_signature(builtin);

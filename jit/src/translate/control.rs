@@ -175,7 +175,13 @@ impl Translator<'_, '_> {
         let values = self.pop_slice(params.len());
         self.b.ins().jump(header, &arguments(&values));
         self.enter(header);
-        self.stack.extend_from_slice(self.b.block_params(header));
+        // Taken before anything reads a variable here, which adds parameters of its own.
+        let values = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(header));
+        if around {
+            // The back edge may come from behind the entered loop.
+            self.reload_around(height);
+        }
+        self.stack.extend_from_slice(&values);
         self.control.push(Control {
             kind: Kind::Loop { header, params, owns_context },
             height,
@@ -250,12 +256,13 @@ impl Translator<'_, '_> {
         self.stack.truncate(top.height);
         self.reachable = top.branched;
         if top.branched {
+            let results = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(next));
             self.b.seal_block(next);
             self.enter(next);
             if top.around {
                 self.reload_around(top.height);
             }
-            self.stack.extend_from_slice(self.b.block_params(next));
+            self.stack.extend_from_slice(&results);
         }
     }
 
@@ -284,9 +291,18 @@ impl Translator<'_, '_> {
         self.b.func.dfg.block_call(target, values.iter())
     }
 
+    /// A block; cold while out-of-line code is translated.
+    pub(super) fn new_block(&mut self) -> Block {
+        let block = self.b.create_block();
+        if self.out_of_line {
+            self.b.set_cold_block(block);
+        }
+        block
+    }
+
     /// Goes on in a new block after a conditional branch to a cold one, which is returned; the builder stays in the hot one.
     pub(super) fn split_cold(&mut self, condition: Value) -> (Block, Block) {
-        let (cold, hot) = (self.b.create_block(), self.b.create_block());
+        let (cold, hot) = (self.b.create_block(), self.new_block());
         self.b.set_cold_block(cold);
         self.b.ins().brif(condition, cold, &[], hot, &[]);
         self.b.seal_block(cold);

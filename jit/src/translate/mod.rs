@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use cranelift_codegen::ir::{self, Block, InstBuilder, SigRef, SourceLoc, Type, Value, types};
+use cranelift_codegen::ir::{self, Block, InstBuilder, SigRef, SourceLoc, StackSlot, Type, Value, types};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use smallvec::SmallVec;
@@ -101,9 +101,13 @@ struct Translator<'a, 'b> {
     /// The context as read before the outermost loop without calls that is being translated.
     loop_context: Option<Value>,
     memory_bases: Vec<Option<Value>>,
+    /// Whether what is translated now stands beside the expected way.
+    out_of_line: bool,
     wasm_signatures: HashMap<u32, SigRef>,
     builtin_signatures: HashMap<Builtin, SigRef>,
     switch_signature: Option<SigRef>,
+    /// Where the context is kept over calls into other instances.
+    caller_slot: Option<StackSlot>,
     osr: Option<osr::Osr>,
 }
 
@@ -155,9 +159,11 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         block_context: Some((entry, entry_context)),
         loop_context: None,
         memory_bases: vec![None; module.memories.len()],
+        out_of_line: false,
         wasm_signatures: HashMap::new(),
         builtin_signatures: HashMap::new(),
         switch_signature: None,
+        caller_slot: None,
         osr: None,
     };
     let outcome = translator.function(entry, Rc::new(scan), &body);
@@ -216,7 +222,7 @@ impl Translator<'_, '_> {
             let results = SmallVec::<[Value; 4]>::from_slice(&self.stack);
             self.b.ins().return_(&results);
         }
-        Ok(())
+        self.check_entrance()
     }
 
     /// The operators of the innermost frame's body. Its results are on the stack afterwards, if its end is reached.

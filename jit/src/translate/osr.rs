@@ -6,18 +6,21 @@
 //! The difficulty is the operand stack. A value that was pushed before the loop and is popped behind it comes from the buffer on the way
 //! in, but from an earlier iteration when a loop around this one has come back. So operand stack values that lie below a control
 //! operator *around* the loop are kept in frontend variables, one per height and type: written where such an operator begins and in the
-//! preheader's entry, read again where it ends. The frontend then puts in what joins are needed.
+//! preheader's entry, read again at its loop header and where it ends. The frontend then puts in what joins are needed.
 
 use std::collections::HashMap;
 
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use cranelift_frontend::Variable;
 
-use super::Translator;
+use super::{Result, Translator, unsupported};
 use super::poll::slot_offset;
 use super::regions::Region;
 use crate::scan::Scan;
 use crate::types::slots_of;
+
+/// The refusal of an entrance at a loop that no code reaches.
+const UNREACHABLE_LOOP: &str = "unreachable loop";
 
 /// State of a translation whose entrance is a loop.
 pub(super) struct Osr {
@@ -27,6 +30,8 @@ pub(super) struct Osr {
     buffer: Value,
     /// Slots of the locals.
     locals: u32,
+    /// Whether the loop was met in code that can be reached.
+    met: bool,
     /// Operand stack values by height and type.
     kept: HashMap<(usize, Type), Variable>,
 }
@@ -49,11 +54,19 @@ impl Translator<'_, '_> {
         let loads = self.b.create_block();
         self.b.ins().jump(loads, &[]);
         self.b.seal_block(loads);
-        self.osr = Some(Osr { loads, buffer, locals: slot, kept: HashMap::new() });
+        self.osr = Some(Osr { loads, buffer, locals: slot, met: false, kept: HashMap::new() });
         let nowhere = self.b.create_block();
         self.b.seal_block(nowhere);
         self.enter(nowhere);
         self.define_locals(&[]);
+    }
+
+    /// An error if the loop stands in code that nothing reaches: then there is no way in.
+    pub(super) fn check_entrance(&self) -> Result {
+        match &self.osr {
+            Some(osr) if !osr.met => Err(unsupported(self.input.function, UNREACHABLE_LOOP)),
+            _ => Ok(()),
+        }
     }
 
     /// Where a control operator begins: whether the entered loop stands in it; if so the operand stack is written down.
@@ -79,7 +92,8 @@ impl Translator<'_, '_> {
 
     /// At the entered loop: makes the preheader where the ordinary way and the entry from the buffer meet. The stack was just saved.
     pub(super) fn join_entry_from_buffer(&mut self) {
-        let Some(osr) = &self.osr else { return };
+        let Some(osr) = &mut self.osr else { return };
+        osr.met = true;
         let (loads, buffer, mut slot) = (osr.loads, osr.buffer, osr.locals);
         let preheader = self.b.create_block();
         self.b.ins().jump(preheader, &[]);

@@ -65,17 +65,7 @@ impl Translator<'_, '_> {
 
     /// Writes the frame and goes where the machine says.
     fn leave(&mut self, offset: u32, stack: &[Value]) {
-        let context = self.b.ins().get_pinned_reg(types::I64);
-        let shared = self.load_constant(types::I64, context, context::store);
-        let buffer = self.load_constant(types::I64, shared, store::switch_buffer);
-        for (field, value) in [
-            (switch::function, self.input.function),
-            (switch::offset, offset),
-            (switch::version, self.input.version),
-        ] {
-            let value = self.iconst32(value);
-            self.store(Region::Switch, value, buffer, field);
-        }
+        let buffer = self.switch_buffer();
         let scan = self.frame().scan.clone();
         let live = scan.loops.get(&offset).and_then(|facts| facts.live.as_ref());
         let mut slot = 0;
@@ -91,9 +81,26 @@ impl Translator<'_, '_> {
             self.store_slot(Region::Switch, value, buffer, slot_offset(slot));
             slot += slots_of(self.b.func.dfg.value_type(value));
         }
+        // The head last: its constants are the call's arguments too, and made early they would take the registers of live values.
+        for (field, value) in [
+            (switch::function, self.input.function),
+            (switch::offset, offset),
+            (switch::version, self.input.version),
+        ] {
+            let value = self.iconst32(value);
+            self.store(Region::Switch, value, buffer, field);
+        }
         let code = self.ask(offset);
+        // Loaded again rather than kept over the call, which would cost the function a saved register.
+        let buffer = self.switch_buffer();
         let signature = self.switch_signature();
         self.b.ins().return_call_indirect(signature, code, &[buffer]);
+    }
+
+    fn switch_buffer(&mut self) -> Value {
+        let context = self.b.ins().get_pinned_reg(types::I64);
+        let shared = self.load_constant(types::I64, context, context::store);
+        self.load_constant(types::I64, shared, store::switch_buffer)
     }
 
     fn switch_signature(&mut self) -> SigRef {

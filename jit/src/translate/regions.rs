@@ -26,8 +26,8 @@ pub(crate) enum Region {
     Code,
     /// Lengths of memories and tables.
     Lengths,
-    /// Adapter slots.
-    Slots,
+    /// Our own frame.
+    Frame,
     /// Contents of a memory.
     Memory(u32),
     /// Entries of a table.
@@ -52,7 +52,7 @@ impl Region {
             Region::Switch => (5, 0, "switch"),
             Region::Code => (6, 0, "code"),
             Region::Lengths => (7, 0, "lengths"),
-            Region::Slots => (8, 0, "slots"),
+            Region::Frame => (9, 0, "frame"),
             Region::Memory(index) => (16, own(index, module.imported_memories), "memory"),
             Region::Table(index) => (17, own(index, module.imported_tables), "table"),
             Region::Global(index) => (18, own(index, module.imported_globals), "global"),

@@ -25,7 +25,7 @@ impl Translator<'_, '_> {
                 let length = self.table_length(table);
                 let outside = self.outside_table(index, length);
                 self.b.ins().trapnz(outside, traps::to_clif(TrapCode::TableOutOfBounds));
-                let entry = self.table_entry(table, index, Some(outside));
+                let entry = self.table_entry_within(table, index, outside);
                 let value = self.load(Region::Table(table), types::I64, entry, table_entry::reference);
                 self.push(value);
             }
@@ -134,19 +134,26 @@ impl Translator<'_, '_> {
         self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, length)
     }
 
-    /// Address of an entry. With `outside`, an access mispredicted past the bounds check goes to the table's first bytes (Spectre
+    /// Address of an entry behind a bounds check. An access mispredicted past that check goes to the table's first bytes (Spectre
     /// variant 1, as wasmtime's default).
-    pub(super) fn table_entry(&mut self, table: u32, index: Value, outside: Option<Value>) -> Value {
+    pub(super) fn table_entry_within(&mut self, table: u32, index: Value, outside: Value) -> Value {
+        let base = self.table_base(table);
+        let entry = self.table_entry(table, index);
+        self.b.ins().select_spectre_guard(outside, base, entry)
+    }
+
+    fn table_base(&mut self, table: u32) -> Value {
         let context = self.invariant_context();
         let place = self.module.offsets().table(table) + table_ref::base;
-        let base = self.load_invariant(types::I64, context, place);
+        self.load_invariant(types::I64, context, place)
+    }
+
+    /// Address of the entry at an index, wherever that is.
+    pub(super) fn table_entry(&mut self, table: u32, index: Value) -> Value {
+        let base = self.table_base(table);
         let index = self.b.ins().uextend(types::I64, index);
         let bits = self.address_const(ENTRY_BITS);
         let scaled = self.b.ins().ishl(index, bits);
-        let entry = self.b.ins().iadd(base, scaled);
-        match outside {
-            Some(outside) => self.b.ins().select_spectre_guard(outside, base, entry),
-            None => entry,
-        }
+        self.b.ins().iadd(base, scaled)
     }
 }

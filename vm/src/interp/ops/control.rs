@@ -360,6 +360,7 @@ pub(in crate::interp) unsafe fn loop_header(regs: &mut Regs, offset: u32) -> Flo
             match at_loop(exec, regs.ip, offset, hot) {
                 AtLoop::Continue => {}
                 AtLoop::Stop => return Flow::Stop,
+                AtLoop::Left(header) => regs.ip = header,
                 AtLoop::Finished => {
                     regs.reload_memory();
                     return return_none(regs);
@@ -376,6 +377,8 @@ enum AtLoop {
     Stop,
     /// Compiled code ran the frame to its end; the results are in its first slots.
     Finished,
+    /// Compiled code ran the frame for a while and left at the header of a loop: this op is that header's.
+    Left(*const Op),
 }
 
 #[cold]
@@ -415,7 +418,13 @@ unsafe fn at_loop(exec: *mut Exec, ip: *const Op, offset: u32, hot: bool) -> AtL
         let slots = buffer.byte_add(size_of::<SwitchHeader>());
         std::ptr::copy_nonoverlapping(sp, slots, live_slots);
         match runtime::enter_loop(context, entry, function, sp) {
-            Ok(()) => AtLoop::Finished,
+            Ok(true) => AtLoop::Finished,
+            Ok(false) => {
+                let header = buffer.cast::<SwitchHeader>().read();
+                let point = (*code).point_at(header.offset).expect("compiled code leaves at loop headers");
+                std::ptr::copy_nonoverlapping(slots, sp, point.live_slots as usize);
+                AtLoop::Left((*code).ops.as_ptr().add(point.pc as usize))
+            }
             Err(unwind) => {
                 stop(exec, unwind);
                 AtLoop::Stop

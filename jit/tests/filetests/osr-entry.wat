@@ -1,0 +1,138 @@
+;;! tier = optimizing
+;;! show = optimized
+;;! loop = 1
+
+;; Entering at the inner loop: live locals and the operand stack (the outer loop's sum, pushed before the inner loop) come from the
+;; buffer; what stands in front of the loops is gone; the outer loop is whole.
+(module
+  (func (param i32 i32) (result i32)
+    (local i32 i32)
+    local.get 1
+    i32.const 77
+    i32.mul
+    local.set 1
+    loop
+      local.get 3
+      local.get 1
+      local.set 2
+      loop
+        local.get 2
+        i32.const 1
+        i32.sub
+        local.tee 2
+        br_if 0
+      end
+      local.get 0
+      i32.add
+      local.set 3
+      local.get 0
+      i32.const 1
+      i32.sub
+      local.tee 0
+      br_if 0
+    end
+    local.get 3))
+
+;;> function u0:0(i64) -> i32 tail {
+;;>     region0 = 83886080 "switch"
+;;>     region1 = 33554432 "poll"
+;;>     region2 = 16777216 "context"
+;;>     sig0 = (i64, i32, i32, i32) -> i64 system_v
+;;>     sig1 = (i64) -> i32 tail
+;;>
+;;>                                 block0(v0: i64):
+;;>                                     v1 = get_pinned_reg.i64
+;;> @0000                               v3 = load.i32 notrap aligned region0 v0+16
+;;> @0000                               v4 = load.i32 notrap aligned region0 v0+24
+;;> @0000                               v5 = load.i32 notrap aligned region0 v0+32
+;;> @0000                               jump block1
+;;>
+;;>                                 block4:
+;;> @0002                               v10 = get_pinned_reg.i64
+;;> @0002                               v11 = load.i32 notrap aligned region1 v10+28
+;;> @0002                               brif v11, block5, block6
+;;>
+;;>                                 block5 cold:
+;;> @0002                               v12 = get_pinned_reg.i64
+;;> @0002                               v13 = load.i64 notrap aligned readonly region2 v12+8
+;;> @0002                               v14 = load.i64 notrap aligned readonly region2 v13+40
+;;> @0002                               v16 = uextend.i64 v73
+;;> @0002                               store notrap aligned region0 v16, v14+16
+;;> @0002                               v18 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v18, v14+24
+;;>                                     v75 = iadd.i32 v35, v64
+;;> @0002                               v20 = uextend.i64 v75
+;;> @0002                               store notrap aligned region0 v20, v14+40
+;;> @0000                               v2 = iconst.i32 0
+;;> @0002                               store notrap aligned region0 v2, v14  ; v2 = 0
+;;> @0002                               v22 = iconst.i32 36
+;;> @0002                               store notrap aligned region0 v22, v14+4  ; v22 = 36
+;;> @0002                               v23 = iconst.i32 7
+;;> @0002                               store notrap aligned region0 v23, v14+8  ; v23 = 7
+;;> @0002                               v27 = get_pinned_reg.i64
+;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+48
+;;> @0002                               v29 = load.i64 notrap aligned readonly region2 v28+96
+;;> @0002                               v30 = call_indirect sig0, v29(v27, v2, v22, v23)  ; v2 = 0, v22 = 36, v23 = 7
+;;> @0002                               v31 = get_pinned_reg.i64
+;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31+8
+;;> @0002                               v33 = load.i64 notrap aligned readonly region2 v32+40
+;;> @0002                               return_call_indirect sig1, v30(v33)
+;;>
+;;>                                 block6:
+;;>                                     v74 = iadd.i32 v35, v64
+;;> @0003                               jump block7(v74, v73, v4)
+;;>
+;;>                                 block1:
+;;> @0003                               v34 = load.i32 notrap aligned region0 v0+48
+;;> @0003                               jump block7(v34, v3, v5)
+;;>
+;;>                                 block7(v35: i32, v64: i32, v66: i32):
+;;> @0003                               v62 = iconst.i32 1
+;;> @0003                               jump block8(v66)
+;;>
+;;>                                 block8(v46: i32):
+;;> @0003                               v37 = get_pinned_reg.i64
+;;> @0003                               v38 = load.i32 notrap aligned region1 v37+28
+;;> @0003                               brif v38, block9, block10
+;;>
+;;>                                 block9 cold:
+;;> @0003                               v39 = get_pinned_reg.i64
+;;> @0003                               v40 = load.i64 notrap aligned readonly region2 v39+8
+;;> @0003                               v41 = load.i64 notrap aligned readonly region2 v40+40
+;;> @0003                               v43 = uextend.i64 v64
+;;> @0003                               store notrap aligned region0 v43, v41+16
+;;>                                     v76 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v76, v41+24
+;;> @0003                               v47 = uextend.i64 v46
+;;> @0003                               store notrap aligned region0 v47, v41+32
+;;> @0003                               v48 = uextend.i64 v35
+;;> @0003                               store notrap aligned region0 v48, v41+48
+;;>                                     v77 = iconst.i32 0
+;;> @0003                               store notrap aligned region0 v77, v41  ; v77 = 0
+;;> @0003                               v50 = iconst.i32 44
+;;> @0003                               store notrap aligned region0 v50, v41+4  ; v50 = 44
+;;>                                     v78 = iconst.i32 7
+;;> @0003                               store notrap aligned region0 v78, v41+8  ; v78 = 7
+;;> @0003                               v55 = get_pinned_reg.i64
+;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+48
+;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+96
+;;> @0003                               v58 = call_indirect sig0, v57(v55, v77, v50, v78)  ; v77 = 0, v50 = 44, v78 = 7
+;;> @0003                               v59 = get_pinned_reg.i64
+;;> @0003                               v60 = load.i64 notrap aligned readonly region2 v59+8
+;;> @0003                               v61 = load.i64 notrap aligned readonly region2 v60+40
+;;> @0003                               return_call_indirect sig1, v58(v61)
+;;>
+;;>                                 block10:
+;;>                                     v70 = iconst.i32 1
+;;>                                     v71 = isub.i32 v46, v70  ; v70 = 1
+;;> @0005                               brif v71, block8(v71), block11
+;;>
+;;>                                 block11:
+;;>                                     v72 = iconst.i32 1
+;;>                                     v73 = isub.i32 v64, v72  ; v72 = 1
+;;> @0009                               brif v73, block4, block12
+;;>
+;;>                                 block12:
+;;> @0007                               v67 = iadd.i32 v35, v64
+;;> @000b                               return v67
+;;> }
