@@ -12,10 +12,11 @@ use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::StoreState;
 use crate::tiering::{Listener, ModuleCode};
-use lwp_feedback::codemap::CodeMap;
+use lwp_feedback::codemap::{CodeMap, RetireCookie};
 use lwp_feedback::monitor::{Monitor, MonitorConfig, MonitorStats, MonitorThread};
 use lwp_feedback::profile::{Profile, ProfileLimits};
 use lwp_feedback::ring::{Ring, RingConfig};
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,6 +143,8 @@ pub struct Shared {
     epoch: AtomicU64,
     stores: Mutex<Vec<StorePointer>>,
     modules: Mutex<HashMap<u64, Vec<Weak<ModuleCode>>>>,
+    /// Code and bytecode of dropped modules whose records may still be in rings.
+    retired: Mutex<Vec<(RetireCookie, Box<dyn Any + Send>)>>,
 }
 
 struct AdapterPlace(Box<PlacedCode>);
@@ -230,6 +233,7 @@ impl Engine {
             epoch: AtomicU64::new(0),
             stores: Mutex::new(Vec::new()),
             modules: Mutex::new(HashMap::new()),
+            retired: Mutex::new(Vec::new()),
         });
         let monitor_thread = if spawn_monitor {
             Some(shared.monitor.spawn()?)
@@ -274,6 +278,7 @@ impl Engine {
     /// Validates a module and makes it ready to run.
     pub fn load(&self, bytes: &[u8]) -> Result<Arc<LoadedModule>, ModuleError> {
         let module = Arc::new(Module::new(bytes)?);
+        self.0.shared.free_retired();
         let code = ModuleCode::new(self.0.shared.clone(), module.clone());
         let mut modules = lock(&self.0.shared.modules);
         let same = modules.entry(module.hash).or_default();
@@ -456,6 +461,23 @@ impl Shared {
         lock(&self.modules).get(&hash).map_or(Vec::new(), |same| {
             same.iter().filter_map(Weak::upgrade).collect()
         })
+    }
+
+    /// Retires an address range; `memory`, which owns it, is freed by [`Shared::free_retired`].
+    pub(crate) fn free_later(&self, range: std::ops::Range<u64>, memory: Box<dyn Any + Send>) {
+        if let Some(cookie) = self.code_map.retire(range) {
+            lock(&self.retired).push((cookie, memory));
+        }
+    }
+
+    /// Frees what no record in a ring can name any more. Without tier-up nobody drains the rings and nobody reads what they hold.
+    pub(crate) fn free_retired(&self) {
+        if self.config.tier != TierPolicy::Auto || self.compiler.is_none() {
+            self.code_map.release(self.code_map.retire_epoch());
+        }
+        let freed: Vec<_> =
+            lock(&self.retired).extract_if(.., |(cookie, _)| self.code_map.is_released(*cookie)).collect();
+        drop(freed);
     }
 
     /// Deterministic mode: drains the rings and compiles what they ask for, here and now.

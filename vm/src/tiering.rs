@@ -733,24 +733,20 @@ fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
 
 impl Drop for ModuleCode {
     fn drop(&mut self) {
-        // Records still in rings would otherwise resolve to code that is gone; retired ranges stay until the rings have passed.
-        for version in self
-            .published
-            .get_mut()
-            .unwrap_or_else(|error| error.into_inner())
-            .versions
-            .drain(..)
-        {
+        // Records still in rings would otherwise resolve to code that is gone, and new code at the same addresses could not be mapped:
+        // the ranges stay, and with them the memory, until the rings have passed.
+        let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
+        for version in published.versions.drain(..) {
             let start = version.placed.address() as u64;
-            self.shared
-                .code_map
-                .retire(start..start + version.placed.length() as u64);
+            let range = start..start + version.placed.length() as u64;
+            self.shared.free_later(range, Box::new(version));
         }
-        for function in &self.functions {
-            if let Some(bytecode) = function.bytecode.get() {
-                self.shared.code_map.retire(bytecode.address_range());
+        for function in &mut self.functions {
+            if let Some(bytecode) = function.bytecode.take() {
+                self.shared.free_later(bytecode.address_range(), Box::new(bytecode));
             }
         }
+        self.shared.free_retired();
     }
 }
 
