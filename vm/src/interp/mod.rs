@@ -71,8 +71,8 @@ pub unsafe fn resume(
         let sp = exec.begin(code)?;
         let live = &frame[..point.live_slots as usize];
         std::ptr::copy_nonoverlapping(live.as_ptr(), sp, live.len());
-        // Behind the header's op: it would count this round again, and enter the code that has just left.
-        exec.run((*code).ops.as_ptr().add(point.pc as usize + 1));
+        // The point is behind the header's op, which would count this round again and enter the code that has just left.
+        exec.run((*code).ops.as_ptr().add(point.pc as usize));
         exec.end();
         std::ptr::copy_nonoverlapping(sp, results, (*code).result_slots as usize);
         exec.outcome

@@ -423,7 +423,8 @@ unsafe fn at_loop(exec: *mut Exec, ip: *const Op, offset: u32, hot: bool) -> AtL
                 let header = buffer.cast::<SwitchHeader>().read();
                 let point = (*code).point_at(header.offset).expect("compiled code leaves at loop headers");
                 std::ptr::copy_nonoverlapping(slots, sp, point.live_slots as usize);
-                AtLoop::Left((*code).ops.as_ptr().add(point.pc as usize))
+                // A loop's point is behind its header's op.
+                AtLoop::Left((*code).ops.as_ptr().add(point.pc as usize - 1))
             }
             Err(unwind) => {
                 stop(exec, unwind);
