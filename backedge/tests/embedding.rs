@@ -1,9 +1,9 @@
 //! The embedding API in every tier: what a host relies on besides results.
 
 use backedge::{
-    Caller, Config, Engine, ExternRef, Func, FuncType, Global, GlobalType, Instance, Linker, LinkError, Memory, MemoryType, Module, Mutability,
-    Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, TierPolicy, Trap, UnknownImportError, UpdateDeadline, Val, ValType,
-    WasmBacktrace, bail,
+    Caller, Config, Engine, ExternRef, Func, FuncType, Global, GlobalType, Instance, LinkError, Linker, Memory, MemoryType, Module,
+    Mutability, Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, TierPolicy, Trap, UnknownImportError,
+    UpdateDeadline, Val, ValType, WasmBacktrace, bail,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -139,8 +139,7 @@ fn a_host_error_arrives_as_itself() {
             .unwrap();
         let module = Module::new(engine, CALLS_HOST).unwrap();
         let mut store = Store::new(engine, ());
-        let run =
-            linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
         for _ in 0..5 {
             let error = run.call(&mut store, -3).unwrap_err();
             assert_eq!(error.downcast_ref::<No>(), Some(&No(-3)));
@@ -166,8 +165,7 @@ fn guests_and_hosts_call_each_other_in_depth() {
             .unwrap();
         let module = Module::new(engine, CALLS_HOST).unwrap();
         let mut store = Store::new(engine, 0);
-        let run =
-            linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
         assert_eq!(run.call(&mut store, 50).unwrap(), 5100);
         assert_eq!(*store.data(), 51);
     });
@@ -185,8 +183,7 @@ fn endless_mutual_recursion_with_the_host_is_a_trap() {
             .unwrap();
         let module = Module::new(engine, CALLS_HOST).unwrap();
         let mut store = Store::new(engine, ());
-        let run =
-            linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
         let error = run.call(&mut store, 0).unwrap_err();
         assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::StackOverflow));
     });
@@ -209,8 +206,7 @@ fn a_host_function_recovers_from_a_nested_trap() {
             (func (export "run") (param i32) (result i32) (i32.add (local.get 0) (call $try))))"#;
         let module = Module::new(engine, wat).unwrap();
         let mut store = Store::new(engine, ());
-        let run =
-            linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
         for _ in 0..5 {
             assert_eq!(run.call(&mut store, 41).unwrap(), 42);
         }
@@ -410,7 +406,22 @@ fn sixteen_parameters_of_every_type_and_several_results() {
             .func_wrap(
                 "host",
                 "f",
-                |a: i32, b: i64, c: f32, d: f64, e: u32, f: u64, g: i32, h: i64, i: f32, j: f64, k: i32, l: i32, m: i32, n: i32, o: i32, p: f32| {
+                |a: i32,
+                 b: i64,
+                 c: f32,
+                 d: f64,
+                 e: u32,
+                 f: u64,
+                 g: i32,
+                 h: i64,
+                 i: f32,
+                 j: f64,
+                 k: i32,
+                 l: i32,
+                 m: i32,
+                 n: i32,
+                 o: i32,
+                 p: f32| {
                     let sum = a as i64 + b + e as i64 + f as i64 + g as i64 + h + (k + l + m + n + o) as i64;
                     (sum, c + i + p, d + j, f32::from_bits(0x7fa0_0001))
                 },
@@ -424,11 +435,7 @@ fn sixteen_parameters_of_every_type_and_several_results() {
                 i32.reinterpret_f32))"#;
         let module = Module::new(engine, wat).unwrap();
         let mut store = Store::new(engine, ());
-        let run = linker
-            .instantiate(&mut store, &module)
-            .unwrap()
-            .get_typed_func::<(), (i64, f32, f64, u32)>(&mut store, "run")
-            .unwrap();
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), (i64, f32, f64, u32)>(&mut store, "run").unwrap();
         for _ in 0..5 {
             assert_eq!(run.call(&mut store, ()).unwrap(), (66, 4.0, 2.5, 0x7fa0_0001));
         }
@@ -456,8 +463,7 @@ fn memories_tables_and_globals_of_the_host_are_shared() {
                 (drop (memory.grow (i32.const 1)))
                 (global.get $g)))"#;
         let module = Module::new(engine, wat).unwrap();
-        let run =
-            linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), i32>(&mut store, "run").unwrap();
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), i32>(&mut store, "run").unwrap();
         memory.write(&mut store, 0, &123i32.to_le_bytes()).unwrap();
         assert_eq!(run.call(&mut store, ()).unwrap(), 6);
         assert_eq!(global.get(&mut store).unwrap_i32(), 6);
