@@ -24,8 +24,8 @@ pub struct Summary {
     pub failures: Vec<Failure>,
     /// Code versions that were published for the script's modules: by tier 1, by tier 2. Tells that the tiers meant to run did.
     pub compiled: [usize; 2],
-    /// Functions that a tier refused to compile, with its words.
-    pub not_compiled: Vec<String>,
+    /// Compiles that failed, in the compiler's words: their functions stayed interpreted.
+    pub uncompiled: Vec<String>,
 }
 
 /// A directive that did not do what the script says.
@@ -93,8 +93,7 @@ pub fn run(engine: &Engine, name: &str, text: &str) -> Result<Summary> {
         }
     }
     for module in &runner.modules {
-        let code = &module.loaded().code;
-        summary.not_compiled.extend(code.failures().into_iter().map(|failure| failure.reason));
+        summary.uncompiled.extend(module.loaded().code.failures().into_iter().map(|failure| format!("{name}: {}", failure.reason)));
         for version in module.loaded().code.versions() {
             summary.compiled[match version.tier {
                 vm::code::Tier::Baseline => 0,

@@ -53,7 +53,7 @@ struct Total {
     assertions: usize,
     superseded: usize,
     compiled: [usize; 2],
-    not_compiled: Vec<String>,
+    uncompiled: Vec<String>,
     failures: Vec<Failure>,
 }
 
@@ -75,25 +75,18 @@ fn run_all(config: &Config, scripts: &[Script]) -> Total {
             let Some(script) = scripts.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 return;
             };
-            let Summary { assertions, failures, compiled, not_compiled } =
-                run(&engine, &script.name, script.text).unwrap_or_else(|error| Summary {
-                    assertions: 0,
-                    compiled: [0; 2],
-                    not_compiled: Vec::new(),
-                    failures: vec![Failure {
-                        script: script.name.clone(),
-                        line: 0,
-                        column: 0,
-                        message: format!("{error:#}"),
-                        accepted: None,
-                    }],
-                });
+            let Summary { assertions, failures, compiled, uncompiled } = run(&engine, &script.name, script.text).unwrap_or_else(|error| Summary {
+                assertions: 0,
+                compiled: [0; 2],
+                uncompiled: Vec::new(),
+                failures: vec![Failure { script: script.name.clone(), line: 0, column: 0, message: format!("{error:#}"), accepted: None }],
+            });
             let mut total = total.lock().expect("no worker panics while it holds this");
             total.scripts += 1;
             total.assertions += assertions;
+            total.uncompiled.extend(uncompiled);
             total.compiled[0] += compiled[0];
             total.compiled[1] += compiled[1];
-            total.not_compiled.extend(not_compiled);
             for failure in failures {
                 if superseded(&failure) {
                     total.superseded += 1;
@@ -127,18 +120,19 @@ fn main() {
         }
         let total = run_all(&config, &scripts);
         println!(
-            "spec suite, {name}: {} scripts, {} assertions, {} failed, {} superseded; {} versions by tier 1, {} by tier 2",
+            "spec suite, {name}: {} scripts, {} assertions, {} failed, {} superseded; {} versions by tier 1, {} by tier 2, {} not compiled",
             total.scripts,
             total.assertions,
             total.failures.len(),
             total.superseded,
             total.compiled[0],
-            total.compiled[1]
+            total.compiled[1],
+            total.uncompiled.len()
         );
-        for reason in total.not_compiled.iter().take(40) {
-            println!("  not compiled: {reason}");
+        for failure in total.uncompiled.iter().take(10) {
+            println!("  not compiled: {failure}");
         }
-        failed += total.not_compiled.len();
+        failed += total.uncompiled.len();
         let [one, two] = total.compiled.map(|count| count > 0);
         if (one, two) != tiers {
             println!("  expected code by tier 1: {}, by tier 2: {}", tiers.0, tiers.1);

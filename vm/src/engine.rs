@@ -11,14 +11,14 @@ use crate::queue::Queue;
 use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::StoreState;
-use crate::tiering::{Listener, ModuleCode};
+use crate::tiering::{Listener, ModuleCode, Remains};
 use lwp_feedback::codemap::{CodeMap, RetireCookie};
 use lwp_feedback::monitor::{Monitor, MonitorConfig, MonitorStats, MonitorThread};
 use lwp_feedback::profile::{Profile, ProfileLimits};
 use lwp_feedback::ring::{Ring, RingConfig};
-use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 use std::thread::JoinHandle;
@@ -142,9 +142,9 @@ pub struct Shared {
     id: u64,
     epoch: AtomicU64,
     stores: Mutex<Vec<StorePointer>>,
+    /// Code of modules that are gone, until no record can name it.
+    graves: Mutex<Vec<(RetireCookie, Remains)>>,
     modules: Mutex<HashMap<u64, Vec<Weak<ModuleCode>>>>,
-    /// Code and bytecode of dropped modules whose records may still be in rings.
-    retired: Mutex<Vec<(RetireCookie, Box<dyn Any + Send>)>>,
 }
 
 struct AdapterPlace(Box<PlacedCode>);
@@ -211,7 +211,7 @@ impl Engine {
             } else {
                 0
             };
-        let watched = compiler.is_some() && config.tier == TierPolicy::Auto;
+        let watched = compiler.is_some() && config.tier == TierPolicy::Auto; // see `Shared::watched`
         let spawn_monitor = watched && config.monitor_thread && !config.deterministic;
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
@@ -232,8 +232,8 @@ impl Engine {
             id: NEXT_ENGINE.fetch_add(1, Ordering::Relaxed),
             epoch: AtomicU64::new(0),
             stores: Mutex::new(Vec::new()),
+            graves: Mutex::new(Vec::new()),
             modules: Mutex::new(HashMap::new()),
-            retired: Mutex::new(Vec::new()),
         });
         let monitor_thread = if spawn_monitor {
             Some(shared.monitor.spawn()?)
@@ -277,8 +277,8 @@ impl Engine {
 
     /// Validates a module and makes it ready to run.
     pub fn load(&self, bytes: &[u8]) -> Result<Arc<LoadedModule>, ModuleError> {
+        self.0.shared.sweep();
         let module = Arc::new(Module::new(bytes)?);
-        self.0.shared.free_retired();
         let code = ModuleCode::new(self.0.shared.clone(), module.clone());
         let mut modules = lock(&self.0.shared.modules);
         let same = modules.entry(module.hash).or_default();
@@ -463,21 +463,21 @@ impl Shared {
         })
     }
 
-    /// Retires an address range; `memory`, which owns it, is freed by [`Shared::free_retired`].
-    pub(crate) fn free_later(&self, range: std::ops::Range<u64>, memory: Box<dyn Any + Send>) {
+    /// Whether records are written and drained at all.
+    pub(crate) fn watched(&self) -> bool {
+        self.compiler.is_some() && self.config.tier == TierPolicy::Auto
+    }
+
+    /// Keeps code until every ring has passed the last record that may name it.
+    pub(crate) fn bury(&self, range: Range<u64>, remains: Remains) {
         if let Some(cookie) = self.code_map.retire(range) {
-            lock(&self.retired).push((cookie, memory));
+            lock(&self.graves).push((cookie, remains));
         }
     }
 
-    /// Frees what no record in a ring can name any more. Without tier-up nobody drains the rings and nobody reads what they hold.
-    pub(crate) fn free_retired(&self) {
-        if self.config.tier != TierPolicy::Auto || self.compiler.is_none() {
-            self.code_map.release(self.code_map.retire_epoch());
-        }
-        let freed: Vec<_> =
-            lock(&self.retired).extract_if(.., |(cookie, _)| self.code_map.is_released(*cookie)).collect();
-        drop(freed);
+    /// Frees what no record can name any more. Called after the rings were drained.
+    pub(crate) fn sweep(&self) {
+        lock(&self.graves).retain(|(cookie, _)| !self.code_map.is_released(*cookie));
     }
 
     /// Deterministic mode: drains the rings and compiles what they ask for, here and now.

@@ -5,6 +5,7 @@ use crate::code::{CompiledCode, Reloc, RelocTarget, SourcePosition};
 use crate::module::Module;
 use crate::trap::{Frame, TrapCode};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, RwLock};
 
 /// Code in its place, with its tables. Leaves the registry and frees its memory when dropped.
@@ -67,6 +68,11 @@ impl PlacedCode {
     /// Where the code starts.
     pub fn address(&self) -> usize {
         self.block.address()
+    }
+
+    /// Addresses it takes.
+    pub fn range(&self) -> Range<u64> {
+        self.address() as u64..(self.address() + self.length()) as u64
     }
 
     /// Bytes of code memory it takes.

@@ -208,8 +208,10 @@ impl ModuleCode {
                 func: function,
             };
             let entry = CodeEntry::new(id, 0, CodeTier::Interpreter, Arc::from([]));
-            if let Err(error) = self.shared.code_map.insert(range, entry) {
-                tracing::debug!(function, %error, "bytecode not in the code map");
+            if self.shared.watched()
+                && let Err(error) = self.shared.code_map.insert(range, entry)
+            {
+                tracing::error!(function, %error, "bytecode not in the code map: it will never be found hot");
             }
             bytecode
         })
@@ -437,14 +439,12 @@ impl ModuleCode {
         };
         let entry =
             CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
-        let range = address as u64..(address + placed.length()) as u64;
-        self.shared
-            .code_map
-            .insert(range, entry)
-            .map_err(|error| CompileError::Internal {
-                function,
-                reason: error.to_string(),
-            })?;
+        if self.shared.watched() {
+            self.shared
+                .code_map
+                .insert(placed.range(), entry)
+                .map_err(|error| CompileError::Internal { function, reason: error.to_string() })?;
+        }
         let version = Arc::new(CodeVersion {
             number: request.version,
             function,
@@ -733,21 +733,26 @@ fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
 
 impl Drop for ModuleCode {
     fn drop(&mut self) {
-        // Records still in rings would otherwise resolve to code that is gone, and new code at the same addresses could not be mapped:
-        // the ranges stay, and with them the memory, until the rings have passed.
+        // Records still in rings may name this code: it keeps its addresses until every ring has passed them.
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
         for version in published.versions.drain(..) {
-            let start = version.placed.address() as u64;
-            let range = start..start + version.placed.length() as u64;
-            self.shared.free_later(range, Box::new(version));
+            let range = version.placed.range();
+            self.shared.bury(range, Remains::Version(version));
         }
         for function in &mut self.functions {
             if let Some(bytecode) = function.bytecode.take() {
-                self.shared.free_later(bytecode.address_range(), Box::new(bytecode));
+                let range = bytecode.address_range();
+                self.shared.bury(range, Remains::Bytecode(bytecode));
             }
         }
-        self.shared.free_retired();
     }
+}
+
+/// Code whose module is gone, but whose addresses records may still name. Only kept, until it may be freed.
+#[expect(dead_code, reason = "held for its memory")]
+pub(crate) enum Remains {
+    Version(Arc<CodeVersion>),
+    Bytecode(Box<Bytecode>),
 }
 
 /// One stub per function: `mov dword ptr [r15 + callee], index; jmp target`.
@@ -977,6 +982,12 @@ impl monitor::Listener for Listener {
         };
         for code in shared.modules(event.function.module) {
             code.on_hot(event, interval);
+        }
+    }
+
+    fn polled(&mut self, _summary: &monitor::PollSummary) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.sweep();
         }
     }
 }
