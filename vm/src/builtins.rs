@@ -86,12 +86,24 @@ unsafe fn check_outcome(context: *mut VmContext, outcome: Outcome) {
     }
 }
 
+/// The result of a growth; raises where the limiter stopped the guest.
+///
+/// # Safety
+/// As [`check`].
+unsafe fn check_grown(context: *mut VmContext, grown: Outcome<i64>) -> i64 {
+    grown.unwrap_or_else(|unwind| {
+        // SAFETY: the caller's promise.
+        unsafe { raise(context, unwind) };
+        -1
+    })
+}
+
 // SAFETY (all of these): called only by their thunks, which run only from code in the arena, whose r15 and first argument are the live
 // running context; indices come from validated code.
 
 unsafe extern "sysv64" fn runtime_memory_grow(context: *mut VmContext, memory: u32, delta: u64) -> i64 {
     // SAFETY: see above.
-    unsafe { runtime::memory_grow(context, memory, delta) }
+    unsafe { check_grown(context, runtime::memory_grow(context, memory, delta)) }
 }
 
 unsafe extern "sysv64" fn memory_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, bytes: u64) {
@@ -121,7 +133,7 @@ unsafe extern "sysv64" fn table_set(context: *mut VmContext, table: u32, index: 
 
 unsafe extern "sysv64" fn table_grow(context: *mut VmContext, table: u32, reference: u64, delta: u64) -> i64 {
     // SAFETY: see above.
-    unsafe { runtime::table_grow(context, table, reference, delta) }
+    unsafe { check_grown(context, runtime::table_grow(context, table, reference, delta)) }
 }
 
 unsafe extern "sysv64" fn table_fill(context: *mut VmContext, table: u32, start: u64, reference: u64, count: u64) {

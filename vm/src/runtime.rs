@@ -10,7 +10,7 @@ use crate::layout::{KIND_HOST, SWITCH_HEADER_BYTES, SwitchHeader, VmContext, VmF
 use crate::registry;
 use crate::signals;
 use crate::stack::GUARD_BYTES;
-use crate::store::{HostCall, HostContext, Instance, InstanceRef, StoreState, call_slots};
+use crate::store::{HostError, HostCall, HostContext, Instance, InstanceRef, StoreState, call_slots};
 use crate::tiering::ModuleCode;
 use crate::trap::{Frame, Outcome, TrapCode, Unwind};
 use std::cell::Cell;
@@ -448,18 +448,32 @@ pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
 
 // Operations on memories and tables. All: `context` is the running context of kind wasm and the indices are valid in its module.
 
-/// Grows a memory: the old size in pages, or -1.
+/// Grows a memory: the old size in pages, or -1. A limiter's error or panic stops the guest.
 ///
 /// # Safety
 /// See above.
-pub unsafe fn memory_grow(context: *mut VmContext, memory: u32, delta: u64) -> i64 {
+pub unsafe fn memory_grow(context: *mut VmContext, memory: u32, delta: u64) -> Outcome<i64> {
     // SAFETY: see above; the limiter runs while nothing else uses the store.
     unsafe {
         let instance = instance(context);
         let store = &mut *instance.store();
-        // A limiter's panic must not leave a builtin; it counts as a refusal.
-        let grown = catch_unwind(AssertUnwindSafe(|| instance.memory(memory).grow(store, delta)));
-        grown.ok().flatten().map_or(-1, |old| old as i64)
+        grown(context, || instance.memory(memory).grow(store, delta))
+    }
+}
+
+/// What a growth that may ask a limiter comes to.
+///
+/// # Safety
+/// `context` is the running context.
+unsafe fn grown(context: *mut VmContext, grow: impl FnOnce() -> Result<Option<u64>, HostError>) -> Outcome<i64> {
+    match catch_unwind(AssertUnwindSafe(grow)) {
+        Ok(Ok(old)) => Ok(old.map_or(-1, |old| old as i64)),
+        Ok(Err(error)) => {
+            // SAFETY: the caller's promise.
+            let frames = unsafe { backtrace(context) };
+            Err(Box::new(Unwind::Host { error, frames }))
+        }
+        Err(payload) => Err(Box::new(Unwind::Panic(payload))),
     }
 }
 
@@ -538,13 +552,12 @@ pub unsafe fn table_set(context: *mut VmContext, table: u32, index: u64, referen
 ///
 /// # Safety
 /// As [`table_set`].
-pub unsafe fn table_grow(context: *mut VmContext, table: u32, reference: u64, delta: u64) -> i64 {
+pub unsafe fn table_grow(context: *mut VmContext, table: u32, reference: u64, delta: u64) -> Outcome<i64> {
     // SAFETY: see above; as in `memory_grow`.
     unsafe {
         let instance = instance(context);
         let store = &mut *instance.store();
-        let grown = catch_unwind(AssertUnwindSafe(|| instance.table(table).grow(store, delta, reference)));
-        grown.ok().flatten().map_or(-1, |old| old as i64)
+        grown(context, || instance.table(table).grow(store, delta, reference))
     }
 }
 

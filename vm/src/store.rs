@@ -877,19 +877,24 @@ impl MemoryRef {
         self.memory().ty()
     }
 
-    /// Grows by `delta` pages if the type, the system and the store's limiter allow it.
-    pub fn grow(self, store: &mut StoreState, delta: u64) -> Option<u64> {
+    /// Grows by `delta` pages if the type, the system and the store's limiter allow it: the old size in pages, or `None`.
+    ///
+    /// # Errors
+    /// The limiter's.
+    pub fn grow(self, store: &mut StoreState, delta: u64) -> Result<Option<u64>, HostError> {
         let memory = self.memory();
         if delta > 0
             && let Some(limiter) = &mut store.limiter
         {
-            let desired = usize::try_from(memory.pages().checked_add(delta)?.checked_mul(65536)?).ok()?;
-            let maximum = memory.ty().maximum.and_then(|pages| usize::try_from(pages.saturating_mul(65536)).ok());
-            if !limiter.memory(memory.length(), desired, maximum).ok()? {
-                return None;
+            let bytes = |pages: u64| usize::try_from(pages.checked_mul(65536)?).ok();
+            let Some(desired) = memory.pages().checked_add(delta).and_then(bytes) else {
+                return Ok(None);
+            };
+            if !limiter.memory(memory.length(), desired, memory.ty().maximum.and_then(bytes))? {
+                return Ok(None);
             }
         }
-        memory.grow(delta)
+        Ok(memory.grow(delta))
     }
 }
 
@@ -937,23 +942,28 @@ impl TableRef {
         self.table().copy_from(start, source.table(), source_start, count)
     }
 
-    /// Appends entries if the type and the store's limiter allow it.
+    /// Appends entries if the type and the store's limiter allow it: the old length, or `None`.
+    ///
+    /// # Errors
+    /// The limiter's.
     ///
     /// # Safety
     /// As [`TableRef::set`].
-    pub unsafe fn grow(self, store: &mut StoreState, delta: u64, reference: u64) -> Option<u64> {
+    pub unsafe fn grow(self, store: &mut StoreState, delta: u64, reference: u64) -> Result<Option<u64>, HostError> {
         let table = self.table();
         if delta > 0
             && let Some(limiter) = &mut store.limiter
         {
-            let desired = usize::try_from(table.length().checked_add(delta)?).ok()?;
-            let maximum = table.ty().maximum.and_then(|maximum| usize::try_from(maximum).ok());
-            if !limiter.table(table.length() as usize, desired, maximum).ok()? {
-                return None;
+            let entries = |count: u64| usize::try_from(count).ok();
+            let Some(desired) = table.length().checked_add(delta).and_then(entries) else {
+                return Ok(None);
+            };
+            if !limiter.table(table.length() as usize, desired, table.ty().maximum.and_then(entries))? {
+                return Ok(None);
             }
         }
         // SAFETY: the caller's promise.
-        unsafe { table.grow(delta, reference) }
+        Ok(unsafe { table.grow(delta, reference) })
     }
 }
 
