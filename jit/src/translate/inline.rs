@@ -78,8 +78,7 @@ impl Translator<'_, '_> {
         let reference = self.load(Region::Table(call.table), types::I64, entry, table_entry::reference);
         for (nth, &callee) in targets.iter().enumerate() {
             let expected = self.function_reference(callee);
-            // The reference second: x86 compares with memory there.
-            let other = self.b.ins().icmp(IntCC::NotEqual, expected, reference);
+            let other = self.b.ins().icmp(IntCC::NotEqual, reference, expected);
             let hit = self.b.create_block();
             let miss = if nth + 1 == targets.len() { generic } else { self.b.create_block() };
             self.b.ins().brif(other, miss, &[], hit, &[]);

@@ -100,6 +100,7 @@ struct Translator<'a, 'b> {
     block_context: Option<(Block, Value)>,
     /// The context as read before the outermost loop without calls that is being translated.
     loop_context: Option<Value>,
+    regions: regions::Regions,
     memory_bases: Vec<Option<Value>>,
     /// Whether what is translated now stands beside the expected way.
     out_of_line: bool,
@@ -159,6 +160,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         entry_context,
         block_context: Some((entry, entry_context)),
         loop_context: None,
+        regions: regions::Regions::default(),
         memory_bases: vec![None; module.memories.len()],
         out_of_line: false,
         wasm_signatures: HashMap::new(),

@@ -47,7 +47,7 @@
 ;;>     64  shl edx, 4
 ;;>     67  mov rdx, [r12+rdx+8]
 ;;>     6c  lea rsi, [r13+60h]
-;;>     70  cmp rsi, rdx
+;;>     70  cmp rdx, rsi
 ;;>     73  jne near 0D6h
 ;;>     79  lea eax, [rdi+1]
 ;;>     7c  add ebx, 1

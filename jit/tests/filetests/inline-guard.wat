@@ -102,7 +102,7 @@
 ;;> @0003                               v45 = iadd.i64 v41, v44
 ;;> @0003                               v46 = load.i64 notrap aligned region4 v45+8
 ;;>                                     v107 = iadd.i64 v1, v47  ; v47 = 96
-;;>                                     v108 = icmp ne v107, v46
+;;>                                     v108 = icmp ne v46, v107
 ;;> @0003                               brif v108, block8, block10
 ;;>
 ;;>                                 block10:
