@@ -152,8 +152,8 @@ impl Compiler for CraneliftCompiler {
             let isa = &**self.isa(request.tier);
             let translation = translate(&input, isa, &mut memory.builder)?;
             memory.context.func = translation.function;
-            if translation.inlined > 0 {
-                // Inlining makes constants, which fold through joins only in a second run (`compile` runs the passes once more).
+            if translation.constants {
+                // `compile` runs the passes once more.
                 if let Err(error) = memory.context.optimize(isa, &mut ControlPlane::default()) {
                     let reason = pretty_error(&memory.context.func, error);
                     return Err(CompileError::Internal { function, reason });

@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Opcode, Value, types};
 
 use vm::code::Tier;
 use vm::layout::table_entry;
@@ -163,7 +163,7 @@ impl Translator<'_, '_> {
             control: self.control.len(),
         });
         self.define_locals(values);
-        self.inlined += 1;
+        self.constants |= values.iter().any(|&value| self.is_constant(value));
         self.inlined_bytes += self.body_bytes(callee);
         let exit = self.b.create_block();
         let results = clif_types(ty.results());
@@ -181,6 +181,12 @@ impl Translator<'_, '_> {
         self.frames.pop();
         self.b.set_srcloc(location);
         Ok(())
+    }
+
+    fn is_constant(&self, value: Value) -> bool {
+        let dfg = &self.b.func.dfg;
+        let defined = dfg.value_def(dfg.resolve_aliases(value)).inst();
+        defined.is_some_and(|inst| matches!(dfg.insts[inst].opcode(), Opcode::Iconst | Opcode::F32const | Opcode::F64const))
     }
 
     /// Reports plan entries that named no call of this function.

@@ -66,8 +66,8 @@ pub(crate) struct Translation {
     pub positions: Vec<SourcePosition>,
     pub sites: Vec<ValueSite>,
     pub applied: Vec<Applied>,
-    /// How many calls were replaced by their callee's body.
-    pub inlined: u32,
+    /// Whether a callee was inlined that is given constants: they fold through joins only in a second run of the passes.
+    pub constants: bool,
 }
 
 /// A function being translated: the one asked for, or one inlined into it.
@@ -92,7 +92,7 @@ struct Translator<'a, 'b> {
     positions: Vec<SourcePosition>,
     sites: Vec<ValueSite>,
     applied: Vec<Applied>,
-    inlined: u32,
+    constants: bool,
     /// Bytes of callees' bodies inlined so far.
     inlined_bytes: usize,
     entry_context: Value,
@@ -155,7 +155,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         positions: Vec::new(),
         sites: Vec::new(),
         applied: Vec::new(),
-        inlined: 0,
+        constants: false,
         inlined_bytes: 0,
         entry_context,
         block_context: Some((entry, entry_context)),
@@ -173,14 +173,14 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
     if outcome.is_ok() {
         translator.refuse_unused_plan();
     }
-    let Translator { b, positions, sites, applied, inlined, .. } = translator;
+    let Translator { b, positions, sites, applied, constants, .. } = translator;
     if let Err(error) = outcome {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
         return Err(error);
     }
     b.finalize(isa.frontend_config());
-    Ok(Translation { function, positions, sites, applied, inlined })
+    Ok(Translation { function, positions, sites, applied, constants })
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {

@@ -22,12 +22,15 @@ pub(super) fn slot_offset(slot: u32) -> i32 {
     SWITCH_HEADER_BYTES + slot as i32 * SLOT_BYTES as i32
 }
 
+// Both halves of the head are written as one word each.
+const _: () = assert!(switch::offset == switch::function + 4 && switch::reserved == switch::version + 4);
+
 impl Translator<'_, '_> {
     /// The poll at function entry. Only functions that call need one: the others end soon, or have loops that poll.
     pub(super) fn entry_poll(&mut self) {
         let (cold, hot) = self.poll_flag(context::poll);
         self.enter(cold);
-        self.ask(u32::MAX);
+        self.ask();
         self.b.ins().jump(hot, &[]);
         self.b.seal_block(hot);
         self.enter(hot);
@@ -41,7 +44,7 @@ impl Translator<'_, '_> {
         let (cold, hot) = self.poll_flag(self.module.offsets().poll(own as u32));
         self.enter(cold);
         if slots > SWITCH_BUFFER_SLOTS {
-            self.ask(u32::MAX);
+            self.ask();
             self.b.ins().jump(hot, &[]);
         } else {
             self.leave(offset, &stack);
@@ -56,11 +59,12 @@ impl Translator<'_, '_> {
         self.split_cold(flag)
     }
 
-    fn ask(&mut self, offset: u32) -> Value {
+    /// Asks without a frame: what comes back says nothing.
+    fn ask(&mut self) {
         let function = self.iconst32(self.input.function);
-        let offset = self.iconst32(offset);
+        let offset = self.iconst32(u32::MAX);
         let version = self.iconst32(self.input.version);
-        self.builtin(Builtin::Poll, &[function, offset, version]).expect("a poll yields an address")
+        self.builtin(Builtin::Poll, &[function, offset, version]);
     }
 
     /// Writes the frame and goes where the machine says.
@@ -81,12 +85,16 @@ impl Translator<'_, '_> {
             self.store_slot(Region::Switch, value, buffer, slot_offset(slot));
             slot += slots_of(self.b.func.dfg.value_type(value));
         }
-        // The head last: its constants are the call's arguments too, and made early they would take the registers of live values.
-        for (field, value) in [(switch::function, self.input.function), (switch::offset, offset), (switch::version, self.input.version)] {
-            let value = self.iconst32(value);
+        // The head is written in words of 64 bits and the call's arguments are read back from it in 32: constants of the size that the
+        // program uses would be shared with the loop's own, which keeps them in registers over the whole loop.
+        let function_and_offset = i64::from(self.input.function) | i64::from(offset) << 32;
+        for (field, value) in [(switch::function, function_and_offset), (switch::version, i64::from(self.input.version))] {
+            let value = self.address_const(value);
             self.store(Region::Switch, value, buffer, field);
         }
-        let code = self.ask(offset);
+        let [function, offset, version] =
+            [switch::function, switch::offset, switch::version].map(|field| self.load(Region::Switch, types::I32, buffer, field));
+        let code = self.builtin(Builtin::Poll, &[function, offset, version]).expect("a poll yields an address");
         // Loaded again rather than kept over the call, which would cost the function a saved register.
         let buffer = self.switch_buffer();
         let signature = self.switch_signature();

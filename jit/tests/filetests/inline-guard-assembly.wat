@@ -30,110 +30,108 @@
 ;;>     22  mov rax, r15
 ;;>     25  mov eax, [rax+1Ch]
 ;;>     28  test eax, eax
-;;>     2a  jne near 0B5h
+;;>     2a  jne near 0ABh
 ;;>     30  xor edi, edi
 ;;>     32  mov r12, [r13+40h]
-;;>     36  mov esi, 1
-;;>     3b  mov [rsp+8], rsi
-;;>     40  mov rbx, rdi
-;;>     43  mov rax, r15
-;;>     46  mov eax, [rax+0A4h]
-;;>     4c  test eax, eax
-;;>     4e  jne near 143h
-;;>     54  mov ecx, [r13+50h]
-;;>     58  cmp ecx, 8
-;;>     5b  jae near 0D6h
-;;>     61  mov rdx, rcx
-;;>     64  shl edx, 4
-;;>     67  mov rdx, [r12+rdx+8]
-;;>     6c  lea rsi, [r13+60h]
-;;>     70  cmp rdx, rsi
-;;>     73  jne near 0D6h
-;;>     79  lea eax, [rdi+1]
-;;>     7c  add ebx, 1
-;;>     82  mov rcx, r14
-;;>     85  cmp ebx, ecx
-;;>     87  jae near 98h
-;;>     8d  mov rdi, rax
-;;>     90  mov r14, rcx
-;;>     93  jmp 43h
-;;>     98  mov rbx, [rsp+10h]
-;;>     9d  mov r12, [rsp+18h]
-;;>     a2  mov r13, [rsp+20h]
-;;>     a7  mov r14, [rsp+28h]
-;;>     ac  add rsp, 30h
-;;>     b0  mov rsp, rbp
-;;>     b3  pop rbp
-;;>     b4  ret
-;;>     b5  mov rdi, r15
-;;>     b8  mov rax, [rdi+30h]
-;;>     bc  mov rax, [rax+60h]
-;;>     c0  mov esi, 1
-;;>     c5  mov edx, 0FFFFFFFFh
-;;>     ca  mov ecx, 7
-;;>     cf  call rax
-;;>     d1  jmp 30h
-;;>     d6  cmp ecx, 8
-;;>     d9  jae near 1C0h
-;;>     df  mov r8, rcx
-;;>     e2  shl r8d, 4
-;;>     e6  add r8, r12
-;;>     e9  cmp ecx, 8
-;;>     ec  cmovae r8, r12
-;;>     f0  mov r9, [r8]
-;;>     f3  cmp r9, 1
-;;>     f7  jne near 134h
-;;>     fd  mov r11, [r8+8]
-;;>    101  mov rax, [r11+8]
-;;>    105  cmp rax, r13
-;;>    108  jne near 118h
-;;>    10e  mov rax, [r11]
-;;>    111  call rax
-;;>    113  jmp 7Ch
-;;>    118  mov [rax+10h], r13
-;;>    11c  mov [rsp], r13
-;;>    120  mov rcx, [r11]
-;;>    123  mov r15, rax
-;;>    126  call rcx
-;;>    128  mov rcx, [rsp]
-;;>    12c  mov r15, rcx
-;;>    12f  jmp 7Ch
-;;>    134  mov rax, [r8+8]
-;;>    138  test rax, rax
-;;>    13b  je near 1C2h
-;;>    141  ud2
-;;>    143  mov rcx, r14
-;;>    146  mov rax, r15
-;;>    149  mov rax, [rax+8]
-;;>    14d  mov rax, [rax+28h]
-;;>    151  mov ecx, ecx
-;;>    153  mov [rax+10h], rcx
-;;>    157  mov ecx, edi
-;;>    159  mov [rax+18h], rcx
-;;>    15d  mov ecx, ebx
-;;>    15f  mov [rax+20h], rcx
-;;>    163  mov dword [rax], 1
-;;>    169  mov edx, 4Ch
-;;>    16e  mov dword [rax+4], 4Ch
-;;>    175  mov ecx, 7
-;;>    17a  mov dword [rax+8], 7
-;;>    181  mov rdi, r15
-;;>    184  mov rax, [rdi+30h]
-;;>    188  mov rax, [rax+60h]
-;;>    18c  mov rsi, [rsp+8]
-;;>    191  call rax
-;;>    193  mov rcx, r15
-;;>    196  mov rcx, [rcx+8]
-;;>    19a  mov rdi, [rcx+28h]
-;;>    19e  mov r10, rax
-;;>    1a1  mov rbx, [rsp+10h]
-;;>    1a6  mov r12, [rsp+18h]
-;;>    1ab  mov r13, [rsp+20h]
-;;>    1b0  mov r14, [rsp+28h]
-;;>    1b5  add rsp, 30h
-;;>    1b9  mov rsp, rbp
-;;>    1bc  pop rbp
-;;>    1bd  jmp r10
-;;>    1c0  ud2
-;;>    1c2  ud2
+;;>     36  mov rbx, rdi
+;;>     39  mov rax, r15
+;;>     3c  mov eax, [rax+0A4h]
+;;>     42  test eax, eax
+;;>     44  jne near 13Ah
+;;>     4a  mov ecx, [r13+50h]
+;;>     4e  cmp ecx, 8
+;;>     51  jae near 0CCh
+;;>     57  mov rsi, rcx
+;;>     5a  shl esi, 4
+;;>     5d  mov rsi, [r12+rsi+8]
+;;>     62  lea r8, [r13+60h]
+;;>     66  cmp rsi, r8
+;;>     69  jne near 0CCh
+;;>     6f  lea eax, [rdi+1]
+;;>     72  add ebx, 1
+;;>     78  mov rcx, r14
+;;>     7b  cmp ebx, ecx
+;;>     7d  jae near 8Eh
+;;>     83  mov rdi, rax
+;;>     86  mov r14, rcx
+;;>     89  jmp 39h
+;;>     8e  mov rbx, [rsp+10h]
+;;>     93  mov r12, [rsp+18h]
+;;>     98  mov r13, [rsp+20h]
+;;>     9d  mov r14, [rsp+28h]
+;;>     a2  add rsp, 30h
+;;>     a6  mov rsp, rbp
+;;>     a9  pop rbp
+;;>     aa  ret
+;;>     ab  mov rdi, r15
+;;>     ae  mov rax, [rdi+30h]
+;;>     b2  mov rax, [rax+60h]
+;;>     b6  mov esi, 1
+;;>     bb  mov edx, 0FFFFFFFFh
+;;>     c0  mov ecx, 7
+;;>     c5  call rax
+;;>     c7  jmp 30h
+;;>     cc  cmp ecx, 8
+;;>     cf  jae near 1B1h
+;;>     d5  mov r9, rcx
+;;>     d8  shl r9d, 4
+;;>     dc  lea r8, [r12+r9]
+;;>     e0  cmp ecx, 8
+;;>     e3  cmovae r8, r12
+;;>     e7  mov r10, [r8]
+;;>     ea  cmp r10, 1
+;;>     ee  jne near 12Bh
+;;>     f4  mov rax, [r8+8]
+;;>     f8  mov rcx, [rax+8]
+;;>     fc  cmp rcx, r13
+;;>     ff  jne near 10Fh
+;;>    105  mov rax, [rax]
+;;>    108  call rax
+;;>    10a  jmp 72h
+;;>    10f  mov [rcx+10h], r13
+;;>    113  mov [rsp], r13
+;;>    117  mov rax, [rax]
+;;>    11a  mov r15, rcx
+;;>    11d  call rax
+;;>    11f  mov rcx, [rsp]
+;;>    123  mov r15, rcx
+;;>    126  jmp 72h
+;;>    12b  mov rax, [r8+8]
+;;>    12f  test rax, rax
+;;>    132  je near 1B3h
+;;>    138  ud2
+;;>    13a  mov rcx, r14
+;;>    13d  mov rax, r15
+;;>    140  mov rax, [rax+8]
+;;>    144  mov rax, [rax+28h]
+;;>    148  mov ecx, ecx
+;;>    14a  mov [rax+10h], rcx
+;;>    14e  mov ecx, edi
+;;>    150  mov [rax+18h], rcx
+;;>    154  mov ecx, ebx
+;;>    156  mov [rax+20h], rcx
+;;>    15a  mov rcx, 4C00000001h
+;;>    164  mov [rax], rcx
+;;>    167  mov qword [rax+8], 7
+;;>    16f  mov esi, [rax]
+;;>    171  mov edx, [rax+4]
+;;>    174  mov ecx, [rax+8]
+;;>    177  mov rdi, r15
+;;>    17a  mov rax, [rdi+30h]
+;;>    17e  mov rax, [rax+60h]
+;;>    182  call rax
+;;>    184  mov rcx, r15
+;;>    187  mov rcx, [rcx+8]
+;;>    18b  mov rdi, [rcx+28h]
+;;>    18f  mov r10, rax
+;;>    192  mov rbx, [rsp+10h]
+;;>    197  mov r12, [rsp+18h]
+;;>    19c  mov r13, [rsp+20h]
+;;>    1a1  mov r14, [rsp+28h]
+;;>    1a6  add rsp, 30h
+;;>    1aa  mov rsp, rbp
+;;>    1ad  pop rbp
+;;>    1ae  jmp r10
+;;>    1b1  ud2
+;;>    1b3  ud2
 ;;> inline-guarded in function 1: done

@@ -50,14 +50,14 @@
 ;;>
 ;;>                                 block2:
 ;;> @0000                               v2 = iconst.i32 0
-;;> @0003                               v39 = iconst.i32 8
-;;> @0003                               v41 = load.i64 notrap aligned readonly can_move region1 v1+64
-;;> @0003                               v42 = iconst.i64 4
-;;> @0003                               v47 = iconst.i64 96
-;;> @0003                               v48 = iadd.i64 v1, v47  ; v47 = 96
-;;>                                     v109 = iconst.i32 1
-;;> @0003                               v63 = iconst.i64 1
-;;> @0003                               v70 = stack_addr.i64 ss0
+;;> @0003                               v38 = iconst.i32 8
+;;> @0003                               v40 = load.i64 notrap aligned readonly can_move region1 v1+64
+;;> @0003                               v41 = iconst.i64 4
+;;> @0003                               v46 = iconst.i64 96
+;;> @0003                               v47 = iadd.i64 v1, v46  ; v46 = 96
+;;>                                     v94 = iconst.i32 1
+;;> @0003                               v62 = iconst.i64 1
+;;> @0003                               v69 = stack_addr.i64 ss0
 ;;> @0001                               jump block4(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
 ;;>                                 block4(v20: i32, v22: i32):
@@ -75,87 +75,89 @@
 ;;> @0001                               store notrap aligned region2 v21, v17+24
 ;;> @0001                               v23 = uextend.i64 v22
 ;;> @0001                               store notrap aligned region2 v23, v17+32
-;;> @0001                               store.i32 notrap aligned region2 v109, v17  ; v109 = 1
-;;> @0001                               v25 = iconst.i32 76
-;;> @0001                               store notrap aligned region2 v25, v17+4  ; v25 = 76
-;;>                                     v116 = iconst.i32 7
-;;> @0001                               store notrap aligned region2 v116, v17+8  ; v116 = 7
-;;> @0001                               v30 = get_pinned_reg.i64
-;;> @0001                               v31 = load.i64 notrap aligned readonly region1 v30+48
-;;> @0001                               v32 = load.i64 notrap aligned readonly region1 v31+96
-;;> @0001                               v33 = call_indirect sig0, v32(v30, v109, v25, v116)  ; v109 = 1, v25 = 76, v116 = 7
-;;> @0001                               v34 = get_pinned_reg.i64
-;;> @0001                               v35 = load.i64 notrap aligned readonly region1 v34+8
-;;> @0001                               v36 = load.i64 notrap aligned readonly region1 v35+40
-;;> @0001                               return_call_indirect sig1, v33(v36)
+;;> @0001                               v24 = iconst.i64 0x004c_0000_0001
+;;> @0001                               store notrap aligned region2 v24, v17  ; v24 = 0x004c_0000_0001
+;;> @0001                               v25 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v25, v17+8  ; v25 = 7
+;;> @0001                               v26 = load.i32 notrap aligned region2 v17
+;;> @0001                               v27 = load.i32 notrap aligned region2 v17+4
+;;> @0001                               v28 = load.i32 notrap aligned region2 v17+8
+;;> @0001                               v29 = get_pinned_reg.i64
+;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+48
+;;> @0001                               v31 = load.i64 notrap aligned readonly region1 v30+96
+;;> @0001                               v32 = call_indirect sig0, v31(v29, v26, v27, v28)
+;;> @0001                               v33 = get_pinned_reg.i64
+;;> @0001                               v34 = load.i64 notrap aligned readonly region1 v33+8
+;;> @0001                               v35 = load.i64 notrap aligned readonly region1 v34+40
+;;> @0001                               return_call_indirect sig1, v32(v35)
 ;;>
 ;;>                                 block6:
-;;> @0002                               v37 = load.i32 notrap aligned region3 v1+80
-;;>                                     v103 = iconst.i32 8
-;;>                                     v104 = icmp uge v37, v103  ; v103 = 8
-;;> @0003                               brif v104, block8, block9
+;;> @0002                               v36 = load.i32 notrap aligned region3 v1+80
+;;>                                     v88 = iconst.i32 8
+;;>                                     v89 = icmp uge v36, v88  ; v88 = 8
+;;> @0003                               brif v89, block8, block9
 ;;>
 ;;>                                 block9:
-;;>                                     v105 = iconst.i64 4
-;;>                                     v106 = ishl.i32 v37, v105  ; v105 = 4
-;;> @0003                               v44 = uextend.i64 v106
-;;> @0003                               v45 = iadd.i64 v41, v44
-;;> @0003                               v46 = load.i64 notrap aligned region4 v45+8
-;;>                                     v107 = iadd.i64 v1, v47  ; v47 = 96
-;;>                                     v108 = icmp ne v46, v107
-;;> @0003                               brif v108, block8, block10
+;;>                                     v90 = iconst.i64 4
+;;>                                     v91 = ishl.i32 v36, v90  ; v90 = 4
+;;> @0003                               v43 = uextend.i64 v91
+;;> @0003                               v44 = iadd.i64 v40, v43
+;;> @0003                               v45 = load.i64 notrap aligned region4 v44+8
+;;>                                     v92 = iadd.i64 v1, v46  ; v46 = 96
+;;>                                     v93 = icmp ne v45, v92
+;;> @0003                               brif v93, block8, block10
 ;;>
 ;;>                                 block10:
-;;> @0004                               v52 = iadd.i32 v20, v109  ; v109 = 1
-;;> @0005                               jump block7(v52)
+;;> @0004                               v51 = iadd.i32 v20, v94  ; v94 = 1
+;;> @0005                               jump block7(v51)
 ;;>
 ;;>                                 block8 cold:
-;;> @0003                               trapnz.i8 v104, user4
-;;>                                     v110 = iconst.i64 4
-;;>                                     v111 = ishl.i32 v37, v110  ; v110 = 4
-;;>                                     v112 = uextend.i64 v111
-;;>                                     v113 = iadd.i64 v41, v112
-;;> @0003                               v61 = select_spectre_guard.i64 v104, v41, v113
-;;> @0003                               v62 = load.i64 notrap aligned region4 v61
-;;>                                     v114 = iconst.i64 1
-;;>                                     v115 = icmp ne v62, v114  ; v114 = 1
-;;> @0003                               brif v115, block12, block13
+;;> @0003                               trapnz.i8 v89, user4
+;;>                                     v95 = iconst.i64 4
+;;>                                     v96 = ishl.i32 v36, v95  ; v95 = 4
+;;>                                     v97 = uextend.i64 v96
+;;>                                     v98 = iadd.i64 v40, v97
+;;> @0003                               v60 = select_spectre_guard.i64 v89, v40, v98
+;;> @0003                               v61 = load.i64 notrap aligned region4 v60
+;;>                                     v99 = iconst.i64 1
+;;>                                     v100 = icmp ne v61, v99  ; v99 = 1
+;;> @0003                               brif v100, block12, block13
 ;;>
 ;;>                                 block12 cold:
-;;> @0003                               v65 = load.i64 notrap aligned region4 v61+8
-;;> @0003                               trapz v65, user5
+;;> @0003                               v64 = load.i64 notrap aligned region4 v60+8
+;;> @0003                               trapz v64, user5
 ;;> @0003                               trap user6
 ;;>
 ;;>                                 block13 cold:
-;;> @0003                               v66 = load.i64 notrap aligned region4 v61+8
-;;> @0003                               v67 = load.i64 notrap aligned readonly region1 v66+8
-;;> @0003                               v68 = icmp ne v67, v1
-;;> @0003                               brif v68, block14, block15
+;;> @0003                               v65 = load.i64 notrap aligned region4 v60+8
+;;> @0003                               v66 = load.i64 notrap aligned readonly region1 v65+8
+;;> @0003                               v67 = icmp ne v66, v1
+;;> @0003                               brif v67, block14, block15
 ;;>
 ;;>                                 block14 cold:
-;;> @0003                               store.i64 notrap aligned region1 v1, v67+16
-;;> @0003                               store.i64 notrap aligned region5 v1, v70
-;;> @0003                               v71 = load.i64 notrap aligned region6 v66
-;;> @0003                               set_pinned_reg.i64 v67
-;;> @0003                               v72 = call_indirect sig2, v71(v20)
-;;> @0003                               v73 = load.i64 notrap aligned region5 v70
-;;> @0003                               set_pinned_reg v73
-;;> @0003                               jump block16(v72)
+;;> @0003                               store.i64 notrap aligned region1 v1, v66+16
+;;> @0003                               store.i64 notrap aligned region5 v1, v69
+;;> @0003                               v70 = load.i64 notrap aligned region6 v65
+;;> @0003                               set_pinned_reg.i64 v66
+;;> @0003                               v71 = call_indirect sig2, v70(v20)
+;;> @0003                               v72 = load.i64 notrap aligned region5 v69
+;;> @0003                               set_pinned_reg v72
+;;> @0003                               jump block16(v71)
 ;;>
 ;;>                                 block15 cold:
-;;> @0003                               v74 = load.i64 notrap aligned region6 v66
-;;> @0003                               v75 = call_indirect sig2, v74(v20)
-;;> @0003                               jump block16(v75)
+;;> @0003                               v73 = load.i64 notrap aligned region6 v65
+;;> @0003                               v74 = call_indirect sig2, v73(v20)
+;;> @0003                               jump block16(v74)
 ;;>
-;;>                                 block16(v69: i32) cold:
-;;> @0003                               jump block7(v69)
+;;>                                 block16(v68: i32) cold:
+;;> @0003                               jump block7(v68)
 ;;>
-;;>                                 block7(v38: i32):
-;;> @0006                               v80 = iadd.i32 v22, v109  ; v109 = 1
-;;> @0007                               v84 = icmp ult v80, v0
-;;> @0008                               brif v84, block4(v38, v80), block17
+;;>                                 block7(v37: i32):
+;;> @0006                               v79 = iadd.i32 v22, v94  ; v94 = 1
+;;> @0007                               v83 = icmp ult v79, v0
+;;> @0008                               brif v83, block4(v37, v79), block17
 ;;>
 ;;>                                 block17:
-;;> @000a                               return v38
+;;> @000a                               return v37
 ;;> }
 ;;> inline-guarded in function 1: done

@@ -47,30 +47,28 @@
 ;;> @0001                               store notrap aligned region2 v13, v9+32
 ;;> @0001                               v14 = uextend.i64 v1
 ;;> @0001                               store notrap aligned region2 v14, v9+48
-;;> @0001                               v15 = iconst.i32 0
-;;> @0001                               store notrap aligned region2 v15, v9  ; v15 = 0
-;;> @0001                               v16 = iconst.i32 30
-;;> @0001                               store notrap aligned region2 v16, v9+4  ; v16 = 30
-;;> @0001                               v17 = iconst.i32 7
-;;> @0001                               store notrap aligned region2 v17, v9+8  ; v17 = 7
-;;> @0001                               v18 = iconst.i32 0
-;;> @0001                               v19 = iconst.i32 30
-;;> @0001                               v20 = iconst.i32 7
-;;> @0001                               v21 = get_pinned_reg.i64
-;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+48
-;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+96
-;;> @0001                               v24 = call_indirect sig0, v23(v21, v18, v19, v20)  ; v18 = 0, v19 = 30, v20 = 7
-;;> @0001                               v25 = get_pinned_reg.i64
-;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+8
-;;> @0001                               v27 = load.i64 notrap aligned readonly region1 v26+40
-;;> @0001                               return_call_indirect sig1, v24(v27)
+;;> @0001                               v15 = iconst.i64 0x001e_0000_0000
+;;> @0001                               store notrap aligned region2 v15, v9  ; v15 = 0x001e_0000_0000
+;;> @0001                               v16 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v16, v9+8  ; v16 = 7
+;;> @0001                               v17 = load.i32 notrap aligned region2 v9
+;;> @0001                               v18 = load.i32 notrap aligned region2 v9+4
+;;> @0001                               v19 = load.i32 notrap aligned region2 v9+8
+;;> @0001                               v20 = get_pinned_reg.i64
+;;> @0001                               v21 = load.i64 notrap aligned readonly region1 v20+48
+;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+96
+;;> @0001                               v23 = call_indirect sig0, v22(v20, v17, v18, v19)
+;;> @0001                               v24 = get_pinned_reg.i64
+;;> @0001                               v25 = load.i64 notrap aligned readonly region1 v24+8
+;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+40
+;;> @0001                               return_call_indirect sig1, v23(v26)
 ;;>
 ;;>                                 block4:
-;;> @0001                               v28 = iconst.i32 1
-;;> @0002                               v29 = isub.i32 v10, v28  ; v28 = 1
-;;> @0003                               brif v29, block2(v29), block5
+;;> @0001                               v27 = iconst.i32 1
+;;> @0002                               v28 = isub.i32 v10, v27  ; v27 = 1
+;;> @0003                               brif v28, block2(v28), block5
 ;;>
 ;;>                                 block5:
-;;> @0005                               v30 = iadd.i32 v1, v12  ; v12 = 0
-;;> @0006                               return v30
+;;> @0005                               v29 = iadd.i32 v1, v12  ; v12 = 0
+;;> @0006                               return v29
 ;;> }

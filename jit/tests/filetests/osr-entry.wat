@@ -56,83 +56,85 @@
 ;;> @0002                               v12 = get_pinned_reg.i64
 ;;> @0002                               v13 = load.i64 notrap aligned readonly region2 v12+8
 ;;> @0002                               v14 = load.i64 notrap aligned readonly region2 v13+40
-;;> @0002                               v16 = uextend.i64 v73
+;;> @0002                               v16 = uextend.i64 v71
 ;;> @0002                               store notrap aligned region0 v16, v14+16
 ;;> @0002                               v18 = uextend.i64 v4
 ;;> @0002                               store notrap aligned region0 v18, v14+24
-;;>                                     v75 = iadd.i32 v35, v64
-;;> @0002                               v20 = uextend.i64 v75
+;;>                                     v73 = iadd.i32 v34, v62
+;;> @0002                               v20 = uextend.i64 v73
 ;;> @0002                               store notrap aligned region0 v20, v14+40
-;;> @0000                               v2 = iconst.i32 0
-;;> @0002                               store notrap aligned region0 v2, v14  ; v2 = 0
-;;> @0002                               v22 = iconst.i32 36
-;;> @0002                               store notrap aligned region0 v22, v14+4  ; v22 = 36
-;;> @0002                               v23 = iconst.i32 7
-;;> @0002                               store notrap aligned region0 v23, v14+8  ; v23 = 7
-;;> @0002                               v27 = get_pinned_reg.i64
-;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+48
-;;> @0002                               v29 = load.i64 notrap aligned readonly region2 v28+96
-;;> @0002                               v30 = call_indirect sig0, v29(v27, v2, v22, v23)  ; v2 = 0, v22 = 36, v23 = 7
-;;> @0002                               v31 = get_pinned_reg.i64
-;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31+8
-;;> @0002                               v33 = load.i64 notrap aligned readonly region2 v32+40
-;;> @0002                               return_call_indirect sig1, v30(v33)
+;;> @0002                               v21 = iconst.i64 0x0024_0000_0000
+;;> @0002                               store notrap aligned region0 v21, v14  ; v21 = 0x0024_0000_0000
+;;> @0002                               v22 = iconst.i64 7
+;;> @0002                               store notrap aligned region0 v22, v14+8  ; v22 = 7
+;;> @0002                               v23 = load.i32 notrap aligned region0 v14
+;;> @0002                               v24 = load.i32 notrap aligned region0 v14+4
+;;> @0002                               v25 = load.i32 notrap aligned region0 v14+8
+;;> @0002                               v26 = get_pinned_reg.i64
+;;> @0002                               v27 = load.i64 notrap aligned readonly region2 v26+48
+;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+96
+;;> @0002                               v29 = call_indirect sig0, v28(v26, v23, v24, v25)
+;;> @0002                               v30 = get_pinned_reg.i64
+;;> @0002                               v31 = load.i64 notrap aligned readonly region2 v30+8
+;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31+40
+;;> @0002                               return_call_indirect sig1, v29(v32)
 ;;>
 ;;>                                 block6:
-;;>                                     v74 = iadd.i32 v35, v64
-;;> @0003                               jump block7(v74, v73, v4)
+;;>                                     v72 = iadd.i32 v34, v62
+;;> @0003                               jump block7(v72, v71, v4)
 ;;>
 ;;>                                 block1:
-;;> @0003                               v34 = load.i32 notrap aligned region0 v0+48
-;;> @0003                               jump block7(v34, v3, v5)
+;;> @0003                               v33 = load.i32 notrap aligned region0 v0+48
+;;> @0003                               jump block7(v33, v3, v5)
 ;;>
-;;>                                 block7(v35: i32, v64: i32, v66: i32):
-;;> @0003                               v62 = iconst.i32 1
-;;> @0003                               jump block8(v66)
+;;>                                 block7(v34: i32, v62: i32, v64: i32):
+;;> @0003                               v60 = iconst.i32 1
+;;> @0003                               jump block8(v64)
 ;;>
-;;>                                 block8(v46: i32):
-;;> @0003                               v37 = get_pinned_reg.i64
-;;> @0003                               v38 = load.i32 notrap aligned region1 v37+96
-;;> @0003                               brif v38, block9, block10
+;;>                                 block8(v45: i32):
+;;> @0003                               v36 = get_pinned_reg.i64
+;;> @0003                               v37 = load.i32 notrap aligned region1 v36+96
+;;> @0003                               brif v37, block9, block10
 ;;>
 ;;>                                 block9 cold:
-;;> @0003                               v39 = get_pinned_reg.i64
-;;> @0003                               v40 = load.i64 notrap aligned readonly region2 v39+8
-;;> @0003                               v41 = load.i64 notrap aligned readonly region2 v40+40
-;;> @0003                               v43 = uextend.i64 v64
-;;> @0003                               store notrap aligned region0 v43, v41+16
-;;>                                     v76 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v76, v41+24
-;;> @0003                               v47 = uextend.i64 v46
-;;> @0003                               store notrap aligned region0 v47, v41+32
-;;> @0003                               v48 = uextend.i64 v35
-;;> @0003                               store notrap aligned region0 v48, v41+48
-;;>                                     v77 = iconst.i32 0
-;;> @0003                               store notrap aligned region0 v77, v41  ; v77 = 0
-;;> @0003                               v50 = iconst.i32 44
-;;> @0003                               store notrap aligned region0 v50, v41+4  ; v50 = 44
-;;>                                     v78 = iconst.i32 7
-;;> @0003                               store notrap aligned region0 v78, v41+8  ; v78 = 7
-;;> @0003                               v55 = get_pinned_reg.i64
-;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+48
-;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+96
-;;> @0003                               v58 = call_indirect sig0, v57(v55, v77, v50, v78)  ; v77 = 0, v50 = 44, v78 = 7
-;;> @0003                               v59 = get_pinned_reg.i64
-;;> @0003                               v60 = load.i64 notrap aligned readonly region2 v59+8
-;;> @0003                               v61 = load.i64 notrap aligned readonly region2 v60+40
-;;> @0003                               return_call_indirect sig1, v58(v61)
+;;> @0003                               v38 = get_pinned_reg.i64
+;;> @0003                               v39 = load.i64 notrap aligned readonly region2 v38+8
+;;> @0003                               v40 = load.i64 notrap aligned readonly region2 v39+40
+;;> @0003                               v42 = uextend.i64 v62
+;;> @0003                               store notrap aligned region0 v42, v40+16
+;;>                                     v74 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v74, v40+24
+;;> @0003                               v46 = uextend.i64 v45
+;;> @0003                               store notrap aligned region0 v46, v40+32
+;;> @0003                               v47 = uextend.i64 v34
+;;> @0003                               store notrap aligned region0 v47, v40+48
+;;> @0003                               v48 = iconst.i64 0x002c_0000_0000
+;;> @0003                               store notrap aligned region0 v48, v40  ; v48 = 0x002c_0000_0000
+;;>                                     v75 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v75, v40+8  ; v75 = 7
+;;> @0003                               v50 = load.i32 notrap aligned region0 v40
+;;> @0003                               v51 = load.i32 notrap aligned region0 v40+4
+;;> @0003                               v52 = load.i32 notrap aligned region0 v40+8
+;;> @0003                               v53 = get_pinned_reg.i64
+;;> @0003                               v54 = load.i64 notrap aligned readonly region2 v53+48
+;;> @0003                               v55 = load.i64 notrap aligned readonly region2 v54+96
+;;> @0003                               v56 = call_indirect sig0, v55(v53, v50, v51, v52)
+;;> @0003                               v57 = get_pinned_reg.i64
+;;> @0003                               v58 = load.i64 notrap aligned readonly region2 v57+8
+;;> @0003                               v59 = load.i64 notrap aligned readonly region2 v58+40
+;;> @0003                               return_call_indirect sig1, v56(v59)
 ;;>
 ;;>                                 block10:
-;;>                                     v70 = iconst.i32 1
-;;>                                     v71 = isub.i32 v46, v70  ; v70 = 1
-;;> @0005                               brif v71, block8(v71), block11
+;;>                                     v68 = iconst.i32 1
+;;>                                     v69 = isub.i32 v45, v68  ; v68 = 1
+;;> @0005                               brif v69, block8(v69), block11
 ;;>
 ;;>                                 block11:
-;;>                                     v72 = iconst.i32 1
-;;>                                     v73 = isub.i32 v64, v72  ; v72 = 1
-;;> @0009                               brif v73, block4, block12
+;;>                                     v70 = iconst.i32 1
+;;>                                     v71 = isub.i32 v62, v70  ; v70 = 1
+;;> @0009                               brif v71, block4, block12
 ;;>
 ;;>                                 block12:
-;;> @0007                               v67 = iadd.i32 v35, v64
-;;> @000b                               return v67
+;;> @0007                               v65 = iadd.i32 v34, v62
+;;> @000b                               return v65
 ;;> }

@@ -48,9 +48,9 @@
 ;;>
 ;;>                                 block2:
 ;;> @0001                               v13 = get_pinned_reg.i64
-;;>                                     v44 = iconst.i32 0
-;;> @0002                               v37 = iconst.i32 1
-;;> @0001                               jump block4(v0, v44)  ; v44 = 0
+;;>                                     v43 = iconst.i32 0
+;;> @0002                               v36 = iconst.i32 1
+;;> @0001                               jump block4(v0, v43)  ; v43 = 0
 ;;>
 ;;>                                 block4(v19: i32, v21: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
@@ -65,29 +65,31 @@
 ;;> @0001                               store notrap aligned region2 v20, v18+16
 ;;> @0001                               v22 = uextend.i64 v21
 ;;> @0001                               store notrap aligned region2 v22, v18+24
-;;> @0001                               store.i32 notrap aligned region2 v44, v18  ; v44 = 0
-;;> @0001                               v24 = iconst.i32 27
-;;> @0001                               store notrap aligned region2 v24, v18+4  ; v24 = 27
-;;>                                     v47 = iconst.i32 7
-;;> @0001                               store notrap aligned region2 v47, v18+8  ; v47 = 7
-;;> @0001                               v29 = get_pinned_reg.i64
-;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+48
-;;> @0001                               v31 = load.i64 notrap aligned readonly region1 v30+96
-;;> @0001                               v32 = call_indirect sig0, v31(v29, v44, v24, v47)  ; v44 = 0, v24 = 27, v47 = 7
-;;> @0001                               v33 = get_pinned_reg.i64
-;;> @0001                               v34 = load.i64 notrap aligned readonly region1 v33+8
-;;> @0001                               v35 = load.i64 notrap aligned readonly region1 v34+40
-;;> @0001                               return_call_indirect sig1, v32(v35)
+;;> @0001                               v23 = iconst.i64 0x001b_0000_0000
+;;> @0001                               store notrap aligned region2 v23, v18  ; v23 = 0x001b_0000_0000
+;;> @0001                               v24 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v24, v18+8  ; v24 = 7
+;;> @0001                               v25 = load.i32 notrap aligned region2 v18
+;;> @0001                               v26 = load.i32 notrap aligned region2 v18+4
+;;> @0001                               v27 = load.i32 notrap aligned region2 v18+8
+;;> @0001                               v28 = get_pinned_reg.i64
+;;> @0001                               v29 = load.i64 notrap aligned readonly region1 v28+48
+;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+96
+;;> @0001                               v31 = call_indirect sig0, v30(v28, v25, v26, v27)
+;;> @0001                               v32 = get_pinned_reg.i64
+;;> @0001                               v33 = load.i64 notrap aligned readonly region1 v32+8
+;;> @0001                               v34 = load.i64 notrap aligned readonly region1 v33+40
+;;> @0001                               return_call_indirect sig1, v31(v34)
 ;;>
 ;;>                                 block6:
-;;>                                     v45 = iconst.i32 1
-;;>                                     v46 = isub.i32 v19, v45  ; v45 = 1
-;;> @0002                               v36 = iadd.i32 v21, v19
-;;> @0004                               brif v46, block4(v46, v36), block7
+;;>                                     v44 = iconst.i32 1
+;;>                                     v45 = isub.i32 v19, v44  ; v44 = 1
+;;> @0002                               v35 = iadd.i32 v21, v19
+;;> @0004                               brif v45, block4(v45, v35), block7
 ;;>
 ;;>                                 block7:
-;;> @0006                               v41 = get_pinned_reg.i64
-;;> @0006                               v42 = load.i64 notrap aligned region3 v41+64
-;;> @0006                               v43 = call_indirect sig2, v42(v36)
-;;> @0007                               return v43
+;;> @0006                               v40 = get_pinned_reg.i64
+;;> @0006                               v41 = load.i64 notrap aligned region3 v40+64
+;;> @0006                               v42 = call_indirect sig2, v41(v35)
+;;> @0007                               return v42
 ;;> }

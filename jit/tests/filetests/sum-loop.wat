@@ -49,21 +49,20 @@
 ;;>     49  mov [rcx+18h], rdx
 ;;>     4d  mov eax, eax
 ;;>     4f  mov [rcx+20h], rax
-;;>     53  xor esi, esi
-;;>     55  mov dword [rcx], 0
-;;>     5b  mov edx, 21h
-;;>     60  mov dword [rcx+4], 21h
-;;>     67  mov eax, 7
-;;>     6c  mov dword [rcx+8], 7
-;;>     73  mov rdi, r15
-;;>     76  mov rcx, [rdi+30h]
-;;>     7a  mov r8, [rcx+60h]
-;;>     7e  mov rcx, rax
-;;>     81  call r8
-;;>     84  mov rcx, r15
-;;>     87  mov rcx, [rcx+8]
-;;>     8b  mov rdi, [rcx+28h]
-;;>     8f  mov r10, rax
-;;>     92  mov rsp, rbp
-;;>     95  pop rbp
-;;>     96  jmp r10
+;;>     53  mov rax, 2100000000h
+;;>     5d  mov [rcx], rax
+;;>     60  mov qword [rcx+8], 7
+;;>     68  mov esi, [rcx]
+;;>     6a  mov edx, [rcx+4]
+;;>     6d  mov ecx, [rcx+8]
+;;>     70  mov rdi, r15
+;;>     73  mov rax, [rdi+30h]
+;;>     77  mov rax, [rax+60h]
+;;>     7b  call rax
+;;>     7d  mov rcx, r15
+;;>     80  mov rcx, [rcx+8]
+;;>     84  mov rdi, [rcx+28h]
+;;>     88  mov r10, rax
+;;>     8b  mov rsp, rbp
+;;>     8e  pop rbp
+;;>     8f  jmp r10
