@@ -3,7 +3,7 @@
 //! Every access is checked against the memory's length. A 32-bit address plus a 32-bit offset cannot overflow 64 bits.
 
 use crate::bytecode::Slot;
-use crate::interp::machine::{Flow, Regs, publish};
+use crate::interp::machine::{Flow, Regs, publish, stop};
 use crate::runtime;
 use crate::trap::TrapCode;
 
@@ -109,6 +109,7 @@ unsafe fn put<const N: usize>(regs: &mut Regs, address: u64, bytes: [u8; N]) -> 
     }
 }
 
+#[inline(always)]
 pub(in crate::interp) unsafe fn memory_size(regs: &mut Regs, dst: Slot, _memory: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
@@ -119,17 +120,15 @@ pub(in crate::interp) unsafe fn memory_size(regs: &mut Regs, dst: Slot, _memory:
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_grow(
-    regs: &mut Regs,
-    dst: Slot,
-    delta: Slot,
-    memory: u32,
-) -> Flow {
+pub(in crate::interp) unsafe fn memory_grow(regs: &mut Regs, dst: Slot, delta: Slot, memory: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         publish(regs.exec, regs.ip);
         let delta = regs.u32(delta) as u64;
-        let old = runtime::memory_grow((*regs.exec).context, memory, delta);
+        let old = match runtime::memory_grow((*regs.exec).context, memory, delta) {
+            Ok(old) => old,
+            Err(unwind) => return stop(regs.exec, unwind),
+        };
         regs.set(dst, old as i32);
         regs.reload_memory();
         regs.next()
@@ -156,12 +155,7 @@ pub(super) unsafe fn three(regs: &Regs, base: Slot) -> [u64; 3] {
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_copy(
-    regs: &mut Regs,
-    base: Slot,
-    to: u32,
-    from: u32,
-) -> Flow {
+pub(in crate::interp) unsafe fn memory_copy(regs: &mut Regs, base: Slot, to: u32, from: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, bytes] = three(regs, base);
@@ -183,12 +177,7 @@ pub(in crate::interp) unsafe fn memory_fill(regs: &mut Regs, base: Slot, memory:
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_init(
-    regs: &mut Regs,
-    base: Slot,
-    memory: u32,
-    segment: u32,
-) -> Flow {
+pub(in crate::interp) unsafe fn memory_init(regs: &mut Regs, base: Slot, memory: u32, segment: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, bytes] = three(regs, base);
