@@ -27,14 +27,14 @@ macro_rules! for_each_op {
             Return return_none "return" {}
             ReturnOne return_one "return" { src: Slot }
             ReturnConst return_constant "return" { value: u64 }
-            ReturnMany return_many "return" { src: Slot, count: u32 }
+            ReturnMany return_many "return" { from: Slot, count: u32 }
             Call call "call" { function: u32, base: Slot }
             CallImport call_import "call.import" { function: u32, base: Slot, place: i32 }
-            CallIndirect call_indirect "call_indirect" { table: u16, signature: u32, index: Slot, base: Slot }
+            CallIndirect call_indirect "call_indirect" { table: u16, signature: u32, callee: Slot, base: Slot }
             // Moves. `Select` takes its condition from the `Operand` behind it.
             Copy copy "copy" { dst: Slot, src: Slot }
             CopyTwo copy_two "copy2" { to: Slot, a: Slot, b: Slot }
-            CopyMany copy_many "copy.many" { to: Slot, src: Slot, count: u32 }
+            CopyMany copy_many "copy.many" { to: Slot, from: Slot, count: u32 }
             Const constant "const" { dst: Slot, value: u64 }
             Select select "select" { dst: Slot, a: Slot, b: Slot }
             Operand operand ".." { slot: Slot }
@@ -47,7 +47,7 @@ macro_rules! for_each_op {
             RefFuncImported ref_func_imported "ref.func.imported" { dst: Slot, place: i32 }
             // Tables and bulk memory. Operands lie in consecutive slots from `base`.
             TableGet table_get "table.get" { dst: Slot, index: Slot, table: u32 }
-            TableSet table_set "table.set" { table: u32, index: Slot, src: Slot }
+            TableSet table_set "table.set" { table: u32, index: Slot, value: Slot }
             TableSize table_size "table.size" { dst: Slot, table: u32 }
             TableGrow table_grow "table.grow" { base: Slot, table: u32 }
             TableFill table_fill "table.fill" { base: Slot, table: u32 }
@@ -333,8 +333,20 @@ macro_rules! target_of {
     ($other:ident $value:ident $(, $rest:ident $same:ident)*) => { target_of!($($rest $same),*) };
 }
 
+/// Fills in which of a list of operands are slots that the op reads one value from: the first operand has one of four names, the second one of two.
+macro_rules! reads_of {
+    ($reads:ident;) => {};
+    ($reads:ident; a Slot $value:ident $($rest:ident)*) => { $reads[0] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; address Slot $value:ident $($rest:ident)*) => { $reads[0] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; src Slot $value:ident $($rest:ident)*) => { $reads[0] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; index Slot $value:ident $($rest:ident)*) => { $reads[0] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; b Slot $value:ident $($rest:ident)*) => { $reads[1] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; value Slot $value:ident $($rest:ident)*) => { $reads[1] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; $other:ident $ty:ident $value:ident $($rest:ident)*) => { reads_of!($reads; $($rest)*) };
+}
+
 macro_rules! define_op {
-    ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ty),* })*) => {
+    ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => {
         /// One operation of the register bytecode; see the table in this file.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(u16)]
@@ -360,6 +372,15 @@ macro_rules! define_op {
             #[allow(unused_variables)]
             pub(super) fn target_mut(&mut self) -> Option<&mut Target> {
                 match self { $(Op::$variant { $($field),* } => target_of!($($field $field),*),)* }
+            }
+
+            /// The slots of the first and the second operand that the interpreter may take from its accumulator instead
+            /// (`crate::interp::machine::Regs::first`).
+            #[allow(unused_variables, unused_mut)]
+            pub(super) fn reads(&self) -> [Option<Slot>; 2] {
+                let mut reads = [None; 2];
+                match self { $(Op::$variant { $($field),* } => { reads_of!(reads; $($field $ty $field)*); })* }
+                reads
             }
 
             fn write_operands(&self, pc: u32, f: &mut dyn fmt::Write) -> fmt::Result {

@@ -12,6 +12,7 @@ mod ops;
 mod stack;
 
 pub(crate) use dispatch::{Handler, handler};
+pub(crate) use machine::{FIRST, SECOND};
 pub use stack::InterpStack;
 
 use crate::bytecode::{Bytecode, Inst};
@@ -149,6 +150,7 @@ impl Exec {
                 memory: if self.memory.is_null() { std::ptr::dangling_mut() } else { (*self.memory).base },
                 memory_length: self.memory_length(),
                 exec: self,
+                accumulator: 0,
             });
         }
     }

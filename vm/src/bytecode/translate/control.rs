@@ -263,7 +263,7 @@ impl Translator<'_> {
         let canonical = values.iter().all(|entry| entry.value == Value::Canonical);
         if canonical && values.len() > 2 {
             if values[0].slot != control.base {
-                self.emit(Op::CopyMany { to: control.base, src: values[0].slot, count: values.len() as u32 });
+                self.emit(Op::CopyMany { to: control.base, from: values[0].slot, count: values.len() as u32 });
             }
             return;
         }
@@ -383,7 +383,7 @@ impl Translator<'_> {
                         }
                     }
                 }
-                Op::ReturnMany { src: first.slot, count: results as u32 }
+                Op::ReturnMany { from: first.slot, count: results as u32 }
             }
         };
         self.emit(op);
@@ -418,7 +418,7 @@ impl Translator<'_> {
         let base = self.first_slot(params + 1);
         self.point(PointKind::Call);
         self.stack.truncate(self.stack.len() - params - 1);
-        self.emit(Op::CallIndirect { table: table as u16, signature, index, base });
+        self.emit(Op::CallIndirect { table: table as u16, signature, callee: index, base });
         self.push_canonical(results);
     }
 

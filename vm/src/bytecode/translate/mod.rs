@@ -9,12 +9,13 @@
 
 mod control;
 mod fuse;
+mod handlers;
 mod operators;
 mod stack;
 
 use super::frame::{FrameLayout, slots_of_all};
 use super::op::{Op, Slot};
-use super::{Bytecode, Inst, Point, PointKind};
+use super::{Bytecode, Point, PointKind};
 use crate::module::Module;
 use control::{Control, Label};
 use stack::OperandStack;
@@ -82,7 +83,7 @@ impl Translator<'_> {
         let result_slots = slots_of_all(ty.results());
         Bytecode {
             function: self.function,
-            ops: self.ops.into_iter().map(|op| Inst { handler: crate::interp::handler(&op), op }).collect(),
+            ops: handlers::assign(self.ops, &self.points),
             // Results are returned in the slots of the parameters.
             frame_slots: self.stack.highest().max(result_slots),
             param_slots: self.layout.param_slots(),

@@ -267,9 +267,9 @@ impl Translator<'_> {
                 self.emit_result(|dst| Op::TableGet { dst, index, table });
             }
             O::TableSet { table } => {
-                let src = self.pop_operand();
+                let value = self.pop_operand();
                 let index = self.pop_operand();
-                self.emit(Op::TableSet { table, index, src });
+                self.emit(Op::TableSet { table, index, value });
             }
             O::TableSize { table } => self.emit_result(|dst| Op::TableSize { dst, table }),
             O::TableGrow { table } => {

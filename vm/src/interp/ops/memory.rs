@@ -21,16 +21,16 @@ macro_rules! load {
     ($($name:ident $at_name:ident $ty:ty as $result:ty;)*) => {
         $(
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $name(regs: &mut Regs, dst: Slot, address: Slot, offset: u32) -> Flow {
+            pub(in crate::interp) unsafe fn $name<const M: u8>(regs: &mut Regs, dst: Slot, address: Slot, offset: u32) -> Flow {
                 // SAFETY: see `super`.
                 unsafe {
-                    let address = regs.u32(address) as u64 + offset as u64;
-                    $at_name(regs, dst, address)
+                    let address = regs.first::<M>(address) as u32 as u64 + offset as u64;
+                    $at_name::<0>(regs, dst, address)
                 }
             }
 
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $at_name(regs: &mut Regs, dst: Slot, address: u64) -> Flow {
+            pub(in crate::interp) unsafe fn $at_name<const M: u8>(regs: &mut Regs, dst: Slot, address: u64) -> Flow {
                 // SAFETY: see `super`; the place was checked, and the memory outlives the activation.
                 unsafe {
                     let Some(place) = place(regs, address, size_of::<$ty>() as u64) else {
@@ -61,28 +61,28 @@ macro_rules! store {
     ($($name:ident $at_name:ident $imm_name:ident $ty:ty;)*) => {
         $(
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $name(regs: &mut Regs, address: Slot, value: Slot, offset: u32) -> Flow {
+            pub(in crate::interp) unsafe fn $name<const M: u8>(regs: &mut Regs, address: Slot, value: Slot, offset: u32) -> Flow {
                 // SAFETY: see `super`.
                 unsafe {
-                    let address = regs.u32(address) as u64 + offset as u64;
-                    $at_name(regs, value, address)
+                    let address = regs.first::<M>(address) as u32 as u64 + offset as u64;
+                    $at_name::<M>(regs, value, address)
                 }
             }
 
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $imm_name(regs: &mut Regs, address: Slot, value: i32, offset: u32) -> Flow {
+            pub(in crate::interp) unsafe fn $imm_name<const M: u8>(regs: &mut Regs, address: Slot, value: i32, offset: u32) -> Flow {
                 // SAFETY: see `super`.
                 unsafe {
-                    let address = regs.u32(address) as u64 + offset as u64;
+                    let address = regs.first::<M>(address) as u32 as u64 + offset as u64;
                     put::<{ size_of::<$ty>() }>(regs, address, (value as $ty).to_le_bytes())
                 }
             }
 
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $at_name(regs: &mut Regs, value: Slot, address: u64) -> Flow {
+            pub(in crate::interp) unsafe fn $at_name<const M: u8>(regs: &mut Regs, value: Slot, address: u64) -> Flow {
                 // SAFETY: see `super`.
                 unsafe {
-                    let value = regs.u64(value) as $ty;
+                    let value = regs.second::<M>(value) as $ty;
                     put::<{ size_of::<$ty>() }>(regs, address, value.to_le_bytes())
                 }
             }
@@ -110,7 +110,7 @@ unsafe fn put<const N: usize>(regs: &mut Regs, address: u64, bytes: [u8; N]) -> 
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_size(regs: &mut Regs, dst: Slot, _memory: u32) -> Flow {
+pub(in crate::interp) unsafe fn memory_size<const M: u8>(regs: &mut Regs, dst: Slot, _memory: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let pages = (*regs.exec).memory_length() / 65536;
@@ -120,7 +120,7 @@ pub(in crate::interp) unsafe fn memory_size(regs: &mut Regs, dst: Slot, _memory:
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_grow(regs: &mut Regs, dst: Slot, delta: Slot, memory: u32) -> Flow {
+pub(in crate::interp) unsafe fn memory_grow<const M: u8>(regs: &mut Regs, dst: Slot, delta: Slot, memory: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         publish(regs.exec, regs.ip);
@@ -152,7 +152,7 @@ pub(super) unsafe fn three(regs: &Regs, base: Slot) -> [u64; 3] {
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_copy(regs: &mut Regs, base: Slot, to: u32, from: u32) -> Flow {
+pub(in crate::interp) unsafe fn memory_copy<const M: u8>(regs: &mut Regs, base: Slot, to: u32, from: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, bytes] = three(regs, base);
@@ -163,7 +163,7 @@ pub(in crate::interp) unsafe fn memory_copy(regs: &mut Regs, base: Slot, to: u32
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_fill(regs: &mut Regs, base: Slot, memory: u32) -> Flow {
+pub(in crate::interp) unsafe fn memory_fill<const M: u8>(regs: &mut Regs, base: Slot, memory: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, byte, bytes] = three(regs, base);
@@ -174,7 +174,7 @@ pub(in crate::interp) unsafe fn memory_fill(regs: &mut Regs, base: Slot, memory:
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_init(regs: &mut Regs, base: Slot, memory: u32, segment: u32) -> Flow {
+pub(in crate::interp) unsafe fn memory_init<const M: u8>(regs: &mut Regs, base: Slot, memory: u32, segment: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, bytes] = three(regs, base);
@@ -186,7 +186,7 @@ pub(in crate::interp) unsafe fn memory_init(regs: &mut Regs, base: Slot, memory:
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn data_drop(regs: &mut Regs, segment: u32) -> Flow {
+pub(in crate::interp) unsafe fn data_drop<const M: u8>(regs: &mut Regs, segment: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         runtime::data_drop((*regs.exec).context, segment);
