@@ -4,7 +4,7 @@
 //! function's own error) and, where wasm frames were live, to a [`WasmBacktrace`]. A host function's panic resumes here.
 
 use std::fmt;
-use vm::store::InstantiateError;
+use vm::store::{HostError, InstantiateError};
 use vm::trap::{Frame, Unwind};
 
 pub use anyhow::{Context, Error, Result, anyhow as format_err, bail, ensure};
@@ -108,15 +108,20 @@ impl fmt::Display for HostFailure {
 
 impl std::error::Error for HostFailure {}
 
+/// The error that a host function or a limiter returned.
+pub(crate) fn host_failure(error: HostError) -> Error {
+    match error.downcast::<HostFailure>() {
+        Ok(failure) => failure.0,
+        Err(error) => Error::from_boxed(error),
+    }
+}
+
 /// The error of a stop. Does not return where a host function panicked: the panic goes on from here.
 pub(crate) fn stopped(unwind: Unwind) -> Error {
     match unwind {
         Unwind::Trap { code, frames } => with_backtrace(Error::new(code), frames),
         Unwind::Host { error, frames } => {
-            let error = match error.downcast::<HostFailure>() {
-                Ok(failure) => failure.0,
-                Err(error) => Error::from_boxed(error),
-            };
+            let error = host_failure(error);
             with_backtrace(error, frames)
         }
         Unwind::Panic(payload) => std::panic::resume_unwind(payload),

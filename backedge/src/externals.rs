@@ -1,6 +1,6 @@
 //! What modules import and export: [`Extern`], and memories, tables and globals as handles into a store.
 
-use crate::error::not_instantiated;
+use crate::error::{host_failure, not_instantiated};
 use crate::store::{StoreId, func};
 use crate::types::{ExternType, GlobalType, MemoryType, Mutability, TableType};
 use crate::{AsContext, AsContextMut, Error, Func, Ref, Result, StoreContext, StoreContextMut, Val, bail, ensure, format_err};
@@ -222,7 +222,8 @@ impl Memory {
     pub fn grow(&self, mut store: impl AsContextMut, delta: u64) -> Result<u64> {
         let inner = store.as_context_mut().0;
         inner.check(self.store);
-        self.raw.grow(&mut inner.machine, delta).ok_or_else(|| format_err!("failed to grow memory by `{delta}`"))
+        let old = self.raw.grow(&mut inner.machine, delta).map_err(host_failure)?;
+        old.ok_or_else(|| format_err!("failed to grow memory by `{delta}`"))
     }
 }
 
@@ -367,7 +368,8 @@ impl Table {
         let inner = store.as_context_mut().0;
         let slot = self.slot(inner.id, init)?;
         // SAFETY: checked by `slot`.
-        unsafe { self.raw.grow(&mut inner.machine, delta, slot) }.ok_or_else(|| format_err!("failed to grow table by `{delta}`"))
+        let old = unsafe { self.raw.grow(&mut inner.machine, delta, slot) }.map_err(host_failure)?;
+        old.ok_or_else(|| format_err!("failed to grow table by `{delta}`"))
     }
 
     /// Sets `len` elements from `dst` on.

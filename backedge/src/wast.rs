@@ -24,6 +24,8 @@ pub struct Summary {
     pub failures: Vec<Failure>,
     /// Code versions that were published for the script's modules: by tier 1, by tier 2. Tells that the tiers meant to run did.
     pub compiled: [usize; 2],
+    /// Compiles that failed, in the compiler's words: their functions stayed interpreted.
+    pub uncompiled: Vec<String>,
 }
 
 /// A directive that did not do what the script says.
@@ -91,6 +93,7 @@ pub fn run(engine: &Engine, name: &str, text: &str) -> Result<Summary> {
         }
     }
     for module in &runner.modules {
+        summary.uncompiled.extend(module.loaded().code.failures().into_iter().map(|failure| format!("{name}: {}", failure.reason)));
         for version in module.loaded().code.versions() {
             summary.compiled[match version.tier {
                 vm::code::Tier::Baseline => 0,

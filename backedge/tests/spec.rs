@@ -53,6 +53,7 @@ struct Total {
     assertions: usize,
     superseded: usize,
     compiled: [usize; 2],
+    uncompiled: Vec<String>,
     failures: Vec<Failure>,
 }
 
@@ -74,14 +75,16 @@ fn run_all(config: &Config, scripts: &[Script]) -> Total {
             let Some(script) = scripts.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 return;
             };
-            let Summary { assertions, failures, compiled } = run(&engine, &script.name, script.text).unwrap_or_else(|error| Summary {
+            let Summary { assertions, failures, compiled, uncompiled } = run(&engine, &script.name, script.text).unwrap_or_else(|error| Summary {
                 assertions: 0,
                 compiled: [0; 2],
+                uncompiled: Vec::new(),
                 failures: vec![Failure { script: script.name.clone(), line: 0, column: 0, message: format!("{error:#}"), accepted: None }],
             });
             let mut total = total.lock().expect("no worker panics while it holds this");
             total.scripts += 1;
             total.assertions += assertions;
+            total.uncompiled.extend(uncompiled);
             total.compiled[0] += compiled[0];
             total.compiled[1] += compiled[1];
             for failure in failures {
@@ -117,14 +120,19 @@ fn main() {
         }
         let total = run_all(&config, &scripts);
         println!(
-            "spec suite, {name}: {} scripts, {} assertions, {} failed, {} superseded; {} versions by tier 1, {} by tier 2",
+            "spec suite, {name}: {} scripts, {} assertions, {} failed, {} superseded; {} versions by tier 1, {} by tier 2, {} not compiled",
             total.scripts,
             total.assertions,
             total.failures.len(),
             total.superseded,
             total.compiled[0],
-            total.compiled[1]
+            total.compiled[1],
+            total.uncompiled.len()
         );
+        for failure in total.uncompiled.iter().take(10) {
+            println!("  not compiled: {failure}");
+        }
+        failed += total.uncompiled.len();
         let [one, two] = total.compiled.map(|count| count > 0);
         if (one, two) != tiers {
             println!("  expected code by tier 1: {}, by tier 2: {}", tiers.0, tiers.1);

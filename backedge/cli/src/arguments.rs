@@ -3,23 +3,12 @@
 use std::ffi::OsString;
 
 /// Words that are not a file to run when they come first.
-const KNOWN: [&str; 8] = [
-    "run",
-    "inspect",
-    "dump",
-    "wast",
-    "help",
-    "--help",
-    "--version",
-    "-V",
-];
+const KNOWN: [&str; 8] = ["run", "inspect", "dump", "wast", "help", "--help", "--version", "-V"];
 
 /// Inserts `run` where the command line starts with a file or with an option of `run`.
 pub fn with_subcommand(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut args: Vec<OsString> = args.collect();
-    let short = args
-        .get(1)
-        .is_some_and(|first| first != "-h" && !KNOWN.iter().any(|known| first == known));
+    let short = args.get(1).is_some_and(|first| first != "-h" && !KNOWN.iter().any(|known| first == known));
     if short {
         args.insert(1, "run".into());
     }

@@ -16,8 +16,7 @@ pub fn dump(options: &Dump) -> Result<(), Failure> {
         // A policy with a compiler, and without threads of its own.
         config.tier(TierPolicy::Optimizing);
     }
-    let engine = Engine::new(&config)
-        .map_err(|error| Failure::Load(format!("cannot start the engine: {error:#}")))?;
+    let engine = Engine::new(&config).map_err(|error| Failure::Load(format!("cannot start the engine: {error:#}")))?;
     let module = load(&engine, &options.file)?;
     let functions = match &options.func {
         Some(name) => vec![find(&module, name)?],
@@ -29,11 +28,7 @@ pub fn dump(options: &Dump) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     for function in functions {
         let text = stage(&module, function, options)?;
-        let name = module
-            .loaded()
-            .module
-            .function_name(function)
-            .unwrap_or("<no name>");
+        let name = module.loaded().module.function_name(function).unwrap_or("<no name>");
         // A reader that went away (`| head`) is no failure.
         if writeln!(out, ";; function {function} {name}\n{}\n", text.trim_end()).is_err() {
             return Ok(());
@@ -58,11 +53,7 @@ fn find(module: &Module, name: &str) -> Result<u32, Failure> {
         .filter(|&index| index < count)
         .or_else(|| (0..count).find(|&index| inner.function_name(index) == Some(name)))
         .or_else(by_export)
-        .ok_or_else(|| {
-            Failure::Usage(format!(
-                "no function `{name}`: expected a name, an export or an index below {count}"
-            ))
-        })?;
+        .ok_or_else(|| Failure::Usage(format!("no function `{name}`: expected a name, an export or an index below {count}")))?;
     match inner.defined(function) {
         Some(_) => Ok(function),
         None => Err(Failure::Usage(format!("function `{name}` is imported"))),
@@ -73,21 +64,13 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
     if let Stage::Bytecode = options.stage {
         return Ok(module.loaded().code.bytecode(function).to_string());
     }
-    let compiler = module
-        .engine()
-        .vm()
-        .compiler()
-        .ok_or_else(|| Failure::Load("this build has no compiler".into()))?;
+    let compiler = module.engine().vm().compiler().ok_or_else(|| Failure::Load("this build has no compiler".into()))?;
     let baseline = matches!(options.tier, DumpTier::Baseline);
     let request = CompileRequest {
         module: module.loaded().module.clone(),
         function,
         entrance: Entrance::Body,
-        tier: if baseline {
-            Tier::Baseline
-        } else {
-            Tier::Optimizing
-        },
+        tier: if baseline { Tier::Baseline } else { Tier::Optimizing },
         version: 1,
         plan: None,
         sites: baseline,
@@ -101,10 +84,6 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
     let listing = code.listing.unwrap_or_default();
     Ok(match options.stage {
         Stage::Asm => listing.assembly,
-        _ => format!(
-            "; as translated\n{}\n; as optimized\n{}",
-            listing.clif.trim_end(),
-            listing.optimized
-        ),
+        _ => format!("; as translated\n{}\n; as optimized\n{}", listing.clif.trim_end(), listing.optimized),
     })
 }

@@ -48,19 +48,14 @@ impl Failure {
 
     /// The failure of running a guest.
     pub fn stopped(error: &Error) -> Failure {
-        let backtrace = error
-            .downcast_ref::<WasmBacktrace>()
-            .map(ToString::to_string);
+        let backtrace = error.downcast_ref::<WasmBacktrace>().map(ToString::to_string);
         let message = match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => "the guest passed its deadline".to_owned(),
             Some(trap) => format!("wasm trap: {trap}"),
             None => {
                 // The chain without the backtrace, which is printed below it.
-                let causes: Vec<String> = error
-                    .chain()
-                    .map(ToString::to_string)
-                    .filter(|cause| Some(cause) != backtrace.as_ref())
-                    .collect();
+                let causes: Vec<String> =
+                    error.chain().map(ToString::to_string).filter(|cause| Some(cause) != backtrace.as_ref()).collect();
                 causes.join(": ")
             }
         };

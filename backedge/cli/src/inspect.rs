@@ -31,19 +31,11 @@ fn outline(module: &backedge::Module, options: &Inspect) -> String {
         inner.bytes().len(),
         inner.bodies.len(),
         inner.hash,
-        inner
-            .name
-            .as_ref()
-            .map_or(String::new(), |name| format!(", name `{name}`"))
+        inner.name.as_ref().map_or(String::new(), |name| format!(", name `{name}`"))
     ));
     line(format_args!("\nimports ({})", module.imports().len()));
     for import in module.imports() {
-        line(format_args!(
-            "  {}::{}  {}",
-            import.module(),
-            import.name(),
-            import.ty()
-        ));
+        line(format_args!("  {}::{}  {}", import.module(), import.name(), import.ty()));
     }
     line(format_args!("\nexports ({})", module.exports().len()));
     for export in module.exports() {
@@ -51,50 +43,24 @@ fn outline(module: &backedge::Module, options: &Inspect) -> String {
     }
     line(format_args!("\nmemories ({})", inner.memories.len()));
     for (index, memory) in inner.memories.iter().enumerate() {
-        let most = memory
-            .maximum
-            .map_or("no maximum".to_owned(), |pages| format!("at most {pages}"));
-        let from = if (index as u32) < inner.imported_memories {
-            ", imported"
-        } else {
-            ""
-        };
-        line(format_args!(
-            "  {index}: {} pages ({} KiB), {most}{from}",
-            memory.initial,
-            memory.initial * 64
-        ));
+        let most = memory.maximum.map_or("no maximum".to_owned(), |pages| format!("at most {pages}"));
+        let from = if (index as u32) < inner.imported_memories { ", imported" } else { "" };
+        line(format_args!("  {index}: {} pages ({} KiB), {most}{from}", memory.initial, memory.initial * 64));
     }
     line(format_args!("\ntables ({})", inner.tables.len()));
     for (index, table) in inner.tables.iter().enumerate() {
-        line(format_args!(
-            "  {index}: {} x {}",
-            table.initial, table.element_type
-        ));
+        line(format_args!("  {index}: {} x {}", table.initial, table.element_type));
     }
-    let mut functions: Vec<(usize, u32)> = inner
-        .bodies
-        .iter()
-        .enumerate()
-        .map(|(own, body)| (body.len(), own as u32 + inner.imported_functions))
-        .collect();
+    let mut functions: Vec<(usize, u32)> =
+        inner.bodies.iter().enumerate().map(|(own, body)| (body.len(), own as u32 + inner.imported_functions)).collect();
     functions.sort_by_key(|&(bytes, index)| (std::cmp::Reverse(bytes), index));
     let total: usize = functions.iter().map(|(bytes, _)| bytes).sum();
-    line(format_args!(
-        "\nfunctions ({}, {total} bytes of code), largest first",
-        functions.len()
-    ));
+    line(format_args!("\nfunctions ({}, {total} bytes of code), largest first", functions.len()));
     for &(bytes, index) in functions.iter().take(options.functions) {
-        line(format_args!(
-            "  {bytes:>8}  #{index:<6} {}",
-            inner.function_name(index).unwrap_or("<no name>")
-        ));
+        line(format_args!("  {bytes:>8}  #{index:<6} {}", inner.function_name(index).unwrap_or("<no name>")));
     }
     if functions.len() > options.functions {
-        line(format_args!(
-            "  … and {} more (--functions N)",
-            functions.len() - options.functions
-        ));
+        line(format_args!("  … and {} more (--functions N)", functions.len() - options.functions));
     }
     text
 }

@@ -16,9 +16,7 @@ pub fn prepare(module: &Module, name: &str, args: &[&str]) -> Result<Call, Failu
     let ty = match module.get_export(name) {
         Some(ExternType::Func(ty)) => ty,
         Some(other) => {
-            return Err(Failure::Usage(format!(
-                "export `{name}` is not a function: {other}"
-            )));
+            return Err(Failure::Usage(format!("export `{name}` is not a function: {other}")));
         }
         None => {
             let known: Vec<String> = module
@@ -27,56 +25,31 @@ pub fn prepare(module: &Module, name: &str, args: &[&str]) -> Result<Call, Failu
                 .map(|export| format!("`{}`", export.name()))
                 .take(12)
                 .collect();
-            let known = if known.is_empty() {
-                "the module exports no functions".to_owned()
-            } else {
-                format!("it has {}", known.join(", "))
-            };
+            let known =
+                if known.is_empty() { "the module exports no functions".to_owned() } else { format!("it has {}", known.join(", ")) };
             return Err(Failure::Usage(format!("no export `{name}`; {known}")));
         }
     };
     if args.len() != ty.params().len() {
-        return Err(Failure::Usage(format!(
-            "`{name}` takes {} arguments {ty}, found {}",
-            ty.params().len(),
-            args.len()
-        )));
+        return Err(Failure::Usage(format!("`{name}` takes {} arguments {ty}, found {}", ty.params().len(), args.len())));
     }
     let args = args
         .iter()
         .zip(ty.params())
         .enumerate()
         .map(|(index, (arg, ty))| {
-            parse(arg, ty).ok_or_else(|| {
-                Failure::Usage(format!(
-                    "argument {} of `{name}`: expected {ty}, found `{arg}`",
-                    index + 1
-                ))
-            })
+            parse(arg, ty).ok_or_else(|| Failure::Usage(format!("argument {} of `{name}`: expected {ty}, found `{arg}`", index + 1)))
         })
         .collect::<Result<Vec<Val>, Failure>>()?;
-    Ok(Call {
-        name: name.to_owned(),
-        ty,
-        args,
-    })
+    Ok(Call { name: name.to_owned(), ty, args })
 }
 
 impl Call {
     /// Calls the function of an instance of the module and prints its results, one a line.
-    pub fn run(
-        &self,
-        mut store: impl AsContextMut,
-        instance: Instance,
-    ) -> Result<(), backedge::Error> {
-        let func = instance
-            .get_func(&mut store, &self.name)
-            .ok_or_else(|| backedge::format_err!("no exported function `{}`", self.name))?;
-        let mut results: Vec<Val> = self
-            .ty
-            .results()
-            .map(|ty| Val::default_for_ty(&ty).expect("every type has a default"))
-            .collect();
+    pub fn run(&self, mut store: impl AsContextMut, instance: Instance) -> Result<(), backedge::Error> {
+        let func =
+            instance.get_func(&mut store, &self.name).ok_or_else(|| backedge::format_err!("no exported function `{}`", self.name))?;
+        let mut results: Vec<Val> = self.ty.results().map(|ty| Val::default_for_ty(&ty).expect("every type has a default")).collect();
         func.call(&mut store, &self.args, &mut results)?;
         let mut out = std::io::stdout().lock();
         for result in &results {
@@ -112,18 +85,8 @@ fn integer(text: &str, bits: u32) -> Option<u64> {
         Some(digits) => u64::from_str_radix(digits, 16).ok()?,
         None => digits.parse().ok()?,
     };
-    let most = if negative {
-        1u64 << (bits - 1)
-    } else {
-        u64::MAX >> (64 - bits)
-    };
-    (magnitude <= most).then(|| {
-        if negative {
-            magnitude.wrapping_neg()
-        } else {
-            magnitude
-        }
-    })
+    let most = if negative { 1u64 << (bits - 1) } else { u64::MAX >> (64 - bits) };
+    (magnitude <= most).then(|| if negative { magnitude.wrapping_neg() } else { magnitude })
 }
 
 fn print(value: &Val) -> String {

@@ -184,9 +184,7 @@ impl WasmOptions {
                 "max-wasm-stack" => options.max_wasm_stack = Some(bytes(needed(key, value)?)?),
                 "trap-on-grow-failure" => options.trap_on_grow_failure = Some(flag(key, value)?),
                 _ => {
-                    return Err(format!(
-                        "unknown option `{key}`; known: timeout, max-memory-size, max-wasm-stack, trap-on-grow-failure"
-                    ));
+                    return Err(format!("unknown option `{key}`; known: timeout, max-memory-size, max-wasm-stack, trap-on-grow-failure"));
                 }
             }
         }
@@ -195,13 +193,12 @@ impl WasmOptions {
 
     /// Several `-W` as one; later ones win.
     pub fn merged(all: &[WasmOptions]) -> WasmOptions {
-        all.iter()
-            .fold(WasmOptions::default(), |merged, one| WasmOptions {
-                timeout: one.timeout.or(merged.timeout),
-                max_memory_size: one.max_memory_size.or(merged.max_memory_size),
-                max_wasm_stack: one.max_wasm_stack.or(merged.max_wasm_stack),
-                trap_on_grow_failure: one.trap_on_grow_failure.or(merged.trap_on_grow_failure),
-            })
+        all.iter().fold(WasmOptions::default(), |merged, one| WasmOptions {
+            timeout: one.timeout.or(merged.timeout),
+            max_memory_size: one.max_memory_size.or(merged.max_memory_size),
+            max_wasm_stack: one.max_wasm_stack.or(merged.max_wasm_stack),
+            trap_on_grow_failure: one.trap_on_grow_failure.or(merged.trap_on_grow_failure),
+        })
     }
 }
 
@@ -238,10 +235,7 @@ impl ReportTo {
             None => (text, None),
         };
         match format {
-            "text" | "json" => Ok(ReportTo {
-                json: format == "json",
-                file,
-            }),
+            "text" | "json" => Ok(ReportTo { json: format == "json", file }),
             _ => Err(format!("expected `text` or `json`, found `{format}`")),
         }
     }
@@ -267,16 +261,13 @@ fn flag(key: &str, value: Option<&str>) -> Result<bool, String> {
 }
 
 fn bytes(text: &str) -> Result<usize, String> {
-    text.parse()
-        .map_err(|_| format!("expected a number of bytes, found `{text}`"))
+    text.parse().map_err(|_| format!("expected a number of bytes, found `{text}`"))
 }
 
 /// A duration: a number of seconds, or with a unit ns, us, ms, s, m or h.
 fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("expected a duration such as 10s, 500ms or 2m, found `{text}`");
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
     let seconds = match &text[digits..] {
         "ns" => 1e-9,
@@ -311,11 +302,8 @@ mod tests {
 
     #[test]
     fn guest_arguments_are_not_ours() {
-        let parsed =
-            Options::parse_from(["backedge", "run", "--dir", ".", "a.wasm", "--dir", "-x"]);
-        let Command::Run(run) = parsed.command else {
-            panic!("run")
-        };
+        let parsed = Options::parse_from(["backedge", "run", "--dir", ".", "a.wasm", "--dir", "-x"]);
+        let Command::Run(run) = parsed.command else { panic!("run") };
         assert_eq!(run.dirs, ["."]);
         assert_eq!(run.file_and_args, ["a.wasm", "--dir", "-x"]);
     }
@@ -324,9 +312,7 @@ mod tests {
     fn report_forms() {
         let report = |args: &[&str]| {
             let parsed = Options::try_parse_from(args).ok()?;
-            let Command::Run(run) = parsed.command else {
-                panic!("run")
-            };
+            let Command::Run(run) = parsed.command else { panic!("run") };
             Some((run.report.map(|to| (to.json, to.file)), run.file_and_args))
         };
         let (to, file) = report(&["backedge", "run", "--report", "a.wasm"]).unwrap();

@@ -15,20 +15,16 @@ const WIDTH: usize = 92;
 /// Writes the report where the option says.
 pub fn write(report: &Report, to: &ReportTo) -> Result<(), Failure> {
     let text = if to.json {
-        let mut json = serde_json::to_string_pretty(report)
-            .map_err(|error| Failure::Load(format!("cannot write the report: {error}")))?;
+        let mut json = serde_json::to_string_pretty(report).map_err(|error| Failure::Load(format!("cannot write the report: {error}")))?;
         json.push('\n');
         json
     } else {
         text(report)
     };
     match &to.file {
-        Some(file) => std::fs::write(file, text).map_err(|error| {
-            Failure::Load(format!(
-                "cannot write the report to `{}`: {error}",
-                file.display()
-            ))
-        }),
+        Some(file) => {
+            std::fs::write(file, text).map_err(|error| Failure::Load(format!("cannot write the report to `{}`: {error}", file.display())))
+        }
         None => {
             eprint!("{text}");
             Ok(())
@@ -43,24 +39,12 @@ fn text(report: &Report) -> String {
         describe(&mut out, rank + 1, function);
     }
     if report.functions.len() > SHOWN_FUNCTIONS {
-        line(
-            &mut out,
-            format_args!(
-                "\n… and {} more functions; --report=json has them all",
-                report.functions.len() - SHOWN_FUNCTIONS
-            ),
-        );
+        line(&mut out, format_args!("\n… and {} more functions; --report=json has them all", report.functions.len() - SHOWN_FUNCTIONS));
     }
     if !report.failures.is_empty() {
         line(&mut out, format_args!("\nfunctions that were not compiled"));
         for failure in report.failures.iter().take(SHOWN_FUNCTIONS) {
-            line(
-                &mut out,
-                format_args!(
-                    "  #{} {}: {}",
-                    failure.function, failure.tier, failure.reason
-                ),
-            );
+            line(&mut out, format_args!("  #{} {}: {}", failure.function, failure.tier, failure.reason));
         }
     }
     line(&mut out, format_args!("{}", "─".repeat(WIDTH)));
@@ -70,10 +54,7 @@ fn text(report: &Report) -> String {
 /// What holds for the whole run.
 fn header(out: &mut String, report: &Report) {
     let title = "── backedge report ";
-    line(
-        out,
-        format_args!("{title}{}", "─".repeat(WIDTH - title.chars().count())),
-    );
+    line(out, format_args!("{title}{}", "─".repeat(WIDTH - title.chars().count())));
     line(
         out,
         format_args!(
@@ -119,15 +100,7 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     let name = function.name.as_deref().unwrap_or("<no name>");
     let total: u64 = function.events.iter().sum();
     line(out, format_args!(""));
-    line(
-        out,
-        format_args!(
-            "{rank:>2}. {}  #{}, {} bytes of wasm",
-            shortened(name, 60),
-            function.function,
-            function.body_bytes
-        ),
-    );
+    line(out, format_args!("{rank:>2}. {}  #{}, {} bytes of wasm", shortened(name, 60), function.function, function.body_bytes));
     let [interpreter, baseline, optimizing] = function.events;
     line(
         out,
@@ -140,13 +113,7 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
         ),
     );
     if let Some((before, after)) = function.before_after_ns {
-        line(
-            out,
-            format_args!(
-                "    time per call or round: {before:.2} ns → {after:.2} ns, {}",
-                speedup(before, after)
-            ),
-        );
+        line(out, format_args!("    time per call or round: {before:.2} ns → {after:.2} ns, {}", speedup(before, after)));
     }
     if !function.versions.is_empty() {
         line(out, format_args!("    versions"));
@@ -205,15 +172,7 @@ fn describe_site(out: &mut String, site: &SiteReport) {
     if site.values.len() > SHOWN_VALUES {
         values.push(format!("{} more", site.values.len() - SHOWN_VALUES));
     }
-    line(
-        out,
-        format_args!(
-            "      {:#08x} {class:<13} {:>9} records  {}",
-            site.offset,
-            number(site.total),
-            values.join(", ")
-        ),
-    );
+    line(out, format_args!("      {:#08x} {class:<13} {:>9} records  {}", site.offset, number(site.total), values.join(", ")));
 }
 
 /// What was decided and refused, by the policy and by the compiler.
@@ -224,10 +183,7 @@ fn decisions(out: &mut String, function: &FunctionReport) {
             lines.push(format!("v{} plan: {decision}", version.version));
         }
         for applied in &version.applied {
-            let place = format!(
-                "{} at #{} {:#x}",
-                applied.name, applied.function, applied.offset
-            );
+            let place = format!("{} at #{} {:#x}", applied.name, applied.function, applied.offset);
             lines.push(match &applied.refused {
                 None => format!("v{} done: {place}", version.version),
                 Some(reason) => format!("v{} refused: {place}: {reason}", version.version),
@@ -235,12 +191,7 @@ fn decisions(out: &mut String, function: &FunctionReport) {
         }
     }
     for refusal in &function.refusals {
-        lines.push(format!(
-            "refused: {} at {:#x}: {}",
-            refusal.class.name(),
-            refusal.offset,
-            refusal.reason
-        ));
+        lines.push(format!("refused: {} at {:#x}: {}", refusal.class.name(), refusal.offset, refusal.reason));
     }
     lines.dedup();
     if !lines.is_empty() {
@@ -263,11 +214,7 @@ fn speedup(before: f64, after: f64) -> String {
     if after <= 0.0 {
         return "not comparable".to_owned();
     }
-    if before >= after {
-        format!("{:.2}x faster", before / after)
-    } else {
-        format!("{:.2}x slower", after / before)
-    }
+    if before >= after { format!("{:.2}x faster", before / after) } else { format!("{:.2}x slower", after / before) }
 }
 
 /// With separators: 1,234,567.

@@ -7,8 +7,8 @@ use crate::options::{EngineOptions, Feedback, Run, Tier, WasiOptions, WasmOption
 use crate::{invoke, report};
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
 use backedge::{
-    Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store,
-    StoreLimits, StoreLimitsBuilder, TierPolicy, UnknownImportError,
+    Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits, StoreLimitsBuilder, TierPolicy,
+    UnknownImportError,
 };
 use std::ffi::OsString;
 use std::path::Path;
@@ -30,21 +30,13 @@ pub fn run(options: &Run) -> Result<i32, Failure> {
             .stack_size(GUEST_STACK_BYTES)
             .spawn_scoped(scope, || run_here(options))
             .map_err(|error| Failure::Load(format!("cannot start the guest's thread: {error}")))?;
-        guest
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        guest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
 fn run_here(options: &Run) -> Result<i32, Failure> {
-    let (file, args) = options
-        .file_and_args
-        .split_first()
-        .ok_or_else(|| Failure::Usage("expected a file to run".into()))?;
-    let args = args
-        .iter()
-        .map(text)
-        .collect::<Result<Vec<&str>, Failure>>()?;
+    let (file, args) = options.file_and_args.split_first().ok_or_else(|| Failure::Usage("expected a file to run".into()))?;
+    let args = args.iter().map(text).collect::<Result<Vec<&str>, Failure>>()?;
     let wasm = WasmOptions::merged(&options.wasm);
     let mut config = config(&options.engine);
     config.measure(options.report.is_some());
@@ -57,8 +49,7 @@ fn run_here(options: &Run) -> Result<i32, Failure> {
     let wasi = wasi_context(options, file, &args)?;
     let mut store = store(&engine, wasi, &wasm)?;
     let mut linker = Linker::new(&engine);
-    wasi::add_to_linker(&mut linker, |host: &mut Host| &mut host.wasi)
-        .map_err(|error| Failure::Load(format!("{error:#}")))?;
+    wasi::add_to_linker(&mut linker, |host: &mut Host| &mut host.wasi).map_err(|error| Failure::Load(format!("{error:#}")))?;
     if let Some(timeout) = wasm.timeout {
         let engine = engine.clone();
         // Never joined: it sleeps until the deadline, and the process ends when the guest does.
@@ -68,9 +59,7 @@ fn run_here(options: &Run) -> Result<i32, Failure> {
                 std::thread::sleep(timeout);
                 engine.increment_epoch();
             })
-            .map_err(|error| {
-                Failure::Load(format!("cannot start the timeout's thread: {error}"))
-            })?;
+            .map_err(|error| Failure::Load(format!("cannot start the timeout's thread: {error}")))?;
     }
     let outcome = guest(options, &module, &linker, &mut store, &args);
     if let Some(to) = &options.report {
@@ -81,13 +70,7 @@ fn run_here(options: &Run) -> Result<i32, Failure> {
 }
 
 /// Instantiates the module and calls what is to be called.
-fn guest(
-    options: &Run,
-    module: &Module,
-    linker: &Linker<Host>,
-    store: &mut Store<Host>,
-    args: &[&str],
-) -> Result<i32, Failure> {
+fn guest(options: &Run, module: &Module, linker: &Linker<Host>, store: &mut Store<Host>, args: &[&str]) -> Result<i32, Failure> {
     let call = match &options.invoke {
         Some(name) => Some(invoke::prepare(module, name, args)?),
         None => {
@@ -97,12 +80,9 @@ fn guest(
     };
     let pre = linker.instantiate_pre(module).map_err(|error| {
         Failure::Load(match error.downcast_ref::<UnknownImportError>() {
-            Some(import) => format!(
-                "unknown import `{}::{}` ({}): backedge offers WASI preview 1 only",
-                import.module(),
-                import.name(),
-                import.ty()
-            ),
+            Some(import) => {
+                format!("unknown import `{}::{}` ({}): backedge offers WASI preview 1 only", import.module(), import.name(), import.ty())
+            }
             None => format!("{error:#}"),
         })
     })?;
@@ -140,24 +120,14 @@ fn start(store: &mut Store<Host>, instance: Instance) -> Result<(), backedge::Er
 
 /// A module without `_start` that has functions to call is a mistake of the command line.
 fn check_startable(module: &Module) -> Result<(), Failure> {
-    let functions: Vec<&str> = module
-        .exports()
-        .filter(|export| matches!(export.ty(), ExternType::Func(_)))
-        .map(|export| export.name())
-        .collect();
+    let functions: Vec<&str> =
+        module.exports().filter(|export| matches!(export.ty(), ExternType::Func(_))).map(|export| export.name()).collect();
     if functions.is_empty() || functions.contains(&"_start") {
         return Ok(());
     }
-    let shown: Vec<String> = functions
-        .iter()
-        .take(8)
-        .map(|name| format!("`{name}`"))
-        .collect();
+    let shown: Vec<String> = functions.iter().take(8).map(|name| format!("`{name}`")).collect();
     let more = if functions.len() > 8 { ", …" } else { "" };
-    Err(Failure::Usage(format!(
-        "the module has no `_start`; name a function with --invoke: {}{more}",
-        shown.join(", ")
-    )))
+    Err(Failure::Usage(format!("the module has no `_start`; name a function with --invoke: {}{more}", shown.join(", "))))
 }
 
 /// The engine's settings that the options say.
@@ -180,15 +150,13 @@ pub fn config(options: &EngineOptions) -> Config {
 
 /// An engine.
 pub fn engine(config: &Config) -> Result<Engine, Failure> {
-    Engine::new(config)
-        .map_err(|error| Failure::Load(format!("cannot start the engine: {error:#}")))
+    Engine::new(config).map_err(|error| Failure::Load(format!("cannot start the engine: {error:#}")))
 }
 
 /// Reads and loads a module.
 pub fn load(engine: &Engine, path: &Path) -> Result<Module, Failure> {
     let bytes = std::fs::read(path).map_err(|error| Failure::read(path, &error))?;
-    Module::new(engine, &bytes)
-        .map_err(|error| Failure::Load(format!("`{}` {error:#}", path.display())))
+    Module::new(engine, &bytes).map_err(|error| Failure::Load(format!("`{}` {error:#}", path.display())))
 }
 
 fn store(engine: &Engine, wasi: WasiCtx, wasm: &WasmOptions) -> Result<Store<Host>, Failure> {
@@ -199,13 +167,9 @@ fn store(engine: &Engine, wasi: WasiCtx, wasm: &WasmOptions) -> Result<Store<Hos
     if let Some(trap) = wasm.trap_on_grow_failure {
         limits = limits.trap_on_grow_failure(trap);
     }
-    let host = Host {
-        wasi,
-        limits: limits.build(),
-    };
-    let mut store = Store::try_new(engine, host).map_err(|error| {
-        Failure::Load(format!("cannot reserve memory for the guest: {error:#}"))
-    })?;
+    let host = Host { wasi, limits: limits.build() };
+    let mut store =
+        Store::try_new(engine, host).map_err(|error| Failure::Load(format!("cannot reserve memory for the guest: {error:#}")))?;
     if wasm.max_memory_size.is_some() || wasm.trap_on_grow_failure.is_some() {
         store.limiter(|host| &mut host.limits);
     }
@@ -221,19 +185,11 @@ fn wasi_context(options: &Run, file: &OsString, args: &[&str]) -> Result<WasiCtx
     builder.inherit_stdio();
     let name = match &options.argv0 {
         Some(name) => name.clone(),
-        None => Path::new(file)
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        None => Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
     builder.arg(&name).map_err(usage)?;
     builder.args(args).map_err(usage)?;
-    let inherit = options
-        .wasi
-        .iter()
-        .filter_map(|WasiOptions { inherit_env }| *inherit_env)
-        .next_back();
+    let inherit = options.wasi.iter().filter_map(|WasiOptions { inherit_env }| *inherit_env).next_back();
     if inherit == Some(true) {
         builder.inherit_env().map_err(usage)?;
     }
@@ -241,27 +197,18 @@ fn wasi_context(options: &Run, file: &OsString, args: &[&str]) -> Result<WasiCtx
         match variable.split_once('=') {
             Some((name, value)) => builder.env(name, value).map_err(usage)?,
             None => {
-                let value = std::env::var(variable).map_err(|_| {
-                    Failure::Usage(format!("environment variable `{variable}` is not set"))
-                })?;
+                let value = std::env::var(variable).map_err(|_| Failure::Usage(format!("environment variable `{variable}` is not set")))?;
                 builder.env(variable, value).map_err(usage)?
             }
         };
     }
     for dir in &options.dirs {
         let (host, guest) = dir.split_once("::").unwrap_or((dir, dir));
-        builder
-            .preopened_dir(host, guest)
-            .map_err(|error| Failure::Usage(format!("--dir {dir}: {error:#}")))?;
+        builder.preopened_dir(host, guest).map_err(|error| Failure::Usage(format!("--dir {dir}: {error:#}")))?;
     }
     Ok(builder.build())
 }
 
 fn text(argument: &OsString) -> Result<&str, Failure> {
-    argument.to_str().ok_or_else(|| {
-        Failure::Usage(format!(
-            "argument `{}` is not UTF-8, which WASI needs",
-            argument.to_string_lossy()
-        ))
-    })
+    argument.to_str().ok_or_else(|| Failure::Usage(format!("argument `{}` is not UTF-8, which WASI needs", argument.to_string_lossy())))
 }

@@ -10,10 +10,9 @@ pub fn run(options: &Wast) -> Result<i32, Failure> {
     let (mut assertions, mut failed) = (0, 0);
     for file in &options.files {
         let bytes = std::fs::read(file).map_err(|error| Failure::read(file, &error))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Failure::Load(format!("`{}` is not UTF-8 text", file.display())))?;
-        let summary = backedge::wast::run(&engine, &file.display().to_string(), &text)
-            .map_err(|error| Failure::Load(format!("{error:#}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| Failure::Load(format!("`{}` is not UTF-8 text", file.display())))?;
+        let summary =
+            backedge::wast::run(&engine, &file.display().to_string(), &text).map_err(|error| Failure::Load(format!("{error:#}")))?;
         assertions += summary.assertions;
         failed += summary.failures.len();
         for failure in &summary.failures {

@@ -1,5 +1,6 @@
 //! Float arithmetic and comparisons. NaN results are what the hardware gives: quiet, and canonical where all NaN operands are canonical, as section
 //! 4.3.3 of the specification asks.
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "these jumps are taken for NaN too")]
 
 use crate::bytecode::{Slot, Target};
 use crate::interp::machine::{Flow, Regs, SlotValue};

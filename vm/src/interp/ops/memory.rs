@@ -3,7 +3,7 @@
 //! Every access is checked against the memory's length. A 32-bit address plus a 32-bit offset cannot overflow 64 bits.
 
 use crate::bytecode::Slot;
-use crate::interp::machine::{Flow, Regs, publish};
+use crate::interp::machine::{Flow, Regs, publish, stop};
 use crate::runtime;
 use crate::trap::TrapCode;
 
@@ -125,7 +125,10 @@ pub(in crate::interp) unsafe fn memory_grow<const M: u8>(regs: &mut Regs, dst: S
     unsafe {
         publish(regs.exec, regs.ip);
         let delta = regs.u32(delta) as u64;
-        let old = runtime::memory_grow((*regs.exec).context, memory, delta);
+        let old = match runtime::memory_grow((*regs.exec).context, memory, delta) {
+            Ok(old) => old,
+            Err(unwind) => return stop(regs.exec, unwind),
+        };
         regs.set(dst, old as i32);
         regs.reload_memory();
         regs.next()

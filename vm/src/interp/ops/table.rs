@@ -2,7 +2,7 @@
 
 use super::memory::{checked, three};
 use crate::bytecode::Slot;
-use crate::interp::machine::{Exec, Flow, Regs, publish};
+use crate::interp::machine::{Exec, Flow, Regs, publish, stop};
 use crate::layout::{VmTable, VmTableRef};
 use crate::runtime;
 use crate::trap::TrapCode;
@@ -133,7 +133,10 @@ pub(in crate::interp) unsafe fn table_grow<const M: u8>(regs: &mut Regs, base: S
         publish(regs.exec, regs.ip);
         let reference = regs.u64(base);
         let delta = regs.u32(Slot(base.0 + 1)) as u64;
-        let old = runtime::table_grow((*regs.exec).context, table, reference, delta);
+        let old = match runtime::table_grow((*regs.exec).context, table, reference, delta) {
+            Ok(old) => old,
+            Err(unwind) => return stop(regs.exec, unwind),
+        };
         regs.set(base, old as i32);
         regs.next()
     }
