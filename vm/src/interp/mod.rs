@@ -10,6 +10,8 @@ mod dispatch;
 mod machine;
 mod ops;
 mod stack;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use dispatch::{Handler, handler};
 pub(crate) use machine::{FIRST, SECOND};
