@@ -91,6 +91,29 @@ macro_rules! for_each_op {
             Store16Imm store16_imm "store16.imm" { address: Slot, value: i32, offset: u32 }
             Store32Imm store32_imm "store32.imm" { address: Slot, value: i32, offset: u32 }
             Store64Imm store64_imm "store64.imm" { address: Slot, value: i32, offset: u32 }
+            // Several ops in one. `scaled`: offset * 8 + shift, for the address a + (b << shift) + offset. `add`: added to `a` in place before the jump.
+            Load8UIndexed load8_u_indexed "load8_u.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            Load16UIndexed load16_u_indexed "load16_u.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            Load32Indexed load32_indexed "load32.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            Load64Indexed load64_indexed "load64.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I32Load8SIndexed i32_load8_s_indexed "i32.load8_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I32Load16SIndexed i32_load16_s_indexed "i32.load16_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I64Load8SIndexed i64_load8_s_indexed "i64.load8_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I64Load16SIndexed i64_load16_s_indexed "i64.load16_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I64Load32SIndexed i64_load32_s_indexed "i64.load32_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            Store8Indexed store8_indexed "store8.indexed" { scaled: u16, a: Slot, b: Slot, value: Slot }
+            Store16Indexed store16_indexed "store16.indexed" { scaled: u16, a: Slot, b: Slot, value: Slot }
+            Store32Indexed store32_indexed "store32.indexed" { scaled: u16, a: Slot, b: Slot, value: Slot }
+            Store64Indexed store64_indexed "store64.indexed" { scaled: u16, a: Slot, b: Slot, value: Slot }
+            I32AddShl i32_add_shl "i32.add.shl" { shift: u16, dst: Slot, a: Slot, b: Slot }
+            JumpLoad32EqImm jump_load32_eq_imm "jump.load32.eq.imm" { offset: u16, address: Slot, imm: i32, target: Target }
+            JumpLoad32NeImm jump_load32_ne_imm "jump.load32.ne.imm" { offset: u16, address: Slot, imm: i32, target: Target }
+            JumpLoad8UEqImm jump_load8_u_eq_imm "jump.load8_u.eq.imm" { offset: u16, address: Slot, imm: i32, target: Target }
+            JumpLoad8UNeImm jump_load8_u_ne_imm "jump.load8_u.ne.imm" { offset: u16, address: Slot, imm: i32, target: Target }
+            AddJumpI32Ne add_jump_i32_ne "add.jump.i32.ne" { add: i16, a: Slot, b: Slot, target: Target }
+            AddJumpI32LtU add_jump_i32_lt_u "add.jump.i32.lt_u" { add: i16, a: Slot, b: Slot, target: Target }
+            AddJumpI32LtS add_jump_i32_lt_s "add.jump.i32.lt_s" { add: i16, a: Slot, b: Slot, target: Target }
+            AddJumpI32NeImm add_jump_i32_ne_imm "add.jump.i32.ne.imm" { add: i16, a: Slot, imm: i32, target: Target }
             // i32: arithmetic; `imm` is sign-extended to the type.
             I32Add i32_add "i32.add" { dst: Slot, a: Slot, b: Slot }
             I32Sub i32_sub "i32.sub" { dst: Slot, a: Slot, b: Slot }
@@ -422,6 +445,12 @@ impl Operand for Target {
 impl Operand for i32 {
     fn write(&self, _: &str, _: u32, f: &mut dyn fmt::Write) -> fmt::Result {
         write!(f, "{self}")
+    }
+}
+
+impl Operand for i16 {
+    fn write(&self, _: &str, _: u32, f: &mut dyn fmt::Write) -> fmt::Result {
+        write!(f, "{self:+}")
     }
 }
 

@@ -74,7 +74,19 @@ impl Translator<'_> {
 
     /// Appends a jump (its target is set here) to a label.
     fn emit_jump(&mut self, op: Op, label: usize) {
+        let mut op = op;
+        if self.ops.len() > self.barrier
+            && let Some(last) = self.ops.last()
+            && let Some(fused) = fuse::add_and_jump(last, &op)
+        {
+            self.remove_last_op();
+            op = fused;
+        }
         let at = self.emit(op);
+        if let Some(offset) = self.jump_offset.take() {
+            // It traps where the load would have.
+            self.offsets[at] = offset;
+        }
         let label = &mut self.labels[label];
         label.used = true;
         match label.pc {
@@ -234,11 +246,28 @@ impl Translator<'_> {
                 self.remove_last_op();
                 return jump;
             }
-            return jump;
+            return self.jump_on_load(jump);
         }
         let a = self.operand(entry);
         let target = Target(0);
-        if negated { Op::JumpI32EqImm { a, imm: 0, target } } else { Op::JumpI32NeImm { a, imm: 0, target } }
+        let jump = match negated {
+            true => Op::JumpI32EqImm { a, imm: 0, target },
+            false => Op::JumpI32NeImm { a, imm: 0, target },
+        };
+        self.jump_on_load(jump)
+    }
+
+    /// Takes the load whose result a jump tests, if it is the last op, into the jump.
+    fn jump_on_load(&mut self, jump: Op) -> Op {
+        if self.ops.len() > self.barrier
+            && let Some(last) = self.ops.last()
+            && let Some(fused) = fuse::jump_on_load(last, &jump, self.layout.stack_base())
+        {
+            self.jump_offset = self.offsets.last().copied();
+            self.remove_last_op();
+            return fused;
+        }
+        jump
     }
 
     pub(super) fn remove_last_op(&mut self) {

@@ -262,3 +262,47 @@ jump! { imm i64:
     jump_i64_gt_s_imm |a, b| a > b;
     jump_i64_ge_s_imm |a, b| a >= b;
 }
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn i32_add_shl<const M: u8>(regs: &mut Regs, shift: u16, dst: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let (a, b) = (regs.first::<M>(a) as u32, regs.second::<M>(b) as u32);
+        regs.set(dst, a.wrapping_add(b << (shift & 31)));
+        regs.next()
+    }
+}
+
+/// Adds to a slot in place and jumps on its new value: the end of most loops.
+macro_rules! add_jump {
+    ($($name:ident |$a:ident, $b:ident| $condition:expr;)*) => {
+        $(
+            #[inline(always)]
+            pub(in crate::interp) unsafe fn $name<const M: u8>(regs: &mut Regs, add: i16, a: Slot, b: Slot, target: Target) -> Flow {
+                // SAFETY: see `super`.
+                unsafe {
+                    let $a = (regs.first::<M>(a) as u32).wrapping_add(add as u32);
+                    let $b = regs.second::<M>(b) as u32;
+                    regs.set(a, $a);
+                    regs.jump_if($condition, target)
+                }
+            }
+        )*
+    };
+}
+
+add_jump! {
+    add_jump_i32_ne |a, b| a != b;
+    add_jump_i32_lt_u |a, b| a < b;
+    add_jump_i32_lt_s |a, b| (a as i32) < b as i32;
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn add_jump_i32_ne_imm<const M: u8>(regs: &mut Regs, add: i16, a: Slot, imm: i32, target: Target) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = (regs.first::<M>(a) as u32).wrapping_add(add as u32);
+        regs.set(a, value);
+        regs.jump_if(value != imm as u32, target)
+    }
+}
