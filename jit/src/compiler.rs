@@ -149,7 +149,7 @@ impl Compiler for CraneliftCompiler {
             tier: request.tier,
             version: request.version,
             sites: request.sites && request.tier == Tier::Baseline,
-            countdowns: request.countdowns && request.tier == Tier::Baseline,
+            countdowns: request.countdowns,
             plan: &plan,
             inline_static: self.options.inline_static,
         };

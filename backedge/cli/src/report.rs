@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::options::ReportTo;
+use lwp_feedback::class::SiteClass;
 use std::fmt::Write as _;
 use vm::report::{FunctionReport, Report, SiteReport, VersionReport};
 
@@ -91,7 +92,7 @@ fn header(out: &mut String, report: &Report) {
             "compiles  {} versions, {} of machine code, {:.1} ms",
             number(versions as u64),
             size(report.code_bytes),
-            report.compile_ms
+            report.compile_ms + 0.0
         ),
     );
 }
@@ -121,10 +122,13 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     for version in &function.versions {
         describe_version(out, version);
     }
-    if !function.sites.is_empty() {
+    // Hot records are what the counts above are made of.
+    let sites: Vec<&SiteReport> =
+        function.sites.iter().filter(|site| !matches!(site.class, SiteClass::HotFunction | SiteClass::HotLoop)).collect();
+    if !sites.is_empty() {
         line(out, format_args!("    sites"));
     }
-    for site in &function.sites {
+    for site in sites {
         describe_site(out, site);
     }
     decisions(out, function);
@@ -136,7 +140,8 @@ fn describe_version(out: &mut String, version: &VersionReport) {
         None => String::new(),
     };
     let measured = match version.ns_per_event {
-        Some(ns) => format!("{ns:>9.2} ns each"),
+        Some(ns) => format!("{ns:>8.2} ns each"),
+        None if version.counted => "   counting".to_owned(),
         None => String::new(),
     };
     let line_text = format!(
@@ -177,23 +182,35 @@ fn describe_site(out: &mut String, site: &SiteReport) {
 
 /// What was decided and refused, by the policy and by the compiler.
 fn decisions(out: &mut String, function: &FunctionReport) {
-    let mut lines: Vec<String> = Vec::new();
+    // The body and each loop are versions of their own, mostly with the same decisions: said once, with the versions.
+    let mut said: Vec<(String, Vec<u32>)> = Vec::new();
+    let mut say = |text: String, version: u32| match said.iter_mut().find(|(known, _)| *known == text) {
+        Some((_, versions)) => versions.push(version),
+        None => said.push((text, vec![version])),
+    };
     for version in &function.versions {
         for decision in &version.decisions {
-            lines.push(format!("v{} plan: {decision}", version.version));
+            say(format!("plan: {decision}"), version.version);
         }
         for applied in &version.applied {
             let place = format!("{} at #{} {:#x}", applied.name, applied.function, applied.offset);
-            lines.push(match &applied.refused {
-                None => format!("v{} done: {place}", version.version),
-                Some(reason) => format!("v{} refused: {place}: {reason}", version.version),
-            });
+            match &applied.refused {
+                None => say(format!("done: {place}"), version.version),
+                Some(reason) => say(format!("refused: {place}: {reason}"), version.version),
+            }
         }
     }
+    let mut lines: Vec<String> = said
+        .into_iter()
+        .map(|(text, mut versions)| {
+            versions.dedup();
+            let versions: Vec<String> = versions.iter().map(|version| format!("v{version}")).collect();
+            format!("{text} [{}]", versions.join(" "))
+        })
+        .collect();
     for refusal in &function.refusals {
         lines.push(format!("refused: {} at {:#x}: {}", refusal.class.name(), refusal.offset, refusal.reason));
     }
-    lines.dedup();
     if !lines.is_empty() {
         line(out, format_args!("    decisions"));
     }
