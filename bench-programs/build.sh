@@ -14,6 +14,7 @@ WASMTIME=50.0.1      # for its wat2wasm
 # C calling convention and the encoding of every indirect call, and bring nothing to C.
 MCPU=mvp+bulk_memory+mutable_globals+nontrapping_fptoint+sign_ext
 FLAGS=(-target wasm32-wasi -mcpu="$MCPU" -O2 -std=gnu11 -Wall -Wextra -Werror -fno-sanitize=undefined -fno-vectorize -fno-slp-vectorize
+       -Wl,-z,stack-size=1048576 # not the 16 MiB that zig gives
        -g) # for the name section; strip_custom_sections drops the rest
 
 fail() { echo "build.sh: $*" >&2; exit 1; }

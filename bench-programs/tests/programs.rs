@@ -17,8 +17,7 @@ fn run(module: &Module, args: &[&str]) -> Result<(i32, String, String)> {
     let mut linker = Linker::new(module.engine());
     wasi::add_to_linker(&mut linker, |context: &mut WasiCtx| context)?;
     let (out, error) = (OutputBuffer::new(1 << 16), OutputBuffer::new(1 << 16));
-    let context =
-        WasiCtxBuilder::new().arg("program")?.args(args)?.stdout(out.clone()).stderr(error.clone()).build();
+    let context = WasiCtxBuilder::new().arg("program")?.args(args)?.stdout(out.clone()).stderr(error.clone()).build();
     let mut store = Store::new(module.engine(), context);
     let instance = linker.instantiate(&mut store, module)?;
     let start = instance.get_typed_func::<(), ()>(&mut store, "_start")?;

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::print_errors::pretty_error;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::Context;
@@ -89,7 +90,7 @@ impl CraneliftCompiler {
         let clif = listing.then(|| context.func.display().to_string());
         let code = context
             .compile(&**self.isa(tier), &mut ControlPlane::default())
-            .map_err(|error| CompileError::Internal { function, reason: cranelift_codegen::print_errors::pretty_error(error.func, error.inner) })?;
+            .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
         let mut result =
             finish::finish(code, ALIGNMENT).map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
@@ -159,10 +160,10 @@ impl Compiler for CraneliftCompiler {
             memory.context.func = translation.function;
             if translation.inlined > 0 {
                 // Inlining makes constants, which fold through joins only in a second run (`compile` runs the passes once more).
-                memory.context.optimize(isa, &mut ControlPlane::default()).map_err(|error| CompileError::Internal {
-                    function,
-                    reason: error.to_string(),
-                })?;
+                if let Err(error) = memory.context.optimize(isa, &mut ControlPlane::default()) {
+                    let reason = pretty_error(&memory.context.func, error);
+                    return Err(CompileError::Internal { function, reason });
+                }
             }
             let mut code = self.generate(request.tier, function, &mut memory.context, request.listing)?;
             code.positions = translation.positions;

@@ -24,6 +24,8 @@ pub(crate) struct Scan {
     pub loops: HashMap<u32, LoopFacts>,
     /// Whether wasm calls stand in it.
     pub calls: bool,
+    /// Whether calls stand in it that no plan is about to move out of the way.
+    pub hot_calls: bool,
     /// Memories it reads or writes, by index.
     pub memories: Vec<bool>,
     /// Offsets of the control operators around the loop that was asked for, its own included.
@@ -35,8 +37,8 @@ pub(crate) struct Scan {
 /// What is known of a loop.
 #[derive(Debug)]
 pub(crate) struct LoopFacts {
-    /// Whether a wasm call stands in it.
-    pub calls: bool,
+    /// Whether a wasm call stands in it that no plan is about to move out of the way.
+    pub hot_calls: bool,
     /// Whether a branch goes back to it.
     pub repeats: bool,
     /// Locals whose value at the header may still be read; `None` when all count as live.
@@ -71,7 +73,7 @@ struct Open {
     end: usize,
     /// The node of the arm that was not begun yet.
     otherwise: Option<usize>,
-    calls: bool,
+    hot_calls: bool,
     repeats: bool,
 }
 
@@ -143,12 +145,14 @@ impl Flow {
     }
 }
 
-/// Scans a body. `around` names a loop whose enclosing control operators are wanted.
+/// Scans a body. `around` names a loop whose enclosing control operators are wanted, `planned` the offsets of indirect calls that are to
+/// be inlined.
 pub(crate) fn scan(
     params: &[ValType],
     body: &FunctionBody<'_>,
     memories: usize,
     around: Option<u32>,
+    planned: &dyn Fn(u32) -> bool,
 ) -> Result<Scan, BinaryReaderError> {
     let mut result = Scan { locals: params.to_vec(), memories: vec![false; memories], ..Scan::default() };
     for entry in body.get_locals_reader()? {
@@ -158,7 +162,7 @@ pub(crate) fn scan(
     let mut flow = Flow { words: result.locals.len().div_ceil(64), sets: true, ..Flow::default() };
     let mut node = flow.node();
     let end = flow.node();
-    let mut open = vec![Open { kind: Kind::Block, offset: u32::MAX, label: end, end, otherwise: None, calls: false, repeats: false }];
+    let mut open = vec![Open { kind: Kind::Block, offset: u32::MAX, label: end, end, otherwise: None, hot_calls: false, repeats: false }];
     let mut reader = body.get_operators_reader()?;
     while !reader.eof() {
         let (operator, offset) = reader.read_with_offset()?;
@@ -169,7 +173,7 @@ pub(crate) fn scan(
             Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => flow.write(node, local_index),
             Operator::Block { .. } => {
                 let end = flow.node();
-                open.push(Open { kind: Kind::Block, offset, label: end, end, otherwise: None, calls: false, repeats: false });
+                open.push(Open { kind: Kind::Block, offset, label: end, end, otherwise: None, hot_calls: false, repeats: false });
             }
             Operator::Loop { .. } => {
                 let header = flow.node();
@@ -178,14 +182,14 @@ pub(crate) fn scan(
                 if around == Some(offset) {
                     result.around = open.iter().map(|open| open.offset).chain([offset]).collect();
                 }
-                open.push(Open { kind: Kind::Loop, offset, label: header, end: header, otherwise: None, calls: false, repeats: false });
+                open.push(Open { kind: Kind::Loop, offset, label: header, end: header, otherwise: None, hot_calls: false, repeats: false });
             }
             Operator::If { .. } => {
                 let (then, otherwise, end) = (flow.node(), flow.node(), flow.node());
                 flow.edge(node, then);
                 flow.edge(node, otherwise);
                 node = then;
-                open.push(Open { kind: Kind::If, offset, label: end, end, otherwise: Some(otherwise), calls: false, repeats: false });
+                open.push(Open { kind: Kind::If, offset, label: end, end, otherwise: Some(otherwise), hot_calls: false, repeats: false });
             }
             Operator::Else => {
                 if let Some(top) = open.last_mut() {
@@ -196,10 +200,10 @@ pub(crate) fn scan(
             Operator::End => {
                 let Some(top) = open.pop() else { continue };
                 if let Some(below) = open.last_mut() {
-                    below.calls |= top.calls;
+                    below.hot_calls |= top.hot_calls;
                 }
                 if top.kind == Kind::Loop {
-                    let facts = LoopFacts { calls: top.calls, repeats: top.repeats, live: None, node: top.label };
+                    let facts = LoopFacts { hot_calls: top.hot_calls, repeats: top.repeats, live: None, node: top.label };
                     result.loops.insert(top.offset, facts);
                 } else {
                     flow.edge(node, top.end);
@@ -208,7 +212,7 @@ pub(crate) fn scan(
                     }
                     node = top.end;
                 }
-                result.calls |= top.calls;
+                result.hot_calls |= top.hot_calls;
             }
             Operator::Br { relative_depth } => {
                 branch(&mut flow, &mut open, node, relative_depth);
@@ -229,8 +233,10 @@ pub(crate) fn scan(
             }
             Operator::Return | Operator::Unreachable => node = flow.node(),
             Operator::Call { .. } | Operator::CallIndirect { .. } => {
+                result.calls = true;
+                let moved = matches!(operator, Operator::CallIndirect { .. }) && planned(offset);
                 if let Some(top) = open.last_mut() {
-                    top.calls = true;
+                    top.hot_calls |= !moved;
                 }
             }
             ref other => {

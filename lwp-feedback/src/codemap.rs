@@ -236,25 +236,8 @@ impl CodeMap {
 
     /// What `ip` means, or `None` outside all ranges.
     pub fn resolve(&self, ip: u64) -> Option<Resolved> {
-        let ranges = self
-            .ranges
-            .read()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        let find = |address: u64| {
-            ranges
-                .range(..=address)
-                .next_back()
-                .filter(|(_, slot)| address < slot.end)
-        };
-        let inside = find(ip)
-            .filter(|(_, slot)| !slot.entry.return_addresses)
-            .map(|slot| (slot, ip));
-        let ((&start, slot), address) = inside.or_else(|| {
-            let before = ip.checked_sub(1)?;
-            find(before)
-                .filter(|(_, slot)| slot.entry.return_addresses)
-                .map(|slot| (slot, before))
-        })?;
+        let ranges = self.read();
+        let (start, slot, address) = find(&ranges, ip)?;
         let entry = &slot.entry;
         let code_offset = (address - start) as u32;
         let inlinee = entry
@@ -274,6 +257,12 @@ impl CodeMap {
         })
     }
 
+    /// The range that `ip` resolves in.
+    pub fn entry_at(&self, ip: u64) -> Option<(Range<u64>, Arc<CodeEntry>)> {
+        let ranges = self.read();
+        find(&ranges, ip).map(|(start, slot, _)| (start..slot.end, slot.entry.clone()))
+    }
+
     /// Changes whenever an address may have changed its meaning.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
@@ -281,14 +270,17 @@ impl CodeMap {
 
     /// All ranges, ascending: what a record file saves.
     pub fn entries(&self) -> Vec<(Range<u64>, Arc<CodeEntry>)> {
-        let ranges = self
-            .ranges
-            .read()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let ranges = self.read();
         ranges
             .iter()
             .map(|(&start, slot)| (start..slot.end, slot.entry.clone()))
             .collect()
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<u64, Slot>> {
+        self.ranges
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<u64, Slot>> {
@@ -296,6 +288,20 @@ impl CodeMap {
             .write()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+/// The range of `ip`, its start, and the address to look up in it: the byte before a return address.
+fn find(ranges: &BTreeMap<u64, Slot>, ip: u64) -> Option<(u64, &Slot, u64)> {
+    let containing = |address: u64| {
+        let (&start, slot) = ranges.range(..=address).next_back()?;
+        (address < slot.end).then_some((start, slot, address))
+    };
+    containing(ip)
+        .filter(|(_, slot, _)| !slot.entry.return_addresses)
+        .or_else(|| {
+            let before = ip.checked_sub(1)?;
+            containing(before).filter(|(_, slot, _)| slot.entry.return_addresses)
+        })
 }
 
 #[cfg(test)]

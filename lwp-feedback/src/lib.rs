@@ -17,9 +17,25 @@ compile_error!("lwp-feedback runs on x86-64 Linux only");
 
 pub mod layout;
 
+pub mod record;
+
+pub mod convert;
+
 pub mod capabilities;
 
+pub mod instruction;
+
 pub mod unit;
+
+pub mod threshold;
+
+mod thread_unit;
+
+pub mod intrinsics;
+
+pub mod native;
+
+pub mod trap;
 
 pub mod class;
 
@@ -32,3 +48,5 @@ pub mod profile;
 pub mod monitor;
 
 pub mod policy;
+
+pub mod recordfile;

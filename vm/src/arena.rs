@@ -55,10 +55,7 @@ pub fn used_bytes() -> usize {
 }
 
 fn arena() -> Result<&'static Arena, String> {
-    ARENA
-        .get_or_init(|| Arena::new().map_err(|error| format!("no memory for code: {error}")))
-        .as_ref()
-        .map_err(Clone::clone)
+    ARENA.get_or_init(|| Arena::new().map_err(|error| format!("no memory for code: {error}"))).as_ref().map_err(Clone::clone)
 }
 
 impl Arena {
@@ -83,21 +80,8 @@ impl Arena {
         }
         let map = |protection| {
             // SAFETY: a fresh mapping of our own file at an address of the kernel's choice.
-            let base = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    length,
-                    protection,
-                    libc::MAP_SHARED | libc::MAP_NORESERVE,
-                    file,
-                    0,
-                )
-            };
-            if base == libc::MAP_FAILED {
-                Err(io::Error::last_os_error())
-            } else {
-                Ok(base as usize)
-            }
+            let base = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED | libc::MAP_NORESERVE, file, 0) };
+            if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base as usize) }
         };
         // SAFETY: `file` is the descriptor just made.
         let mut result = if unsafe { libc::ftruncate(file, length as libc::off_t) } == 0 {
@@ -121,15 +105,8 @@ impl Arena {
         let execute = result?;
         LOW.store(execute, Ordering::Relaxed);
         HIGH.store(execute + length, Ordering::Relaxed);
-        let free = FreeList {
-            ranges: BTreeMap::from([(0, length)]),
-            used: 0,
-        };
-        Ok(Arena {
-            execute,
-            write,
-            free: Mutex::new(free),
-        })
+        let free = FreeList { ranges: BTreeMap::from([(0, length)]), used: 0 };
+        Ok(Arena { execute, write, free: Mutex::new(free) })
     }
 }
 
@@ -144,15 +121,13 @@ impl CodeBlock {
             let offset = start.next_multiple_of(alignment);
             (offset + length <= start + size).then_some((start, size, offset))
         });
-        let (start, size, offset) =
-            found.ok_or_else(|| format!("code memory is full ({} bytes in use)", free.used))?;
+        let (start, size, offset) = found.ok_or_else(|| format!("code memory is full ({} bytes in use)", free.used))?;
         free.ranges.remove(&start);
         if offset > start {
             free.ranges.insert(start, offset - start);
         }
         if offset + length < start + size {
-            free.ranges
-                .insert(offset + length, start + size - offset - length);
+            free.ranges.insert(offset + length, start + size - offset - length);
         }
         free.used += length;
         Ok(CodeBlock { offset, length })

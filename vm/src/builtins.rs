@@ -101,63 +101,24 @@ unsafe fn check_grown(context: *mut VmContext, grown: Outcome<i64>) -> i64 {
 // SAFETY (all of these): called only by their thunks, which run only from code in the arena, whose r15 and first argument are the live
 // running context; indices come from validated code.
 
-unsafe extern "sysv64" fn runtime_memory_grow(
-    context: *mut VmContext,
-    memory: u32,
-    delta: u64,
-) -> i64 {
+unsafe extern "sysv64" fn runtime_memory_grow(context: *mut VmContext, memory: u32, delta: u64) -> i64 {
     // SAFETY: see above.
     unsafe { check_grown(context, runtime::memory_grow(context, memory, delta)) }
 }
 
-unsafe extern "sysv64" fn memory_copy(
-    context: *mut VmContext,
-    to: u32,
-    from: u32,
-    destination: u64,
-    source: u64,
-    bytes: u64,
-) {
+unsafe extern "sysv64" fn memory_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, bytes: u64) {
     // SAFETY: see above.
-    unsafe {
-        check(
-            context,
-            runtime::memory_copy(context, to, from, destination, source, bytes),
-        )
-    }
+    unsafe { check(context, runtime::memory_copy(context, to, from, destination, source, bytes)) }
 }
 
-unsafe extern "sysv64" fn memory_fill(
-    context: *mut VmContext,
-    memory: u32,
-    destination: u64,
-    value: u32,
-    bytes: u64,
-) {
+unsafe extern "sysv64" fn memory_fill(context: *mut VmContext, memory: u32, destination: u64, value: u32, bytes: u64) {
     // SAFETY: see above.
-    unsafe {
-        check(
-            context,
-            runtime::memory_fill(context, memory, destination, value as u8, bytes),
-        )
-    }
+    unsafe { check(context, runtime::memory_fill(context, memory, destination, value as u8, bytes)) }
 }
 
-unsafe extern "sysv64" fn memory_init(
-    context: *mut VmContext,
-    memory: u32,
-    segment: u32,
-    destination: u64,
-    source: u32,
-    bytes: u32,
-) {
+unsafe extern "sysv64" fn memory_init(context: *mut VmContext, memory: u32, segment: u32, destination: u64, source: u32, bytes: u32) {
     // SAFETY: see above.
-    unsafe {
-        check(
-            context,
-            runtime::memory_init(context, memory, segment, destination, source, bytes),
-        )
-    }
+    unsafe { check(context, runtime::memory_init(context, memory, segment, destination, source, bytes)) }
 }
 
 unsafe extern "sysv64" fn data_drop(context: *mut VmContext, segment: u32) {
@@ -165,79 +126,29 @@ unsafe extern "sysv64" fn data_drop(context: *mut VmContext, segment: u32) {
     unsafe { runtime::data_drop(context, segment) }
 }
 
-unsafe extern "sysv64" fn table_set(
-    context: *mut VmContext,
-    table: u32,
-    index: u64,
-    reference: u64,
-) {
+unsafe extern "sysv64" fn table_set(context: *mut VmContext, table: u32, index: u64, reference: u64) {
     // SAFETY: see above.
-    unsafe {
-        check(
-            context,
-            runtime::table_set(context, table, index, reference),
-        )
-    }
+    unsafe { check(context, runtime::table_set(context, table, index, reference)) }
 }
 
-unsafe extern "sysv64" fn table_grow(
-    context: *mut VmContext,
-    table: u32,
-    reference: u64,
-    delta: u64,
-) -> i64 {
+unsafe extern "sysv64" fn table_grow(context: *mut VmContext, table: u32, reference: u64, delta: u64) -> i64 {
     // SAFETY: see above.
     unsafe { check_grown(context, runtime::table_grow(context, table, reference, delta)) }
 }
 
-unsafe extern "sysv64" fn table_fill(
-    context: *mut VmContext,
-    table: u32,
-    start: u64,
-    reference: u64,
-    count: u64,
-) {
+unsafe extern "sysv64" fn table_fill(context: *mut VmContext, table: u32, start: u64, reference: u64, count: u64) {
     // SAFETY: see above.
-    unsafe {
-        check(
-            context,
-            runtime::table_fill(context, table, start, reference, count),
-        )
-    }
+    unsafe { check(context, runtime::table_fill(context, table, start, reference, count)) }
 }
 
-unsafe extern "sysv64" fn table_copy(
-    context: *mut VmContext,
-    to: u32,
-    from: u32,
-    destination: u64,
-    source: u64,
-    count: u64,
-) {
+unsafe extern "sysv64" fn table_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, count: u64) {
     // SAFETY: see above.
-    unsafe {
-        check(
-            context,
-            runtime::table_copy(context, to, from, destination, source, count),
-        )
-    }
+    unsafe { check(context, runtime::table_copy(context, to, from, destination, source, count)) }
 }
 
-unsafe extern "sysv64" fn table_init(
-    context: *mut VmContext,
-    table: u32,
-    segment: u32,
-    destination: u64,
-    source: u32,
-    count: u32,
-) {
+unsafe extern "sysv64" fn table_init(context: *mut VmContext, table: u32, segment: u32, destination: u64, source: u32, count: u32) {
     // SAFETY: see above.
-    unsafe {
-        check(
-            context,
-            runtime::table_init(context, table, segment, destination, source, count),
-        )
-    }
+    unsafe { check(context, runtime::table_init(context, table, segment, destination, source, count)) }
 }
 
 unsafe extern "sysv64" fn elem_drop(context: *mut VmContext, segment: u32) {
@@ -263,12 +174,7 @@ pub(crate) unsafe extern "sysv64" fn resolve(context: *mut VmContext) -> usize {
     }
 }
 
-unsafe extern "sysv64" fn poll(
-    context: *mut VmContext,
-    function: u32,
-    offset: u32,
-    version: u32,
-) -> usize {
+unsafe extern "sysv64" fn poll(context: *mut VmContext, function: u32, offset: u32, version: u32) -> usize {
     // SAFETY: see above.
     match unsafe { tiering::poll(context, function, offset, version) } {
         Ok(code) => code,
@@ -291,21 +197,7 @@ unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u3
 }
 
 /// See `entry::value_sample_thunk`.
-pub(crate) unsafe extern "sysv64" fn value_sample(
-    context: *mut VmContext,
-    class: u32,
-    data1: u32,
-    value: u64,
-    ip: usize,
-) {
+pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, class: u32, data1: u32, value: u64, ip: usize) {
     // SAFETY: see above; the store's LWPCB is the running thread's.
-    unsafe {
-        store_value_sample(
-            (*(*context).store).lwpcb.cast(),
-            ip as u64,
-            class,
-            data1,
-            value,
-        )
-    };
+    unsafe { store_value_sample((*(*context).store).lwpcb.cast(), ip as u64, class, data1, value) };
 }

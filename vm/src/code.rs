@@ -192,11 +192,7 @@ pub trait Compiler: Send + Sync {
     /// Compiles one entrance of one function.
     fn compile(&self, request: &CompileRequest) -> Result<CompiledCode, CompileError>;
     /// Makes an adapter.
-    fn adapter(
-        &self,
-        adapter: Adapter,
-        signature: &AdapterSignature,
-    ) -> Result<CompiledCode, CompileError>;
+    fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError>;
     /// Whether a defined function can be inlined, whatever the profile says.
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable>;
 }

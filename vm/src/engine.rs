@@ -53,9 +53,9 @@ pub struct EngineConfig {
     pub tier: TierPolicy,
     /// Whether records change the code.
     pub feedback: FeedbackPolicy,
-    /// Calls and back edges of a function in the interpreter before it asks for tier 1; at least 1.
+    /// Calls and back edges of a small function in the interpreter before it asks for tier 1, more of a larger one; at least 1.
     pub hot_interpreter: u32,
-    /// Calls and back edges in tier 1 before it asks for tier 2; at least 1.
+    /// Calls and back edges of a small function in tier 1 before it asks for tier 2, more of a larger one; at least 1.
     pub hot_baseline: u32,
     /// Threads that compile; at least 1.
     pub compile_threads: usize,
@@ -87,9 +87,9 @@ impl Default for EngineConfig {
         EngineConfig {
             tier: TierPolicy::Auto,
             feedback: FeedbackPolicy::Lwp,
-            // Guesses until part D weighs them by body size.
+            // Guesses. Tier 1 must run long enough for its sites to leave some 100 records each.
             hot_interpreter: 500,
-            hot_baseline: 20_000,
+            hot_baseline: 50_000,
             compile_threads: 1,
             wasm_stack_bytes: 1 << 20,
             monitor_thread: true,
@@ -97,10 +97,7 @@ impl Default for EngineConfig {
             measure: false,
             stress: Stress::default(),
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
-            ring: RingConfig {
-                interval1: 127,
-                ..RingConfig::default()
-            },
+            ring: RingConfig { interval1: 127, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
         }
     }
@@ -184,15 +181,8 @@ static NEXT_ENGINE: AtomicU64 = AtomicU64::new(1);
 
 impl Engine {
     /// An engine; without a compiler everything is interpreted.
-    pub fn new(
-        config: EngineConfig,
-        compiler: Option<Arc<dyn Compiler>>,
-    ) -> std::io::Result<Engine> {
-        let compiler = if config.tier == TierPolicy::Interpreter {
-            None
-        } else {
-            compiler
-        };
+    pub fn new(config: EngineConfig, compiler: Option<Arc<dyn Compiler>>) -> std::io::Result<Engine> {
+        let compiler = if config.tier == TierPolicy::Interpreter { None } else { compiler };
         let resolver = match &compiler {
             Some(_) => {
                 let mut block = CodeBlock::new(16, 16).map_err(std::io::Error::other)?;
@@ -206,11 +196,7 @@ impl Engine {
         let code_map = Arc::new(CodeMap::new());
         let profile = Arc::new(Profile::new(ProfileLimits::default()));
         let threads =
-            if compiler.is_some() && config.tier == TierPolicy::Auto && !config.deterministic {
-                config.compile_threads.max(1)
-            } else {
-                0
-            };
+            if compiler.is_some() && config.tier == TierPolicy::Auto && !config.deterministic { config.compile_threads.max(1) } else { 0 };
         let watched = compiler.is_some() && config.tier == TierPolicy::Auto; // see `Shared::watched`
         let spawn_monitor = watched && config.monitor_thread && !config.deterministic;
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
@@ -235,17 +221,11 @@ impl Engine {
             graves: Mutex::new(Vec::new()),
             modules: Mutex::new(HashMap::new()),
         });
-        let monitor_thread = if spawn_monitor {
-            Some(shared.monitor.spawn()?)
-        } else {
-            None
-        };
+        let monitor_thread = if spawn_monitor { Some(shared.monitor.spawn()?) } else { None };
         let mut compile_threads = Vec::new();
         for number in 0..threads {
             let shared = shared.clone();
-            let builder = std::thread::Builder::new()
-                .name(format!("backedge-compile-{number}"))
-                .stack_size(8 << 20);
+            let builder = std::thread::Builder::new().name(format!("backedge-compile-{number}")).stack_size(8 << 20);
             compile_threads.push(builder.spawn(move || {
                 while let Some(job) = shared.queue.next() {
                     job.run();
@@ -253,11 +233,7 @@ impl Engine {
                 }
             })?);
         }
-        Ok(Engine(Arc::new(Handle {
-            shared,
-            compile_threads,
-            _monitor_thread: monitor_thread,
-        })))
+        Ok(Engine(Arc::new(Handle { shared, compile_threads, _monitor_thread: monitor_thread })))
     }
 
     /// Its configuration.
@@ -284,11 +260,7 @@ impl Engine {
         let same = modules.entry(module.hash).or_default();
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
-        Ok(Arc::new(LoadedModule {
-            module,
-            code,
-            engine: self.clone(),
-        }))
+        Ok(Arc::new(LoadedModule { module, code, engine: self.clone() }))
     }
 
     /// Ticks so far.
@@ -336,36 +308,18 @@ impl Engine {
             }
             rings.retain(|known| known.shared.strong_count() > 0);
             let seed = self.0.shared.config.ring.seed;
-            let ring = Ring::new(&self.0.shared.config.ring).unwrap_or_else(|_| {
-                Ring::new(&RingConfig {
-                    seed,
-                    ..RingConfig::default()
-                })
-                .expect("the default ring is valid")
-            });
-            self.0
-                .shared
-                .monitor
-                .add_ring(ring.clone())
-                .expect("a fresh ring has no consumer");
+            let ring = Ring::new(&self.0.shared.config.ring)
+                .unwrap_or_else(|_| Ring::new(&RingConfig { seed, ..RingConfig::default() }).expect("the default ring is valid"));
+            self.0.shared.monitor.add_ring(ring.clone()).expect("a fresh ring has no consumer");
             let lwpcb = ring.lwpcb().cast();
-            rings.push(ThreadRing {
-                engine: self.0.shared.id,
-                shared: Arc::downgrade(&self.0.shared),
-                ring,
-            });
+            rings.push(ThreadRing { engine: self.0.shared.id, shared: Arc::downgrade(&self.0.shared), ring });
             lwpcb
         })
     }
 
     /// This thread's ring for this engine, if it ran wasm: for tests that write records of their own.
     pub fn thread_ring(&self) -> Option<Arc<Ring>> {
-        RINGS.with_borrow(|rings| {
-            rings
-                .iter()
-                .find(|known| known.engine == self.0.shared.id)
-                .map(|known| known.ring.clone())
-        })
+        RINGS.with_borrow(|rings| rings.iter().find(|known| known.engine == self.0.shared.id).map(|known| known.ring.clone()))
     }
 
     /// Drains the rings once. For hosts that started the engine without the monitor's thread.
@@ -405,9 +359,7 @@ impl Engine {
 
     /// Length of a tick of the time stamp counter, measured since the engine began.
     pub fn ns_per_tick(&self) -> f64 {
-        let ticks = time_stamp()
-            .wrapping_sub(self.0.shared.started_ticks)
-            .max(1);
+        let ticks = time_stamp().wrapping_sub(self.0.shared.started_ticks).max(1);
         self.elapsed().as_nanos() as f64 / ticks as f64
     }
 
@@ -429,23 +381,13 @@ impl Shared {
     /// The adapter of a signature, made at first use.
     pub(crate) fn adapter(&self, adapter: Adapter, signature: u32) -> Result<usize, String> {
         let key = (adapter, signature);
-        if let Some(place) = self
-            .adapters
-            .read()
-            .unwrap_or_else(|e| e.into_inner())
-            .get(&key)
-        {
+        if let Some(place) = self.adapters.read().unwrap_or_else(|e| e.into_inner()).get(&key) {
             return Ok(place.0.address());
         }
         let compiler = self.compiler.as_ref().ok_or("no compiler")?;
         let ty = signature::of(signature);
-        let ty = AdapterSignature {
-            params: ty.params().to_vec(),
-            results: ty.results().to_vec(),
-        };
-        let code = compiler
-            .adapter(adapter, &ty)
-            .map_err(|error| error.to_string())?;
+        let ty = AdapterSignature { params: ty.params().to_vec(), results: ty.results().to_vec() };
+        let code = compiler.adapter(adapter, &ty).map_err(|error| error.to_string())?;
         let mut adapters = self.adapters.write().unwrap_or_else(|e| e.into_inner());
         if let Some(place) = adapters.get(&key) {
             return Ok(place.0.address()); // another thread was first
@@ -458,9 +400,7 @@ impl Shared {
 
     /// The live modules of a hash.
     pub(crate) fn modules(&self, hash: u64) -> Vec<Arc<ModuleCode>> {
-        lock(&self.modules).get(&hash).map_or(Vec::new(), |same| {
-            same.iter().filter_map(Weak::upgrade).collect()
-        })
+        lock(&self.modules).get(&hash).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
     }
 
     /// Whether records are written and drained at all.

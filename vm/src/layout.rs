@@ -290,9 +290,7 @@ impl VmOffsets {
     pub fn function(&self, index: u32) -> FunctionPlace {
         match index.checked_sub(self.imported_function_count) {
             None => FunctionPlace::Pointer((self.imported_functions + index * 8) as i32),
-            Some(own) => {
-                FunctionPlace::Inline((self.functions + own * size_of::<VmFunc>() as u32) as i32)
-            }
+            Some(own) => FunctionPlace::Inline((self.functions + own * size_of::<VmFunc>() as u32) as i32),
         }
     }
 }
@@ -333,20 +331,12 @@ mod tests {
 
     #[test]
     fn arrays_do_not_overlap_and_are_aligned() {
-        let offsets = VmOffsets::new(VmCounts {
-            memories: 1,
-            tables: 2,
-            imported_globals: 1,
-            globals: 3,
-            imported_functions: 3,
-            functions: 5,
-        });
+        let offsets =
+            VmOffsets::new(VmCounts { memories: 1, tables: 2, imported_globals: 1, globals: 3, imported_functions: 3, functions: 5 });
         assert_eq!(offsets.memory(0), size_of::<VmContext>() as i32);
         assert_eq!(offsets.table(0), offsets.memory(0) + 16);
         assert_eq!(offsets.global(0), GlobalPlace::Pointer(offsets.table(2)));
-        let GlobalPlace::Inline(first) = offsets.global(1) else {
-            panic!("own global")
-        };
+        let GlobalPlace::Inline(first) = offsets.global(1) else { panic!("own global") };
         assert_eq!(first % 16, 0);
         assert_eq!(offsets.function(3), FunctionPlace::Inline(first + 48));
         assert_eq!(offsets.poll(0), first + 48 + 5 * 32);

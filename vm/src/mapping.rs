@@ -24,22 +24,12 @@ impl Mapping {
         let length = length.next_multiple_of(PAGE);
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches nothing that exists.
         let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                libc::PROT_NONE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
+            libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0)
         };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Mapping {
-            base: NonNull::new(base.cast()).expect("mmap never returns null here"),
-            length,
-        })
+        Ok(Mapping { base: NonNull::new(base.cast()).expect("mmap never returns null here"), length })
     }
 
     /// First byte.
@@ -54,38 +44,18 @@ impl Mapping {
 
     /// Makes `[offset, offset + length)` readable and writable. Both multiples of the page size.
     pub fn open(&self, offset: usize, length: usize) -> io::Result<()> {
-        assert!(
-            offset
-                .checked_add(length)
-                .is_some_and(|end| end <= self.length),
-            "outside the mapping"
-        );
+        assert!(offset.checked_add(length).is_some_and(|end| end <= self.length), "outside the mapping");
         if length == 0 {
             return Ok(());
         }
         // SAFETY: the range lies inside this mapping (asserted).
-        let result = unsafe {
-            libc::mprotect(
-                self.base().add(offset).cast(),
-                length,
-                libc::PROT_READ | libc::PROT_WRITE,
-            )
-        };
-        if result == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        let result = unsafe { libc::mprotect(self.base().add(offset).cast(), length, libc::PROT_READ | libc::PROT_WRITE) };
+        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
     /// Asks for huge pages in `[offset, offset + length)`; a kernel without them ignores it.
     pub fn advise_huge(&self, offset: usize, length: usize) {
-        assert!(
-            offset
-                .checked_add(length)
-                .is_some_and(|end| end <= self.length),
-            "outside the mapping"
-        );
+        assert!(offset.checked_add(length).is_some_and(|end| end <= self.length), "outside the mapping");
         // SAFETY: the range lies inside this mapping (asserted); the advice changes no contents.
         unsafe { libc::madvise(self.base().add(offset).cast(), length, libc::MADV_HUGEPAGE) };
     }

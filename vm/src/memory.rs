@@ -42,10 +42,7 @@ pub struct Memory {
 impl Memory {
     /// A memory of its type's minimum size, zeroed.
     pub fn new(ty: MemoryType) -> Result<Box<Memory>, MemoryError> {
-        let bytes = usize::try_from(ty.initial)
-            .ok()
-            .and_then(|pages| pages.checked_mul(WASM_PAGE))
-            .filter(|&bytes| bytes <= REACH);
+        let bytes = usize::try_from(ty.initial).ok().and_then(|pages| pages.checked_mul(WASM_PAGE)).filter(|&bytes| bytes <= REACH);
         let bytes = bytes.ok_or(MemoryError::Limit { pages: ty.initial })?;
         let mapping = Mapping::reserve(REACH + GUARD + ALIGNMENT).map_err(MemoryError::Reserve)?;
         let start = (mapping.base() as usize).next_multiple_of(ALIGNMENT) - mapping.base() as usize;
@@ -60,12 +57,7 @@ impl Memory {
             reserved: REACH,
             maximum_pages: ty.maximum.unwrap_or(65536).min(65536),
         };
-        Ok(Box::new(Memory {
-            vm,
-            ty,
-            start,
-            mapping,
-        }))
+        Ok(Box::new(Memory { vm, ty, start, mapping }))
     }
 
     /// What compiled code sees.
@@ -97,9 +89,7 @@ impl Memory {
     pub fn grow(&self, delta: u64) -> Option<u64> {
         let old = self.length();
         let pages = (old / WASM_PAGE) as u64;
-        let new_pages = pages
-            .checked_add(delta)
-            .filter(|&pages| pages <= self.vm.maximum_pages)?;
+        let new_pages = pages.checked_add(delta).filter(|&pages| pages <= self.vm.maximum_pages)?;
         if delta > 0 {
             let new = new_pages as usize * WASM_PAGE;
             self.mapping.open(self.start + old, new - old).ok()?;

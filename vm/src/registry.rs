@@ -30,23 +30,13 @@ static PLACED: RwLock<BTreeMap<usize, Tables>> = RwLock::new(BTreeMap::new());
 
 impl PlacedCode {
     /// Copies code to code memory, applies its relocations and registers it. Nothing leads to it yet.
-    pub fn new(
-        code: &CompiledCode,
-        module: Option<Arc<Module>>,
-        entrance: bool,
-    ) -> Result<Box<PlacedCode>, String> {
+    pub fn new(code: &CompiledCode, module: Option<Arc<Module>>, entrance: bool) -> Result<Box<PlacedCode>, String> {
         let mut block = CodeBlock::new(code.bytes.len(), code.alignment as usize)?;
         let mut bytes = code.bytes.clone();
-        for Reloc {
-            offset,
-            target: RelocTarget::Own(target),
-            addend,
-        } in &code.relocs
-        {
+        for Reloc { offset, target: RelocTarget::Own(target), addend } in &code.relocs {
             // Within one block the displacement does not depend on where the block is.
             let value = i64::from(*target) + addend - i64::from(*offset);
-            let value = i32::try_from(value)
-                .map_err(|_| format!("relocation at {offset:#x} out of range"))?;
+            let value = i32::try_from(value).map_err(|_| format!("relocation at {offset:#x} out of range"))?;
             bytes[*offset as usize..*offset as usize + 4].copy_from_slice(&value.to_le_bytes());
         }
         block.fill(&bytes);
@@ -58,10 +48,7 @@ impl PlacedCode {
             module,
             entrance,
         });
-        PLACED
-            .write()
-            .unwrap_or_else(|e| e.into_inner())
-            .insert(placed.address(), Tables(&raw const *placed));
+        PLACED.write().unwrap_or_else(|e| e.into_inner()).insert(placed.address(), Tables(&raw const *placed));
         Ok(placed)
     }
 
@@ -81,20 +68,14 @@ impl PlacedCode {
     }
 
     fn position_at(&self, offset: u32) -> Option<u32> {
-        let index = self
-            .locations
-            .partition_point(|&(start, _)| start <= offset)
-            .checked_sub(1)?;
+        let index = self.locations.partition_point(|&(start, _)| start <= offset).checked_sub(1)?;
         Some(self.locations[index].1)
     }
 }
 
 impl Drop for PlacedCode {
     fn drop(&mut self) {
-        PLACED
-            .write()
-            .unwrap_or_else(|e| e.into_inner())
-            .remove(&self.address());
+        PLACED.write().unwrap_or_else(|e| e.into_inner()).remove(&self.address());
     }
 }
 
@@ -108,13 +89,7 @@ fn with_code<R>(pc: usize, f: impl FnOnce(&PlacedCode, u32) -> R) -> Option<R> {
 
 /// The trap recorded at a pc.
 pub fn trap_at(pc: usize) -> Option<TrapCode> {
-    with_code(pc, |code, offset| {
-        code.traps
-            .binary_search_by_key(&offset, |&(at, _)| at)
-            .ok()
-            .map(|index| code.traps[index].1)
-    })
-    .flatten()
+    with_code(pc, |code, offset| code.traps.binary_search_by_key(&offset, |&(at, _)| at).ok().map(|index| code.traps[index].1)).flatten()
 }
 
 /// Whether a pc lies in an enter adapter.
@@ -136,10 +111,5 @@ pub fn frames_at(pc: usize, frames: &mut Vec<Frame>) {
 
 /// A backtrace frame with its names.
 pub fn frame(module: &Module, function: u32, offset: Option<u32>) -> Frame {
-    Frame {
-        function,
-        name: module.function_name(function).map(str::to_owned),
-        offset,
-        module: module.name.clone(),
-    }
+    Frame { function, name: module.function_name(function).map(str::to_owned), offset, module: module.name.clone() }
 }

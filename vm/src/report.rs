@@ -162,15 +162,9 @@ impl Report {
         let versions = code.versions();
         let refusals = code.refusals();
         let profile = engine.profile().snapshot(module.hash);
-        let mut indices: Vec<u32> = counted
-            .keys()
-            .copied()
-            .chain(versions.iter().map(|version| version.function))
-            .collect();
+        let mut indices: Vec<u32> = counted.keys().copied().chain(versions.iter().map(|version| version.function)).collect();
         indices.extend(profile.functions.iter().map(|function| function.func));
-        indices.retain(|&function| {
-            (function as usize) < module.functions.len() && module.defined(function).is_some()
-        });
+        indices.retain(|&function| (function as usize) < module.functions.len() && module.defined(function).is_some());
         indices.sort_unstable();
         indices.dedup();
         let mut functions: Vec<FunctionReport> = indices
@@ -178,24 +172,14 @@ impl Report {
             .map(|function| {
                 let counted = counted.get(&function).cloned().unwrap_or_default();
                 let describe = |version: &CodeVersion| {
-                    let intervals = counted
-                        .intervals
-                        .get(&version.number)
-                        .map_or(&[][..], Vec::as_slice);
+                    let intervals = counted.intervals.get(&version.number).map_or(&[][..], Vec::as_slice);
                     describe_version(version, intervals, ns_per_tick)
                 };
-                let versions: Vec<_> = versions
-                    .iter()
-                    .filter(|version| version.function == function)
-                    .map(|version| describe(version))
-                    .collect();
+                let versions: Vec<_> =
+                    versions.iter().filter(|version| version.function == function).map(|version| describe(version)).collect();
                 let of_tier = |tier: &str| {
-                    let measured = versions
-                        .iter()
-                        .filter(|version| version.tier == tier && version.ns_per_event.is_some());
-                    measured
-                        .max_by_key(|version| version.intervals)
-                        .and_then(|version| version.ns_per_event)
+                    let measured = versions.iter().filter(|version| version.tier == tier && version.ns_per_event.is_some());
+                    measured.max_by_key(|version| version.intervals).and_then(|version| version.ns_per_event)
                 };
                 let own = module.defined(function).expect("filtered above");
                 FunctionReport {
@@ -206,11 +190,7 @@ impl Report {
                     before_after_ns: of_tier("baseline").zip(of_tier("optimizing")),
                     versions,
                     sites: sites(engine, loaded, function),
-                    refusals: refusals
-                        .iter()
-                        .filter(|refusal| refusal.function.func == function)
-                        .cloned()
-                        .collect(),
+                    refusals: refusals.iter().filter(|refusal| refusal.function.func == function).cloned().collect(),
                 }
             })
             .collect();
@@ -226,17 +206,10 @@ impl Report {
             failures: code
                 .failures()
                 .into_iter()
-                .map(|failure| FailureReport {
-                    function: failure.function,
-                    tier: tier_name(failure.tier),
-                    reason: failure.reason,
-                })
+                .map(|failure| FailureReport { function: failure.function, tier: tier_name(failure.tier), reason: failure.reason })
                 .collect(),
             monitor: engine.monitor_stats(),
-            compile_ms: versions
-                .iter()
-                .map(|version| version.compile_time.as_secs_f64() * 1e3)
-                .sum(),
+            compile_ms: versions.iter().map(|version| version.compile_time.as_secs_f64() * 1e3).sum(),
             code_bytes: versions.iter().map(|version| version.code_bytes).sum(),
             elapsed_ms: engine.elapsed().as_secs_f64() * 1e3,
         }
@@ -255,10 +228,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
         compile_ms: version.compile_time.as_secs_f64() * 1e3,
         published_ms: version.published.as_secs_f64() * 1e3,
         counted: version.counted,
-        decisions: version
-            .plan
-            .as_ref()
-            .map_or(Vec::new(), |plan| plan.decisions.clone()),
+        decisions: version.plan.as_ref().map_or(Vec::new(), |plan| plan.decisions.clone()),
         applied: version
             .applied
             .iter()
@@ -275,16 +245,15 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
 }
 
 fn sites(engine: &Engine, loaded: &LoadedModule, function: u32) -> Vec<SiteReport> {
-    let id = FunctionId {
-        module: loaded.module.hash,
-        func: function,
-    };
+    let id = FunctionId { module: loaded.module.hash, func: function };
     let Some(profile) = engine.profile().function(id) else {
         return Vec::new();
     };
     profile
         .sites
         .into_iter()
+        // Hot records are the versions' story, not a site's.
+        .filter(|site| !site.key.class.is_programmed())
         .map(|site| SiteReport {
             offset: site.key.offset,
             class: site.key.class,
@@ -296,10 +265,9 @@ fn sites(engine: &Engine, loaded: &LoadedModule, function: u32) -> Vec<SiteRepor
                 .map(|value| ValueReport {
                     value: value.value,
                     name: match site.key.class {
-                        SiteClass::CallTarget => u32::try_from(value.value)
-                            .ok()
-                            .and_then(|callee| loaded.module.function_name(callee))
-                            .map(str::to_owned),
+                        SiteClass::CallTarget => {
+                            u32::try_from(value.value).ok().and_then(|callee| loaded.module.function_name(callee)).map(str::to_owned)
+                        }
                         _ => None,
                     },
                     count: value.count,

@@ -6,9 +6,7 @@
 
 use crate::entry::enter;
 use crate::interp;
-use crate::layout::{
-    KIND_HOST, SWITCH_HEADER_BYTES, SwitchHeader, VmContext, VmFunc, VmStoreContext,
-};
+use crate::layout::{KIND_HOST, SWITCH_HEADER_BYTES, SwitchHeader, VmContext, VmFunc, VmStoreContext};
 use crate::registry;
 use crate::signals;
 use crate::stack::GUARD_BYTES;
@@ -63,11 +61,7 @@ pub unsafe fn instance<'a>(context: *mut VmContext) -> &'a Instance {
 /// `context` is live and its store runs on this thread.
 pub unsafe fn push_interpreter(context: *mut VmContext, first: usize) {
     // SAFETY: the caller's promise.
-    unsafe {
-        (*store_state(context))
-            .activations
-            .push(Activation::Interpreter { context, first })
-    };
+    unsafe { (*store_state(context)).activations.push(Activation::Interpreter { context, first }) };
 }
 
 /// Ends the innermost activation, an interpreter's.
@@ -204,16 +198,9 @@ fn host_limit() -> usize {
 ///
 /// # Safety
 /// `function` belongs to `store`; `slots` holds its arguments and has room for its results.
-pub(crate) unsafe fn call_from_host(
-    store: &mut StoreState,
-    function: *const VmFunc,
-    slots: *mut u64,
-) -> Outcome {
+pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmFunc, slots: *mut u64) -> Outcome {
     signals::prepare_thread().map_err(|error| {
-        Box::new(Unwind::Host {
-            error: format!("cannot prepare this thread for wasm: {error}").into(),
-            frames: Vec::new(),
-        })
+        Box::new(Unwind::Host { error: format!("cannot prepare this thread for wasm: {error}").into(), frames: Vec::new() })
     })?;
     let outermost = store.activations.is_empty();
     if outermost {
@@ -234,19 +221,11 @@ pub(crate) unsafe fn call_from_host(
 ///
 /// # Safety
 /// `callee` is live and of a store that this thread runs; `caller` is the calling context or null; `slots` as in [`call_from_host`].
-pub unsafe fn call_function(
-    callee: *const VmFunc,
-    caller: *mut VmContext,
-    slots: *mut u64,
-) -> Outcome {
+pub unsafe fn call_function(callee: *const VmFunc, caller: *mut VmContext, slots: *mut u64) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
         let context = (*callee).context;
-        if (*context).kind == KIND_HOST {
-            call_host(context, caller, slots)
-        } else {
-            call_wasm(context, (*callee).index, slots)
-        }
+        if (*context).kind == KIND_HOST { call_host(context, caller, slots) } else { call_wasm(context, (*callee).index, slots) }
     }
 }
 
@@ -284,10 +263,7 @@ unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> 
 }
 
 fn internal(error: &str) -> Box<Unwind> {
-    Box::new(Unwind::Host {
-        error: format!("internal compiler error: {error}").into(),
-        frames: Vec::new(),
-    })
+    Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() })
 }
 
 unsafe fn check_host_stack(context: *mut VmContext) -> Outcome {
@@ -313,19 +289,10 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
             InstanceRef::from_ptr((*caller).instance.cast::<Instance>())
         };
         let slots = std::slice::from_raw_parts_mut(slots, call_slots(&host.ty));
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            (host.function)(HostCall {
-                store,
-                caller,
-                slots,
-            })
-        }));
+        let result = catch_unwind(AssertUnwindSafe(|| (host.function)(HostCall { store, caller, slots })));
         match result {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Box::new(Unwind::Host {
-                error,
-                frames: backtrace(context),
-            })),
+            Ok(Err(error)) => Err(Box::new(Unwind::Host { error, frames: backtrace(context) })),
             Err(payload) => Err(Box::new(Unwind::Panic(payload))),
         }
     }
@@ -344,19 +311,12 @@ enum Finish {
 ///
 /// # Safety
 /// `adapter` fits `code`'s signature; the rest as in [`call_function`].
-unsafe fn run_compiled(
-    context: *mut VmContext,
-    adapter: usize,
-    code: usize,
-    slots: *mut u64,
-) -> Outcome<Finish> {
+unsafe fn run_compiled(context: *mut VmContext, adapter: usize, code: usize, slots: *mut u64) -> Outcome<Finish> {
     // SAFETY: the caller's promise. Raw pointers throughout: the code may call back into Rust that uses the same store.
     unsafe {
         let store = store_state(context);
         let outer_exit_fp = (*store).context.exit_fp;
-        (*store)
-            .activations
-            .push(Activation::Compiled { outer_exit_fp });
+        (*store).activations.push(Activation::Compiled { outer_exit_fp });
         let landed = enter(adapter, code, slots, context, &raw mut (*store).context);
         let outcome = if landed == 0 {
             Ok(Finish::Returned)
@@ -375,31 +335,14 @@ unsafe fn run_compiled(
 fn landing(store: &mut StoreState) -> Box<Unwind> {
     if store.context.unwinding != 0 {
         store.context.unwinding = 0;
-        return store
-            .pending
-            .take()
-            .expect("a builtin that unwinds leaves its reason");
+        return store.pending.take().expect("a builtin that unwinds leaves its reason");
     }
-    let VmStoreContext {
-        trap_pc,
-        trap_fp,
-        trap_address,
-        stack_low,
-        ..
-    } = store.context;
+    let VmStoreContext { trap_pc, trap_fp, trap_address, stack_low, .. } = store.context;
     let in_guard = trap_address < stack_low && trap_address >= stack_low - GUARD_BYTES;
-    let code = if in_guard {
-        Some(TrapCode::StackOverflow)
-    } else {
-        registry::trap_at(trap_pc)
-    };
+    let code = if in_guard { Some(TrapCode::StackOverflow) } else { registry::trap_at(trap_pc) };
     let Some(code) = code else {
         // Memory may be corrupt: nothing but stopping the process is safe.
-        tracing::error!(
-            pc = trap_pc,
-            address = trap_address,
-            "fault in compiled code at an instruction that has no trap record"
-        );
+        tracing::error!(pc = trap_pc, address = trap_address, "fault in compiled code at an instruction that has no trap record");
         std::process::abort();
     };
     // SAFETY: the frames of the activation that landed are still intact on the wasm stack.
@@ -429,19 +372,12 @@ pub(crate) unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outco
 ///
 /// # Safety
 /// As [`resume`].
-pub unsafe fn enter_loop(
-    context: *mut VmContext,
-    code: *const u8,
-    function: u32,
-    results: *mut u64,
-) -> Outcome<bool> {
+pub unsafe fn enter_loop(context: *mut VmContext, code: *const u8, function: u32, results: *mut u64) -> Outcome<bool> {
     // SAFETY: the caller's promise; the adapter of OSR entries takes the buffer's address in the first slot, so there must be one.
     unsafe {
         check_host_stack(context)?;
         let module_code: &ModuleCode = &instance(context).code;
-        let adapter = module_code
-            .loop_adapter(function)
-            .map_err(|error| internal(&error))?;
+        let adapter = module_code.loop_adapter(function).map_err(|error| internal(&error))?;
         let count = call_slots(instance(context).module.function_type(function));
         let mut slots: smallvec::SmallVec<[u64; 8]> = smallvec::smallvec![0; count];
         slots[0] = (*(*context).store).switch_buffer as u64;
@@ -504,10 +440,7 @@ pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
                 store.set_epoch_deadline(ticks);
                 Ok(())
             }
-            Ok(Err(error)) => Err(Box::new(Unwind::Host {
-                error,
-                frames: backtrace(context),
-            })),
+            Ok(Err(error)) => Err(Box::new(Unwind::Host { error, frames: backtrace(context) })),
             Err(payload) => Err(Box::new(Unwind::Panic(payload))),
         }
     }
@@ -545,12 +478,7 @@ unsafe fn grown(context: *mut VmContext, grow: impl FnOnce() -> Result<Option<u6
 }
 
 /// Checks a range against a memory; its first byte's address.
-unsafe fn range(
-    context: *mut VmContext,
-    memory: u32,
-    start: u64,
-    bytes: u64,
-) -> Result<*mut u8, TrapCode> {
+unsafe fn range(context: *mut VmContext, memory: u32, start: u64, bytes: u64) -> Result<*mut u8, TrapCode> {
     // SAFETY: see above.
     let memory = unsafe { instance(context).memory(memory) };
     match start.checked_add(bytes) {
@@ -566,14 +494,7 @@ unsafe fn range(
 ///
 /// # Safety
 /// See above.
-pub unsafe fn memory_copy(
-    context: *mut VmContext,
-    to: u32,
-    from: u32,
-    destination: u64,
-    source: u64,
-    bytes: u64,
-) -> Result<(), TrapCode> {
+pub unsafe fn memory_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, bytes: u64) -> Result<(), TrapCode> {
     // SAFETY: see above; both ranges are checked, and `copy` allows overlap.
     unsafe {
         let source = range(context, from, source, bytes)?;
@@ -587,13 +508,7 @@ pub unsafe fn memory_copy(
 ///
 /// # Safety
 /// See above.
-pub unsafe fn memory_fill(
-    context: *mut VmContext,
-    memory: u32,
-    destination: u64,
-    value: u8,
-    bytes: u64,
-) -> Result<(), TrapCode> {
+pub unsafe fn memory_fill(context: *mut VmContext, memory: u32, destination: u64, value: u8, bytes: u64) -> Result<(), TrapCode> {
     // SAFETY: see above; the range is checked.
     unsafe { range(context, memory, destination, bytes)?.write_bytes(value, bytes as usize) };
     Ok(())
@@ -612,15 +527,7 @@ pub unsafe fn memory_init(
     bytes: u32,
 ) -> Result<(), TrapCode> {
     // SAFETY: see above.
-    unsafe {
-        instance(context).memory_init(
-            memory,
-            segment,
-            destination,
-            u64::from(source),
-            u64::from(bytes),
-        )
-    }
+    unsafe { instance(context).memory_init(memory, segment, destination, u64::from(source), u64::from(bytes)) }
 }
 
 /// `data.drop`.
@@ -636,15 +543,9 @@ pub unsafe fn data_drop(context: *mut VmContext, segment: u32) {
 ///
 /// # Safety
 /// See above; `reference` is of the table's type.
-pub unsafe fn table_set(
-    context: *mut VmContext,
-    table: u32,
-    index: u64,
-    reference: u64,
-) -> Result<(), TrapCode> {
+pub unsafe fn table_set(context: *mut VmContext, table: u32, index: u64, reference: u64) -> Result<(), TrapCode> {
     // SAFETY: see above.
-    unsafe { instance(context).table(table).set(index, reference) }
-        .ok_or(TrapCode::TableOutOfBounds)
+    unsafe { instance(context).table(table).set(index, reference) }.ok_or(TrapCode::TableOutOfBounds)
 }
 
 /// `table.grow`: the old length, or -1.
@@ -664,36 +565,19 @@ pub unsafe fn table_grow(context: *mut VmContext, table: u32, reference: u64, de
 ///
 /// # Safety
 /// As [`table_set`].
-pub unsafe fn table_fill(
-    context: *mut VmContext,
-    table: u32,
-    start: u64,
-    reference: u64,
-    count: u64,
-) -> Result<(), TrapCode> {
+pub unsafe fn table_fill(context: *mut VmContext, table: u32, start: u64, reference: u64, count: u64) -> Result<(), TrapCode> {
     // SAFETY: see above.
-    unsafe { instance(context).table(table).fill(start, reference, count) }
-        .ok_or(TrapCode::TableOutOfBounds)
+    unsafe { instance(context).table(table).fill(start, reference, count) }.ok_or(TrapCode::TableOutOfBounds)
 }
 
 /// `table.copy`.
 ///
 /// # Safety
 /// See above.
-pub unsafe fn table_copy(
-    context: *mut VmContext,
-    to: u32,
-    from: u32,
-    destination: u64,
-    source: u64,
-    count: u64,
-) -> Result<(), TrapCode> {
+pub unsafe fn table_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, count: u64) -> Result<(), TrapCode> {
     // SAFETY: see above.
     let instance = unsafe { instance(context) };
-    instance
-        .table(to)
-        .copy_from(destination, instance.table(from), source, count)
-        .ok_or(TrapCode::TableOutOfBounds)
+    instance.table(to).copy_from(destination, instance.table(from), source, count).ok_or(TrapCode::TableOutOfBounds)
 }
 
 /// `table.init`.
@@ -709,15 +593,7 @@ pub unsafe fn table_init(
     count: u32,
 ) -> Result<(), TrapCode> {
     // SAFETY: see above.
-    unsafe {
-        instance(context).table_init(
-            table,
-            segment,
-            destination,
-            u64::from(source),
-            u64::from(count),
-        )
-    }
+    unsafe { instance(context).table_init(table, segment, destination, u64::from(source), u64::from(count)) }
 }
 
 /// `elem.drop`.

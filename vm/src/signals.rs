@@ -45,9 +45,7 @@ pub fn prepare_thread() -> io::Result<()> {
         return Ok(());
     }
     static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
-    INSTALLED
-        .get_or_init(install)
-        .map_err(io::Error::from_raw_os_error)?;
+    INSTALLED.get_or_init(install).map_err(io::Error::from_raw_os_error)?;
     if let Some(stack) = AlternateStack::install_if_needed()? {
         ALTERNATE.set(Some(stack));
     }
@@ -65,17 +63,13 @@ fn install() -> Result<(), i32> {
         // The previous action must be known before the handler can run.
         // SAFETY: querying writes a full `sigaction` into `old`.
         if unsafe { libc::sigaction(signal, std::ptr::null(), old.as_mut_ptr()) } != 0 {
-            return Err(io::Error::last_os_error()
-                .raw_os_error()
-                .unwrap_or(libc::EINVAL));
+            return Err(io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL));
         }
         // SAFETY: the successful call above initialized it.
         let _ = PREVIOUS[slot].set(Action(unsafe { old.assume_init() }));
         // SAFETY: `new` names a handler of the three-argument form, as SA_SIGINFO says.
         if unsafe { libc::sigaction(signal, &new, std::ptr::null_mut()) } != 0 {
-            return Err(io::Error::last_os_error()
-                .raw_os_error()
-                .unwrap_or(libc::EINVAL));
+            return Err(io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL));
         }
     }
     Ok(())
@@ -98,11 +92,8 @@ impl AlternateStack {
         }
         let mapping = Mapping::reserve(ALTERNATE_STACK_BYTES + PAGE)?;
         mapping.open(PAGE, ALTERNATE_STACK_BYTES)?;
-        let stack = libc::stack_t {
-            ss_sp: (mapping.base() as usize + PAGE) as *mut libc::c_void,
-            ss_flags: 0,
-            ss_size: ALTERNATE_STACK_BYTES,
-        };
+        let stack =
+            libc::stack_t { ss_sp: (mapping.base() as usize + PAGE) as *mut libc::c_void, ss_flags: 0, ss_size: ALTERNATE_STACK_BYTES };
         // SAFETY: the range is mapped, writable, and stays so until this value is dropped, which disables it first.
         if unsafe { libc::sigaltstack(&stack, std::ptr::null_mut()) } != 0 {
             return Err(io::Error::last_os_error());
@@ -113,29 +104,16 @@ impl AlternateStack {
 
 impl Drop for AlternateStack {
     fn drop(&mut self) {
-        let disable = libc::stack_t {
-            ss_sp: std::ptr::null_mut(),
-            ss_flags: libc::SS_DISABLE,
-            ss_size: 0,
-        };
+        let disable = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
         // SAFETY: this thread no longer runs wasm; disabling touches no memory.
         unsafe { libc::sigaltstack(&disable, std::ptr::null_mut()) };
     }
 }
 
 /// The handler. Returns into the landing for a fault of wasm code, else passes the signal on.
-unsafe extern "C" fn handler(
-    signal: libc::c_int,
-    info: *mut libc::siginfo_t,
-    context: *mut libc::c_void,
-) {
+unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid `ucontext_t` and `siginfo_t` to an SA_SIGINFO handler.
-    let (machine, address) = unsafe {
-        (
-            &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs,
-            (*info).si_addr() as usize,
-        )
-    };
+    let (machine, address) = unsafe { (&mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs, (*info).si_addr() as usize) };
     let pc = machine[libc::REG_RIP as usize] as usize;
     let store = if arena::contains(pc) {
         let running = machine[libc::REG_R15 as usize] as usize as *mut VmContext;
@@ -152,11 +130,7 @@ unsafe extern "C" fn handler(
                 let low = (*current).stack_low;
                 (*current).entry != 0 && address < low && address >= low - GUARD_BYTES
             };
-        if in_guard {
-            current
-        } else {
-            std::ptr::null_mut()
-        }
+        if in_guard { current } else { std::ptr::null_mut() }
     };
     if store.is_null() {
         // SAFETY: we are in the handler of `signal` with the kernel's arguments.
@@ -167,11 +141,7 @@ unsafe extern "C" fn handler(
     unsafe {
         (*store).trap_pc = pc;
         (*store).trap_fp = machine[libc::REG_RBP as usize] as usize;
-        (*store).trap_address = if signal == libc::SIGSEGV || signal == libc::SIGBUS {
-            address
-        } else {
-            0
-        };
+        (*store).trap_address = if signal == libc::SIGSEGV || signal == libc::SIGBUS { address } else { 0 };
         machine[libc::REG_RSP as usize] = (*store).entry as i64;
     }
     machine[libc::REG_RIP as usize] = land as *const () as i64;
@@ -194,8 +164,7 @@ unsafe fn chain(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut l
         }
         Some((address, flags)) if flags & libc::SA_SIGINFO != 0 => {
             // SAFETY: an action with SA_SIGINFO holds a handler of this form.
-            let earlier: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
-                unsafe { std::mem::transmute(address) };
+            let earlier: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = unsafe { std::mem::transmute(address) };
             earlier(signal, info, context);
         }
         Some((address, _)) => {

@@ -6,14 +6,12 @@
 use crate::engine::{Engine, LoadedModule};
 use crate::interp::InterpStack;
 use crate::layout::{
-    FunctionPlace, GlobalPlace, KIND_HOST, KIND_WASM, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES,
-    VmContext, VmFunc, VmGlobal, VmMemory, VmMemoryRef, VmStoreContext, VmTable, VmTableRef,
+    FunctionPlace, GlobalPlace, KIND_HOST, KIND_WASM, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, VmContext, VmFunc, VmGlobal, VmMemory,
+    VmMemoryRef, VmStoreContext, VmTable, VmTableRef,
 };
 use crate::mapping::Mapping;
 use crate::memory::{Memory, MemoryError};
-use crate::module::{
-    ConstExpr, ConstOp, ElementItems, ExportItem, ExternType, Module, SegmentMode,
-};
+use crate::module::{ConstExpr, ConstOp, ElementItems, ExportItem, ExternType, Module, SegmentMode};
 use crate::runtime;
 use crate::signature;
 use crate::stack::WasmStack;
@@ -146,19 +144,9 @@ pub enum InstantiateError {
 /// Decides about growth; the embedding API's `ResourceLimiter` stands behind it.
 pub trait Limiter: Send {
     /// May a memory have `desired` bytes?
-    fn memory(
-        &mut self,
-        current: usize,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> Result<bool, HostError>;
+    fn memory(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool, HostError>;
     /// May a table have `desired` entries?
-    fn table(
-        &mut self,
-        current: usize,
-        desired: usize,
-        maximum: Option<usize>,
-    ) -> Result<bool, HostError>;
+    fn table(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool, HostError>;
     /// How many instances, tables and memories the store may have.
     fn counts(&self) -> (usize, usize, usize) {
         (10_000, 10_000, 10_000)
@@ -186,10 +174,7 @@ pub struct StoreState {
     pub(crate) deadline: AtomicU64,
     pub(crate) deadline_callback: Option<DeadlineCallback>,
     pub(crate) limiter: Option<Box<dyn Limiter>>,
-    #[expect(
-        clippy::vec_box,
-        reason = "what handles and compiled code point to must not move"
-    )]
+    #[expect(clippy::vec_box, reason = "what handles and compiled code point to must not move")]
     instances: Vec<Box<Instance>>,
     #[expect(clippy::vec_box, reason = "see `instances`")]
     memories: Vec<Box<Memory>>,
@@ -328,8 +313,7 @@ impl StoreState {
 
     /// The guest stops with [`TrapCode::Interrupt`] (or the callback runs) once the engine's epoch has advanced by `ticks` from now.
     pub fn set_epoch_deadline(&mut self, ticks: u64) {
-        self.deadline
-            .store(self.engine.epoch().saturating_add(ticks), Ordering::SeqCst);
+        self.deadline.store(self.engine.epoch().saturating_add(ticks), Ordering::SeqCst);
         self.clear_polls();
         if self.engine.epoch() >= self.deadline.load(Ordering::SeqCst) {
             self.ask_to_poll();
@@ -362,9 +346,7 @@ impl StoreState {
 
     /// The value behind an `externref`.
     pub fn extern_value(&self, handle: u64) -> Option<&(dyn Any + Send + Sync)> {
-        self.externs
-            .get((handle as usize).checked_sub(1)?)
-            .map(|value| &**value)
+        self.externs.get((handle as usize).checked_sub(1)?).map(|value| &**value)
     }
 
     /// Makes a host function.
@@ -405,16 +387,11 @@ impl StoreState {
     /// Makes a memory.
     pub fn new_memory(&mut self, ty: MemoryType) -> Result<MemoryRef, InstantiateError> {
         let wanted = usize::try_from(ty.initial.saturating_mul(65536)).unwrap_or(usize::MAX);
-        let maximum = ty
-            .maximum
-            .and_then(|pages| usize::try_from(pages.saturating_mul(65536)).ok());
+        let maximum = ty.maximum.and_then(|pages| usize::try_from(pages.saturating_mul(65536)).ok());
         if let Some(limiter) = &mut self.limiter {
             let (_, _, most) = limiter.counts();
             if self.memories.len() >= most {
-                return Err(InstantiateError::Limit(format!(
-                    "resource limit exceeded: memory count too high at {}",
-                    most + 1
-                )));
+                return Err(InstantiateError::Limit(format!("resource limit exceeded: memory count too high at {}", most + 1)));
             }
             match limiter.memory(0, wanted, maximum) {
                 Ok(true) => {}
@@ -424,39 +401,23 @@ impl StoreState {
         }
         let memory = Memory::new(ty)?;
         self.memories.push(memory);
-        Ok(MemoryRef(NonNull::from(
-            &mut **self.memories.last_mut().expect("just pushed"),
-        )))
+        Ok(MemoryRef(NonNull::from(&mut **self.memories.last_mut().expect("just pushed"))))
     }
 
     /// Makes a table filled with `init`.
     ///
     /// # Safety
     /// `init` is null or a reference of this store of the table's element type.
-    pub unsafe fn new_table(
-        &mut self,
-        ty: TableType,
-        init: u64,
-    ) -> Result<TableRef, InstantiateError> {
+    pub unsafe fn new_table(&mut self, ty: TableType, init: u64) -> Result<TableRef, InstantiateError> {
         if let Some(limiter) = &mut self.limiter {
             let (_, most, _) = limiter.counts();
             if self.tables.len() >= most {
-                return Err(InstantiateError::Limit(format!(
-                    "resource limit exceeded: table count too high at {}",
-                    most + 1
-                )));
+                return Err(InstantiateError::Limit(format!("resource limit exceeded: table count too high at {}", most + 1)));
             }
-            match limiter.table(
-                0,
-                ty.initial as usize,
-                ty.maximum.map(|maximum| maximum as usize),
-            ) {
+            match limiter.table(0, ty.initial as usize, ty.maximum.map(|maximum| maximum as usize)) {
                 Ok(true) => {}
                 Ok(false) => {
-                    return Err(TableError::Limit {
-                        entries: ty.initial,
-                    }
-                    .into());
+                    return Err(TableError::Limit { entries: ty.initial }.into());
                 }
                 Err(error) => return Err(InstantiateError::Limit(error.to_string())),
             }
@@ -464,27 +425,19 @@ impl StoreState {
         // SAFETY: the caller's promise.
         let table = unsafe { Table::new(ty, init)? };
         self.tables.push(table);
-        Ok(TableRef(NonNull::from(
-            &mut **self.tables.last_mut().expect("just pushed"),
-        )))
+        Ok(TableRef(NonNull::from(&mut **self.tables.last_mut().expect("just pushed"))))
     }
 
     /// Makes a global.
     pub fn new_global(&mut self, ty: GlobalType, value: [u64; 2]) -> GlobalRef {
         let mut own = Box::new(VmGlobal { slots: value });
         let value = NonNull::from(&mut *own);
-        self.add_global(Global {
-            ty,
-            value,
-            _own: Some(own),
-        })
+        self.add_global(Global { ty, value, _own: Some(own) })
     }
 
     fn add_global(&mut self, global: Global) -> GlobalRef {
         self.globals.push(Box::new(global));
-        GlobalRef(NonNull::from(
-            &mut **self.globals.last_mut().expect("just pushed"),
-        ))
+        GlobalRef(NonNull::from(&mut **self.globals.last_mut().expect("just pushed")))
     }
 
     /// Calls a function: arguments in `slots` from 0, results replace them. `slots` is at least as long as the larger of both.
@@ -500,11 +453,7 @@ impl StoreState {
     ///
     /// # Safety
     /// The imports belong to this store.
-    pub unsafe fn instantiate(
-        &mut self,
-        loaded: &Arc<LoadedModule>,
-        imports: &[Extern],
-    ) -> Result<InstanceRef, InstantiateError> {
+    pub unsafe fn instantiate(&mut self, loaded: &Arc<LoadedModule>, imports: &[Extern]) -> Result<InstanceRef, InstantiateError> {
         if !loaded.engine().same(&self.engine) {
             return Err(InstantiateError::OtherEngine);
         }
@@ -514,18 +463,12 @@ impl StoreState {
             && self.instances.len() >= limiter.counts().0
         {
             let count = limiter.counts().0 + 1;
-            return Err(InstantiateError::Limit(format!(
-                "resource limit exceeded: instance count too high at {count}"
-            )));
+            return Err(InstantiateError::Limit(format!("resource limit exceeded: instance count too high at {count}")));
         }
-        let layout =
-            Layout::from_size_align(module.offsets().size().max(size_of::<VmContext>()), 64)
-                .expect("a context's size fits");
+        let layout = Layout::from_size_align(module.offsets().size().max(size_of::<VmContext>()), 64).expect("a context's size fits");
         // SAFETY: the size is not zero.
         let context = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<VmContext>();
-        let Some(context) = NonNull::new(context) else {
-            std::alloc::handle_alloc_error(layout)
-        };
+        let Some(context) = NonNull::new(context) else { std::alloc::handle_alloc_error(layout) };
         let mut instance = Box::new(Instance {
             module: module.clone(),
             code: loaded.code.clone(),
@@ -558,21 +501,15 @@ impl StoreState {
             for import in imports {
                 match *import {
                     Extern::Func(func) => {
-                        let FunctionPlace::Pointer(place) = offsets.function(function) else {
-                            unreachable!("imports come first")
-                        };
+                        let FunctionPlace::Pointer(place) = offsets.function(function) else { unreachable!("imports come first") };
                         at(place).cast::<*mut VmFunc>().write(func.as_ptr());
                         function += 1;
                     }
                     Extern::Global(global) => {
-                        let GlobalPlace::Pointer(place) =
-                            offsets.global(instance.globals.len() as u32)
-                        else {
+                        let GlobalPlace::Pointer(place) = offsets.global(instance.globals.len() as u32) else {
                             unreachable!("imports come first")
                         };
-                        at(place)
-                            .cast::<*mut VmGlobal>()
-                            .write(global.0.as_ref().value.as_ptr());
+                        at(place).cast::<*mut VmGlobal>().write(global.0.as_ref().value.as_ptr());
                         instance.globals.push(global);
                     }
                     Extern::Memory(memory) => instance.memories.push(memory),
@@ -580,9 +517,7 @@ impl StoreState {
                 }
             }
             for index in module.imported_functions..module.functions.len() as u32 {
-                let FunctionPlace::Inline(place) = offsets.function(index) else {
-                    unreachable!("own functions follow imports")
-                };
+                let FunctionPlace::Inline(place) = offsets.function(index) else { unreachable!("own functions follow imports") };
                 at(place).cast::<VmFunc>().write(VmFunc {
                     entry: AtomicPtr::new(std::ptr::null_mut()),
                     context: context.as_ptr(),
@@ -617,36 +552,22 @@ impl StoreState {
             let offsets = module.offsets().clone();
             for (own, global) in module.global_inits.iter().enumerate() {
                 let value = evaluate(instance, &global.init);
-                let GlobalPlace::Inline(place) =
-                    offsets.global(module.imported_globals + own as u32)
-                else {
+                let GlobalPlace::Inline(place) = offsets.global(module.imported_globals + own as u32) else {
                     unreachable!("own globals follow imports")
                 };
                 let slot = at(place).cast::<VmGlobal>();
                 slot.write(VmGlobal { slots: value });
-                let handle = self.add_global(Global {
-                    ty: global.ty,
-                    value: NonNull::new(slot).expect("inside the context"),
-                    _own: None,
-                });
+                let handle = self.add_global(Global { ty: global.ty, value: NonNull::new(slot).expect("inside the context"), _own: None });
                 (*instance).globals.push(handle);
             }
             for table in &module.table_inits {
-                let init = table
-                    .init
-                    .as_ref()
-                    .map_or(0, |init| evaluate(instance, init)[0]);
+                let init = table.init.as_ref().map_or(0, |init| evaluate(instance, init)[0]);
                 let handle = self.new_table(table.ty, init)?;
                 (*instance).tables.push(handle);
             }
             for (index, handle) in (*instance).tables.iter().enumerate() {
                 let table: *mut VmTable = handle.0.as_ref().vm();
-                at(offsets.table(index as u32))
-                    .cast::<VmTableRef>()
-                    .write(VmTableRef {
-                        base: (*table).base,
-                        table,
-                    });
+                at(offsets.table(index as u32)).cast::<VmTableRef>().write(VmTableRef { base: (*table).base, table });
             }
             for ty in &module.memories[module.imported_memories as usize..] {
                 let handle = self.new_memory(*ty)?;
@@ -654,26 +575,14 @@ impl StoreState {
             }
             for (index, handle) in (*instance).memories.iter().enumerate() {
                 let memory: *mut VmMemory = handle.0.as_ref().vm();
-                at(offsets.memory(index as u32))
-                    .cast::<VmMemoryRef>()
-                    .write(VmMemoryRef {
-                        base: (*memory).base,
-                        memory,
-                    });
+                at(offsets.memory(index as u32)).cast::<VmMemoryRef>().write(VmMemoryRef { base: (*memory).base, memory });
             }
-            let trapped = |code| {
-                InstantiateError::Start(Box::new(Unwind::Trap {
-                    code,
-                    frames: Vec::new(),
-                }))
-            };
+            let trapped = |code| InstantiateError::Start(Box::new(Unwind::Trap { code, frames: Vec::new() }));
             for (segment, element) in module.elements.iter().enumerate() {
                 if let SegmentMode::Active { index, offset } = &element.mode {
                     let start = evaluate(instance, offset)[0];
                     let count = element.items.len() as u64;
-                    (*instance)
-                        .table_init(*index, segment as u32, start, 0, count)
-                        .map_err(trapped)?;
+                    (*instance).table_init(*index, segment as u32, start, 0, count).map_err(trapped)?;
                 }
                 if !matches!(element.mode, SegmentMode::Passive) {
                     (*instance).elem_drop(segment as u32);
@@ -682,17 +591,14 @@ impl StoreState {
             for (segment, data) in module.data.iter().enumerate() {
                 if let SegmentMode::Active { index, offset } = &data.mode {
                     let start = evaluate(instance, offset)[0];
-                    (*instance)
-                        .memory_init(*index, segment as u32, start, 0, data.range.len() as u64)
-                        .map_err(trapped)?;
+                    (*instance).memory_init(*index, segment as u32, start, 0, data.range.len() as u64).map_err(trapped)?;
                     (*instance).data_drop(segment as u32);
                 }
             }
             if let Some(start) = module.start {
                 let function = (*instance).function(start);
                 let mut slots = [0; 1];
-                self.call(function, &mut slots)
-                    .map_err(InstantiateError::Start)?;
+                self.call(function, &mut slots).map_err(InstantiateError::Start)?;
             }
         }
         Ok(())
@@ -730,12 +636,7 @@ unsafe fn evaluate(instance: *const Instance, expression: &ConstExpr) -> [u64; 2
             ConstOp::RefFunc(index) => unsafe { [(*instance).function(index).as_ptr() as u64, 0] },
             // SAFETY: as above.
             ConstOp::GlobalGet(index) => unsafe { (&(*instance).globals)[index as usize].get() },
-            ConstOp::I32Add
-            | ConstOp::I32Sub
-            | ConstOp::I32Mul
-            | ConstOp::I64Add
-            | ConstOp::I64Sub
-            | ConstOp::I64Mul => {
+            ConstOp::I32Add | ConstOp::I32Sub | ConstOp::I32Mul | ConstOp::I64Add | ConstOp::I64Sub | ConstOp::I64Mul => {
                 let right = stack.pop().expect("validated")[0];
                 let left = stack.pop().expect("validated")[0];
                 let (l, r) = (left as u32, right as u32);
@@ -757,42 +658,24 @@ unsafe fn evaluate(instance: *const Instance, expression: &ConstExpr) -> [u64; 2
 
 fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateError> {
     if module.imports.len() != imports.len() {
-        return Err(InstantiateError::ImportCount {
-            expected: module.imports.len(),
-            found: imports.len(),
-        });
+        return Err(InstantiateError::ImportCount { expected: module.imports.len(), found: imports.len() });
     }
     for (import, given) in module.imports.iter().zip(imports) {
-        let mismatch = |reason: String| InstantiateError::ImportType {
-            module: import.module.clone(),
-            name: import.name.clone(),
-            reason,
-        };
+        let mismatch = |reason: String| InstantiateError::ImportType { module: import.module.clone(), name: import.name.clone(), reason };
         let fits = match (&import.ty, given) {
             (ExternType::Func(ty), Extern::Func(func)) => {
                 let (expected, found) = (&module.types[*ty as usize], func.ty());
                 if *expected == found {
                     Ok(())
                 } else {
-                    Err(format!(
-                        "types incompatible: expected type `{expected}`, found type `{found}`"
-                    ))
+                    Err(format!("types incompatible: expected type `{expected}`, found type `{found}`"))
                 }
             }
             (ExternType::Global(expected), Extern::Global(global)) => {
                 let found = global.ty();
-                let same = if expected.mutable {
-                    expected == &found
-                } else {
-                    !found.mutable && expected.content_type == found.content_type
-                };
-                if same {
-                    Ok(())
-                } else {
-                    Err(format!(
-                        "expected global of type {expected:?}, found {found:?}"
-                    ))
-                }
+                let same =
+                    if expected.mutable { expected == &found } else { !found.mutable && expected.content_type == found.content_type };
+                if same { Ok(()) } else { Err(format!("expected global of type {expected:?}, found {found:?}")) }
             }
             (ExternType::Memory(expected), Extern::Memory(memory)) => limits(
                 "memory",
@@ -804,8 +687,7 @@ fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateE
                 "table",
                 (expected.initial, expected.maximum),
                 (table.length(), table.ty().maximum),
-                expected.element_type == table.ty().element_type
-                    && expected.table64 == table.ty().table64,
+                expected.element_type == table.ty().element_type && expected.table64 == table.ty().table64,
             ),
             (expected, _) => {
                 let expected = match expected {
@@ -828,24 +710,15 @@ fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateE
     Ok(())
 }
 
-fn limits(
-    kind: &str,
-    expected: (u64, Option<u64>),
-    found: (u64, Option<u64>),
-    same_kind: bool,
-) -> Result<(), String> {
+fn limits(kind: &str, expected: (u64, Option<u64>), found: (u64, Option<u64>), same_kind: bool) -> Result<(), String> {
     if !same_kind {
         return Err(format!("{kind} types incompatible"));
     }
-    let most = expected
-        .1
-        .is_none_or(|most| found.1.is_some_and(|given| given <= most));
+    let most = expected.1.is_none_or(|most| found.1.is_some_and(|given| given <= most));
     if found.0 >= expected.0 && most {
         Ok(())
     } else {
-        Err(format!(
-            "{kind} types incompatible: expected limits {expected:?}, found {found:?}"
-        ))
+        Err(format!("{kind} types incompatible: expected limits {expected:?}, found {found:?}"))
     }
 }
 
@@ -860,9 +733,7 @@ impl Instance {
         let offsets = self.module.offsets();
         // SAFETY: the context lives as long as this instance; all these words are atomics inside it.
         unsafe {
-            (*self.context.as_ptr())
-                .poll
-                .store(value, Ordering::Release);
+            (*self.context.as_ptr()).poll.store(value, Ordering::Release);
             for own in 0..offsets.function_count() {
                 poll_word(self.context.as_ptr(), offsets.poll(own)).store(value, Ordering::Release);
             }
@@ -875,12 +746,8 @@ impl Instance {
         // SAFETY: the offset of a function of this module lies inside the context; an imported one's pointer was checked at instantiation.
         unsafe {
             FuncRef(match self.module.offsets().function(index) {
-                FunctionPlace::Inline(offset) => {
-                    NonNull::new_unchecked(base.add(offset as usize).cast())
-                }
-                FunctionPlace::Pointer(offset) => {
-                    NonNull::new_unchecked(base.add(offset as usize).cast::<*mut VmFunc>().read())
-                }
+                FunctionPlace::Inline(offset) => NonNull::new_unchecked(base.add(offset as usize).cast()),
+                FunctionPlace::Pointer(offset) => NonNull::new_unchecked(base.add(offset as usize).cast::<*mut VmFunc>().read()),
             })
         }
     }
@@ -895,38 +762,18 @@ impl Instance {
         self.tables[index as usize]
     }
 
-    pub(crate) fn table_init(
-        &self,
-        table: u32,
-        segment: u32,
-        to: u64,
-        from: u64,
-        count: u64,
-    ) -> Result<(), TrapCode> {
+    pub(crate) fn table_init(&self, table: u32, segment: u32, to: u64, from: u64, count: u64) -> Result<(), TrapCode> {
         let items = &self.module.elements[segment as usize].items;
-        let length = if self.dropped_elements[segment as usize] {
-            0
-        } else {
-            items.len() as u64
-        };
+        let length = if self.dropped_elements[segment as usize] { 0 } else { items.len() as u64 };
         let table = self.table(table);
         let table = table.table();
-        let end = from
-            .checked_add(count)
-            .filter(|&end| end <= length)
-            .ok_or(TrapCode::TableOutOfBounds)?;
-        to.checked_add(count)
-            .filter(|&end| end <= table.length())
-            .ok_or(TrapCode::TableOutOfBounds)?;
+        let end = from.checked_add(count).filter(|&end| end <= length).ok_or(TrapCode::TableOutOfBounds)?;
+        to.checked_add(count).filter(|&end| end <= table.length()).ok_or(TrapCode::TableOutOfBounds)?;
         for (at, item) in (to..).zip(from as usize..end as usize) {
             let reference = match items {
-                ElementItems::Functions(functions) => {
-                    self.function(functions[item]).as_ptr() as u64
-                }
+                ElementItems::Functions(functions) => self.function(functions[item]).as_ptr() as u64,
                 // SAFETY: segments are evaluated after everything they may name is in place.
-                ElementItems::Expressions(expressions) => unsafe {
-                    evaluate(self, &expressions[item])[0]
-                },
+                ElementItems::Expressions(expressions) => unsafe { evaluate(self, &expressions[item])[0] },
             };
             // SAFETY: validated to be of the table's type, of this store.
             unsafe { table.set(at, reference) }.ok_or(TrapCode::TableOutOfBounds)?;
@@ -938,38 +785,16 @@ impl Instance {
         self.dropped_elements[segment as usize] = true;
     }
 
-    pub(crate) fn memory_init(
-        &self,
-        memory: u32,
-        segment: u32,
-        to: u64,
-        from: u64,
-        count: u64,
-    ) -> Result<(), TrapCode> {
-        let range = if self.dropped_data[segment as usize] {
-            0..0
-        } else {
-            self.module.data[segment as usize].range.clone()
-        };
+    pub(crate) fn memory_init(&self, memory: u32, segment: u32, to: u64, from: u64, count: u64) -> Result<(), TrapCode> {
+        let range = if self.dropped_data[segment as usize] { 0..0 } else { self.module.data[segment as usize].range.clone() };
         let bytes = &self.module.bytes()[range];
         let memory = self.memory(memory);
         let memory = memory.memory();
-        let end = from
-            .checked_add(count)
-            .filter(|&end| end <= bytes.len() as u64)
-            .ok_or(TrapCode::MemoryOutOfBounds)?;
-        to.checked_add(count)
-            .filter(|&end| end <= memory.length() as u64)
-            .ok_or(TrapCode::MemoryOutOfBounds)?;
+        let end = from.checked_add(count).filter(|&end| end <= bytes.len() as u64).ok_or(TrapCode::MemoryOutOfBounds)?;
+        to.checked_add(count).filter(|&end| end <= memory.length() as u64).ok_or(TrapCode::MemoryOutOfBounds)?;
         let source = &bytes[from as usize..end as usize];
         // SAFETY: the target range is inside the memory (checked).
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                source.as_ptr(),
-                memory.base().add(to as usize),
-                source.len(),
-            )
-        };
+        unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), memory.base().add(to as usize), source.len()) };
         Ok(())
     }
 
@@ -1002,11 +827,7 @@ impl InstanceRef {
     /// What the module exports under a name.
     pub fn export(self, name: &str) -> Option<Extern> {
         let instance = self.instance();
-        let (_, item) = instance
-            .module
-            .exports
-            .iter()
-            .find(|(export, _)| export == name)?;
+        let (_, item) = instance.module.exports.iter().find(|(export, _)| export == name)?;
         Some(self.item(*item))
     }
 
@@ -1117,15 +938,8 @@ impl TableRef {
     }
 
     /// Copies entries.
-    pub fn copy_from(
-        self,
-        start: u64,
-        source: TableRef,
-        source_start: u64,
-        count: u64,
-    ) -> Option<()> {
-        self.table()
-            .copy_from(start, source.table(), source_start, count)
+    pub fn copy_from(self, start: u64, source: TableRef, source_start: u64, count: u64) -> Option<()> {
+        self.table().copy_from(start, source.table(), source_start, count)
     }
 
     /// Appends entries if the type and the store's limiter allow it: the old length, or `None`.

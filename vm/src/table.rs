@@ -41,10 +41,7 @@ unsafe fn entry_of(element: RefType, reference: u64) -> VmTableEntry {
     } else {
         0
     };
-    VmTableEntry {
-        signature,
-        reference,
-    }
+    VmTableEntry { signature, reference }
 }
 
 impl Table {
@@ -54,25 +51,15 @@ impl Table {
     /// `init` is null or a live reference of the table's element type.
     pub unsafe fn new(ty: TableType, init: u64) -> Result<Box<Table>, TableError> {
         if ty.initial > MAXIMUM_ENTRIES {
-            return Err(TableError::Limit {
-                entries: ty.initial,
-            });
+            return Err(TableError::Limit { entries: ty.initial });
         }
         let maximum = ty.maximum.unwrap_or(u64::from(u32::MAX));
         let capacity = maximum.min(MAXIMUM_ENTRIES).max(ty.initial) as usize;
-        let mapping = Mapping::reserve(capacity.max(1) * size_of::<VmTableEntry>())
-            .map_err(TableError::Reserve)?;
-        let vm = VmTable {
-            base: mapping.base().cast(),
-            length: AtomicUsize::new(0),
-            capacity,
-            maximum,
-        };
+        let mapping = Mapping::reserve(capacity.max(1) * size_of::<VmTableEntry>()).map_err(TableError::Reserve)?;
+        let vm = VmTable { base: mapping.base().cast(), length: AtomicUsize::new(0), capacity, maximum };
         let table = Box::new(Table { vm, ty, mapping });
         // SAFETY: the caller's promise about `init`.
-        unsafe { table.grow(ty.initial, init) }.ok_or(TableError::Limit {
-            entries: ty.initial,
-        })?;
+        unsafe { table.grow(ty.initial, init) }.ok_or(TableError::Limit { entries: ty.initial })?;
         Ok(table)
     }
 
@@ -111,9 +98,7 @@ impl Table {
     /// # Safety
     /// As [`Table::set`].
     pub unsafe fn fill(&self, start: u64, reference: u64, count: u64) -> Option<()> {
-        let end = start
-            .checked_add(count)
-            .filter(|&end| end <= self.length())?;
+        let end = start.checked_add(count).filter(|&end| end <= self.length())?;
         // SAFETY: the caller's promise.
         let entry = unsafe { entry_of(self.ty.element_type, reference) };
         for index in start..end {
@@ -124,26 +109,12 @@ impl Table {
     }
 
     /// Copies entries from another table or this one, as `memmove`; `None` and nothing written where either range is outside.
-    pub fn copy_from(
-        &self,
-        start: u64,
-        source: &Table,
-        source_start: u64,
-        count: u64,
-    ) -> Option<()> {
-        start
-            .checked_add(count)
-            .filter(|&end| end <= self.length())?;
-        source_start
-            .checked_add(count)
-            .filter(|&end| end <= source.length())?;
+    pub fn copy_from(&self, start: u64, source: &Table, source_start: u64, count: u64) -> Option<()> {
+        start.checked_add(count).filter(|&end| end <= self.length())?;
+        source_start.checked_add(count).filter(|&end| end <= source.length())?;
         // SAFETY: both ranges are in bounds; `copy` allows overlap.
         unsafe {
-            std::ptr::copy(
-                source.vm.base.add(source_start as usize),
-                self.vm.base.add(start as usize),
-                count as usize,
-            );
+            std::ptr::copy(source.vm.base.add(source_start as usize), self.vm.base.add(start as usize), count as usize);
         }
         Some(())
     }
@@ -154,9 +125,7 @@ impl Table {
     /// As [`Table::set`].
     pub unsafe fn grow(&self, delta: u64, reference: u64) -> Option<u64> {
         let old = self.length();
-        let new = old
-            .checked_add(delta)
-            .filter(|&new| new <= self.vm.capacity as u64)?;
+        let new = old.checked_add(delta).filter(|&new| new <= self.vm.capacity as u64)?;
         let entry = size_of::<VmTableEntry>();
         let open = |entries: u64| (entries as usize * entry).next_multiple_of(crate::mapping::PAGE);
         self.mapping.open(open(old), open(new) - open(old)).ok()?;

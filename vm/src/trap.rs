@@ -53,9 +53,7 @@ impl TrapCode {
 
     /// The code of a number, if it is one.
     pub fn from_number(number: u8) -> Option<TrapCode> {
-        TrapCode::ALL
-            .get((number as usize).checked_sub(1)?)
-            .copied()
+        TrapCode::ALL.get((number as usize).checked_sub(1)?).copied()
     }
 
     /// The specification's wording, as the spec suite expects it.

@@ -57,31 +57,15 @@ fn spectest(store: &mut Store) -> Result<HashMap<&'static str, Extern>> {
         ("global_f64", ValType::F64, 666.6f64.to_bits()),
     ];
     for (name, content_type, value) in globals {
-        let ty = GlobalType {
-            content_type,
-            mutable: false,
-            shared: false,
-        };
+        let ty = GlobalType { content_type, mutable: false, shared: false };
         items.insert(name, Extern::Global(store.new_global(ty, [value, 0])));
     }
-    let ty = TableType {
-        element_type: RefType::FUNCREF,
-        table64: false,
-        initial: 10,
-        maximum: Some(20),
-        shared: false,
-    };
+    let ty = TableType { element_type: RefType::FUNCREF, table64: false, initial: 10, maximum: Some(20), shared: false };
     // SAFETY: null is of every type.
     let table = unsafe { store.new_table(ty, 0) };
     let table = table.map_err(|error| anyhow!("{error}"))?;
     items.insert("table", Extern::Table(table));
-    let memory = store.new_memory(MemoryType {
-        memory64: false,
-        shared: false,
-        initial: 1,
-        maximum: Some(2),
-        page_size_log2: None,
-    });
+    let memory = store.new_memory(MemoryType { memory64: false, shared: false, initial: 1, maximum: Some(2), page_size_log2: None });
     let memory = memory.map_err(|error| anyhow!("{error}"))?;
     items.insert("memory", Extern::Memory(memory));
     Ok(items)
@@ -89,10 +73,7 @@ fn spectest(store: &mut Store) -> Result<HashMap<&'static str, Extern>> {
 
 impl Script {
     fn new() -> Result<Script> {
-        let config = EngineConfig {
-            tier: TierPolicy::Interpreter,
-            ..EngineConfig::default()
-        };
+        let config = EngineConfig { tier: TierPolicy::Interpreter, ..EngineConfig::default() };
         let engine = Engine::new(config, None)?;
         let mut store = Store::new(&engine)?;
         let spectest = Provider::Spectest(Arc::new(spectest(&mut store)?));
@@ -114,18 +95,11 @@ impl Script {
     }
 
     fn instantiate(&mut self, bytes: &[u8]) -> Result<InstanceRef, CallError> {
-        let loaded = self
-            .engine
-            .load(bytes)
-            .map_err(|error| CallError::Other(error.into()))?;
+        let loaded = self.engine.load(bytes).map_err(|error| CallError::Other(error.into()))?;
         let mut imports = Vec::new();
         for import in &loaded.module.imports {
             let Some(item) = self.provide(&import.module, &import.name) else {
-                return Err(CallError::Other(anyhow!(
-                    "unknown import {}::{}",
-                    import.module,
-                    import.name
-                )));
+                return Err(CallError::Other(anyhow!("unknown import {}::{}", import.module, import.name)));
             };
             imports.push(item);
         }
@@ -139,9 +113,7 @@ impl Script {
     fn instance(&self, name: Option<wast::token::Id<'_>>) -> Result<InstanceRef> {
         let name = name.map_or("", |id| id.name());
         let instance = self.instances.get(name);
-        instance
-            .copied()
-            .with_context(|| format!("no instance {name:?}"))
+        instance.copied().with_context(|| format!("no instance {name:?}"))
     }
 
     fn invoke(&mut self, invoke: &WastInvoke<'_>) -> Result<(FuncType, Vec<u64>), CallError> {
@@ -210,9 +182,7 @@ impl Script {
                 self.definitions.insert(name, module.encode()?);
                 Ok(())
             }
-            D::ModuleInstance {
-                instance, module, ..
-            } => {
+            D::ModuleInstance { instance, module, .. } => {
                 let key = module.map_or("", |id| id.name());
                 let bytes = self.definitions.get(key).context("no such definition")?;
                 let made = self.instantiate(&bytes.clone());
@@ -224,8 +194,7 @@ impl Script {
             }
             D::Register { name, module, .. } => {
                 let instance = self.instance(module)?;
-                self.registered
-                    .insert(name.into(), Provider::Instance(instance));
+                self.registered.insert(name.into(), Provider::Instance(instance));
                 Ok(())
             }
             D::Invoke(invoke) => match self.invoke(&invoke) {
@@ -241,21 +210,14 @@ impl Script {
                 };
                 ensure!(types.len() == results.len(), "{} results", types.len());
                 for ((ty, slot), expected) in types.iter().zip(slots).zip(&results) {
-                    let WastRet::Core(expected) = expected else {
-                        bail!("a component's value")
-                    };
-                    ensure!(
-                        matches(*ty, slot, expected),
-                        "expected {expected:?}, found {ty} {slot:#x}"
-                    );
+                    let WastRet::Core(expected) = expected else { bail!("a component's value") };
+                    ensure!(matches(*ty, slot, expected), "expected {expected:?}, found {ty} {slot:#x}");
                 }
                 Ok(())
             }
             D::AssertTrap { exec, message, .. } => match self.execute(exec) {
                 Err(CallError::Trap(code)) => same_message(code.message(), message),
-                Err(CallError::Other(error)) => {
-                    Err(error.context(format!("expected trap {message:?}")))
-                }
+                Err(CallError::Other(error)) => Err(error.context(format!("expected trap {message:?}"))),
                 Ok(_) => bail!("returned, expected trap {message:?}"),
             },
             D::AssertExhaustion { call, .. } => match self.invoke(&call) {
@@ -264,19 +226,11 @@ impl Script {
                 Err(CallError::Other(error)) => Err(error),
                 Ok(_) => bail!("returned"),
             },
-            D::AssertUnlinkable {
-                mut module,
-                message,
-                ..
-            } => match self.instantiate(&module.encode()?) {
+            D::AssertUnlinkable { mut module, message, .. } => match self.instantiate(&module.encode()?) {
                 Err(CallError::Other(_)) => Ok(()),
                 _ => bail!("links, expected {message:?}"),
             },
-            D::AssertInvalid {
-                mut module,
-                message,
-                ..
-            } => {
+            D::AssertInvalid { mut module, message, .. } => {
                 let bytes = module.encode()?;
                 match self.engine.load(&bytes) {
                     Err(ModuleError::Invalid { .. } | ModuleError::Unsupported { .. }) => Ok(()),
@@ -284,18 +238,11 @@ impl Script {
                     Ok(_) => bail!("is valid, expected {message:?}"),
                 }
             }
-            D::AssertMalformed {
-                mut module,
-                message,
-                ..
-            } => {
+            D::AssertMalformed { mut module, message, .. } => {
                 let Ok(bytes) = module.encode() else {
                     return Ok(());
                 };
-                ensure!(
-                    self.engine.load(&bytes).is_err(),
-                    "loads, expected {message:?}"
-                );
+                ensure!(self.engine.load(&bytes).is_err(), "loads, expected {message:?}");
                 Ok(())
             }
             // Custom sections never fail (annotations are not read).
@@ -320,9 +267,7 @@ fn call_error(unwind: Box<Unwind>) -> CallError {
 }
 
 fn arg(arg: &WastArg<'_>) -> Result<u64> {
-    let WastArg::Core(arg) = arg else {
-        bail!("a component's value")
-    };
+    let WastArg::Core(arg) = arg else { bail!("a component's value") };
     Ok(match arg {
         WastArgCore::I32(value) => *value as u32 as u64,
         WastArgCore::I64(value) => *value as u64,
@@ -360,22 +305,14 @@ fn matches(ty: ValType, slot: u64, expected: &WastRetCore<'_>) -> bool {
         }
         WastRetCore::RefNull(heap) => {
             let same = match heap {
-                Some(HeapType::Abstract {
-                    ty: AbstractHeapType::Func,
-                    ..
-                }) => ty == ValType::FUNCREF,
-                Some(HeapType::Abstract {
-                    ty: AbstractHeapType::Extern,
-                    ..
-                }) => ty == ValType::EXTERNREF,
+                Some(HeapType::Abstract { ty: AbstractHeapType::Func, .. }) => ty == ValType::FUNCREF,
+                Some(HeapType::Abstract { ty: AbstractHeapType::Extern, .. }) => ty == ValType::EXTERNREF,
                 _ => true,
             };
             same && slot == 0
         }
         WastRetCore::RefExtern(None) => ty == ValType::EXTERNREF && slot != 0,
-        WastRetCore::RefExtern(Some(value)) => {
-            ty == ValType::EXTERNREF && slot == *value as u64 + 1
-        }
+        WastRetCore::RefExtern(Some(value)) => ty == ValType::EXTERNREF && slot == *value as u64 + 1,
         WastRetCore::RefFunc(_) => ty == ValType::FUNCREF && slot != 0,
         WastRetCore::Either(all) => all.iter().any(|one| matches(ty, slot, one)),
         _ => false,

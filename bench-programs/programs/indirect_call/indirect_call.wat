@@ -12,7 +12,7 @@
 ;; mode 1  two targets in turn, index from memory                  (control: two dominant callees, predictable)
 ;; mode 2  eight targets in random order, index from memory        (control: nothing to gain)
 ;; mode 3  one target, index from memory                           (the kernel when the index itself is data)
-(module
+(module $indirect_call
   (type $unary (func (param i32) (result i32)))
   (import "wasi_snapshot_preview1" "args_sizes_get" (func $args_sizes_get (param i32 i32) (result i32)))
   (import "wasi_snapshot_preview1" "args_get" (func $args_get (param i32 i32) (result i32)))

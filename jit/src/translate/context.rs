@@ -15,7 +15,7 @@ impl Translator<'_, '_> {
     /// The context, as cheap as it is to be had here: one value for a function without calls or a loop without calls, else read
     /// once per block and call (a move from the pinned register is cheaper than a value kept over a call).
     pub(super) fn context(&mut self) -> Value {
-        if !self.frames[0].scan.calls {
+        if !self.frames[0].scan.hot_calls {
             return self.entry_context;
         }
         if let Some(value) = self.loop_context {

@@ -163,9 +163,9 @@ impl Translator<'_, '_> {
             self.join_entry_from_buffer();
         }
         let facts = self.frame().scan.loops.get(&offset);
-        let (calls, repeats) = facts.map_or((true, true), |facts| (facts.calls, facts.repeats));
+        let (calls, repeats) = facts.map_or((true, true), |facts| (facts.hot_calls, facts.repeats));
         // A loop that is entered from outside is not dominated by the preheaders of the loops around it: no context of theirs in it.
-        let owns_context = !calls && self.frames[0].scan.calls && self.loop_context.is_none();
+        let owns_context = !calls && self.frames[0].scan.hot_calls && self.loop_context.is_none();
         if owns_context {
             let entered_inside = around && !entered_here;
             self.loop_context = Some(if entered_inside { self.entry_context } else { self.context() });

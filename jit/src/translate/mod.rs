@@ -122,7 +122,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         Entrance::Body => None,
         Entrance::Loop(offset) => Some(offset),
     };
-    let scan = scan(ty.params(), &body, module.memories.len(), around).map_err(|error| malformed(input.function, &error))?;
+    let scan = scan(ty.params(), &body, module.memories.len(), around, &|offset| input.plan.calls.contains_key(&offset)).map_err(|error| malformed(input.function, &error))?;
     if has_vector(ty) || scan.locals.contains(&ValType::V128) {
         return Err(unsupported(input.function, "v128"));
     }

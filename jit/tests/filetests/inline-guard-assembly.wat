@@ -38,90 +38,88 @@
 ;;>     22  mov rax, r15
 ;;>     25  mov eax, [rax+1Ch]
 ;;>     28  test eax, eax
-;;>     2a  jne near 0C3h
+;;>     2a  jne near 0BFh
 ;;>     30  xor edi, edi
 ;;>     32  mov rbx, [r13+48h]
 ;;>     36  mov r12, [r13+40h]
 ;;>     3a  mov esi, 1
 ;;>     3f  mov [rsp+8], rsi
-;;>     44  mov rsi, r15
-;;>     47  mov esi, [rsi+1Ch]
-;;>     4a  test esi, esi
-;;>     4c  jne near 155h
-;;>     52  mov rsi, r15
-;;>     55  mov esi, [rsi+50h]
-;;>     58  mov esi, esi
-;;>     5a  mov r8, rsi
-;;>     5d  shl r8, 4
-;;>     61  lea rcx, [r12+r8]
-;;>     65  lea r8, [r13-8]
-;;>     69  cmp rsi, [rbx+8]
-;;>     6d  mov r9, rcx
-;;>     70  cmovae r9, r8
-;;>     74  mov r8, [r9+8]
-;;>     78  lea r9, [r13+60h]
-;;>     7c  cmp r8, r9
-;;>     7f  jne near 0E5h
-;;>     85  imul r9d, edi, 3
-;;>     89  lea eax, [r9+1]
-;;>     8d  mov rdx, r14
-;;>     90  sub edx, 1
-;;>     93  test edx, edx
-;;>     95  je near 0A6h
-;;>     9b  mov rdi, rax
-;;>     9e  mov r14, rdx
-;;>     a1  jmp 44h
-;;>     a6  mov rbx, [rsp+10h]
-;;>     ab  mov r12, [rsp+18h]
-;;>     b0  mov r13, [rsp+20h]
-;;>     b5  mov r14, [rsp+28h]
-;;>     ba  add rsp, 30h
-;;>     be  mov rsp, rbp
-;;>     c1  pop rbp
-;;>     c2  ret
-;;>     c3  mov rdi, r15
-;;>     c6  mov rdx, [rdi+30h]
-;;>     ca  mov r8, [rdx+60h]
-;;>     ce  mov esi, 1
-;;>     d3  mov edx, 0FFFFFFFFh
-;;>     d8  mov ecx, 7
-;;>     dd  call r8
-;;>     e0  jmp 30h
-;;>     e5  mov r10, [rbx+8]
-;;>     e9  cmp rsi, r10
-;;>     ec  jae near 1CCh
-;;>     f2  cmp rsi, r10
-;;>     f5  cmovae rcx, r12
-;;>     f9  mov rax, [rcx]
-;;>     fc  cmp rax, 1
-;;>    100  jne near 146h
-;;>    106  mov rax, [rcx+8]
-;;>    10a  mov rdx, r15
-;;>    10d  mov rcx, [rax+8]
-;;>    111  cmp rcx, rdx
-;;>    114  jne near 124h
-;;>    11a  mov rax, [rax]
-;;>    11d  call rax
-;;>    11f  jmp 13Eh
-;;>    124  mov rdx, r15
-;;>    127  mov [rcx+10h], rdx
-;;>    12b  mov [rsp], rdx
+;;>     44  mov rcx, r15
+;;>     47  mov ecx, [rcx+0A4h]
+;;>     4d  test ecx, ecx
+;;>     4f  jne near 155h
+;;>     55  mov esi, [r13+50h]
+;;>     59  mov r8, [rbx+8]
+;;>     5d  mov esi, esi
+;;>     5f  cmp rsi, r8
+;;>     62  jae near 0E0h
+;;>     68  mov r8, rsi
+;;>     6b  shl r8, 4
+;;>     6f  mov r8, [r12+r8+8]
+;;>     74  lea r9, [r13+60h]
+;;>     78  cmp r8, r9
+;;>     7b  jne near 0E0h
+;;>     81  imul r9d, edi, 3
+;;>     85  lea eax, [r9+1]
+;;>     89  mov rcx, r14
+;;>     8c  sub ecx, 1
+;;>     8f  test ecx, ecx
+;;>     91  je near 0A2h
+;;>     97  mov rdi, rax
+;;>     9a  mov r14, rcx
+;;>     9d  jmp 44h
+;;>     a2  mov rbx, [rsp+10h]
+;;>     a7  mov r12, [rsp+18h]
+;;>     ac  mov r13, [rsp+20h]
+;;>     b1  mov r14, [rsp+28h]
+;;>     b6  add rsp, 30h
+;;>     ba  mov rsp, rbp
+;;>     bd  pop rbp
+;;>     be  ret
+;;>     bf  mov rdi, r15
+;;>     c2  mov rax, [rdi+30h]
+;;>     c6  mov rax, [rax+60h]
+;;>     ca  mov esi, 1
+;;>     cf  mov edx, 0FFFFFFFFh
+;;>     d4  mov ecx, 7
+;;>     d9  call rax
+;;>     db  jmp 30h
+;;>     e0  mov r10, [rbx+8]
+;;>     e4  cmp rsi, r10
+;;>     e7  jae near 1CCh
+;;>     ed  mov rax, rsi
+;;>     f0  shl rax, 4
+;;>     f4  lea r11, [r12+rax]
+;;>     f8  cmp rsi, r10
+;;>     fb  cmovae r11, r12
+;;>     ff  mov rax, [r11]
+;;>    102  cmp rax, 1
+;;>    106  jne near 146h
+;;>    10c  mov rax, [r11+8]
+;;>    110  mov rcx, [rax+8]
+;;>    114  cmp rcx, r13
+;;>    117  jne near 127h
+;;>    11d  mov rax, [rax]
+;;>    120  call rax
+;;>    122  jmp 13Eh
+;;>    127  mov [rcx+10h], r13
+;;>    12b  mov [rsp], r13
 ;;>    12f  mov rax, [rax]
 ;;>    132  mov r15, rcx
 ;;>    135  call rax
 ;;>    137  mov rcx, [rsp]
 ;;>    13b  mov r15, rcx
-;;>    13e  mov rdx, r14
-;;>    141  jmp 90h
-;;>    146  mov rax, [rcx+8]
+;;>    13e  mov rcx, r14
+;;>    141  jmp 8Ch
+;;>    146  mov rax, [r11+8]
 ;;>    14a  test rax, rax
 ;;>    14d  je near 1CEh
 ;;>    153  ud2
-;;>    155  mov rdx, r14
+;;>    155  mov rcx, r14
 ;;>    158  mov rax, r15
 ;;>    15b  mov rax, [rax+8]
 ;;>    15f  mov rax, [rax+28h]
-;;>    163  mov ecx, edx
+;;>    163  mov ecx, ecx
 ;;>    165  mov [rax+10h], rcx
 ;;>    169  mov ecx, edi
 ;;>    16b  mov [rax+18h], rcx

@@ -67,30 +67,28 @@
 ;;>
 ;;>                                 block5:
 ;;> @0001                               v28 = load.i64 notrap aligned region3 v23+8
-;;> @0001                               v29 = get_pinned_reg.i64
-;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v28+8
-;;> @0001                               v31 = icmp ne v30, v29
-;;> @0001                               brif v31, block6, block7
+;;> @0001                               v29 = load.i64 notrap aligned readonly region1 v28+8
+;;> @0001                               v30 = icmp ne v29, v1
+;;> @0001                               brif v30, block6, block7
 ;;>
 ;;>                                 block6 cold:
-;;> @0001                               v33 = get_pinned_reg.i64
-;;> @0001                               store notrap aligned region1 v33, v30+16
-;;> @0001                               v34 = stack_addr.i64 ss0
-;;> @0001                               store notrap aligned region4 v33, v34
-;;> @0001                               v35 = load.i64 notrap aligned region5 v28
-;;> @0001                               set_pinned_reg.i64 v30
-;;> @0001                               v36 = call_indirect sig1, v35(v0)
-;;> @0001                               v37 = load.i64 notrap aligned region4 v34
-;;> @0001                               set_pinned_reg v37
-;;> @0001                               jump block8(v36)
+;;> @0001                               store.i64 notrap aligned region1 v1, v29+16
+;;> @0001                               v32 = stack_addr.i64 ss0
+;;> @0001                               store.i64 notrap aligned region4 v1, v32
+;;> @0001                               v33 = load.i64 notrap aligned region5 v28
+;;> @0001                               set_pinned_reg.i64 v29
+;;> @0001                               v34 = call_indirect sig1, v33(v0)
+;;> @0001                               v35 = load.i64 notrap aligned region4 v32
+;;> @0001                               set_pinned_reg v35
+;;> @0001                               jump block8(v34)
 ;;>
 ;;>                                 block7:
-;;> @0001                               v38 = load.i64 notrap aligned region5 v28
-;;> @0001                               v39 = call_indirect sig1, v38(v0)
-;;> @0001                               jump block8(v39)
+;;> @0001                               v36 = load.i64 notrap aligned region5 v28
+;;> @0001                               v37 = call_indirect sig1, v36(v0)
+;;> @0001                               jump block8(v37)
 ;;>
-;;>                                 block8(v32: i32):
-;;> @0002                               return v32
+;;>                                 block8(v31: i32):
+;;> @0002                               return v31
 ;;> }
 ;;> inline-guarded in function 2: callee 0: its type is not the call's
 ;;> inline-guarded in function 2: callee 1: has a loop

@@ -59,22 +59,20 @@
 ;;>
 ;;>                                 block2:
 ;;> @0000                               v2 = iconst.i32 0
-;;> @0003                               v38 = load.i64 notrap aligned readonly can_move region1 v1+72
-;;> @0003                               v42 = iconst.i64 -8
-;;> @0003                               v43 = iadd.i64 v1, v42  ; v42 = -8
-;;> @0003                               v44 = load.i64 notrap aligned readonly can_move region1 v1+64
-;;> @0003                               v46 = iconst.i64 4
-;;> @0003                               v51 = iconst.i64 96
-;;> @0003                               v52 = iadd.i64 v1, v51  ; v51 = 96
-;;> @0003                               v55 = iconst.i32 3
-;;>                                     v112 = iconst.i32 1
-;;> @0003                               v71 = iconst.i64 1
-;;> @0003                               v80 = stack_addr.i64 ss0
+;;> @0003                               v37 = load.i64 notrap aligned readonly can_move region1 v1+72
+;;> @0003                               v41 = load.i64 notrap aligned readonly can_move region1 v1+64
+;;> @0003                               v43 = iconst.i64 4
+;;> @0003                               v47 = iconst.i64 96
+;;> @0003                               v48 = iadd.i64 v1, v47  ; v47 = 96
+;;> @0003                               v51 = iconst.i32 3
+;;>                                     v106 = iconst.i32 1
+;;> @0003                               v67 = iconst.i64 1
+;;> @0003                               v74 = stack_addr.i64 ss0
 ;;> @0001                               jump block4(v0, v2)  ; v2 = 0
 ;;>
 ;;>                                 block4(v18: i32, v20: i32):
 ;;> @0001                               v13 = get_pinned_reg.i64
-;;> @0001                               v14 = load.i32 notrap aligned region0 v13+28
+;;> @0001                               v14 = load.i32 notrap aligned region0 v13+164
 ;;> @0001                               brif v14, block5, block6
 ;;>
 ;;>                                 block5 cold:
@@ -85,88 +83,89 @@
 ;;> @0001                               store notrap aligned region2 v19, v17+16
 ;;> @0001                               v21 = uextend.i64 v20
 ;;> @0001                               store notrap aligned region2 v21, v17+24
-;;> @0001                               store.i32 notrap aligned region2 v112, v17  ; v112 = 1
+;;> @0001                               store.i32 notrap aligned region2 v106, v17  ; v106 = 1
 ;;> @0001                               v23 = iconst.i32 87
 ;;> @0001                               store notrap aligned region2 v23, v17+4  ; v23 = 87
-;;>                                     v115 = iconst.i32 7
-;;> @0001                               store notrap aligned region2 v115, v17+8  ; v115 = 7
+;;>                                     v112 = iconst.i32 7
+;;> @0001                               store notrap aligned region2 v112, v17+8  ; v112 = 7
 ;;> @0001                               v28 = get_pinned_reg.i64
 ;;> @0001                               v29 = load.i64 notrap aligned readonly region1 v28+48
 ;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+96
-;;> @0001                               v31 = call_indirect sig0, v30(v28, v112, v23, v115)  ; v112 = 1, v23 = 87, v115 = 7
+;;> @0001                               v31 = call_indirect sig0, v30(v28, v106, v23, v112)  ; v106 = 1, v23 = 87, v112 = 7
 ;;> @0001                               v32 = get_pinned_reg.i64
 ;;> @0001                               v33 = load.i64 notrap aligned readonly region1 v32+8
 ;;> @0001                               v34 = load.i64 notrap aligned readonly region1 v33+40
 ;;> @0001                               return_call_indirect sig1, v31(v34)
 ;;>
 ;;>                                 block6:
-;;> @0002                               v35 = get_pinned_reg.i64
-;;> @0002                               v36 = load.i32 notrap aligned region3 v35+80
-;;> @0003                               v39 = load.i64 notrap aligned region4 v38+8
-;;> @0003                               v40 = uextend.i64 v36
-;;> @0003                               v41 = icmp uge v40, v39
-;;>                                     v104 = iconst.i64 4
-;;>                                     v105 = ishl v40, v104  ; v104 = 4
-;;> @0003                               v48 = iadd.i64 v44, v105
-;;>                                     v106 = iadd.i64 v1, v42  ; v42 = -8
-;;>                                     v107 = select_spectre_guard v41, v106, v48
-;;> @0003                               v50 = load.i64 notrap aligned region5 v107+8
-;;>                                     v108 = iadd.i64 v1, v51  ; v51 = 96
-;;>                                     v109 = icmp ne v50, v108
-;;> @0003                               brif v109, block8, block9
+;;> @0002                               v35 = load.i32 notrap aligned region3 v1+80
+;;> @0003                               v38 = load.i64 notrap aligned region4 v37+8
+;;> @0003                               v39 = uextend.i64 v35
+;;> @0003                               v40 = icmp uge v39, v38
+;;> @0003                               brif v40, block8, block9
 ;;>
 ;;>                                 block9:
-;;>                                     v110 = iconst.i32 3
-;;>                                     v111 = imul.i32 v20, v110  ; v110 = 3
-;;> @0005                               v58 = iadd v111, v112  ; v112 = 1
-;;> @0006                               jump block7(v58)
+;;>                                     v100 = iconst.i64 4
+;;>                                     v101 = ishl.i64 v39, v100  ; v100 = 4
+;;> @0003                               v45 = iadd.i64 v41, v101
+;;> @0003                               v46 = load.i64 notrap aligned region5 v45+8
+;;>                                     v102 = iadd.i64 v1, v47  ; v47 = 96
+;;>                                     v103 = icmp ne v46, v102
+;;> @0003                               brif v103, block8, block10
+;;>
+;;>                                 block10:
+;;>                                     v104 = iconst.i32 3
+;;>                                     v105 = imul.i32 v20, v104  ; v104 = 3
+;;> @0005                               v54 = iadd v105, v106  ; v106 = 1
+;;> @0006                               jump block7(v54)
 ;;>
 ;;>                                 block8 cold:
-;;> @0003                               v60 = load.i64 notrap aligned region4 v38+8
-;;> @0003                               v62 = icmp.i64 uge v40, v60
-;;> @0003                               trapnz v62, user4
-;;> @0003                               v69 = select_spectre_guard.i64 v62, v44, v48
-;;> @0003                               v70 = load.i64 notrap aligned region5 v69
-;;>                                     v113 = iconst.i64 1
-;;>                                     v114 = icmp ne v70, v113  ; v113 = 1
-;;> @0003                               brif v114, block11, block12
-;;>
-;;>                                 block11 cold:
-;;> @0003                               v73 = load.i64 notrap aligned region5 v69+8
-;;> @0003                               trapz v73, user5
-;;> @0003                               trap user6
+;;> @0003                               v56 = load.i64 notrap aligned region4 v37+8
+;;> @0003                               v58 = icmp.i64 uge v39, v56
+;;> @0003                               trapnz v58, user4
+;;>                                     v107 = iconst.i64 4
+;;>                                     v108 = ishl.i64 v39, v107  ; v107 = 4
+;;>                                     v109 = iadd.i64 v41, v108
+;;> @0003                               v65 = select_spectre_guard.i64 v58, v41, v109
+;;> @0003                               v66 = load.i64 notrap aligned region5 v65
+;;>                                     v110 = iconst.i64 1
+;;>                                     v111 = icmp ne v66, v110  ; v110 = 1
+;;> @0003                               brif v111, block12, block13
 ;;>
 ;;>                                 block12 cold:
-;;> @0003                               v74 = load.i64 notrap aligned region5 v69+8
-;;> @0003                               v75 = get_pinned_reg.i64
-;;> @0003                               v76 = load.i64 notrap aligned readonly region1 v74+8
-;;> @0003                               v77 = icmp ne v76, v75
-;;> @0003                               brif v77, block13, block14
+;;> @0003                               v69 = load.i64 notrap aligned region5 v65+8
+;;> @0003                               trapz v69, user5
+;;> @0003                               trap user6
 ;;>
 ;;>                                 block13 cold:
-;;> @0003                               v79 = get_pinned_reg.i64
-;;> @0003                               store notrap aligned region1 v79, v76+16
-;;> @0003                               store notrap aligned region6 v79, v80
-;;> @0003                               v81 = load.i64 notrap aligned region7 v74
-;;> @0003                               set_pinned_reg.i64 v76
-;;> @0003                               v82 = call_indirect sig2, v81(v20)
-;;> @0003                               v83 = load.i64 notrap aligned region6 v80
-;;> @0003                               set_pinned_reg v83
-;;> @0003                               jump block15(v82)
+;;> @0003                               v70 = load.i64 notrap aligned region5 v65+8
+;;> @0003                               v71 = load.i64 notrap aligned readonly region1 v70+8
+;;> @0003                               v72 = icmp ne v71, v1
+;;> @0003                               brif v72, block14, block15
 ;;>
 ;;>                                 block14 cold:
-;;> @0003                               v84 = load.i64 notrap aligned region7 v74
-;;> @0003                               v85 = call_indirect sig2, v84(v20)
-;;> @0003                               jump block15(v85)
+;;> @0003                               store.i64 notrap aligned region1 v1, v71+16
+;;> @0003                               store.i64 notrap aligned region6 v1, v74
+;;> @0003                               v75 = load.i64 notrap aligned region7 v70
+;;> @0003                               set_pinned_reg.i64 v71
+;;> @0003                               v76 = call_indirect sig2, v75(v20)
+;;> @0003                               v77 = load.i64 notrap aligned region6 v74
+;;> @0003                               set_pinned_reg v77
+;;> @0003                               jump block16(v76)
 ;;>
-;;>                                 block15(v78: i32) cold:
-;;> @0003                               jump block7(v78)
+;;>                                 block15 cold:
+;;> @0003                               v78 = load.i64 notrap aligned region7 v70
+;;> @0003                               v79 = call_indirect sig2, v78(v20)
+;;> @0003                               jump block16(v79)
 ;;>
-;;>                                 block7(v37: i32):
-;;> @0007                               v89 = isub.i32 v18, v112  ; v112 = 1
-;;> @0008                               brif v89, block4(v89, v37), block16
+;;>                                 block16(v73: i32) cold:
+;;> @0003                               jump block7(v73)
 ;;>
-;;>                                 block16:
-;;> @000a                               return v37
+;;>                                 block7(v36: i32):
+;;> @0007                               v84 = isub.i32 v18, v106  ; v106 = 1
+;;> @0008                               brif v84, block4(v84, v36), block17
+;;>
+;;>                                 block17:
+;;> @000a                               return v36
 ;;> }
 ;;> inline-guarded in function 1: done

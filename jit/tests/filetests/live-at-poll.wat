@@ -34,7 +34,7 @@
 ;;>
 ;;>                                 block2(v10: i32):
 ;;> @0001                               v5 = get_pinned_reg.i64
-;;> @0001                               v6 = load.i32 notrap aligned region0 v5+28
+;;> @0001                               v6 = load.i32 notrap aligned region0 v5+96
 ;;> @0001                               brif v6, block3, block4
 ;;>
 ;;>                                 block3 cold:

@@ -49,7 +49,7 @@
 ;;>
 ;;>                                 block4:
 ;;> @0002                               v10 = get_pinned_reg.i64
-;;> @0002                               v11 = load.i32 notrap aligned region1 v10+28
+;;> @0002                               v11 = load.i32 notrap aligned region1 v10+96
 ;;> @0002                               brif v11, block5, block6
 ;;>
 ;;>                                 block5 cold:
@@ -92,7 +92,7 @@
 ;;>
 ;;>                                 block8(v46: i32):
 ;;> @0003                               v37 = get_pinned_reg.i64
-;;> @0003                               v38 = load.i32 notrap aligned region1 v37+28
+;;> @0003                               v38 = load.i32 notrap aligned region1 v37+96
 ;;> @0003                               brif v38, block9, block10
 ;;>
 ;;>                                 block9 cold:

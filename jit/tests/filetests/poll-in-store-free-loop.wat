@@ -54,7 +54,7 @@
 ;;>
 ;;>                                 block4(v19: i32, v21: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
-;;> @0001                               v15 = load.i32 notrap aligned region0 v14+28
+;;> @0001                               v15 = load.i32 notrap aligned region0 v14+96
 ;;> @0001                               brif v15, block5, block6
 ;;>
 ;;>                                 block5 cold:

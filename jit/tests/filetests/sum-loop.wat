@@ -28,7 +28,7 @@
 ;;>      7  xor eax, eax
 ;;>      9  mov rcx, [rcx+40h]
 ;;>      d  mov rdx, r15
-;;>     10  mov edx, [rdx+1Ch]
+;;>     10  mov edx, [rdx+70h]
 ;;>     13  test edx, edx
 ;;>     15  jne near 36h
 ;;>     1b  mov edx, edi

@@ -1,9 +1,8 @@
-//! An independent model of the LWP unit, written from the documents' text: i64 counters, a queue of visible records, no memory.
-//! It imports only the trace types.
-
-use std::collections::VecDeque;
+//! An independent model of the LWP unit, written from the documents' text: i64 counters, a queue
+//! of visible records, no memory. It imports only the trace types.
 
 use lwp_feedback::unit::trace::{Branch, BranchKind, Load, Retired};
+use std::collections::VecDeque;
 
 /// One counter: final EventId (the proposal's is one less), interval, current value.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +100,7 @@ impl Model {
         let (_, right, known) = Self::outcome(branch);
         let kind_bit = [[27, 29], [28, 28]][usize::from(conditional)][usize::from(branch.direct)];
         let outcome_bit = [25, 26][usize::from(right)];
-        !self.bit(kind_bit) && !(known && self.bit(outcome_bit))
+        !(self.bit(kind_bit) || known && self.bit(outcome_bit))
     }
 
     /// (taken, predicted correctly, prediction known)

@@ -39,19 +39,12 @@ impl FrameLayout {
             next += slots_of(ty);
         };
         params.iter().copied().for_each(&mut add);
-        let reader = module
-            .body(function)
-            .get_locals_reader()
-            .expect("the body was validated");
+        let reader = module.body(function).get_locals_reader().expect("the body was validated");
         for group in reader {
             let (count, ty) = group.expect("the body was validated");
             (0..count).for_each(|_| add(ty));
         }
-        FrameLayout {
-            locals: locals.into(),
-            param_slots: slots_of_all(params),
-            stack_base: next,
-        }
+        FrameLayout { locals: locals.into(), param_slots: slots_of_all(params), stack_base: next }
     }
 
     /// Slot of local `index` (parameters included).

@@ -12,6 +12,7 @@ pub use frame::FrameLayout;
 pub use op::{Op, Slot, Target};
 pub use translate::translate;
 
+use crate::interp::Handler;
 use std::fmt;
 
 /// What a [`Point`] stands before.
@@ -38,12 +39,22 @@ pub struct Point {
     pub kind: PointKind,
 }
 
+/// An op where it is run.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Inst {
+    /// What the interpreter runs for it.
+    pub(crate) handler: Handler,
+    /// The op.
+    pub op: Op,
+}
+
 /// A translated function.
 pub struct Bytecode {
     /// Its index in the module.
     pub function: u32,
     /// The ops.
-    pub ops: Box<[Op]>,
+    pub ops: Box<[Inst]>,
     /// Slots of a frame, the arguments and results of its calls included.
     pub frame_slots: u32,
     /// Slots of parameters.
@@ -71,10 +82,7 @@ impl Bytecode {
 
     /// The point at a byte offset, if the frame is canonical there.
     pub fn point_at(&self, offset: u32) -> Option<&Point> {
-        let index = self
-            .points
-            .binary_search_by_key(&offset, |point| point.offset)
-            .ok()?;
+        let index = self.points.binary_search_by_key(&offset, |point| point.offset).ok()?;
         Some(&self.points[index])
     }
 
@@ -123,7 +131,7 @@ impl fmt::Display for Bytecode {
                 write!(f, "{pc:5}  {offset:#08x}")?;
             }
             previous = Some(offset);
-            writeln!(f, "  {}", op::At(pc as u32, *op))?;
+            writeln!(f, "  {}", op::At(pc as u32, op.op))?;
         }
         Ok(())
     }

@@ -19,9 +19,9 @@ pub struct Target(pub i32);
 macro_rules! for_each_op {
     ($callback:ident) => {
         $callback! {
-            // Control. Targets are relative to the op itself.
+            // Control. Targets are relative to the op itself; those that lie behind are loop headers. `own`: index among the defined functions.
             Unreachable unreachable "unreachable" {}
-            LoopHeader loop_header "loop" { offset: u32 }
+            LoopHeader loop_header "loop" { offset: u32, own: u32 }
             Jump jump "jump" { target: Target }
             BrTable br_table "br_table" { index: Slot, count: u32 }
             Return return_none "return" {}

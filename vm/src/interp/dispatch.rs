@@ -1,11 +1,13 @@
 //! From op to op. Two ways with the same bodies (`super::ops`), chosen by how this crate is compiled (`build.rs`):
 //!
-//! *Threaded*: each op is a function that ends in a call of the next op's with the same signature. Where LLVM optimizes (level 2 and up) this is a
+//! *Threaded*: each op is a function that ends in a call of the next op's, whose address lies beside the op, with the same signature. Where LLVM optimizes (level 2 and up) this is a
 //! jump, registers hold [`Regs`], and each op has its own indirect jump for the branch predictor. The tests of this file would overflow the
 //! stack if it were not. *Loop*: a `match` in a loop, for builds without that optimization.
 
 use super::machine::{Flow, Regs};
 use super::ops as bodies;
+#[cfg(threaded_dispatch)]
+use crate::bytecode::Inst;
 use crate::bytecode::Op;
 use crate::bytecode::op::for_each_op;
 
@@ -23,49 +25,70 @@ mod threaded {
     use super::*;
     use crate::interp::machine::Exec;
 
-    type Handler = unsafe extern "C" fn(*const Op, *mut u64, *mut u8, usize, *mut Exec);
+    /// What runs an op and all that follow.
+    pub(crate) type Handler = unsafe extern "C" fn(*const Inst, *mut u64, *mut u8, usize, *mut Exec);
 
     /// Continues with the op at `ip`.
     #[inline(always)]
     unsafe fn continue_with(regs: Regs) {
-        let Regs {
-            ip,
-            sp,
-            memory,
-            memory_length,
-            exec,
-        } = regs;
-        // SAFETY: an op's first two bytes are its tag (`repr(u16)`), below the number of ops; the rest is the promise of `run`.
+        let Regs { ip, sp, memory, memory_length, exec } = regs;
+        // SAFETY: the promise of `run`.
+        unsafe { ((*ip).handler)(ip, sp, memory, memory_length, exec) }
+    }
+
+    /// The slow way of the op at `ip`, and then on.
+    #[cold]
+    #[inline(never)]
+    unsafe extern "C" fn slow(ip: *const Inst, sp: *mut u64, memory: *mut u8, memory_length: usize, exec: *mut Exec) {
+        // SAFETY: the promise of `run`.
         unsafe {
-            let tag = ip.cast::<u16>().read();
-            let handler = *HANDLERS.get_unchecked(tag as usize);
-            handler(ip, sp, memory, memory_length, exec)
+            if slow_to_exec(ip, sp, memory, memory_length, exec) {
+                continue_with((*exec).saved)
+            }
+        }
+    }
+
+    /// Leaves the registers in `Exec::saved`: a local of `slow` whose address is taken would make its last call no jump.
+    #[inline(never)]
+    unsafe fn slow_to_exec(ip: *const Inst, sp: *mut u64, memory: *mut u8, memory_length: usize, exec: *mut Exec) -> bool {
+        let mut regs = Regs { ip, sp, memory, memory_length, exec };
+        // SAFETY: the promise of `run`.
+        unsafe {
+            let flow = bodies::slow(&mut regs);
+            (*exec).saved = regs;
+            flow == Flow::Next
         }
     }
 
     macro_rules! handlers {
         ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ty),* })*) => {
             $(unsafe extern "C" fn $body(
-                ip: *const Op,
+                ip: *const Inst,
                 sp: *mut u64,
                 memory: *mut u8,
                 memory_length: usize,
                 exec: *mut Exec,
             ) {
                 let mut regs = Regs { ip, sp, memory, memory_length, exec };
-                // SAFETY: the table below leads here for this variant only; the rest is the promise of `run`.
+                // SAFETY: `handler` leads here for this variant only; the rest is the promise of `run`.
                 unsafe {
-                    let Op::$variant { $($field),* } = *ip else {
+                    let Op::$variant { $($field),* } = (*ip).op else {
                         std::hint::unreachable_unchecked()
                     };
-                    if bodies::$body(&mut regs $(, $field)*) == Flow::Next {
-                        continue_with(regs)
+                    match bodies::$body(&mut regs $(, $field)*) {
+                        Flow::Next => continue_with(regs),
+                        Flow::Slow => slow(regs.ip, regs.sp, regs.memory, regs.memory_length, regs.exec),
+                        Flow::Stop => {}
                     }
                 }
             })*
 
-            /// By tag: variants are numbered in the order of the table.
-            static HANDLERS: [Handler; crate::bytecode::op::OP_COUNT] = [$($body),*];
+            /// What runs an op.
+            pub(crate) fn handler(op: &Op) -> Handler {
+                match op {
+                    $(Op::$variant { .. } => $body,)*
+                }
+            }
         };
     }
     for_each_op!(handlers);
@@ -77,23 +100,34 @@ mod threaded {
 }
 #[cfg(threaded_dispatch)]
 use threaded::run_ops;
+#[cfg(threaded_dispatch)]
+pub(crate) use threaded::{Handler, handler};
 
 #[cfg(not(threaded_dispatch))]
 mod looped {
     use super::*;
+
+    /// Nothing: the tag says which op it is.
+    pub(crate) type Handler = ();
+
+    /// See [`Handler`].
+    pub(crate) fn handler(_: &Op) -> Handler {}
 
     macro_rules! match_op {
         ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ty),* })*) => {
             pub(super) unsafe fn run_ops(mut regs: Regs) {
                 loop {
                     // SAFETY: the promise of `run`: `ip` is inside the frame's ops, and the operands fit the frame.
-                    let flow = unsafe {
-                        match *regs.ip {
+                    unsafe {
+                        let mut flow = match (*regs.ip).op {
                             $(Op::$variant { $($field),* } => bodies::$body(&mut regs $(, $field)*),)*
+                        };
+                        if flow == Flow::Slow {
+                            flow = bodies::slow(&mut regs);
                         }
-                    };
-                    if flow == Flow::Stop {
-                        return;
+                        if flow == Flow::Stop {
+                            return;
+                        }
                     }
                 }
             }
@@ -103,3 +137,5 @@ mod looped {
 }
 #[cfg(not(threaded_dispatch))]
 use looped::run_ops;
+#[cfg(not(threaded_dispatch))]
+pub(crate) use looped::{Handler, handler};

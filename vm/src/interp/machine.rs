@@ -1,7 +1,7 @@
 //! The state of a running activation: what stays in registers ([`Regs`]), and what does not ([`Exec`]).
 
 use super::stack::{FrameRecord, InterpStack};
-use crate::bytecode::{Op, Slot, Target};
+use crate::bytecode::{Inst, Slot, Target};
 use crate::layout::{VmContext, VmMemory};
 use crate::tiering::ModuleCode;
 use crate::trap::{Outcome, TrapCode, Unwind};
@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(super) enum Flow {
     /// With the op at `ip`.
     Next,
+    /// With [`super::ops::slow`], for the op at `ip`: kept apart so that the quick way needs no stack frame.
+    Slow,
     /// The activation is over; [`Exec::outcome`] says how.
     Stop,
 }
@@ -20,7 +22,7 @@ pub(super) enum Flow {
 #[derive(Clone, Copy)]
 pub(super) struct Regs {
     /// The op being executed.
-    pub(super) ip: *const Op,
+    pub(super) ip: *const Inst,
     /// Slot 0 of the frame.
     pub(super) sp: *mut u64,
     /// Base of memory 0.
@@ -30,8 +32,14 @@ pub(super) struct Regs {
     pub(super) exec: *mut Exec,
 }
 
+impl Regs {
+    /// No op at all.
+    pub(super) const NONE: Regs =
+        Regs { ip: std::ptr::null(), sp: std::ptr::null_mut(), memory: std::ptr::null_mut(), memory_length: 0, exec: std::ptr::null_mut() };
+}
+
 /// One activation of the interpreter.
-pub(super) struct Exec {
+pub(crate) struct Exec {
     pub(super) context: *mut VmContext,
     pub(super) interp: *mut InterpStack,
     pub(super) code: *const ModuleCode,
@@ -52,6 +60,9 @@ pub(super) struct Exec {
     pub(super) functions_place: i32,
     pub(super) tables_place: i32,
     pub(super) outcome: Outcome,
+    /// Registers on their way from a slow op to the next.
+    #[cfg_attr(not(threaded_dispatch), allow(dead_code))]
+    pub(super) saved: Regs,
 }
 
 impl Exec {
@@ -69,7 +80,7 @@ impl Exec {
 ///
 /// # Safety
 /// `exec` is the running activation and `ip` the op of its running frame.
-pub(super) unsafe fn publish(exec: *mut Exec, ip: *const Op) {
+pub(super) unsafe fn publish(exec: *mut Exec, ip: *const Inst) {
     // SAFETY: the caller's promise.
     unsafe {
         (*(*exec).frame).ip = ip;
@@ -83,12 +94,11 @@ pub(super) unsafe fn publish(exec: *mut Exec, ip: *const Op) {
 /// As [`publish`].
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn raise(exec: *mut Exec, ip: *const Op, code: TrapCode) -> Flow {
+pub(super) unsafe extern "C" fn raise(exec: *mut Exec, ip: *const Inst, code: TrapCode) {
     // SAFETY: the caller's promise.
     unsafe {
         publish(exec, ip);
-        let unwind = crate::runtime::trap((*exec).context, code);
-        stop(exec, unwind)
+        (*exec).outcome = Err(crate::runtime::trap((*exec).context, code));
     }
 }
 
@@ -155,22 +165,26 @@ impl Regs {
     pub(super) unsafe fn jump(&mut self, target: Target) -> Flow {
         // SAFETY: targets lie inside the function's ops.
         self.ip = unsafe { self.ip.offset(target.0 as isize) };
+        if target.0 < 0 {
+            // Only loop headers lie behind. Running it here saves a dispatch an iteration.
+            // SAFETY: as above.
+            return unsafe { super::ops::back_edge(self) };
+        }
         Flow::Next
     }
 
     #[inline(always)]
     pub(super) unsafe fn jump_if(&mut self, condition: bool, target: Target) -> Flow {
-        let distance = if condition { target.0 as isize } else { 1 };
         // SAFETY: as `next` and `jump`.
-        self.ip = unsafe { self.ip.offset(distance) };
-        Flow::Next
+        unsafe { if condition { self.jump(target) } else { self.next() } }
     }
 
     /// Ends the activation with a trap at this op.
     #[inline(always)]
     pub(super) unsafe fn trap(&self, code: TrapCode) -> Flow {
         // SAFETY: `exec` and `ip` are the running ones.
-        unsafe { raise(self.exec, self.ip, code) }
+        unsafe { raise(self.exec, self.ip, code) };
+        Flow::Stop
     }
 
     /// Reads the memory's length again, after something that may have grown it.

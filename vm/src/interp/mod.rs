@@ -11,9 +11,10 @@ mod machine;
 mod ops;
 mod stack;
 
+pub(crate) use dispatch::{Handler, handler};
 pub use stack::InterpStack;
 
-use crate::bytecode::{Bytecode, Op};
+use crate::bytecode::{Bytecode, Inst};
 use crate::layout::{FunctionPlace, VmContext, VmFunc, VmMemoryRef};
 use crate::runtime;
 use crate::trap::{Outcome, TrapCode};
@@ -33,10 +34,8 @@ pub unsafe fn call(context: *mut VmContext, function: u32, slots: *mut u64) -> O
         let sp = exec.begin(code)?;
         std::ptr::copy_nonoverlapping(slots, sp, (*code).param_slots as usize);
         let entry = (*code).ops.as_ptr();
-        let hot = ops::count_down(ops::counter(&mut exec, function));
-        let poll = (*context).poll.load(std::sync::atomic::Ordering::Relaxed) != 0;
-        if !(hot || poll) || ops::at_entry(&mut exec, entry, function, hot).is_none() {
-            if hot && !(*exec.code).compiled(function).is_null() {
+        if ops::enter_first(&mut exec, entry, function) {
+            if !(*exec.code).compiled(function).is_null() {
                 // It became hot just now and was compiled on the spot.
                 exec.end();
                 return runtime::call_function(own_function(context, function), context, slots);
@@ -54,20 +53,12 @@ pub unsafe fn call(context: *mut VmContext, function: u32, slots: *mut u64) -> O
 ///
 /// # Safety
 /// As [`call`]; the function has a loop at `loop_offset`, and the slots hold values of the types of its frame there.
-pub unsafe fn resume(
-    context: *mut VmContext,
-    function: u32,
-    loop_offset: u32,
-    frame: &[u64],
-    results: *mut u64,
-) -> Outcome {
+pub unsafe fn resume(context: *mut VmContext, function: u32, loop_offset: u32, frame: &[u64], results: *mut u64) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
         let mut exec = Exec::new(context);
         let code: *const Bytecode = (*exec.code).bytecode(function);
-        let point = (*code)
-            .point_at(loop_offset)
-            .expect("the loop is there (the caller's promise)");
+        let point = (*code).point_at(loop_offset).expect("the loop is there (the caller's promise)");
         let sp = exec.begin(code)?;
         let live = &frame[..point.live_slots as usize];
         std::ptr::copy_nonoverlapping(live.as_ptr(), sp, live.len());
@@ -83,13 +74,8 @@ pub unsafe fn resume(
 unsafe fn own_function(context: *mut VmContext, function: u32) -> *const VmFunc {
     // SAFETY: the place is the module's, inside the context.
     unsafe {
-        let place = runtime::instance(context)
-            .module
-            .offsets()
-            .function(function);
-        let FunctionPlace::Inline(place) = place else {
-            unreachable!("own functions lie in the context")
-        };
+        let place = runtime::instance(context).module.offsets().function(function);
+        let FunctionPlace::Inline(place) = place else { unreachable!("own functions lie in the context") };
         context.byte_offset(place as isize).cast()
     }
 }
@@ -132,6 +118,7 @@ impl Exec {
                 functions_place,
                 tables_place: offsets.table(0),
                 outcome: Ok(()),
+                saved: Regs::NONE,
             }
         }
     }
@@ -141,9 +128,7 @@ impl Exec {
         // SAFETY: `Exec::new`'s promise.
         unsafe {
             let sp = (*self.interp).free_slots();
-            if self.first_frame == self.frames_end
-                || !ops::enter_frame(self, self.first_frame, sp, code)
-            {
+            if self.first_frame == self.frames_end || !ops::enter_frame(self, self.first_frame, sp, code) {
                 return Err(runtime::trap(self.context, TrapCode::StackOverflow));
             }
             let first = (*self.interp).depth();
@@ -154,18 +139,14 @@ impl Exec {
     }
 
     /// Runs the frame from `ip` to its end.
-    unsafe fn run(&mut self, ip: *const Op) {
+    unsafe fn run(&mut self, ip: *const Inst) {
         // SAFETY: `begin` made the frame, and `ip` is one of its code's ops.
         unsafe {
             let FrameRecord { sp, .. } = *self.first_frame;
             dispatch::run(Regs {
                 ip,
                 sp,
-                memory: if self.memory.is_null() {
-                    std::ptr::dangling_mut()
-                } else {
-                    (*self.memory).base
-                },
+                memory: if self.memory.is_null() { std::ptr::dangling_mut() } else { (*self.memory).base },
                 memory_length: self.memory_length(),
                 exec: self,
             });

@@ -5,7 +5,7 @@
 //! 2. A frame's `code` outlives the frame: it belongs to the module of an instance that lives as long as the store.
 //! 3. The slots of the innermost frame end at or below `values_end`; what lies above them is free for the next activation.
 
-use crate::bytecode::{Bytecode, Op};
+use crate::bytecode::{Bytecode, Inst};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 
 /// Value slots of a store's interpreter: 32 MiB of address space, touched as it is used. With [`MOST_FRAMES`] it lets recursion go deeper than the
@@ -18,7 +18,7 @@ const MOST_FRAMES: usize = 128 << 10;
 #[derive(Clone, Copy)]
 pub(super) struct FrameRecord {
     /// The op it is at: while it calls, the call.
-    pub(super) ip: *const Op,
+    pub(super) ip: *const Inst,
     /// Its slot 0.
     pub(super) sp: *mut u64,
     /// Its function.
@@ -100,11 +100,7 @@ impl InterpStack {
 
     /// Function index and wasm byte offset of the frames with indices in `[first, last)`, innermost first. Frames of one activation belong to
     /// one instance, which the caller knows.
-    pub fn frames_between(
-        &self,
-        first: usize,
-        last: usize,
-    ) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
+    pub fn frames_between(&self, first: usize, last: usize) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
         let last = last.min(self.depth());
         (first..last).rev().map(|index| {
             // SAFETY: the index is below the depth, so the frame is initialized; its code is live (invariant 2) and its ip inside its ops.

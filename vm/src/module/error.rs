@@ -4,10 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModuleError {
     /// The bytes break a rule of the format or of validation.
-    #[error(
-        "invalid module: {message}{} (at byte offset {offset})",
-        in_function(function, name)
-    )]
+    #[error("invalid module: {message}{} (at byte offset {offset})", in_function(function, name))]
     Invalid {
         /// The broken rule.
         message: String,
@@ -58,9 +55,7 @@ impl ModuleError {
     /// Byte offset in the module, where there is one.
     pub fn offset(&self) -> Option<u64> {
         match self {
-            ModuleError::Invalid { offset, .. } | ModuleError::Unsupported { offset, .. } => {
-                Some(*offset)
-            }
+            ModuleError::Invalid { offset, .. } | ModuleError::Unsupported { offset, .. } => Some(*offset),
             _ => None,
         }
     }

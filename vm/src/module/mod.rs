@@ -220,9 +220,7 @@ impl Module {
 
     /// Index among the defined functions, if it is one.
     pub fn defined(&self, function: u32) -> Option<usize> {
-        function
-            .checked_sub(self.imported_functions)
-            .map(|index| index as usize)
+        function.checked_sub(self.imported_functions).map(|index| index as usize)
     }
 
     /// Name of a function, if the name section has one.
@@ -232,14 +230,8 @@ impl Module {
 
     /// The body of a defined function; its reader's positions are byte offsets in the module.
     pub fn body(&self, function: u32) -> wasmparser::FunctionBody<'_> {
-        let range = self.bodies[self
-            .defined(function)
-            .expect("an imported function has no body")]
-        .clone();
-        wasmparser::FunctionBody::new(wasmparser::BinaryReader::new(
-            &self.bytes[range.clone()],
-            range.start as u64,
-        ))
+        let range = self.bodies[self.defined(function).expect("an imported function has no body")].clone();
+        wasmparser::FunctionBody::new(wasmparser::BinaryReader::new(&self.bytes[range.clone()], range.start as u64))
     }
 }
 

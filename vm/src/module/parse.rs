@@ -4,15 +4,15 @@ use super::error::ModuleError;
 use super::features::{self, SUPPORTED};
 use super::names::Names;
 use super::{
-    ConstExpr, ConstOp, DataSegment, ElementItems, ElementSegment, ExportItem, ExternType,
-    GlobalInit, Import, Module, SegmentMode, TableInit,
+    ConstExpr, ConstOp, DataSegment, ElementItems, ElementSegment, ExportItem, ExternType, GlobalInit, Import, Module, SegmentMode,
+    TableInit,
 };
 use crate::layout::{VmCounts, VmOffsets};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use wasmparser::{
-    DataKind, ElementKind, ExternalKind, FuncToValidate, FuncValidatorAllocations, FunctionBody,
-    Operator, Parser, Payload, TypeRef, ValidPayload, Validator, ValidatorResources,
+    DataKind, ElementKind, ExternalKind, FuncToValidate, FuncValidatorAllocations, FunctionBody, Operator, Parser, Payload, TypeRef,
+    ValidPayload, Validator, ValidatorResources,
 };
 
 /// Below this size bodies are validated, and the bytes hashed, on the calling thread: waking the pool costs more (a guess: about 0.2 ms of validation).
@@ -20,11 +20,7 @@ const PARALLEL_BYTES: usize = 128 * 1024;
 
 /// See [`Module::new`].
 pub(super) fn parse(bytes: &[u8]) -> Result<Module, ModuleError> {
-    if bytes.starts_with(b"\0asm") {
-        parse_binary(bytes.to_vec())
-    } else {
-        parse_binary(text_to_binary(bytes)?)
-    }
+    if bytes.starts_with(b"\0asm") { parse_binary(bytes.to_vec()) } else { parse_binary(text_to_binary(bytes)?) }
 }
 
 fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
@@ -37,19 +33,13 @@ fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
         let full = error.to_string();
         let mut lines = full.lines();
         let message = lines.next().unwrap_or_default().to_owned();
-        let place = lines
-            .find_map(|line| line.trim().strip_prefix("--> "))
-            .and_then(|place| {
-                let mut parts = place.rsplitn(3, ':');
-                let column = parts.next()?.parse().ok()?;
-                Some((parts.next()?.parse().ok()?, column))
-            });
+        let place = lines.find_map(|line| line.trim().strip_prefix("--> ")).and_then(|place| {
+            let mut parts = place.rsplitn(3, ':');
+            let column = parts.next()?.parse().ok()?;
+            Some((parts.next()?.parse().ok()?, column))
+        });
         let (line, column) = place.unwrap_or((1, 1));
-        ModuleError::Text {
-            message,
-            line,
-            column,
-        }
+        ModuleError::Text { message, line, column }
     })
 }
 
@@ -89,11 +79,7 @@ struct Failure {
 
 impl From<wasmparser::Error> for Failure {
     fn from(error: wasmparser::Error) -> Failure {
-        Failure {
-            error,
-            function: None,
-            name: None,
-        }
+        Failure { error, function: None, name: None }
     }
 }
 
@@ -101,11 +87,7 @@ impl From<wasmparser::Error> for Failure {
 fn explain(bytes: &[u8], failure: Failure) -> ModuleError {
     let offset = failure.error.offset();
     match features::needed_proposal(bytes) {
-        Some(proposal) => ModuleError::Unsupported {
-            proposal,
-            offset,
-            function: failure.function,
-        },
+        Some(proposal) => ModuleError::Unsupported { proposal, offset, function: failure.function },
         None => ModuleError::Invalid {
             message: failure.error.message().replace('\n', " "),
             offset,
@@ -160,15 +142,7 @@ fn read_and_validate(bytes: &[u8], parallel: bool) -> Result<Module, Failure> {
     }
     validate_bodies(bodies, parallel).map_err(|(function, error)| {
         let function = module.imported_functions + function as u32;
-        Failure {
-            error,
-            function: Some(function),
-            name: names
-                .functions
-                .get(function as usize)
-                .cloned()
-                .unwrap_or_default(),
-        }
+        Failure { error, function: Some(function), name: names.functions.get(function as usize).cloned().unwrap_or_default() }
     })?;
     module.name = names.module;
     module.names = names.functions;
@@ -185,44 +159,27 @@ fn read_and_validate(bytes: &[u8], parallel: bool) -> Result<Module, Failure> {
 }
 
 /// Validates bodies; the first failure by function order, with its index among the defined functions.
-fn validate_bodies(
-    bodies: Vec<Body<'_>>,
-    parallel: bool,
-) -> Result<(), (usize, wasmparser::Error)> {
-    let validate = |allocations: &mut FuncValidatorAllocations,
-                    (index, (function, body)): (usize, Body<'_>)| {
+fn validate_bodies(bodies: Vec<Body<'_>>, parallel: bool) -> Result<(), (usize, wasmparser::Error)> {
+    let validate = |allocations: &mut FuncValidatorAllocations, (index, (function, body)): (usize, Body<'_>)| {
         let mut validator = function.into_validator(std::mem::take(allocations));
         let result = validator.validate(&body).err().map(|error| (index, error));
         *allocations = validator.into_allocations();
         result
     };
     let failure = if parallel {
-        bodies
-            .into_par_iter()
-            .enumerate()
-            .map_init(FuncValidatorAllocations::default, validate)
-            .find_map_first(|failure| failure)
+        bodies.into_par_iter().enumerate().map_init(FuncValidatorAllocations::default, validate).find_map_first(|failure| failure)
     } else {
         let mut allocations = FuncValidatorAllocations::default();
-        bodies
-            .into_iter()
-            .enumerate()
-            .find_map(|body| validate(&mut allocations, body))
+        bodies.into_iter().enumerate().find_map(|body| validate(&mut allocations, body))
     };
     failure.map_or(Ok(()), Err)
 }
 
 /// Adds what one section says. It was validated before, so what may not be there is not.
-fn read_section(
-    module: &mut Module,
-    names: &mut Names,
-    payload: Payload<'_>,
-) -> Result<(), wasmparser::Error> {
+fn read_section(module: &mut Module, names: &mut Names, payload: Payload<'_>) -> Result<(), wasmparser::Error> {
     match payload {
         Payload::TypeSection(section) => {
-            module.types = section
-                .into_iter_err_on_gc_types()
-                .collect::<Result<_, _>>()?;
+            module.types = section.into_iter_err_on_gc_types().collect::<Result<_, _>>()?;
         }
         Payload::ImportSection(section) => {
             for import in section.into_imports() {
@@ -250,11 +207,7 @@ fn read_section(
                     }
                     TypeRef::Tag(_) => unreachable!("tags do not validate"),
                 };
-                module.imports.push(Import {
-                    module: import.module.to_owned(),
-                    name: import.name.to_owned(),
-                    ty,
-                });
+                module.imports.push(Import { module: import.module.to_owned(), name: import.name.to_owned(), ty });
             }
         }
         Payload::FunctionSection(section) => {
@@ -282,10 +235,7 @@ fn read_section(
             for global in section {
                 let global = global?;
                 module.globals.push(global.ty);
-                module.global_inits.push(GlobalInit {
-                    ty: global.ty,
-                    init: const_expr(&global.init_expr)?,
-                });
+                module.global_inits.push(GlobalInit { ty: global.ty, init: const_expr(&global.init_expr)? });
             }
         }
         Payload::ExportSection(section) => {
@@ -314,13 +264,9 @@ fn read_section(
                 module.data.push(DataSegment {
                     mode: match data.kind {
                         DataKind::Passive => SegmentMode::Passive,
-                        DataKind::Active {
-                            memory_index,
-                            offset_expr,
-                        } => SegmentMode::Active {
-                            index: memory_index,
-                            offset: const_expr(&offset_expr)?,
-                        },
+                        DataKind::Active { memory_index, offset_expr } => {
+                            SegmentMode::Active { index: memory_index, offset: const_expr(&offset_expr)? }
+                        }
                     },
                     range: end - data.data.len()..end,
                 });
@@ -336,18 +282,12 @@ fn element_segment(element: wasmparser::Element<'_>) -> Result<ElementSegment, w
     let mode = match element.kind {
         ElementKind::Passive => SegmentMode::Passive,
         ElementKind::Declared => SegmentMode::Declared,
-        ElementKind::Active {
-            table_index,
-            offset_expr,
-        } => SegmentMode::Active {
-            index: table_index.unwrap_or(0),
-            offset: const_expr(&offset_expr)?,
-        },
+        ElementKind::Active { table_index, offset_expr } => {
+            SegmentMode::Active { index: table_index.unwrap_or(0), offset: const_expr(&offset_expr)? }
+        }
     };
     let items = match element.items {
-        wasmparser::ElementItems::Functions(items) => {
-            ElementItems::Functions(items.into_iter().collect::<Result<_, _>>()?)
-        }
+        wasmparser::ElementItems::Functions(items) => ElementItems::Functions(items.into_iter().collect::<Result<_, _>>()?),
         wasmparser::ElementItems::Expressions(_, items) => {
             let mut exprs = Vec::with_capacity(items.count() as usize);
             for item in items {
@@ -444,14 +384,8 @@ mod tests {
         assert_eq!(module.function_name(2), Some("two"));
         assert_eq!(module.start, Some(1));
         assert_eq!(module.escaping, [false, true, true, false]);
-        assert_eq!(
-            module.global_inits[0].init.ops,
-            [ConstOp::GlobalGet(0), ConstOp::I32(2), ConstOp::I32Add]
-        );
-        assert_eq!(
-            module.global_inits[1].init.ops,
-            [ConstOp::I64(1.5f64.to_bits())]
-        );
+        assert_eq!(module.global_inits[0].init.ops, [ConstOp::GlobalGet(0), ConstOp::I32(2), ConstOp::I32Add]);
+        assert_eq!(module.global_inits[1].init.ops, [ConstOp::I64(1.5f64.to_bits())]);
         assert_eq!(&module.bytes()[module.data[0].range.clone()], b"abc");
         assert_eq!(&module.bytes()[module.data[1].range.clone()], b"xy");
         assert_eq!(module.data[1].mode, SegmentMode::Passive);
@@ -464,15 +398,7 @@ mod tests {
     #[test]
     fn says_where_and_what_is_invalid() {
         let error = load("(module (func $ok) (func $bad (result i32) i64.const 1))").err();
-        let Some(ModuleError::Invalid {
-            function,
-            name,
-            offset,
-            ..
-        }) = &error
-        else {
-            panic!("{error:?}")
-        };
+        let Some(ModuleError::Invalid { function, name, offset, .. }) = &error else { panic!("{error:?}") };
         assert_eq!((*function, name.as_deref()), (Some(1), Some("bad")));
         assert!(*offset > 0);
         let text = error.unwrap().to_string();
@@ -493,10 +419,7 @@ mod tests {
         assert_eq!(proposal("(module (memory 1 1 shared))"), "threads");
         assert_eq!(proposal("(module (memory i64 1))"), "memory64");
         assert_eq!(proposal("(module (memory 1) (memory 1))"), "multi-memory");
-        assert_eq!(
-            proposal("(module (type (struct (field i32))))"),
-            "garbage collection"
-        );
+        assert_eq!(proposal("(module (type (struct (field i32))))"), "garbage collection");
         let invalid = load("(module (func (param v128) (result i32)))");
         assert!(matches!(invalid, Err(ModuleError::Invalid { .. })));
     }
@@ -506,10 +429,7 @@ mod tests {
         assert_eq!(load("(component)").err(), Some(ModuleError::Component));
         assert_eq!(Module::new(b"\x7fELF").err(), Some(ModuleError::NotWasm));
         assert_eq!(Module::new(b"").err(), Some(ModuleError::NotWasm));
-        assert!(matches!(
-            load("(module\n  (func (foo)))"),
-            Err(ModuleError::Text { line: 2, .. })
-        ));
+        assert!(matches!(load("(module\n  (func (foo)))"), Err(ModuleError::Text { line: 2, .. })));
         let truncated = Module::new(b"\0asm\x01\0\0\0\x01");
         assert!(matches!(truncated, Err(ModuleError::Invalid { .. })));
     }

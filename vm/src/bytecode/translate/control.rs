@@ -65,9 +65,7 @@ impl Translator<'_> {
         let label = &mut self.labels[label];
         label.pc = Some(here);
         for at in std::mem::take(&mut label.uses) {
-            let target = self.ops[at]
-                .target_mut()
-                .expect("only jumps wait for labels");
+            let target = self.ops[at].target_mut().expect("only jumps wait for labels");
             *target = Target((here - at) as i32);
         }
         self.barrier = here;
@@ -105,14 +103,7 @@ impl Translator<'_> {
     pub(super) fn open_function(&mut self) {
         let results = self.module.function_type(self.function).results().len();
         let label = self.new_label();
-        self.controls.push(Control {
-            kind: ControlKind::Function,
-            height: 0,
-            base: self.layout.stack_base(),
-            params: 0,
-            results,
-            label,
-        });
+        self.controls.push(Control { kind: ControlKind::Function, height: 0, base: self.layout.stack_base(), params: 0, results, label });
     }
 
     fn open(&mut self, kind: ControlKind, ty: BlockType) -> usize {
@@ -122,14 +113,7 @@ impl Translator<'_> {
             Some(entry) => entry.slot,
             None => self.stack.next_slot(),
         };
-        self.controls.push(Control {
-            kind,
-            height: self.stack.len() - params,
-            base,
-            params,
-            results,
-            label,
-        });
+        self.controls.push(Control { kind, height: self.stack.len() - params, base, params, results, label });
         label
     }
 
@@ -143,9 +127,7 @@ impl Translator<'_> {
         self.flush();
         let label = self.open(ControlKind::Loop, ty);
         self.bind(label);
-        self.emit(Op::LoopHeader {
-            offset: self.offset,
-        });
+        self.emit(Op::LoopHeader { offset: self.offset, own: self.function - self.module.imported_functions });
         self.point(PointKind::Loop);
     }
 
@@ -160,9 +142,7 @@ impl Translator<'_> {
     pub(super) fn else_(&mut self) {
         let reachable = self.skipped_blocks.is_none();
         let control = *self.controls.last().expect("else is inside an if");
-        let ControlKind::If { otherwise } = control.kind else {
-            unreachable!("else closes an if")
-        };
+        let ControlKind::If { otherwise } = control.kind else { unreachable!("else closes an if") };
         if reachable {
             self.flush();
             self.emit_goto(control.label);
@@ -258,11 +238,7 @@ impl Translator<'_> {
         }
         let a = self.operand(entry);
         let target = Target(0);
-        if negated {
-            Op::JumpI32EqImm { a, imm: 0, target }
-        } else {
-            Op::JumpI32NeImm { a, imm: 0, target }
-        }
+        if negated { Op::JumpI32EqImm { a, imm: 0, target } } else { Op::JumpI32NeImm { a, imm: 0, target } }
     }
 
     pub(super) fn remove_last_op(&mut self) {
@@ -287,11 +263,7 @@ impl Translator<'_> {
         let canonical = values.iter().all(|entry| entry.value == Value::Canonical);
         if canonical && values.len() > 2 {
             if values[0].slot != control.base {
-                self.emit(Op::CopyMany {
-                    to: control.base,
-                    src: values[0].slot,
-                    count: values.len() as u32,
-                });
+                self.emit(Op::CopyMany { to: control.base, src: values[0].slot, count: values.len() as u32 });
             }
             return;
         }
@@ -355,11 +327,7 @@ impl Translator<'_> {
     pub(super) fn br_table(&mut self, targets: BrTable<'_>) {
         let index = self.stack.pop();
         let count = targets.len();
-        let depths: Vec<u32> = targets
-            .targets()
-            .map(|depth| depth.expect("the body was validated"))
-            .chain([targets.default()])
-            .collect();
+        let depths: Vec<u32> = targets.targets().map(|depth| depth.expect("the body was validated")).chain([targets.default()]).collect();
         let arity = self.control(targets.default()).branch_arity();
         // The index may be a constant or temporary above the values; flushing those does not touch it.
         let index = self.operand(index);
@@ -411,17 +379,11 @@ impl Translator<'_> {
                         Value::Canonical => {}
                         Value::Local(local) => self.emit_copy(entry.slot, local),
                         Value::Const(value) => {
-                            self.emit(Op::Const {
-                                dst: entry.slot,
-                                value,
-                            });
+                            self.emit(Op::Const { dst: entry.slot, value });
                         }
                     }
                 }
-                Op::ReturnMany {
-                    src: first.slot,
-                    count: results as u32,
-                }
+                Op::ReturnMany { src: first.slot, count: results as u32 }
             }
         };
         self.emit(op);
@@ -442,11 +404,7 @@ impl Translator<'_> {
         self.stack.truncate(self.stack.len() - params);
         self.emit(match self.module.offsets().function(function) {
             FunctionPlace::Inline(_) => Op::Call { function, base },
-            FunctionPlace::Pointer(place) => Op::CallImport {
-                function,
-                base,
-                place,
-            },
+            FunctionPlace::Pointer(place) => Op::CallImport { function, base, place },
         });
         self.push_canonical(results);
     }
@@ -460,12 +418,7 @@ impl Translator<'_> {
         let base = self.first_slot(params + 1);
         self.point(PointKind::Call);
         self.stack.truncate(self.stack.len() - params - 1);
-        self.emit(Op::CallIndirect {
-            table: table as u16,
-            signature,
-            index,
-            base,
-        });
+        self.emit(Op::CallIndirect { table: table as u16, signature, index, base });
         self.push_canonical(results);
     }
 

@@ -148,54 +148,30 @@ pub(super) fn jump_on_bits(and: &Op, jump: &Op, stack_base: Slot) -> Option<Op> 
     let target = Target(0);
     let is_temporary = |slot: Slot| slot >= stack_base;
     Some(match (*and, *jump) {
-        (
-            Op::I32And { dst, a, b },
-            Op::JumpI32NeImm {
-                a: tested, imm: 0, ..
-            },
-        ) if dst == tested && is_temporary(dst) => Op::JumpI32And { a, b, target },
-        (
-            Op::I32AndImm { dst, a, imm },
-            Op::JumpI32NeImm {
-                a: tested, imm: 0, ..
-            },
-        ) if dst == tested && is_temporary(dst) => Op::JumpI32AndImm { a, imm, target },
-        (
-            Op::I32And { dst, a, b },
-            Op::JumpI32EqImm {
-                a: tested, imm: 0, ..
-            },
-        ) if dst == tested && is_temporary(dst) => Op::JumpI32Nand { a, b, target },
-        (
-            Op::I32AndImm { dst, a, imm },
-            Op::JumpI32EqImm {
-                a: tested, imm: 0, ..
-            },
-        ) if dst == tested && is_temporary(dst) => Op::JumpI32NandImm { a, imm, target },
-        (
-            Op::I64And { dst, a, b },
-            Op::JumpI64NeImm {
-                a: tested, imm: 0, ..
-            },
-        ) if dst == tested && is_temporary(dst) => Op::JumpI64And { a, b, target },
-        (
-            Op::I64AndImm { dst, a, imm },
-            Op::JumpI64NeImm {
-                a: tested, imm: 0, ..
-            },
-        ) if dst == tested && is_temporary(dst) => Op::JumpI64AndImm { a, imm, target },
-        (
-            Op::I64And { dst, a, b },
-            Op::JumpI64EqImm {
-                a: tested, imm: 0, ..
-            },
-        ) if dst == tested && is_temporary(dst) => Op::JumpI64Nand { a, b, target },
-        (
-            Op::I64AndImm { dst, a, imm },
-            Op::JumpI64EqImm {
-                a: tested, imm: 0, ..
-            },
-        ) if dst == tested && is_temporary(dst) => Op::JumpI64NandImm { a, imm, target },
+        (Op::I32And { dst, a, b }, Op::JumpI32NeImm { a: tested, imm: 0, .. }) if dst == tested && is_temporary(dst) => {
+            Op::JumpI32And { a, b, target }
+        }
+        (Op::I32AndImm { dst, a, imm }, Op::JumpI32NeImm { a: tested, imm: 0, .. }) if dst == tested && is_temporary(dst) => {
+            Op::JumpI32AndImm { a, imm, target }
+        }
+        (Op::I32And { dst, a, b }, Op::JumpI32EqImm { a: tested, imm: 0, .. }) if dst == tested && is_temporary(dst) => {
+            Op::JumpI32Nand { a, b, target }
+        }
+        (Op::I32AndImm { dst, a, imm }, Op::JumpI32EqImm { a: tested, imm: 0, .. }) if dst == tested && is_temporary(dst) => {
+            Op::JumpI32NandImm { a, imm, target }
+        }
+        (Op::I64And { dst, a, b }, Op::JumpI64NeImm { a: tested, imm: 0, .. }) if dst == tested && is_temporary(dst) => {
+            Op::JumpI64And { a, b, target }
+        }
+        (Op::I64AndImm { dst, a, imm }, Op::JumpI64NeImm { a: tested, imm: 0, .. }) if dst == tested && is_temporary(dst) => {
+            Op::JumpI64AndImm { a, imm, target }
+        }
+        (Op::I64And { dst, a, b }, Op::JumpI64EqImm { a: tested, imm: 0, .. }) if dst == tested && is_temporary(dst) => {
+            Op::JumpI64Nand { a, b, target }
+        }
+        (Op::I64AndImm { dst, a, imm }, Op::JumpI64EqImm { a: tested, imm: 0, .. }) if dst == tested && is_temporary(dst) => {
+            Op::JumpI64NandImm { a, imm, target }
+        }
         _ => return None,
     })
 }

@@ -14,7 +14,7 @@ mod stack;
 
 use super::frame::{FrameLayout, slots_of_all};
 use super::op::{Op, Slot};
-use super::{Bytecode, Point, PointKind};
+use super::{Bytecode, Inst, Point, PointKind};
 use crate::module::Module;
 use control::{Control, Label};
 use stack::OperandStack;
@@ -65,10 +65,7 @@ impl Translator<'_> {
     fn run(&mut self) {
         let module = self.module;
         self.open_function();
-        let mut reader = module
-            .body(self.function)
-            .get_operators_reader()
-            .expect("the body was validated");
+        let mut reader = module.body(self.function).get_operators_reader().expect("the body was validated");
         while !reader.eof() {
             let (operator, offset) = reader.read_with_offset().expect("the body was validated");
             self.offset = offset as u32;
@@ -85,7 +82,7 @@ impl Translator<'_> {
         let result_slots = slots_of_all(ty.results());
         Bytecode {
             function: self.function,
-            ops: self.ops.into(),
+            ops: self.ops.into_iter().map(|op| Inst { handler: crate::interp::handler(&op), op }).collect(),
             // Results are returned in the slots of the parameters.
             frame_slots: self.stack.highest().max(result_slots),
             param_slots: self.layout.param_slots(),
@@ -114,19 +111,12 @@ impl Translator<'_> {
     /// Appends a move; two to neighbouring slots become one op.
     fn emit_copy(&mut self, dst: Slot, src: Slot) {
         if self.ops.len() > self.barrier
-            && let Some(&Op::Copy {
-                dst: first,
-                src: first_src,
-            }) = self.ops.last()
+            && let Some(&Op::Copy { dst: first, src: first_src }) = self.ops.last()
             && first.0 + 1 == dst.0
             && src != first
         {
             let at = self.ops.len() - 1;
-            self.ops[at] = Op::CopyTwo {
-                to: first,
-                a: first_src,
-                b: src,
-            };
+            self.ops[at] = Op::CopyTwo { to: first, a: first_src, b: src };
             self.result = None;
             return;
         }
@@ -143,12 +133,7 @@ impl Translator<'_> {
     fn point(&mut self, kind: PointKind) {
         self.barrier = self.ops.len();
         self.result = None;
-        self.points.push(Point {
-            offset: self.offset,
-            pc: self.ops.len() as u32,
-            live_slots: self.stack.next_slot().0,
-            kind,
-        });
+        self.points.push(Point { offset: self.offset, pc: self.ops.len() as u32, live_slots: self.stack.next_slot().0, kind });
     }
 }
 
@@ -160,9 +145,8 @@ mod tests {
     fn ops(text: &str) -> String {
         let module = Module::new(text.as_bytes()).expect("valid");
         let bytecode = translate(&module, module.imported_functions);
-        let lines: Vec<String> = (bytecode.ops.iter().enumerate())
-            .map(|(pc, op)| super::super::op::At(pc as u32, *op).to_string())
-            .collect();
+        let lines: Vec<String> =
+            (bytecode.ops.iter().enumerate()).map(|(pc, op)| super::super::op::At(pc as u32, op.op).to_string()).collect();
         lines.join("\n")
     }
 
@@ -188,13 +172,7 @@ mod tests {
                local.get 0
                local.get 0 i32.const 1 i32.add local.set 0
                local.get 0 i32.mul))",
-            &[
-                "i32.add.imm %2, %0, 1",
-                "copy %1, %0",
-                "copy %0, %2",
-                "i32.mul %1, %1, %0",
-                "return %1",
-            ],
+            &["i32.add.imm %2, %0, 1", "copy %1, %0", "copy %0, %2", "i32.mul %1, %1, %0", "return %1"],
         );
     }
 
@@ -234,18 +212,13 @@ mod tests {
                local.get 1))";
         let module = Module::new(text.as_bytes()).unwrap();
         let bytecode = translate(&module, 0);
-        let [point] = bytecode.points() else {
-            panic!("{:?}", bytecode.points())
-        };
-        assert_eq!(
-            (point.kind, point.pc, point.live_slots),
-            (PointKind::Loop, 1, 2)
-        );
+        let [point] = bytecode.points() else { panic!("{:?}", bytecode.points()) };
+        assert_eq!((point.kind, point.pc, point.live_slots), (PointKind::Loop, 1, 2));
         assert_eq!(bytecode.pc_at(point.offset), Some(1));
         assert_ops(
             text,
             &[
-                &format!("loop offset={}", point.offset),
+                &format!("loop offset={}, own=0", point.offset),
                 "i32.add %1, %1, %0",
                 "i32.add.imm %0, %0, -1",
                 "jump.i32.ne.imm %0, 0, ->0",
@@ -265,14 +238,7 @@ mod tests {
                  br_if 0
                  i32.add
                end))",
-            &[
-                "jump.i32.eq.imm %0, 0, ->3",
-                "const %1, 0x9",
-                "jump ->5",
-                "const %1, 0x7",
-                "i32.add.imm %1, %1, 9",
-                "return %1",
-            ],
+            &["jump.i32.eq.imm %0, 0, ->3", "const %1, 0x9", "jump ->5", "const %1, 0x7", "i32.add.imm %1, %1, 9", "return %1"],
         );
     }
 
@@ -285,12 +251,7 @@ mod tests {
                  local.get 0 local.get 1 i64.lt_u i32.eqz br_if 0
                  unreachable
                end))",
-            &[
-                "jump.i64.nand %0, %1, ->3",
-                "jump.i64.le_u %1, %0, ->3",
-                "unreachable",
-                "return",
-            ],
+            &["jump.i64.nand %0, %1, ->3", "jump.i64.le_u %1, %0, ->3", "unreachable", "return"],
         );
     }
 
@@ -303,15 +264,7 @@ mod tests {
                end i32.const 10 return
                end i32.const 11 return
                end i32.const 12))",
-            &[
-                "br_table %0, count=2",
-                "jump ->4",
-                "jump ->5",
-                "jump ->6",
-                "return 0xa",
-                "return 0xb",
-                "return 0xc",
-            ],
+            &["br_table %0, count=2", "jump ->4", "jump ->5", "jump ->6", "return 0xa", "return 0xb", "return 0xc"],
         );
     }
 
@@ -322,12 +275,7 @@ mod tests {
                local.get 0 i32.const 3 i32.store8 offset=4
                i32.const 16 local.get 0 i32.store offset=2
                i32.const 8 i32.load16_s offset=1))",
-            &[
-                "store8.imm %0, 3, offset=4",
-                "store32.at %0, 0x12",
-                "i32.load16_s.at %1, 0x9",
-                "return %1",
-            ],
+            &["store8.imm %0, 3, offset=4", "store32.at %0, 0x12", "i32.load16_s.at %1, 0x9", "return %1"],
         );
     }
 
@@ -337,9 +285,7 @@ mod tests {
                (func (param i32) (result i32)
                  local.get 0 i32.const 4 local.get 0 call $f i32.add i32.add))";
         let module = Module::new(text.as_bytes()).unwrap();
-        let crate::layout::FunctionPlace::Pointer(place) = module.offsets().function(0) else {
-            panic!("imported")
-        };
+        let crate::layout::FunctionPlace::Pointer(place) = module.offsets().function(0) else { panic!("imported") };
         assert_ops(
             text,
             &[

@@ -93,11 +93,7 @@ macro_rules! load {
         } else {
             let address = $self.operand(address);
             let offset = offset_of(&$memarg);
-            $self.emit_result(|dst| Op::$op {
-                dst,
-                address,
-                offset,
-            })
+            $self.emit_result(|dst| Op::$op { dst, address, offset })
         }
     }};
 }
@@ -112,19 +108,11 @@ macro_rules! store {
             $self.emit(Op::$at_op { value, address });
         } else if let Some(value) = $imm(value.value) {
             let address = $self.operand(address);
-            $self.emit(Op::$imm_op {
-                address,
-                value,
-                offset,
-            });
+            $self.emit(Op::$imm_op { address, value, offset });
         } else {
             let value = $self.operand(value);
             let address = $self.operand(address);
-            $self.emit(Op::$op {
-                address,
-                value,
-                offset,
-            });
+            $self.emit(Op::$op { address, value, offset });
         }
     }};
 }
@@ -243,10 +231,7 @@ impl Translator<'_> {
             O::BrTable { targets } => self.br_table(targets),
             O::Return => self.return_(),
             O::Call { function_index } => self.call(function_index),
-            O::CallIndirect {
-                type_index,
-                table_index,
-            } => self.call_indirect(type_index, table_index),
+            O::CallIndirect { type_index, table_index } => self.call_indirect(type_index, table_index),
 
             O::Drop => {
                 self.stack.pop();
@@ -296,46 +281,25 @@ impl Translator<'_> {
                 let base = self.pop_block(3);
                 self.emit(Op::TableFill { base, table });
             }
-            O::TableCopy {
-                dst_table,
-                src_table,
-            } => {
+            O::TableCopy { dst_table, src_table } => {
                 let base = self.pop_block(3);
-                self.emit(Op::TableCopy {
-                    base,
-                    to: dst_table,
-                    from: src_table,
-                });
+                self.emit(Op::TableCopy { base, to: dst_table, from: src_table });
             }
             O::TableInit { elem_index, table } => {
                 let base = self.pop_block(3);
-                self.emit(Op::TableInit {
-                    base,
-                    table,
-                    segment: elem_index,
-                });
+                self.emit(Op::TableInit { base, table, segment: elem_index });
             }
             O::ElemDrop { elem_index } => {
-                self.emit(Op::ElemDrop {
-                    segment: elem_index,
-                });
+                self.emit(Op::ElemDrop { segment: elem_index });
             }
             O::MemorySize { mem } => self.emit_result(|dst| Op::MemorySize { dst, memory: mem }),
             O::MemoryGrow { mem } => {
                 let delta = self.pop_operand();
-                self.emit_result(|dst| Op::MemoryGrow {
-                    dst,
-                    delta,
-                    memory: mem,
-                });
+                self.emit_result(|dst| Op::MemoryGrow { dst, delta, memory: mem });
             }
             O::MemoryCopy { dst_mem, src_mem } => {
                 let base = self.pop_block(3);
-                self.emit(Op::MemoryCopy {
-                    base,
-                    to: dst_mem,
-                    from: src_mem,
-                });
+                self.emit(Op::MemoryCopy { base, to: dst_mem, from: src_mem });
             }
             O::MemoryFill { mem } => {
                 let base = self.pop_block(3);
@@ -343,16 +307,10 @@ impl Translator<'_> {
             }
             O::MemoryInit { data_index, mem } => {
                 let base = self.pop_block(3);
-                self.emit(Op::MemoryInit {
-                    base,
-                    memory: mem,
-                    segment: data_index,
-                });
+                self.emit(Op::MemoryInit { base, memory: mem, segment: data_index });
             }
             O::DataDrop { data_index } => {
-                self.emit(Op::DataDrop {
-                    segment: data_index,
-                });
+                self.emit(Op::DataDrop { segment: data_index });
             }
 
             O::I32Load { memarg } | O::F32Load { memarg } | O::I64Load32U { memarg } => {
@@ -401,16 +359,12 @@ impl Translator<'_> {
             O::I32And => binary!(self, I32And, I32AndImm, low32, commutes),
             O::I32Or => binary!(self, I32Or, I32OrImm, low32, commutes),
             O::I32Xor => binary!(self, I32Xor, I32XorImm, low32, commutes),
-            O::I32Sub => binary!(self, I32Sub, I32AddImm, low32, |imm| Some(
-                imm.wrapping_neg()
-            )),
+            O::I32Sub => binary!(self, I32Sub, I32AddImm, low32, |imm| Some(imm.wrapping_neg())),
             O::I32Shl => binary!(self, I32Shl, I32ShlImm, low32),
             O::I32ShrS => binary!(self, I32ShrS, I32ShrSImm, low32),
             O::I32ShrU => binary!(self, I32ShrU, I32ShrUImm, low32),
             O::I32Rotl => binary!(self, I32Rotl, I32RotlImm, low32),
-            O::I32Rotr => binary!(self, I32Rotr, I32RotlImm, low32, |imm| Some(
-                imm.wrapping_neg()
-            )),
+            O::I32Rotr => binary!(self, I32Rotr, I32RotlImm, low32, |imm| Some(imm.wrapping_neg())),
             O::I32DivS => binary!(self, I32DivS, I32DivSImm, low32, safe_signed_divisor),
             O::I32RemS => binary!(self, I32RemS, I32RemSImm, low32, safe_signed_divisor),
             O::I32DivU => binary!(self, I32DivU, I32DivUImm, low32, safe_unsigned_divisor),
@@ -440,9 +394,7 @@ impl Translator<'_> {
             O::I64ShrS => binary!(self, I64ShrS, I64ShrSImm, small64),
             O::I64ShrU => binary!(self, I64ShrU, I64ShrUImm, small64),
             O::I64Rotl => binary!(self, I64Rotl, I64RotlImm, small64),
-            O::I64Rotr => binary!(self, I64Rotr, I64RotlImm, small64, |imm| Some(
-                imm.wrapping_neg()
-            )),
+            O::I64Rotr => binary!(self, I64Rotr, I64RotlImm, small64, |imm| Some(imm.wrapping_neg())),
             O::I64DivS => binary!(self, I64DivS, I64DivSImm, small64, safe_signed_divisor),
             O::I64RemS => binary!(self, I64RemS, I64RemSImm, small64, safe_signed_divisor),
             O::I64DivU => binary!(self, I64DivU, I64DivUImm, small64, safe_unsigned_divisor),
@@ -537,11 +489,7 @@ impl Translator<'_> {
             O::F32DemoteF64 => unary!(self, F32DemoteF64),
             O::F64PromoteF32 => unary!(self, F64PromoteF32),
             // The bits of the slot stay: i32 and f32 have a zero upper half.
-            O::I64ExtendI32U
-            | O::I32ReinterpretF32
-            | O::I64ReinterpretF64
-            | O::F32ReinterpretI32
-            | O::F64ReinterpretI64 => {}
+            O::I64ExtendI32U | O::I32ReinterpretF32 | O::I64ReinterpretF64 | O::F32ReinterpretI32 | O::F64ReinterpretI64 => {}
             other => unreachable!("{other:?} belongs to a proposal that does not validate"),
         }
     }

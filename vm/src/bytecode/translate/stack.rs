@@ -36,13 +36,7 @@ pub(super) struct OperandStack {
 
 impl OperandStack {
     pub(super) fn new(base: Slot) -> OperandStack {
-        OperandStack {
-            base,
-            entries: Vec::new(),
-            highest: base.0,
-            flushed: 0,
-            forwarded: 0,
-        }
+        OperandStack { base, entries: Vec::new(), highest: base.0, flushed: 0, forwarded: 0 }
     }
 
     pub(super) fn highest(&self) -> u32 {
@@ -77,10 +71,7 @@ impl OperandStack {
     }
 
     pub(super) fn pop(&mut self) -> Entry {
-        let entry = self
-            .entries
-            .pop()
-            .expect("validated code pops what is there");
+        let entry = self.entries.pop().expect("validated code pops what is there");
         if matches!(entry.value, Value::Local(_)) {
             self.forwarded -= 1;
         }
@@ -119,10 +110,7 @@ impl Translator<'_> {
                 self.emit_copy(entry.slot, local);
             }
             Value::Const(value) => {
-                self.emit(Op::Const {
-                    dst: entry.slot,
-                    value,
-                });
+                self.emit(Op::Const { dst: entry.slot, value });
             }
         }
         self.stack.entries[index].value = Value::Canonical;
@@ -146,10 +134,7 @@ impl Translator<'_> {
             Value::Canonical => entry.slot,
             Value::Local(local) => local,
             Value::Const(value) => {
-                self.emit(Op::Const {
-                    dst: entry.slot,
-                    value,
-                });
+                self.emit(Op::Const { dst: entry.slot, value });
                 entry.slot
             }
         }

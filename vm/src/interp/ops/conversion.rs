@@ -1,4 +1,5 @@
 //! Conversions between number types.
+#![expect(clippy::manual_range_contains, reason = "the two bounds read as the specification states them")]
 
 use crate::bytecode::Slot;
 use crate::interp::machine::{Flow, Regs};

@@ -1,5 +1,6 @@
 //! Float arithmetic and comparisons. NaN results are what the hardware gives: quiet, and canonical where all NaN operands are canonical, as section
 //! 4.3.3 of the specification asks.
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "these jumps are taken for NaN too")]
 
 use crate::bytecode::{Slot, Target};
 use crate::interp::machine::{Flow, Regs};
@@ -85,11 +86,7 @@ macro_rules! exact {
             /// Applies a rounding of the standard library, which leaves open whether a NaN comes out quiet.
             #[inline(always)]
             pub(super) fn round(a: $ty, round: impl Fn($ty) -> $ty) -> $ty {
-                if a.is_nan() {
-                    $ty::from_bits(a.to_bits() | $quiet)
-                } else {
-                    round(a)
-                }
+                if a.is_nan() { $ty::from_bits(a.to_bits() | $quiet) } else { round(a) }
             }
 
             pub(super) const SIGN: $bits = 1 << ($bits::BITS - 1);

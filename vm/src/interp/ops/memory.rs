@@ -109,6 +109,7 @@ unsafe fn put<const N: usize>(regs: &mut Regs, address: u64, bytes: [u8; N]) -> 
     }
 }
 
+#[inline(always)]
 pub(in crate::interp) unsafe fn memory_size(regs: &mut Regs, dst: Slot, _memory: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
@@ -119,12 +120,7 @@ pub(in crate::interp) unsafe fn memory_size(regs: &mut Regs, dst: Slot, _memory:
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_grow(
-    regs: &mut Regs,
-    dst: Slot,
-    delta: Slot,
-    memory: u32,
-) -> Flow {
+pub(in crate::interp) unsafe fn memory_grow(regs: &mut Regs, dst: Slot, delta: Slot, memory: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         publish(regs.exec, regs.ip);
@@ -159,12 +155,7 @@ pub(super) unsafe fn three(regs: &Regs, base: Slot) -> [u64; 3] {
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_copy(
-    regs: &mut Regs,
-    base: Slot,
-    to: u32,
-    from: u32,
-) -> Flow {
+pub(in crate::interp) unsafe fn memory_copy(regs: &mut Regs, base: Slot, to: u32, from: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, bytes] = three(regs, base);
@@ -186,12 +177,7 @@ pub(in crate::interp) unsafe fn memory_fill(regs: &mut Regs, base: Slot, memory:
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_init(
-    regs: &mut Regs,
-    base: Slot,
-    memory: u32,
-    segment: u32,
-) -> Flow {
+pub(in crate::interp) unsafe fn memory_init(regs: &mut Regs, base: Slot, memory: u32, segment: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, bytes] = three(regs, base);

@@ -33,11 +33,7 @@ pub(in crate::interp) unsafe fn global_get(regs: &mut Regs, dst: Slot, place: i3
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn global_get_imported(
-    regs: &mut Regs,
-    dst: Slot,
-    place: i32,
-) -> Flow {
+pub(in crate::interp) unsafe fn global_get_imported(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let value = *word_behind(regs, place);
@@ -56,11 +52,7 @@ pub(in crate::interp) unsafe fn global_set(regs: &mut Regs, src: Slot, place: i3
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn global_set_imported(
-    regs: &mut Regs,
-    src: Slot,
-    place: i32,
-) -> Flow {
+pub(in crate::interp) unsafe fn global_set_imported(regs: &mut Regs, src: Slot, place: i32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         *word_behind(regs, place) = regs.u64(src);
@@ -93,21 +85,13 @@ pub(in crate::interp) unsafe fn ref_func_imported(regs: &mut Regs, dst: Slot, pl
 pub(super) unsafe fn table_of(exec: *mut Exec, table: u32) -> *const VmTable {
     // SAFETY: the table's reference lies in the context, in the order of the index space.
     unsafe {
-        let first = (*exec)
-            .context
-            .byte_offset((*exec).tables_place as isize)
-            .cast::<VmTableRef>();
+        let first = (*exec).context.byte_offset((*exec).tables_place as isize).cast::<VmTableRef>();
         (*first.add(table as usize)).table
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_get(
-    regs: &mut Regs,
-    dst: Slot,
-    index: Slot,
-    table: u32,
-) -> Flow {
+pub(in crate::interp) unsafe fn table_get(regs: &mut Regs, dst: Slot, index: Slot, table: u32) -> Flow {
     // SAFETY: see `super`; the index is checked.
     unsafe {
         let table = table_of(regs.exec, table);
@@ -122,12 +106,7 @@ pub(in crate::interp) unsafe fn table_get(
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_set(
-    regs: &mut Regs,
-    table: u32,
-    index: Slot,
-    src: Slot,
-) -> Flow {
+pub(in crate::interp) unsafe fn table_set(regs: &mut Regs, table: u32, index: Slot, src: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let (index, reference) = (regs.u32(index) as u64, regs.u64(src));
@@ -175,12 +154,7 @@ pub(in crate::interp) unsafe fn table_fill(regs: &mut Regs, base: Slot, table: u
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_copy(
-    regs: &mut Regs,
-    base: Slot,
-    to: u32,
-    from: u32,
-) -> Flow {
+pub(in crate::interp) unsafe fn table_copy(regs: &mut Regs, base: Slot, to: u32, from: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, count] = three(regs, base);
@@ -191,12 +165,7 @@ pub(in crate::interp) unsafe fn table_copy(
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_init(
-    regs: &mut Regs,
-    base: Slot,
-    table: u32,
-    segment: u32,
-) -> Flow {
+pub(in crate::interp) unsafe fn table_init(regs: &mut Regs, base: Slot, table: u32, segment: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, count] = three(regs, base);
