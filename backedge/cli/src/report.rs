@@ -4,12 +4,12 @@ use crate::failure::Failure;
 use crate::options::ReportTo;
 use lwp_feedback::class::SiteClass;
 use std::fmt::Write as _;
-use vm::report::{FunctionReport, Report, SiteReport, VersionReport};
+use vm::report::{FunctionReport, Report, SiteReport, ValueReport, VersionReport};
 
 /// Functions that the text shows; JSON has all.
 const SHOWN_FUNCTIONS: usize = 20;
-/// Values of a site that the text shows.
-const SHOWN_VALUES: usize = 4;
+/// Least share of a site's records that a value must certainly have to be shown.
+const SHOWN_SHARE: f64 = 0.01;
 /// Columns of the rules.
 const WIDTH: usize = 92;
 
@@ -106,7 +106,7 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     line(
         out,
         format_args!(
-            "    calls and loop rounds counted: {} (interpreter {}, baseline {}, optimizing {})",
+            "    calls and rounds: {}, in interpreter {}, baseline {}, optimizing {}",
             number(total),
             number(interpreter),
             number(baseline),
@@ -158,26 +158,32 @@ fn describe_version(out: &mut String, version: &VersionReport) {
 
 fn describe_site(out: &mut String, site: &SiteReport) {
     let mut class = site.class.name().to_owned();
-    if class == "param" {
+    if site.class == SiteClass::Param {
         let _ = write!(class, " {}", site.detail);
     }
-    let mut values: Vec<String> = site
-        .values
-        .iter()
-        .take(SHOWN_VALUES)
-        .map(|value| {
-            let what = match &value.name {
-                Some(name) => shortened(name, 24),
-                None if value.value > 0xffff_ffff => format!("{:#x}", value.value),
-                None => value.value.to_string(),
-            };
-            format!("{what} {:.1} %", 100.0 * value.share)
-        })
-        .collect();
-    if site.values.len() > SHOWN_VALUES {
-        values.push(format!("{} more", site.values.len() - SHOWN_VALUES));
+    let mut text = format!("      {:#08x} {class:<13} {:>9} records  ", site.offset, number(site.total));
+    // Counts may be overestimated by `error` (the profile keeps few values); only what is certain says something.
+    let certain = |value: &ValueReport| value.count.saturating_sub(value.error) as f64 / site.total.max(1) as f64;
+    let values: Vec<&ValueReport> = site.values.iter().filter(|value| certain(value) >= SHOWN_SHARE).collect();
+    if values.is_empty() {
+        text.push_str("spread over many values");
     }
-    line(out, format_args!("      {:#08x} {class:<13} {:>9} records  {}", site.offset, number(site.total), values.join(", ")));
+    for (shown, value) in values.iter().enumerate() {
+        let what = match &value.name {
+            Some(name) => shortened(name, 24),
+            None if value.value > 0xffff_ffff => format!("{:#x}", value.value),
+            None => value.value.to_string(),
+        };
+        let next = format!("{what} {:.1} %", 100.0 * certain(value));
+        let comma = if shown == 0 { "" } else { ", " };
+        // Room for ", 12 more" stays.
+        if shown > 0 && text.chars().count() + comma.len() + next.chars().count() + 9 > WIDTH {
+            let _ = write!(text, ", {} more", values.len() - shown);
+            break;
+        }
+        let _ = write!(text, "{comma}{next}");
+    }
+    line(out, format_args!("{}", text.trim_end()));
 }
 
 /// What was decided and refused, by the policy and by the compiler.
