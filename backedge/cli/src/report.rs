@@ -99,7 +99,7 @@ fn header(out: &mut String, report: &Report) {
 
 fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     let name = function.name.as_deref().unwrap_or("<no name>");
-    let total: u64 = function.events.iter().sum();
+    let total = function.events.iter().fold(0, |sum: u64, &events| sum.saturating_add(events));
     line(out, format_args!(""));
     line(out, format_args!("{rank:>2}. {}  #{}, {} bytes of wasm", shortened(name, 60), function.function, function.body_bytes));
     let [interpreter, baseline, optimizing] = function.events;
@@ -237,7 +237,12 @@ fn speedup(before: f64, after: f64) -> String {
     if after <= 0.0 {
         return "not comparable".to_owned();
     }
-    if before >= after { format!("{:.2}x faster", before / after) } else { format!("{:.2}x slower", after / before) }
+    let ratio = before / after;
+    match ratio {
+        0.97..=1.03 => "no difference".to_owned(),
+        _ if ratio > 1.0 => format!("{ratio:.2}x faster"),
+        _ => format!("{:.2}x slower", 1.0 / ratio),
+    }
 }
 
 /// With separators: 1,234,567.
