@@ -533,6 +533,8 @@ impl ModuleCode {
                     self.request(function, Entrance::Loop(event.data1), Tier::Baseline, false);
                 }
             }
+            // Without an interval of its own there would be nothing to compare tier 2 with.
+            CodeTier::Baseline if measure && measured < 2 => {}
             CodeTier::Baseline | CodeTier::Instrumented => {
                 if at_loop {
                     match self.loop_code(function, event.data1) {
