@@ -1,10 +1,10 @@
 //! The ring's protocol, the very functions the ring runs, under loom: all interleavings (up to loom's preemption bound) of stores and
 //! drains in a ring of a few slots, with wrap and full, on the C++11 memory model.
 
-use lwp_feedback::ring::protocol::{RingMemory, Stored, drain, store};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use loom::thread;
+use lwp_feedback::ring::protocol::{RingMemory, Stored, drain, store};
 
 const SLOTS: usize = 3;
 
@@ -50,10 +50,16 @@ impl RingMemory for Memory {
     }
     fn read_slot(&self, offset: u32) -> [u64; 4] {
         let slot = &self.slots[offset as usize / 32];
-        [slot[0].load(Ordering::Relaxed), slot[1].load(Ordering::Relaxed), 0, 0]
+        [
+            slot[0].load(Ordering::Relaxed),
+            slot[1].load(Ordering::Relaxed),
+            0,
+            0,
+        ]
     }
     fn count_missed(&self) {
-        self.missed.store(self.missed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.missed
+            .store(self.missed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }
 
@@ -96,7 +102,10 @@ fn check(records: u64, times: usize, deferred: bool) {
         producer.join().unwrap();
         take(&mut tail);
         assert!(seen.is_sorted_by(|a, b| a < b), "{seen:?}");
-        assert_eq!(seen.len() as u64 + memory.missed.load(Ordering::Relaxed), records);
+        assert_eq!(
+            seen.len() as u64 + memory.missed.load(Ordering::Relaxed),
+            records
+        );
     });
 }
 
