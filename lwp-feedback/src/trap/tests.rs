@@ -328,3 +328,14 @@ fn other_illegal_instructions_go_to_the_previous_handler() {
     assert_eq!(CAUGHT.load(Ordering::Relaxed), 1);
     assert_eq!(chain(old).flags, libc::SA_SIGINFO);
 }
+
+#[test]
+fn slwpcb_with_a_32_bit_operand_truncates() {
+    let Some(session) = Session::start(Flags::empty(), 0) else {
+        return;
+    };
+    let low: u64;
+    // SAFETY: executed by the handler.
+    unsafe { asm!("slwpcb {0:e}", inout(reg) u64::MAX => low, options(nostack)) };
+    assert_eq!(low, session.address() & 0xFFFF_FFFF);
+}

@@ -1131,3 +1131,47 @@ fn tail_out_of_range() {
         assert_eq!(past_ring, 0, "nothing was written past the ring");
     }
 }
+
+#[test]
+fn time_stamps_only_with_ptsc() {
+    for (flags, expected) in [(Flags::PTSC, 0x1234), (Flags::empty(), 0)] {
+        let mut unit = unit();
+        unit.time = TimeSource::Fixed(0x1234);
+        setup(&mut unit, flags, 1024);
+        unit.llwpcb(CB).unwrap();
+        unit.lwpins(0, 0, Operand::Value(0), 0).unwrap();
+        assert_eq!(record(&mut unit, 0).tsc(), expected);
+    }
+}
+
+#[test]
+fn reserved_fields_are_left_alone() {
+    let mut unit = unit();
+    setup(&mut unit, Flags::VAL, 1024);
+    for at in (20..24).chain(56..64).chain(68..128) {
+        unit.memory().write(CB + at, &[0xA5]).unwrap();
+    }
+    unit.llwpcb(CB).unwrap();
+    for _ in 0..40 {
+        unit.lwpval(0, 0, Operand::Value(0), 0).unwrap();
+    }
+    unit.slwpcb().unwrap();
+    for at in (20..24).chain(56..64).chain(68..128) {
+        let mut byte = [0];
+        unit.memory().read(CB + at, &mut byte).unwrap();
+        assert_eq!(byte, [0xA5], "byte {at}");
+    }
+}
+
+#[test]
+fn any_alignment_of_lwpcb_and_ring_works() {
+    let mut unit = unit();
+    let block = CB + 0x203;
+    let ring = RING + 5;
+    unit.memory().store_u32(block + 4, 1024).unwrap();
+    unit.memory().store_u64(block + 8, ring).unwrap();
+    unit.llwpcb(block).unwrap();
+    unit.lwpins(0x77, 0, Operand::Value(0), 0).unwrap();
+    assert_eq!(unit.memory().load_u64(ring + 8), Ok(0x77));
+    assert_eq!(unit.memory().load_u32(block + 16), Ok(32));
+}
