@@ -82,4 +82,9 @@ impl Config {
         self.engine.measure = enable;
         self
     }
+
+    /// All settings of the machine, for tests and tools: ring sizes, the policy's budgets, stress switches.
+    pub fn machine(&mut self) -> &mut EngineConfig {
+        &mut self.engine
+    }
 }

@@ -3,7 +3,7 @@
 use crate::error::not_instantiated;
 use crate::func::{WasmParams, WasmResults};
 use crate::store::{StoreId, StoreInner};
-use crate::{AsContext, AsContextMut, Extern, Func, Global, Memory, Module, Result, Table, TypedFunc, bail, format_err};
+use crate::{AsContextMut, Extern, Func, Global, Memory, Module, Result, StoreContextMut, Table, TypedFunc, bail, format_err};
 use vm::store::InstanceRef;
 
 /// An instance of a module in a store.
@@ -51,11 +51,11 @@ impl Instance {
     }
 
     /// All exports, in the module's order.
-    pub fn exports<'a>(&self, store: &'a impl AsContext) -> impl Iterator<Item = Export<'a>> + 'a {
-        store.as_context().0.check(self.store);
+    pub fn exports<'a, T: 'static>(&self, store: impl Into<StoreContextMut<'a, T>>) -> impl ExactSizeIterator<Item = Export<'a>> + 'a {
+        let store: &'a StoreInner<T> = store.into().0;
+        store.check(self.store);
         let Instance { store: id, raw } = *self;
-        // The module lives as long as its instance, and that as long as the store, which 'a borrows.
-        let module: &'a vm::module::Module = instance_module(store, raw);
+        let module = instance_module(store, raw);
         module.exports.iter().map(move |(name, item)| Export { name, item: Extern::of(raw.item(*item), id) })
     }
 
@@ -101,7 +101,7 @@ impl Instance {
 }
 
 /// The module of an instance of this store.
-fn instance_module<C: AsContext>(_store: &C, raw: InstanceRef) -> &vm::module::Module {
+fn instance_module<T>(_store: &StoreInner<T>, raw: InstanceRef) -> &vm::module::Module {
     // SAFETY: the instance is of this store (checked by the caller), which owns it and through it the module, and stays borrowed.
     unsafe { &*std::ptr::from_ref(&*raw.instance().module) }
 }

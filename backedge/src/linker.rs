@@ -157,8 +157,7 @@ impl<T: 'static> Linker<T> {
     /// # Errors
     /// A name is defined already.
     pub fn instance(&mut self, mut store: impl AsContextMut<Data = T>, module_name: &str, instance: Instance) -> Result<&mut Linker<T>> {
-        let context = store.as_context_mut();
-        for export in instance.exports(&context) {
+        for export in instance.exports(store.as_context_mut()) {
             self.insert(module_name, export.name(), Definition::Extern(export.into_extern()))?;
         }
         Ok(self)

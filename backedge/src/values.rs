@@ -115,11 +115,51 @@ accessors! {
     F32 f32 unwrap_f32 f32, f32::from_bits;
     F64 f64 unwrap_f64 f64, f64::from_bits;
     V128 v128 unwrap_v128 V128, |value| value;
-    FuncRef funcref unwrap_funcref Option<Func>, |value| value;
-    ExternRef externref unwrap_externref Option<ExternRef>, |value| value;
 }
 
 impl Val {
+    /// The function reference, if it is one.
+    pub fn funcref(&self) -> Option<Option<&Func>> {
+        match self {
+            Val::FuncRef(func) => Some(func.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// The function reference.
+    ///
+    /// # Panics
+    /// It is of another type.
+    pub fn unwrap_funcref(&self) -> Option<&Func> {
+        self.funcref().expect("expected funcref")
+    }
+
+    /// The extern reference, if it is one.
+    pub fn externref(&self) -> Option<Option<&ExternRef>> {
+        match self {
+            Val::ExternRef(value) => Some(value.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// The extern reference.
+    ///
+    /// # Panics
+    /// It is of another type.
+    pub fn unwrap_externref(&self) -> Option<&ExternRef> {
+        self.externref().expect("expected externref")
+    }
+
+    /// Null `funcref`.
+    pub const fn null_func_ref() -> Val {
+        Val::FuncRef(None)
+    }
+
+    /// Null `externref`.
+    pub const fn null_extern_ref() -> Val {
+        Val::ExternRef(None)
+    }
+
     /// Null of a reference type.
     pub fn null_ref(heap_type: &HeapType) -> Val {
         match heap_type {

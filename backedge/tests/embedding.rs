@@ -394,7 +394,7 @@ fn references_cross_both_ways() {
         assert_eq!(same.call(&mut store, None).unwrap(), None);
         let global = instance.get_global(&mut store, "g").unwrap();
         global.set(&mut store, Val::ExternRef(Some(value))).unwrap();
-        assert_eq!(global.get(&mut store).unwrap_externref(), Some(value));
+        assert_eq!(global.get(&mut store).unwrap_externref(), Some(&value));
     });
 }
 

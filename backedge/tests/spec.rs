@@ -38,11 +38,17 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
     let mut auto = config(TierPolicy::Auto);
     // On the spot, so that what is called twice really runs its second call in a new version.
     auto.hot_threshold(1).feedback(FeedbackPolicy::Lwp).deterministic(true);
+    let mut threads = auto.clone();
+    threads.deterministic(false);
+    let mut leaving = auto.clone();
+    leaving.machine().stress.leave_to_interpreter = true;
     vec![
         ("interpreter", config(TierPolicy::Interpreter), (false, false)),
         ("tier 1 at first call", config(TierPolicy::Baseline), (true, false)),
         ("tier 2 at first call", config(TierPolicy::Optimizing), (false, true)),
         ("tier-up after 1 call, feedback on", auto, (true, true)),
+        ("the same, compiled on threads", threads, (true, true)),
+        ("the same, every exit to the interpreter", leaving, (true, true)),
     ]
 }
 
@@ -75,12 +81,19 @@ fn run_all(config: &Config, scripts: &[Script]) -> Total {
             let Some(script) = scripts.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 return;
             };
-            let Summary { assertions, failures, compiled, uncompiled } = run(&engine, &script.name, script.text).unwrap_or_else(|error| Summary {
-                assertions: 0,
-                compiled: [0; 2],
-                uncompiled: Vec::new(),
-                failures: vec![Failure { script: script.name.clone(), line: 0, column: 0, message: format!("{error:#}"), accepted: None }],
-            });
+            let Summary { assertions, failures, compiled, uncompiled } =
+                run(&engine, &script.name, script.text).unwrap_or_else(|error| Summary {
+                    assertions: 0,
+                    compiled: [0; 2],
+                    uncompiled: Vec::new(),
+                    failures: vec![Failure {
+                        script: script.name.clone(),
+                        line: 0,
+                        column: 0,
+                        message: format!("{error:#}"),
+                        accepted: None,
+                    }],
+                });
             let mut total = total.lock().expect("no worker panics while it holds this");
             total.scripts += 1;
             total.assertions += assertions;

@@ -194,7 +194,8 @@ impl Report {
                 }
             })
             .collect();
-        functions.sort_by_key(|function| std::cmp::Reverse(function.events.iter().sum::<u64>()));
+        // A damaged record may claim any count.
+        functions.sort_by_key(|function| std::cmp::Reverse(function.events.iter().fold(0, |sum: u64, &events| sum.saturating_add(events))));
         Report {
             module: module.name.clone(),
             hash: module.hash,

@@ -2,13 +2,14 @@
 
 use crate::failure::Failure;
 use crate::options::ReportTo;
+use lwp_feedback::class::SiteClass;
 use std::fmt::Write as _;
-use vm::report::{FunctionReport, Report, SiteReport, VersionReport};
+use vm::report::{FunctionReport, Report, SiteReport, ValueReport, VersionReport};
 
 /// Functions that the text shows; JSON has all.
 const SHOWN_FUNCTIONS: usize = 20;
-/// Values of a site that the text shows.
-const SHOWN_VALUES: usize = 4;
+/// Least share of a site's records that a value must certainly have to be shown.
+const SHOWN_SHARE: f64 = 0.01;
 /// Columns of the rules.
 const WIDTH: usize = 92;
 
@@ -91,21 +92,21 @@ fn header(out: &mut String, report: &Report) {
             "compiles  {} versions, {} of machine code, {:.1} ms",
             number(versions as u64),
             size(report.code_bytes),
-            report.compile_ms
+            report.compile_ms + 0.0
         ),
     );
 }
 
 fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     let name = function.name.as_deref().unwrap_or("<no name>");
-    let total: u64 = function.events.iter().sum();
+    let total = function.events.iter().fold(0, |sum: u64, &events| sum.saturating_add(events));
     line(out, format_args!(""));
     line(out, format_args!("{rank:>2}. {}  #{}, {} bytes of wasm", shortened(name, 60), function.function, function.body_bytes));
     let [interpreter, baseline, optimizing] = function.events;
     line(
         out,
         format_args!(
-            "    calls and loop rounds counted: {} (interpreter {}, baseline {}, optimizing {})",
+            "    calls and rounds: {}, in interpreter {}, baseline {}, optimizing {}",
             number(total),
             number(interpreter),
             number(baseline),
@@ -121,10 +122,13 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     for version in &function.versions {
         describe_version(out, version);
     }
-    if !function.sites.is_empty() {
+    // Hot records are what the counts above are made of.
+    let sites: Vec<&SiteReport> =
+        function.sites.iter().filter(|site| !matches!(site.class, SiteClass::HotFunction | SiteClass::HotLoop)).collect();
+    if !sites.is_empty() {
         line(out, format_args!("    sites"));
     }
-    for site in &function.sites {
+    for site in sites {
         describe_site(out, site);
     }
     decisions(out, function);
@@ -136,7 +140,8 @@ fn describe_version(out: &mut String, version: &VersionReport) {
         None => String::new(),
     };
     let measured = match version.ns_per_event {
-        Some(ns) => format!("{ns:>9.2} ns each"),
+        Some(ns) => format!("{ns:>8.2} ns each"),
+        None if version.counted => "   counting".to_owned(),
         None => String::new(),
     };
     let line_text = format!(
@@ -153,47 +158,65 @@ fn describe_version(out: &mut String, version: &VersionReport) {
 
 fn describe_site(out: &mut String, site: &SiteReport) {
     let mut class = site.class.name().to_owned();
-    if class == "param" {
+    if site.class == SiteClass::Param {
         let _ = write!(class, " {}", site.detail);
     }
-    let mut values: Vec<String> = site
-        .values
-        .iter()
-        .take(SHOWN_VALUES)
-        .map(|value| {
-            let what = match &value.name {
-                Some(name) => shortened(name, 24),
-                None if value.value > 0xffff_ffff => format!("{:#x}", value.value),
-                None => value.value.to_string(),
-            };
-            format!("{what} {:.1} %", 100.0 * value.share)
-        })
-        .collect();
-    if site.values.len() > SHOWN_VALUES {
-        values.push(format!("{} more", site.values.len() - SHOWN_VALUES));
+    let mut text = format!("      {:#08x} {class:<13} {:>9} records  ", site.offset, number(site.total));
+    // Counts may be overestimated by `error` (the profile keeps few values); only what is certain says something.
+    let certain = |value: &ValueReport| value.count.saturating_sub(value.error) as f64 / site.total.max(1) as f64;
+    let values: Vec<&ValueReport> = site.values.iter().filter(|value| certain(value) >= SHOWN_SHARE).collect();
+    if values.is_empty() {
+        text.push_str("spread over many values");
     }
-    line(out, format_args!("      {:#08x} {class:<13} {:>9} records  {}", site.offset, number(site.total), values.join(", ")));
+    for (shown, value) in values.iter().enumerate() {
+        let what = match &value.name {
+            Some(name) => shortened(name, 24),
+            None if value.value > 0xffff_ffff => format!("{:#x}", value.value),
+            None => value.value.to_string(),
+        };
+        let next = format!("{what} {:.1} %", 100.0 * certain(value));
+        let comma = if shown == 0 { "" } else { ", " };
+        // Room for ", 12 more" stays.
+        if shown > 0 && text.chars().count() + comma.len() + next.chars().count() + 9 > WIDTH {
+            let _ = write!(text, ", {} more", values.len() - shown);
+            break;
+        }
+        let _ = write!(text, "{comma}{next}");
+    }
+    line(out, format_args!("{}", text.trim_end()));
 }
 
 /// What was decided and refused, by the policy and by the compiler.
 fn decisions(out: &mut String, function: &FunctionReport) {
-    let mut lines: Vec<String> = Vec::new();
+    // The body and each loop are versions of their own, mostly with the same decisions: said once, with the versions.
+    let mut said: Vec<(String, Vec<u32>)> = Vec::new();
+    let mut say = |text: String, version: u32| match said.iter_mut().find(|(known, _)| *known == text) {
+        Some((_, versions)) => versions.push(version),
+        None => said.push((text, vec![version])),
+    };
     for version in &function.versions {
         for decision in &version.decisions {
-            lines.push(format!("v{} plan: {decision}", version.version));
+            say(format!("plan: {decision}"), version.version);
         }
         for applied in &version.applied {
             let place = format!("{} at #{} {:#x}", applied.name, applied.function, applied.offset);
-            lines.push(match &applied.refused {
-                None => format!("v{} done: {place}", version.version),
-                Some(reason) => format!("v{} refused: {place}: {reason}", version.version),
-            });
+            match &applied.refused {
+                None => say(format!("done: {place}"), version.version),
+                Some(reason) => say(format!("refused: {place}: {reason}"), version.version),
+            }
         }
     }
+    let mut lines: Vec<String> = said
+        .into_iter()
+        .map(|(text, mut versions)| {
+            versions.dedup();
+            let versions: Vec<String> = versions.iter().map(|version| format!("v{version}")).collect();
+            format!("{text} [{}]", versions.join(" "))
+        })
+        .collect();
     for refusal in &function.refusals {
         lines.push(format!("refused: {} at {:#x}: {}", refusal.class.name(), refusal.offset, refusal.reason));
     }
-    lines.dedup();
     if !lines.is_empty() {
         line(out, format_args!("    decisions"));
     }
@@ -214,7 +237,12 @@ fn speedup(before: f64, after: f64) -> String {
     if after <= 0.0 {
         return "not comparable".to_owned();
     }
-    if before >= after { format!("{:.2}x faster", before / after) } else { format!("{:.2}x slower", after / before) }
+    let ratio = before / after;
+    match ratio {
+        0.97..=1.03 => "no difference".to_owned(),
+        _ if ratio > 1.0 => format!("{ratio:.2}x faster"),
+        _ => format!("{:.2}x slower", 1.0 / ratio),
+    }
 }
 
 /// With separators: 1,234,567.

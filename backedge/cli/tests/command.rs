@@ -277,7 +277,7 @@ fn the_report_is_readable_and_json_parses() {
     assert_eq!(out, "3000000\n");
     assert!(err.contains("backedge report") && err.contains("feedback off") && err.contains("drained"), "{err}");
     let widest = err.lines().map(|line| line.chars().count()).max().unwrap();
-    assert!(widest <= 110, "{widest} columns\n{err}");
+    assert!(widest <= 100, "{widest} columns\n{err}");
 }
 
 #[test]
