@@ -2,9 +2,7 @@
 //!
 //! Values stand in slots of 8 bytes (invariant 4 of [`vm::layout`]): small ones with the upper half zero, v128 in two.
 
-use cranelift_codegen::ir::{
-    self, AbiParam, InstBuilder, Signature, StackSlotData, StackSlotKind, Type, Value, types,
-};
+use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, StackSlotData, StackSlotKind, Type, Value, types};
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use smallvec::SmallVec;

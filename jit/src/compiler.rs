@@ -3,16 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::print_errors::pretty_error;
-use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
-use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
+use cranelift_codegen::print_errors::pretty_error;
+use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 
-use vm::code::{
-    Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, Tier,
-};
+use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, Tier};
 use vm::module::Module;
 
 use crate::plan::InlinePlan;
@@ -91,14 +89,10 @@ impl CraneliftCompiler {
         let code = context
             .compile(&**self.isa(tier), &mut ControlPlane::default())
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
-        let mut result =
-            finish::finish(code, ALIGNMENT).map_err(|reason| CompileError::Internal { function, reason })?;
+        let mut result = finish::finish(code, ALIGNMENT).map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
-            result.listing = Some(Listing {
-                clif,
-                optimized: context.func.display().to_string(),
-                assembly: finish::disassemble(&result.bytes),
-            });
+            result.listing =
+                Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });
         }
         Ok(result)
     }

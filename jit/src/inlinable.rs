@@ -54,12 +54,52 @@ fn check(operator: &Operator<'_>) -> Result<(), NotInlinable> {
     match operator {
         Loop { .. } => Err(NotInlinable::HasLoop),
         Call { .. } | CallIndirect { .. } => Err(NotInlinable::HasCall),
-        Unreachable | Nop | Block { .. } | If { .. } | Else | End | Br { .. } | BrIf { .. } | BrTable { .. } | Return | Drop | Select
-        | TypedSelect { .. } | LocalGet { .. } | LocalSet { .. } | LocalTee { .. } | GlobalGet { .. } | GlobalSet { .. } | I32Load { .. }
-        | I64Load { .. } | F32Load { .. } | F64Load { .. } | I32Load8S { .. } | I32Load8U { .. } | I32Load16S { .. } | I32Load16U { .. }
-        | I64Load8S { .. } | I64Load8U { .. } | I64Load16S { .. } | I64Load16U { .. } | I64Load32S { .. } | I64Load32U { .. }
-        | I32Store { .. } | I64Store { .. } | F32Store { .. } | F64Store { .. } | I32Store8 { .. } | I32Store16 { .. } | I64Store8 { .. }
-        | I64Store16 { .. } | I64Store32 { .. } | MemorySize { .. } | TableGet { .. } | TableSize { .. } | RefNull { .. } | RefIsNull
+        Unreachable
+        | Nop
+        | Block { .. }
+        | If { .. }
+        | Else
+        | End
+        | Br { .. }
+        | BrIf { .. }
+        | BrTable { .. }
+        | Return
+        | Drop
+        | Select
+        | TypedSelect { .. }
+        | LocalGet { .. }
+        | LocalSet { .. }
+        | LocalTee { .. }
+        | GlobalGet { .. }
+        | GlobalSet { .. }
+        | I32Load { .. }
+        | I64Load { .. }
+        | F32Load { .. }
+        | F64Load { .. }
+        | I32Load8S { .. }
+        | I32Load8U { .. }
+        | I32Load16S { .. }
+        | I32Load16U { .. }
+        | I64Load8S { .. }
+        | I64Load8U { .. }
+        | I64Load16S { .. }
+        | I64Load16U { .. }
+        | I64Load32S { .. }
+        | I64Load32U { .. }
+        | I32Store { .. }
+        | I64Store { .. }
+        | F32Store { .. }
+        | F64Store { .. }
+        | I32Store8 { .. }
+        | I32Store16 { .. }
+        | I64Store8 { .. }
+        | I64Store16 { .. }
+        | I64Store32 { .. }
+        | MemorySize { .. }
+        | TableGet { .. }
+        | TableSize { .. }
+        | RefNull { .. }
+        | RefIsNull
         | RefFunc { .. } => Ok(()),
         other if is_numeric(other) => Ok(()),
         _ => Err(NotInlinable::UnsupportedOperator),

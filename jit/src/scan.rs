@@ -267,11 +267,29 @@ fn branch(flow: &mut Flow, open: &mut [Open], node: usize, depth: u32) {
 fn memory_of(operator: &Operator<'_>) -> Option<u32> {
     use Operator::*;
     match operator {
-        I32Load { memarg } | I64Load { memarg } | F32Load { memarg } | F64Load { memarg } | I32Load8S { memarg }
-        | I32Load8U { memarg } | I32Load16S { memarg } | I32Load16U { memarg } | I64Load8S { memarg } | I64Load8U { memarg }
-        | I64Load16S { memarg } | I64Load16U { memarg } | I64Load32S { memarg } | I64Load32U { memarg } | I32Store { memarg }
-        | I64Store { memarg } | F32Store { memarg } | F64Store { memarg } | I32Store8 { memarg } | I32Store16 { memarg }
-        | I64Store8 { memarg } | I64Store16 { memarg } | I64Store32 { memarg } => match memarg.target {
+        I32Load { memarg }
+        | I64Load { memarg }
+        | F32Load { memarg }
+        | F64Load { memarg }
+        | I32Load8S { memarg }
+        | I32Load8U { memarg }
+        | I32Load16S { memarg }
+        | I32Load16U { memarg }
+        | I64Load8S { memarg }
+        | I64Load8U { memarg }
+        | I64Load16S { memarg }
+        | I64Load16U { memarg }
+        | I64Load32S { memarg }
+        | I64Load32U { memarg }
+        | I32Store { memarg }
+        | I64Store { memarg }
+        | F32Store { memarg }
+        | F64Store { memarg }
+        | I32Store8 { memarg }
+        | I32Store16 { memarg }
+        | I64Store8 { memarg }
+        | I64Store16 { memarg }
+        | I64Store32 { memarg } => match memarg.target {
             wasmparser::MemArgTarget::Memory(index) => Some(index),
             wasmparser::MemArgTarget::Array(_) => None,
         },

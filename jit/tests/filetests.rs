@@ -172,9 +172,7 @@ fn files() {
         .collect();
     paths.sort();
     assert!(!paths.is_empty());
-    let failures: Vec<String> = paths
-        .iter()
-        .filter_map(|path| check(&compiler, path).err().map(|error| format!("{}: {error:#}", path.display())))
-        .collect();
+    let failures: Vec<String> =
+        paths.iter().filter_map(|path| check(&compiler, path).err().map(|error| format!("{}: {error:#}", path.display()))).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

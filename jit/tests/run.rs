@@ -137,8 +137,7 @@ fn plan(machine: &Machine, callees: &[u32]) -> std::sync::Arc<lwp_feedback::poli
         }
     }
     let targets = callees.iter().map(|&callee| InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 }).collect();
-    let decision =
-        Decision::Inline(InlineDecision { offset, targets, samples: 100, share: 1.0, needed_share: 0.8, needed_samples: 64 });
+    let decision = Decision::Inline(InlineDecision { offset, targets, samples: 100, share: 1.0, needed_share: 0.8, needed_samples: 64 });
     let function = lwp_feedback::codemap::FunctionId { module: machine.module.hash, func: 2 };
     std::sync::Arc::new(Plan { function, decisions: vec![decision] })
 }
@@ -178,9 +177,11 @@ fn sites_record_callees_and_parameters() {
 
 #[test]
 fn numeric_operators() {
-    let unary = |ty: &str, result: &str, op: &str| format!(r#"(module (func (export "f") (param {ty}) (result {result}) ({op} (local.get 0))))"#);
-    let binary =
-        |ty: &str, result: &str, op: &str| format!(r#"(module (func (export "f") (param {ty} {ty}) (result {result}) ({op} (local.get 0) (local.get 1))))"#);
+    let unary =
+        |ty: &str, result: &str, op: &str| format!(r#"(module (func (export "f") (param {ty}) (result {result}) ({op} (local.get 0))))"#);
+    let binary = |ty: &str, result: &str, op: &str| {
+        format!(r#"(module (func (export "f") (param {ty} {ty}) (result {result}) ({op} (local.get 0) (local.get 1))))"#)
+    };
     let f = |x: f64| x.to_bits();
     let i = |x: i32| u64::from(x as u32);
     check(&binary("i32", "i32", "i32.rem_s"), "f", &[i(i32::MIN), i(-1)], &[0]);

@@ -67,6 +67,7 @@ pub fn record_to_2007(record: &Record) -> Result<Record, ConvertError> {
 
 /// The final LWPCB's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ControlBlock {
     /// Flags.
     pub flags: u32,
@@ -224,6 +225,7 @@ pub struct Selector {
 
 /// The proposal's LWPCB's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ControlBlock2007 {
     /// Flags, written by LLWPCB.
     pub flags: u32,

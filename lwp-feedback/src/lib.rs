@@ -50,3 +50,9 @@ pub mod monitor;
 pub mod policy;
 
 pub mod recordfile;
+
+pub mod bench;
+
+pub mod info;
+
+pub mod sim;

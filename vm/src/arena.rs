@@ -184,7 +184,7 @@ mod tests {
         let b = CodeBlock::new(5000, 4096).unwrap();
         assert!(a.address() + a.length() <= b.address() || b.address() + b.length() <= a.address());
         assert_eq!(b.address() % 4096, 0);
-        assert!(contains(a.address()) && contains(b.address()) && !contains(contains as usize));
+        assert!(contains(a.address()) && contains(b.address()) && !contains(contains as *const () as usize));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use lwp_feedback::policy::{self, Plan, Refusal};
 use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
 use lwp_feedback::ring::store_programmed;
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 use std::time::Duration;
 
@@ -141,6 +141,7 @@ pub struct ModuleCode {
     /// What each word was loaded with last: the events that its next record stands for.
     reloads: Box<[AtomicU32]>,
     loops: RwLock<HashMap<(u32, u32), LoopCode>>,
+    switches: AtomicU64,
     /// All functions' lazy stubs, in order; `None` without a compiler.
     _stubs: Option<CodeBlock>,
     next_version: AtomicU32,
@@ -174,6 +175,7 @@ impl ModuleCode {
             signatures,
             counters,
             loops: RwLock::default(),
+            switches: AtomicU64::new(0),
             _stubs: stubs,
             next_version: AtomicU32::new(1),
             published: Mutex::default(),
@@ -554,6 +556,16 @@ impl ModuleCode {
         }
     }
 
+    /// How often compiled code left at a poll, for another version or for the interpreter.
+    pub fn switches(&self) -> u64 {
+        self.switches.load(Ordering::Relaxed)
+    }
+
+    /// Where the versions' code stands.
+    pub fn code_addresses(&self) -> Vec<std::ops::Range<u64>> {
+        self.published().versions.iter().map(|version| version.placed.range()).collect()
+    }
+
     /// Versions published so far, oldest first.
     pub fn versions(&self) -> Vec<Arc<CodeVersion>> {
         self.published().versions.clone()
@@ -728,6 +740,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _
         if offset == FUNCTION_ENTRY {
             return Ok(0);
         }
+        code.switches.fetch_add(1, Ordering::Relaxed);
         if !stress.leave_to_interpreter
             && let Some(version) = code.loop_code(function, offset)
         {

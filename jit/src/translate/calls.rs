@@ -80,8 +80,7 @@ impl Translator<'_, '_> {
 
     /// The generic indirect call, with all its checks.
     pub(super) fn indirect_call(&mut self, call: &IndirectCall) -> Values {
-        let length = self.table_length(call.table);
-        let outside = self.outside_table(call.index, length);
+        let outside = self.outside_table(call.table, call.index);
         self.b.ins().trapnz(outside, traps::to_clif(TrapCode::TableOutOfBounds));
         let entry = self.table_entry_within(call.table, call.index, outside);
         let signature = self.load(Region::Table(call.table), types::I64, entry, table_entry::signature);

@@ -8,7 +8,7 @@ use vm::code::Tier;
 use vm::layout::context;
 
 use super::Translator;
-use super::regions::{Region, trusted};
+use super::regions::Region;
 use crate::types::{builtin_signature, wasm_signature};
 
 impl Translator<'_, '_> {
@@ -45,8 +45,10 @@ impl Translator<'_, '_> {
         self.block_context = None;
     }
 
+    /// Flags of an access that cannot fault: aligned, in `region`.
     pub(super) fn flags(&mut self, region: Region) -> MemFlagsData {
-        trusted(self.b.func, self.module, region)
+        let region = self.regions.get(self.b.func, self.module, region);
+        MemFlagsData::trusted().with_alias_region(Some(region))
     }
 
     /// Loads a field that can change.

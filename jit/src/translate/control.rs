@@ -57,14 +57,7 @@ impl Translator<'_, '_> {
         match *operator {
             Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } if !self.reachable => {
                 let height = self.stack.len();
-                self.control.push(Control {
-                    kind: Kind::Dead,
-                    height,
-                    results: Types::new(),
-                    next: None,
-                    branched: false,
-                    around: false,
-                });
+                self.control.push(Control { kind: Kind::Dead, height, results: Types::new(), next: None, branched: false, around: false });
             }
             Operator::Block { blockty } => {
                 let (params, results) = block_signature(self.module, blockty);

@@ -68,8 +68,7 @@ impl Translator<'_, '_> {
         let next = self.result_block(call.ty);
         let generic = self.b.create_block();
         self.b.set_cold_block(generic);
-        let length = self.table_length(call.table);
-        let outside = self.outside_table(call.index, length);
+        let outside = self.outside_table(call.table, call.index);
         let inside = self.b.create_block();
         self.b.ins().brif(outside, generic, &[], inside, &[]);
         self.b.seal_block(inside);
@@ -152,8 +151,7 @@ impl Translator<'_, '_> {
         let module = self.module;
         let ty = module.function_type(callee);
         let body = module.body(callee);
-        let facts =
-            scan(ty.params(), &body, module.memories.len(), None, &|_| false).map_err(|error| malformed(callee, &error))?;
+        let facts = scan(ty.params(), &body, module.memories.len(), None, &|_| false).map_err(|error| malformed(callee, &error))?;
         let location = self.b.srcloc();
         let height = self.stack.len();
         let locals = self.declare_locals(&facts.locals);

@@ -159,9 +159,9 @@ impl Translator<'_, '_> {
         let index = self.b.ins().uextend(types::I64, index);
         let base = self.memory_base(memory);
         let trap = traps::to_clif(TrapCode::MemoryOutOfBounds);
-        let flags = self.flags(Region::Memory(memory)).with_trap_code(Some(trap));
+        let region = self.regions.get(self.b.func, self.module, Region::Memory(memory));
         // Not `aligned`: wasm's alignment is a hint.
-        let flags = MemFlagsData::new().with_alias_region(flags.alias_region()).with_trap_code(Some(trap));
+        let flags = MemFlagsData::new().with_alias_region(Some(region)).with_trap_code(Some(trap));
         Ok(match i32::try_from(memarg.offset) {
             Ok(offset) => {
                 let address = self.b.ins().iadd(base, index);

@@ -100,6 +100,7 @@ struct Translator<'a, 'b> {
     block_context: Option<(Block, Value)>,
     /// The context as read before the outermost loop without calls that is being translated.
     loop_context: Option<Value>,
+    regions: regions::Regions,
     memory_bases: Vec<Option<Value>>,
     /// Whether what is translated now stands beside the expected way.
     out_of_line: bool,
@@ -122,7 +123,8 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         Entrance::Body => None,
         Entrance::Loop(offset) => Some(offset),
     };
-    let scan = scan(ty.params(), &body, module.memories.len(), around, &|offset| input.plan.calls.contains_key(&offset)).map_err(|error| malformed(input.function, &error))?;
+    let scan = scan(ty.params(), &body, module.memories.len(), around, &|offset| input.plan.calls.contains_key(&offset))
+        .map_err(|error| malformed(input.function, &error))?;
     if has_vector(ty) || scan.locals.contains(&ValType::V128) {
         return Err(unsupported(input.function, "v128"));
     }
@@ -158,6 +160,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         entry_context,
         block_context: Some((entry, entry_context)),
         loop_context: None,
+        regions: regions::Regions::default(),
         memory_bases: vec![None; module.memories.len()],
         out_of_line: false,
         wasm_signatures: HashMap::new(),
@@ -335,8 +338,5 @@ impl Translator<'_, '_> {
 /// Operators that only move names around need no source position.
 fn emits_code(operator: &Operator<'_>) -> bool {
     use Operator::*;
-    !matches!(
-        operator,
-        LocalGet { .. } | LocalSet { .. } | LocalTee { .. } | I32Const { .. } | I64Const { .. } | Nop | Drop | Block { .. }
-    )
+    !matches!(operator, LocalGet { .. } | LocalSet { .. } | LocalTee { .. } | I32Const { .. } | I64Const { .. } | Nop | Drop | Block { .. })
 }

@@ -13,9 +13,9 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use cranelift_frontend::Variable;
 
-use super::{Result, Translator, unsupported};
 use super::poll::slot_offset;
 use super::regions::Region;
+use super::{Result, Translator, unsupported};
 use crate::scan::Scan;
 use crate::types::slots_of;
 

@@ -82,11 +82,7 @@ impl Translator<'_, '_> {
             slot += slots_of(self.b.func.dfg.value_type(value));
         }
         // The head last: its constants are the call's arguments too, and made early they would take the registers of live values.
-        for (field, value) in [
-            (switch::function, self.input.function),
-            (switch::offset, offset),
-            (switch::version, self.input.version),
-        ] {
+        for (field, value) in [(switch::function, self.input.function), (switch::offset, offset), (switch::version, self.input.version)] {
             let value = self.iconst32(value);
             self.store(Region::Switch, value, buffer, field);
         }

@@ -5,6 +5,8 @@
 //! 2. Two accesses of different regions never touch the same byte. Things a module defines are regions of their own; imported ones
 //!    share a region by kind, because one object can be imported twice.
 
+use std::collections::HashMap;
+
 use cranelift_codegen::ir::{AliasRegion, AliasRegionData, Function, MemFlagsData};
 
 use vm::module::Module;
@@ -39,6 +41,8 @@ pub(crate) enum Region {
 /// Own regions for at most this many objects of a kind; the rest share one. Keeps the set of flags small (it is limited to 2^16).
 const MOST_INDEXED: u32 = 1000;
 const SHARED: u32 = 0xff_ffff;
+/// Kinds from here on have an index.
+const FIRST_INDEXED: u32 = 16;
 
 impl Region {
     /// Kind and index, imported and very many objects merged.
@@ -60,24 +64,30 @@ impl Region {
     }
 }
 
-fn intern(function: &mut Function, kind: u32, index: u32, name: &'static str) -> AliasRegion {
-    function.dfg.alias_regions.insert(AliasRegionData {
-        user_id: kind << 24 | index,
-        description: match (kind < 16, index) {
-            (true, _) => name.into(),
-            (false, SHARED) => format!("{name} shared").into(),
-            (false, index) => format!("{name} {index}").into(),
-        },
-    })
+/// The regions of one CLIF function, by key.
+#[derive(Default)]
+pub(crate) struct Regions {
+    known: HashMap<u32, AliasRegion>,
 }
 
-/// Flags of an access that cannot fault: aligned, in `region`.
-pub(crate) fn trusted(function: &mut Function, module: &Module, region: Region) -> MemFlagsData {
-    let (kind, index, name) = region.key(module);
-    MemFlagsData::trusted().with_alias_region(Some(intern(function, kind, index, name)))
+impl Regions {
+    /// The CLIF name of a region.
+    pub(crate) fn get(&mut self, function: &mut Function, module: &Module, region: Region) -> AliasRegion {
+        let (kind, index, name) = region.key(module);
+        let key = kind << 24 | index;
+        *self.known.entry(key).or_insert_with(|| {
+            let description = match (kind < FIRST_INDEXED, index) {
+                (true, _) => name.into(),
+                (false, SHARED) => format!("{name} shared").into(),
+                (false, index) => format!("{name} {index}").into(),
+            };
+            function.dfg.alias_regions.insert(AliasRegionData { user_id: key, description })
+        })
+    }
 }
 
-/// Flags of an adapter's access to slots (no module there).
+/// Flags of an adapter's access to slots of 8 bytes, aligned.
 pub(crate) fn slots(function: &mut Function) -> MemFlagsData {
-    MemFlagsData::trusted().with_alias_region(Some(intern(function, 8, 0, "slots")))
+    let region = function.dfg.alias_regions.insert(AliasRegionData { user_id: 8 << 24, description: "slots".into() });
+    MemFlagsData::trusted().with_alias_region(Some(region))
 }

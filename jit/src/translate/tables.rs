@@ -22,8 +22,7 @@ impl Translator<'_, '_> {
             Operator::TableGet { table } => {
                 self.check_table(table)?;
                 let index = self.pop();
-                let length = self.table_length(table);
-                let outside = self.outside_table(index, length);
+                let outside = self.outside_table(table, index);
                 self.b.ins().trapnz(outside, traps::to_clif(TrapCode::TableOutOfBounds));
                 let entry = self.table_entry_within(table, index, outside);
                 let value = self.load(Region::Table(table), types::I64, entry, table_entry::reference);
@@ -116,11 +115,10 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// Entries of a table, as an i64. A constant where the type leaves no choice (an import has to lie within its declared limits).
-    pub(super) fn table_length(&mut self, index: u32) -> Value {
-        let ty = &self.module.tables[index as usize];
-        if ty.maximum == Some(ty.initial) {
-            return self.address_const(ty.initial as i64);
+    /// Entries of a table, as an i64.
+    fn table_length(&mut self, index: u32) -> Value {
+        if let Some(length) = self.constant_length(index) {
+            return self.address_const(i64::from(length));
         }
         let context = self.invariant_context();
         let place = self.module.offsets().table(index) + table_ref::table;
@@ -129,9 +127,20 @@ impl Translator<'_, '_> {
     }
 
     /// Whether a 32-bit index lies outside a table.
-    pub(super) fn outside_table(&mut self, index: Value, length: Value) -> Value {
-        let index = self.b.ins().uextend(types::I64, index);
+    pub(super) fn outside_table(&mut self, table: u32, index: Value) -> Value {
+        let (index, length) = match self.constant_length(table) {
+            Some(length) => (index, self.iconst32(length)),
+            None => (self.b.ins().uextend(types::I64, index), self.table_length(table)),
+        };
         self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, length)
+    }
+
+    /// Entries of a table whose type leaves no choice (an import has to lie within its declared limits) and whose byte offsets fit 32
+    /// bits, so that an index that was checked can be scaled as it is.
+    fn constant_length(&self, table: u32) -> Option<u32> {
+        let ty = &self.module.tables[table as usize];
+        let length = u32::try_from(ty.initial).ok()?;
+        (ty.maximum == Some(ty.initial) && length < 1 << (32 - ENTRY_BITS)).then_some(length)
     }
 
     /// Address of an entry behind a bounds check. An access mispredicted past that check goes to the table's first bytes (Spectre
@@ -148,12 +157,18 @@ impl Translator<'_, '_> {
         self.load_invariant(types::I64, context, place)
     }
 
-    /// Address of the entry at an index, wherever that is.
+    /// Address of the entry at an index that a bounds check has let through.
     pub(super) fn table_entry(&mut self, table: u32, index: Value) -> Value {
         let base = self.table_base(table);
-        let index = self.b.ins().uextend(types::I64, index);
         let bits = self.address_const(ENTRY_BITS);
-        let scaled = self.b.ins().ishl(index, bits);
+        let scaled = if self.constant_length(table).is_some() {
+            // 32-bit operations leave the upper half zero, so widening behind the shift is free.
+            let scaled = self.b.ins().ishl(index, bits);
+            self.b.ins().uextend(types::I64, scaled)
+        } else {
+            let index = self.b.ins().uextend(types::I64, index);
+            self.b.ins().ishl(index, bits)
+        };
         self.b.ins().iadd(base, scaled)
     }
 }

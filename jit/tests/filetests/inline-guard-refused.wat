@@ -45,14 +45,14 @@
 ;;> @0000                               jump block2
 ;;>
 ;;>                                 block2:
-;;> @0001                               v13 = load.i64 notrap aligned readonly can_move region1 v1+72
-;;> @0001                               v14 = load.i64 notrap aligned region2 v13+8
-;;> @0001                               v15 = uextend.i64 v0
-;;> @0001                               v16 = icmp uge v15, v14
+;;> @0001                               v14 = load.i64 notrap aligned readonly can_move region1 v1+72
+;;> @0001                               v15 = load.i64 notrap aligned region2 v14+8
+;;> @0001                               v13 = uextend.i64 v0
+;;> @0001                               v16 = icmp uge v13, v15
 ;;> @0001                               trapnz v16, user4
 ;;> @0001                               v17 = load.i64 notrap aligned readonly can_move region1 v1+64
-;;> @0001                               v20 = iconst.i64 4
-;;> @0001                               v21 = ishl v15, v20  ; v20 = 4
+;;> @0001                               v19 = iconst.i64 4
+;;> @0001                               v21 = ishl v13, v19  ; v19 = 4
 ;;> @0001                               v22 = iadd v17, v21
 ;;> @0001                               v23 = select_spectre_guard v16, v17, v22
 ;;> @0001                               v24 = load.i64 notrap aligned region3 v23

@@ -42,9 +42,8 @@ pub struct Machine {
 
 fn mapping(bytes: usize, protection: i32) -> *mut u8 {
     // SAFETY: a fresh anonymous mapping.
-    let at = unsafe {
-        libc::mmap(ptr::null_mut(), bytes, protection, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0)
-    };
+    let at =
+        unsafe { libc::mmap(ptr::null_mut(), bytes, protection, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0) };
     assert_ne!(at, libc::MAP_FAILED);
     at.cast()
 }
@@ -69,16 +68,7 @@ pub fn publish(code: &CompiledCode) -> *const u8 {
 /// Sets the pinned register and calls an `Enter` adapter.
 #[unsafe(naked)]
 extern "sysv64" fn enter(adapter: *const u8, context: *mut u8, code: *const u8, slots: *mut u64) {
-    naked_asm!(
-        "push r15",
-        "mov r15, rsi",
-        "mov rax, rdi",
-        "mov rdi, rdx",
-        "mov rsi, rcx",
-        "call rax",
-        "pop r15",
-        "ret",
-    )
+    naked_asm!("push r15", "mov r15, rsi", "mov rax, rdi", "mov rdi, rdx", "mov rsi, rcx", "call rax", "pop r15", "ret",)
 }
 
 /// Keeps every register a System V function may not, as the contract of `ValueSample` wants it.

@@ -326,3 +326,33 @@ fn the_interval_adapts_between_its_bounds() {
         MonitorConfig::default().min_interval * 3 / 2
     );
 }
+
+/// The producer goes on for a second without a drain, then everything is accounted for.
+#[test]
+fn consumer_stalls_one_second() {
+    for deferred in MODES {
+        let monitor = monitor(&Seen::default());
+        let ring = ring(deferred);
+        monitor.add_ring(ring.clone()).unwrap();
+        let mut producer = ring.producer().unwrap();
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(1) {
+            for i in 0..1000 {
+                producer.store(&Record::new(EventId::VALUE, 0, 1, i, 0x1000, 0, 0));
+            }
+        }
+        ring.flush();
+        while monitor.poll_once().more {}
+        let stats = monitor.stats();
+        assert_eq!(stats.records + stats.missed, ring.produced());
+        assert_eq!(stats.records, 2047);
+        let function = monitor
+            .profile()
+            .function(FunctionId {
+                module: MODULE,
+                func: 3,
+            })
+            .unwrap();
+        assert_eq!(function.records, 2047);
+    }
+}

@@ -9,6 +9,7 @@
 //! kills a thread that traps with it blocked); the preload library keeps it open. After fork the child goes on with its copy.
 
 pub mod cpuid;
+pub mod exec;
 mod registers;
 
 use std::sync::Mutex;
@@ -64,6 +65,11 @@ pub fn install() -> std::io::Result<()> {
     });
     INSTALLED.store(true, Ordering::Release);
     Ok(())
+}
+
+/// True once [`install`] has succeeded.
+pub fn is_installed() -> bool {
+    INSTALLED.load(Ordering::Acquire)
 }
 
 /// `sigaction` of the C library, past a preload library that interposes it.

@@ -27,14 +27,14 @@ macro_rules! for_each_op {
             Return return_none "return" {}
             ReturnOne return_one "return" { src: Slot }
             ReturnConst return_constant "return" { value: u64 }
-            ReturnMany return_many "return" { src: Slot, count: u32 }
+            ReturnMany return_many "return" { from: Slot, count: u32 }
             Call call "call" { function: u32, base: Slot }
             CallImport call_import "call.import" { function: u32, base: Slot, place: i32 }
-            CallIndirect call_indirect "call_indirect" { table: u16, signature: u32, index: Slot, base: Slot }
+            CallIndirect call_indirect "call_indirect" { table: u16, signature: u32, callee: Slot, base: Slot }
             // Moves. `Select` takes its condition from the `Operand` behind it.
             Copy copy "copy" { dst: Slot, src: Slot }
             CopyTwo copy_two "copy2" { to: Slot, a: Slot, b: Slot }
-            CopyMany copy_many "copy.many" { to: Slot, src: Slot, count: u32 }
+            CopyMany copy_many "copy.many" { to: Slot, from: Slot, count: u32 }
             Const constant "const" { dst: Slot, value: u64 }
             Select select "select" { dst: Slot, a: Slot, b: Slot }
             Operand operand ".." { slot: Slot }
@@ -47,7 +47,7 @@ macro_rules! for_each_op {
             RefFuncImported ref_func_imported "ref.func.imported" { dst: Slot, place: i32 }
             // Tables and bulk memory. Operands lie in consecutive slots from `base`.
             TableGet table_get "table.get" { dst: Slot, index: Slot, table: u32 }
-            TableSet table_set "table.set" { table: u32, index: Slot, src: Slot }
+            TableSet table_set "table.set" { table: u32, index: Slot, value: Slot }
             TableSize table_size "table.size" { dst: Slot, table: u32 }
             TableGrow table_grow "table.grow" { base: Slot, table: u32 }
             TableFill table_fill "table.fill" { base: Slot, table: u32 }
@@ -91,6 +91,29 @@ macro_rules! for_each_op {
             Store16Imm store16_imm "store16.imm" { address: Slot, value: i32, offset: u32 }
             Store32Imm store32_imm "store32.imm" { address: Slot, value: i32, offset: u32 }
             Store64Imm store64_imm "store64.imm" { address: Slot, value: i32, offset: u32 }
+            // Several ops in one. `scaled`: offset * 8 + shift, for the address a + (b << shift) + offset. `add`: added to `a` in place before the jump.
+            Load8UIndexed load8_u_indexed "load8_u.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            Load16UIndexed load16_u_indexed "load16_u.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            Load32Indexed load32_indexed "load32.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            Load64Indexed load64_indexed "load64.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I32Load8SIndexed i32_load8_s_indexed "i32.load8_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I32Load16SIndexed i32_load16_s_indexed "i32.load16_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I64Load8SIndexed i64_load8_s_indexed "i64.load8_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I64Load16SIndexed i64_load16_s_indexed "i64.load16_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            I64Load32SIndexed i64_load32_s_indexed "i64.load32_s.indexed" { scaled: u16, dst: Slot, a: Slot, b: Slot }
+            Store8Indexed store8_indexed "store8.indexed" { scaled: u16, a: Slot, b: Slot, value: Slot }
+            Store16Indexed store16_indexed "store16.indexed" { scaled: u16, a: Slot, b: Slot, value: Slot }
+            Store32Indexed store32_indexed "store32.indexed" { scaled: u16, a: Slot, b: Slot, value: Slot }
+            Store64Indexed store64_indexed "store64.indexed" { scaled: u16, a: Slot, b: Slot, value: Slot }
+            I32AddShl i32_add_shl "i32.add.shl" { shift: u16, dst: Slot, a: Slot, b: Slot }
+            JumpLoad32EqImm jump_load32_eq_imm "jump.load32.eq.imm" { offset: u16, address: Slot, imm: i32, target: Target }
+            JumpLoad32NeImm jump_load32_ne_imm "jump.load32.ne.imm" { offset: u16, address: Slot, imm: i32, target: Target }
+            JumpLoad8UEqImm jump_load8_u_eq_imm "jump.load8_u.eq.imm" { offset: u16, address: Slot, imm: i32, target: Target }
+            JumpLoad8UNeImm jump_load8_u_ne_imm "jump.load8_u.ne.imm" { offset: u16, address: Slot, imm: i32, target: Target }
+            AddJumpI32Ne add_jump_i32_ne "add.jump.i32.ne" { add: i16, a: Slot, b: Slot, target: Target }
+            AddJumpI32LtU add_jump_i32_lt_u "add.jump.i32.lt_u" { add: i16, a: Slot, b: Slot, target: Target }
+            AddJumpI32LtS add_jump_i32_lt_s "add.jump.i32.lt_s" { add: i16, a: Slot, b: Slot, target: Target }
+            AddJumpI32NeImm add_jump_i32_ne_imm "add.jump.i32.ne.imm" { add: i16, a: Slot, imm: i32, target: Target }
             // i32: arithmetic; `imm` is sign-extended to the type.
             I32Add i32_add "i32.add" { dst: Slot, a: Slot, b: Slot }
             I32Sub i32_sub "i32.sub" { dst: Slot, a: Slot, b: Slot }
@@ -333,8 +356,20 @@ macro_rules! target_of {
     ($other:ident $value:ident $(, $rest:ident $same:ident)*) => { target_of!($($rest $same),*) };
 }
 
+/// Fills in which of a list of operands are slots that the op reads one value from: the first operand has one of four names, the second one of two.
+macro_rules! reads_of {
+    ($reads:ident;) => {};
+    ($reads:ident; a Slot $value:ident $($rest:ident)*) => { $reads[0] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; address Slot $value:ident $($rest:ident)*) => { $reads[0] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; src Slot $value:ident $($rest:ident)*) => { $reads[0] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; index Slot $value:ident $($rest:ident)*) => { $reads[0] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; b Slot $value:ident $($rest:ident)*) => { $reads[1] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; value Slot $value:ident $($rest:ident)*) => { $reads[1] = Some(*$value); reads_of!($reads; $($rest)*) };
+    ($reads:ident; $other:ident $ty:ident $value:ident $($rest:ident)*) => { reads_of!($reads; $($rest)*) };
+}
+
 macro_rules! define_op {
-    ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ty),* })*) => {
+    ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => {
         /// One operation of the register bytecode; see the table in this file.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(u16)]
@@ -360,6 +395,15 @@ macro_rules! define_op {
             #[allow(unused_variables)]
             pub(super) fn target_mut(&mut self) -> Option<&mut Target> {
                 match self { $(Op::$variant { $($field),* } => target_of!($($field $field),*),)* }
+            }
+
+            /// The slots of the first and the second operand that the interpreter may take from its accumulator instead
+            /// (`crate::interp::machine::Regs::first`).
+            #[allow(unused_variables, unused_mut)]
+            pub(super) fn reads(&self) -> [Option<Slot>; 2] {
+                let mut reads = [None; 2];
+                match self { $(Op::$variant { $($field),* } => { reads_of!(reads; $($field $ty $field)*); })* }
+                reads
             }
 
             fn write_operands(&self, pc: u32, f: &mut dyn fmt::Write) -> fmt::Result {
@@ -401,6 +445,12 @@ impl Operand for Target {
 impl Operand for i32 {
     fn write(&self, _: &str, _: u32, f: &mut dyn fmt::Write) -> fmt::Result {
         write!(f, "{self}")
+    }
+}
+
+impl Operand for i16 {
+    fn write(&self, _: &str, _: u32, f: &mut dyn fmt::Write) -> fmt::Result {
+        write!(f, "{self:+}")
     }
 }
 

@@ -23,26 +23,26 @@ pub(super) unsafe fn run(regs: Regs) {
 #[cfg(threaded_dispatch)]
 mod threaded {
     use super::*;
-    use crate::interp::machine::Exec;
+    use crate::interp::machine::{Exec, FIRST, SECOND};
 
     /// What runs an op and all that follow.
-    pub(crate) type Handler = unsafe extern "C" fn(*const Inst, *mut u64, *mut u8, usize, *mut Exec);
+    pub(crate) type Handler = unsafe extern "C" fn(*const Inst, *mut u64, *mut u8, usize, *mut Exec, u64);
 
     /// Continues with the op at `ip`.
     #[inline(always)]
     unsafe fn continue_with(regs: Regs) {
-        let Regs { ip, sp, memory, memory_length, exec } = regs;
+        let Regs { ip, sp, memory, memory_length, exec, accumulator } = regs;
         // SAFETY: the promise of `run`.
-        unsafe { ((*ip).handler)(ip, sp, memory, memory_length, exec) }
+        unsafe { ((*ip).handler)(ip, sp, memory, memory_length, exec, accumulator) }
     }
 
     /// The slow way of the op at `ip`, and then on.
     #[cold]
     #[inline(never)]
-    unsafe extern "C" fn slow(ip: *const Inst, sp: *mut u64, memory: *mut u8, memory_length: usize, exec: *mut Exec) {
+    unsafe extern "C" fn slow(ip: *const Inst, sp: *mut u64, memory: *mut u8, memory_length: usize, exec: *mut Exec, accumulator: u64) {
         // SAFETY: the promise of `run`.
         unsafe {
-            if slow_to_exec(ip, sp, memory, memory_length, exec) {
+            if slow_to_exec(ip, sp, memory, memory_length, exec, accumulator) {
                 continue_with((*exec).saved)
             }
         }
@@ -50,8 +50,15 @@ mod threaded {
 
     /// Leaves the registers in `Exec::saved`: a local of `slow` whose address is taken would make its last call no jump.
     #[inline(never)]
-    unsafe fn slow_to_exec(ip: *const Inst, sp: *mut u64, memory: *mut u8, memory_length: usize, exec: *mut Exec) -> bool {
-        let mut regs = Regs { ip, sp, memory, memory_length, exec };
+    unsafe fn slow_to_exec(
+        ip: *const Inst,
+        sp: *mut u64,
+        memory: *mut u8,
+        memory_length: usize,
+        exec: *mut Exec,
+        accumulator: u64,
+    ) -> bool {
+        let mut regs = Regs { ip, sp, memory, memory_length, exec, accumulator };
         // SAFETY: the promise of `run`.
         unsafe {
             let flow = bodies::slow(&mut regs);
@@ -60,33 +67,55 @@ mod threaded {
         }
     }
 
+    /// Instantiates a handler in the modes that `Op::reads` may ask for, by the names of the operands.
+    macro_rules! handler_of {
+        ($body:ident $mode:ident;) => { $body::<0> };
+        ($body:ident $mode:ident; $first:ident Slot b Slot $($rest:tt)*) => { handler_of!(@two $body $mode) };
+        ($body:ident $mode:ident; $first:ident Slot value Slot $($rest:tt)*) => { handler_of!(@two $body $mode) };
+        ($body:ident $mode:ident; value Slot $($rest:tt)*) => { handler_of!(@two $body $mode) };
+        ($body:ident $mode:ident; a Slot $($rest:tt)*) => { handler_of!(@one $body $mode) };
+        ($body:ident $mode:ident; address Slot $($rest:tt)*) => { handler_of!(@one $body $mode) };
+        ($body:ident $mode:ident; src Slot $($rest:tt)*) => { handler_of!(@one $body $mode) };
+        ($body:ident $mode:ident; index Slot $($rest:tt)*) => { handler_of!(@one $body $mode) };
+        ($body:ident $mode:ident; $other:ident $ty:ident $($rest:tt)*) => { handler_of!($body $mode; $($rest)*) };
+        (@one $body:ident $mode:ident) => { if $mode == FIRST { $body::<FIRST> } else { $body::<0> } };
+        (@two $body:ident $mode:ident) => {
+            match $mode {
+                FIRST => $body::<FIRST>,
+                SECOND => $body::<SECOND>,
+                _ => $body::<0>,
+            }
+        };
+    }
+
     macro_rules! handlers {
-        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ty),* })*) => {
-            $(unsafe extern "C" fn $body(
+        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => {
+            $(unsafe extern "C" fn $body<const M: u8>(
                 ip: *const Inst,
                 sp: *mut u64,
                 memory: *mut u8,
                 memory_length: usize,
                 exec: *mut Exec,
+                accumulator: u64,
             ) {
-                let mut regs = Regs { ip, sp, memory, memory_length, exec };
+                let mut regs = Regs { ip, sp, memory, memory_length, exec, accumulator };
                 // SAFETY: `handler` leads here for this variant only; the rest is the promise of `run`.
                 unsafe {
                     let Op::$variant { $($field),* } = (*ip).op else {
                         std::hint::unreachable_unchecked()
                     };
-                    match bodies::$body(&mut regs $(, $field)*) {
+                    match bodies::$body::<M>(&mut regs $(, $field)*) {
                         Flow::Next => continue_with(regs),
-                        Flow::Slow => slow(regs.ip, regs.sp, regs.memory, regs.memory_length, regs.exec),
+                        Flow::Slow => slow(regs.ip, regs.sp, regs.memory, regs.memory_length, regs.exec, regs.accumulator),
                         Flow::Stop => {}
                     }
                 }
             })*
 
-            /// What runs an op.
-            pub(crate) fn handler(op: &Op) -> Handler {
+            /// What runs an op, in a mode that its operands allow.
+            pub(crate) fn handler(op: &Op, mode: u8) -> Handler {
                 match op {
-                    $(Op::$variant { .. } => $body,)*
+                    $(Op::$variant { .. } => handler_of!($body mode; $($field $ty)*),)*
                 }
             }
         };
@@ -111,16 +140,16 @@ mod looped {
     pub(crate) type Handler = ();
 
     /// See [`Handler`].
-    pub(crate) fn handler(_: &Op) -> Handler {}
+    pub(crate) fn handler(_: &Op, _mode: u8) -> Handler {}
 
     macro_rules! match_op {
-        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ty),* })*) => {
+        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => {
             pub(super) unsafe fn run_ops(mut regs: Regs) {
                 loop {
                     // SAFETY: the promise of `run`: `ip` is inside the frame's ops, and the operands fit the frame.
                     unsafe {
                         let mut flow = match (*regs.ip).op {
-                            $(Op::$variant { $($field),* } => bodies::$body(&mut regs $(, $field)*),)*
+                            $(Op::$variant { $($field),* } => bodies::$body::<0>(&mut regs $(, $field)*),)*
                         };
                         if flow == Flow::Slow {
                             flow = bodies::slow(&mut regs);

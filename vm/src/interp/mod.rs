@@ -10,8 +10,11 @@ mod dispatch;
 mod machine;
 mod ops;
 mod stack;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use dispatch::{Handler, handler};
+pub(crate) use machine::{FIRST, SECOND};
 pub use stack::InterpStack;
 
 use crate::bytecode::{Bytecode, Inst};
@@ -149,6 +152,7 @@ impl Exec {
                 memory: if self.memory.is_null() { std::ptr::dangling_mut() } else { (*self.memory).base },
                 memory_length: self.memory_length(),
                 exec: self,
+                accumulator: 0,
             });
         }
     }

@@ -74,7 +74,19 @@ impl Translator<'_> {
 
     /// Appends a jump (its target is set here) to a label.
     fn emit_jump(&mut self, op: Op, label: usize) {
+        let mut op = op;
+        if self.ops.len() > self.barrier
+            && let Some(last) = self.ops.last()
+            && let Some(fused) = fuse::add_and_jump(last, &op)
+        {
+            self.remove_last_op();
+            op = fused;
+        }
         let at = self.emit(op);
+        if let Some(offset) = self.jump_offset.take() {
+            // It traps where the load would have.
+            self.offsets[at] = offset;
+        }
         let label = &mut self.labels[label];
         label.used = true;
         match label.pc {
@@ -234,11 +246,28 @@ impl Translator<'_> {
                 self.remove_last_op();
                 return jump;
             }
-            return jump;
+            return self.jump_on_load(jump);
         }
         let a = self.operand(entry);
         let target = Target(0);
-        if negated { Op::JumpI32EqImm { a, imm: 0, target } } else { Op::JumpI32NeImm { a, imm: 0, target } }
+        let jump = match negated {
+            true => Op::JumpI32EqImm { a, imm: 0, target },
+            false => Op::JumpI32NeImm { a, imm: 0, target },
+        };
+        self.jump_on_load(jump)
+    }
+
+    /// Takes the load whose result a jump tests, if it is the last op, into the jump.
+    fn jump_on_load(&mut self, jump: Op) -> Op {
+        if self.ops.len() > self.barrier
+            && let Some(last) = self.ops.last()
+            && let Some(fused) = fuse::jump_on_load(last, &jump, self.layout.stack_base())
+        {
+            self.jump_offset = self.offsets.last().copied();
+            self.remove_last_op();
+            return fused;
+        }
+        jump
     }
 
     pub(super) fn remove_last_op(&mut self) {
@@ -263,7 +292,7 @@ impl Translator<'_> {
         let canonical = values.iter().all(|entry| entry.value == Value::Canonical);
         if canonical && values.len() > 2 {
             if values[0].slot != control.base {
-                self.emit(Op::CopyMany { to: control.base, src: values[0].slot, count: values.len() as u32 });
+                self.emit(Op::CopyMany { to: control.base, from: values[0].slot, count: values.len() as u32 });
             }
             return;
         }
@@ -383,7 +412,7 @@ impl Translator<'_> {
                         }
                     }
                 }
-                Op::ReturnMany { src: first.slot, count: results as u32 }
+                Op::ReturnMany { from: first.slot, count: results as u32 }
             }
         };
         self.emit(op);
@@ -418,7 +447,7 @@ impl Translator<'_> {
         let base = self.first_slot(params + 1);
         self.point(PointKind::Call);
         self.stack.truncate(self.stack.len() - params - 1);
-        self.emit(Op::CallIndirect { table: table as u16, signature, index, base });
+        self.emit(Op::CallIndirect { table: table as u16, signature, callee: index, base });
         self.push_canonical(results);
     }
 

@@ -1,4 +1,4 @@
-//! Which ops become one: comparison and jump, comparison and negation, test of bits and jump.
+//! Which ops become one: comparison and jump, comparison and negation, test of bits and jump, load and jump, addition and jump, addition and load.
 
 use crate::bytecode::op::{Op, Slot, Target};
 
@@ -174,4 +174,54 @@ pub(super) fn jump_on_bits(and: &Op, jump: &Op, stack_base: Slot) -> Option<Op> 
         }
         _ => return None,
     })
+}
+
+/// The one jump for a load whose result is only compared with a constant by a jump, as [`jump_on_bits`].
+pub(super) fn jump_on_load(load: &Op, jump: &Op, stack_base: Slot) -> Option<Op> {
+    let target = Target(0);
+    let (dst, address, offset, is_byte) = match *load {
+        Op::Load32 { dst, address, offset } => (dst, address, offset, false),
+        Op::Load8U { dst, address, offset } => (dst, address, offset, true),
+        _ => return None,
+    };
+    let offset = u16::try_from(offset).ok()?;
+    Some(match *jump {
+        Op::JumpI32EqImm { a, imm, .. } if a == dst && dst >= stack_base => match is_byte {
+            true => Op::JumpLoad8UEqImm { offset, address, imm, target },
+            false => Op::JumpLoad32EqImm { offset, address, imm, target },
+        },
+        Op::JumpI32NeImm { a, imm, .. } if a == dst && dst >= stack_base => match is_byte {
+            true => Op::JumpLoad8UNeImm { offset, address, imm, target },
+            false => Op::JumpLoad32NeImm { offset, address, imm, target },
+        },
+        _ => return None,
+    })
+}
+
+/// The one op for an addition in place and a jump on the sum.
+pub(super) fn add_and_jump(addition: &Op, jump: &Op) -> Option<Op> {
+    let target = Target(0);
+    let Op::I32AddImm { dst, a: from, imm: add } = *addition else {
+        return None;
+    };
+    let add = i16::try_from(add).ok().filter(|_| dst == from)?;
+    Some(match *jump {
+        Op::JumpI32Ne { a, b, .. } if a == dst && b != dst => Op::AddJumpI32Ne { add, a, b, target },
+        Op::JumpI32Ne { a: b, b: a, .. } if a == dst && b != dst => Op::AddJumpI32Ne { add, a, b, target },
+        Op::JumpI32LtU { a, b, .. } if a == dst && b != dst => Op::AddJumpI32LtU { add, a, b, target },
+        Op::JumpI32LtS { a, b, .. } if a == dst && b != dst => Op::AddJumpI32LtS { add, a, b, target },
+        Op::JumpI32NeImm { a, imm, .. } if a == dst => Op::AddJumpI32NeImm { add, a, imm, target },
+        _ => return None,
+    })
+}
+
+/// An address that an addition (of a shifted value) makes: both operands and `scaled`, if the offset fits.
+pub(super) fn indexed(addition: &Op, offset: u32) -> Option<(Slot, Slot, u16)> {
+    let (shift, a, b) = match *addition {
+        Op::I32Add { a, b, .. } => (0, a, b),
+        Op::I32AddShl { shift, a, b, .. } => (shift, a, b),
+        _ => return None,
+    };
+    let offset = u16::try_from(offset).ok().filter(|&offset| offset < 1 << 13)?;
+    Some((a, b, offset << 3 | shift))
 }

@@ -9,12 +9,13 @@
 
 mod control;
 mod fuse;
+mod handlers;
 mod operators;
 mod stack;
 
 use super::frame::{FrameLayout, slots_of_all};
 use super::op::{Op, Slot};
-use super::{Bytecode, Inst, Point, PointKind};
+use super::{Bytecode, Point, PointKind};
 use crate::module::Module;
 use control::{Control, Label};
 use stack::OperandStack;
@@ -35,6 +36,7 @@ pub fn translate(module: &Module, function: u32) -> Bytecode {
         barrier: 0,
         result: None,
         skipped_blocks: None,
+        jump_offset: None,
         layout,
     };
     translator.run();
@@ -59,6 +61,8 @@ struct Translator<'m> {
     result: Option<usize>,
     /// In unreachable code: blocks opened there and still open.
     skipped_blocks: Option<u32>,
+    /// Byte offset of the load that the next jump contains.
+    jump_offset: Option<u32>,
 }
 
 impl Translator<'_> {
@@ -82,7 +86,7 @@ impl Translator<'_> {
         let result_slots = slots_of_all(ty.results());
         Bytecode {
             function: self.function,
-            ops: self.ops.into_iter().map(|op| Inst { handler: crate::interp::handler(&op), op }).collect(),
+            ops: handlers::assign(self.ops, &self.points),
             // Results are returned in the slots of the parameters.
             frame_slots: self.stack.highest().max(result_slots),
             param_slots: self.layout.param_slots(),
@@ -217,13 +221,7 @@ mod tests {
         assert_eq!(bytecode.pc_at(point.offset), Some(1));
         assert_ops(
             text,
-            &[
-                &format!("loop offset={}, own=0", point.offset),
-                "i32.add %1, %1, %0",
-                "i32.add.imm %0, %0, -1",
-                "jump.i32.ne.imm %0, 0, ->0",
-                "return %1",
-            ],
+            &[&format!("loop offset={}, own=0", point.offset), "i32.add %1, %1, %0", "add.jump.i32.ne.imm -1, %0, 0, ->0", "return %1"],
         );
     }
 
@@ -276,6 +274,27 @@ mod tests {
                i32.const 16 local.get 0 i32.store offset=2
                i32.const 8 i32.load16_s offset=1))",
             &["store8.imm %0, 3, offset=4", "store32.at %0, 0x12", "i32.load16_s.at %1, 0x9", "return %1"],
+        );
+    }
+
+    #[test]
+    fn addresses_and_tests_of_loads_fuse() {
+        assert_ops(
+            "(module (memory 1) (func (param i32 i32) (result i32)
+               local.get 0 local.get 1 i32.const 2 i32.shl i32.add local.get 1 i32.store16 offset=3
+               block
+                 local.get 0 i32.load8_u offset=1 i32.eqz br_if 0
+                 local.get 0 local.get 1 i32.const 3 i32.shl i32.add i32.load offset=8 return
+               end
+               local.get 1 local.get 0 i32.add))",
+            &[
+                "store16.indexed scaled=26, %0, %1, %1",
+                "jump.load8_u.eq.imm offset=1, %0, 0, ->4",
+                "load32.indexed scaled=67, %2, %0, %1",
+                "return %2",
+                "i32.add %2, %1, %0",
+                "return %2",
+            ],
         );
     }
 

@@ -2,7 +2,7 @@
 
 use super::Translator;
 use super::fuse;
-use super::stack::Value;
+use super::stack::{Entry, Value};
 use crate::bytecode::op::{Op, Slot};
 use crate::layout::{FunctionPlace, GlobalPlace};
 use wasmparser::{MemArg, Operator};
@@ -86,10 +86,12 @@ macro_rules! unary {
 }
 
 macro_rules! load {
-    ($self:ident, $memarg:expr, $op:ident, $at_op:ident) => {{
+    ($self:ident, $memarg:expr, $op:ident, $at_op:ident, $indexed_op:ident) => {{
         let address = $self.stack.pop();
         if let Some(address) = constant_address(address.value, &$memarg) {
             $self.emit_result(|dst| Op::$at_op { dst, address })
+        } else if let Some((a, b, scaled)) = $self.take_address(address, &$memarg) {
+            $self.emit_result(|dst| Op::$indexed_op { scaled, dst, a, b })
         } else {
             let address = $self.operand(address);
             let offset = offset_of(&$memarg);
@@ -99,7 +101,7 @@ macro_rules! load {
 }
 
 macro_rules! store {
-    ($self:ident, $memarg:expr, $op:ident, $at_op:ident, $imm_op:ident, $imm:path) => {{
+    ($self:ident, $memarg:expr, $op:ident, $at_op:ident, $imm_op:ident, $indexed_op:ident, $imm:path) => {{
         let value = $self.stack.pop();
         let address = $self.stack.pop();
         let offset = offset_of(&$memarg);
@@ -109,6 +111,10 @@ macro_rules! store {
         } else if let Some(value) = $imm(value.value) {
             let address = $self.operand(address);
             $self.emit(Op::$imm_op { address, value, offset });
+        } else if let Value::Local(value) = value.value
+            && let Some((a, b, scaled)) = $self.take_address(address, &$memarg)
+        {
+            $self.emit(Op::$indexed_op { scaled, a, b, value });
         } else {
             let value = $self.operand(value);
             let address = $self.operand(address);
@@ -161,6 +167,50 @@ impl Translator<'_> {
         let base = self.stack.top(count)[0].slot;
         self.stack.truncate(self.stack.len() - count);
         base
+    }
+
+    /// The parts of a popped address that the last op added up; the op is removed.
+    fn take_address(&mut self, address: Entry, memarg: &MemArg) -> Option<(Slot, Slot, u16)> {
+        if address.value != Value::Canonical {
+            return None;
+        }
+        let at = self.producer(address.slot).filter(|at| at + 1 == self.ops.len())?;
+        let parts = fuse::indexed(&self.ops[at], offset_of(memarg))?;
+        self.remove_last_op();
+        Some(parts)
+    }
+
+    /// The value and distance of a popped operand that the last op shifted left by at most 7; the op is removed.
+    fn take_shifted(&mut self, entry: Entry) -> Option<(Slot, u16)> {
+        if entry.value != Value::Canonical {
+            return None;
+        }
+        let at = self.producer(entry.slot).filter(|at| at + 1 == self.ops.len())?;
+        let Op::I32ShlImm { a, imm: shift @ 0..8, .. } = self.ops[at] else {
+            return None;
+        };
+        self.remove_last_op();
+        Some((a, shift as u16))
+    }
+
+    fn i32_add(&mut self) {
+        let b = self.stack.pop();
+        let a = self.stack.pop();
+        let is_constant = |entry: Entry| matches!(entry.value, Value::Const(_));
+        if !is_constant(a) && !is_constant(b) {
+            // Neither of both emits an op, so the last op can only be of one of them.
+            let shifted = match self.take_shifted(b) {
+                Some(shifted) => Some((shifted, a)),
+                None => self.take_shifted(a).map(|shifted| (shifted, b)),
+            };
+            if let Some(((b, shift), a)) = shifted {
+                let a = self.operand(a);
+                return self.emit_result(|dst| Op::I32AddShl { shift, dst, a, b });
+            }
+        }
+        self.stack.push(a.value);
+        self.stack.push(b.value);
+        binary!(self, I32Add, I32AddImm, low32, commutes);
     }
 
     /// `eqz`: a comparison that was just made is inverted instead.
@@ -267,9 +317,9 @@ impl Translator<'_> {
                 self.emit_result(|dst| Op::TableGet { dst, index, table });
             }
             O::TableSet { table } => {
-                let src = self.pop_operand();
+                let value = self.pop_operand();
                 let index = self.pop_operand();
-                self.emit(Op::TableSet { table, index, src });
+                self.emit(Op::TableSet { table, index, value });
             }
             O::TableSize { table } => self.emit_result(|dst| Op::TableSize { dst, table }),
             O::TableGrow { table } => {
@@ -314,31 +364,31 @@ impl Translator<'_> {
             }
 
             O::I32Load { memarg } | O::F32Load { memarg } | O::I64Load32U { memarg } => {
-                load!(self, memarg, Load32, Load32At);
+                load!(self, memarg, Load32, Load32At, Load32Indexed);
             }
-            O::I64Load { memarg } | O::F64Load { memarg } => load!(self, memarg, Load64, Load64At),
+            O::I64Load { memarg } | O::F64Load { memarg } => load!(self, memarg, Load64, Load64At, Load64Indexed),
             O::I32Load8U { memarg } | O::I64Load8U { memarg } => {
-                load!(self, memarg, Load8U, Load8UAt);
+                load!(self, memarg, Load8U, Load8UAt, Load8UIndexed);
             }
             O::I32Load16U { memarg } | O::I64Load16U { memarg } => {
-                load!(self, memarg, Load16U, Load16UAt);
+                load!(self, memarg, Load16U, Load16UAt, Load16UIndexed);
             }
-            O::I32Load8S { memarg } => load!(self, memarg, I32Load8S, I32Load8SAt),
-            O::I32Load16S { memarg } => load!(self, memarg, I32Load16S, I32Load16SAt),
-            O::I64Load8S { memarg } => load!(self, memarg, I64Load8S, I64Load8SAt),
-            O::I64Load16S { memarg } => load!(self, memarg, I64Load16S, I64Load16SAt),
-            O::I64Load32S { memarg } => load!(self, memarg, I64Load32S, I64Load32SAt),
+            O::I32Load8S { memarg } => load!(self, memarg, I32Load8S, I32Load8SAt, I32Load8SIndexed),
+            O::I32Load16S { memarg } => load!(self, memarg, I32Load16S, I32Load16SAt, I32Load16SIndexed),
+            O::I64Load8S { memarg } => load!(self, memarg, I64Load8S, I64Load8SAt, I64Load8SIndexed),
+            O::I64Load16S { memarg } => load!(self, memarg, I64Load16S, I64Load16SAt, I64Load16SIndexed),
+            O::I64Load32S { memarg } => load!(self, memarg, I64Load32S, I64Load32SAt, I64Load32SIndexed),
             O::I32Store { memarg } | O::F32Store { memarg } | O::I64Store32 { memarg } => {
-                store!(self, memarg, Store32, Store32At, Store32Imm, low32);
+                store!(self, memarg, Store32, Store32At, Store32Imm, Store32Indexed, low32);
             }
             O::I64Store { memarg } | O::F64Store { memarg } => {
-                store!(self, memarg, Store64, Store64At, Store64Imm, small64);
+                store!(self, memarg, Store64, Store64At, Store64Imm, Store64Indexed, small64);
             }
             O::I32Store8 { memarg } | O::I64Store8 { memarg } => {
-                store!(self, memarg, Store8, Store8At, Store8Imm, low32);
+                store!(self, memarg, Store8, Store8At, Store8Imm, Store8Indexed, low32);
             }
             O::I32Store16 { memarg } | O::I64Store16 { memarg } => {
-                store!(self, memarg, Store16, Store16At, Store16Imm, low32);
+                store!(self, memarg, Store16, Store16At, Store16Imm, Store16Indexed, low32);
             }
 
             O::I32Const { value } => {
@@ -354,7 +404,7 @@ impl Translator<'_> {
                 self.stack.push(Value::Const(value.bits()));
             }
 
-            O::I32Add => binary!(self, I32Add, I32AddImm, low32, commutes),
+            O::I32Add => self.i32_add(),
             O::I32Mul => binary!(self, I32Mul, I32MulImm, low32, commutes),
             O::I32And => binary!(self, I32And, I32AndImm, low32, commutes),
             O::I32Or => binary!(self, I32Or, I32OrImm, low32, commutes),

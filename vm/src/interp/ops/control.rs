@@ -11,20 +11,20 @@ use crate::trap::TrapCode;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn copy(regs: &mut Regs, dst: Slot, src: Slot) -> Flow {
+pub(in crate::interp) unsafe fn copy<const M: u8>(regs: &mut Regs, dst: Slot, src: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let value = regs.u64(src);
+        let value = regs.first::<M>(src);
         regs.set(dst, value);
         regs.next()
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn copy_two(regs: &mut Regs, to: Slot, a: Slot, b: Slot) -> Flow {
+pub(in crate::interp) unsafe fn copy_two<const M: u8>(regs: &mut Regs, to: Slot, a: Slot, b: Slot) -> Flow {
     // SAFETY: see `super`; the second destination is the slot behind the first, of the frame too.
     unsafe {
-        let (a, b) = (regs.u64(a), regs.u64(b));
+        let (a, b) = (regs.first::<M>(a), regs.second::<M>(b));
         regs.set(to, a);
         regs.set(Slot(to.0 + 1), b);
         regs.next()
@@ -32,16 +32,16 @@ pub(in crate::interp) unsafe fn copy_two(regs: &mut Regs, to: Slot, a: Slot, b: 
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn copy_many(regs: &mut Regs, to: Slot, src: Slot, count: u32) -> Flow {
+pub(in crate::interp) unsafe fn copy_many<const M: u8>(regs: &mut Regs, to: Slot, from: Slot, count: u32) -> Flow {
     // SAFETY: see `super`; both ranges are inside the frame.
     unsafe {
-        std::ptr::copy(regs.address(src), regs.address(to), count as usize);
+        std::ptr::copy(regs.address(from), regs.address(to), count as usize);
         regs.next()
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn constant(regs: &mut Regs, dst: Slot, value: u64) -> Flow {
+pub(in crate::interp) unsafe fn constant<const M: u8>(regs: &mut Regs, dst: Slot, value: u64) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         regs.set(dst, value);
@@ -50,12 +50,12 @@ pub(in crate::interp) unsafe fn constant(regs: &mut Regs, dst: Slot, value: u64)
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn select(regs: &mut Regs, dst: Slot, a: Slot, b: Slot) -> Flow {
+pub(in crate::interp) unsafe fn select<const M: u8>(regs: &mut Regs, dst: Slot, a: Slot, b: Slot) -> Flow {
     // SAFETY: see `super`; the op behind is the `Operand` with the condition.
     unsafe {
         let Op::Operand { slot } = (*regs.ip.add(1)).op else { std::hint::unreachable_unchecked() };
         let condition = regs.u32(slot);
-        let (a, b) = (regs.u64(a), regs.u64(b));
+        let (a, b) = (regs.first::<M>(a), regs.second::<M>(b));
         regs.set(dst, std::hint::select_unpredictable(condition != 0, a, b));
         regs.ip = regs.ip.add(2);
         Flow::Next
@@ -64,28 +64,28 @@ pub(in crate::interp) unsafe fn select(regs: &mut Regs, dst: Slot, a: Slot, b: S
 
 /// Part of the op before it; never run.
 #[inline(always)]
-pub(in crate::interp) unsafe fn operand(regs: &mut Regs, _slot: Slot) -> Flow {
+pub(in crate::interp) unsafe fn operand<const M: u8>(regs: &mut Regs, _slot: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe { regs.next() }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn unreachable(regs: &mut Regs) -> Flow {
+pub(in crate::interp) unsafe fn unreachable<const M: u8>(regs: &mut Regs) -> Flow {
     // SAFETY: see `super`.
     unsafe { regs.trap(TrapCode::UnreachableCodeReached) }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn jump(regs: &mut Regs, target: Target) -> Flow {
+pub(in crate::interp) unsafe fn jump<const M: u8>(regs: &mut Regs, target: Target) -> Flow {
     // SAFETY: see `super`.
     unsafe { regs.jump(target) }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn br_table(regs: &mut Regs, index: Slot, count: u32) -> Flow {
+pub(in crate::interp) unsafe fn br_table<const M: u8>(regs: &mut Regs, index: Slot, count: u32) -> Flow {
     // SAFETY: see `super`; `count` + 1 jumps follow.
     unsafe {
-        let index = regs.u32(index).min(count);
+        let index = (regs.first::<M>(index) as u32).min(count);
         regs.ip = regs.ip.add(1 + index as usize);
         Flow::Next
     }
@@ -94,7 +94,7 @@ pub(in crate::interp) unsafe fn br_table(regs: &mut Regs, index: Slot, count: u3
 // Returns: the results go to the frame's first slots, which are the caller's argument slots.
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn return_none(regs: &mut Regs) -> Flow {
+pub(in crate::interp) unsafe fn return_none<const M: u8>(regs: &mut Regs) -> Flow {
     // SAFETY: see `super`; below the activation's first frame nothing is popped, and a caller's `ip` is at its call.
     unsafe {
         let exec = regs.exec;
@@ -111,30 +111,30 @@ pub(in crate::interp) unsafe fn return_none(regs: &mut Regs) -> Flow {
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn return_one(regs: &mut Regs, src: Slot) -> Flow {
+pub(in crate::interp) unsafe fn return_one<const M: u8>(regs: &mut Regs, src: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let value = regs.u64(src);
-        regs.set(Slot(0), value);
-        return_none(regs)
+        let value = regs.first::<M>(src);
+        *regs.sp = value;
+        return_none::<0>(regs)
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn return_constant(regs: &mut Regs, value: u64) -> Flow {
+pub(in crate::interp) unsafe fn return_constant<const M: u8>(regs: &mut Regs, value: u64) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        regs.set(Slot(0), value);
-        return_none(regs)
+        *regs.sp = value;
+        return_none::<0>(regs)
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn return_many(regs: &mut Regs, src: Slot, count: u32) -> Flow {
+pub(in crate::interp) unsafe fn return_many<const M: u8>(regs: &mut Regs, from: Slot, count: u32) -> Flow {
     // SAFETY: see `super`; both ranges are inside the frame.
     unsafe {
-        std::ptr::copy(regs.address(src), regs.sp, count as usize);
-        return_none(regs)
+        std::ptr::copy(regs.address(from), regs.sp, count as usize);
+        return_none::<0>(regs)
     }
 }
 
@@ -284,9 +284,9 @@ pub(in crate::interp) unsafe fn slow(regs: &mut Regs) -> Flow {
         match (*regs.ip).op {
             Op::LoopHeader { offset, own } => loop_header_slowly(regs, offset, own),
             Op::Call { function, base } => call_own_slowly(regs, function, base),
-            Op::CallIndirect { table, index, base, .. } => {
+            Op::CallIndirect { table, callee, base, .. } => {
                 let entry = table_of(regs.exec, table as u32);
-                let entry = *(*entry).base.add(regs.u32(index) as usize);
+                let entry = *(*entry).base.add(regs.u32(callee) as usize);
                 let callee = entry.reference as *const VmFunc;
                 call_own_slowly(regs, (*callee).index, base)
             }
@@ -322,13 +322,13 @@ unsafe fn call_function(exec: *mut Exec, ip: *const Inst, callee: *const VmFunc,
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn call(regs: &mut Regs, function: u32, base: Slot) -> Flow {
+pub(in crate::interp) unsafe fn call<const M: u8>(regs: &mut Regs, function: u32, base: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe { call_own(regs, function, base) }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn call_import(regs: &mut Regs, _function: u32, base: Slot, place: i32) -> Flow {
+pub(in crate::interp) unsafe fn call_import<const M: u8>(regs: &mut Regs, _function: u32, base: Slot, place: i32) -> Flow {
     // SAFETY: see `super`; an import's pointer lies at its place in the context and never changes.
     unsafe {
         let callee = (*regs.exec).context.byte_offset(place as isize);
@@ -338,11 +338,11 @@ pub(in crate::interp) unsafe fn call_import(regs: &mut Regs, _function: u32, bas
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn call_indirect(regs: &mut Regs, table: u16, signature: u32, index: Slot, base: Slot) -> Flow {
+pub(in crate::interp) unsafe fn call_indirect<const M: u8>(regs: &mut Regs, table: u16, signature: u32, callee: Slot, base: Slot) -> Flow {
     // SAFETY: see `super`; the index is checked, and an entry with a signature names a live function.
     unsafe {
         let table = table_of(regs.exec, table as u32);
-        let index = regs.u32(index) as usize;
+        let index = regs.u32(callee) as usize;
         if index >= (*table).length.load(Ordering::Relaxed) {
             return regs.trap(TrapCode::TableOutOfBounds);
         }
@@ -357,7 +357,7 @@ pub(in crate::interp) unsafe fn call_indirect(regs: &mut Regs, table: u16, signa
 
 /// Counts a back edge (and the way in), and looks at the deadline when asked.
 #[inline(always)]
-pub(in crate::interp) unsafe fn loop_header(regs: &mut Regs, _offset: u32, own: u32) -> Flow {
+pub(in crate::interp) unsafe fn loop_header<const M: u8>(regs: &mut Regs, _offset: u32, own: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let exec = regs.exec;
@@ -374,7 +374,7 @@ pub(in crate::interp) unsafe fn back_edge(regs: &mut Regs) -> Flow {
     // SAFETY: see `super`; what lies behind a jump is a loop header.
     unsafe {
         let Op::LoopHeader { offset, own } = (*regs.ip).op else { std::hint::unreachable_unchecked() };
-        loop_header(regs, offset, own)
+        loop_header::<0>(regs, offset, own)
     }
 }
 
@@ -392,7 +392,7 @@ unsafe fn loop_header_slowly(regs: &mut Regs, offset: u32, own: u32) -> Flow {
                 regs.ip = ip;
                 Flow::Next
             }
-            AtLoop::Finished => return_none(regs),
+            AtLoop::Finished => return_none::<0>(regs),
         }
     }
 }

@@ -2,17 +2,17 @@
 #![expect(clippy::manual_range_contains, reason = "the two bounds read as the specification states them")]
 
 use crate::bytecode::Slot;
-use crate::interp::machine::{Flow, Regs};
+use crate::interp::machine::{Flow, Regs, SlotValue};
 use crate::trap::TrapCode;
 
 macro_rules! convert {
     ($($name:ident $get:ident |$a:ident| $result:expr;)*) => {
         $(
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $name(regs: &mut Regs, dst: Slot, a: Slot) -> Flow {
+            pub(in crate::interp) unsafe fn $name<const M: u8>(regs: &mut Regs, dst: Slot, a: Slot) -> Flow {
                 // SAFETY: see `super`.
                 unsafe {
-                    let $a = regs.$get(a);
+                    let $a = <$get as SlotValue>::from_bits(regs.first::<M>(a));
                     regs.set(dst, $result);
                     regs.next()
                 }
@@ -26,10 +26,10 @@ macro_rules! truncate {
     ($($name:ident $get:ident -> $ty:ty, |$a:ident| $in_range:expr;)*) => {
         $(
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $name(regs: &mut Regs, dst: Slot, a: Slot) -> Flow {
+            pub(in crate::interp) unsafe fn $name<const M: u8>(regs: &mut Regs, dst: Slot, a: Slot) -> Flow {
                 // SAFETY: see `super`.
                 unsafe {
-                    let $a = regs.$get(a);
+                    let $a = <$get as SlotValue>::from_bits(regs.first::<M>(a));
                     if !$in_range {
                         return regs.trap(if $a.is_nan() {
                             TrapCode::BadConversionToInteger

@@ -3,16 +3,16 @@
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "these jumps are taken for NaN too")]
 
 use crate::bytecode::{Slot, Target};
-use crate::interp::machine::{Flow, Regs};
+use crate::interp::machine::{Flow, Regs, SlotValue};
 
 macro_rules! binary {
     ($get:ident: $($name:ident |$a:ident, $b:ident| $result:expr;)*) => {
         $(
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $name(regs: &mut Regs, dst: Slot, a: Slot, b: Slot) -> Flow {
+            pub(in crate::interp) unsafe fn $name<const M: u8>(regs: &mut Regs, dst: Slot, a: Slot, b: Slot) -> Flow {
                 // SAFETY: see `super`.
                 unsafe {
-                    let ($a, $b) = (regs.$get(a), regs.$get(b));
+                    let ($a, $b) = (<$get as SlotValue>::from_bits(regs.first::<M>(a)), <$get as SlotValue>::from_bits(regs.second::<M>(b)));
                     regs.set(dst, $result);
                     regs.next()
                 }
@@ -25,10 +25,10 @@ macro_rules! unary {
     ($get:ident: $($name:ident |$a:ident| $result:expr;)*) => {
         $(
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $name(regs: &mut Regs, dst: Slot, a: Slot) -> Flow {
+            pub(in crate::interp) unsafe fn $name<const M: u8>(regs: &mut Regs, dst: Slot, a: Slot) -> Flow {
                 // SAFETY: see `super`.
                 unsafe {
-                    let $a = regs.$get(a);
+                    let $a = <$get as SlotValue>::from_bits(regs.first::<M>(a));
                     regs.set(dst, $result);
                     regs.next()
                 }
@@ -41,10 +41,10 @@ macro_rules! jump {
     ($get:ident: $($name:ident |$a:ident, $b:ident| $condition:expr;)*) => {
         $(
             #[inline(always)]
-            pub(in crate::interp) unsafe fn $name(regs: &mut Regs, a: Slot, b: Slot, target: Target) -> Flow {
+            pub(in crate::interp) unsafe fn $name<const M: u8>(regs: &mut Regs, a: Slot, b: Slot, target: Target) -> Flow {
                 // SAFETY: see `super`.
                 unsafe {
-                    let ($a, $b) = (regs.$get(a), regs.$get(b));
+                    let ($a, $b) = (<$get as SlotValue>::from_bits(regs.first::<M>(a)), <$get as SlotValue>::from_bits(regs.second::<M>(b)));
                     regs.jump_if($condition, target)
                 }
             }

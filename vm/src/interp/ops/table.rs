@@ -23,7 +23,7 @@ unsafe fn word_behind(regs: &Regs, place: i32) -> *mut u64 {
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn global_get(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
+pub(in crate::interp) unsafe fn global_get<const M: u8>(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let value = *word(regs, place);
@@ -33,7 +33,7 @@ pub(in crate::interp) unsafe fn global_get(regs: &mut Regs, dst: Slot, place: i3
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn global_get_imported(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
+pub(in crate::interp) unsafe fn global_get_imported<const M: u8>(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let value = *word_behind(regs, place);
@@ -43,25 +43,25 @@ pub(in crate::interp) unsafe fn global_get_imported(regs: &mut Regs, dst: Slot, 
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn global_set(regs: &mut Regs, src: Slot, place: i32) -> Flow {
+pub(in crate::interp) unsafe fn global_set<const M: u8>(regs: &mut Regs, src: Slot, place: i32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        *word(regs, place) = regs.u64(src);
+        *word(regs, place) = regs.first::<M>(src);
         regs.next()
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn global_set_imported(regs: &mut Regs, src: Slot, place: i32) -> Flow {
+pub(in crate::interp) unsafe fn global_set_imported<const M: u8>(regs: &mut Regs, src: Slot, place: i32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        *word_behind(regs, place) = regs.u64(src);
+        *word_behind(regs, place) = regs.first::<M>(src);
         regs.next()
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn ref_func(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
+pub(in crate::interp) unsafe fn ref_func<const M: u8>(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let function = word(regs, place);
@@ -71,7 +71,7 @@ pub(in crate::interp) unsafe fn ref_func(regs: &mut Regs, dst: Slot, place: i32)
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn ref_func_imported(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
+pub(in crate::interp) unsafe fn ref_func_imported<const M: u8>(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let function = word_behind(regs, place);
@@ -91,11 +91,11 @@ pub(super) unsafe fn table_of(exec: *mut Exec, table: u32) -> *const VmTable {
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_get(regs: &mut Regs, dst: Slot, index: Slot, table: u32) -> Flow {
+pub(in crate::interp) unsafe fn table_get<const M: u8>(regs: &mut Regs, dst: Slot, index: Slot, table: u32) -> Flow {
     // SAFETY: see `super`; the index is checked.
     unsafe {
         let table = table_of(regs.exec, table);
-        let index = regs.u32(index) as usize;
+        let index = regs.first::<M>(index) as u32 as usize;
         if index >= (*table).length.load(Ordering::Relaxed) {
             return regs.trap(TrapCode::TableOutOfBounds);
         }
@@ -106,17 +106,17 @@ pub(in crate::interp) unsafe fn table_get(regs: &mut Regs, dst: Slot, index: Slo
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_set(regs: &mut Regs, table: u32, index: Slot, src: Slot) -> Flow {
+pub(in crate::interp) unsafe fn table_set<const M: u8>(regs: &mut Regs, table: u32, index: Slot, value: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let (index, reference) = (regs.u32(index) as u64, regs.u64(src));
+        let (index, reference) = (regs.first::<M>(index) as u32 as u64, regs.second::<M>(value));
         let result = runtime::table_set((*regs.exec).context, table, index, reference);
         checked(regs, result)
     }
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_size(regs: &mut Regs, dst: Slot, table: u32) -> Flow {
+pub(in crate::interp) unsafe fn table_size<const M: u8>(regs: &mut Regs, dst: Slot, table: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let table = table_of(regs.exec, table);
@@ -127,7 +127,7 @@ pub(in crate::interp) unsafe fn table_size(regs: &mut Regs, dst: Slot, table: u3
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_grow(regs: &mut Regs, base: Slot, table: u32) -> Flow {
+pub(in crate::interp) unsafe fn table_grow<const M: u8>(regs: &mut Regs, base: Slot, table: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         publish(regs.exec, regs.ip);
@@ -143,7 +143,7 @@ pub(in crate::interp) unsafe fn table_grow(regs: &mut Regs, base: Slot, table: u
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_fill(regs: &mut Regs, base: Slot, table: u32) -> Flow {
+pub(in crate::interp) unsafe fn table_fill<const M: u8>(regs: &mut Regs, base: Slot, table: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [start, _, count] = three(regs, base);
@@ -154,7 +154,7 @@ pub(in crate::interp) unsafe fn table_fill(regs: &mut Regs, base: Slot, table: u
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_copy(regs: &mut Regs, base: Slot, to: u32, from: u32) -> Flow {
+pub(in crate::interp) unsafe fn table_copy<const M: u8>(regs: &mut Regs, base: Slot, to: u32, from: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, count] = three(regs, base);
@@ -165,7 +165,7 @@ pub(in crate::interp) unsafe fn table_copy(regs: &mut Regs, base: Slot, to: u32,
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn table_init(regs: &mut Regs, base: Slot, table: u32, segment: u32) -> Flow {
+pub(in crate::interp) unsafe fn table_init<const M: u8>(regs: &mut Regs, base: Slot, table: u32, segment: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let [destination, source, count] = three(regs, base);
@@ -177,7 +177,7 @@ pub(in crate::interp) unsafe fn table_init(regs: &mut Regs, base: Slot, table: u
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn elem_drop(regs: &mut Regs, segment: u32) -> Flow {
+pub(in crate::interp) unsafe fn elem_drop<const M: u8>(regs: &mut Regs, segment: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         runtime::elem_drop((*regs.exec).context, segment);

@@ -1,0 +1,174 @@
+//! What this processor, operating system and build can do, per event source, and why not: `backedge lwp info`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::capabilities::{Capabilities, CpuidRegisters, LEAF1_ECX_LWP};
+use crate::native;
+
+/// One event source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceInfo {
+    /// Its name.
+    pub name: String,
+    /// Usable here.
+    pub available: bool,
+    /// What it does, or why it is not usable.
+    pub detail: String,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Info {
+    /// CPUID's brand string.
+    pub processor: String,
+    /// CPUID 8000_0001 ECX bit 15.
+    pub lwp_bit: bool,
+    /// CPUID 8000_001C, zero where the leaf does not exist.
+    pub leaf_8000_001c: CpuidRegisters,
+    /// XCR0.
+    pub xcr0: u64,
+    /// What the software unit offers.
+    pub unit: Capabilities,
+    /// The sources.
+    pub sources: Vec<SourceInfo>,
+}
+
+fn brand() -> String {
+    let mut bytes = Vec::new();
+    if CpuidRegisters::of_this_cpu(0x8000_0000).eax >= 0x8000_0004 {
+        for leaf in 0x8000_0002..=0x8000_0004 {
+            let CpuidRegisters { eax, ebx, ecx, edx } = CpuidRegisters::of_this_cpu(leaf);
+            [eax, ebx, ecx, edx]
+                .iter()
+                .for_each(|register| bytes.extend(register.to_le_bytes()));
+        }
+    }
+    String::from_utf8_lossy(&bytes)
+        .trim_matches(['\0', ' '])
+        .to_owned()
+}
+
+/// Opens (and closes) a hardware counter of this thread, as a source of samples would.
+fn hardware_counter() -> Result<(), std::io::Error> {
+    // struct perf_event_attr: type 0 (hardware), size 64 (version 0), config 0 (cycles), then zeros, flags exclude_kernel | exclude_hv.
+    let mut attr = [0u64; 8];
+    attr[0] = 64 << 32;
+    attr[5] = 1 << 5 | 1 << 6;
+    // SAFETY: a live structure of the size it names.
+    let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, attr.as_ptr(), 0, -1, -1, 0) };
+    if fd < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: just opened.
+    unsafe { libc::close(fd as libc::c_int) };
+    Ok(())
+}
+
+/// Looks.
+pub fn collect() -> Info {
+    let max = CpuidRegisters::of_this_cpu(0x8000_0000).eax;
+    let leaf = |number| {
+        if max >= number {
+            CpuidRegisters::of_this_cpu(number)
+        } else {
+            CpuidRegisters::default()
+        }
+    };
+    let lwp_bit = leaf(0x8000_0001).ecx & LEAF1_ECX_LWP != 0;
+    let leaf_8000_001c = leaf(0x8000_001C);
+    let xcr0 = native::xcr0();
+    let source = |name: &str, available: bool, detail: String| SourceInfo {
+        name: name.into(),
+        available,
+        detail,
+    };
+    let native_detail = if native::available() {
+        "the processor's own instructions".to_owned()
+    } else if !lwp_bit {
+        "CPUID 8000_0001 ECX[15] is 0: this processor has no LWP (only AMD family 15h had it)"
+            .to_owned()
+    } else if leaf_8000_001c.eax & 1 == 0 {
+        "the operating system has not enabled LWP (CPUID 8000_001C EAX[0] is 0)".to_owned()
+    } else {
+        "the operating system does not save LWP state (XCR0[62] is 0)".to_owned()
+    };
+    let perf = match hardware_counter() {
+        Ok(()) => source(
+            "perf",
+            false,
+            "hardware counters work; turning their samples into records is not built yet".into(),
+        ),
+        Err(error) => source("perf", false, format!("no hardware counter: {error}")),
+    };
+    Info {
+        processor: brand(),
+        lwp_bit,
+        leaf_8000_001c,
+        xcr0,
+        unit: Capabilities::UNIT,
+        sources: vec![
+            source(
+                "inline",
+                true,
+                "generated code writes the records itself".into(),
+            ),
+            source(
+                "trap",
+                true,
+                "LWP instructions are executed by a SIGILL handler, about 10 us each".into(),
+            ),
+            source("native", native::available(), native_detail),
+            perf,
+            source("replay", true, "saved record files".into()),
+        ],
+    }
+}
+
+impl fmt::Display for Info {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CpuidRegisters { eax, ebx, ecx, edx } = self.leaf_8000_001c;
+        writeln!(f, "processor  {}", self.processor)?;
+        writeln!(
+            f,
+            "LWP bit    {}",
+            if self.lwp_bit { "set" } else { "clear" }
+        )?;
+        writeln!(
+            f,
+            "8000_001C  EAX={eax:08x} EBX={ebx:08x} ECX={ecx:08x} EDX={edx:08x}"
+        )?;
+        writeln!(f, "XCR0       {:#x}", self.xcr0)?;
+        for source in &self.sources {
+            writeln!(
+                f,
+                "{:<10} {:<3} {}",
+                source.name,
+                if source.available { "yes" } else { "no" },
+                source.detail
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_source_says_yes_or_why_not() {
+        let info = collect();
+        let names: Vec<&str> = info
+            .sources
+            .iter()
+            .map(|source| source.name.as_str())
+            .collect();
+        assert_eq!(names, ["inline", "trap", "native", "perf", "replay"]);
+        assert!(info.sources.iter().all(|source| !source.detail.is_empty()));
+        assert_eq!(info.sources[2].available, native::available());
+        let json = serde_json::to_string(&info).unwrap();
+        assert_eq!(serde_json::from_str::<Info>(&json).unwrap(), info);
+    }
+}
