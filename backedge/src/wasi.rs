@@ -23,7 +23,7 @@
 //! # Ok::<(), backedge::Error>(())
 //! ```
 //!
-//! A guest's `proc_exit` arrives as an error that downcasts to [`I32Exit`](crate::I32Exit), also for code 0.
+//! A guest's `proc_exit` arrives as an error that downcasts to [`I32Exit`], also for code 0.
 
 use crate::func::HostFunc;
 use crate::types::FuncType;

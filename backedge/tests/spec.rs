@@ -57,19 +57,9 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
 struct Total {
     scripts: usize,
     assertions: usize,
-    superseded: usize,
     compiled: [usize; 2],
     uncompiled: Vec<String>,
     failures: Vec<Failure>,
-}
-
-/// Whether a module that loaded is one that version 1 rejects and a later version accepts: then the assertion of version 1 no longer holds.
-fn superseded(failure: &Failure) -> bool {
-    let Some(module) = &failure.accepted else {
-        return false;
-    };
-    failure.script.starts_with("wasm-v1/")
-        && wasmparser::Validator::new_with_features(wasmparser::WasmFeatures::WASM1).validate_all(module).is_err()
 }
 
 fn run_all(config: &Config, scripts: &[Script]) -> Total {
@@ -86,13 +76,7 @@ fn run_all(config: &Config, scripts: &[Script]) -> Total {
                     assertions: 0,
                     compiled: [0; 2],
                     uncompiled: Vec::new(),
-                    failures: vec![Failure {
-                        script: script.name.clone(),
-                        line: 0,
-                        column: 0,
-                        message: format!("{error:#}"),
-                        accepted: None,
-                    }],
+                    failures: vec![Failure { script: script.name.clone(), line: 0, column: 0, message: format!("{error:#}") }],
                 });
             let mut total = total.lock().expect("no worker panics while it holds this");
             total.scripts += 1;
@@ -100,13 +84,7 @@ fn run_all(config: &Config, scripts: &[Script]) -> Total {
             total.uncompiled.extend(uncompiled);
             total.compiled[0] += compiled[0];
             total.compiled[1] += compiled[1];
-            for failure in failures {
-                if superseded(&failure) {
-                    total.superseded += 1;
-                } else {
-                    total.failures.push(failure);
-                }
-            }
+            total.failures.extend(failures);
         }
     };
     std::thread::scope(|scope| {
@@ -133,11 +111,10 @@ fn main() {
         }
         let total = run_all(&config, &scripts);
         println!(
-            "spec suite, {name}: {} scripts, {} assertions, {} failed, {} superseded; {} versions by tier 1, {} by tier 2, {} not compiled",
+            "spec suite, {name}: {} scripts, {} assertions, {} failed; {} versions by tier 1, {} by tier 2, {} not compiled",
             total.scripts,
             total.assertions,
             total.failures.len(),
-            total.superseded,
             total.compiled[0],
             total.compiled[1],
             total.uncompiled.len()

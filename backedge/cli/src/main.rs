@@ -18,6 +18,7 @@ use failure::Failure;
 use options::{Command, Options};
 
 fn main() {
+    log_to_stderr();
     let options = Options::parse_from(arguments::with_subcommand(std::env::args_os()));
     let outcome = match options.command {
         Command::Run(run) => run::run(&run),
@@ -30,4 +31,12 @@ fn main() {
         failure.exit_code()
     });
     std::process::exit(code);
+}
+
+/// With `BACKEDGE_LOG` set (e.g. `vm=debug`), what the libraries trace goes to standard error.
+fn log_to_stderr() {
+    use tracing_subscriber::EnvFilter;
+    if let Ok(filter) = EnvFilter::try_from_env("BACKEDGE_LOG") {
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    }
 }

@@ -18,7 +18,8 @@ use std::time::Duration;
       backedge run --invoke add math.wasm 1 2      call an exported function\n  \
       backedge run --report prog.wasm              and say what the engine saw and did\n  \
       backedge inspect prog.wasm                   imports, exports, functions by size\n\n\
-    Exit codes: the program's own; 134 trap or deadline; 1 a file that does not load; 2 wrong usage."
+    Exit codes: the program's own; 134 trap or deadline; 1 a file that does not load; 2 wrong usage.\n\
+    BACKEDGE_LOG=vm=debug prints what the engine does, with its usual filters."
 )]
 pub struct Options {
     /// What to do.
