@@ -162,6 +162,22 @@ fn switches_do_not_pile_up_frames() {
     }
 }
 
+#[test]
+fn a_frame_that_moved_to_compiled_code_is_in_the_backtrace_once() {
+    let engine = engine(EngineConfig { hot_interpreter: 50, deterministic: true, ..EngineConfig::default() });
+    let mut guest = Guest::new(
+        &engine,
+        "(module (func $f (export \"f\") (param i32) (result i32)
+            (loop $again (br_if $again (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))
+            (i32.div_u (i32.const 1) (local.get 0)))
+         (func $outer (export \"outer\") (param i32) (result i32) (call $f (local.get 0))))",
+    );
+    let Unwind::Trap { frames, .. } = *guest.call("outer", &[1000]).expect_err("it divides by zero") else { panic!("not a trap") };
+    let names: Vec<_> = frames.iter().map(|frame| frame.name.as_deref().unwrap_or("")).collect();
+    assert_eq!(names, ["f", "outer"]);
+    assert!(guest.loaded.code.versions().iter().any(|version| matches!(version.entrance, vm::code::Entrance::Loop(_))));
+}
+
 /// Eight targets, a loop that calls them by a pattern, and loads and stores.
 const DISPATCH: &str = "(module
     (memory 1)

@@ -27,6 +27,8 @@ pub enum Activation {
     Compiled {
         /// See `VmStoreContext::exit_fp`.
         outer_exit_fp: usize,
+        /// It goes on with the innermost frame of the interpreter's activation outside this one, which a backtrace then leaves out.
+        continues_frame: bool,
     },
     /// The interpreter, running frames from `first` on of the store's interpreter stack, all of this context.
     Interpreter {
@@ -115,17 +117,20 @@ unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, usize)>) -> V
     let mut exit_fp = store.context.exit_fp;
     let mut start = start;
     let mut last = store.interp.depth();
+    let mut continued = false;
     for activation in store.activations.iter().rev() {
         match *activation {
             Activation::Interpreter { context, first } => {
                 // SAFETY: an activation's context is live as long as it runs.
                 let module = unsafe { &instance(context).module };
-                for (function, offset) in store.interp.frames_between(first, last) {
+                let skipped = usize::from(std::mem::take(&mut continued));
+                for (function, offset) in store.interp.frames_between(first, last).skip(skipped) {
                     frames.push(registry::frame(module, function, offset));
                 }
                 last = first;
             }
-            Activation::Compiled { outer_exit_fp } => {
+            Activation::Compiled { outer_exit_fp, continues_frame } => {
+                continued = continues_frame;
                 // SAFETY: `exit_fp` is the frame of a thunk still on the wasm stack (invariant 4 of `crate::entry`); its two words are its
                 // caller's frame and pc. Frames of compiled code and adapters have the same shape (preserve_frame_pointers).
                 let (mut pc, mut fp, mut exact) = match start.take() {
@@ -252,7 +257,7 @@ unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> 
         match code.code_to_run(function) {
             Some(compiled) => {
                 let adapter = code.enter_adapter(function).map_err(|error| internal(&error))?;
-                match run_compiled(context, adapter, compiled, slots)? {
+                match run_compiled(context, adapter, compiled, slots, false)? {
                     Finish::Returned => Ok(()),
                     Finish::Left => resume(context, slots),
                 }
@@ -311,12 +316,12 @@ enum Finish {
 ///
 /// # Safety
 /// `adapter` fits `code`'s signature; the rest as in [`call_function`].
-unsafe fn run_compiled(context: *mut VmContext, adapter: usize, code: usize, slots: *mut u64) -> Outcome<Finish> {
+unsafe fn run_compiled(context: *mut VmContext, adapter: usize, code: usize, slots: *mut u64, continues_frame: bool) -> Outcome<Finish> {
     // SAFETY: the caller's promise. Raw pointers throughout: the code may call back into Rust that uses the same store.
     unsafe {
         let store = store_state(context);
         let outer_exit_fp = (*store).context.exit_fp;
-        (*store).activations.push(Activation::Compiled { outer_exit_fp });
+        (*store).activations.push(Activation::Compiled { outer_exit_fp, continues_frame });
         let landed = enter(adapter, code, slots, context, &raw mut (*store).context);
         let outcome = if landed == 0 {
             Ok(Finish::Returned)
@@ -381,7 +386,7 @@ pub unsafe fn enter_loop(context: *mut VmContext, code: *const u8, function: u32
         let count = call_slots(instance(context).module.function_type(function));
         let mut slots: smallvec::SmallVec<[u64; 8]> = smallvec::smallvec![0; count];
         slots[0] = (*(*context).store).switch_buffer as u64;
-        if run_compiled(context, adapter, code as usize, slots.as_mut_ptr())? == Finish::Left {
+        if run_compiled(context, adapter, code as usize, slots.as_mut_ptr(), true)? == Finish::Left {
             return Ok(false);
         }
         let given = crate::store::result_slots(instance(context).module.function_type(function));
