@@ -229,7 +229,13 @@ fn a_lying_profile_changes_no_result() {
             deterministic: true,
             // The smallest ring there is: it overflows all the time.
             ring: RingConfig { buffer_bytes: 1024, interval1: 3, random_bits: 1, ..RingConfig::default() },
-            budgets: lwp_feedback::policy::Budgets { min_samples: 1, min_share: 0.01, min_target_share: 0.01, max_targets: 1 + seed as usize % 4, ..Default::default() },
+            budgets: lwp_feedback::policy::Budgets {
+                min_samples: 1,
+                min_share: 0.01,
+                min_target_share: 0.01,
+                max_targets: 1 + seed as usize % 4,
+                ..Default::default()
+            },
             ..EngineConfig::default()
         });
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -274,7 +280,13 @@ fn a_lying_profile_changes_no_result() {
 
 #[test]
 fn without_feedback_no_plan_is_made() {
-    let config = EngineConfig { hot_interpreter: 1, hot_baseline: 100, deterministic: true, feedback: FeedbackPolicy::Off, ..EngineConfig::default() };
+    let config = EngineConfig {
+        hot_interpreter: 1,
+        hot_baseline: 100,
+        deterministic: true,
+        feedback: FeedbackPolicy::Off,
+        ..EngineConfig::default()
+    };
     let engine = engine(config);
     let mut guest = Guest::new(&engine, DISPATCH);
     for _ in 0..5 {

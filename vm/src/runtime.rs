@@ -10,7 +10,7 @@ use crate::layout::{KIND_HOST, SWITCH_HEADER_BYTES, SwitchHeader, VmContext, VmF
 use crate::registry;
 use crate::signals;
 use crate::stack::GUARD_BYTES;
-use crate::store::{HostError, HostCall, HostContext, Instance, InstanceRef, StoreState, call_slots};
+use crate::store::{HostCall, HostContext, HostError, Instance, InstanceRef, StoreState, call_slots};
 use crate::tiering::ModuleCode;
 use crate::trap::{Frame, Outcome, TrapCode, Unwind};
 use std::cell::Cell;

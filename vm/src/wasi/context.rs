@@ -15,13 +15,7 @@ pub struct Context {
 }
 
 impl Host for Context {
-    fn call(
-        &mut self,
-        snapshot: Snapshot,
-        function: Function,
-        memory: &mut [u8],
-        arguments: &[u64],
-    ) -> Result<u32, Stop> {
+    fn call(&mut self, snapshot: Snapshot, function: Function, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop> {
         answer(&mut self.inner, snapshot, function, memory, arguments)
     }
 }
@@ -69,9 +63,7 @@ impl Default for Builder {
 impl Builder {
     /// A guest that sees nothing.
     pub fn new() -> Builder {
-        Builder {
-            inner: sync::WasiCtxBuilder::new().build(),
-        }
+        Builder { inner: sync::WasiCtxBuilder::new().build() }
     }
 
     /// Adds a command line argument; the first is the program's name.
@@ -79,9 +71,7 @@ impl Builder {
     /// # Errors
     /// [`BuildError::Text`].
     pub fn arg(&mut self, arg: &str) -> Result<&mut Builder, BuildError> {
-        self.inner
-            .push_arg(arg)
-            .map_err(|error| text_error(arg, &error))?;
+        self.inner.push_arg(arg).map_err(|error| text_error(arg, &error))?;
         Ok(self)
     }
 
@@ -90,9 +80,7 @@ impl Builder {
     /// # Errors
     /// [`BuildError::Text`].
     pub fn env(&mut self, name: &str, value: &str) -> Result<&mut Builder, BuildError> {
-        self.inner
-            .push_env(name, value)
-            .map_err(|error| text_error(name, &error))?;
+        self.inner.push_env(name, value).map_err(|error| text_error(name, &error))?;
         Ok(self)
     }
 
@@ -100,24 +88,13 @@ impl Builder {
     ///
     /// # Errors
     /// [`BuildError::Directory`] where it cannot be opened.
-    pub fn preopened_dir(
-        &mut self,
-        host: impl AsRef<Path>,
-        guest: &str,
-    ) -> Result<&mut Builder, BuildError> {
+    pub fn preopened_dir(&mut self, host: impl AsRef<Path>, guest: &str) -> Result<&mut Builder, BuildError> {
         let path = host.as_ref();
-        let dir = Dir::open_ambient_dir(path, ambient_authority()).map_err(|source| {
-            BuildError::Directory {
-                path: path.to_owned(),
-                source,
-            }
-        })?;
+        let dir =
+            Dir::open_ambient_dir(path, ambient_authority()).map_err(|source| BuildError::Directory { path: path.to_owned(), source })?;
         self.inner
             .push_preopened_dir(Box::new(sync::dir::Dir::from_cap_std(dir)), guest)
-            .map_err(|error| BuildError::Table {
-                guest: guest.to_owned(),
-                reason: error.to_string(),
-            })?;
+            .map_err(|error| BuildError::Table { guest: guest.to_owned(), reason: error.to_string() })?;
         Ok(self)
     }
 
@@ -168,10 +145,7 @@ impl Builder {
 }
 
 fn text_error(text: &str, error: &wasi_common::StringArrayError) -> BuildError {
-    BuildError::Text {
-        text: text.to_owned(),
-        reason: error.to_string(),
-    }
+    BuildError::Text { text: text.to_owned(), reason: error.to_string() }
 }
 
 /// A buffer that collects what a guest writes; clones share it. Bytes beyond its capacity are refused with an I/O error.
@@ -184,10 +158,7 @@ pub struct OutputBuffer {
 impl OutputBuffer {
     /// An empty buffer for at most `capacity` bytes.
     pub fn new(capacity: usize) -> OutputBuffer {
-        OutputBuffer {
-            bytes: Arc::default(),
-            capacity,
-        }
+        OutputBuffer { bytes: Arc::default(), capacity }
     }
 
     /// What was written so far.
@@ -221,9 +192,7 @@ mod tests {
 
     /// Calls with arguments that fit in u32.
     fn call(context: &mut Context, function: Function, memory: &mut [u8], args: &[u64]) -> u32 {
-        context
-            .call(Snapshot::Preview1, function, memory, args)
-            .unwrap()
+        context.call(Snapshot::Preview1, function, memory, args).unwrap()
     }
 
     fn word(memory: &[u8], at: usize) -> u32 {
@@ -237,21 +206,12 @@ mod tests {
         builder.env("K", "V").unwrap();
         let mut context = builder.build();
         let mut memory = vec![0; 1024];
-        assert_eq!(
-            call(&mut context, Function::ArgsSizesGet, &mut memory, &[0, 4]),
-            0
-        );
+        assert_eq!(call(&mut context, Function::ArgsSizesGet, &mut memory, &[0, 4]), 0);
         assert_eq!((word(&memory, 0), word(&memory, 4)), (2, 8));
-        assert_eq!(
-            call(&mut context, Function::ArgsGet, &mut memory, &[16, 64]),
-            0
-        );
+        assert_eq!(call(&mut context, Function::ArgsGet, &mut memory, &[16, 64]), 0);
         assert_eq!(&memory[64..72], b"prog\0-x\0");
         assert_eq!((word(&memory, 16), word(&memory, 20)), (64, 69));
-        assert_eq!(
-            call(&mut context, Function::EnvironGet, &mut memory, &[16, 64]),
-            0
-        );
+        assert_eq!(call(&mut context, Function::EnvironGet, &mut memory, &[16, 64]), 0);
         assert_eq!(&memory[64..68], b"K=V\0");
     }
 
@@ -264,22 +224,12 @@ mod tests {
         let mut memory = vec![0; 1024];
         memory[0..4].copy_from_slice(&100u32.to_le_bytes());
         memory[4..8].copy_from_slice(&10u32.to_le_bytes());
-        assert_eq!(
-            call(&mut context, Function::FdRead, &mut memory, &[0, 0, 1, 8]),
-            0
-        );
+        assert_eq!(call(&mut context, Function::FdRead, &mut memory, &[0, 0, 1, 8]), 0);
         assert_eq!(word(&memory, 8), 5);
         memory[4..8].copy_from_slice(&5u32.to_le_bytes());
-        assert_eq!(
-            call(&mut context, Function::FdWrite, &mut memory, &[1, 0, 1, 8]),
-            0
-        );
+        assert_eq!(call(&mut context, Function::FdWrite, &mut memory, &[1, 0, 1, 8]), 0);
         assert_eq!(out.contents(), b"input");
-        assert_eq!(
-            call(&mut context, Function::FdClose, &mut memory, &[77]),
-            8,
-            "EBADF"
-        );
+        assert_eq!(call(&mut context, Function::FdClose, &mut memory, &[77]), 8, "EBADF");
     }
 
     #[test]
@@ -289,25 +239,13 @@ mod tests {
         builder.preopened_dir(&dir, "/data").unwrap();
         let mut context = builder.build();
         let mut memory = vec![0; 1024];
-        assert_eq!(
-            call(&mut context, Function::FdPrestatGet, &mut memory, &[3, 0]),
-            0
-        );
+        assert_eq!(call(&mut context, Function::FdPrestatGet, &mut memory, &[3, 0]), 0);
         assert_eq!(word(&memory, 4), 5);
-        assert_eq!(
-            call(&mut context, Function::FdPrestatGet, &mut memory, &[4, 0]),
-            8
-        );
+        assert_eq!(call(&mut context, Function::FdPrestatGet, &mut memory, &[4, 0]), 8);
         memory[100..112].copy_from_slice(b"../etc/passw");
         let open = [3, 0, 100, 12, 0, 2, 0, 0, 200];
-        assert_ne!(
-            call(&mut context, Function::PathOpen, &mut memory, &open),
-            0
-        );
-        assert!(matches!(
-            Builder::new().preopened_dir("/no/such/dir", "/"),
-            Err(BuildError::Directory { .. })
-        ));
+        assert_ne!(call(&mut context, Function::PathOpen, &mut memory, &open), 0);
+        assert!(matches!(Builder::new().preopened_dir("/no/such/dir", "/"), Err(BuildError::Directory { .. })));
     }
 
     #[test]
@@ -315,31 +253,14 @@ mod tests {
         let mut context = Builder::new().build();
         let mut memory = vec![0; 64];
         for snapshot in Snapshot::ALL {
-            assert!(matches!(
-                context.call(snapshot, Function::ProcExit, &mut memory, &[200]),
-                Err(Stop::Exit(200))
-            ));
+            assert!(matches!(context.call(snapshot, Function::ProcExit, &mut memory, &[200]), Err(Stop::Exit(200))));
             assert!(matches!(
                 context.call(snapshot, Function::RandomGet, &mut memory, &[60, 8]),
-                Err(Stop::Fault {
-                    function: "random_get",
-                    ..
-                })
+                Err(Stop::Fault { function: "random_get", .. })
             ));
         }
-        assert_eq!(
-            call(&mut context, Function::RandomGet, &mut memory, &[0, 64]),
-            0
-        );
+        assert_eq!(call(&mut context, Function::RandomGet, &mut memory, &[0, 64]), 0);
         assert!(memory.iter().any(|&byte| byte != 0));
-        assert_eq!(
-            call(
-                &mut context,
-                Function::ClockTimeGet,
-                &mut memory,
-                &[0, 1, 0]
-            ),
-            0
-        );
+        assert_eq!(call(&mut context, Function::ClockTimeGet, &mut memory, &[0, 1, 0]), 0);
     }
 }

@@ -25,13 +25,7 @@ pub trait Host: Send {
     ///
     /// # Errors
     /// [`Stop`] where the guest must not go on.
-    fn call(
-        &mut self,
-        snapshot: Snapshot,
-        function: Function,
-        memory: &mut [u8],
-        arguments: &[u64],
-    ) -> Result<u32, Stop>;
+    fn call(&mut self, snapshot: Snapshot, function: Function, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop>;
 }
 
 /// Why a guest does not go on after a call.

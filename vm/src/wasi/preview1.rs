@@ -8,9 +8,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 use wasi_common::WasiCtx;
-use wasi_common::snapshots::{
-    preview_0::wasi_unstable as unstable, preview_1::wasi_snapshot_preview1 as snapshot1,
-};
+use wasi_common::snapshots::{preview_0::wasi_unstable as unstable, preview_1::wasi_snapshot_preview1 as snapshot1};
 use wasmparser::{FuncType, ValType};
 use wiggle::GuestMemory;
 
