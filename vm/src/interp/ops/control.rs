@@ -288,6 +288,9 @@ pub(in crate::interp) unsafe fn slow(regs: &mut Regs) -> Flow {
                 let entry = table_of(regs.exec, table as u32);
                 let entry = *(*entry).base.add(regs.u32(callee) as usize);
                 let callee = entry.reference as *const VmFunc;
+                if (*callee).context != (*regs.exec).context {
+                    return call_out(regs, callee, base);
+                }
                 call_own_slowly(regs, (*callee).index, base)
             }
             op => unreachable!("{op:?} has no slow way"),
@@ -351,7 +354,10 @@ pub(in crate::interp) unsafe fn call_indirect<const M: u8>(regs: &mut Regs, tabl
             return regs.trap(if entry.signature == 0 { TrapCode::IndirectCallToNull } else { TrapCode::BadSignature });
         }
         let callee = entry.reference as *const VmFunc;
-        if (*callee).context == (*regs.exec).context { call_own(regs, (*callee).index, base) } else { call_out(regs, callee, base) }
+        if (*callee).context != (*regs.exec).context {
+            return Flow::Slow;
+        }
+        call_own(regs, (*callee).index, base)
     }
 }
 
