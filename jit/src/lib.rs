@@ -1,1 +1,23 @@
-//! skeleton
+//! backedge's compiler: WebAssembly functions to machine code, through Cranelift.
+//!
+//! Enters: a [`vm::code::CompileRequest`] (module, function, entrance, tier, plan). Leaves: a [`vm::code::CompiledCode`], relocatable
+//! bytes with their tables. Nothing here places code, runs it, or knows an address.
+//!
+//! Reading order, which is the data flow: [`compiler`] drives `scan` (one pass over the operators: liveness, loops, calls), `plan`
+//! (advice from feedback, checked), `translate` (operators to CLIF), Cranelift, and `finish` (its tables into ours). `adapter` makes
+//! the bridges between calling conventions.
+//!
+//! What is absent: no I/O, no global state, no clock.
+#![forbid(unsafe_code)]
+
+mod adapter;
+pub mod compiler;
+mod finish;
+mod inlinable;
+mod plan;
+mod scan;
+mod translate;
+mod traps;
+mod types;
+
+pub use compiler::{CraneliftCompiler, Options};

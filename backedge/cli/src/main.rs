@@ -1,2 +1,42 @@
-//! skeleton
-fn main() {}
+//! The `backedge` command.
+//!
+//! Enters: the command line. Leaves: what the guest prints, its exit code, and with `--report` a report. One file a subcommand;
+//! [`failure`] holds what goes wrong and the exit code of each.
+
+mod arguments;
+mod dump;
+mod failure;
+mod inspect;
+mod invoke;
+mod options;
+mod report;
+mod run;
+mod scripts;
+
+use clap::Parser;
+use failure::Failure;
+use options::{Command, Options};
+
+fn main() {
+    log_to_stderr();
+    let options = Options::parse_from(arguments::with_subcommand(std::env::args_os()));
+    let outcome = match options.command {
+        Command::Run(run) => run::run(&run),
+        Command::Inspect(inspect) => inspect::inspect(&inspect).map(|()| 0),
+        Command::Dump(dump) => dump::dump(&dump).map(|()| 0),
+        Command::Wast(wast) => scripts::run(&wast),
+    };
+    let code = outcome.unwrap_or_else(|failure: Failure| {
+        eprintln!("{failure}");
+        failure.exit_code()
+    });
+    std::process::exit(code);
+}
+
+/// With `BACKEDGE_LOG` set (e.g. `vm=debug`), what the libraries trace goes to standard error.
+fn log_to_stderr() {
+    use tracing_subscriber::EnvFilter;
+    if let Ok(filter) = EnvFilter::try_from_env("BACKEDGE_LOG") {
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    }
+}

@@ -16,6 +16,7 @@ mod thread;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
@@ -162,8 +163,11 @@ struct Core {
     interval: Duration,
     last_poll: Option<Instant>,
     counters: Counters,
-    /// The named thread does nothing else: all its CPU time is the monitor's.
-    owns_thread: bool,
+    /// The named thread, once it runs. It does nothing else: all its CPU time is the monitor's.
+    owner: Option<ThreadId>,
+    /// CPU time of the named thread, and of polls on other threads. Nanoseconds.
+    owner_cpu_ns: u64,
+    other_cpu_ns: u64,
 }
 
 /// The monitor. Shared by reference; the work happens in whoever calls [`Self::poll_once`] or polls [`Self::run`], or on the thread of
@@ -218,7 +222,9 @@ impl Monitor {
                 interval,
                 last_poll: None,
                 counters: Counters::new(),
-                owns_thread: false,
+                owner: None,
+                owner_cpu_ns: 0,
+                other_cpu_ns: 0,
             }),
             started: (Instant::now(), time_stamp()),
         }
@@ -346,11 +352,12 @@ impl Monitor {
             core.listener.polled(&summary);
         }
         let cpu_after = stats::thread_cpu_ns();
-        core.counters.cpu_ns = if core.owns_thread {
-            cpu_after
+        if core.owner == Some(std::thread::current().id()) {
+            core.owner_cpu_ns = cpu_after;
         } else {
-            core.counters.cpu_ns + cpu_after.saturating_sub(cpu_before)
-        };
+            core.other_cpu_ns += cpu_after.saturating_sub(cpu_before);
+        }
+        core.counters.cpu_ns = core.owner_cpu_ns + core.other_cpu_ns;
         summary
     }
 

@@ -19,11 +19,11 @@ impl Monitor {
             .enable_time()
             .build()?;
         let monitor = self.clone();
-        lock(&self.core).owns_thread = true;
         let handle = std::thread::Builder::new()
             .name("backedge-monitor".into())
             .spawn(move || {
                 block_signals();
+                lock(&monitor.core).owner = Some(std::thread::current().id());
                 runtime.block_on(monitor.run());
             })?;
         Ok(MonitorThread {

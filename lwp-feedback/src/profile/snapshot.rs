@@ -151,8 +151,26 @@ pub enum NotInlinable {
     UnsupportedOperator,
     /// It calls itself.
     Recursive,
+    /// It calls other functions.
+    HasCall,
+    /// Its body or its locals are above the compiler's limit.
+    TooLarge,
     /// Its translation failed.
     NotTranslatable,
+}
+
+impl std::fmt::Display for NotInlinable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            NotInlinable::Imported => "imported",
+            NotInlinable::HasLoop => "has a loop",
+            NotInlinable::UnsupportedOperator => "has an operator that is not inlined",
+            NotInlinable::Recursive => "calls itself",
+            NotInlinable::HasCall => "has a call",
+            NotInlinable::TooLarge => "too large",
+            NotInlinable::NotTranslatable => "not translatable",
+        })
+    }
 }
 
 pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnapshot {

@@ -1,0 +1,34 @@
+//! The short form: `backedge FILE ARGS…` means `backedge run FILE ARGS…`.
+
+use std::ffi::OsString;
+
+/// Words that are not a file to run when they come first.
+const KNOWN: [&str; 8] = ["run", "inspect", "dump", "wast", "help", "--help", "--version", "-V"];
+
+/// Inserts `run` where the command line starts with a file or with an option of `run`.
+pub fn with_subcommand(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = args.collect();
+    let short = args.get(1).is_some_and(|first| first != "-h" && !KNOWN.iter().any(|known| first == known));
+    if short {
+        args.insert(1, "run".into());
+    }
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(args: &[&str]) -> Vec<OsString> {
+        with_subcommand(args.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn a_file_is_run() {
+        assert_eq!(parsed(&["backedge", "a.wasm", "run"])[1], "run");
+        assert_eq!(parsed(&["backedge", "--report", "a.wasm"])[1], "run");
+        assert_eq!(parsed(&["backedge", "inspect", "a.wasm"])[1], "inspect");
+        assert_eq!(parsed(&["backedge"]).len(), 1);
+        assert_eq!(parsed(&["backedge", "-h"])[1], "-h");
+    }
+}

@@ -1,0 +1,89 @@
+//! `backedge dump`: one stage of one function, or of all.
+
+use crate::failure::Failure;
+use crate::options::{Dump, DumpTier, Stage};
+use crate::run::load;
+use backedge::{Config, Engine, Module, TierPolicy};
+use std::io::Write;
+use vm::code::{CompileRequest, Entrance, Tier};
+
+/// Prints the stage.
+pub fn dump(options: &Dump) -> Result<(), Failure> {
+    let mut config = Config::new();
+    if matches!(options.stage, Stage::Bytecode) {
+        config.tier(TierPolicy::Interpreter);
+    } else {
+        // A policy with a compiler, and without threads of its own.
+        config.tier(TierPolicy::Optimizing);
+    }
+    let engine = Engine::new(&config).map_err(|error| Failure::Load(format!("cannot start the engine: {error:#}")))?;
+    let module = load(&engine, &options.file)?;
+    let functions = match &options.func {
+        Some(name) => vec![find(&module, name)?],
+        None => {
+            let inner = &module.loaded().module;
+            (inner.imported_functions..inner.functions.len() as u32).collect()
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    for function in functions {
+        let text = stage(&module, function, options)?;
+        let name = module.loaded().module.function_name(function).unwrap_or("<no name>");
+        // A reader that went away (`| head`) is no failure.
+        if writeln!(out, ";; function {function} {name}\n{}\n", text.trim_end()).is_err() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// A defined function by index, by its name, or by an export's.
+fn find(module: &Module, name: &str) -> Result<u32, Failure> {
+    let inner = &module.loaded().module;
+    let count = inner.functions.len() as u32;
+    let by_export = || {
+        inner.exports.iter().find_map(|(export, item)| match item {
+            vm::module::ExportItem::Func(index) if export == name => Some(*index),
+            _ => None,
+        })
+    };
+    let function = name
+        .parse::<u32>()
+        .ok()
+        .filter(|&index| index < count)
+        .or_else(|| (0..count).find(|&index| inner.function_name(index) == Some(name)))
+        .or_else(by_export)
+        .ok_or_else(|| Failure::Usage(format!("no function `{name}`: expected a name, an export or an index below {count}")))?;
+    match inner.defined(function) {
+        Some(_) => Ok(function),
+        None => Err(Failure::Usage(format!("function `{name}` is imported"))),
+    }
+}
+
+fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failure> {
+    if let Stage::Bytecode = options.stage {
+        return Ok(module.loaded().code.bytecode(function).to_string());
+    }
+    let compiler = module.engine().vm().compiler().ok_or_else(|| Failure::Load("this build has no compiler".into()))?;
+    let baseline = matches!(options.tier, DumpTier::Baseline);
+    let request = CompileRequest {
+        module: module.loaded().module.clone(),
+        function,
+        entrance: Entrance::Body,
+        tier: if baseline { Tier::Baseline } else { Tier::Optimizing },
+        version: 1,
+        plan: None,
+        sites: baseline,
+        countdowns: baseline,
+        listing: true,
+    };
+    let code = match compiler.compile(&request) {
+        Ok(code) => code,
+        Err(error) => return Ok(format!("; {error}")),
+    };
+    let listing = code.listing.unwrap_or_default();
+    Ok(match options.stage {
+        Stage::Asm => listing.assembly,
+        _ => format!("; as translated\n{}\n; as optimized\n{}", listing.clif.trim_end(), listing.optimized),
+    })
+}

@@ -1,0 +1,81 @@
+//! What goes wrong in the command, as one line for a person, and the exit code of each kind.
+
+use backedge::{Error, Trap, WasmBacktrace};
+use std::fmt;
+use std::path::Path;
+
+/// A failure of the command.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line asks for something that is not there.
+    Usage(String),
+    /// A file cannot be read, is not a module, or does not instantiate.
+    Load(String),
+    /// The guest trapped or passed its deadline.
+    Trap {
+        /// What happened.
+        message: String,
+        /// The wasm frames, as printed lines.
+        backtrace: Option<String>,
+    },
+    /// A spec script's assertions failed; they were printed.
+    Script(String),
+}
+
+impl Failure {
+    /// 2 usage, 1 load, 134 (128 + SIGABRT, as wasmtime's command) trap.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Failure::Usage(_) => 2,
+            Failure::Load(_) | Failure::Script(_) => 1,
+            Failure::Trap { .. } => 134,
+        }
+    }
+
+    /// The failure of a file that could not be read.
+    pub fn read(path: &Path, error: &std::io::Error) -> Failure {
+        use std::io::ErrorKind;
+        let path = path.display();
+        Failure::Load(match error.kind() {
+            ErrorKind::NotFound => format!("no such file: `{path}`"),
+            ErrorKind::IsADirectory => {
+                format!("`{path}` is a directory, expected a .wasm or .wat file")
+            }
+            ErrorKind::PermissionDenied => format!("no permission to read `{path}`"),
+            _ => format!("cannot read `{path}`: {error}"),
+        })
+    }
+
+    /// The failure of running a guest.
+    pub fn stopped(error: &Error) -> Failure {
+        let backtrace = error.downcast_ref::<WasmBacktrace>().map(ToString::to_string);
+        let message = match error.downcast_ref::<Trap>() {
+            Some(Trap::Interrupt) => "the guest passed its deadline".to_owned(),
+            Some(trap) => format!("wasm trap: {trap}"),
+            None => {
+                // The chain without the backtrace, which is printed below it.
+                let causes: Vec<String> =
+                    error.chain().map(ToString::to_string).filter(|cause| Some(cause) != backtrace.as_ref()).collect();
+                causes.join(": ")
+            }
+        };
+        Failure::Trap { message, backtrace }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(message) | Failure::Load(message) | Failure::Script(message) => {
+                write!(f, "error: {message}")
+            }
+            Failure::Trap { message, backtrace } => {
+                write!(f, "error: {message}")?;
+                match backtrace {
+                    Some(backtrace) => write!(f, "\n{backtrace}"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}

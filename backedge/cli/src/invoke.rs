@@ -1,0 +1,119 @@
+//! `--invoke`: arguments from text to values of the function's types, results from values to text.
+
+use crate::failure::Failure;
+use backedge::{AsContextMut, ExternType, FuncType, Instance, Module, Val, ValType};
+use std::io::Write;
+
+/// A call that fits its function.
+pub struct Call {
+    name: String,
+    ty: FuncType,
+    args: Vec<Val>,
+}
+
+/// Checks the export and turns the arguments into values.
+pub fn prepare(module: &Module, name: &str, args: &[&str]) -> Result<Call, Failure> {
+    let ty = match module.get_export(name) {
+        Some(ExternType::Func(ty)) => ty,
+        Some(other) => {
+            return Err(Failure::Usage(format!("export `{name}` is not a function: {other}")));
+        }
+        None => {
+            let known: Vec<String> = module
+                .exports()
+                .filter(|export| matches!(export.ty(), ExternType::Func(_)))
+                .map(|export| format!("`{}`", export.name()))
+                .take(12)
+                .collect();
+            let known =
+                if known.is_empty() { "the module exports no functions".to_owned() } else { format!("it has {}", known.join(", ")) };
+            return Err(Failure::Usage(format!("no export `{name}`; {known}")));
+        }
+    };
+    if args.len() != ty.params().len() {
+        return Err(Failure::Usage(format!("`{name}` takes {} arguments {ty}, found {}", ty.params().len(), args.len())));
+    }
+    let args = args
+        .iter()
+        .zip(ty.params())
+        .enumerate()
+        .map(|(index, (arg, ty))| {
+            parse(arg, ty).ok_or_else(|| Failure::Usage(format!("argument {} of `{name}`: expected {ty}, found `{arg}`", index + 1)))
+        })
+        .collect::<Result<Vec<Val>, Failure>>()?;
+    Ok(Call { name: name.to_owned(), ty, args })
+}
+
+impl Call {
+    /// Calls the function of an instance of the module and prints its results, one a line.
+    pub fn run(&self, mut store: impl AsContextMut, instance: Instance) -> Result<(), backedge::Error> {
+        let func =
+            instance.get_func(&mut store, &self.name).ok_or_else(|| backedge::format_err!("no exported function `{}`", self.name))?;
+        let mut results: Vec<Val> = self.ty.results().map(|ty| Val::default_for_ty(&ty).expect("every type has a default")).collect();
+        func.call(&mut store, &self.args, &mut results)?;
+        let mut out = std::io::stdout().lock();
+        for result in &results {
+            // A reader that went away is not the guest's failure.
+            let _ = writeln!(out, "{}", print(result));
+        }
+        let _ = out.flush();
+        Ok(())
+    }
+}
+
+fn parse(text: &str, ty: ValType) -> Option<Val> {
+    match ty {
+        ValType::I32 => integer(text, 32).map(|bits| Val::I32(bits as i32)),
+        ValType::I64 => integer(text, 64).map(|bits| Val::I64(bits as i64)),
+        ValType::F32 => text.parse().ok().map(|value: f32| value.into()),
+        ValType::F64 => text.parse().ok().map(|value: f64| value.into()),
+        ValType::V128 => {
+            let digits = text.strip_prefix("0x")?;
+            u128::from_str_radix(digits, 16).ok().map(Val::from)
+        }
+        ValType::Ref(ty) => (text == "null").then(|| Val::null_ref(ty.heap_type())),
+    }
+}
+
+/// A decimal or hexadecimal integer, signed or unsigned, of at most `bits` bits.
+fn integer(text: &str, bits: u32) -> Option<u64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let magnitude = match digits.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        None => digits.parse().ok()?,
+    };
+    let most = if negative { 1u64 << (bits - 1) } else { u64::MAX >> (64 - bits) };
+    (magnitude <= most).then(|| if negative { magnitude.wrapping_neg() } else { magnitude })
+}
+
+fn print(value: &Val) -> String {
+    match value {
+        Val::I32(value) => value.to_string(),
+        Val::I64(value) => value.to_string(),
+        Val::F32(bits) => f32::from_bits(*bits).to_string(),
+        Val::F64(bits) => f64::from_bits(*bits).to_string(),
+        Val::V128(value) => format!("{:#034x}", value.as_u128()),
+        Val::FuncRef(None) | Val::ExternRef(None) => "null".to_owned(),
+        Val::FuncRef(Some(_)) => "funcref".to_owned(),
+        Val::ExternRef(Some(_)) => "externref".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_fit_their_type() {
+        assert_eq!(integer("4294967295", 32), Some(u32::MAX.into()));
+        assert_eq!(integer("4294967296", 32), None);
+        assert_eq!(integer("-2147483648", 32).map(|v| v as i32), Some(i32::MIN));
+        assert_eq!(integer("-2147483649", 32), None);
+        assert_eq!(integer("0x10", 64), Some(16));
+        assert_eq!(integer("ten", 64), None);
+        assert_eq!(integer("18446744073709551615", 64), Some(u64::MAX));
+    }
+}

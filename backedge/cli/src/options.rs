@@ -1,0 +1,325 @@
+//! The command line: options spelled as wasmtime spells them where it has them.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A WebAssembly virtual machine that watches itself run.
+#[derive(Parser)]
+#[command(
+    name = "backedge",
+    version,
+    arg_required_else_help = true,
+    after_help = "`backedge FILE [ARGS]…` is short for `backedge run FILE [ARGS]…`.\n\n\
+    Examples:\n  \
+      backedge prog.wasm --its-own-flag            run a program\n  \
+      backedge run --dir . prog.wasm input.txt     let it see this directory\n  \
+      backedge run --invoke add math.wasm 1 2      call an exported function\n  \
+      backedge run --report prog.wasm              and say what the engine saw and did\n  \
+      backedge inspect prog.wasm                   imports, exports, functions by size\n\n\
+    Exit codes: the program's own; 134 trap or deadline; 1 a file that does not load; 2 wrong usage.\n\
+    BACKEDGE_LOG=vm=debug prints what the engine does, with its usual filters."
+)]
+pub struct Options {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a program, or call one of its functions
+    Run(Run),
+    /// Show imports, exports, memories and functions by size
+    Inspect(Inspect),
+    /// Print a function as bytecode, Cranelift IR or machine code
+    Dump(Dump),
+    /// Run spec scripts (.wast)
+    Wast(Wast),
+}
+
+/// Which tiers run.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Tier {
+    /// The interpreter alone
+    Interp,
+    /// Everything by the quick compiler at its first call
+    Baseline,
+    /// Everything by the optimizing compiler at its first call
+    Optimizing,
+    /// The interpreter first, compiled as it becomes hot
+    Auto,
+}
+
+/// Whether records change the code.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Feedback {
+    /// LWP records are drained and acted on
+    Lwp,
+    /// No plan is made from them
+    Off,
+}
+
+/// How an engine works: shared by `run` and `wast`.
+#[derive(Args)]
+pub struct EngineOptions {
+    /// Which tiers run
+    #[arg(long, value_enum, default_value = "auto")]
+    pub tier: Tier,
+    /// Whether LWP records change the code
+    #[arg(long, value_enum, default_value = "lwp")]
+    pub feedback: Feedback,
+    /// Short for --feedback=off
+    #[arg(long, conflicts_with = "feedback")]
+    pub no_feedback: bool,
+    /// Calls and loop rounds after which a function is hot
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub hot_threshold: Option<u32>,
+}
+
+/// `backedge run`.
+#[derive(Args)]
+pub struct Run {
+    /// Give the guest a directory of the host, under its own name or another one
+    #[arg(long = "dir", value_name = "HOST[::GUEST]")]
+    pub dirs: Vec<String>,
+    /// Give the guest an environment variable; NAME alone passes the host's value on
+    #[arg(long = "env", value_name = "NAME[=VAL]")]
+    pub env: Vec<String>,
+    /// Call this export with ARGS as its arguments and print its results
+    #[arg(long, value_name = "FUNCTION")]
+    pub invoke: Option<String>,
+    /// The program's name as it sees it (argument 0)
+    #[arg(long, value_name = "NAME")]
+    pub argv0: Option<String>,
+    /// WebAssembly options: timeout=DURATION, max-memory-size=BYTES, max-wasm-stack=BYTES, trap-on-grow-failure[=y|n]
+    #[arg(short = 'W', long = "wasm", value_name = "KEY[=VAL[,..]]", value_parser = WasmOptions::parse)]
+    pub wasm: Vec<WasmOptions>,
+    /// WASI options: inherit-env[=y|n]
+    #[arg(short = 'S', long = "wasi", value_name = "KEY[=VAL[,..]]", value_parser = WasiOptions::parse)]
+    pub wasi: Vec<WasiOptions>,
+    /// Say what the engine saw, decided and did: `text` or `json`, to standard error or to FILE
+    #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = ReportTo::parse)]
+    pub report: Option<ReportTo>,
+    #[command(flatten)]
+    pub engine: EngineOptions,
+    /// The program (.wasm or .wat) and its arguments; what follows FILE is passed on untouched
+    #[arg(value_name = "FILE [ARGS]", required = true, trailing_var_arg = true)]
+    pub file_and_args: Vec<OsString>,
+}
+
+/// `backedge inspect`.
+#[derive(Args)]
+pub struct Inspect {
+    /// The module (.wasm or .wat)
+    pub file: PathBuf,
+    /// Functions to list, largest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub functions: usize,
+}
+
+/// What `dump` shows.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Stage {
+    /// The interpreter's bytecode
+    Bytecode,
+    /// Cranelift IR, as translated and as optimized
+    Clif,
+    /// Machine code
+    Asm,
+}
+
+/// `backedge dump`.
+#[derive(Args)]
+pub struct Dump {
+    /// What to show
+    #[arg(long, value_enum)]
+    pub stage: Stage,
+    /// One function, by name, export or index; all without it
+    #[arg(long, value_name = "FUNCTION")]
+    pub func: Option<String>,
+    /// The compiler to ask
+    #[arg(long, value_enum, default_value = "optimizing")]
+    pub tier: DumpTier,
+    /// The module (.wasm or .wat)
+    pub file: PathBuf,
+}
+
+/// A compiler.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum DumpTier {
+    /// Tier 1
+    Baseline,
+    /// Tier 2
+    Optimizing,
+}
+
+/// `backedge wast`.
+#[derive(Args)]
+pub struct Wast {
+    #[command(flatten)]
+    pub engine: EngineOptions,
+    /// The scripts
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// One `-W`.
+#[derive(Clone, Default)]
+pub struct WasmOptions {
+    pub timeout: Option<Duration>,
+    pub max_memory_size: Option<usize>,
+    pub max_wasm_stack: Option<usize>,
+    pub trap_on_grow_failure: Option<bool>,
+}
+
+impl WasmOptions {
+    fn parse(text: &str) -> Result<WasmOptions, String> {
+        let mut options = WasmOptions::default();
+        for (key, value) in pairs(text) {
+            match key {
+                "timeout" => options.timeout = Some(duration(needed(key, value)?)?),
+                "max-memory-size" => options.max_memory_size = Some(bytes(needed(key, value)?)?),
+                "max-wasm-stack" => options.max_wasm_stack = Some(bytes(needed(key, value)?)?),
+                "trap-on-grow-failure" => options.trap_on_grow_failure = Some(flag(key, value)?),
+                _ => {
+                    return Err(format!("unknown option `{key}`; known: timeout, max-memory-size, max-wasm-stack, trap-on-grow-failure"));
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    /// Several `-W` as one; later ones win.
+    pub fn merged(all: &[WasmOptions]) -> WasmOptions {
+        all.iter().fold(WasmOptions::default(), |merged, one| WasmOptions {
+            timeout: one.timeout.or(merged.timeout),
+            max_memory_size: one.max_memory_size.or(merged.max_memory_size),
+            max_wasm_stack: one.max_wasm_stack.or(merged.max_wasm_stack),
+            trap_on_grow_failure: one.trap_on_grow_failure.or(merged.trap_on_grow_failure),
+        })
+    }
+}
+
+/// One `-S`.
+#[derive(Clone, Default)]
+pub struct WasiOptions {
+    pub inherit_env: Option<bool>,
+}
+
+impl WasiOptions {
+    fn parse(text: &str) -> Result<WasiOptions, String> {
+        let mut options = WasiOptions::default();
+        for (key, value) in pairs(text) {
+            match key {
+                "inherit-env" => options.inherit_env = Some(flag(key, value)?),
+                _ => return Err(format!("unknown option `{key}`; known: inherit-env")),
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Where a report goes.
+#[derive(Clone)]
+pub struct ReportTo {
+    pub json: bool,
+    pub file: Option<PathBuf>,
+}
+
+impl ReportTo {
+    fn parse(text: &str) -> Result<ReportTo, String> {
+        let (format, file) = match text.split_once(',') {
+            Some((format, file)) => (format, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        match format {
+            "text" | "json" => Ok(ReportTo { json: format == "json", file }),
+            _ => Err(format!("expected `text` or `json`, found `{format}`")),
+        }
+    }
+}
+
+fn pairs(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    text.split(',').map(|pair| match pair.split_once('=') {
+        Some((key, value)) => (key, Some(value)),
+        None => (pair, None),
+    })
+}
+
+fn needed<'a>(key: &str, value: Option<&'a str>) -> Result<&'a str, String> {
+    value.ok_or_else(|| format!("`{key}` needs a value: {key}=…"))
+}
+
+fn flag(key: &str, value: Option<&str>) -> Result<bool, String> {
+    match value {
+        None | Some("y" | "yes" | "true") => Ok(true),
+        Some("n" | "no" | "false") => Ok(false),
+        Some(other) => Err(format!("expected y or n for `{key}`, found `{other}`")),
+    }
+}
+
+fn bytes(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("expected a number of bytes, found `{text}`"))
+}
+
+/// A duration: a number of seconds, or with a unit ns, us, ms, s, m or h.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("expected a duration such as 10s, 500ms or 2m, found `{text}`");
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
+    let seconds = match &text[digits..] {
+        "ns" => 1e-9,
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert!(duration("soon").is_err());
+        assert!(duration("").is_err());
+    }
+
+    #[test]
+    fn guest_arguments_are_not_ours() {
+        let parsed = Options::parse_from(["backedge", "run", "--dir", ".", "a.wasm", "--dir", "-x"]);
+        let Command::Run(run) = parsed.command else { panic!("run") };
+        assert_eq!(run.dirs, ["."]);
+        assert_eq!(run.file_and_args, ["a.wasm", "--dir", "-x"]);
+    }
+
+    #[test]
+    fn report_forms() {
+        let report = |args: &[&str]| {
+            let parsed = Options::try_parse_from(args).ok()?;
+            let Command::Run(run) = parsed.command else { panic!("run") };
+            Some((run.report.map(|to| (to.json, to.file)), run.file_and_args))
+        };
+        let (to, file) = report(&["backedge", "run", "--report", "a.wasm"]).unwrap();
+        assert_eq!((to, file), (Some((false, None)), vec!["a.wasm".into()]));
+        let (to, _) = report(&["backedge", "run", "--report=json,r.json", "a.wasm"]).unwrap();
+        assert_eq!(to, Some((true, Some("r.json".into()))));
+        assert!(report(&["backedge", "run", "--report=xml", "a.wasm"]).is_none());
+    }
+}

@@ -1,0 +1,307 @@
+//! `--report`: the engine's report as text for a terminal of 80 to 100 columns, or as JSON.
+
+use crate::failure::Failure;
+use crate::options::ReportTo;
+use lwp_feedback::class::SiteClass;
+use std::fmt::Write as _;
+use vm::report::{FunctionReport, Report, SiteReport, ValueReport, VersionReport};
+
+/// Functions that the text shows; JSON has all.
+const SHOWN_FUNCTIONS: usize = 20;
+/// Least share of a site's records that a value must certainly have to be shown.
+const SHOWN_SHARE: f64 = 0.01;
+/// Columns of the rules.
+const WIDTH: usize = 92;
+
+/// Writes the report where the option says.
+pub fn write(report: &Report, to: &ReportTo) -> Result<(), Failure> {
+    let text = if to.json {
+        let mut json = serde_json::to_string_pretty(report).map_err(|error| Failure::Load(format!("cannot write the report: {error}")))?;
+        json.push('\n');
+        json
+    } else {
+        text(report)
+    };
+    match &to.file {
+        Some(file) => {
+            std::fs::write(file, text).map_err(|error| Failure::Load(format!("cannot write the report to `{}`: {error}", file.display())))
+        }
+        None => {
+            eprint!("{text}");
+            Ok(())
+        }
+    }
+}
+
+fn text(report: &Report) -> String {
+    let mut out = String::new();
+    header(&mut out, report);
+    for (rank, function) in report.functions.iter().take(SHOWN_FUNCTIONS).enumerate() {
+        describe(&mut out, rank + 1, function);
+    }
+    if report.functions.len() > SHOWN_FUNCTIONS {
+        line(&mut out, format_args!("\n… and {} more functions; --report=json has them all", report.functions.len() - SHOWN_FUNCTIONS));
+    }
+    if !report.failures.is_empty() {
+        line(&mut out, format_args!("\nfunctions that were not compiled"));
+        for failure in report.failures.iter().take(SHOWN_FUNCTIONS) {
+            line(&mut out, format_args!("  #{} {}: {}", failure.function, failure.tier, failure.reason));
+        }
+    }
+    line(&mut out, format_args!("{}", "─".repeat(WIDTH)));
+    out
+}
+
+/// What holds for the whole run.
+fn header(out: &mut String, report: &Report) {
+    let title = "── backedge report ";
+    line(out, format_args!("{title}{}", "─".repeat(WIDTH - title.chars().count())));
+    line(
+        out,
+        format_args!(
+            "module    {} ({:016x}), {} ms, feedback {}",
+            report.module.as_deref().unwrap_or("<no name>"),
+            report.hash,
+            number(report.elapsed_ms.round() as u64),
+            report.feedback
+        ),
+    );
+    let monitor = &report.monitor;
+    line(
+        out,
+        format_args!(
+            "records   {} drained, {} missed, {} of no known code",
+            number(monitor.records),
+            number(monitor.missed),
+            number(monitor.unresolved)
+        ),
+    );
+    let cpu_ms = monitor.cpu_ns as f64 / 1e6;
+    line(
+        out,
+        format_args!(
+            "monitor   {cpu_ms:.2} ms of CPU time in {} polls, {:.2} % of the run",
+            number(monitor.polls),
+            100.0 * cpu_ms / report.elapsed_ms.max(1e-9)
+        ),
+    );
+    let versions: usize = report.functions.iter().map(|f| f.versions.len()).sum();
+    line(
+        out,
+        format_args!(
+            "compiles  {} versions, {} of machine code, {:.1} ms",
+            number(versions as u64),
+            size(report.code_bytes),
+            report.compile_ms + 0.0
+        ),
+    );
+}
+
+fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
+    let name = function.name.as_deref().unwrap_or("<no name>");
+    let total = function.events.iter().fold(0, |sum: u64, &events| sum.saturating_add(events));
+    line(out, format_args!(""));
+    line(out, format_args!("{rank:>2}. {}  #{}, {} bytes of wasm", shortened(name, 60), function.function, function.body_bytes));
+    let [interpreter, baseline, optimizing] = function.events;
+    line(
+        out,
+        format_args!(
+            "    calls and rounds: {}, in interpreter {}, baseline {}, optimizing {}",
+            number(total),
+            number(interpreter),
+            number(baseline),
+            number(optimizing)
+        ),
+    );
+    if let Some((before, after)) = function.before_after_ns {
+        line(out, format_args!("    time per call or round: {before:.2} ns → {after:.2} ns, {}", speedup(before, after)));
+    }
+    if !function.versions.is_empty() {
+        line(out, format_args!("    versions"));
+    }
+    for version in &function.versions {
+        describe_version(out, version);
+    }
+    // Hot records are what the counts above are made of.
+    let sites: Vec<&SiteReport> =
+        function.sites.iter().filter(|site| !matches!(site.class, SiteClass::HotFunction | SiteClass::HotLoop)).collect();
+    if !sites.is_empty() {
+        line(out, format_args!("    sites"));
+    }
+    for site in sites {
+        describe_site(out, site);
+    }
+    decisions(out, function);
+}
+
+fn describe_version(out: &mut String, version: &VersionReport) {
+    let entrance = match version.loop_offset {
+        Some(offset) => format!("loop {offset:#x}"),
+        None => String::new(),
+    };
+    let measured = match version.ns_per_event {
+        Some(ns) => format!("{ns:>8.2} ns each"),
+        None if version.counted => "   counting".to_owned(),
+        None => String::new(),
+    };
+    let line_text = format!(
+        "      v{:<3} {:<10} {:<13} at {:>9.1} ms  compile {:>6.2} ms  {:>9} {measured}",
+        version.version,
+        version.tier,
+        entrance,
+        version.published_ms,
+        version.compile_ms,
+        size(version.code_bytes)
+    );
+    line(out, format_args!("{}", line_text.trim_end()));
+}
+
+fn describe_site(out: &mut String, site: &SiteReport) {
+    let mut class = site.class.name().to_owned();
+    if site.class == SiteClass::Param {
+        let _ = write!(class, " {}", site.detail);
+    }
+    let mut text = format!("      {:#08x} {class:<13} {:>9} records  ", site.offset, number(site.total));
+    // Counts may be overestimated by `error` (the profile keeps few values); only what is certain says something.
+    let certain = |value: &ValueReport| value.count.saturating_sub(value.error) as f64 / site.total.max(1) as f64;
+    let values: Vec<&ValueReport> = site.values.iter().filter(|value| certain(value) >= SHOWN_SHARE).collect();
+    if values.is_empty() {
+        text.push_str("spread over many values");
+    }
+    for (shown, value) in values.iter().enumerate() {
+        let what = match &value.name {
+            Some(name) => shortened(name, 24),
+            None if value.value > 0xffff_ffff => format!("{:#x}", value.value),
+            None => value.value.to_string(),
+        };
+        let next = format!("{what} {:.1} %", 100.0 * certain(value));
+        let comma = if shown == 0 { "" } else { ", " };
+        // Room for ", 12 more" stays.
+        if shown > 0 && text.chars().count() + comma.len() + next.chars().count() + 9 > WIDTH {
+            let _ = write!(text, ", {} more", values.len() - shown);
+            break;
+        }
+        let _ = write!(text, "{comma}{next}");
+    }
+    line(out, format_args!("{}", text.trim_end()));
+}
+
+/// What was decided and refused, by the policy and by the compiler.
+fn decisions(out: &mut String, function: &FunctionReport) {
+    // The body and each loop are versions of their own, mostly with the same decisions: said once, with the versions.
+    let mut said: Vec<(String, Vec<u32>)> = Vec::new();
+    let mut say = |text: String, version: u32| match said.iter_mut().find(|(known, _)| *known == text) {
+        Some((_, versions)) => versions.push(version),
+        None => said.push((text, vec![version])),
+    };
+    for version in &function.versions {
+        for decision in &version.decisions {
+            say(format!("plan: {decision}"), version.version);
+        }
+        for applied in &version.applied {
+            let place = format!("{} at #{} {:#x}", applied.name, applied.function, applied.offset);
+            match &applied.refused {
+                None => say(format!("done: {place}"), version.version),
+                Some(reason) => say(format!("refused: {place}: {reason}"), version.version),
+            }
+        }
+    }
+    let mut lines: Vec<String> = said
+        .into_iter()
+        .map(|(text, mut versions)| {
+            versions.dedup();
+            let versions: Vec<String> = versions.iter().map(|version| format!("v{version}")).collect();
+            format!("{text} [{}]", versions.join(" "))
+        })
+        .collect();
+    for refusal in &function.refusals {
+        lines.push(format!("refused: {} at {:#x}: {}", refusal.class.name(), refusal.offset, refusal.reason));
+    }
+    if !lines.is_empty() {
+        line(out, format_args!("    decisions"));
+    }
+    for text in lines {
+        for (index, part) in wrapped(&text, WIDTH - 8).iter().enumerate() {
+            let indent = if index == 0 { "      " } else { "        " };
+            line(out, format_args!("{indent}{part}"));
+        }
+    }
+}
+
+fn line(out: &mut String, args: std::fmt::Arguments<'_>) {
+    out.write_fmt(args).expect("writing to a string");
+    out.push('\n');
+}
+
+fn speedup(before: f64, after: f64) -> String {
+    if after <= 0.0 {
+        return "not comparable".to_owned();
+    }
+    let ratio = before / after;
+    match ratio {
+        0.97..=1.03 => "no difference".to_owned(),
+        _ if ratio > 1.0 => format!("{ratio:.2}x faster"),
+        _ => format!("{:.2}x slower", 1.0 / ratio),
+    }
+}
+
+/// With separators: 1,234,567.
+fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most - 1).collect();
+    format!("{kept}…")
+}
+
+/// Breaks at spaces.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("never empty");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(number(1_234_567), "1,234,567");
+        assert_eq!(number(12), "12");
+        assert_eq!(size(1536), "1.5 KiB");
+        assert_eq!(shortened("abcdef", 4), "abc…");
+        assert_eq!(wrapped("aa bb cc", 5), ["aa bb", "cc"]);
+        assert_eq!(speedup(4.0, 2.0), "2.00x faster");
+    }
+}

@@ -1,0 +1,90 @@
+//! Settings of an [`Engine`](crate::Engine).
+//!
+//! What is not here is not there: fuel, async and the pooling allocator are absent, so a program that needs them does not compile.
+
+pub use vm::engine::{FeedbackPolicy, TierPolicy};
+
+use vm::engine::EngineConfig;
+
+/// Settings of an [`Engine`](crate::Engine), with wasmtime's names where it has them.
+///
+/// ```
+/// use backedge::{Config, Engine, TierPolicy};
+///
+/// let mut config = Config::new();
+/// config.epoch_interruption(true).tier(TierPolicy::Interpreter);
+/// let engine = Engine::new(&config)?;
+/// # Ok::<(), backedge::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    pub(crate) engine: EngineConfig,
+    pub(crate) epoch_interruption: bool,
+}
+
+impl Config {
+    /// Defaults: all tiers, feedback on, a monitor thread of the engine's own.
+    pub fn new() -> Config {
+        Config::default()
+    }
+
+    /// Guests stop when the engine's epoch passes their store's deadline; see [`Store::set_epoch_deadline`](crate::Store::set_epoch_deadline).
+    pub fn epoch_interruption(&mut self, enable: bool) -> &mut Config {
+        self.epoch_interruption = enable;
+        self
+    }
+
+    /// Bytes of stack for wasm frames.
+    pub fn max_wasm_stack(&mut self, bytes: usize) -> &mut Config {
+        self.engine.wasm_stack_bytes = bytes;
+        self
+    }
+
+    /// Which tiers may run. Default: [`TierPolicy::Auto`].
+    pub fn tier(&mut self, tier: TierPolicy) -> &mut Config {
+        self.engine.tier = tier;
+        self
+    }
+
+    /// Whether what the LWP records say changes the code. Default: [`FeedbackPolicy::Lwp`].
+    pub fn feedback(&mut self, feedback: FeedbackPolicy) -> &mut Config {
+        self.engine.feedback = feedback;
+        self
+    }
+
+    /// Calls plus loop rounds after which a function is hot, in the interpreter and in tier 1 alike; at least 1.
+    pub fn hot_threshold(&mut self, count: u32) -> &mut Config {
+        self.engine.hot_interpreter = count.max(1);
+        self.engine.hot_baseline = count.max(1);
+        self
+    }
+
+    /// Threads that compile; at least 1.
+    pub fn compile_threads(&mut self, threads: usize) -> &mut Config {
+        self.engine.compile_threads = threads.max(1);
+        self
+    }
+
+    /// Whether the engine starts a monitor thread. Without one the host calls [`Engine::poll_monitor`](crate::Engine::poll_monitor).
+    pub fn monitor_thread(&mut self, spawn: bool) -> &mut Config {
+        self.engine.monitor_thread = spawn;
+        self
+    }
+
+    /// Whether records are drained and code is compiled on the spot, at the same points in every run: slow, for tests.
+    pub fn deterministic(&mut self, enable: bool) -> &mut Config {
+        self.engine.deterministic = enable;
+        self
+    }
+
+    /// Whether tier 2 code is timed too, so that [`Module::report`](crate::Module::report) shows the time per call before and after.
+    pub fn measure(&mut self, enable: bool) -> &mut Config {
+        self.engine.measure = enable;
+        self
+    }
+
+    /// All settings of the machine, for tests and tools: ring sizes, the policy's budgets, stress switches.
+    pub fn machine(&mut self) -> &mut EngineConfig {
+        &mut self.engine
+    }
+}

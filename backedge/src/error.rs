@@ -1,0 +1,146 @@
+//! Errors of the embedding API: `anyhow`'s under wasmtime's names, traps by downcast, and the wasm backtrace.
+//!
+//! Enters: [`vm::trap::Unwind`], why the machine stopped. Leaves: an [`Error`] that downcasts to what stopped it ([`Trap`], or the host
+//! function's own error) and, where wasm frames were live, to a [`WasmBacktrace`]. A host function's panic resumes here.
+
+use std::fmt;
+use vm::store::{HostError, InstantiateError};
+use vm::trap::{Frame, Unwind};
+
+pub use anyhow::{Context, Error, Result, anyhow as format_err, bail, ensure};
+pub use vm::trap::TrapCode as Trap;
+
+/// The guest asked to exit with this code (`proc_exit`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct I32Exit(pub i32);
+
+impl fmt::Display for I32Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Exited with i32 exit status {}", self.0)
+    }
+}
+
+impl std::error::Error for I32Exit {}
+
+/// A module does not fit its imports or its store's limits; none of its code ran. wasmtime has no type for it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LinkError(String);
+
+/// The wasm frames that were live when an error came up, innermost first. Attached to errors as context: `error.downcast_ref::<WasmBacktrace>()`.
+#[derive(Clone, Debug)]
+pub struct WasmBacktrace {
+    frames: Vec<FrameInfo>,
+}
+
+impl WasmBacktrace {
+    /// Frames, innermost first.
+    pub fn frames(&self) -> &[FrameInfo] {
+        &self.frames
+    }
+}
+
+impl fmt::Display for WasmBacktrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error while executing at wasm backtrace:")?;
+        // A stack overflow has thousands of frames; both ends tell the story.
+        const ENDS: usize = 16;
+        let count = self.frames.len();
+        for (index, frame) in self.frames.iter().enumerate() {
+            if count > 2 * ENDS && index == ENDS {
+                write!(f, "\n       ... {} more frames ...", count - 2 * ENDS)?;
+            }
+            if count > 2 * ENDS && (ENDS..count - ENDS).contains(&index) {
+                continue;
+            }
+            write!(f, "\n  {index:>3}: ")?;
+            match frame.module_offset() {
+                Some(offset) => write!(f, "{offset:#8x} - ")?,
+                None => write!(f, "       ? - ")?,
+            }
+            let module = frame.module_name().unwrap_or("<unknown>");
+            match frame.func_name() {
+                Some(name) => write!(f, "{module}!{name}")?,
+                None => write!(f, "{module}!<wasm function {}>", frame.func_index())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One frame of a [`WasmBacktrace`].
+#[derive(Clone, Debug)]
+pub struct FrameInfo {
+    frame: Frame,
+}
+
+impl FrameInfo {
+    /// Function index in its module.
+    pub fn func_index(&self) -> u32 {
+        self.frame.function
+    }
+
+    /// Name of the function from the name section.
+    pub fn func_name(&self) -> Option<&str> {
+        self.frame.name.as_deref()
+    }
+
+    /// Name of the module from the name section.
+    pub fn module_name(&self) -> Option<&str> {
+        self.frame.module.as_deref()
+    }
+
+    /// Byte offset in the module of the instruction, where it is known.
+    pub fn module_offset(&self) -> Option<usize> {
+        self.frame.offset.map(|offset| offset as usize)
+    }
+}
+
+/// Carries a host function's error through the machine, which wants a `std::error::Error`.
+#[derive(Debug)]
+pub(crate) struct HostFailure(pub(crate) Error);
+
+impl fmt::Display for HostFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for HostFailure {}
+
+/// The error that a host function or a limiter returned.
+pub(crate) fn host_failure(error: HostError) -> Error {
+    match error.downcast::<HostFailure>() {
+        Ok(failure) => failure.0,
+        Err(error) => Error::from_boxed(error),
+    }
+}
+
+/// The error of a stop. Does not return where a host function panicked: the panic goes on from here.
+pub(crate) fn stopped(unwind: Unwind) -> Error {
+    match unwind {
+        Unwind::Trap { code, frames } => with_backtrace(Error::new(code), frames),
+        Unwind::Host { error, frames } => {
+            let error = host_failure(error);
+            with_backtrace(error, frames)
+        }
+        Unwind::Panic(payload) => std::panic::resume_unwind(payload),
+    }
+}
+
+/// The error of an instantiation, or of making a memory or a table.
+pub(crate) fn not_instantiated(error: InstantiateError) -> Error {
+    match error {
+        InstantiateError::Start(unwind) => stopped(*unwind),
+        error => Error::new(LinkError(error.to_string())),
+    }
+}
+
+fn with_backtrace(error: Error, frames: Vec<Frame>) -> Error {
+    // The innermost call already attached the frames that matter.
+    if frames.is_empty() || error.downcast_ref::<WasmBacktrace>().is_some() {
+        return error;
+    }
+    let frames = frames.into_iter().map(|frame| FrameInfo { frame }).collect();
+    error.context(WasmBacktrace { frames })
+}

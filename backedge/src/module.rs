@@ -1,0 +1,137 @@
+//! A loaded module: validated, with its code, profile and plans, shared by every store and thread that runs it.
+
+use crate::types::{ExportType, ExternType, FuncType, GlobalType, ImportType, MemoryType, TableType};
+use crate::{Context, Engine, Result, bail};
+use std::path::Path;
+use std::sync::Arc;
+use vm::engine::LoadedModule;
+use vm::module::ExportItem;
+
+/// A loaded module. Clones are handles; it is `Send` and `Sync`, and instantiating it in many stores on many threads shares what was
+/// learned and compiled.
+///
+/// ```
+/// use backedge::{Engine, Module};
+///
+/// let engine = Engine::default();
+/// let module = Module::new(&engine, r#"(module (func (export "f") (param i32)))"#)?;
+/// assert_eq!(module.exports().next().unwrap().name(), "f");
+/// assert!(Module::new(&engine, b"not wasm").is_err());
+/// # Ok::<(), backedge::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Module {
+    engine: Engine,
+    pub(crate) loaded: Arc<LoadedModule>,
+}
+
+impl Module {
+    /// Loads a module from .wasm or .wat bytes.
+    ///
+    /// # Errors
+    /// Not a valid module; the message has the byte offset.
+    pub fn new(engine: &Engine, bytes: impl AsRef<[u8]>) -> Result<Module> {
+        let loaded = engine.vm.load(bytes.as_ref())?;
+        Ok(Module { engine: engine.clone(), loaded })
+    }
+
+    /// Loads a module from a .wasm or .wat file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a valid module.
+    pub fn from_file(engine: &Engine, file: impl AsRef<Path>) -> Result<Module> {
+        let file = file.as_ref();
+        let bytes = std::fs::read(file).with_context(|| format!("failed to read `{}`", file.display()))?;
+        Module::new(engine, bytes).with_context(|| format!("failed to load `{}`", file.display()))
+    }
+
+    /// Loads a module from .wasm bytes only.
+    ///
+    /// # Errors
+    /// Not a valid binary module.
+    pub fn from_binary(engine: &Engine, binary: &[u8]) -> Result<Module> {
+        if !binary.starts_with(b"\0asm") {
+            bail!("bad magic number: expected `\\0asm` at byte offset 0");
+        }
+        Module::new(engine, binary)
+    }
+
+    /// Checks .wasm bytes without keeping anything.
+    ///
+    /// # Errors
+    /// Not a valid binary module.
+    pub fn validate(engine: &Engine, binary: &[u8]) -> Result<()> {
+        Module::from_binary(engine, binary).map(drop)
+    }
+
+    /// Name from the name section.
+    pub fn name(&self) -> Option<&str> {
+        self.loaded.module.name.as_deref()
+    }
+
+    /// Imports in order.
+    pub fn imports(&self) -> impl ExactSizeIterator<Item = ImportType<'_>> + '_ {
+        self.loaded.module.imports.iter().map(|import| ImportType {
+            module: &import.module,
+            name: &import.name,
+            ty: self.import_type(&import.ty),
+        })
+    }
+
+    /// Exports in order.
+    pub fn exports(&self) -> impl ExactSizeIterator<Item = ExportType<'_>> + '_ {
+        self.loaded.module.exports.iter().map(|(name, item)| ExportType { name, ty: self.export_type(*item) })
+    }
+
+    /// Type of the export of that name.
+    pub fn get_export(&self, name: &str) -> Option<ExternType> {
+        let exports = &self.loaded.module.exports;
+        let (_, item) = exports.iter().find(|(export, _)| export == name)?;
+        Some(self.export_type(*item))
+    }
+
+    /// The engine it was loaded with.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Whether both are handles to one loaded module.
+    pub fn same(a: &Module, b: &Module) -> bool {
+        Arc::ptr_eq(&a.loaded, &b.loaded)
+    }
+
+    /// What the engine saw, decided and did for this module so far. After [`Engine::settle`] it is complete.
+    pub fn report(&self) -> vm::report::Report {
+        vm::report::Report::new(&self.engine.vm, &self.loaded)
+    }
+
+    /// The validated module under this handle, for tools that look inside.
+    pub fn loaded(&self) -> &Arc<LoadedModule> {
+        &self.loaded
+    }
+
+    fn import_type(&self, ty: &vm::module::ExternType) -> ExternType {
+        match ty {
+            vm::module::ExternType::Func(index) => ExternType::Func(FuncType { wasm: self.loaded.module.types[*index as usize].clone() }),
+            vm::module::ExternType::Table(ty) => ExternType::Table(TableType::from_wasm(*ty)),
+            vm::module::ExternType::Memory(ty) => ExternType::Memory(MemoryType::from_wasm(*ty)),
+            vm::module::ExternType::Global(ty) => ExternType::Global(GlobalType::from_wasm(*ty)),
+        }
+    }
+
+    fn export_type(&self, item: ExportItem) -> ExternType {
+        let module = &self.loaded.module;
+        match item {
+            ExportItem::Func(index) => ExternType::Func(FuncType { wasm: module.function_type(index).clone() }),
+            ExportItem::Table(index) => ExternType::Table(TableType::from_wasm(module.tables[index as usize])),
+            ExportItem::Memory(index) => ExternType::Memory(MemoryType::from_wasm(module.memories[index as usize])),
+            ExportItem::Global(index) => ExternType::Global(GlobalType::from_wasm(module.globals[index as usize])),
+        }
+    }
+}
+
+impl std::fmt::Debug for Module {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Module").field("name", &self.name()).finish()
+    }
+}

@@ -1,0 +1,412 @@
+//! Types of values and of what modules import and export, under wasmtime's names.
+
+use crate::Engine;
+
+/// Type of a wasm value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValType {
+    /// 32-bit integer.
+    I32,
+    /// 64-bit integer.
+    I64,
+    /// 32-bit float.
+    F32,
+    /// 64-bit float.
+    F64,
+    /// 128-bit vector.
+    V128,
+    /// Reference.
+    Ref(RefType),
+}
+
+impl ValType {
+    /// Nullable reference to any function.
+    pub const FUNCREF: ValType = ValType::Ref(RefType::FUNCREF);
+    /// Nullable reference to a host value.
+    pub const EXTERNREF: ValType = ValType::Ref(RefType::EXTERNREF);
+
+    /// Whether it is one of the four numeric types.
+    pub fn is_num(&self) -> bool {
+        matches!(self, ValType::I32 | ValType::I64 | ValType::F32 | ValType::F64)
+    }
+
+    /// Whether it is a reference.
+    pub fn is_ref(&self) -> bool {
+        matches!(self, ValType::Ref(_))
+    }
+
+    /// Whether it is `funcref`.
+    pub fn is_funcref(&self) -> bool {
+        *self == ValType::FUNCREF
+    }
+
+    /// Whether it is `externref`.
+    pub fn is_externref(&self) -> bool {
+        *self == ValType::EXTERNREF
+    }
+
+    /// 8-byte slots a value takes between host and guest.
+    pub(crate) fn slots(&self) -> usize {
+        if *self == ValType::V128 { 2 } else { 1 }
+    }
+
+    pub(crate) fn from_wasm(ty: wasmparser::ValType) -> ValType {
+        match ty {
+            wasmparser::ValType::I32 => ValType::I32,
+            wasmparser::ValType::I64 => ValType::I64,
+            wasmparser::ValType::F32 => ValType::F32,
+            wasmparser::ValType::F64 => ValType::F64,
+            wasmparser::ValType::V128 => ValType::V128,
+            wasmparser::ValType::Ref(ty) => ValType::Ref(RefType::from_wasm(ty)),
+        }
+    }
+
+    pub(crate) fn to_wasm(self) -> wasmparser::ValType {
+        match self {
+            ValType::I32 => wasmparser::ValType::I32,
+            ValType::I64 => wasmparser::ValType::I64,
+            ValType::F32 => wasmparser::ValType::F32,
+            ValType::F64 => wasmparser::ValType::F64,
+            ValType::V128 => wasmparser::ValType::V128,
+            ValType::Ref(ty) => wasmparser::ValType::Ref(ty.to_wasm()),
+        }
+    }
+}
+
+impl std::fmt::Display for ValType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.to_wasm().fmt(f)
+    }
+}
+
+/// Type of a reference: `funcref` or `externref`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RefType {
+    heap: HeapType,
+}
+
+impl RefType {
+    /// Nullable reference to any function.
+    pub const FUNCREF: RefType = RefType { heap: HeapType::Func };
+    /// Nullable reference to a host value.
+    pub const EXTERNREF: RefType = RefType { heap: HeapType::Extern };
+
+    /// Whether null is a value of the type: so far always.
+    pub fn is_nullable(&self) -> bool {
+        true
+    }
+
+    /// What is referred to.
+    pub fn heap_type(&self) -> &HeapType {
+        &self.heap
+    }
+
+    fn from_wasm(ty: wasmparser::RefType) -> RefType {
+        if ty.is_extern_ref() { RefType::EXTERNREF } else { RefType::FUNCREF }
+    }
+
+    pub(crate) fn to_wasm(self) -> wasmparser::RefType {
+        match self.heap {
+            HeapType::Func => wasmparser::RefType::FUNCREF,
+            HeapType::Extern => wasmparser::RefType::EXTERNREF,
+        }
+    }
+}
+
+/// What a reference refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HeapType {
+    /// A function.
+    Func,
+    /// A value of the host.
+    Extern,
+}
+
+/// Whether a global may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mutability {
+    /// Never after its initialization.
+    Const,
+    /// By anyone who can name it.
+    Var,
+}
+
+/// Type of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FuncType {
+    pub(crate) wasm: wasmparser::FuncType,
+}
+
+impl FuncType {
+    /// A function type. The engine is not used: it is there for programs that come from wasmtime.
+    pub fn new(_engine: &Engine, params: impl IntoIterator<Item = ValType>, results: impl IntoIterator<Item = ValType>) -> FuncType {
+        FuncType::of(params, results)
+    }
+
+    pub(crate) fn of(params: impl IntoIterator<Item = ValType>, results: impl IntoIterator<Item = ValType>) -> FuncType {
+        FuncType { wasm: wasmparser::FuncType::new(params.into_iter().map(ValType::to_wasm), results.into_iter().map(ValType::to_wasm)) }
+    }
+
+    /// Type of parameter `index`.
+    pub fn param(&self, index: usize) -> Option<ValType> {
+        self.wasm.params().get(index).map(|&ty| ValType::from_wasm(ty))
+    }
+
+    /// Types of the parameters.
+    pub fn params(&self) -> impl ExactSizeIterator<Item = ValType> + '_ {
+        self.wasm.params().iter().map(|&ty| ValType::from_wasm(ty))
+    }
+
+    /// Type of result `index`.
+    pub fn result(&self, index: usize) -> Option<ValType> {
+        self.wasm.results().get(index).map(|&ty| ValType::from_wasm(ty))
+    }
+
+    /// Types of the results.
+    pub fn results(&self) -> impl ExactSizeIterator<Item = ValType> + '_ {
+        self.wasm.results().iter().map(|&ty| ValType::from_wasm(ty))
+    }
+
+    /// Slots that a call's arguments and results need: they share them.
+    pub(crate) fn slots(&self) -> usize {
+        let params: usize = self.params().map(|ty| ty.slots()).sum();
+        let results: usize = self.results().map(|ty| ty.slots()).sum();
+        params.max(results)
+    }
+}
+
+impl std::fmt::Display for FuncType {
+    /// As in the text format: `(i32, i64) -> f32`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let list = |types: &[wasmparser::ValType]| {
+            let names: Vec<String> = types.iter().map(ToString::to_string).collect();
+            names.join(", ")
+        };
+        write!(f, "({}) -> ({})", list(self.wasm.params()), list(self.wasm.results()))
+    }
+}
+
+/// Type of a global.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GlobalType {
+    content: ValType,
+    mutability: Mutability,
+}
+
+impl GlobalType {
+    /// A global type.
+    pub fn new(content: ValType, mutability: Mutability) -> GlobalType {
+        GlobalType { content, mutability }
+    }
+
+    /// Type of the value.
+    pub fn content(&self) -> &ValType {
+        &self.content
+    }
+
+    /// Whether it may be written.
+    pub fn mutability(&self) -> Mutability {
+        self.mutability
+    }
+
+    pub(crate) fn from_wasm(ty: wasmparser::GlobalType) -> GlobalType {
+        GlobalType {
+            content: ValType::from_wasm(ty.content_type),
+            mutability: if ty.mutable { Mutability::Var } else { Mutability::Const },
+        }
+    }
+
+    pub(crate) fn to_wasm(self) -> wasmparser::GlobalType {
+        wasmparser::GlobalType { content_type: self.content.to_wasm(), mutable: self.mutability == Mutability::Var, shared: false }
+    }
+}
+
+/// Type of a table; sizes in elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TableType {
+    element: RefType,
+    minimum: u64,
+    maximum: Option<u64>,
+}
+
+impl TableType {
+    /// A table type.
+    pub fn new(element: RefType, min: u32, max: Option<u32>) -> TableType {
+        TableType { element, minimum: min.into(), maximum: max.map(u64::from) }
+    }
+
+    /// Type of the elements.
+    pub fn element(&self) -> &RefType {
+        &self.element
+    }
+
+    /// Elements at the start, at least.
+    pub fn minimum(&self) -> u64 {
+        self.minimum
+    }
+
+    /// Elements at most.
+    pub fn maximum(&self) -> Option<u64> {
+        self.maximum
+    }
+
+    pub(crate) fn from_wasm(ty: wasmparser::TableType) -> TableType {
+        TableType { element: RefType::from_wasm(ty.element_type), minimum: ty.initial, maximum: ty.maximum }
+    }
+
+    pub(crate) fn to_wasm(&self) -> wasmparser::TableType {
+        wasmparser::TableType {
+            element_type: self.element.to_wasm(),
+            table64: false,
+            initial: self.minimum,
+            maximum: self.maximum,
+            shared: false,
+        }
+    }
+}
+
+/// Type of a linear memory; sizes in pages of 64 KiB.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MemoryType {
+    minimum: u64,
+    maximum: Option<u64>,
+}
+
+impl MemoryType {
+    /// A memory type with 32-bit addresses.
+    pub fn new(minimum: u32, maximum: Option<u32>) -> MemoryType {
+        MemoryType { minimum: minimum.into(), maximum: maximum.map(u64::from) }
+    }
+
+    /// Pages at the start, at least.
+    pub fn minimum(&self) -> u64 {
+        self.minimum
+    }
+
+    /// Pages at most.
+    pub fn maximum(&self) -> Option<u64> {
+        self.maximum
+    }
+
+    /// Bytes of a page.
+    pub fn page_size(&self) -> u64 {
+        65536
+    }
+
+    pub(crate) fn from_wasm(ty: wasmparser::MemoryType) -> MemoryType {
+        MemoryType { minimum: ty.initial, maximum: ty.maximum }
+    }
+
+    pub(crate) fn to_wasm(&self) -> wasmparser::MemoryType {
+        wasmparser::MemoryType { memory64: false, shared: false, initial: self.minimum, maximum: self.maximum, page_size_log2: None }
+    }
+}
+
+/// Type of something imported or exported.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ExternType {
+    /// A function.
+    Func(FuncType),
+    /// A global.
+    Global(GlobalType),
+    /// A table.
+    Table(TableType),
+    /// A memory.
+    Memory(MemoryType),
+}
+
+impl ExternType {
+    /// The function type, if it is one.
+    pub fn func(&self) -> Option<&FuncType> {
+        match self {
+            ExternType::Func(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// The global type, if it is one.
+    pub fn global(&self) -> Option<&GlobalType> {
+        match self {
+            ExternType::Global(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// The table type, if it is one.
+    pub fn table(&self) -> Option<&TableType> {
+        match self {
+            ExternType::Table(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// The memory type, if it is one.
+    pub fn memory(&self) -> Option<&MemoryType> {
+        match self {
+            ExternType::Memory(ty) => Some(ty),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for ExternType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let up_to = |maximum: Option<u64>| maximum.map_or(String::new(), |max| format!("..{max}"));
+        match self {
+            ExternType::Func(ty) => write!(f, "func {ty}"),
+            ExternType::Global(ty) => match ty.mutability() {
+                Mutability::Const => write!(f, "global {}", ty.content()),
+                Mutability::Var => write!(f, "global mut {}", ty.content()),
+            },
+            ExternType::Table(ty) => write!(f, "table {}{} {}", ty.minimum(), up_to(ty.maximum()), ValType::Ref(*ty.element())),
+            ExternType::Memory(ty) => {
+                write!(f, "memory {}{} pages", ty.minimum(), up_to(ty.maximum()))
+            }
+        }
+    }
+}
+
+/// One import of a module.
+#[derive(Clone, Debug)]
+pub struct ImportType<'module> {
+    pub(crate) module: &'module str,
+    pub(crate) name: &'module str,
+    pub(crate) ty: ExternType,
+}
+
+impl<'module> ImportType<'module> {
+    /// First name.
+    pub fn module(&self) -> &'module str {
+        self.module
+    }
+
+    /// Second name.
+    pub fn name(&self) -> &'module str {
+        self.name
+    }
+
+    /// What it must be.
+    pub fn ty(&self) -> ExternType {
+        self.ty.clone()
+    }
+}
+
+/// One export of a module.
+#[derive(Clone, Debug)]
+pub struct ExportType<'module> {
+    pub(crate) name: &'module str,
+    pub(crate) ty: ExternType,
+}
+
+impl<'module> ExportType<'module> {
+    /// Its name.
+    pub fn name(&self) -> &'module str {
+        self.name
+    }
+
+    /// What it is.
+    pub fn ty(&self) -> ExternType {
+        self.ty.clone()
+    }
+}

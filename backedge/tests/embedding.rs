@@ -1,0 +1,614 @@
+//! The embedding API in every tier: what a host relies on besides results.
+
+use backedge::{
+    Caller, Config, Engine, ExternRef, Func, FuncType, Global, GlobalType, Instance, LinkError, Linker, Memory, MemoryType, Module,
+    Mutability, Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, TierPolicy, Trap, UnknownImportError,
+    UpdateDeadline, Val, ValType, WasmBacktrace, bail,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+
+/// An engine of each tier policy; the automatic one moves functions up as fast as it can.
+fn engines(change: impl Fn(&mut Config)) -> Vec<Engine> {
+    [TierPolicy::Interpreter, TierPolicy::Baseline, TierPolicy::Optimizing, TierPolicy::Auto]
+        .into_iter()
+        .map(|tier| {
+            let mut config = Config::new();
+            config.tier(tier).hot_threshold(2);
+            change(&mut config);
+            Engine::new(&config).unwrap()
+        })
+        .collect()
+}
+
+fn each_engine(test: impl Fn(&Engine)) {
+    for engine in engines(|_| {}) {
+        test(&engine);
+    }
+}
+
+fn instance<T>(store: &mut Store<T>, wat: &str) -> Instance {
+    let module = Module::new(&store.engine().clone(), wat).unwrap();
+    Instance::new(store, &module, &[]).unwrap()
+}
+
+#[test]
+fn handles_are_send_and_sync() {
+    fn check<T: Send + Sync>() {}
+    fn send<T: Send>() {}
+    check::<Engine>();
+    check::<Module>();
+    check::<Func>();
+    check::<Instance>();
+    check::<Linker<u32>>();
+    send::<Store<u32>>();
+}
+
+#[test]
+fn traps_have_a_code_and_a_backtrace() {
+    each_engine(|engine| {
+        let mut store = Store::new(engine, ());
+        let wat = r#"(module $m
+            (memory 1)
+            (func $inner (param i32) (result i32) (i32.load (local.get 0)))
+            (func $div (param i32 i32) (result i32) (i32.div_s (local.get 0) (local.get 1)))
+            (func $outer (export "load") (param i32) (result i32) (i32.add (i32.const 1) (call $inner (local.get 0))))
+            (func (export "div") (param i32 i32) (result i32) (call $div (local.get 0) (local.get 1))))"#;
+        let instance = instance(&mut store, wat);
+        let load = instance.get_typed_func::<i32, i32>(&mut store, "load").unwrap();
+        let div = instance.get_typed_func::<(i32, i32), i32>(&mut store, "div").unwrap();
+        for _ in 0..20 {
+            assert_eq!(load.call(&mut store, 8).unwrap(), 1);
+            let error = load.call(&mut store, 65533).unwrap_err();
+            assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::MemoryOutOfBounds));
+            let trace = error.downcast_ref::<WasmBacktrace>().unwrap();
+            let names: Vec<_> = trace.frames().iter().map(|frame| frame.func_name()).collect();
+            assert_eq!(names, [Some("inner"), Some("outer")], "{error:?}");
+            assert!(trace.frames().iter().all(|frame| frame.module_offset().is_some()), "{trace}");
+            assert_eq!(trace.frames()[0].module_name(), Some("m"));
+            let zero = div.call(&mut store, (1, 0)).unwrap_err();
+            assert_eq!(zero.downcast_ref::<Trap>(), Some(&Trap::IntegerDivisionByZero));
+            let over = div.call(&mut store, (i32::MIN, -1)).unwrap_err();
+            assert_eq!(over.downcast_ref::<Trap>(), Some(&Trap::IntegerOverflow));
+            assert_eq!(div.call(&mut store, (7, 2)).unwrap(), 3);
+        }
+    });
+}
+
+#[test]
+fn a_stack_overflow_is_a_trap_and_the_store_lives_on() {
+    each_engine(|engine| {
+        let mut store = Store::new(engine, ());
+        let wat = r#"(module
+            (func $f (export "f") (param i64) (result i64)
+                (if (result i64) (i64.eqz (local.get 0)) (then (i64.const 0))
+                    (else (i64.add (i64.const 1) (call $f (i64.sub (local.get 0) (i64.const 1))))))))"#;
+        let f = instance(&mut store, wat).get_typed_func::<i64, i64>(&mut store, "f").unwrap();
+        for _ in 0..3 {
+            let error = f.call(&mut store, -1).unwrap_err();
+            assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::StackOverflow), "{:?}", engine.config());
+            assert_eq!(f.call(&mut store, 1000).unwrap(), 1000);
+        }
+    });
+}
+
+const CALLS_HOST: &str = r#"(module
+    (import "host" "f" (func $f (param i32) (result i32)))
+    (func (export "run") (param i32) (result i32) (i32.add (i32.const 100) (call $f (local.get 0)))))"#;
+
+#[test]
+fn a_host_panic_resumes_in_the_caller() {
+    each_engine(|engine| {
+        let mut linker = Linker::new(engine);
+        linker
+            .func_wrap("host", "f", |x: i32| -> i32 {
+                if x == 13 {
+                    std::panic::panic_any("unlucky".to_owned());
+                }
+                x
+            })
+            .unwrap();
+        let module = Module::new(engine, CALLS_HOST).unwrap();
+        let mut store = Store::new(engine, ());
+        let instance = linker.instantiate(&mut store, &module).unwrap();
+        let run = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        for _ in 0..5 {
+            assert_eq!(run.call(&mut store, 1).unwrap(), 101);
+            let payload = catch_unwind(AssertUnwindSafe(|| run.call(&mut store, 13))).unwrap_err();
+            assert_eq!(payload.downcast_ref::<String>().map(String::as_str), Some("unlucky"));
+        }
+    });
+}
+
+#[derive(Debug, thiserror::Error, PartialEq)]
+#[error("host says no to {0}")]
+struct No(i32);
+
+#[test]
+fn a_host_error_arrives_as_itself() {
+    each_engine(|engine| {
+        let mut linker = Linker::new(engine);
+        linker
+            .func_wrap("host", "f", |x: i32| -> backedge::Result<i32> {
+                if x < 0 {
+                    return Err(No(x).into());
+                }
+                Ok(x)
+            })
+            .unwrap();
+        let module = Module::new(engine, CALLS_HOST).unwrap();
+        let mut store = Store::new(engine, ());
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        for _ in 0..5 {
+            let error = run.call(&mut store, -3).unwrap_err();
+            assert_eq!(error.downcast_ref::<No>(), Some(&No(-3)));
+            assert_eq!(error.downcast_ref::<WasmBacktrace>().unwrap().frames().len(), 1);
+            assert_eq!(run.call(&mut store, 3).unwrap(), 103);
+        }
+    });
+}
+
+#[test]
+fn guests_and_hosts_call_each_other_in_depth() {
+    each_engine(|engine| {
+        let mut linker: Linker<u32> = Linker::new(engine);
+        linker
+            .func_wrap("host", "f", |mut caller: Caller<'_, u32>, x: i32| -> backedge::Result<i32> {
+                *caller.data_mut() += 1;
+                if x == 0 {
+                    return Ok(0);
+                }
+                let run = caller.get_export("run").unwrap().into_func().unwrap();
+                run.typed::<i32, i32>(&caller)?.call(&mut caller, x - 1)
+            })
+            .unwrap();
+        let module = Module::new(engine, CALLS_HOST).unwrap();
+        let mut store = Store::new(engine, 0);
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        assert_eq!(run.call(&mut store, 50).unwrap(), 5100);
+        assert_eq!(*store.data(), 51);
+    });
+}
+
+#[test]
+fn endless_mutual_recursion_with_the_host_is_a_trap() {
+    each_engine(|engine| {
+        let mut linker: Linker<()> = Linker::new(engine);
+        linker
+            .func_wrap("host", "f", |mut caller: Caller<'_, ()>, x: i32| -> backedge::Result<i32> {
+                let run = caller.get_export("run").unwrap().into_func().unwrap();
+                run.typed::<i32, i32>(&caller)?.call(&mut caller, x + 1)
+            })
+            .unwrap();
+        let module = Module::new(engine, CALLS_HOST).unwrap();
+        let mut store = Store::new(engine, ());
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        let error = run.call(&mut store, 0).unwrap_err();
+        assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::StackOverflow));
+    });
+}
+
+#[test]
+fn a_host_function_recovers_from_a_nested_trap() {
+    each_engine(|engine| {
+        let mut linker: Linker<()> = Linker::new(engine);
+        linker
+            .func_wrap("host", "try", |mut caller: Caller<'_, ()>| -> i32 {
+                let fails = caller.get_export("fails").unwrap().into_func().unwrap();
+                let error = fails.call(&mut caller, &[], &mut []).unwrap_err();
+                i32::from(error.downcast_ref::<Trap>() == Some(&Trap::UnreachableCodeReached))
+            })
+            .unwrap();
+        let wat = r#"(module
+            (import "host" "try" (func $try (result i32)))
+            (func (export "fails") unreachable)
+            (func (export "run") (param i32) (result i32) (i32.add (local.get 0) (call $try))))"#;
+        let module = Module::new(engine, wat).unwrap();
+        let mut store = Store::new(engine, ());
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        for _ in 0..5 {
+            assert_eq!(run.call(&mut store, 41).unwrap(), 42);
+        }
+    });
+}
+
+#[test]
+fn threads_share_a_module() {
+    each_engine(|engine| {
+        let wat = r#"(module
+            (global $calls (mut i32) (i32.const 0))
+            (func $fib (param i32) (result i32)
+                (if (result i32) (i32.lt_u (local.get 0) (i32.const 2)) (then (local.get 0))
+                    (else (i32.add (call $fib (i32.sub (local.get 0) (i32.const 1))) (call $fib (i32.sub (local.get 0) (i32.const 2)))))))
+            (func (export "run") (param i32) (result i32 i32)
+                (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
+                (call $fib (local.get 0)) (global.get $calls)))"#;
+        let module = Module::new(engine, wat).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        let mut store = Store::new(module.engine(), ());
+                        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+                        let run = instance.get_typed_func::<i32, (i32, i32)>(&mut store, "run").unwrap();
+                        assert_eq!(run.call(&mut store, 15).unwrap(), (610, 1));
+                        assert_eq!(run.call(&mut store, 10).unwrap(), (55, 2));
+                    }
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn a_store_moves_between_threads() {
+    each_engine(|engine| {
+        let mut store = Store::new(engine, 0);
+        let wat = r#"(module (global $g (mut i32) (i32.const 0)) (func (export "next") (result i32)
+            (global.set $g (i32.add (global.get $g) (i32.const 1))) (global.get $g)))"#;
+        let next = instance(&mut store, wat).get_typed_func::<(), i32>(&mut store, "next").unwrap();
+        for round in 1..=6 {
+            store = std::thread::spawn(move || {
+                assert_eq!(next.call(&mut store, ()).unwrap(), round);
+                store
+            })
+            .join()
+            .unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_deadline_stops_a_loop_that_runs() {
+    for engine in engines(|config| {
+        config.epoch_interruption(true);
+    }) {
+        let (started, wait) = mpsc::channel::<()>();
+        let mut linker = Linker::new(&engine);
+        linker.func_wrap("host", "started", move || started.send(()).unwrap()).unwrap();
+        let wat = r#"(module (import "host" "started" (func $started))
+            (func (export "spin") (local i32) (call $started) (loop (local.set 0 (i32.add (local.get 0) (i32.const 1))) (br 0))))"#;
+        let module = Module::new(&engine, wat).unwrap();
+        let mut store = Store::new(&engine, ());
+        store.set_epoch_deadline(1);
+        let spin = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), ()>(&mut store, "spin").unwrap();
+        let ticker = engine.clone();
+        let thread = std::thread::spawn(move || {
+            wait.recv().unwrap();
+            ticker.increment_epoch();
+        });
+        let error = spin.call(&mut store, ()).unwrap_err();
+        thread.join().unwrap();
+        assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+    }
+}
+
+#[test]
+fn a_deadline_callback_lets_the_guest_go_on_or_stops_it() {
+    for engine in engines(|config| {
+        config.epoch_interruption(true);
+    }) {
+        let mut store = Store::new(&engine, 0u32);
+        let wat = r#"(module (func (export "spin") (loop (br 0))))"#;
+        let spin = instance(&mut store, wat);
+        // Instantiation runs no code, so the deadline of 0 ticks has not been met yet.
+        let spin = spin.get_typed_func::<(), ()>(&mut store, "spin").unwrap();
+        store.epoch_deadline_callback(|mut context| {
+            *context.data_mut() += 1;
+            if *context.data() == 3 {
+                bail!("three times is enough");
+            }
+            Ok(UpdateDeadline::Continue(0))
+        });
+        store.set_epoch_deadline(0);
+        let error = spin.call(&mut store, ()).unwrap_err();
+        assert!(format!("{error:#}").contains("three times"), "{error:#}");
+        assert_eq!(*store.data(), 3);
+    }
+}
+
+#[test]
+fn limits_hold() {
+    each_engine(|engine| {
+        let wat = r#"(module (memory (export "m") 1) (table (export "t") 1 funcref)
+            (func (export "memory") (param i32) (result i32) (memory.grow (local.get 0)))
+            (func (export "table") (param i32) (result i32) (table.grow (ref.null func) (local.get 0))))"#;
+        let limits = || StoreLimitsBuilder::new().memory_size(3 << 16).table_elements(5).instances(2);
+        let mut store = Store::new(engine, limits().build());
+        store.limiter(|limits| limits);
+        let made = instance(&mut store, wat);
+        let memory = made.get_typed_func::<i32, i32>(&mut store, "memory").unwrap();
+        let table = made.get_typed_func::<i32, i32>(&mut store, "table").unwrap();
+        for _ in 0..3 {
+            assert_eq!(memory.call(&mut store, 3).unwrap(), -1);
+            assert_eq!(table.call(&mut store, 5).unwrap(), -1);
+        }
+        assert_eq!(memory.call(&mut store, 2).unwrap(), 1);
+        assert_eq!(table.call(&mut store, 4).unwrap(), 1);
+        assert!(made.get_memory(&mut store, "m").unwrap().grow(&mut store, 1).is_err());
+        instance(&mut store, wat);
+        let module = Module::new(engine, wat).unwrap();
+        let error = Instance::new(&mut store, &module, &[]).unwrap_err();
+        assert!(error.downcast_ref::<LinkError>().is_some(), "{error:#}");
+
+        let mut store = Store::new(engine, StoreLimitsBuilder::new().memory_size(1000).build());
+        store.limiter(|limits: &mut StoreLimits| limits);
+        assert!(Instance::new(&mut store, &module, &[]).is_err());
+    });
+}
+
+#[test]
+fn a_failing_limiter_traps() {
+    each_engine(|engine| {
+        let limits = StoreLimitsBuilder::new().memory_size(1 << 16).trap_on_grow_failure(true).build();
+        let mut store = Store::new(engine, limits);
+        store.limiter(|limits| limits);
+        let wat = r#"(module (memory 1) (func (export "f") (result i32) (memory.grow (i32.const 1))))"#;
+        let grow = instance(&mut store, wat).get_typed_func::<(), i32>(&mut store, "f").unwrap();
+        for _ in 0..3 {
+            let error = grow.call(&mut store, ()).unwrap_err();
+            assert!(format!("{error:#}").contains("forcing trap when growing memory"), "{error:#}");
+        }
+    });
+}
+
+#[test]
+fn references_cross_both_ways() {
+    each_engine(|engine| {
+        let mut store = Store::new(engine, ());
+        let wat = r#"(module
+            (type $unary (func (param i32) (result i32)))
+            (table $t (export "t") 2 funcref)
+            (global (export "g") (mut externref) (ref.null extern))
+            (func $double (param i32) (result i32) (i32.mul (local.get 0) (i32.const 2)))
+            (elem declare func $double)
+            (func (export "get") (result funcref) (ref.func $double))
+            (func (export "same") (param externref) (result externref) (local.get 0))
+            (func (export "call") (param i32) (result i32) (call_indirect (type $unary) (local.get 0) (i32.const 0))))"#;
+        let instance = instance(&mut store, wat);
+        let get = instance.get_typed_func::<(), Option<Func>>(&mut store, "get").unwrap();
+        let double = get.call(&mut store, ()).unwrap().unwrap();
+        assert_eq!(double.typed::<i32, i32>(&store).unwrap().call(&mut store, 4).unwrap(), 8);
+
+        let table = instance.get_table(&mut store, "t").unwrap();
+        let call = instance.get_typed_func::<i32, i32>(&mut store, "call").unwrap();
+        let error = call.call(&mut store, 1).unwrap_err();
+        assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::IndirectCallToNull));
+        let triple = Func::wrap(&mut store, |x: i32| x * 3);
+        for _ in 0..5 {
+            table.set(&mut store, 0, triple.into()).unwrap();
+            assert_eq!(call.call(&mut store, 5).unwrap(), 15);
+            table.set(&mut store, 0, double.into()).unwrap();
+            assert_eq!(call.call(&mut store, 5).unwrap(), 10);
+        }
+        let wrong = Func::wrap(&mut store, || {});
+        table.set(&mut store, 0, wrong.into()).unwrap();
+        let error = call.call(&mut store, 1).unwrap_err();
+        assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::BadSignature));
+
+        let value = ExternRef::new(&mut store, String::from("kept")).unwrap();
+        let same = instance.get_typed_func::<Option<ExternRef>, Option<ExternRef>>(&mut store, "same").unwrap();
+        let back = same.call(&mut store, Some(value)).unwrap().unwrap();
+        assert_eq!(back.data(&store).unwrap().unwrap().downcast_ref::<String>().unwrap(), "kept");
+        assert_eq!(same.call(&mut store, None).unwrap(), None);
+        let global = instance.get_global(&mut store, "g").unwrap();
+        global.set(&mut store, Val::ExternRef(Some(value))).unwrap();
+        assert_eq!(global.get(&mut store).unwrap_externref(), Some(&value));
+    });
+}
+
+#[test]
+fn sixteen_parameters_of_every_type_and_several_results() {
+    each_engine(|engine| {
+        let mut linker = Linker::new(engine);
+        linker
+            .func_wrap(
+                "host",
+                "f",
+                |a: i32,
+                 b: i64,
+                 c: f32,
+                 d: f64,
+                 e: u32,
+                 f: u64,
+                 g: i32,
+                 h: i64,
+                 i: f32,
+                 j: f64,
+                 k: i32,
+                 l: i32,
+                 m: i32,
+                 n: i32,
+                 o: i32,
+                 p: f32| {
+                    let sum = a as i64 + b + e as i64 + f as i64 + g as i64 + h + (k + l + m + n + o) as i64;
+                    (sum, c + i + p, d + j, f32::from_bits(0x7fa0_0001))
+                },
+            )
+            .unwrap();
+        let wat = r#"(module
+            (import "host" "f" (func $f (param i32 i64 f32 f64 i32 i64 i32 i64 f32 f64 i32 i32 i32 i32 i32 f32) (result i64 f32 f64 f32)))
+            (func (export "run") (result i64 f32 f64 i32)
+                (call $f (i32.const 1) (i64.const 2) (f32.const 0.5) (f64.const 0.25) (i32.const 3) (i64.const 4) (i32.const 5) (i64.const 6)
+                    (f32.const 1.5) (f64.const 2.25) (i32.const 7) (i32.const 8) (i32.const 9) (i32.const 10) (i32.const 11) (f32.const 2))
+                i32.reinterpret_f32))"#;
+        let module = Module::new(engine, wat).unwrap();
+        let mut store = Store::new(engine, ());
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), (i64, f32, f64, u32)>(&mut store, "run").unwrap();
+        for _ in 0..5 {
+            assert_eq!(run.call(&mut store, ()).unwrap(), (66, 4.0, 2.5, 0x7fa0_0001));
+        }
+    });
+}
+
+#[test]
+fn memories_tables_and_globals_of_the_host_are_shared() {
+    each_engine(|engine| {
+        let mut store = Store::new(engine, ());
+        let memory = Memory::new(&mut store, MemoryType::new(1, None)).unwrap();
+        let table = Table::new(&mut store, TableType::new(RefType::FUNCREF, 1, None), Ref::Func(None)).unwrap();
+        let ty = GlobalType::new(ValType::I32, Mutability::Var);
+        let global = Global::new(&mut store, ty, Val::I32(5)).unwrap();
+        let mut linker = Linker::new(engine);
+        linker.define(&store, "h", "m", memory).unwrap();
+        linker.define(&store, "h", "t", table).unwrap();
+        linker.define(&store, "h", "g", global).unwrap();
+        let wat = r#"(module (import "h" "m" (memory 1)) (import "h" "t" (table 1 funcref)) (import "h" "g" (global $g (mut i32)))
+            (func $f (result i32) (i32.const 77))
+            (elem (i32.const 0) func $f)
+            (func (export "run") (result i32)
+                (i32.store (i32.const 4) (i32.load (i32.const 0)))
+                (global.set $g (i32.add (global.get $g) (i32.const 1)))
+                (drop (memory.grow (i32.const 1)))
+                (global.get $g)))"#;
+        let module = Module::new(engine, wat).unwrap();
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), i32>(&mut store, "run").unwrap();
+        memory.write(&mut store, 0, &123i32.to_le_bytes()).unwrap();
+        assert_eq!(run.call(&mut store, ()).unwrap(), 6);
+        assert_eq!(global.get(&mut store).unwrap_i32(), 6);
+        let mut bytes = [0; 4];
+        memory.read(&store, 4, &mut bytes).unwrap();
+        assert_eq!(i32::from_le_bytes(bytes), 123);
+        assert_eq!(memory.size(&store), 2);
+        let f = *table.get(&mut store, 0).unwrap().unwrap_func().unwrap();
+        assert_eq!(f.typed::<(), i32>(&store).unwrap().call(&mut store, ()).unwrap(), 77);
+    });
+}
+
+#[test]
+fn calls_that_do_not_fit_are_errors() {
+    let engine = Engine::default();
+    let mut store = Store::new(&engine, ());
+    let f = Func::wrap(&mut store, |x: i32| x);
+    let mut one = [Val::I32(0)];
+    assert!(f.call(&mut store, &[], &mut one).unwrap_err().to_string().contains("expected 1 arguments, got 0"));
+    assert!(f.call(&mut store, &[Val::I64(1)], &mut one).unwrap_err().to_string().contains("type mismatch"));
+    assert!(f.call(&mut store, &[Val::I32(1)], &mut []).unwrap_err().to_string().contains("expected 1 results"));
+    assert!(f.typed::<i64, i32>(&store).is_err());
+    let ty = FuncType::new(&engine, [], [ValType::I32]);
+    let lies = Func::new(&mut store, ty, |_, _, results| {
+        results[0] = Val::I64(1);
+        Ok(())
+    });
+    assert!(lies.call(&mut store, &[], &mut one).unwrap_err().to_string().contains("incompatible value"));
+}
+
+#[test]
+fn handles_of_another_store_are_refused() {
+    let engine = Engine::default();
+    let mut one = Store::new(&engine, ());
+    let mut two = Store::new(&engine, ());
+    let f = Func::wrap(&mut one, || {});
+    assert!(catch_unwind(AssertUnwindSafe(|| f.call(&mut two, &[], &mut []))).is_err());
+    let module = Module::new(&engine, r#"(module (import "" "" (func)))"#).unwrap();
+    assert!(Instance::new(&mut two, &module, &[f.into()]).is_err());
+    let mut linker = Linker::new(&engine);
+    linker.define(&one, "", "", f).unwrap();
+    assert!(linker.instantiate(&mut two, &module).is_err());
+    linker.instantiate(&mut one, &module).unwrap();
+}
+
+#[test]
+fn linkers_name_what_is_missing() {
+    let engine = Engine::default();
+    let mut store = Store::new(&engine, ());
+    let mut linker = Linker::new(&engine);
+    let module = Module::new(&engine, CALLS_HOST).unwrap();
+    let error = linker.instantiate(&mut store, &module).unwrap_err();
+    let unknown = error.downcast_ref::<UnknownImportError>().unwrap();
+    assert_eq!((unknown.module(), unknown.name()), ("host", "f"));
+    linker.func_wrap("host", "f", |_: i64| {}).unwrap();
+    let error = linker.instantiate(&mut store, &module).unwrap_err();
+    assert!(error.to_string().contains("incompatible import type for `host::f`"), "{error:#}");
+    assert!(linker.func_wrap("host", "f", || {}).is_err(), "defined twice");
+    linker.allow_shadowing(true);
+    linker.func_wrap("other", "g", |x: i32| x + 1).unwrap();
+    linker.alias("other", "g", "host", "f").unwrap();
+    let instance = linker.instantiate(&mut store, &module).unwrap();
+    let run = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+    assert_eq!(run.call(&mut store, 1).unwrap(), 102);
+
+    let mut traps = Linker::new(&engine);
+    traps.define_unknown_imports_as_traps(&module).unwrap();
+    let instance = traps.instantiate(&mut store, &module).unwrap();
+    let run = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+    assert!(run.call(&mut store, 1).unwrap_err().downcast_ref::<UnknownImportError>().is_some());
+}
+
+#[test]
+fn linked_commands_are_fresh_and_reactors_are_not() {
+    let engine = Engine::default();
+    let mut store = Store::new(&engine, ());
+    let mut linker = Linker::new(&engine);
+    let counter = |start: &str| {
+        format!(
+            r#"(module (global $g (mut i32) (i32.const 0))
+                (func (export "{start}") (global.set $g (i32.const 10)))
+                (func (export "next") (result i32) (global.set $g (i32.add (global.get $g) (i32.const 1))) (global.get $g)))"#
+        )
+    };
+    linker.module(&mut store, "command", &Module::new(&engine, counter("_start")).unwrap()).unwrap();
+    linker.module(&mut store, "reactor", &Module::new(&engine, counter("_initialize")).unwrap()).unwrap();
+    for (module, expected) in [("command", [1, 1]), ("reactor", [11, 12])] {
+        let next = linker.get(&mut store, module, "next").unwrap().into_func().unwrap();
+        let next = next.typed::<(), i32>(&store).unwrap();
+        assert_eq!([next.call(&mut store, ()).unwrap(), next.call(&mut store, ()).unwrap()], expected);
+    }
+    linker.get_default(&mut store, "command").unwrap().call(&mut store, &[], &mut []).unwrap();
+}
+
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_store_drops_what_it_was_given() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let engine = Engine::default();
+    let mut store = Store::new(&engine, Counted(dropped.clone()));
+    let captured = Counted(dropped.clone());
+    Func::wrap(&mut store, move || {
+        let _ = &captured;
+    });
+    ExternRef::new(&mut store, Counted(dropped.clone())).unwrap();
+    let data = store.into_data();
+    assert_eq!(dropped.load(Ordering::Relaxed), 2);
+    drop(data);
+    assert_eq!(dropped.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn runs_inside_a_tokio_runtime() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        each_engine(|engine| {
+            let mut store = Store::new(engine, ());
+            let wat = r#"(module (func (export "f") (result i32) (i32.const 1)))"#;
+            let f = instance(&mut store, wat).get_typed_func::<(), i32>(&mut store, "f").unwrap();
+            for _ in 0..10 {
+                assert_eq!(f.call(&mut store, ()).unwrap(), 1);
+            }
+        });
+    });
+}
+
+#[test]
+fn bad_modules_are_errors_with_an_offset() {
+    let engine = Engine::default();
+    for (bytes, expected) in [
+        (&b"\0asm\x01\0\0\0\x01\xff"[..], "offset"),
+        (b"\0asm\x01\0\0\0\x0a\x01\x01", "offset"),
+        (b"hello", "neither"),
+        (b"(module (func (result i32)))", "offset"),
+    ] {
+        let error = Module::new(&engine, bytes).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error:#}");
+    }
+    let error = Module::from_file(&engine, "/no/such/file.wasm").unwrap_err();
+    assert!(error.to_string().contains("/no/such/file.wasm"));
+}

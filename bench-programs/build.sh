@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Rebuilds every checked-in .wasm of bench-programs/programs from its source, with pinned compilers from PyPI.
+#
+#   bash bench-programs/build.sh            rebuild all
+#   bash bench-programs/build.sh sort fib   rebuild these
+#   bash bench-programs/build.sh --check    rebuild all elsewhere and compare with what is checked in
+set -euo pipefail
+cd "$(dirname "$0")"
+
+ZIGLANG=0.13.0.post1 # clang 18 and wasi-libc
+WASMTIME=50.0.1      # for its wat2wasm
+
+# WebAssembly 1.0 and what the engine supports beyond it; no SIMD, tail calls or exceptions. multivalue and reference-types would change the
+# C calling convention and the encoding of every indirect call, and bring nothing to C.
+MCPU=mvp+bulk_memory+mutable_globals+nontrapping_fptoint+sign_ext
+FLAGS=(-target wasm32-wasi -mcpu="$MCPU" -O2 -std=gnu11 -Wall -Wextra -Werror -fno-sanitize=undefined -fno-vectorize -fno-slp-vectorize
+       -Wl,-z,stack-size=1048576 # not the 16 MiB that zig gives
+       -g) # for the name section; strip_custom_sections drops the rest
+
+fail() { echo "build.sh: $*" >&2; exit 1; }
+
+# strip_custom_sections FILE: keeps the function names, for reports and backtraces, and drops debug information and producers.
+strip_custom_sections() {
+    "$python" - "$1" <<'PYTHON'
+import pathlib, sys
+
+def leb(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+        if byte < 128:
+            return value, at
+
+path = pathlib.Path(sys.argv[1])
+data = path.read_bytes()
+out, at = bytearray(data[:8]), 8
+while at < len(data):
+    begin, kind = at, data[at]
+    size, at = leb(data, at + 1)
+    if kind == 0:
+        length, name = leb(data, at)
+    if kind != 0 or data[name : name + length] == b"name":
+        out += data[begin : at + size]
+    at += size
+path.write_bytes(out)
+PYTHON
+}
+
+check=
+if [ "${1:-}" = --check ]; then check=1; shift; fi
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then
+    for dir in programs/*/; do names+=("$(basename "$dir")"); done
+fi
+
+python=.venv/bin/python
+if ! "$python" -c "
+import sys
+from importlib.metadata import version
+sys.exit(version('ziglang') != '$ZIGLANG' or version('wasmtime') != '$WASMTIME')" 2>/dev/null; then
+    echo "build.sh: installing ziglang $ZIGLANG and wasmtime $WASMTIME into bench-programs/.venv" >&2
+    python3 -m venv .venv || fail "python3 -m venv failed (Debian: apt-get install python3-venv)"
+    .venv/bin/pip install --quiet --disable-pip-version-check "ziglang==$ZIGLANG" "wasmtime==$WASMTIME" \
+        || fail "pip could not install ziglang and wasmtime"
+fi
+
+different=0
+for name in "${names[@]}"; do
+    dir=programs/$name
+    [ -d "$dir" ] || fail "no such program: $name"
+    out=$dir/$name.wasm
+    # The file's name goes into the module, so the copy to compare has the same.
+    [ -z "$check" ] || out=$(mktemp -d)/$name.wasm
+    if [ -f "$dir/$name.wat" ]; then
+        "$python" - "$dir/$name.wat" "$out" <<'PYTHON' || fail "$name does not assemble"
+import pathlib, sys, wasmtime
+pathlib.Path(sys.argv[2]).write_bytes(wasmtime.wat2wasm(pathlib.Path(sys.argv[1]).read_text()))
+PYTHON
+    else
+        "$python" -m ziglang cc "${FLAGS[@]}" -o "$out" "$dir/$name.c" || fail "$name does not compile"
+        strip_custom_sections "$out"
+    fi
+    if [ -n "$check" ]; then
+        cmp -s "$out" "$dir/$name.wasm" || { echo "$name: differs from the checked-in module"; different=1; }
+        rm -r "$(dirname "$out")"
+    else
+        printf '%-16s %7d bytes\n' "$name" "$(stat -c %s "$out")"
+    fi
+done
+[ "$different" = 0 ] || fail "some checked-in modules are not what their sources build to"

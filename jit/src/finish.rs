@@ -1,0 +1,62 @@
+//! Cranelift's result as ours: bytes, relocations, traps, positions, listing.
+
+use std::fmt::Write as _;
+
+use cranelift_codegen::binemit::Reloc as ClifReloc;
+use cranelift_codegen::{CompiledCode as ClifCode, FinalizedRelocTarget};
+use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
+
+use vm::code::{CompiledCode, Reloc, RelocTarget};
+
+use crate::traps;
+
+/// Takes over code and tables. Positions, sites and the rest are the caller's to add. `Err` says what cannot be expressed.
+pub(crate) fn finish(code: &ClifCode, alignment: u32) -> Result<CompiledCode, String> {
+    let buffer = &code.buffer;
+    let mut relocs = Vec::new();
+    for reloc in buffer.relocs() {
+        let target = match (&reloc.target, reloc.kind) {
+            (FinalizedRelocTarget::Func(offset), ClifReloc::X86PCRel4 | ClifReloc::X86CallPCRel4) => RelocTarget::Own(*offset),
+            (target, kind) => return Err(format!("relocation {kind:?} to {target:?} at {:#x}", reloc.offset)),
+        };
+        relocs.push(Reloc { offset: reloc.offset, target, addend: reloc.addend });
+    }
+    let mut found = Vec::new();
+    for trap in buffer.traps() {
+        let code = traps::from_clif(trap.code).ok_or_else(|| format!("unknown trap code {} at {:#x}", trap.code, trap.offset))?;
+        found.push((trap.offset, code));
+    }
+    found.sort_unstable();
+    let mut locations: Vec<(u32, u32)> = Vec::new();
+    for range in buffer.get_srclocs_sorted() {
+        if range.loc.is_default() || locations.last().is_some_and(|last| last.1 == range.loc.bits()) {
+            continue;
+        }
+        locations.push((range.start, range.loc.bits()));
+    }
+    Ok(CompiledCode {
+        bytes: buffer.data().to_vec(),
+        alignment: alignment.max(buffer.alignment),
+        relocs,
+        traps: found,
+        locations,
+        ..CompiledCode::default()
+    })
+}
+
+/// Disassembly, one instruction a line, with offsets from the first byte.
+pub(crate) fn disassemble(bytes: &[u8]) -> String {
+    let mut decoder = Decoder::with_ip(64, bytes, 0, DecoderOptions::NONE);
+    let mut formatter = NasmFormatter::new();
+    formatter.options_mut().set_branch_leading_zeros(false);
+    formatter.options_mut().set_space_after_operand_separator(true);
+    formatter.options_mut().set_rip_relative_addresses(true);
+    let mut text = String::new();
+    let mut line = String::new();
+    for instruction in &mut decoder {
+        line.clear();
+        formatter.format(&instruction, &mut line);
+        let _ = writeln!(text, "{:6x}  {line}", instruction.ip());
+    }
+    text
+}

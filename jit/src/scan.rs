@@ -1,0 +1,298 @@
+//! One pass over a function's operators before translation: which loops there are, whether they call, which locals are live at
+//! their headers, which memories are used.
+//!
+//! Enters: a body. Leaves: [`Scan`]. The live sets are a pure function of the wasm code, so every version of a function and
+//! the interpreter agree on which slots of a frame mean something at a loop header.
+//!
+//! Liveness is the textbook backward dataflow (Aho, Sethi, Ullman, 10.6) over basic blocks cut at branches; the nodes are numbered in
+//! program order, so sweeping them backwards converges in loop depth + 2 sweeps.
+
+use std::collections::{HashMap, HashSet};
+
+use smallvec::SmallVec;
+use wasmparser::{BinaryReaderError, FunctionBody, Operator, ValType};
+
+/// Most 64-bit words of bit sets the analysis may use (32 MiB); above it every local counts as live. A guess.
+const MOST_WORDS: usize = 4 << 20;
+
+/// What is known of a body before it is translated.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    /// Types of all locals, parameters first.
+    pub locals: Vec<ValType>,
+    /// Loops by the byte offset of their opcode.
+    pub loops: HashMap<u32, LoopFacts>,
+    /// Whether wasm calls stand in it.
+    pub calls: bool,
+    /// Whether calls stand in it that no plan is about to move out of the way.
+    pub hot_calls: bool,
+    /// Memories it reads or writes, by index.
+    pub memories: Vec<bool>,
+    /// Offsets of the control operators around the loop that was asked for, its own included.
+    pub around: HashSet<u32>,
+    /// Operators.
+    pub operators: u32,
+}
+
+/// What is known of a loop.
+#[derive(Debug)]
+pub(crate) struct LoopFacts {
+    /// Whether a wasm call stands in it that no plan is about to move out of the way.
+    pub hot_calls: bool,
+    /// Whether a branch goes back to it.
+    pub repeats: bool,
+    /// Locals whose value at the header may still be read; `None` when all count as live.
+    pub live: Option<LiveSet>,
+    node: usize,
+}
+
+/// A set of locals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LiveSet(Vec<u64>);
+
+impl LiveSet {
+    /// Whether a local is in it.
+    pub(crate) fn contains(&self, local: usize) -> bool {
+        self.0[local / 64] >> (local % 64) & 1 != 0
+    }
+}
+
+#[derive(PartialEq)]
+enum Kind {
+    Block,
+    Loop,
+    If,
+}
+
+struct Open {
+    kind: Kind,
+    offset: u32,
+    /// Where a branch to it goes.
+    label: usize,
+    /// The node behind its end; of a loop unused.
+    end: usize,
+    /// The node of the arm that was not begun yet.
+    otherwise: Option<usize>,
+    hot_calls: bool,
+    repeats: bool,
+}
+
+#[derive(Default)]
+struct Flow {
+    words: usize,
+    /// Whether bit sets are kept at all.
+    sets: bool,
+    /// Read before written, `words` per node.
+    reads: Vec<u64>,
+    /// Written, `words` per node.
+    writes: Vec<u64>,
+    successors: Vec<SmallVec<[u32; 2]>>,
+}
+
+impl Flow {
+    fn node(&mut self) -> usize {
+        self.successors.push(SmallVec::new());
+        if self.sets {
+            if (self.successors.len()) * self.words * 3 > MOST_WORDS {
+                self.sets = false;
+            } else {
+                self.reads.resize(self.successors.len() * self.words, 0);
+                self.writes.resize(self.successors.len() * self.words, 0);
+            }
+        }
+        self.successors.len() - 1
+    }
+
+    fn edge(&mut self, from: usize, to: usize) {
+        if !self.successors[from].contains(&(to as u32)) {
+            self.successors[from].push(to as u32);
+        }
+    }
+
+    fn read(&mut self, node: usize, local: u32) {
+        let (word, bit) = (node * self.words + local as usize / 64, 1 << (local % 64));
+        if self.sets && self.writes[word] & bit == 0 {
+            self.reads[word] |= bit;
+        }
+    }
+
+    fn write(&mut self, node: usize, local: u32) {
+        if self.sets {
+            self.writes[node * self.words + local as usize / 64] |= 1 << (local % 64);
+        }
+    }
+
+    /// Live-in sets, `words` per node.
+    fn solve(&self) -> Vec<u64> {
+        let mut live = self.reads.clone();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for node in (0..self.successors.len()).rev() {
+                for word in 0..self.words {
+                    let mut out = 0;
+                    for &next in &self.successors[node] {
+                        out |= live[next as usize * self.words + word];
+                    }
+                    let place = node * self.words + word;
+                    let value = self.reads[place] | out & !self.writes[place];
+                    changed |= value != live[place];
+                    live[place] = value;
+                }
+            }
+        }
+        live
+    }
+}
+
+/// Scans a body. `around` names a loop whose enclosing control operators are wanted, `planned` the offsets of indirect calls that are to
+/// be inlined.
+pub(crate) fn scan(
+    params: &[ValType],
+    body: &FunctionBody<'_>,
+    memories: usize,
+    around: Option<u32>,
+    planned: &dyn Fn(u32) -> bool,
+) -> Result<Scan, BinaryReaderError> {
+    let mut result = Scan { locals: params.to_vec(), memories: vec![false; memories], ..Scan::default() };
+    for entry in body.get_locals_reader()? {
+        let (count, ty) = entry?;
+        result.locals.extend(std::iter::repeat_n(ty, count as usize));
+    }
+    let mut flow = Flow { words: result.locals.len().div_ceil(64), sets: true, ..Flow::default() };
+    let mut node = flow.node();
+    let end = flow.node();
+    let mut open = vec![Open { kind: Kind::Block, offset: u32::MAX, label: end, end, otherwise: None, hot_calls: false, repeats: false }];
+    let mut reader = body.get_operators_reader()?;
+    while !reader.eof() {
+        let (operator, offset) = reader.read_with_offset()?;
+        let offset = offset as u32;
+        result.operators += 1;
+        match operator {
+            Operator::LocalGet { local_index } => flow.read(node, local_index),
+            Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => flow.write(node, local_index),
+            Operator::Block { .. } => {
+                let end = flow.node();
+                open.push(Open { kind: Kind::Block, offset, label: end, end, otherwise: None, hot_calls: false, repeats: false });
+            }
+            Operator::Loop { .. } => {
+                let header = flow.node();
+                flow.edge(node, header);
+                node = header;
+                if around == Some(offset) {
+                    result.around = open.iter().map(|open| open.offset).chain([offset]).collect();
+                }
+                open.push(Open { kind: Kind::Loop, offset, label: header, end: header, otherwise: None, hot_calls: false, repeats: false });
+            }
+            Operator::If { .. } => {
+                let (then, otherwise, end) = (flow.node(), flow.node(), flow.node());
+                flow.edge(node, then);
+                flow.edge(node, otherwise);
+                node = then;
+                open.push(Open { kind: Kind::If, offset, label: end, end, otherwise: Some(otherwise), hot_calls: false, repeats: false });
+            }
+            Operator::Else => {
+                if let Some(top) = open.last_mut() {
+                    flow.edge(node, top.end);
+                    node = top.otherwise.take().unwrap_or(node);
+                }
+            }
+            Operator::End => {
+                let Some(top) = open.pop() else { continue };
+                if let Some(below) = open.last_mut() {
+                    below.hot_calls |= top.hot_calls;
+                }
+                if top.kind == Kind::Loop {
+                    let facts = LoopFacts { hot_calls: top.hot_calls, repeats: top.repeats, live: None, node: top.label };
+                    result.loops.insert(top.offset, facts);
+                } else {
+                    flow.edge(node, top.end);
+                    if let Some(otherwise) = top.otherwise {
+                        flow.edge(otherwise, top.end);
+                    }
+                    node = top.end;
+                }
+                result.hot_calls |= top.hot_calls;
+            }
+            Operator::Br { relative_depth } => {
+                branch(&mut flow, &mut open, node, relative_depth);
+                node = flow.node();
+            }
+            Operator::BrIf { relative_depth } => {
+                branch(&mut flow, &mut open, node, relative_depth);
+                let next = flow.node();
+                flow.edge(node, next);
+                node = next;
+            }
+            Operator::BrTable { targets } => {
+                for depth in targets.targets() {
+                    branch(&mut flow, &mut open, node, depth?);
+                }
+                branch(&mut flow, &mut open, node, targets.default());
+                node = flow.node();
+            }
+            Operator::Return | Operator::Unreachable => node = flow.node(),
+            Operator::Call { .. } | Operator::CallIndirect { .. } => {
+                result.calls = true;
+                let moved = matches!(operator, Operator::CallIndirect { .. }) && planned(offset);
+                if let Some(top) = open.last_mut() {
+                    top.hot_calls |= !moved;
+                }
+            }
+            ref other => {
+                if let Some(memory) = memory_of(other)
+                    && let Some(used) = result.memories.get_mut(memory as usize)
+                {
+                    *used = true;
+                }
+            }
+        }
+    }
+    if flow.sets && !result.loops.is_empty() {
+        let live = flow.solve();
+        for facts in result.loops.values_mut() {
+            facts.live = Some(LiveSet(live[facts.node * flow.words..][..flow.words].to_vec()));
+        }
+    }
+    Ok(result)
+}
+
+fn branch(flow: &mut Flow, open: &mut [Open], node: usize, depth: u32) {
+    let Some(index) = open.len().checked_sub(1 + depth as usize) else { return };
+    flow.edge(node, open[index].label);
+    open[index].repeats = true;
+}
+
+/// The memory a load or store accesses.
+fn memory_of(operator: &Operator<'_>) -> Option<u32> {
+    use Operator::*;
+    match operator {
+        I32Load { memarg }
+        | I64Load { memarg }
+        | F32Load { memarg }
+        | F64Load { memarg }
+        | I32Load8S { memarg }
+        | I32Load8U { memarg }
+        | I32Load16S { memarg }
+        | I32Load16U { memarg }
+        | I64Load8S { memarg }
+        | I64Load8U { memarg }
+        | I64Load16S { memarg }
+        | I64Load16U { memarg }
+        | I64Load32S { memarg }
+        | I64Load32U { memarg }
+        | I32Store { memarg }
+        | I64Store { memarg }
+        | F32Store { memarg }
+        | F64Store { memarg }
+        | I32Store8 { memarg }
+        | I32Store16 { memarg }
+        | I64Store8 { memarg }
+        | I64Store16 { memarg }
+        | I64Store32 { memarg } => match memarg.target {
+            wasmparser::MemArgTarget::Memory(index) => Some(index),
+            wasmparser::MemArgTarget::Array(_) => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,309 @@
+//! Structured control: blocks, loops, branches, returns, `unreachable`.
+
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, JumpTableData, Value, types};
+use smallvec::SmallVec;
+use wasmparser::Operator;
+
+use vm::code::Entrance;
+use vm::trap::TrapCode;
+
+use super::{Result, Translator, malformed};
+use crate::traps;
+use crate::types::{Types, block_signature};
+
+/// What an `end` closes.
+pub(super) enum Kind {
+    /// A function body.
+    Body,
+    /// A `block`.
+    Block,
+    /// A `loop`; `owns_context` says that the value in `loop_context` is its.
+    Loop { header: Block, params: Types, owns_context: bool },
+    /// An `if`; `otherwise` is its second arm until that is begun, `params` are what both arms start with.
+    If { otherwise: Option<Block>, params: SmallVec<[Value; 4]> },
+    /// Anything begun in unreachable code.
+    Dead,
+}
+
+/// One entry of the control stack.
+pub(super) struct Control {
+    pub kind: Kind,
+    /// Operand stack height below its parameters.
+    height: usize,
+    results: Types,
+    /// Block behind its end, with the results as parameters. Of a loop it is never used.
+    next: Option<Block>,
+    /// Whether something branches to `next`.
+    branched: bool,
+    /// Whether the loop that is entered from outside stands in it.
+    around: bool,
+}
+
+impl Control {
+    /// The control entry of a function body that continues in `next`.
+    pub(super) fn body(next: Block, results: Types, height: usize) -> Control {
+        Control { kind: Kind::Body, height, results, next: Some(next), branched: false, around: false }
+    }
+}
+
+/// Values as block arguments.
+pub(super) fn arguments(values: &[Value]) -> SmallVec<[BlockArg; 8]> {
+    values.iter().map(|&value| BlockArg::Value(value)).collect()
+}
+
+impl Translator<'_, '_> {
+    /// Translates control operators; false for all others. It sees the operators of unreachable code too, to keep track of nesting.
+    pub(super) fn control_operator(&mut self, operator: &Operator<'_>, offset: u32) -> Result<bool> {
+        match *operator {
+            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } if !self.reachable => {
+                let height = self.stack.len();
+                self.control.push(Control { kind: Kind::Dead, height, results: Types::new(), next: None, branched: false, around: false });
+            }
+            Operator::Block { blockty } => {
+                let (params, results) = block_signature(self.module, blockty);
+                let around = self.save_around(offset);
+                let next = self.block_with(&results);
+                let height = self.stack.len() - params.len();
+                self.control.push(Control { kind: Kind::Block, height, results, next: Some(next), branched: false, around });
+            }
+            Operator::Loop { blockty } => self.begin_loop(blockty, offset),
+            Operator::If { blockty } => {
+                let condition = self.pop();
+                let (params, results) = block_signature(self.module, blockty);
+                let around = self.save_around(offset);
+                let next = self.block_with(&results);
+                let (then, otherwise) = (self.b.create_block(), self.b.create_block());
+                let height = self.stack.len() - params.len();
+                let params = SmallVec::from_slice(&self.stack[height..]);
+                self.b.ins().brif(condition, then, &[], otherwise, &[]);
+                self.b.seal_block(then);
+                self.b.seal_block(otherwise);
+                self.enter(then);
+                let kind = Kind::If { otherwise: Some(otherwise), params };
+                self.control.push(Control { kind, height, results, next: Some(next), branched: false, around });
+            }
+            Operator::Else => self.begin_else(),
+            Operator::End => self.end(),
+            _ if !self.reachable => return Ok(false),
+            Operator::Br { relative_depth } => {
+                self.branch(relative_depth);
+                self.reachable = false;
+            }
+            Operator::BrIf { relative_depth } => {
+                let condition = self.pop();
+                let (target, count) = self.target(relative_depth);
+                let values = arguments(&self.stack[self.stack.len() - count..]);
+                let next = self.b.create_block();
+                self.b.ins().brif(condition, target, &values, next, &[]);
+                self.b.seal_block(next);
+                self.enter(next);
+            }
+            Operator::BrTable { ref targets } => {
+                let index = self.pop();
+                let default = self.table_target(targets.default());
+                let mut entries = Vec::with_capacity(targets.len() as usize);
+                for depth in targets.targets() {
+                    let depth = depth.map_err(|error| malformed(self.frame().function, &error))?;
+                    entries.push(self.table_target(depth));
+                }
+                let table = self.b.create_jump_table(JumpTableData::new(default, &entries));
+                self.b.ins().br_table(index, table);
+                self.reachable = false;
+            }
+            Operator::Return => {
+                let depth = self.control.len() - 1 - self.frame().control;
+                if self.frames.len() == 1 {
+                    let count = self.control[0].results.len();
+                    let results = SmallVec::<[Value; 4]>::from_slice(&self.stack[self.stack.len() - count..]);
+                    self.b.ins().return_(&results);
+                } else {
+                    self.branch(depth as u32);
+                }
+                self.reachable = false;
+            }
+            Operator::Unreachable => {
+                self.b.ins().trap(traps::to_clif(TrapCode::UnreachableCodeReached));
+                self.reachable = false;
+            }
+            Operator::Nop => {}
+            Operator::Drop => {
+                self.pop();
+            }
+            Operator::Select | Operator::TypedSelect { .. } => {
+                let [a, b, condition] = self.pop_many();
+                let value = self.b.ins().select(condition, a, b);
+                self.push(value);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn block_with(&mut self, params: &Types) -> Block {
+        let block = self.b.create_block();
+        for &ty in params {
+            self.b.append_block_param(block, ty);
+        }
+        block
+    }
+
+    fn begin_loop(&mut self, blockty: wasmparser::BlockType, offset: u32) {
+        let (params, results) = block_signature(self.module, blockty);
+        let outermost = self.frames.len() == 1;
+        let around = self.save_around(offset);
+        let entered_here = outermost && self.input.entrance == Entrance::Loop(offset);
+        if entered_here {
+            self.join_entry_from_buffer();
+        }
+        let facts = self.frame().scan.loops.get(&offset);
+        let (calls, repeats) = facts.map_or((true, true), |facts| (facts.hot_calls, facts.repeats));
+        // A loop that is entered from outside is not dominated by the preheaders of the loops around it: no context of theirs in it.
+        let owns_context = !calls && self.frames[0].scan.hot_calls && self.loop_context.is_none();
+        if owns_context {
+            let entered_inside = around && !entered_here;
+            self.loop_context = Some(if entered_inside { self.entry_context } else { self.context() });
+        }
+        let header = self.block_with(&params);
+        let height = self.stack.len() - params.len();
+        let values = self.pop_slice(params.len());
+        self.b.ins().jump(header, &arguments(&values));
+        self.enter(header);
+        // Taken before anything reads a variable here, which adds parameters of its own.
+        let values = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(header));
+        if around {
+            // The back edge may come from behind the entered loop.
+            self.reload_around(height);
+        }
+        self.stack.extend_from_slice(&values);
+        self.control.push(Control {
+            kind: Kind::Loop { header, params, owns_context },
+            height,
+            results,
+            next: None,
+            branched: false,
+            around,
+        });
+        // Functions with loops are not inlined, so a loop is always the outermost frame's; the check keeps that honest.
+        if repeats && outermost {
+            self.countdown(offset);
+            self.loop_poll(offset);
+        }
+    }
+
+    fn begin_else(&mut self) {
+        let top = self.control.last_mut().expect("validation matches else and if");
+        let Kind::If { otherwise, params } = &mut top.kind else { return };
+        let (otherwise, params) = (otherwise.take().expect("an if has one else"), params.clone());
+        let next = top.next.expect("an if has a next block");
+        let (height, around) = (top.height, top.around);
+        if self.reachable {
+            top.branched = true;
+            let results = top.results.len();
+            let values = arguments(&self.stack[self.stack.len() - results..]);
+            self.b.ins().jump(next, &values);
+        }
+        self.enter(otherwise);
+        self.reachable = true;
+        self.stack.truncate(height);
+        if around {
+            self.reload_around(height);
+        }
+        self.stack.extend_from_slice(&params);
+    }
+
+    fn end(&mut self) {
+        let mut top = self.control.pop().expect("validation balances blocks and ends");
+        let count = top.results.len();
+        match top.kind {
+            Kind::Dead => return,
+            Kind::Loop { header, owns_context, .. } => {
+                self.b.seal_block(header);
+                if owns_context {
+                    self.loop_context = None;
+                }
+                if self.reachable && top.around {
+                    let results = self.pop_slice(count);
+                    self.stack.truncate(top.height);
+                    self.reload_around(top.height);
+                    self.stack.extend_from_slice(&results);
+                }
+                return;
+            }
+            Kind::Body | Kind::Block | Kind::If { .. } => {}
+        }
+        let next = top.next.expect("all but loops and dead blocks have a next block");
+        // The end of a body nothing branches out of needs no block of its own.
+        if matches!(top.kind, Kind::Body) && !top.branched {
+            return;
+        }
+        if self.reachable {
+            top.branched = true;
+            let values = arguments(&self.stack[self.stack.len() - count..]);
+            self.b.ins().jump(next, &values);
+        }
+        if let Kind::If { otherwise: Some(otherwise), params } = &top.kind {
+            top.branched = true;
+            self.enter(*otherwise);
+            self.b.ins().jump(next, &arguments(params));
+        }
+        self.stack.truncate(top.height);
+        self.reachable = top.branched;
+        if top.branched {
+            let results = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(next));
+            self.b.seal_block(next);
+            self.enter(next);
+            if top.around {
+                self.reload_around(top.height);
+            }
+            self.stack.extend_from_slice(&results);
+        }
+    }
+
+    /// Block and number of arguments of a branch.
+    fn target(&mut self, depth: u32) -> (Block, usize) {
+        let index = self.control.len() - 1 - depth as usize;
+        let control = &mut self.control[index];
+        match &control.kind {
+            Kind::Loop { header, params, .. } => (*header, params.len()),
+            _ => {
+                control.branched = true;
+                (control.next.expect("reachable code branches to live blocks"), control.results.len())
+            }
+        }
+    }
+
+    fn branch(&mut self, depth: u32) {
+        let (target, count) = self.target(depth);
+        let values = arguments(&self.stack[self.stack.len() - count..]);
+        self.b.ins().jump(target, &values);
+    }
+
+    fn table_target(&mut self, depth: u32) -> cranelift_codegen::ir::BlockCall {
+        let (target, count) = self.target(depth);
+        let values = arguments(&self.stack[self.stack.len() - count..]);
+        self.b.func.dfg.block_call(target, values.iter())
+    }
+
+    /// A block; cold while out-of-line code is translated.
+    pub(super) fn new_block(&mut self) -> Block {
+        let block = self.b.create_block();
+        if self.out_of_line {
+            self.b.set_cold_block(block);
+        }
+        block
+    }
+
+    /// Goes on in a new block after a conditional branch to a cold one, which is returned; the builder stays in the hot one.
+    pub(super) fn split_cold(&mut self, condition: Value) -> (Block, Block) {
+        let (cold, hot) = (self.b.create_block(), self.new_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(condition, cold, &[], hot, &[]);
+        self.b.seal_block(cold);
+        (cold, hot)
+    }
+
+    /// `value` as an i32 truth value.
+    pub(super) fn truth(&mut self, value: Value) -> Value {
+        self.b.ins().uextend(types::I32, value)
+    }
+}

@@ -1,0 +1,224 @@
+//! Linear memory: loads, stores, size, grow, bulk operations.
+//!
+//! A 32-bit memory has 4 GiB + 2 GiB + 64 KiB of address space behind its base, of which what lies beyond its length faults (design
+//! section 5). An index is below 2^32 and a CLIF offset below 2^31, so an access needs no check unless its static offset is larger.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
+use wasmparser::{MemArg, MemArgTarget, Operator};
+
+use vm::builtin::Builtin;
+use vm::layout::{memory, memory_ref};
+use vm::trap::TrapCode;
+
+use super::regions::Region;
+use super::{Result, Translator, unsupported};
+use crate::scan::Scan;
+use crate::traps;
+
+/// log2 of a page's bytes.
+const PAGE_BITS: i64 = 16;
+
+/// How a load widens what it reads.
+#[derive(Clone, Copy)]
+enum Widen {
+    None,
+    U8,
+    S8,
+    U16,
+    S16,
+    U32,
+    S32,
+}
+
+/// How a store narrows what it writes.
+#[derive(Clone, Copy)]
+enum Narrow {
+    None,
+    To8,
+    To16,
+    To32,
+}
+
+impl Translator<'_, '_> {
+    /// Translates memory operators; false for all others.
+    pub(super) fn memory_operator(&mut self, operator: &Operator<'_>) -> Result<bool> {
+        use Operator::*;
+        match operator {
+            I32Load { memarg } => self.load_operator(memarg, types::I32, Widen::None)?,
+            I64Load { memarg } => self.load_operator(memarg, types::I64, Widen::None)?,
+            F32Load { memarg } => self.load_operator(memarg, types::F32, Widen::None)?,
+            F64Load { memarg } => self.load_operator(memarg, types::F64, Widen::None)?,
+            I32Load8S { memarg } => self.load_operator(memarg, types::I32, Widen::S8)?,
+            I32Load8U { memarg } => self.load_operator(memarg, types::I32, Widen::U8)?,
+            I32Load16S { memarg } => self.load_operator(memarg, types::I32, Widen::S16)?,
+            I32Load16U { memarg } => self.load_operator(memarg, types::I32, Widen::U16)?,
+            I64Load8S { memarg } => self.load_operator(memarg, types::I64, Widen::S8)?,
+            I64Load8U { memarg } => self.load_operator(memarg, types::I64, Widen::U8)?,
+            I64Load16S { memarg } => self.load_operator(memarg, types::I64, Widen::S16)?,
+            I64Load16U { memarg } => self.load_operator(memarg, types::I64, Widen::U16)?,
+            I64Load32S { memarg } => self.load_operator(memarg, types::I64, Widen::S32)?,
+            I64Load32U { memarg } => self.load_operator(memarg, types::I64, Widen::U32)?,
+            I32Store { memarg } | I64Store { memarg } | F32Store { memarg } | F64Store { memarg } => {
+                self.store_operator(memarg, Narrow::None)?;
+            }
+            I32Store8 { memarg } | I64Store8 { memarg } => self.store_operator(memarg, Narrow::To8)?,
+            I32Store16 { memarg } | I64Store16 { memarg } => self.store_operator(memarg, Narrow::To16)?,
+            I64Store32 { memarg } => self.store_operator(memarg, Narrow::To32)?,
+            MemorySize { mem } => {
+                self.check_memory(*mem)?;
+                let length = self.memory_length(*mem);
+                let bits = self.address_const(PAGE_BITS);
+                let pages = self.b.ins().ushr(length, bits);
+                let pages = self.b.ins().ireduce(types::I32, pages);
+                self.push(pages);
+            }
+            MemoryGrow { mem } => {
+                self.check_memory(*mem)?;
+                let delta = self.pop();
+                let delta = self.b.ins().uextend(types::I64, delta);
+                let index = self.iconst32(*mem);
+                let old = self.builtin(Builtin::MemoryGrow, &[index, delta]).expect("memory.grow has a result");
+                let old = self.b.ins().ireduce(types::I32, old);
+                self.push(old);
+            }
+            MemoryCopy { dst_mem, src_mem } => {
+                self.check_memory(*dst_mem)?;
+                self.check_memory(*src_mem)?;
+                let [to, from, bytes] = self.pop_many::<3>().map(|value| self.b.ins().uextend(types::I64, value));
+                let (dst, src) = (self.iconst32(*dst_mem), self.iconst32(*src_mem));
+                self.builtin(Builtin::MemoryCopy, &[dst, src, to, from, bytes]);
+            }
+            MemoryFill { mem } => {
+                self.check_memory(*mem)?;
+                let [to, value, bytes] = self.pop_many();
+                let to = self.b.ins().uextend(types::I64, to);
+                let bytes = self.b.ins().uextend(types::I64, bytes);
+                let index = self.iconst32(*mem);
+                self.builtin(Builtin::MemoryFill, &[index, to, value, bytes]);
+            }
+            MemoryInit { data_index, mem } => {
+                self.check_memory(*mem)?;
+                let [to, from, bytes] = self.pop_many();
+                let to = self.b.ins().uextend(types::I64, to);
+                let (index, segment) = (self.iconst32(*mem), self.iconst32(*data_index));
+                self.builtin(Builtin::MemoryInit, &[index, segment, to, from, bytes]);
+            }
+            DataDrop { data_index } => {
+                let segment = self.iconst32(*data_index);
+                self.builtin(Builtin::DataDrop, &[segment]);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn check_memory(&self, index: u32) -> Result {
+        let ty = &self.module.memories[index as usize];
+        if ty.memory64 || ty.shared || ty.page_size_log2.is_some_and(|bits| i64::from(bits) != PAGE_BITS) {
+            return Err(unsupported(self.frame().function, "a 64-bit or shared memory, or custom page sizes"));
+        }
+        Ok(())
+    }
+
+    /// Loads the bases of the memories the function uses, in the entry block: they never change, and tier 2 sinks the loads to where
+    /// they are needed.
+    pub(super) fn load_memory_bases(&mut self, scan: &Scan) {
+        for (index, &used) in scan.memories.iter().enumerate() {
+            if used {
+                let place = self.module.offsets().memory(index as u32) + memory_ref::base;
+                self.memory_bases[index] = Some(self.load_invariant(types::I64, self.entry_context, place));
+            }
+        }
+    }
+
+    fn memory_base(&mut self, index: u32) -> Value {
+        if let Some(base) = self.memory_bases[index as usize] {
+            return base;
+        }
+        // Only an inlined callee uses this memory.
+        let place = self.module.offsets().memory(index) + memory_ref::base;
+        let context = self.invariant_context();
+        self.load_invariant(types::I64, context, place)
+    }
+
+    fn memory_length(&mut self, index: u32) -> Value {
+        let place = self.module.offsets().memory(index) + memory_ref::memory;
+        let context = self.invariant_context();
+        let memory = self.load_invariant(types::I64, context, place);
+        self.load(Region::Lengths, types::I64, memory, memory::length)
+    }
+
+    /// Pops the index and yields flags, address and offset of an access of `bytes` bytes.
+    fn access(&mut self, memarg: &MemArg, bytes: u32) -> Result<(MemFlagsData, Value, i32)> {
+        let MemArgTarget::Memory(memory) = memarg.target else {
+            return Err(unsupported(self.frame().function, "an access to a GC array"));
+        };
+        self.check_memory(memory)?;
+        let index = self.pop();
+        let index = self.b.ins().uextend(types::I64, index);
+        let base = self.memory_base(memory);
+        let trap = traps::to_clif(TrapCode::MemoryOutOfBounds);
+        let region = self.regions.get(self.b.func, self.module, Region::Memory(memory));
+        // Not `aligned`: wasm's alignment is a hint.
+        let flags = MemFlagsData::new().with_alias_region(Some(region)).with_trap_code(Some(trap));
+        Ok(match i32::try_from(memarg.offset) {
+            Ok(offset) => {
+                let address = self.b.ins().iadd(base, index);
+                (flags, address, offset)
+            }
+            Err(_) => {
+                let offset = self.address_const(memarg.offset as i64);
+                let index = self.b.ins().iadd(index, offset);
+                let size = self.address_const(i64::from(bytes));
+                let end = self.b.ins().iadd(index, size);
+                let length = self.memory_length(memory);
+                let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, end, length);
+                self.b.ins().trapnz(outside, trap);
+                let address = self.b.ins().iadd(base, index);
+                (flags, address, 0)
+            }
+        })
+    }
+
+    fn load_operator(&mut self, memarg: &MemArg, ty: Type, widen: Widen) -> Result {
+        let bytes = match widen {
+            Widen::None => ty.bytes(),
+            Widen::U8 | Widen::S8 => 1,
+            Widen::U16 | Widen::S16 => 2,
+            Widen::U32 | Widen::S32 => 4,
+        };
+        let (flags, address, offset) = self.access(memarg, bytes)?;
+        let ins = self.b.ins();
+        let value = match widen {
+            Widen::None => ins.load(ty, flags, address, offset),
+            Widen::U8 => ins.uload8(ty, flags, address, offset),
+            Widen::S8 => ins.sload8(ty, flags, address, offset),
+            Widen::U16 => ins.uload16(ty, flags, address, offset),
+            Widen::S16 => ins.sload16(ty, flags, address, offset),
+            Widen::U32 => ins.uload32(flags, address, offset),
+            Widen::S32 => ins.sload32(flags, address, offset),
+        };
+        self.push(value);
+        Ok(())
+    }
+
+    fn store_operator(&mut self, memarg: &MemArg, narrow: Narrow) -> Result {
+        let value = self.pop();
+        let bytes = match narrow {
+            Narrow::None => self.b.func.dfg.value_type(value).bytes(),
+            Narrow::To8 => 1,
+            Narrow::To16 => 2,
+            Narrow::To32 => 4,
+        };
+        let (flags, address, offset) = self.access(memarg, bytes)?;
+        let ins = self.b.ins();
+        match narrow {
+            Narrow::None => ins.store(flags, value, address, offset),
+            Narrow::To8 => ins.istore8(flags, value, address, offset),
+            Narrow::To16 => ins.istore16(flags, value, address, offset),
+            Narrow::To32 => ins.istore32(flags, value, address, offset),
+        };
+        Ok(())
+    }
+}

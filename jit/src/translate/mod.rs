@@ -1,0 +1,342 @@
+//! WebAssembly operators to CLIF: one translator for both tiers and both entrances of a function.
+//!
+//! Enters: a module, a function, its [`Scan`], an [`InlinePlan`] and the request's switches. Leaves: [`Translation`]: CLIF, the table
+//! of source positions, LWPVAL sites, and what was applied or refused.
+//!
+//! How it works: the operand stack is a vector of SSA values, wasm locals are frontend variables, the control stack holds the blocks
+//! to branch to. Inlined callees are translated in place: they push a [`Frame`] with their own variables and share both stacks.
+//! Unreachable operators are skipped.
+//!
+//! Terms. *Context*: the `VmContext`; its address is in the pinned register. The *entry context* is that register read once in the
+//! entry block, for what may leave loops; elsewhere it is read once per stretch without calls ([`context`]). *Slot*: 8 bytes of a
+//! frame that crosses tiers, locals first, then the operand stack ([`poll`], [`osr`]).
+//!
+//! The order of files: [`control`], [`numeric`], [`memory`], [`globals`], [`tables`], [`calls`], [`inline`], then what is ours and not
+//! wasm's: [`context`], [`regions`], [`poll`], [`osr`], [`sites`].
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use cranelift_codegen::ir::{self, Block, InstBuilder, SigRef, SourceLoc, StackSlot, Type, Value, types};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use smallvec::SmallVec;
+use wasmparser::{FunctionBody, Operator, ValType};
+
+use vm::builtin::Builtin;
+use vm::code::{Applied, CompileError, Entrance, SourcePosition, Tier, ValueSite};
+use vm::module::Module;
+
+use crate::plan::InlinePlan;
+use crate::scan::{Scan, scan};
+use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
+
+pub(crate) mod calls;
+pub(crate) mod context;
+pub(crate) mod control;
+pub(crate) mod globals;
+pub(crate) mod inline;
+pub(crate) mod memory;
+pub(crate) mod numeric;
+pub(crate) mod osr;
+pub(crate) mod poll;
+pub(crate) mod regions;
+pub(crate) mod sites;
+pub(crate) mod tables;
+
+use control::Control;
+
+/// What to translate.
+pub(crate) struct Input<'a> {
+    pub module: &'a Module,
+    pub function: u32,
+    pub entrance: Entrance,
+    pub tier: Tier,
+    pub version: u32,
+    pub sites: bool,
+    pub countdowns: bool,
+    pub plan: &'a InlinePlan,
+    /// Whether small callees are inlined without a plan.
+    pub inline_static: bool,
+}
+
+/// What leaves the translator.
+pub(crate) struct Translation {
+    pub function: ir::Function,
+    pub positions: Vec<SourcePosition>,
+    pub sites: Vec<ValueSite>,
+    pub applied: Vec<Applied>,
+    /// Whether a callee was inlined that is given constants: they fold through joins only in a second run of the passes.
+    pub constants: bool,
+}
+
+/// A function being translated: the one asked for, or one inlined into it.
+struct Frame {
+    function: u32,
+    /// Position of the call this body stands in place of.
+    inlined_at: Option<u32>,
+    locals: Vec<(Variable, Type)>,
+    scan: Rc<Scan>,
+    /// Where the function's own control stack begins.
+    control: usize,
+}
+
+struct Translator<'a, 'b> {
+    input: &'a Input<'a>,
+    module: &'a Module,
+    b: FunctionBuilder<'b>,
+    stack: Vec<Value>,
+    control: Vec<Control>,
+    frames: Vec<Frame>,
+    reachable: bool,
+    positions: Vec<SourcePosition>,
+    sites: Vec<ValueSite>,
+    applied: Vec<Applied>,
+    constants: bool,
+    /// Bytes of callees' bodies inlined so far.
+    inlined_bytes: usize,
+    entry_context: Value,
+    /// The context as read in that block since the last call.
+    block_context: Option<(Block, Value)>,
+    /// The context as read before the outermost loop without calls that is being translated.
+    loop_context: Option<Value>,
+    regions: regions::Regions,
+    memory_bases: Vec<Option<Value>>,
+    /// Whether what is translated now stands beside the expected way.
+    out_of_line: bool,
+    wasm_signatures: HashMap<u32, SigRef>,
+    builtin_signatures: HashMap<Builtin, SigRef>,
+    switch_signature: Option<SigRef>,
+    /// Where the context is kept over calls into other instances.
+    caller_slot: Option<StackSlot>,
+    osr: Option<osr::Osr>,
+}
+
+type Result<T = ()> = std::result::Result<T, CompileError>;
+
+/// Translates one entrance of one function.
+pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionBuilderContext) -> Result<Translation> {
+    let module = input.module;
+    let ty = module.function_type(input.function);
+    let body = module.body(input.function);
+    let around = match input.entrance {
+        Entrance::Body => None,
+        Entrance::Loop(offset) => Some(offset),
+    };
+    let scan = scan(ty.params(), &body, module.memories.len(), around, &|offset| input.plan.calls.contains_key(&offset))
+        .map_err(|error| malformed(input.function, &error))?;
+    if has_vector(ty) || scan.locals.contains(&ValType::V128) {
+        return Err(unsupported(input.function, "v128"));
+    }
+    if let Some(offset) = around
+        && !scan.loops.contains_key(&offset)
+    {
+        return Err(CompileError::Internal { function: input.function, reason: format!("no loop at byte {offset:#x}") });
+    }
+    let signature = match input.entrance {
+        Entrance::Body => wasm_signature(ty.params(), ty.results()),
+        Entrance::Loop(_) => switch_signature(ty.results()),
+    };
+    let mut function = ir::Function::with_name_signature(ir::UserFuncName::user(0, input.function), signature);
+    let mut b = FunctionBuilder::new(&mut function, memory);
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    b.seal_block(entry);
+    let entry_context = b.ins().get_pinned_reg(types::I64);
+    let mut translator = Translator {
+        input,
+        module,
+        b,
+        stack: Vec::new(),
+        control: Vec::new(),
+        frames: Vec::new(),
+        reachable: true,
+        positions: Vec::new(),
+        sites: Vec::new(),
+        applied: Vec::new(),
+        constants: false,
+        inlined_bytes: 0,
+        entry_context,
+        block_context: Some((entry, entry_context)),
+        loop_context: None,
+        regions: regions::Regions::default(),
+        memory_bases: vec![None; module.memories.len()],
+        out_of_line: false,
+        wasm_signatures: HashMap::new(),
+        builtin_signatures: HashMap::new(),
+        switch_signature: None,
+        caller_slot: None,
+        osr: None,
+    };
+    let outcome = translator.function(entry, Rc::new(scan), &body);
+    if outcome.is_ok() {
+        translator.refuse_unused_plan();
+    }
+    let Translator { b, positions, sites, applied, constants, .. } = translator;
+    if let Err(error) = outcome {
+        // The builder's context must be cleared before the next function, which only its own end does.
+        *memory = FunctionBuilderContext::new();
+        return Err(error);
+    }
+    b.finalize(isa.frontend_config());
+    Ok(Translation { function, positions, sites, applied, constants })
+}
+
+fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {
+    CompileError::Internal { function, reason: format!("a validated body does not parse: {error}") }
+}
+
+fn unsupported(function: u32, what: impl Into<String>) -> CompileError {
+    CompileError::Unsupported { function, reason: what.into() }
+}
+
+impl Translator<'_, '_> {
+    /// The outermost function, from its first instruction to the return.
+    fn function(&mut self, entry: Block, scan: Rc<Scan>, body: &FunctionBody<'_>) -> Result {
+        let function = self.input.function;
+        let ty = self.module.function_type(function);
+        let start = body.range().start as u32;
+        let position = self.position(None, function, start);
+        self.b.set_srcloc(position);
+        self.load_memory_bases(&scan);
+        let locals = self.declare_locals(&scan.locals);
+        self.frames.push(Frame { function, inlined_at: None, locals, scan: scan.clone(), control: 0 });
+        match self.input.entrance {
+            Entrance::Body => {
+                let params = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(entry));
+                self.define_locals(&params);
+                self.parameter_sites(start, ty.params());
+                self.countdown(u32::MAX);
+                if scan.calls {
+                    self.entry_poll();
+                }
+            }
+            Entrance::Loop(offset) => self.begin_at_loop(entry, offset, &scan),
+        }
+        let exit = self.b.create_block();
+        let results = crate::types::clif_types(ty.results());
+        for &ty in &results {
+            self.b.append_block_param(exit, ty);
+        }
+        self.control.push(Control::body(exit, results, self.stack.len()));
+        self.body(body)?;
+        if self.reachable {
+            let results = SmallVec::<[Value; 4]>::from_slice(&self.stack);
+            self.b.ins().return_(&results);
+        }
+        self.check_entrance()
+    }
+
+    /// The operators of the innermost frame's body. Its results are on the stack afterwards, if its end is reached.
+    fn body(&mut self, body: &FunctionBody<'_>) -> Result {
+        let function = self.frame().function;
+        let inlined_at = self.frame().inlined_at;
+        let mut reader = body.get_operators_reader().map_err(|error| malformed(function, &error))?;
+        while !reader.eof() {
+            let (operator, offset) = reader.read_with_offset().map_err(|error| malformed(function, &error))?;
+            let offset = offset as u32;
+            if self.reachable && emits_code(&operator) {
+                let position = self.position(inlined_at, function, offset);
+                self.b.set_srcloc(position);
+            }
+            self.operator(&operator, offset)?;
+        }
+        Ok(())
+    }
+
+    fn operator(&mut self, operator: &Operator<'_>, offset: u32) -> Result {
+        if self.control_operator(operator, offset)? || !self.reachable {
+            return Ok(());
+        }
+        if numeric::numeric(&mut self.b, &mut self.stack, operator)
+            || self.variable_operator(operator)
+            || self.memory_operator(operator)?
+            || self.table_operator(operator)?
+            || self.call_operator(operator, offset)?
+        {
+            return Ok(());
+        }
+        let name = format!("{operator:?}");
+        let name = name.split([' ', '{', '(']).next().unwrap_or_default().to_owned();
+        Err(unsupported(self.frame().function, name))
+    }
+
+    fn frame(&self) -> &Frame {
+        self.frames.last().expect("a frame is pushed before its operators are translated")
+    }
+
+    fn declare_locals(&mut self, locals: &[ValType]) -> Vec<(Variable, Type)> {
+        locals.iter().map(|&ty| clif_type(ty)).map(|ty| (self.b.declare_var(ty), ty)).collect()
+    }
+
+    /// Defines the innermost frame's locals: the arguments, then zeros.
+    fn define_locals(&mut self, arguments: &[Value]) {
+        let mut zeros: HashMap<Type, Value> = HashMap::new();
+        for index in 0..self.frame().locals.len() {
+            let (variable, ty) = self.frame().locals[index];
+            let value = match arguments.get(index) {
+                Some(&argument) => argument,
+                None => match zeros.get(&ty) {
+                    Some(&zero) => zero,
+                    None => {
+                        let zero = self.zero(ty);
+                        zeros.insert(ty, zero);
+                        zero
+                    }
+                },
+            };
+            self.b.def_var(variable, value);
+        }
+    }
+
+    fn zero(&mut self, ty: Type) -> Value {
+        match ty {
+            types::F32 => self.b.ins().f32const(0.0),
+            types::F64 => self.b.ins().f64const(0.0),
+            ty => self.b.ins().iconst(ty, 0),
+        }
+    }
+
+    /// A new source location: an index into the table of positions.
+    fn position(&mut self, inlined_at: Option<u32>, function: u32, offset: u32) -> SourceLoc {
+        self.positions.push(SourcePosition { inlined_at, function, offset });
+        SourceLoc::new(self.positions.len() as u32 - 1)
+    }
+
+    fn push(&mut self, value: Value) {
+        self.stack.push(value);
+    }
+
+    fn pop(&mut self) -> Value {
+        self.stack.pop().expect("validation keeps the operand stack balanced")
+    }
+
+    fn pop_many<const N: usize>(&mut self) -> [Value; N] {
+        let mut values = [Value::from_u32(0); N];
+        for value in values.iter_mut().rev() {
+            *value = self.pop();
+        }
+        values
+    }
+
+    fn pop_slice(&mut self, count: usize) -> SmallVec<[Value; 8]> {
+        let at = self.stack.len() - count;
+        self.stack.drain(at..).collect()
+    }
+
+    fn applied(&mut self, name: &'static str, function: u32, offset: u32, refused: Option<String>) {
+        self.applied.push(Applied { name, function, offset, refused });
+    }
+
+    /// Moves the builder to a block.
+    fn enter(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+    }
+}
+
+/// Operators that only move names around need no source position.
+fn emits_code(operator: &Operator<'_>) -> bool {
+    use Operator::*;
+    !matches!(operator, LocalGet { .. } | LocalSet { .. } | LocalTee { .. } | I32Const { .. } | I64Const { .. } | Nop | Drop | Block { .. })
+}

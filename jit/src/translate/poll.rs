@@ -1,0 +1,142 @@
+//! The poll: one load and one branch at function entry and at every loop header, through which running code is asked to stop or to
+//! go on elsewhere (design section 6).
+//!
+//! The flag is loaded through the pinned register, read afresh at each poll: from a value kept from an earlier poll, alias analysis
+//! would reuse the earlier flag and delete the poll, and the loop could never be stopped.
+//!
+//! At a loop header the cold side writes the frame to the switch buffer in canonical form and *leaves* by a tail call; it never comes
+//! back, so the loop keeps its registers. What is written: locals that are live at the header, at their slots; then the whole operand
+//! stack. Slots of dead locals hold anything. At function entry the cold side asks and comes back.
+
+use cranelift_codegen::ir::{InstBuilder, SigRef, Type, Value, types};
+
+use vm::builtin::Builtin;
+use vm::layout::{SLOT_BYTES, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, context, store, switch};
+
+use super::Translator;
+use super::regions::Region;
+use crate::types::{slots_of, switch_signature};
+
+/// Byte offset of a slot in the switch buffer.
+pub(super) fn slot_offset(slot: u32) -> i32 {
+    SWITCH_HEADER_BYTES + slot as i32 * SLOT_BYTES as i32
+}
+
+// Both halves of the head are written as one word each.
+const _: () = assert!(switch::offset == switch::function + 4 && switch::reserved == switch::version + 4);
+
+impl Translator<'_, '_> {
+    /// The poll at function entry. Only functions that call need one: the others end soon, or have loops that poll.
+    pub(super) fn entry_poll(&mut self) {
+        let (cold, hot) = self.poll_flag(context::poll);
+        self.enter(cold);
+        self.ask();
+        self.b.ins().jump(hot, &[]);
+        self.b.seal_block(hot);
+        self.enter(hot);
+    }
+
+    /// The poll at the header of the loop whose opcode is at `offset`; the builder stands in the header.
+    pub(super) fn loop_poll(&mut self, offset: u32) {
+        let stack = self.stack.clone();
+        let slots: usize = self.frame().locals.iter().map(|&(_, ty)| slots_of(ty) as usize).sum::<usize>() + 2 * stack.len();
+        let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
+        let (cold, hot) = self.poll_flag(self.module.offsets().poll(own as u32));
+        self.enter(cold);
+        if slots > SWITCH_BUFFER_SLOTS {
+            self.ask();
+            self.b.ins().jump(hot, &[]);
+        } else {
+            self.leave(offset, &stack);
+        }
+        self.b.seal_block(hot);
+        self.enter(hot);
+    }
+
+    fn poll_flag(&mut self, word: i32) -> (cranelift_codegen::ir::Block, cranelift_codegen::ir::Block) {
+        let context = self.b.ins().get_pinned_reg(types::I64);
+        let flag = self.load(Region::Poll, types::I32, context, word);
+        self.split_cold(flag)
+    }
+
+    /// Asks without a frame: what comes back says nothing.
+    fn ask(&mut self) {
+        let function = self.iconst32(self.input.function);
+        let offset = self.iconst32(u32::MAX);
+        let version = self.iconst32(self.input.version);
+        self.builtin(Builtin::Poll, &[function, offset, version]);
+    }
+
+    /// Writes the frame and goes where the machine says.
+    fn leave(&mut self, offset: u32, stack: &[Value]) {
+        let buffer = self.switch_buffer();
+        let scan = self.frame().scan.clone();
+        let live = scan.loops.get(&offset).and_then(|facts| facts.live.as_ref());
+        let mut slot = 0;
+        for index in 0..self.frame().locals.len() {
+            let (variable, ty) = self.frame().locals[index];
+            if live.is_none_or(|live| live.contains(index)) {
+                let value = self.b.use_var(variable);
+                self.store_slot(Region::Switch, value, buffer, slot_offset(slot));
+            }
+            slot += slots_of(ty);
+        }
+        for &value in stack {
+            self.store_slot(Region::Switch, value, buffer, slot_offset(slot));
+            slot += slots_of(self.b.func.dfg.value_type(value));
+        }
+        // The head is written in words of 64 bits and the call's arguments are read back from it in 32: constants of the size that the
+        // program uses would be shared with the loop's own, which keeps them in registers over the whole loop.
+        let function_and_offset = i64::from(self.input.function) | i64::from(offset) << 32;
+        for (field, value) in [(switch::function, function_and_offset), (switch::version, i64::from(self.input.version))] {
+            let value = self.address_const(value);
+            self.store(Region::Switch, value, buffer, field);
+        }
+        let [function, offset, version] =
+            [switch::function, switch::offset, switch::version].map(|field| self.load(Region::Switch, types::I32, buffer, field));
+        let code = self.builtin(Builtin::Poll, &[function, offset, version]).expect("a poll yields an address");
+        // Loaded again rather than kept over the call, which would cost the function a saved register.
+        let buffer = self.switch_buffer();
+        let signature = self.switch_signature();
+        self.b.ins().return_call_indirect(signature, code, &[buffer]);
+    }
+
+    fn switch_buffer(&mut self) -> Value {
+        let context = self.b.ins().get_pinned_reg(types::I64);
+        let shared = self.load_constant(types::I64, context, context::store);
+        self.load_constant(types::I64, shared, store::switch_buffer)
+    }
+
+    fn switch_signature(&mut self) -> SigRef {
+        if let Some(signature) = self.switch_signature {
+            return signature;
+        }
+        let results = self.module.function_type(self.input.function).results();
+        let signature = self.b.import_signature(switch_signature(results));
+        self.switch_signature = Some(signature);
+        signature
+    }
+
+    /// Stores a value as a slot: small ones with the upper half zero.
+    fn store_slot(&mut self, region: Region, value: Value, base: Value, offset: i32) {
+        let value = widen_to_slot(&mut self.b, value);
+        self.store(region, value, base, offset);
+    }
+
+    /// Loads a value of type `ty` from its slot.
+    pub(super) fn load_slot(&mut self, region: Region, ty: Type, base: Value, offset: i32) -> Value {
+        self.load(region, ty, base, offset)
+    }
+}
+
+/// A value as the bits its slot holds.
+pub(crate) fn widen_to_slot(b: &mut cranelift_frontend::FunctionBuilder<'_>, value: Value) -> Value {
+    match b.func.dfg.value_type(value) {
+        types::I32 => b.ins().uextend(types::I64, value),
+        types::F32 => {
+            let bits = b.ins().bitcast(types::I32, cranelift_codegen::ir::MemFlagsData::new(), value);
+            b.ins().uextend(types::I64, bits)
+        }
+        _ => value,
+    }
+}

@@ -1,0 +1,99 @@
+//! Tier 1's own instrumentation: LWPVAL sites and countdowns.
+//!
+//! An LWPVAL site decrements `EventCounter1` in the LWPCB, in place, as the processor would (reference: `lwp_feedback`, AMD 43724
+//! section 4.2); when the 26-bit counter goes negative, a cold block calls a thunk that keeps every register. So a site costs a load, a
+//! decrement and a branch, and the observed value is computed only when it is recorded.
+//!
+//! Data1 of a record is the byte offset of the operator; for a parameter it is the byte offset of the function's body (where its locals
+//! are declared), and the parameter's number is the detail in the imm16's high byte.
+
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use lwp_feedback::class::SiteClass;
+use wasmparser::ValType;
+
+use vm::builtin::Builtin;
+use vm::code::ValueSite;
+use vm::layout::{context, store};
+
+use super::Translator;
+use super::regions::Region;
+
+/// Parameters of a function that get a site.
+const MOST_PARAMS: usize = 4;
+/// Offset of `EventCounter1` in the LWPCB.
+const COUNTER1: i32 = 132;
+/// Sign bit of the 26-bit counter.
+const NEGATIVE: i64 = 1 << 25;
+
+impl Translator<'_, '_> {
+    /// Whether LWPVAL sites are wanted here.
+    pub(super) fn wants_sites(&self) -> bool {
+        self.input.sites && self.frames.len() == 1
+    }
+
+    /// An LWPVAL site of that imm16 and data1. `value` is called in the cold block.
+    pub(super) fn value_site(&mut self, imm16: u16, offset: u32, value: impl FnOnce(&mut Self) -> Value) {
+        let function = self.frame().function;
+        self.sites.push(ValueSite { class: imm16, offset, function });
+        let context = self.context();
+        let shared = self.load_constant(types::I64, context, context::store);
+        let lwpcb = self.load(Region::Lwp, types::I64, shared, store::lwpcb);
+        let before = self.load(Region::Lwp, types::I32, lwpcb, COUNTER1);
+        let one = self.iconst32(1);
+        let counter = self.b.ins().isub(before, one);
+        self.store(Region::Lwp, counter, lwpcb, COUNTER1);
+        let mask = self.b.ins().iconst(types::I32, NEGATIVE);
+        let negative = self.b.ins().band(counter, mask);
+        let (cold, hot) = self.split_cold(negative);
+        self.enter(cold);
+        let value = value(self);
+        let class = self.iconst32(u32::from(imm16));
+        let data1 = self.iconst32(offset);
+        self.builtin(Builtin::ValueSample, &[class, data1, value]);
+        self.b.ins().jump(hot, &[]);
+        self.b.seal_block(hot);
+        self.enter(hot);
+    }
+
+    /// Sites for the first integer parameters; the builder stands in the entry block.
+    pub(super) fn parameter_sites(&mut self, body: u32, params: &[ValType]) {
+        if !self.wants_sites() {
+            return;
+        }
+        let integers = params.iter().enumerate().take(usize::from(u8::MAX)).filter(|(_, ty)| matches!(ty, ValType::I32 | ValType::I64));
+        for (index, ty) in integers.take(MOST_PARAMS) {
+            let variable = self.frame().locals[index].0;
+            let wide = *ty == ValType::I64;
+            self.value_site(SiteClass::Param.imm16(index as u8), body, |translator| {
+                let value = translator.b.use_var(variable);
+                if wide { value } else { translator.b.ins().uextend(types::I64, value) }
+            });
+        }
+    }
+
+    /// Counts the function's word down, at function entry (`offset` is all ones) or at a loop header.
+    pub(super) fn countdown(&mut self, offset: u32) {
+        if !self.input.countdowns || self.frames.len() != 1 {
+            return;
+        }
+        let Some(index) = self.module.defined(self.input.function) else { return };
+        let Ok(place) = i32::try_from(index * 4) else { return };
+        let context = self.context();
+        let counters = self.load_constant(types::I64, context, context::counters);
+        let before = self.load(Region::Counters, types::I32, counters, place);
+        let one = self.iconst32(1);
+        let after = self.b.ins().isub(before, one);
+        self.store(Region::Counters, after, counters, place);
+        let zero = self.iconst32(0);
+        let borrow = self.b.ins().icmp(cranelift_codegen::ir::condcodes::IntCC::Equal, before, zero);
+        let (cold, hot) = self.split_cold(borrow);
+        self.enter(cold);
+        let function = self.iconst32(self.input.function);
+        let offset = self.iconst32(offset);
+        let version = self.iconst32(self.input.version);
+        self.builtin(Builtin::Hot, &[function, offset, version]);
+        self.b.ins().jump(hot, &[]);
+        self.b.seal_block(hot);
+        self.enter(hot);
+    }
+}

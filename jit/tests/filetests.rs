@@ -1,0 +1,178 @@
+//! What the compiler makes of small functions, as text: `filetests/*.wat` with the expected CLIF or assembly in trailing comments.
+//!
+//! A file begins with directives, one a line: `;;! tier = optimizing`, `;;! show = clif | optimized | assembly`, and where wanted
+//! `;;! function = 1` (default 0), `;;! loop = 0` (entrance at the function's nth loop), `;;! plan = 0 -> 2` (inline function 2 at the
+//! nth call_indirect), `;;! sites = true`, `;;! countdowns = true`, `;;! contains = TEXT` or `;;! lacks = TEXT` (checked besides the
+//! whole text, so that a blessing cannot lose the point). `BLESS=1` rewrites the expectations.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail, ensure};
+use jit::{CraneliftCompiler, Options};
+use lwp_feedback::codemap::FunctionId;
+use lwp_feedback::policy::{Decision, InlineDecision, InlineTarget, Plan};
+use vm::code::{CompileRequest, Compiler, Entrance, Tier};
+use vm::module::Module;
+use wasmparser::Operator;
+
+#[derive(Default)]
+struct Directives {
+    tier: Option<Tier>,
+    show: String,
+    function: u32,
+    entry_loop: Option<usize>,
+    plan: Vec<(usize, u32)>,
+    sites: bool,
+    countdowns: bool,
+    contains: Vec<String>,
+    lacks: Vec<String>,
+}
+
+fn directives(text: &str) -> Result<Directives> {
+    let mut result = Directives::default();
+    for line in text.lines().filter_map(|line| line.strip_prefix(";;!")) {
+        let (key, value) = line.split_once('=').with_context(|| format!("directive {line}"))?;
+        let value = value.trim();
+        match key.trim() {
+            "tier" if value == "baseline" => result.tier = Some(Tier::Baseline),
+            "tier" if value == "optimizing" => result.tier = Some(Tier::Optimizing),
+            "show" => result.show = value.into(),
+            "function" => result.function = value.parse()?,
+            "loop" => result.entry_loop = Some(value.parse()?),
+            "plan" => {
+                let (site, callee) = value.split_once("->").context("plan = SITE -> CALLEE")?;
+                result.plan.push((site.trim().parse()?, callee.trim().parse()?));
+            }
+            "sites" => result.sites = value.parse()?,
+            "countdowns" => result.countdowns = value.parse()?,
+            "contains" => result.contains.push(value.into()),
+            "lacks" => result.lacks.push(value.into()),
+            other => bail!("directive {other} = {value}"),
+        }
+    }
+    Ok(result)
+}
+
+/// Byte offsets of the operators of a function that `wanted` picks.
+fn offsets(module: &Module, function: u32, wanted: impl Fn(&Operator<'_>) -> bool) -> Result<Vec<u32>> {
+    let mut found = Vec::new();
+    let mut reader = module.body(function).get_operators_reader()?;
+    while !reader.eof() {
+        let (operator, offset) = reader.read_with_offset()?;
+        if wanted(&operator) {
+            found.push(offset as u32);
+        }
+    }
+    Ok(found)
+}
+
+fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
+    if directives.plan.is_empty() {
+        return Ok(None);
+    }
+    let calls = offsets(module, directives.function, |operator| matches!(operator, Operator::CallIndirect { .. }))?;
+    let mut decisions: Vec<Decision> = Vec::new();
+    for &(site, callee) in &directives.plan {
+        let target = InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 };
+        let offset = *calls.get(site).context("no such call_indirect")?;
+        if let Some(Decision::Inline(last)) = decisions.last_mut()
+            && last.offset == offset
+        {
+            last.targets.push(target);
+            continue;
+        }
+        decisions.push(Decision::Inline(InlineDecision {
+            offset,
+            targets: vec![target],
+            samples: 100,
+            share: 1.0,
+            needed_share: 0.8,
+            needed_samples: 64,
+        }));
+    }
+    let function = FunctionId { module: module.hash, func: directives.function };
+    Ok(Some(Arc::new(Plan { function, decisions })))
+}
+
+fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
+    let directives = directives(text)?;
+    let module = Arc::new(Module::new(text.as_bytes())?);
+    let entrance = match directives.entry_loop {
+        None => Entrance::Body,
+        Some(nth) => {
+            let loops = offsets(&module, directives.function, |operator| matches!(operator, Operator::Loop { .. }))?;
+            Entrance::Loop(*loops.get(nth).context("no such loop")?)
+        }
+    };
+    let request = CompileRequest {
+        plan: plan(&module, &directives)?,
+        module,
+        function: directives.function,
+        entrance,
+        tier: directives.tier.context("no tier")?,
+        version: 7,
+        sites: directives.sites,
+        countdowns: directives.countdowns,
+        listing: true,
+    };
+    let code = compiler.compile(&request)?;
+    let listing = code.listing.context("a listing was asked for")?;
+    let mut shown = match directives.show.as_str() {
+        "clif" => listing.clif,
+        "optimized" => listing.optimized,
+        "assembly" => listing.assembly,
+        other => bail!("show = {other}"),
+    };
+    for applied in &code.applied {
+        let outcome = applied.refused.as_deref().unwrap_or("done");
+        shown.push_str(&format!("{} in function {}: {outcome}\n", applied.name, applied.function));
+    }
+    for text in &directives.contains {
+        ensure!(shown.contains(text), "lacks {text:?}:\n{shown}");
+    }
+    for text in &directives.lacks {
+        ensure!(!shown.contains(text), "contains {text:?}:\n{shown}");
+    }
+    Ok(shown)
+}
+
+/// The file without its expectations, and those.
+fn split(text: &str) -> (String, String) {
+    let (mut source, mut expected) = (String::new(), String::new());
+    for line in text.lines() {
+        match line.strip_prefix(";;>") {
+            Some(rest) => expected.push_str(&format!("{}\n", rest.strip_prefix(' ').unwrap_or(rest))),
+            None => source.push_str(&format!("{line}\n")),
+        }
+    }
+    (source.trim_end().to_owned() + "\n", expected)
+}
+
+fn check(compiler: &CraneliftCompiler, path: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(path)?;
+    let (source, expected) = split(&text);
+    let got: String = output(compiler, &source)?.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    if std::env::var_os("BLESS").is_some() {
+        let lines: String = got.lines().map(|line| format!(";;> {line}").trim_end().to_owned() + "\n").collect();
+        std::fs::write(path, format!("{source}\n{lines}"))?;
+        return Ok(());
+    }
+    ensure!(got == expected, "expected:\n{expected}\ngot:\n{got}\n(BLESS=1 rewrites)");
+    Ok(())
+}
+
+#[test]
+fn files() {
+    let compiler = CraneliftCompiler::new(Options { verify: true, ..Options::default() }).unwrap();
+    let mut paths: Vec<_> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/filetests"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "wat"))
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    let failures: Vec<String> =
+        paths.iter().filter_map(|path| check(&compiler, path).err().map(|error| format!("{}: {error:#}", path.display()))).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

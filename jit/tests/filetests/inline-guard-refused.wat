@@ -1,0 +1,95 @@
+;;! tier = optimizing
+;;! show = optimized
+;;! function = 2
+;;! plan = 0 -> 0
+;;! plan = 0 -> 1
+;;! plan = 0 -> 9
+;;! contains = callee 0: its type is not the call's
+;;! contains = callee 1: has a loop
+;;! contains = callee 9: no such function
+
+;; A plan that lies: another type, a loop, no such function. The call is the generic one.
+(module
+  (type $unary (func (param i32) (result i32)))
+  (table (export "table") 8 funcref)
+  (func (param i64))
+  (func (type $unary) loop (br_if 0 (local.get 0)) end local.get 0)
+  (func (export "run") (param i32) (result i32)
+    (call_indirect (type $unary) (local.get 0) (local.get 0))))
+
+;;> function u0:2(i32) -> i32 tail {
+;;>     ss0 = explicit_slot 8, align = 8
+;;>     region0 = 33554432 "poll"
+;;>     region1 = 16777216 "context"
+;;>     region2 = 117440512 "lengths"
+;;>     region3 = 285212672 "table 0"
+;;>     region4 = 150994944 "frame"
+;;>     region5 = 100663296 "code"
+;;>     sig0 = (i64, i32, i32, i32) -> i64 system_v
+;;>     sig1 = (i32) -> i32 tail
+;;>
+;;>                                 block0(v0: i32):
+;;>                                     v1 = get_pinned_reg.i64
+;;> @0000                               v2 = get_pinned_reg.i64
+;;> @0000                               v3 = load.i32 notrap aligned region0 v2+28
+;;> @0000                               brif v3, block1, block2
+;;>
+;;>                                 block1 cold:
+;;> @0000                               v7 = get_pinned_reg.i64
+;;> @0000                               v8 = load.i64 notrap aligned readonly region1 v7+48
+;;> @0000                               v9 = load.i64 notrap aligned readonly region1 v8+96
+;;> @0000                               v4 = iconst.i32 2
+;;> @0000                               v5 = iconst.i32 -1
+;;> @0000                               v6 = iconst.i32 7
+;;> @0000                               v10 = call_indirect sig0, v9(v7, v4, v5, v6)  ; v4 = 2, v5 = -1, v6 = 7
+;;> @0000                               jump block2
+;;>
+;;>                                 block2:
+;;> @0001                               v14 = load.i64 notrap aligned readonly can_move region1 v1+72
+;;> @0001                               v15 = load.i64 notrap aligned region2 v14+8
+;;> @0001                               v13 = uextend.i64 v0
+;;> @0001                               v16 = icmp uge v13, v15
+;;> @0001                               trapnz v16, user4
+;;> @0001                               v17 = load.i64 notrap aligned readonly can_move region1 v1+64
+;;> @0001                               v19 = iconst.i64 4
+;;> @0001                               v21 = ishl v13, v19  ; v19 = 4
+;;> @0001                               v22 = iadd v17, v21
+;;> @0001                               v23 = select_spectre_guard v16, v17, v22
+;;> @0001                               v24 = load.i64 notrap aligned region3 v23
+;;> @0001                               v25 = iconst.i64 1
+;;> @0001                               v26 = icmp ne v24, v25  ; v25 = 1
+;;> @0001                               brif v26, block4, block5
+;;>
+;;>                                 block4 cold:
+;;> @0001                               v27 = load.i64 notrap aligned region3 v23+8
+;;> @0001                               trapz v27, user5
+;;> @0001                               trap user6
+;;>
+;;>                                 block5:
+;;> @0001                               v28 = load.i64 notrap aligned region3 v23+8
+;;> @0001                               v29 = load.i64 notrap aligned readonly region1 v28+8
+;;> @0001                               v30 = icmp ne v29, v1
+;;> @0001                               brif v30, block6, block7
+;;>
+;;>                                 block6 cold:
+;;> @0001                               store.i64 notrap aligned region1 v1, v29+16
+;;> @0001                               v32 = stack_addr.i64 ss0
+;;> @0001                               store.i64 notrap aligned region4 v1, v32
+;;> @0001                               v33 = load.i64 notrap aligned region5 v28
+;;> @0001                               set_pinned_reg.i64 v29
+;;> @0001                               v34 = call_indirect sig1, v33(v0)
+;;> @0001                               v35 = load.i64 notrap aligned region4 v32
+;;> @0001                               set_pinned_reg v35
+;;> @0001                               jump block8(v34)
+;;>
+;;>                                 block7:
+;;> @0001                               v36 = load.i64 notrap aligned region5 v28
+;;> @0001                               v37 = call_indirect sig1, v36(v0)
+;;> @0001                               jump block8(v37)
+;;>
+;;>                                 block8(v31: i32):
+;;> @0002                               return v31
+;;> }
+;;> inline-guarded in function 2: callee 0: its type is not the call's
+;;> inline-guarded in function 2: callee 1: has a loop
+;;> inline-guarded in function 2: callee 9: no such function

@@ -1,0 +1,164 @@
+;;! tier = baseline
+;;! show = clif
+;;! sites = true
+;;! countdowns = true
+;;! contains = preserve_all
+
+;; LWPVAL sites at a parameter and at an indirect call, and the countdown: each a load, a decrement, a store and a cold branch.
+(module
+  (type $unary (func (param i32) (result i32)))
+  (table (export "table") 8 8 funcref)
+  (func (type $unary) (call_indirect (type $unary) (local.get 0) (local.get 0))))
+
+;;> function u0:0(i32) -> i32 tail {
+;;>     ss0 = explicit_slot 8, align = 8
+;;>     region0 = 16777216 "context"
+;;>     region1 = 50331648 "lwp"
+;;>     region2 = 67108864 "counters"
+;;>     region3 = 33554432 "poll"
+;;>     region4 = 285212672 "table 0"
+;;>     region5 = 150994944 "frame"
+;;>     region6 = 100663296 "code"
+;;>     sig0 = (i64, i32, i32, i64) preserve_all
+;;>     sig1 = (i64, i32, i32, i32) system_v
+;;>     sig2 = (i64, i32, i32, i32) -> i64 system_v
+;;>     sig3 = (i32) -> i32 tail
+;;>
+;;>                                 block0(v0: i32):
+;;>                                     v38 -> v0
+;;>                                     v39 -> v0
+;;>                                     v40 -> v0
+;;>                                     v1 = get_pinned_reg.i64
+;;> @0000                               v2 = load.i64 notrap aligned readonly region0 v1+8
+;;> @0000                               v3 = load.i64 notrap aligned region1 v2+32
+;;> @0000                               v4 = load.i32 notrap aligned region1 v3+132
+;;> @0000                               v5 = iconst.i32 1
+;;> @0000                               v6 = isub v4, v5  ; v5 = 1
+;;> @0000                               store notrap aligned region1 v6, v3+132
+;;> @0000                               v7 = iconst.i32 0x0200_0000
+;;> @0000                               v8 = band v6, v7  ; v7 = 0x0200_0000
+;;> @0000                               brif v8, block1, block2
+;;>
+;;>                                 block1 cold:
+;;> @0000                               v9 = uextend.i64 v0
+;;> @0000                               v10 = iconst.i32 2
+;;> @0000                               v11 = iconst.i32 42
+;;> @0000                               v12 = get_pinned_reg.i64
+;;> @0000                               v13 = load.i64 notrap aligned readonly region0 v12+48
+;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+120
+;;> @0000                               call_indirect sig0, v14(v12, v10, v11, v9)  ; v10 = 2, v11 = 42
+;;> @0000                               jump block2
+;;>
+;;>                                 block2:
+;;> @0000                               v15 = get_pinned_reg.i64
+;;> @0000                               v16 = load.i64 notrap aligned readonly region0 v15+32
+;;> @0000                               v17 = load.i32 notrap aligned region2 v16
+;;> @0000                               v18 = iconst.i32 1
+;;> @0000                               v19 = isub v17, v18  ; v18 = 1
+;;> @0000                               store notrap aligned region2 v19, v16
+;;> @0000                               v20 = iconst.i32 0
+;;> @0000                               v21 = icmp eq v17, v20  ; v20 = 0
+;;> @0000                               brif v21, block3, block4
+;;>
+;;>                                 block3 cold:
+;;> @0000                               v22 = iconst.i32 0
+;;> @0000                               v23 = iconst.i32 -1
+;;> @0000                               v24 = iconst.i32 7
+;;> @0000                               v25 = get_pinned_reg.i64
+;;> @0000                               v26 = load.i64 notrap aligned readonly region0 v25+48
+;;> @0000                               v27 = load.i64 notrap aligned readonly region0 v26+112
+;;> @0000                               call_indirect sig1, v27(v25, v22, v23, v24)  ; v22 = 0, v23 = -1, v24 = 7
+;;> @0000                               jump block4
+;;>
+;;>                                 block4:
+;;> @0000                               v28 = get_pinned_reg.i64
+;;> @0000                               v29 = load.i32 notrap aligned region3 v28+28
+;;> @0000                               brif v29, block5, block6
+;;>
+;;>                                 block5 cold:
+;;> @0000                               v30 = iconst.i32 0
+;;> @0000                               v31 = iconst.i32 -1
+;;> @0000                               v32 = iconst.i32 7
+;;> @0000                               v33 = get_pinned_reg.i64
+;;> @0000                               v34 = load.i64 notrap aligned readonly region0 v33+48
+;;> @0000                               v35 = load.i64 notrap aligned readonly region0 v34+96
+;;> @0000                               v36 = call_indirect sig2, v35(v33, v30, v31, v32)  ; v30 = 0, v31 = -1, v32 = 7
+;;> @0000                               jump block6
+;;>
+;;>                                 block6:
+;;> @0001                               v41 = iconst.i32 8
+;;> @0001                               v42 = icmp.i32 uge v38, v41  ; v41 = 8
+;;> @0001                               trapnz v42, user4
+;;> @0001                               v43 = get_pinned_reg.i64
+;;> @0001                               v44 = load.i64 notrap aligned readonly can_move region0 v43+64
+;;> @0001                               v45 = load.i64 notrap aligned readonly can_move region0 v43+64
+;;> @0001                               v46 = iconst.i64 4
+;;> @0001                               v47 = ishl.i32 v38, v46  ; v46 = 4
+;;> @0001                               v48 = uextend.i64 v47
+;;> @0001                               v49 = iadd v45, v48
+;;> @0001                               v50 = select_spectre_guard v42, v44, v49
+;;> @0001                               v51 = load.i64 notrap aligned region4 v50
+;;> @0001                               v52 = iconst.i64 1
+;;> @0001                               v53 = icmp ne v51, v52  ; v52 = 1
+;;> @0001                               brif v53, block8, block9
+;;>
+;;>                                 block8 cold:
+;;> @0001                               v54 = load.i64 notrap aligned region4 v50+8
+;;> @0001                               trapz v54, user5
+;;> @0001                               trap user6
+;;>
+;;>                                 block9:
+;;> @0001                               v55 = load.i64 notrap aligned region4 v50+8
+;;> @0001                               v56 = get_pinned_reg.i64
+;;> @0001                               v57 = load.i64 notrap aligned readonly region0 v56+8
+;;> @0001                               v58 = load.i64 notrap aligned region1 v57+32
+;;> @0001                               v59 = load.i32 notrap aligned region1 v58+132
+;;> @0001                               v60 = iconst.i32 1
+;;> @0001                               v61 = isub v59, v60  ; v60 = 1
+;;> @0001                               store notrap aligned region1 v61, v58+132
+;;> @0001                               v62 = iconst.i32 0x0200_0000
+;;> @0001                               v63 = band v61, v62  ; v62 = 0x0200_0000
+;;> @0001                               brif v63, block10, block11
+;;>
+;;>                                 block10 cold:
+;;> @0001                               v64 = get_pinned_reg.i64
+;;> @0001                               v65 = load.i64 notrap aligned readonly region0 v55+8
+;;> @0001                               v66 = load.i32 notrap aligned readonly region0 v55+16
+;;> @0001                               v67 = uextend.i64 v66
+;;> @0001                               v68 = iconst.i64 -1
+;;> @0001                               v69 = icmp eq v65, v64
+;;> @0001                               v70 = select v69, v67, v68  ; v68 = -1
+;;> @0001                               v71 = iconst.i32 1
+;;> @0001                               v72 = iconst.i32 47
+;;> @0001                               v73 = get_pinned_reg.i64
+;;> @0001                               v74 = load.i64 notrap aligned readonly region0 v73+48
+;;> @0001                               v75 = load.i64 notrap aligned readonly region0 v74+120
+;;> @0001                               call_indirect sig0, v75(v73, v71, v72, v70)  ; v71 = 1, v72 = 47
+;;> @0001                               jump block11
+;;>
+;;>                                 block11:
+;;> @0001                               v76 = get_pinned_reg.i64
+;;> @0001                               v77 = load.i64 notrap aligned readonly region0 v55+8
+;;> @0001                               v78 = icmp ne v77, v76
+;;> @0001                               brif v78, block12, block13
+;;>
+;;>                                 block12 cold:
+;;> @0001                               v80 = get_pinned_reg.i64
+;;> @0001                               store notrap aligned region0 v80, v77+16
+;;> @0001                               v81 = stack_addr.i64 ss0
+;;> @0001                               store notrap aligned region5 v80, v81
+;;> @0001                               v82 = load.i64 notrap aligned region6 v55
+;;> @0001                               set_pinned_reg.i64 v77
+;;> @0001                               v83 = call_indirect sig3, v82(v0)
+;;> @0001                               v84 = load.i64 notrap aligned region5 v81
+;;> @0001                               set_pinned_reg v84
+;;> @0001                               jump block14(v83)
+;;>
+;;>                                 block13:
+;;> @0001                               v85 = load.i64 notrap aligned region6 v55
+;;> @0001                               v86 = call_indirect sig3, v85(v0)
+;;> @0001                               jump block14(v86)
+;;>
+;;>                                 block14(v79: i32):
+;;> @0002                               return v79
+;;> }

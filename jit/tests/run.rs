@@ -1,0 +1,214 @@
+//! Compiled functions run and yield what they should: in both tiers, with every loop left and entered again at every poll.
+
+mod machine;
+
+use machine::Machine;
+use vm::code::Tier;
+
+const TIERS: [Tier; 2] = [Tier::Baseline, Tier::Optimizing];
+
+/// The program with a request to switch wherever it says `(;poll;)`.
+fn switching(wat: &str) -> String {
+    wat.replacen("(module", r#"(module (import "engine" "poll" (global $poll (mut i32)))"#, 1)
+        .replace("(;poll;)", "(global.set $poll (i32.const 1))")
+}
+
+/// Calls an export in both tiers, quietly and with a switch at every loop header; all must agree with `expected`.
+fn check(wat: &str, name: &str, arguments: &[u64], expected: &[u64]) {
+    for tier in TIERS {
+        let mut machine = Machine::new(wat, tier);
+        assert_eq!(machine.call(name, arguments), expected, "{name}{arguments:?} in {tier:?}");
+        let wat = switching(wat);
+        let mut machine = Machine::new(&wat, tier);
+        machine.set_poll(1);
+        assert_eq!(machine.call(name, arguments), expected, "{name}{arguments:?} in {tier:?}, switching");
+        assert_eq!(machine.polls.is_empty(), !wat.contains("(loop") && !wat.contains("call $"), "{wat}");
+    }
+}
+
+const SUM: &str = r#"(module
+  (memory 1)
+  (func (export "sum") (param $n i32) (result i64) (local $i i32) (local $s i64)
+    (loop $fill (;poll;)
+      (i64.store (i32.mul (local.get $i) (i32.const 8)) (i64.mul (i64.extend_i32_u (local.get $i)) (i64.const 3)))
+      (br_if $fill (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+    (local.set $i (i32.const 0))
+    (loop $add (;poll;)
+      (local.set $s (i64.add (local.get $s) (i64.load (i32.mul (local.get $i) (i32.const 8)))))
+      (br_if $add (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+    (local.get $s)))"#;
+
+#[test]
+fn memory_and_loops() {
+    check(SUM, "sum", &[1000], &[999 * 1000 / 2 * 3]);
+}
+
+#[test]
+fn recursion() {
+    let fib = r#"(module (func $fib (export "fib") (param i32) (result i32)
+        (if (result i32) (i32.lt_s (local.get 0) (i32.const 2)) (then (local.get 0))
+          (else (i32.add (call $fib (i32.sub (local.get 0) (i32.const 1))) (call $fib (i32.sub (local.get 0) (i32.const 2))))))))"#;
+    check(fib, "fib", &[20], &[6765]);
+}
+
+/// Operands under nested loops, in both arms of an `if` inside a loop, with values of several types: what [`osr`] is about.
+const NESTED: &str = r#"(module
+  (func (export "run") (param $n i32) (result i64 f64) (local $i i32) (local $j i32) (local $sum i64) (local $f f64)
+    (f64.const 0.5)
+    (local.set $i (local.get $n))
+    (loop $outer (;poll;)
+      (i64.extend_i32_u (local.get $i))
+      (if (result i64) (i32.and (local.get $i) (i32.const 1))
+        (then
+          (i64.const 1000)
+          (local.set $j (i32.const 3))
+          (loop $inner (param i64) (result i64) (;poll;)
+            (i64.const 7) (i64.add)
+            (br_if $inner (local.tee $j (i32.sub (local.get $j) (i32.const 1))))))
+        (else (i64.const 5)))
+      (i64.add)
+      (local.set $sum (i64.add (local.get $sum)))
+      (local.set $f (f64.add (local.get $f) (f64.const 0.25)))
+      (br_if $outer (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))
+    (local.set $f (f64.add (local.get $f)))
+    (local.get $sum) (local.get $f)))"#;
+
+#[test]
+fn operands_under_loops_survive_switches() {
+    let n: u64 = 10;
+    let sum: u64 = (1..=n).map(|i| i + if i % 2 == 1 { 1021 } else { 5 }).sum();
+    check(NESTED, "run", &[n], &[sum, (0.5 + 0.25 * n as f64).to_bits()]);
+}
+
+#[test]
+fn ten_million_switches_in_one_activation() {
+    let wat = r#"(module (func (export "count") (param i32) (result i32) (local i32)
+        (loop (;poll;) (br_if 0 (i32.lt_u (local.tee 1 (i32.add (local.get 1) (i32.const 1))) (local.get 0))))
+        (local.get 1)))"#;
+    let mut machine = Machine::new(&switching(wat), Tier::Optimizing);
+    machine.set_poll(1);
+    assert_eq!(machine.call("count", &[10_000_000]), [10_000_000]);
+    assert_eq!(machine.polls.len(), 10_000_000);
+}
+
+#[test]
+fn multiple_results_and_many_parameters() {
+    let params: Vec<String> = (0..40).map(|i| if i % 3 == 0 { "f64" } else { "i64" }.to_owned()).collect();
+    let gets: String = (0..40).rev().map(|i| format!("(local.get {i})")).collect();
+    let results: Vec<String> = params.iter().rev().cloned().collect();
+    let wat = format!(
+        r#"(module (func $turn (param {p}) (result {r}) {gets})
+          (func (export "twice") (param {p}) (result {p}) {same} call $turn {keep}))"#,
+        p = params.join(" "),
+        r = results.join(" "),
+        same = (0..40).map(|i| format!("(local.get {i})")).collect::<String>(),
+        // Turning needs the reversed types, so the result goes through locals.
+        keep = {
+            let sets: String = (0..40).map(|i| format!("(local.set {i})")).collect();
+            let gets: String = (0..40).map(|i| format!("(local.get {i})")).collect();
+            sets + &gets
+        },
+    );
+    let arguments: Vec<u64> = (0..40u64).map(|i| if i % 3 == 0 { (i as f64).to_bits() } else { i * 11 }).collect();
+    check(&wat, "twice", &arguments, &arguments);
+}
+
+const CALLS: &str = r#"(module
+  (type $op (func (param i32) (result i32)))
+  (table (export "t") 4 funcref)
+  (elem (i32.const 0) func $add $mul)
+  (global $which (mut i32) (i32.const 0))
+  (func $add (type $op) (i32.add (local.get 0) (i32.const 3)))
+  (func $mul (type $op) (if (i32.eqz (local.get 0)) (then (return (i32.const 1)))) (i32.mul (local.get 0) (i32.const 5)))
+  (func (export "run") (param $n i32) (result i32) (local $x i32)
+    (loop $again (;poll;)
+      (local.set $x (call_indirect (type $op) (local.get $x) (global.get $which)))
+      (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (local.get $x)))"#;
+
+fn plan(machine: &Machine, callees: &[u32]) -> std::sync::Arc<lwp_feedback::policy::Plan> {
+    use lwp_feedback::policy::{Decision, InlineDecision, InlineTarget, Plan};
+    let mut reader = machine.module.body(2).get_operators_reader().unwrap();
+    let mut offset = 0;
+    while !reader.eof() {
+        let (operator, at) = reader.read_with_offset().unwrap();
+        if matches!(operator, wasmparser::Operator::CallIndirect { .. }) {
+            offset = at as u32;
+        }
+    }
+    let targets = callees.iter().map(|&callee| InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 }).collect();
+    let decision = Decision::Inline(InlineDecision { offset, targets, samples: 100, share: 1.0, needed_share: 0.8, needed_samples: 64 });
+    let function = lwp_feedback::codemap::FunctionId { module: machine.module.hash, func: 2 };
+    std::sync::Arc::new(Plan { function, decisions: vec![decision] })
+}
+
+#[test]
+fn guarded_inlining_is_right_whatever_the_plan_says() {
+    let five_times = |n: u32| (1..n).fold(1u32, |x, _| x.wrapping_mul(5));
+    for callees in [&[][..], &[0], &[1], &[0, 1], &[1, 0, 2, 77]] {
+        for tier in TIERS {
+            for (global, wat) in [(0, CALLS.to_owned()), (1, switching(CALLS))] {
+                let mut machine = Machine::new(&wat, tier);
+                let plan = plan(&machine, callees);
+                machine.replace(2, plan);
+                machine.set_poll(global);
+                machine.set_global(global, 0);
+                assert_eq!(machine.call("run", &[100]), [300], "{callees:?}");
+                machine.set_global(global, 1);
+                assert_eq!(machine.call("run", &[100]), [u64::from(five_times(100))], "{callees:?}");
+                machine.set_table(0, 3, Some(0));
+                machine.set_global(global, 3);
+                assert_eq!(machine.call("run", &[7]), [21], "{callees:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sites_record_callees_and_parameters() {
+    let mut machine = Machine::new(CALLS, Tier::Baseline);
+    machine.set_global(0, 1);
+    machine.call("run", &[5000]);
+    let calls: Vec<u64> = machine.samples.iter().filter(|sample| sample.0 == 1).map(|sample| sample.2).collect();
+    assert!(calls.len() > 100 && calls.iter().all(|&callee| callee == 1), "{calls:?}");
+    assert!(machine.samples.iter().any(|sample| sample.0 & 0xff == 2));
+    assert!(machine.hot.iter().any(|hot| hot.0 == 2 && hot.1 != u32::MAX));
+}
+
+#[test]
+fn numeric_operators() {
+    let unary =
+        |ty: &str, result: &str, op: &str| format!(r#"(module (func (export "f") (param {ty}) (result {result}) ({op} (local.get 0))))"#);
+    let binary = |ty: &str, result: &str, op: &str| {
+        format!(r#"(module (func (export "f") (param {ty} {ty}) (result {result}) ({op} (local.get 0) (local.get 1))))"#)
+    };
+    let f = |x: f64| x.to_bits();
+    let i = |x: i32| u64::from(x as u32);
+    check(&binary("i32", "i32", "i32.rem_s"), "f", &[i(i32::MIN), i(-1)], &[0]);
+    check(&binary("i32", "i32", "i32.div_s"), "f", &[i(-7), i(2)], &[i(-3)]);
+    check(&binary("i32", "i32", "i32.shl"), "f", &[1, 33], &[2]);
+    check(&binary("i64", "i64", "i64.rotl"), "f", &[1 << 63 | 5, 1], &[11]);
+    check(&binary("f64", "f64", "f64.min"), "f", &[f(0.0), f(-0.0)], &[f(-0.0)]);
+    check(&binary("f64", "i32", "f64.lt"), "f", &[f(f64::NAN), f(1.0)], &[0]);
+    check(&binary("f64", "f64", "f64.copysign"), "f", &[f(2.0), f(-1.0)], &[f(-2.0)]);
+    check(&unary("f64", "f64", "f64.nearest"), "f", &[f(2.5)], &[f(2.0)]);
+    check(&unary("f64", "i32", "i32.trunc_sat_f64_u"), "f", &[f(-5.0)], &[0]);
+    check(&unary("f64", "i64", "i64.trunc_f64_u"), "f", &[f(1.8e19)], &[18_000_000_000_000_000_000]);
+    check(&unary("i32", "i32", "i32.extend8_s"), "f", &[0x80], &[i(-128)]);
+    check(&unary("i64", "i32", "i32.wrap_i64"), "f", &[0xffff_ffff_0000_0001], &[1]);
+    check(&unary("i64", "f64", "f64.convert_i64_u"), "f", &[u64::MAX], &[f(18446744073709551615.0)]);
+    check(&unary("i32", "i32", "i32.clz"), "f", &[0], &[32]);
+    check(&unary("i32", "i32", "i32.eqz"), "f", &[0], &[1]);
+}
+
+#[test]
+fn branch_tables_and_globals() {
+    let wat = r#"(module (global $g (mut i64) (i64.const 0))
+      (func (export "f") (param i32) (result i64)
+        (block $b2 (block $b1 (block $b0 (br_table $b0 $b1 $b2 (local.get 0))) (return (i64.const 10)))
+          (global.set $g (i64.const 20)) (return (global.get $g)))
+        (i64.const 30)))"#;
+    for (argument, result) in [(0, 10), (1, 20), (2, 30), (3, 30), (u64::from(u32::MAX), 30)] {
+        check(wat, "f", &[argument], &[result]);
+    }
+}

@@ -1,0 +1,198 @@
+//! Code memory: one reservation per process, mapped twice.
+//!
+//! A memory file is mapped once readable and writable, once readable and executable, so code is never writable at an address
+//! where it can run, and publishing needs no protection change. All code of all engines lies within one reservation: any of it
+//! reaches any other by a 32-bit displacement, and the signal handler tells wasm code from everything else by one range.
+//!
+//! Invariants:
+//! 1. A byte that a published entry leads to is never written again until its block is freed.
+//! 2. A block is freed only after every thread that ran wasm has reported that no frame is in it (`crate::tiering`).
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+/// Bytes reserved for code; a process that cannot have them gets the largest power of two less that it can.
+const RESERVED: usize = 512 << 20;
+/// Every block starts at a multiple of this.
+const GRAIN: usize = 64;
+
+static LOW: AtomicUsize = AtomicUsize::new(0);
+static HIGH: AtomicUsize = AtomicUsize::new(0);
+static ARENA: OnceLock<Result<Arena, String>> = OnceLock::new();
+
+struct Arena {
+    execute: usize,
+    write: usize,
+    free: Mutex<FreeList>,
+}
+
+struct FreeList {
+    /// Offset → length of free ranges, never adjacent.
+    ranges: BTreeMap<usize, usize>,
+    used: usize,
+}
+
+/// A block of code memory. Given back when dropped.
+#[derive(Debug)]
+pub struct CodeBlock {
+    offset: usize,
+    length: usize,
+}
+
+/// Whether an address is in code memory. Async-signal-safe.
+pub fn contains(address: usize) -> bool {
+    address >= LOW.load(Ordering::Relaxed) && address < HIGH.load(Ordering::Relaxed)
+}
+
+/// Bytes of code memory in use.
+pub fn used_bytes() -> usize {
+    match ARENA.get() {
+        Some(Ok(arena)) => arena.free.lock().unwrap_or_else(|e| e.into_inner()).used,
+        _ => 0,
+    }
+}
+
+fn arena() -> Result<&'static Arena, String> {
+    ARENA.get_or_init(|| Arena::new().map_err(|error| format!("no memory for code: {error}"))).as_ref().map_err(Clone::clone)
+}
+
+impl Arena {
+    fn new() -> io::Result<Arena> {
+        let mut length = RESERVED;
+        loop {
+            match Arena::map(length) {
+                Err(error) if length > 16 << 20 => {
+                    tracing::debug!(length, %error, "code reservation refused, trying half");
+                    length /= 2;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn map(length: usize) -> io::Result<Arena> {
+        // SAFETY: the name is a NUL-terminated string; the call creates a fresh descriptor.
+        let file = unsafe { libc::memfd_create(c"backedge-code".as_ptr(), libc::MFD_CLOEXEC) };
+        if file < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let map = |protection| {
+            // SAFETY: a fresh mapping of our own file at an address of the kernel's choice.
+            let base = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED | libc::MAP_NORESERVE, file, 0) };
+            if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base as usize) }
+        };
+        // SAFETY: `file` is the descriptor just made.
+        let mut result = if unsafe { libc::ftruncate(file, length as libc::off_t) } == 0 {
+            map(libc::PROT_READ | libc::PROT_EXEC)
+        } else {
+            Err(io::Error::last_os_error())
+        };
+        let mut write = 0;
+        if let Ok(execute) = result {
+            match map(libc::PROT_READ | libc::PROT_WRITE) {
+                Ok(base) => write = base,
+                Err(error) => {
+                    // SAFETY: unmaps the mapping made above, which nothing uses yet.
+                    unsafe { libc::munmap(execute as *mut libc::c_void, length) };
+                    result = Err(error);
+                }
+            }
+        }
+        // SAFETY: the mappings keep the file alive; the descriptor is not used again.
+        unsafe { libc::close(file) };
+        let execute = result?;
+        LOW.store(execute, Ordering::Relaxed);
+        HIGH.store(execute + length, Ordering::Relaxed);
+        let free = FreeList { ranges: BTreeMap::from([(0, length)]), used: 0 };
+        Ok(Arena { execute, write, free: Mutex::new(free) })
+    }
+}
+
+impl CodeBlock {
+    /// Takes `length` bytes (at least 1) aligned to `alignment` (a power of two up to 4096).
+    pub fn new(length: usize, alignment: usize) -> Result<CodeBlock, String> {
+        let length = length.max(1).next_multiple_of(GRAIN);
+        let alignment = alignment.max(GRAIN);
+        let arena = arena()?;
+        let mut free = arena.free.lock().unwrap_or_else(|e| e.into_inner());
+        let found = free.ranges.iter().find_map(|(&start, &size)| {
+            let offset = start.next_multiple_of(alignment);
+            (offset + length <= start + size).then_some((start, size, offset))
+        });
+        let (start, size, offset) = found.ok_or_else(|| format!("code memory is full ({} bytes in use)", free.used))?;
+        free.ranges.remove(&start);
+        if offset > start {
+            free.ranges.insert(start, offset - start);
+        }
+        if offset + length < start + size {
+            free.ranges.insert(offset + length, start + size - offset - length);
+        }
+        free.used += length;
+        Ok(CodeBlock { offset, length })
+    }
+
+    /// Address at which the code runs.
+    pub fn address(&self) -> usize {
+        arena().expect("a block exists").execute + self.offset
+    }
+
+    /// Bytes in the block.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Writes the block's contents, before anything leads to it. `bytes` may be shorter than the block; the rest becomes `int3`.
+    pub fn fill(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.length, "code larger than its block");
+        let target = (arena().expect("a block exists").write + self.offset) as *mut u8;
+        // SAFETY: the writable view of this block, which this value owns exclusively and to which no entry leads yet.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
+            std::ptr::write_bytes(target.add(bytes.len()), 0xcc, self.length - bytes.len());
+        }
+    }
+}
+
+impl Drop for CodeBlock {
+    fn drop(&mut self) {
+        let arena = arena().expect("a block exists");
+        let mut free = arena.free.lock().unwrap_or_else(|e| e.into_inner());
+        let (mut start, mut size) = (self.offset, self.length);
+        free.used -= size;
+        if let Some((&before, &length)) = free.ranges.range(..start).next_back()
+            && before + length == start
+        {
+            free.ranges.remove(&before);
+            (start, size) = (before, length + size);
+        }
+        if let Some(length) = free.ranges.remove(&(start + size)) {
+            size += length;
+        }
+        free.ranges.insert(start, size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_do_not_overlap_and_come_back() {
+        let a = CodeBlock::new(100, 16).unwrap();
+        let b = CodeBlock::new(5000, 4096).unwrap();
+        assert!(a.address() + a.length() <= b.address() || b.address() + b.length() <= a.address());
+        assert_eq!(b.address() % 4096, 0);
+        assert!(contains(a.address()) && contains(b.address()) && !contains(contains as *const () as usize));
+    }
+
+    #[test]
+    fn filled_code_runs() {
+        let mut block = CodeBlock::new(6, 16).unwrap();
+        block.fill(&[0xb8, 42, 0, 0, 0, 0xc3]); // mov eax, 42; ret
+        // SAFETY: the block holds exactly the function written above.
+        let f: extern "sysv64" fn() -> u32 = unsafe { std::mem::transmute(block.address()) };
+        assert_eq!(f(), 42);
+    }
+}

@@ -1,0 +1,74 @@
+//! The functions of the virtual machine that compiled code calls: their numbers and signatures.
+//!
+//! Compiled code loads `VmContext::builtins[number]` and calls it with the System V convention, the context as first
+//! argument; the entry there is a naked thunk (`crate::entry`) that switches to the host stack, calls the Rust function,
+//! and either returns its result or, where it raised, lands at the innermost entry. So no caller checks for traps.
+
+/// Declares the builtins once: the enum, and what compiled code must know of each.
+macro_rules! builtins {
+    ($($(#[$m:meta])* $name:ident ( $($arg:ident),* ) $(-> $ret:ident)?;)*) => {
+        /// A builtin's number.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Builtin { $($(#[$m])* $name,)* }
+        impl Builtin {
+            /// All builtins, by number.
+            pub const ALL: &'static [Builtin] = &[$(Builtin::$name,)*];
+            /// Types of the arguments after the context.
+            pub fn params(self) -> &'static [Word] { match self { $(Builtin::$name => &[$(Word::$arg),*],)* } }
+            /// Type of the result.
+            pub fn result(self) -> Option<Word> { match self { $(Builtin::$name => builtins!(@ret $($ret)?),)* } }
+            /// Offset of its entry in the table, in bytes.
+            pub fn offset(self) -> i32 { self as i32 * 8 }
+        }
+    };
+    (@ret) => { None };
+    (@ret $r:ident) => { Some(Word::$r) };
+}
+
+/// Type of a builtin's argument or result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// 32 bits.
+    I32,
+    /// 64 bits, or an address.
+    I64,
+}
+
+builtins! {
+    /// (memory, delta pages) → old pages or -1.
+    MemoryGrow(I32, I64) -> I64;
+    /// (destination memory, source memory, destination, source, bytes); traps when out of bounds, before writing anything.
+    MemoryCopy(I32, I32, I64, I64, I64);
+    /// (memory, destination, byte value, bytes).
+    MemoryFill(I32, I64, I32, I64);
+    /// (memory, data segment, destination, source, bytes).
+    MemoryInit(I32, I32, I64, I32, I32);
+    /// (data segment).
+    DataDrop(I32);
+    /// (table, index, reference): checks the bound, writes reference and signature.
+    TableSet(I32, I64, I64);
+    /// (table, initial reference, delta) → old length or -1.
+    TableGrow(I32, I64, I64) -> I64;
+    /// (table, index, reference, count).
+    TableFill(I32, I64, I64, I64);
+    /// (destination table, source table, destination, source, count).
+    TableCopy(I32, I32, I64, I64, I64);
+    /// (table, element segment, destination, source, count).
+    TableInit(I32, I32, I64, I32, I32);
+    /// (element segment).
+    ElemDrop(I32);
+    /// (address of the argument slots): calls the function this context was entered for: for an instance the one
+    /// `VmContext::callee` names, for a host context the host function. Results replace the arguments.
+    CallSlow(I64);
+    /// (function, loop offset, version) → code to continue at with the switch buffer as its only argument. Called at a poll whose flag was
+    /// set, after the live state was written to the switch buffer. Raises when the deadline passed.
+    Poll(I32, I32, I32) -> I64;
+    /// (address of the result slots): continues the frame in the switch buffer in the interpreter, to the function's end.
+    Resume(I64);
+    /// (function, wasm offset, version): a function's or loop's countdown ran out (tier 1). Writes the LWPINS record and reloads the countdown.
+    Hot(I32, I32, I32);
+    /// (imm16 in the low half: site class, data1: site number, data2: value): EventCounter1 went negative at an LWPVAL site.
+    /// The thunk of this one keeps every register (PreserveAll) and finds the site's address in its return address.
+    ValueSample(I32, I32, I64);
+}

@@ -1,0 +1,203 @@
+//! What the builtins do: the Rust side of [`crate::builtin`], and the table that compiled code reads.
+//!
+//! They run on the host stack. One that fails stores its reason in the store and sets `unwinding`; its thunk then lands. No panic may
+//! leave one, so host functions run under `catch_unwind` (in `crate::runtime`).
+
+use crate::builtin::Builtin;
+use crate::entry::{resolve_thunk, thunk, value_sample_thunk};
+use crate::layout::VmContext;
+use crate::runtime::{self, raise};
+use crate::tiering;
+use crate::trap::{Outcome, TrapCode, Unwind};
+use lwp_feedback::ring::store_value_sample;
+use std::sync::LazyLock;
+
+struct Entries([usize; Builtin::ALL.len()]);
+
+static ENTRIES: LazyLock<Entries> = LazyLock::new(|| {
+    Entries(std::array::from_fn(|number| match Builtin::ALL[number] {
+        Builtin::MemoryGrow => memory_grow_thunk as *const () as usize,
+        Builtin::MemoryCopy => memory_copy_thunk as *const () as usize,
+        Builtin::MemoryFill => memory_fill_thunk as *const () as usize,
+        Builtin::MemoryInit => memory_init_thunk as *const () as usize,
+        Builtin::DataDrop => data_drop_thunk as *const () as usize,
+        Builtin::TableSet => table_set_thunk as *const () as usize,
+        Builtin::TableGrow => table_grow_thunk as *const () as usize,
+        Builtin::TableFill => table_fill_thunk as *const () as usize,
+        Builtin::TableCopy => table_copy_thunk as *const () as usize,
+        Builtin::TableInit => table_init_thunk as *const () as usize,
+        Builtin::ElemDrop => elem_drop_thunk as *const () as usize,
+        Builtin::CallSlow => call_slow_thunk as *const () as usize,
+        Builtin::Poll => poll_thunk as *const () as usize,
+        Builtin::Resume => resume_interpreter_thunk as *const () as usize,
+        Builtin::Hot => hot_thunk as *const () as usize,
+        Builtin::ValueSample => value_sample_thunk as *const () as usize,
+    }))
+});
+
+/// The table `VmContext::builtins` points to.
+pub fn entries() -> *const usize {
+    ENTRIES.0.as_ptr()
+}
+
+/// Address of the code that lazy stubs lead to.
+pub fn resolver() -> usize {
+    resolve_thunk as *const () as usize
+}
+
+thunk!(memory_grow_thunk, runtime_memory_grow);
+thunk!(memory_copy_thunk, memory_copy);
+thunk!(memory_fill_thunk, memory_fill);
+thunk!(memory_init_thunk, memory_init);
+thunk!(data_drop_thunk, data_drop);
+thunk!(table_set_thunk, table_set);
+thunk!(table_grow_thunk, table_grow);
+thunk!(table_fill_thunk, table_fill);
+thunk!(table_copy_thunk, table_copy);
+thunk!(table_init_thunk, table_init);
+thunk!(elem_drop_thunk, elem_drop);
+thunk!(call_slow_thunk, call_slow);
+thunk!(poll_thunk, poll);
+thunk!(resume_interpreter_thunk, resume_interpreter);
+thunk!(hot_thunk, hot);
+
+/// Raises where an operation trapped.
+///
+/// # Safety
+/// `context` is the running context.
+unsafe fn check(context: *mut VmContext, result: Result<(), TrapCode>) {
+    if let Err(code) = result {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let frames = runtime::backtrace(context);
+            raise(context, Box::new(Unwind::Trap { code, frames }));
+        }
+    }
+}
+
+/// Raises where running wasm or the host ended otherwise than by returning.
+///
+/// # Safety
+/// As [`check`].
+unsafe fn check_outcome(context: *mut VmContext, outcome: Outcome) {
+    if let Err(unwind) = outcome {
+        // SAFETY: the caller's promise.
+        unsafe { raise(context, unwind) };
+    }
+}
+
+/// The result of a growth; raises where the limiter stopped the guest.
+///
+/// # Safety
+/// As [`check`].
+unsafe fn check_grown(context: *mut VmContext, grown: Outcome<i64>) -> i64 {
+    grown.unwrap_or_else(|unwind| {
+        // SAFETY: the caller's promise.
+        unsafe { raise(context, unwind) };
+        -1
+    })
+}
+
+// SAFETY (all of these): called only by their thunks, which run only from code in the arena, whose r15 and first argument are the live
+// running context; indices come from validated code.
+
+unsafe extern "sysv64" fn runtime_memory_grow(context: *mut VmContext, memory: u32, delta: u64) -> i64 {
+    // SAFETY: see above.
+    unsafe { check_grown(context, runtime::memory_grow(context, memory, delta)) }
+}
+
+unsafe extern "sysv64" fn memory_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, bytes: u64) {
+    // SAFETY: see above.
+    unsafe { check(context, runtime::memory_copy(context, to, from, destination, source, bytes)) }
+}
+
+unsafe extern "sysv64" fn memory_fill(context: *mut VmContext, memory: u32, destination: u64, value: u32, bytes: u64) {
+    // SAFETY: see above.
+    unsafe { check(context, runtime::memory_fill(context, memory, destination, value as u8, bytes)) }
+}
+
+unsafe extern "sysv64" fn memory_init(context: *mut VmContext, memory: u32, segment: u32, destination: u64, source: u32, bytes: u32) {
+    // SAFETY: see above.
+    unsafe { check(context, runtime::memory_init(context, memory, segment, destination, source, bytes)) }
+}
+
+unsafe extern "sysv64" fn data_drop(context: *mut VmContext, segment: u32) {
+    // SAFETY: see above.
+    unsafe { runtime::data_drop(context, segment) }
+}
+
+unsafe extern "sysv64" fn table_set(context: *mut VmContext, table: u32, index: u64, reference: u64) {
+    // SAFETY: see above.
+    unsafe { check(context, runtime::table_set(context, table, index, reference)) }
+}
+
+unsafe extern "sysv64" fn table_grow(context: *mut VmContext, table: u32, reference: u64, delta: u64) -> i64 {
+    // SAFETY: see above.
+    unsafe { check_grown(context, runtime::table_grow(context, table, reference, delta)) }
+}
+
+unsafe extern "sysv64" fn table_fill(context: *mut VmContext, table: u32, start: u64, reference: u64, count: u64) {
+    // SAFETY: see above.
+    unsafe { check(context, runtime::table_fill(context, table, start, reference, count)) }
+}
+
+unsafe extern "sysv64" fn table_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, count: u64) {
+    // SAFETY: see above.
+    unsafe { check(context, runtime::table_copy(context, to, from, destination, source, count)) }
+}
+
+unsafe extern "sysv64" fn table_init(context: *mut VmContext, table: u32, segment: u32, destination: u64, source: u32, count: u32) {
+    // SAFETY: see above.
+    unsafe { check(context, runtime::table_init(context, table, segment, destination, source, count)) }
+}
+
+unsafe extern "sysv64" fn elem_drop(context: *mut VmContext, segment: u32) {
+    // SAFETY: see above.
+    unsafe { runtime::elem_drop(context, segment) }
+}
+
+unsafe extern "sysv64" fn call_slow(context: *mut VmContext, slots: *mut u64) {
+    // SAFETY: see above; the adapter made `slots` for the signature of the function this context was entered for.
+    unsafe { check_outcome(context, runtime::call_entered(context, slots)) }
+}
+
+/// See `entry::resolve_thunk`: the code to jump to for the function this context was entered for.
+pub(crate) unsafe extern "sysv64" fn resolve(context: *mut VmContext) -> usize {
+    // SAFETY: see above.
+    match unsafe { tiering::resolve(context) } {
+        Ok(code) => code,
+        Err(unwind) => {
+            // SAFETY: see above.
+            unsafe { raise(context, unwind) };
+            0
+        }
+    }
+}
+
+unsafe extern "sysv64" fn poll(context: *mut VmContext, function: u32, offset: u32, version: u32) -> usize {
+    // SAFETY: see above.
+    match unsafe { tiering::poll(context, function, offset, version) } {
+        Ok(code) => code,
+        Err(unwind) => {
+            // SAFETY: see above.
+            unsafe { raise(context, unwind) };
+            0
+        }
+    }
+}
+
+unsafe extern "sysv64" fn resume_interpreter(context: *mut VmContext, results: *mut u64) {
+    // SAFETY: see above; the code that left wrote the switch buffer just before.
+    unsafe { check_outcome(context, runtime::resume(context, results)) }
+}
+
+unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, version: u32) {
+    // SAFETY: see above.
+    unsafe { tiering::hot_compiled(context, function, offset, version) }
+}
+
+/// See `entry::value_sample_thunk`.
+pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, class: u32, data1: u32, value: u64, ip: usize) {
+    // SAFETY: see above; the store's LWPCB is the running thread's.
+    unsafe { store_value_sample((*(*context).store).lwpcb.cast(), ip as u64, class, data1, value) };
+}

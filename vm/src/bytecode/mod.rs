@@ -1,0 +1,138 @@
+//! A function as the interpreter runs it: ops on frame slots, and the maps between them and wasm byte offsets.
+//!
+//! Enters: a validated body. Leaves: [`Bytecode`], immutable. [`translate`] makes it, at the function's first call. Invariants:
+//! 1. Every operand names a slot below `frame_slots`; every jump stays inside `ops`; the last op never falls through.
+//! 2. At every [`Point`] all live locals and stack values are in their canonical slots ([`FrameLayout`]).
+
+pub mod frame;
+pub mod op;
+mod translate;
+
+pub use frame::FrameLayout;
+pub use op::{Op, Slot, Target};
+pub use translate::translate;
+
+use crate::interp::Handler;
+use std::fmt;
+
+/// What a [`Point`] stands before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointKind {
+    /// A loop's body, its parameters on the stack. The pc is behind the loop's countdown, so that whoever lands there makes progress.
+    Loop,
+    /// A call, its arguments (and the table index) on the stack. The op behind it is where the call returns to, its results on the stack.
+    Call,
+    /// The beginning of a `block`, its parameters on the stack.
+    Block,
+}
+
+/// A place at which the frame is canonical, so that another tier may land there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Byte offset in the module of the operator.
+    pub offset: u32,
+    /// Index of the op to continue at.
+    pub pc: u32,
+    /// Slots in use: locals and operand stack.
+    pub live_slots: u32,
+    /// What stands there.
+    pub kind: PointKind,
+}
+
+/// An op where it is run.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Inst {
+    /// What the interpreter runs for it.
+    pub(crate) handler: Handler,
+    /// The op.
+    pub op: Op,
+}
+
+/// A translated function.
+pub struct Bytecode {
+    /// Its index in the module.
+    pub function: u32,
+    /// The ops.
+    pub ops: Box<[Inst]>,
+    /// Slots of a frame, the arguments and results of its calls included.
+    pub frame_slots: u32,
+    /// Slots of parameters.
+    pub param_slots: u32,
+    /// Slots of results.
+    pub result_slots: u32,
+    /// Slots of all locals, parameters included.
+    pub local_slots: u32,
+    /// Byte offset in the module of each op's operator.
+    offsets: Box<[u32]>,
+    /// Sorted by offset.
+    points: Box<[Point]>,
+}
+
+impl Bytecode {
+    /// Byte offset in the module of the operator that the op at `pc` belongs to.
+    pub fn offset_at(&self, pc: u32) -> Option<u32> {
+        self.offsets.get(pc as usize).copied()
+    }
+
+    /// Where to continue for the operator at a byte offset, if the frame is canonical there.
+    pub fn pc_at(&self, offset: u32) -> Option<u32> {
+        Some(self.point_at(offset)?.pc)
+    }
+
+    /// The point at a byte offset, if the frame is canonical there.
+    pub fn point_at(&self, offset: u32) -> Option<&Point> {
+        let index = self.points.binary_search_by_key(&offset, |point| point.offset).ok()?;
+        Some(&self.points[index])
+    }
+
+    /// All points, by offset.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// Whether there is a (reachable) `loop` operator at a byte offset.
+    pub fn has_loop(&self, offset: u32) -> bool {
+        matches!(self.point_at(offset), Some(point) if point.kind == PointKind::Loop)
+    }
+
+    /// Addresses of the ops: what an interpreter's record gives as instruction address lies in it.
+    pub fn address_range(&self) -> std::ops::Range<u64> {
+        let range = self.ops.as_ptr_range();
+        range.start as u64..range.end as u64
+    }
+
+    /// Bytes of memory this takes.
+    pub fn size_bytes(&self) -> usize {
+        size_of_val(&*self.ops) + size_of_val(&*self.offsets) + size_of_val(&*self.points)
+    }
+}
+
+impl fmt::Debug for Bytecode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// One line an op: pc, wasm byte offset where it changes, mnemonic, operands.
+impl fmt::Display for Bytecode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "function {}: {} parameter, {} local, {} frame slots, {} result",
+            self.function, self.param_slots, self.local_slots, self.frame_slots, self.result_slots
+        )?;
+        let mut previous = None;
+        for (pc, op) in self.ops.iter().enumerate() {
+            let offset = self.offsets[pc];
+            if previous == Some(offset) {
+                write!(f, "{pc:5}          ")?;
+            } else {
+                write!(f, "{pc:5}  {offset:#08x}")?;
+            }
+            previous = Some(offset);
+            writeln!(f, "  {}", op::At(pc as u32, op.op))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,461 @@
+//! Blocks, branches, calls and returns.
+
+use super::Translator;
+use super::fuse;
+use super::stack::{Entry, Value};
+use crate::bytecode::PointKind;
+use crate::bytecode::op::{Op, Slot, Target};
+use crate::layout::FunctionPlace;
+use wasmparser::{BlockType, BrTable, Operator};
+
+/// A jump target that may lie ahead.
+#[derive(Default)]
+pub(super) struct Label {
+    pc: Option<usize>,
+    /// Jumps that wait for it.
+    uses: Vec<usize>,
+    used: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ControlKind {
+    Function,
+    Block,
+    Loop,
+    /// Without its `else` so far; where the condition fails.
+    If {
+        otherwise: usize,
+    },
+    Else,
+}
+
+/// An open block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Control {
+    kind: ControlKind,
+    /// Stack height below its parameters.
+    height: usize,
+    /// Slot of its first parameter and result.
+    base: Slot,
+    params: usize,
+    results: usize,
+    /// Where branches to it go.
+    label: usize,
+}
+
+impl Control {
+    /// How many values a branch to it carries.
+    fn branch_arity(&self) -> usize {
+        match self.kind {
+            ControlKind::Loop => self.params,
+            _ => self.results,
+        }
+    }
+}
+
+impl Translator<'_> {
+    fn new_label(&mut self) -> usize {
+        self.labels.push(Label::default());
+        self.labels.len() - 1
+    }
+
+    /// The label is here.
+    fn bind(&mut self, label: usize) {
+        let here = self.ops.len();
+        let label = &mut self.labels[label];
+        label.pc = Some(here);
+        for at in std::mem::take(&mut label.uses) {
+            let target = self.ops[at].target_mut().expect("only jumps wait for labels");
+            *target = Target((here - at) as i32);
+        }
+        self.barrier = here;
+        self.result = None;
+    }
+
+    /// Appends a jump (its target is set here) to a label.
+    fn emit_jump(&mut self, op: Op, label: usize) {
+        let mut op = op;
+        if self.ops.len() > self.barrier
+            && let Some(last) = self.ops.last()
+            && let Some(fused) = fuse::add_and_jump(last, &op)
+        {
+            self.remove_last_op();
+            op = fused;
+        }
+        let at = self.emit(op);
+        if let Some(offset) = self.jump_offset.take() {
+            // It traps where the load would have.
+            self.offsets[at] = offset;
+        }
+        let label = &mut self.labels[label];
+        label.used = true;
+        match label.pc {
+            Some(pc) => {
+                *self.ops[at].target_mut().expect("a jump") = Target(pc as i32 - at as i32);
+            }
+            None => label.uses.push(at),
+        }
+    }
+
+    fn emit_goto(&mut self, label: usize) {
+        self.emit_jump(Op::Jump { target: Target(0) }, label);
+    }
+
+    fn block_arity(&self, ty: BlockType) -> (usize, usize) {
+        match ty {
+            BlockType::Empty => (0, 0),
+            BlockType::Type(_) => (0, 1),
+            BlockType::FuncType(index) => {
+                let ty = &self.module.types[index as usize];
+                (ty.params().len(), ty.results().len())
+            }
+        }
+    }
+
+    pub(super) fn open_function(&mut self) {
+        let results = self.module.function_type(self.function).results().len();
+        let label = self.new_label();
+        self.controls.push(Control { kind: ControlKind::Function, height: 0, base: self.layout.stack_base(), params: 0, results, label });
+    }
+
+    fn open(&mut self, kind: ControlKind, ty: BlockType) -> usize {
+        let (params, results) = self.block_arity(ty);
+        let label = self.new_label();
+        let base = match self.stack.top(params).first() {
+            Some(entry) => entry.slot,
+            None => self.stack.next_slot(),
+        };
+        self.controls.push(Control { kind, height: self.stack.len() - params, base, params, results, label });
+        label
+    }
+
+    pub(super) fn block(&mut self, ty: BlockType) {
+        self.flush();
+        self.point(PointKind::Block);
+        self.open(ControlKind::Block, ty);
+    }
+
+    pub(super) fn loop_(&mut self, ty: BlockType) {
+        self.flush();
+        let label = self.open(ControlKind::Loop, ty);
+        self.bind(label);
+        self.emit(Op::LoopHeader { offset: self.offset, own: self.function - self.module.imported_functions });
+        self.point(PointKind::Loop);
+    }
+
+    pub(super) fn if_(&mut self, ty: BlockType) {
+        let jump = self.pop_condition(true);
+        self.flush();
+        let otherwise = self.new_label();
+        self.emit_jump(jump, otherwise);
+        self.open(ControlKind::If { otherwise }, ty);
+    }
+
+    pub(super) fn else_(&mut self) {
+        let reachable = self.skipped_blocks.is_none();
+        let control = *self.controls.last().expect("else is inside an if");
+        let ControlKind::If { otherwise } = control.kind else { unreachable!("else closes an if") };
+        if reachable {
+            self.flush();
+            self.emit_goto(control.label);
+        }
+        self.bind(otherwise);
+        self.stack.truncate(control.height);
+        self.push_canonical(control.params);
+        self.controls.last_mut().expect("just seen").kind = ControlKind::Else;
+        self.skipped_blocks = None;
+    }
+
+    pub(super) fn end(&mut self) {
+        let reachable = self.skipped_blocks.is_none();
+        let control = self.controls.pop().expect("end closes a block");
+        if control.kind == ControlKind::Function {
+            return self.end_function(control, reachable);
+        }
+        if reachable {
+            self.flush();
+        }
+        let mut continues = reachable;
+        if let ControlKind::If { otherwise } = control.kind {
+            self.bind(otherwise);
+            continues = true;
+        }
+        if control.kind != ControlKind::Loop && self.labels[control.label].used {
+            self.bind(control.label);
+            continues = true;
+        }
+        self.stack.truncate(control.height);
+        self.push_canonical(control.results);
+        self.skipped_blocks = if continues { None } else { Some(0) };
+    }
+
+    fn end_function(&mut self, control: Control, reachable: bool) {
+        let targeted = self.labels[control.label].used;
+        if reachable && !targeted {
+            return self.emit_return(control.results);
+        }
+        if reachable {
+            self.flush();
+        }
+        if targeted {
+            self.bind(control.label);
+            self.stack.truncate(0);
+            self.push_canonical(control.results);
+            self.emit_return(control.results);
+        }
+    }
+
+    fn push_canonical(&mut self, count: usize) {
+        for _ in 0..count {
+            self.stack.push_slot();
+        }
+    }
+
+    /// An operator behind an unconditional branch: only the block structure matters.
+    pub(super) fn skip(&mut self, operator: &Operator<'_>) {
+        let depth = self.skipped_blocks.expect("called in unreachable code");
+        match operator {
+            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => {
+                self.skipped_blocks = Some(depth + 1);
+            }
+            Operator::End if depth > 0 => self.skipped_blocks = Some(depth - 1),
+            Operator::End => self.end(),
+            Operator::Else if depth == 0 => self.else_(),
+            _ => {}
+        }
+    }
+
+    /// What follows cannot be reached.
+    pub(super) fn stop(&mut self) {
+        self.skipped_blocks = Some(0);
+    }
+
+    /// Pops a condition: a jump (without its target) that is taken when it holds, or (`negated`) when it does not.
+    fn pop_condition(&mut self, negated: bool) -> Op {
+        let entry = self.stack.pop();
+        if entry.value == Value::Canonical
+            && let Some(at) = self.producer(entry.slot)
+            && at + 1 == self.ops.len()
+            && let Some(jump) = fuse::jump(&self.ops[at], negated)
+        {
+            self.remove_last_op();
+            if self.ops.len() > self.barrier
+                && let Some(last) = self.ops.last()
+                && let Some(jump) = fuse::jump_on_bits(last, &jump, self.layout.stack_base())
+            {
+                self.remove_last_op();
+                return jump;
+            }
+            return self.jump_on_load(jump);
+        }
+        let a = self.operand(entry);
+        let target = Target(0);
+        let jump = match negated {
+            true => Op::JumpI32EqImm { a, imm: 0, target },
+            false => Op::JumpI32NeImm { a, imm: 0, target },
+        };
+        self.jump_on_load(jump)
+    }
+
+    /// Takes the load whose result a jump tests, if it is the last op, into the jump.
+    fn jump_on_load(&mut self, jump: Op) -> Op {
+        if self.ops.len() > self.barrier
+            && let Some(last) = self.ops.last()
+            && let Some(fused) = fuse::jump_on_load(last, &jump, self.layout.stack_base())
+        {
+            self.jump_offset = self.offsets.last().copied();
+            self.remove_last_op();
+            return fused;
+        }
+        jump
+    }
+
+    pub(super) fn remove_last_op(&mut self) {
+        self.ops.pop();
+        self.offsets.pop();
+        self.result = None;
+    }
+
+    fn control(&self, depth: u32) -> Control {
+        self.controls[self.controls.len() - 1 - depth as usize]
+    }
+
+    /// Whether the values of a branch are where the target expects them, once they are canonical.
+    fn in_place(&self, control: &Control) -> bool {
+        let arity = control.branch_arity();
+        arity == 0 || self.stack.top(arity)[0].slot == control.base
+    }
+
+    /// Moves the topmost values to where the branch's target expects them; the simulated stack stays as it is.
+    fn move_branch_values(&mut self, control: &Control) {
+        let values: Vec<Entry> = self.stack.top(control.branch_arity()).to_vec();
+        let canonical = values.iter().all(|entry| entry.value == Value::Canonical);
+        if canonical && values.len() > 2 {
+            if values[0].slot != control.base {
+                self.emit(Op::CopyMany { to: control.base, from: values[0].slot, count: values.len() as u32 });
+            }
+            return;
+        }
+        // Ascending order is right: a destination lies at or below its own source, so below all later sources.
+        let mut dst = control.base;
+        for entry in values {
+            match entry.value {
+                Value::Const(value) => {
+                    self.emit(Op::Const { dst, value });
+                }
+                Value::Local(local) => self.emit_copy(dst, local),
+                Value::Canonical if entry.slot == dst => {}
+                Value::Canonical => self.emit_copy(dst, entry.slot),
+            }
+            dst.0 += 1;
+        }
+    }
+
+    pub(super) fn br(&mut self, depth: u32) {
+        let control = self.control(depth);
+        if control.kind == ControlKind::Function {
+            self.emit_return(control.results);
+        } else {
+            self.move_branch_values(&control);
+            self.emit_goto(control.label);
+        }
+        self.stop();
+    }
+
+    pub(super) fn br_if(&mut self, depth: u32) {
+        let control = self.control(depth);
+        let arity = control.branch_arity();
+        let is_function = control.kind == ControlKind::Function;
+        // (below the condition)
+        let direct = !is_function && {
+            let condition = self.stack.top(1)[0].slot;
+            arity == 0 || condition.0 - arity as u32 == control.base.0
+        };
+        if direct {
+            let jump = self.pop_condition(false);
+            if arity > 0 {
+                self.flush();
+            }
+            self.emit_jump(jump, control.label);
+            return;
+        }
+        let jump = self.pop_condition(true);
+        let skip = self.new_label();
+        self.emit_jump(jump, skip);
+        // The jump may skip what follows, so no op before it may be merged with one behind it.
+        self.barrier = self.ops.len();
+        if is_function {
+            self.emit_return_keeping(control.results);
+        } else {
+            self.move_branch_values(&control);
+            self.emit_goto(control.label);
+        }
+        self.bind(skip);
+    }
+
+    pub(super) fn br_table(&mut self, targets: BrTable<'_>) {
+        let index = self.stack.pop();
+        let count = targets.len();
+        let depths: Vec<u32> = targets.targets().map(|depth| depth.expect("the body was validated")).chain([targets.default()]).collect();
+        let arity = self.control(targets.default()).branch_arity();
+        // The index may be a constant or temporary above the values; flushing those does not touch it.
+        let index = self.operand(index);
+        if arity > 0 {
+            self.flush();
+        }
+        self.emit(Op::BrTable { index, count });
+        let mut moves: Vec<(u32, usize)> = Vec::new();
+        for depth in depths {
+            let control = self.control(depth);
+            let label = if self.in_place(&control) {
+                control.label
+            } else if let Some((_, label)) = moves.iter().find(|(other, _)| *other == depth) {
+                *label
+            } else {
+                let label = self.new_label();
+                moves.push((depth, label));
+                label
+            };
+            self.emit_goto(label);
+        }
+        for (depth, label) in moves {
+            let control = self.control(depth);
+            self.bind(label);
+            self.move_branch_values(&control);
+            self.emit_goto(control.label);
+        }
+        self.stop();
+    }
+
+    /// Returns the topmost values.
+    pub(super) fn emit_return(&mut self, results: usize) {
+        self.emit_return_keeping(results);
+    }
+
+    /// As [`Self::emit_return`], on a path of its own: the simulated stack stays as it is.
+    fn emit_return_keeping(&mut self, results: usize) {
+        let values = self.stack.top(results).to_vec();
+        let op = match values.as_slice() {
+            [] => Op::Return {},
+            [entry] => match entry.value {
+                Value::Const(value) => Op::ReturnConst { value },
+                Value::Local(src) => Op::ReturnOne { src },
+                Value::Canonical => Op::ReturnOne { src: entry.slot },
+            },
+            [first, ..] => {
+                for entry in &values {
+                    match entry.value {
+                        Value::Canonical => {}
+                        Value::Local(local) => self.emit_copy(entry.slot, local),
+                        Value::Const(value) => {
+                            self.emit(Op::Const { dst: entry.slot, value });
+                        }
+                    }
+                }
+                Op::ReturnMany { from: first.slot, count: results as u32 }
+            }
+        };
+        self.emit(op);
+    }
+
+    pub(super) fn return_(&mut self) {
+        let results = self.controls[0].results;
+        self.emit_return(results);
+        self.stop();
+    }
+
+    pub(super) fn call(&mut self, function: u32) {
+        let ty = self.module.function_type(function);
+        let (params, results) = (ty.params().len(), ty.results().len());
+        self.flush();
+        let base = self.first_slot(params);
+        self.point(PointKind::Call);
+        self.stack.truncate(self.stack.len() - params);
+        self.emit(match self.module.offsets().function(function) {
+            FunctionPlace::Inline(_) => Op::Call { function, base },
+            FunctionPlace::Pointer(place) => Op::CallImport { function, base, place },
+        });
+        self.push_canonical(results);
+    }
+
+    pub(super) fn call_indirect(&mut self, type_index: u32, table: u32) {
+        let ty = &self.module.types[type_index as usize];
+        let (params, results) = (ty.params().len(), ty.results().len());
+        let signature = crate::signature::id(ty);
+        self.flush();
+        let index = self.stack.top(1)[0].slot;
+        let base = self.first_slot(params + 1);
+        self.point(PointKind::Call);
+        self.stack.truncate(self.stack.len() - params - 1);
+        self.emit(Op::CallIndirect { table: table as u16, signature, callee: index, base });
+        self.push_canonical(results);
+    }
+
+    /// Slot of the first of the topmost `count` entries, or of the next one when `count` is 0.
+    fn first_slot(&self, count: usize) -> Slot {
+        match self.stack.top(count).first() {
+            Some(entry) => entry.slot,
+            None => self.stack.next_slot(),
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Wasm body → [`Bytecode`], in one pass over the operators.
+//!
+//! The operand stack is simulated: an entry is a value in its canonical slot, or a local or constant that has not been copied yet ("forwarded") and
+//! becomes an operand of the op that consumes it. Invariants:
+//! 1. At labels, points and calls every entry is in its canonical slot (`flush`), since the paths that meet there must agree.
+//! 2. Before a local is written, entries that forward it are copied (`preserve_local`).
+//! 3. An op is changed or removed after the fact (result redirected into a local, comparison fused into a jump) only while it is the last one and no
+//!    label or point lies behind it (`barrier`).
+
+mod control;
+mod fuse;
+mod handlers;
+mod operators;
+mod stack;
+
+use super::frame::{FrameLayout, slots_of_all};
+use super::op::{Op, Slot};
+use super::{Bytecode, Point, PointKind};
+use crate::module::Module;
+use control::{Control, Label};
+use stack::OperandStack;
+
+/// Translates a defined function. The module was validated, so nothing can fail.
+pub fn translate(module: &Module, function: u32) -> Bytecode {
+    let layout = FrameLayout::new(module, function);
+    let mut translator = Translator {
+        module,
+        function,
+        ops: Vec::new(),
+        offsets: Vec::new(),
+        stack: OperandStack::new(layout.stack_base()),
+        controls: Vec::new(),
+        labels: Vec::new(),
+        points: Vec::new(),
+        offset: 0,
+        barrier: 0,
+        result: None,
+        skipped_blocks: None,
+        jump_offset: None,
+        layout,
+    };
+    translator.run();
+    translator.finish()
+}
+
+struct Translator<'m> {
+    module: &'m Module,
+    function: u32,
+    layout: FrameLayout,
+    ops: Vec<Op>,
+    offsets: Vec<u32>,
+    stack: OperandStack,
+    controls: Vec<Control>,
+    labels: Vec<Label>,
+    points: Vec<Point>,
+    /// Of the operator being translated.
+    offset: u32,
+    /// Ops before this index are final.
+    barrier: usize,
+    /// The last op, if its result is the top of the stack (in its canonical slot) and nowhere else.
+    result: Option<usize>,
+    /// In unreachable code: blocks opened there and still open.
+    skipped_blocks: Option<u32>,
+    /// Byte offset of the load that the next jump contains.
+    jump_offset: Option<u32>,
+}
+
+impl Translator<'_> {
+    fn run(&mut self) {
+        let module = self.module;
+        self.open_function();
+        let mut reader = module.body(self.function).get_operators_reader().expect("the body was validated");
+        while !reader.eof() {
+            let (operator, offset) = reader.read_with_offset().expect("the body was validated");
+            self.offset = offset as u32;
+            if self.skipped_blocks.is_some() {
+                self.skip(&operator);
+            } else {
+                self.operator(operator);
+            }
+        }
+    }
+
+    fn finish(self) -> Bytecode {
+        let ty = self.module.function_type(self.function);
+        let result_slots = slots_of_all(ty.results());
+        Bytecode {
+            function: self.function,
+            ops: handlers::assign(self.ops, &self.points),
+            // Results are returned in the slots of the parameters.
+            frame_slots: self.stack.highest().max(result_slots),
+            param_slots: self.layout.param_slots(),
+            result_slots,
+            local_slots: self.layout.stack_base().0,
+            offsets: self.offsets.into(),
+            points: self.points.into(),
+        }
+    }
+
+    /// Appends an op.
+    fn emit(&mut self, op: Op) -> usize {
+        self.result = None;
+        self.ops.push(op);
+        self.offsets.push(self.offset);
+        self.ops.len() - 1
+    }
+
+    /// Appends an op whose result is the new top of the stack; it is given the slot.
+    fn emit_result(&mut self, op: impl FnOnce(Slot) -> Op) {
+        let dst = self.stack.push_slot();
+        let at = self.emit(op(dst));
+        self.result = Some(at);
+    }
+
+    /// Appends a move; two to neighbouring slots become one op.
+    fn emit_copy(&mut self, dst: Slot, src: Slot) {
+        if self.ops.len() > self.barrier
+            && let Some(&Op::Copy { dst: first, src: first_src }) = self.ops.last()
+            && first.0 + 1 == dst.0
+            && src != first
+        {
+            let at = self.ops.len() - 1;
+            self.ops[at] = Op::CopyTwo { to: first, a: first_src, b: src };
+            self.result = None;
+            return;
+        }
+        self.emit(Op::Copy { dst, src });
+    }
+
+    /// The op that produced the value in `slot`, if it may still be changed.
+    fn producer(&self, slot: Slot) -> Option<usize> {
+        let at = self.result.filter(|&at| at >= self.barrier)?;
+        (fuse::dst(&self.ops[at]) == Some(slot)).then_some(at)
+    }
+
+    /// Records that the frame is canonical here for the operator being translated.
+    fn point(&mut self, kind: PointKind) {
+        self.barrier = self.ops.len();
+        self.result = None;
+        self.points.push(Point { offset: self.offset, pc: self.ops.len() as u32, live_slots: self.stack.next_slot().0, kind });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ops of function 0, one a line.
+    fn ops(text: &str) -> String {
+        let module = Module::new(text.as_bytes()).expect("valid");
+        let bytecode = translate(&module, module.imported_functions);
+        let lines: Vec<String> =
+            (bytecode.ops.iter().enumerate()).map(|(pc, op)| super::super::op::At(pc as u32, op.op).to_string()).collect();
+        lines.join("\n")
+    }
+
+    #[track_caller]
+    fn assert_ops(text: &str, expected: &[&str]) {
+        assert_eq!(ops(text), expected.join("\n"));
+    }
+
+    #[test]
+    fn operands_are_forwarded_and_results_redirected() {
+        assert_ops(
+            "(module (func (param i32 i32) (result i32) (local i32)
+               local.get 0 local.get 1 i32.add local.set 2
+               local.get 2 i32.const 5 i32.sub))",
+            &["i32.add %2, %0, %1", "i32.add.imm %3, %2, -5", "return %3"],
+        );
+    }
+
+    #[test]
+    fn a_forwarded_local_is_copied_before_it_is_written() {
+        assert_ops(
+            "(module (func (param i32) (result i32)
+               local.get 0
+               local.get 0 i32.const 1 i32.add local.set 0
+               local.get 0 i32.mul))",
+            &["i32.add.imm %2, %0, 1", "copy %1, %0", "copy %0, %2", "i32.mul %1, %1, %0", "return %1"],
+        );
+    }
+
+    #[test]
+    fn fib_calls_in_place() {
+        assert_ops(
+            "(module (func $fib (param i32) (result i32)
+               local.get 0 i32.const 2 i32.lt_s
+               if (result i32) local.get 0
+               else
+                 local.get 0 i32.const 1 i32.sub call $fib
+                 local.get 0 i32.const 2 i32.sub call $fib
+                 i32.add
+               end))",
+            &[
+                "jump.i32.ge_s.imm %0, 2, ->3",
+                "copy %1, %0",
+                "jump ->8",
+                "i32.add.imm %1, %0, -1",
+                "call function=0, %1",
+                "i32.add.imm %2, %0, -2",
+                "call function=0, %2",
+                "i32.add %1, %1, %2",
+                "return %1",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_counted_loop_has_one_fused_jump() {
+        let text = "(module (func (param i32) (result i32) (local i32)
+               loop
+                 local.get 1 local.get 0 i32.add local.set 1
+                 local.get 0 i32.const -1 i32.add local.tee 0
+                 br_if 0
+               end
+               local.get 1))";
+        let module = Module::new(text.as_bytes()).unwrap();
+        let bytecode = translate(&module, 0);
+        let [point] = bytecode.points() else { panic!("{:?}", bytecode.points()) };
+        assert_eq!((point.kind, point.pc, point.live_slots), (PointKind::Loop, 1, 2));
+        assert_eq!(bytecode.pc_at(point.offset), Some(1));
+        assert_ops(
+            text,
+            &[&format!("loop offset={}, own=0", point.offset), "i32.add %1, %1, %0", "add.jump.i32.ne.imm -1, %0, 0, ->0", "return %1"],
+        );
+    }
+
+    #[test]
+    fn branches_with_values_move_them_on_the_taken_path_only() {
+        assert_ops(
+            "(module (func (param i32) (result i32)
+               block (result i32)
+                 i32.const 7
+                 i32.const 9
+                 local.get 0
+                 br_if 0
+                 i32.add
+               end))",
+            &["jump.i32.eq.imm %0, 0, ->3", "const %1, 0x9", "jump ->5", "const %1, 0x7", "i32.add.imm %1, %1, 9", "return %1"],
+        );
+    }
+
+    #[test]
+    fn tests_of_bits_and_negations_fuse() {
+        assert_ops(
+            "(module (func (param i64 i64)
+               block
+                 local.get 0 local.get 1 i64.and i64.eqz br_if 0
+                 local.get 0 local.get 1 i64.lt_u i32.eqz br_if 0
+                 unreachable
+               end))",
+            &["jump.i64.nand %0, %1, ->3", "jump.i64.le_u %1, %0, ->3", "unreachable", "return"],
+        );
+    }
+
+    #[test]
+    fn br_table_jumps_through_a_row_of_jumps() {
+        assert_ops(
+            "(module (func (param i32) (result i32)
+               block block block
+                 local.get 0 br_table 0 1 2
+               end i32.const 10 return
+               end i32.const 11 return
+               end i32.const 12))",
+            &["br_table %0, count=2", "jump ->4", "jump ->5", "jump ->6", "return 0xa", "return 0xb", "return 0xc"],
+        );
+    }
+
+    #[test]
+    fn memory_operands_hold_constants() {
+        assert_ops(
+            "(module (memory 1) (func (param i32) (result i32)
+               local.get 0 i32.const 3 i32.store8 offset=4
+               i32.const 16 local.get 0 i32.store offset=2
+               i32.const 8 i32.load16_s offset=1))",
+            &["store8.imm %0, 3, offset=4", "store32.at %0, 0x12", "i32.load16_s.at %1, 0x9", "return %1"],
+        );
+    }
+
+    #[test]
+    fn addresses_and_tests_of_loads_fuse() {
+        assert_ops(
+            "(module (memory 1) (func (param i32 i32) (result i32)
+               local.get 0 local.get 1 i32.const 2 i32.shl i32.add local.get 1 i32.store16 offset=3
+               block
+                 local.get 0 i32.load8_u offset=1 i32.eqz br_if 0
+                 local.get 0 local.get 1 i32.const 3 i32.shl i32.add i32.load offset=8 return
+               end
+               local.get 1 local.get 0 i32.add))",
+            &[
+                "store16.indexed scaled=26, %0, %1, %1",
+                "jump.load8_u.eq.imm offset=1, %0, 0, ->4",
+                "load32.indexed scaled=67, %2, %0, %1",
+                "return %2",
+                "i32.add %2, %1, %0",
+                "return %2",
+            ],
+        );
+    }
+
+    #[test]
+    fn everything_is_canonical_at_a_call() {
+        let text = "(module (import \"a\" \"b\" (func $f (param i32) (result i32)))
+               (func (param i32) (result i32)
+                 local.get 0 i32.const 4 local.get 0 call $f i32.add i32.add))";
+        let module = Module::new(text.as_bytes()).unwrap();
+        let crate::layout::FunctionPlace::Pointer(place) = module.offsets().function(0) else { panic!("imported") };
+        assert_ops(
+            text,
+            &[
+                "copy %1, %0",
+                "const %2, 0x4",
+                "copy %3, %0",
+                &format!("call.import function=0, %3, {place}"),
+                "i32.add %2, %2, %3",
+                "i32.add %1, %1, %2",
+                "return %1",
+            ],
+        );
+        let bytecode = translate(&module, 1);
+        assert_eq!(bytecode.points()[0].kind, PointKind::Call);
+        assert_eq!(bytecode.points()[0].live_slots, 4);
+        assert_eq!(bytecode.frame_slots, 4);
+    }
+
+    #[test]
+    fn unreachable_code_is_dropped() {
+        assert_ops(
+            "(module (func (result i32)
+               block (result i32)
+                 i32.const 1 return
+                 loop (result i32) i32.const 2 br 0 end
+                 drop
+               end
+               i32.const 3 i32.add))",
+            &["return 0x1"],
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! What passes between the virtual machine and a compiler: requests, compiled code, and the [`Compiler`] trait.
+//!
+//! The compiler yields relocatable bytes with their tables; the machine places, publishes and retires them. `vm` never names Cranelift.
+
+use crate::module::Module;
+use crate::trap::TrapCode;
+use lwp_feedback::policy::Plan;
+use lwp_feedback::profile::NotInlinable;
+use std::sync::Arc;
+
+/// Which pipeline compiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tier {
+    /// Tier 1: quick, with LWP sites and countdowns.
+    Baseline,
+    /// Tier 2: optimized, to a plan.
+    Optimizing,
+}
+
+/// Which entrance of a function is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Entrance {
+    /// The function itself: its signature, tail convention.
+    Body,
+    /// The function from a loop header on: tail convention, one argument (address of the switch buffer, a
+    /// [`SwitchHeader`](crate::layout::SwitchHeader) and slots), the function's results. The number is the byte offset of the `loop` opcode in the module.
+    Loop(u32),
+}
+
+/// What to compile.
+#[derive(Clone)]
+pub struct CompileRequest {
+    /// The module.
+    pub module: Arc<Module>,
+    /// Index in the module's function space (imports included).
+    pub function: u32,
+    /// Body or loop.
+    pub entrance: Entrance,
+    /// Pipeline.
+    pub tier: Tier,
+    /// The version's number, unique in the module; the code hands it to `Hot` and `Poll`.
+    pub version: u32,
+    /// What feedback says to do (tier 2). Advice: it never changes results.
+    pub plan: Option<Arc<Plan>>,
+    /// Tier 1 only: emit LWPVAL sites (off when feedback is off).
+    pub sites: bool,
+    /// Tier 1 only: emit countdowns that call [`Builtin::Hot`](crate::builtin::Builtin::Hot) (off when there is no tier above).
+    pub countdowns: bool,
+    /// Also fill [`CompiledCode::listing`].
+    pub listing: bool,
+}
+
+/// One wasm position of compiled code; several where functions are inlined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SourcePosition {
+    /// Index in [`CompiledCode::positions`] of the call site this body was inlined at, if it was.
+    pub inlined_at: Option<u32>,
+    /// Function index in the module.
+    pub function: u32,
+    /// Byte offset in the module.
+    pub offset: u32,
+}
+
+/// What a relocation names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelocTarget {
+    /// The code itself, at an offset (self-recursion, constants).
+    Own(u32),
+}
+
+/// A 32-bit pc-relative relocation: `target + addend - place` is written at `offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reloc {
+    /// Place in the code.
+    pub offset: u32,
+    /// What it names.
+    pub target: RelocTarget,
+    /// Added to it.
+    pub addend: i64,
+}
+
+/// An LWPVAL site in the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueSite {
+    /// The site's class (imm16).
+    pub class: u16,
+    /// Data1: the wasm byte offset of the operator.
+    pub offset: u32,
+    /// Function whose operator it is.
+    pub function: u32,
+}
+
+/// What an optimization did, for counters and reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// Its name, e.g. `inline-guarded`.
+    pub name: &'static str,
+    /// Function and wasm offset it was applied at.
+    pub function: u32,
+    /// See `function`.
+    pub offset: u32,
+    /// `None` when it fired, or why it did not.
+    pub refused: Option<String>,
+}
+
+/// Machine code and its tables. Offsets are from the first byte.
+#[derive(Clone, Debug, Default)]
+pub struct CompiledCode {
+    /// The code, then its constants.
+    pub bytes: Vec<u8>,
+    /// Alignment of the first byte, a power of two.
+    pub alignment: u32,
+    /// pc-relative places.
+    pub relocs: Vec<Reloc>,
+    /// Instructions that may trap, by offset.
+    pub traps: Vec<(u32, TrapCode)>,
+    /// Code offset → index in `positions`, sorted by offset; each holds from its offset to the next one's.
+    pub locations: Vec<(u32, u32)>,
+    /// Wasm positions.
+    pub positions: Vec<SourcePosition>,
+    /// LWPVAL sites.
+    pub sites: Vec<ValueSite>,
+    /// Optimizations that fired or refused.
+    pub applied: Vec<Applied>,
+    /// CLIF before and after optimization, and disassembly, when asked for.
+    pub listing: Option<Listing>,
+}
+
+/// Human-readable stages of one compile.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// CLIF as translated.
+    pub clif: String,
+    /// CLIF after the passes.
+    pub optimized: String,
+    /// Machine code.
+    pub assembly: String,
+}
+
+/// A bridge between calling conventions, made once per signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Adapter {
+    /// System V `fn(code: *const u8, slots: *mut u64)`, run on the wasm stack with the pinned register set: loads the arguments from the slots,
+    /// calls `code` with the tail convention, writes the results to the slots.
+    Enter,
+    /// Tail convention, the signature's: puts the arguments into slots on its frame, calls `Builtin::CallSlow`, returns the results.
+    CallSlow,
+    /// Tail convention, one address in (ignored), the signature's results out: calls `Builtin::Resume` and returns the results.
+    Resume,
+}
+
+/// Types of a signature as adapters see them, by slot kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AdapterSignature {
+    /// Parameters.
+    pub params: Vec<wasmparser::ValType>,
+    /// Results.
+    pub results: Vec<wasmparser::ValType>,
+}
+
+/// Why a function was not compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The compiler does not handle something the interpreter does; the function stays interpreted.
+    #[error("function {function} not compiled: {reason}")]
+    Unsupported {
+        /// Function index.
+        function: u32,
+        /// What.
+        reason: String,
+    },
+    /// A limit on code size or time was reached.
+    #[error("function {function} not compiled: {reason}")]
+    Limit {
+        /// Function index.
+        function: u32,
+        /// Which.
+        reason: String,
+    },
+    /// Our own bug: the code generator refused what we gave it.
+    #[error("internal compiler error in function {function}: {reason}")]
+    Internal {
+        /// Function index.
+        function: u32,
+        /// What it said.
+        reason: String,
+    },
+}
+
+/// Turns wasm functions into machine code. Called from compile threads; shared by all modules of an engine.
+pub trait Compiler: Send + Sync {
+    /// Compiles one entrance of one function.
+    fn compile(&self, request: &CompileRequest) -> Result<CompiledCode, CompileError>;
+    /// Makes an adapter.
+    fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError>;
+    /// Whether a defined function can be inlined, whatever the profile says.
+    fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable>;
+}

@@ -1,0 +1,444 @@
+//! Engines and loaded modules: configuration, what is shared by all stores, and the threads behind.
+//!
+//! An [`Engine`] owns the monitor (one named thread, or polled by the host) and the compile threads. They hold only [`Shared`], so dropping the last
+//! `Engine` ends them.
+
+use crate::arena::CodeBlock;
+use crate::builtins;
+use crate::code::{Adapter, AdapterSignature, Compiler};
+use crate::module::{Module, ModuleError};
+use crate::queue::Queue;
+use crate::registry::PlacedCode;
+use crate::signature;
+use crate::store::StoreState;
+use crate::tiering::{Listener, ModuleCode, Remains};
+use lwp_feedback::codemap::{CodeMap, RetireCookie};
+use lwp_feedback::monitor::{Monitor, MonitorConfig, MonitorStats, MonitorThread};
+use lwp_feedback::profile::{Profile, ProfileLimits};
+use lwp_feedback::ring::{Ring, RingConfig};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// Which tiers run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TierPolicy {
+    /// The interpreter alone.
+    Interpreter,
+    /// Everything is compiled by tier 1 at its first call.
+    Baseline,
+    /// Everything is compiled by tier 2 at its first call.
+    Optimizing,
+    /// The interpreter first, then compiled as it becomes hot.
+    Auto,
+}
+
+/// Whether records change the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FeedbackPolicy {
+    /// Records are drained and acted on.
+    Lwp,
+    /// Records are written and drained the same, but no plan is made.
+    Off,
+}
+
+/// How an engine works.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Which tiers run.
+    pub tier: TierPolicy,
+    /// Whether records change the code.
+    pub feedback: FeedbackPolicy,
+    /// Calls and back edges of a small function in the interpreter before it asks for tier 1, more of a larger one; at least 1.
+    pub hot_interpreter: u32,
+    /// Calls and back edges of a small function in tier 1 before it asks for tier 2, more of a larger one; at least 1.
+    pub hot_baseline: u32,
+    /// Threads that compile; at least 1.
+    pub compile_threads: usize,
+    /// Usable bytes of a store's wasm stack.
+    pub wasm_stack_bytes: usize,
+    /// Start the monitor's thread. Without it the host calls [`Engine::poll_monitor`].
+    pub monitor_thread: bool,
+    /// Drain the ring and compile on the spot whenever a function becomes hot: slow, and the same every time. For tests.
+    pub deterministic: bool,
+    /// Count calls and back edges in tier 2 too for a while, to report the time per event before and after.
+    pub measure: bool,
+    /// For tests: what is forced to happen more often than it would.
+    pub stress: Stress,
+    /// The ring each thread that runs wasm gets.
+    pub ring: RingConfig,
+    /// What the policy may spend.
+    pub budgets: lwp_feedback::policy::Budgets,
+}
+
+/// Events a test forces. None changes a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stress {
+    /// Leaving code goes to the interpreter even where there is code for the loop.
+    pub leave_to_interpreter: bool,
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        EngineConfig {
+            tier: TierPolicy::Auto,
+            feedback: FeedbackPolicy::Lwp,
+            // Guesses. Tier 1 must run long enough for its sites to leave some 100 records each.
+            hot_interpreter: 500,
+            hot_baseline: 50_000,
+            compile_threads: 1,
+            wasm_stack_bytes: 1 << 20,
+            monitor_thread: true,
+            deterministic: false,
+            measure: false,
+            stress: Stress::default(),
+            // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
+            ring: RingConfig { interval1: 127, ..RingConfig::default() },
+            budgets: lwp_feedback::policy::Budgets::default(),
+        }
+    }
+}
+
+/// An engine. Cloning is cheap and yields the same engine.
+#[derive(Clone)]
+pub struct Engine(Arc<Handle>);
+
+struct Handle {
+    shared: Arc<Shared>,
+    compile_threads: Vec<JoinHandle<()>>,
+    _monitor_thread: Option<MonitorThread>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.queue.close();
+        for thread in self.compile_threads.drain(..) {
+            // A compile thread never holds an engine, so this is never that thread; its panic was reported when it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What modules, stores and threads of an engine share.
+pub struct Shared {
+    pub(crate) config: EngineConfig,
+    pub(crate) compiler: Option<Arc<dyn Compiler>>,
+    pub(crate) code_map: Arc<CodeMap>,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) monitor: Arc<Monitor>,
+    pub(crate) queue: Queue,
+    pub(crate) started: Instant,
+    started_ticks: u64,
+    adapters: RwLock<HashMap<(Adapter, u32), AdapterPlace>>,
+    /// Code that jumps to the resolver; lazy stubs and host functions lead to it. 0 without a compiler.
+    resolver: Option<CodeBlock>,
+    id: u64,
+    epoch: AtomicU64,
+    stores: Mutex<Vec<StorePointer>>,
+    /// Code of modules that are gone, until no record can name it.
+    graves: Mutex<Vec<(RetireCookie, Remains)>>,
+    modules: Mutex<HashMap<u64, Vec<Weak<ModuleCode>>>>,
+}
+
+struct AdapterPlace(Box<PlacedCode>);
+
+struct StorePointer(*mut StoreState);
+// SAFETY: dereferenced only under the lock of `Shared::stores`, from which a store removes itself before it is freed, and only to write atomics.
+unsafe impl Send for StorePointer {}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+thread_local! {
+    /// This thread's ring for each engine it ran. Closed when the thread ends, so that the monitor drains and drops it.
+    static RINGS: RefCell<Vec<ThreadRing>> = const { RefCell::new(Vec::new()) };
+}
+
+struct ThreadRing {
+    engine: u64,
+    shared: Weak<Shared>,
+    ring: Arc<Ring>,
+}
+
+impl Drop for ThreadRing {
+    fn drop(&mut self) {
+        self.ring.close();
+    }
+}
+
+/// The time stamp counter.
+fn time_stamp() -> u64 {
+    // SAFETY: RDTSC exists on every x86-64 and touches no memory.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+static NEXT_ENGINE: AtomicU64 = AtomicU64::new(1);
+
+impl Engine {
+    /// An engine; without a compiler everything is interpreted.
+    pub fn new(config: EngineConfig, compiler: Option<Arc<dyn Compiler>>) -> std::io::Result<Engine> {
+        let compiler = if config.tier == TierPolicy::Interpreter { None } else { compiler };
+        let resolver = match &compiler {
+            Some(_) => {
+                let mut block = CodeBlock::new(16, 16).map_err(std::io::Error::other)?;
+                let mut bytes = vec![0xff, 0x25, 0, 0, 0, 0]; // jmp [rip + 0]
+                bytes.extend_from_slice(&(builtins::resolver() as u64).to_le_bytes());
+                block.fill(&bytes);
+                Some(block)
+            }
+            None => None,
+        };
+        let code_map = Arc::new(CodeMap::new());
+        let profile = Arc::new(Profile::new(ProfileLimits::default()));
+        let threads =
+            if compiler.is_some() && config.tier == TierPolicy::Auto && !config.deterministic { config.compile_threads.max(1) } else { 0 };
+        let watched = compiler.is_some() && config.tier == TierPolicy::Auto; // see `Shared::watched`
+        let spawn_monitor = watched && config.monitor_thread && !config.deterministic;
+        let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
+            monitor: Arc::new(Monitor::new(
+                MonitorConfig::default(),
+                code_map.clone(),
+                profile.clone(),
+                Box::new(Listener::new(weak.clone())),
+            )),
+            config,
+            compiler,
+            code_map,
+            profile,
+            queue: Queue::new(),
+            started: Instant::now(),
+            started_ticks: time_stamp(),
+            adapters: RwLock::new(HashMap::new()),
+            resolver,
+            id: NEXT_ENGINE.fetch_add(1, Ordering::Relaxed),
+            epoch: AtomicU64::new(0),
+            stores: Mutex::new(Vec::new()),
+            graves: Mutex::new(Vec::new()),
+            modules: Mutex::new(HashMap::new()),
+        });
+        let monitor_thread = if spawn_monitor { Some(shared.monitor.spawn()?) } else { None };
+        let mut compile_threads = Vec::new();
+        for number in 0..threads {
+            let shared = shared.clone();
+            let builder = std::thread::Builder::new().name(format!("backedge-compile-{number}")).stack_size(8 << 20);
+            compile_threads.push(builder.spawn(move || {
+                while let Some(job) = shared.queue.next() {
+                    job.run();
+                    shared.queue.done();
+                }
+            })?);
+        }
+        Ok(Engine(Arc::new(Handle { shared, compile_threads, _monitor_thread: monitor_thread })))
+    }
+
+    /// Its configuration.
+    pub fn config(&self) -> &EngineConfig {
+        &self.0.shared.config
+    }
+
+    /// Whether both are the same engine.
+    pub fn same(&self, other: &Engine) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The compiler, if there is one.
+    pub fn compiler(&self) -> Option<&Arc<dyn Compiler>> {
+        self.0.shared.compiler.as_ref()
+    }
+
+    /// Validates a module and makes it ready to run.
+    pub fn load(&self, bytes: &[u8]) -> Result<Arc<LoadedModule>, ModuleError> {
+        self.0.shared.sweep();
+        let module = Arc::new(Module::new(bytes)?);
+        let code = ModuleCode::new(self.0.shared.clone(), module.clone());
+        let mut modules = lock(&self.0.shared.modules);
+        let same = modules.entry(module.hash).or_default();
+        same.retain(|code| code.strong_count() > 0);
+        same.push(Arc::downgrade(&code));
+        Ok(Arc::new(LoadedModule { module, code, engine: self.clone() }))
+    }
+
+    /// Ticks so far.
+    pub fn epoch(&self) -> u64 {
+        self.0.shared.epoch.load(Ordering::SeqCst)
+    }
+
+    /// One more tick; guests whose deadline it passes stop at their next poll. Not async-signal-safe (it takes a lock).
+    pub fn increment_epoch(&self) {
+        let now = self.0.shared.epoch.fetch_add(1, Ordering::SeqCst) + 1;
+        for store in lock(&self.0.shared.stores).iter() {
+            // SAFETY: in the list, so alive (see `StorePointer`); only atomics of it are touched.
+            unsafe {
+                if now >= (*store.0).deadline.load(Ordering::SeqCst) {
+                    (*store.0).ask_to_poll();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn register_store(&self, store: *mut StoreState) {
+        lock(&self.0.shared.stores).push(StorePointer(store));
+    }
+
+    pub(crate) fn unregister_store(&self, store: *mut StoreState) {
+        lock(&self.0.shared.stores).retain(|other| !std::ptr::eq(other.0, store));
+    }
+
+    /// Runs `f` while no other thread looks at the engine's stores: around changes to what `increment_epoch` reads of them.
+    pub(crate) fn with_stores_locked<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _stores = lock(&self.0.shared.stores);
+        f()
+    }
+
+    /// First code of every host function: the resolver, which puts the adapter in its place.
+    pub(crate) fn host_entry(&self) -> usize {
+        self.0.shared.resolver()
+    }
+
+    /// The LWPCB of this thread for this engine, made at first use.
+    pub(crate) fn thread_lwpcb(&self) -> *mut u8 {
+        RINGS.with_borrow_mut(|rings| {
+            if let Some(known) = rings.iter().find(|known| known.engine == self.0.shared.id) {
+                return known.ring.lwpcb().cast();
+            }
+            rings.retain(|known| known.shared.strong_count() > 0);
+            let seed = self.0.shared.config.ring.seed;
+            let ring = Ring::new(&self.0.shared.config.ring)
+                .unwrap_or_else(|_| Ring::new(&RingConfig { seed, ..RingConfig::default() }).expect("the default ring is valid"));
+            self.0.shared.monitor.add_ring(ring.clone()).expect("a fresh ring has no consumer");
+            let lwpcb = ring.lwpcb().cast();
+            rings.push(ThreadRing { engine: self.0.shared.id, shared: Arc::downgrade(&self.0.shared), ring });
+            lwpcb
+        })
+    }
+
+    /// This thread's ring for this engine, if it ran wasm: for tests that write records of their own.
+    pub fn thread_ring(&self) -> Option<Arc<Ring>> {
+        RINGS.with_borrow(|rings| rings.iter().find(|known| known.engine == self.0.shared.id).map(|known| known.ring.clone()))
+    }
+
+    /// Drains the rings once. For hosts that started the engine without the monitor's thread.
+    pub fn poll_monitor(&self) {
+        self.0.shared.monitor.poll_once();
+    }
+
+    /// Waits until every record written so far is drained and every compile asked for is done.
+    pub fn settle(&self) {
+        loop {
+            while self.0.shared.monitor.poll_once().more {}
+            if self.0.compile_threads.is_empty() {
+                self.0.shared.queue.run_here();
+            } else {
+                self.0.shared.queue.wait_idle();
+            }
+            if self.0.shared.monitor.poll_once().records == 0 && self.0.shared.queue.is_idle() {
+                return;
+            }
+        }
+    }
+
+    /// What the monitor did so far.
+    pub fn monitor_stats(&self) -> MonitorStats {
+        self.0.shared.monitor.stats()
+    }
+
+    /// What is known about a module now; [`Engine::settle`] first for a complete picture.
+    pub fn report(&self, loaded: &LoadedModule) -> crate::report::Report {
+        crate::report::Report::new(self, loaded)
+    }
+
+    /// Time since the engine began.
+    pub fn elapsed(&self) -> std::time::Duration {
+        self.0.shared.started.elapsed()
+    }
+
+    /// Length of a tick of the time stamp counter, measured since the engine began.
+    pub fn ns_per_tick(&self) -> f64 {
+        let ticks = time_stamp().wrapping_sub(self.0.shared.started_ticks).max(1);
+        self.elapsed().as_nanos() as f64 / ticks as f64
+    }
+
+    /// The profile that records feed.
+    pub fn profile(&self) -> &Arc<Profile> {
+        &self.0.shared.profile
+    }
+
+    pub(crate) fn adapter(&self, adapter: Adapter, signature: u32) -> Result<usize, String> {
+        self.0.shared.adapter(adapter, signature)
+    }
+}
+
+impl Shared {
+    pub(crate) fn resolver(&self) -> usize {
+        self.resolver.as_ref().map_or(0, CodeBlock::address)
+    }
+
+    /// The adapter of a signature, made at first use.
+    pub(crate) fn adapter(&self, adapter: Adapter, signature: u32) -> Result<usize, String> {
+        let key = (adapter, signature);
+        if let Some(place) = self.adapters.read().unwrap_or_else(|e| e.into_inner()).get(&key) {
+            return Ok(place.0.address());
+        }
+        let compiler = self.compiler.as_ref().ok_or("no compiler")?;
+        let ty = signature::of(signature);
+        let ty = AdapterSignature { params: ty.params().to_vec(), results: ty.results().to_vec() };
+        let code = compiler.adapter(adapter, &ty).map_err(|error| error.to_string())?;
+        let mut adapters = self.adapters.write().unwrap_or_else(|e| e.into_inner());
+        if let Some(place) = adapters.get(&key) {
+            return Ok(place.0.address()); // another thread was first
+        }
+        let placed = PlacedCode::new(&code, None, adapter == Adapter::Enter)?;
+        let address = placed.address();
+        adapters.insert(key, AdapterPlace(placed));
+        Ok(address)
+    }
+
+    /// The live modules of a hash.
+    pub(crate) fn modules(&self, hash: u64) -> Vec<Arc<ModuleCode>> {
+        lock(&self.modules).get(&hash).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
+    }
+
+    /// Whether records are written and drained at all.
+    pub(crate) fn watched(&self) -> bool {
+        self.compiler.is_some() && self.config.tier == TierPolicy::Auto
+    }
+
+    /// Keeps code until every ring has passed the last record that may name it.
+    pub(crate) fn bury(&self, range: Range<u64>, remains: Remains) {
+        if let Some(cookie) = self.code_map.retire(range) {
+            lock(&self.graves).push((cookie, remains));
+        }
+    }
+
+    /// Frees what no record can name any more. Called after the rings were drained.
+    pub(crate) fn sweep(&self) {
+        lock(&self.graves).retain(|(cookie, _)| !self.code_map.is_released(*cookie));
+    }
+
+    /// Deterministic mode: drains the rings and compiles what they ask for, here and now.
+    pub(crate) fn settle_here(&self) {
+        self.monitor.poll_once();
+        self.queue.run_here();
+    }
+}
+
+/// A module with its code and profile, shared by all stores and threads.
+pub struct LoadedModule {
+    /// What was loaded.
+    pub module: Arc<Module>,
+    /// Its code.
+    pub code: Arc<ModuleCode>,
+    engine: Engine,
+}
+
+impl LoadedModule {
+    /// The engine it was loaded by.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}

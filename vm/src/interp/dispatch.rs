@@ -1,0 +1,170 @@
+//! From op to op. Two ways with the same bodies (`super::ops`), chosen by how this crate is compiled (`build.rs`):
+//!
+//! *Threaded*: each op is a function that ends in a call of the next op's, whose address lies beside the op, with the same signature. Where LLVM optimizes (level 2 and up) this is a
+//! jump, registers hold [`Regs`], and each op has its own indirect jump for the branch predictor. The tests of this file would overflow the
+//! stack if it were not. *Loop*: a `match` in a loop, for builds without that optimization.
+
+use super::machine::{Flow, Regs};
+use super::ops as bodies;
+#[cfg(threaded_dispatch)]
+use crate::bytecode::Inst;
+use crate::bytecode::Op;
+use crate::bytecode::op::for_each_op;
+
+/// Runs ops from `regs.ip` until the activation is over.
+///
+/// # Safety
+/// `regs` describes the running frame of `regs.exec`, whose bytecode is valid.
+pub(super) unsafe fn run(regs: Regs) {
+    // SAFETY: the caller's promise.
+    unsafe { run_ops(regs) }
+}
+
+#[cfg(threaded_dispatch)]
+mod threaded {
+    use super::*;
+    use crate::interp::machine::{Exec, FIRST, SECOND};
+
+    /// What runs an op and all that follow.
+    pub(crate) type Handler = unsafe extern "C" fn(*const Inst, *mut u64, *mut u8, usize, *mut Exec, u64);
+
+    /// Continues with the op at `ip`.
+    #[inline(always)]
+    unsafe fn continue_with(regs: Regs) {
+        let Regs { ip, sp, memory, memory_length, exec, accumulator } = regs;
+        // SAFETY: the promise of `run`.
+        unsafe { ((*ip).handler)(ip, sp, memory, memory_length, exec, accumulator) }
+    }
+
+    /// The slow way of the op at `ip`, and then on.
+    #[cold]
+    #[inline(never)]
+    unsafe extern "C" fn slow(ip: *const Inst, sp: *mut u64, memory: *mut u8, memory_length: usize, exec: *mut Exec, accumulator: u64) {
+        // SAFETY: the promise of `run`.
+        unsafe {
+            if slow_to_exec(ip, sp, memory, memory_length, exec, accumulator) {
+                continue_with((*exec).saved)
+            }
+        }
+    }
+
+    /// Leaves the registers in `Exec::saved`: a local of `slow` whose address is taken would make its last call no jump.
+    #[inline(never)]
+    unsafe fn slow_to_exec(
+        ip: *const Inst,
+        sp: *mut u64,
+        memory: *mut u8,
+        memory_length: usize,
+        exec: *mut Exec,
+        accumulator: u64,
+    ) -> bool {
+        let mut regs = Regs { ip, sp, memory, memory_length, exec, accumulator };
+        // SAFETY: the promise of `run`.
+        unsafe {
+            let flow = bodies::slow(&mut regs);
+            (*exec).saved = regs;
+            flow == Flow::Next
+        }
+    }
+
+    /// Instantiates a handler in the modes that `Op::reads` may ask for, by the names of the operands.
+    macro_rules! handler_of {
+        ($body:ident $mode:ident;) => { $body::<0> };
+        ($body:ident $mode:ident; $first:ident Slot b Slot $($rest:tt)*) => { handler_of!(@two $body $mode) };
+        ($body:ident $mode:ident; $first:ident Slot value Slot $($rest:tt)*) => { handler_of!(@two $body $mode) };
+        ($body:ident $mode:ident; value Slot $($rest:tt)*) => { handler_of!(@two $body $mode) };
+        ($body:ident $mode:ident; a Slot $($rest:tt)*) => { handler_of!(@one $body $mode) };
+        ($body:ident $mode:ident; address Slot $($rest:tt)*) => { handler_of!(@one $body $mode) };
+        ($body:ident $mode:ident; src Slot $($rest:tt)*) => { handler_of!(@one $body $mode) };
+        ($body:ident $mode:ident; index Slot $($rest:tt)*) => { handler_of!(@one $body $mode) };
+        ($body:ident $mode:ident; $other:ident $ty:ident $($rest:tt)*) => { handler_of!($body $mode; $($rest)*) };
+        (@one $body:ident $mode:ident) => { if $mode == FIRST { $body::<FIRST> } else { $body::<0> } };
+        (@two $body:ident $mode:ident) => {
+            match $mode {
+                FIRST => $body::<FIRST>,
+                SECOND => $body::<SECOND>,
+                _ => $body::<0>,
+            }
+        };
+    }
+
+    macro_rules! handlers {
+        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => {
+            $(unsafe extern "C" fn $body<const M: u8>(
+                ip: *const Inst,
+                sp: *mut u64,
+                memory: *mut u8,
+                memory_length: usize,
+                exec: *mut Exec,
+                accumulator: u64,
+            ) {
+                let mut regs = Regs { ip, sp, memory, memory_length, exec, accumulator };
+                // SAFETY: `handler` leads here for this variant only; the rest is the promise of `run`.
+                unsafe {
+                    let Op::$variant { $($field),* } = (*ip).op else {
+                        std::hint::unreachable_unchecked()
+                    };
+                    match bodies::$body::<M>(&mut regs $(, $field)*) {
+                        Flow::Next => continue_with(regs),
+                        Flow::Slow => slow(regs.ip, regs.sp, regs.memory, regs.memory_length, regs.exec, regs.accumulator),
+                        Flow::Stop => {}
+                    }
+                }
+            })*
+
+            /// What runs an op, in a mode that its operands allow.
+            pub(crate) fn handler(op: &Op, mode: u8) -> Handler {
+                match op {
+                    $(Op::$variant { .. } => handler_of!($body mode; $($field $ty)*),)*
+                }
+            }
+        };
+    }
+    for_each_op!(handlers);
+
+    pub(super) unsafe fn run_ops(regs: Regs) {
+        // SAFETY: the promise of `run`.
+        unsafe { continue_with(regs) }
+    }
+}
+#[cfg(threaded_dispatch)]
+use threaded::run_ops;
+#[cfg(threaded_dispatch)]
+pub(crate) use threaded::{Handler, handler};
+
+#[cfg(not(threaded_dispatch))]
+mod looped {
+    use super::*;
+
+    /// Nothing: the tag says which op it is.
+    pub(crate) type Handler = ();
+
+    /// See [`Handler`].
+    pub(crate) fn handler(_: &Op, _mode: u8) -> Handler {}
+
+    macro_rules! match_op {
+        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => {
+            pub(super) unsafe fn run_ops(mut regs: Regs) {
+                loop {
+                    // SAFETY: the promise of `run`: `ip` is inside the frame's ops, and the operands fit the frame.
+                    unsafe {
+                        let mut flow = match (*regs.ip).op {
+                            $(Op::$variant { $($field),* } => bodies::$body::<0>(&mut regs $(, $field)*),)*
+                        };
+                        if flow == Flow::Slow {
+                            flow = bodies::slow(&mut regs);
+                        }
+                        if flow == Flow::Stop {
+                            return;
+                        }
+                    }
+                }
+            }
+        };
+    }
+    for_each_op!(match_op);
+}
+#[cfg(not(threaded_dispatch))]
+use looped::run_ops;
+#[cfg(not(threaded_dispatch))]
+pub(crate) use looped::{Handler, handler};

@@ -1,0 +1,127 @@
+//! The interpreter's own stack: values and frames of all its live activations, innermost last.
+//!
+//! Frames of one call chain overlap: a callee's first slots are the caller's argument slots. Invariants:
+//! 1. `frame_top` is current whenever code other than the interpreter's loop runs, and so is the `ip` of every frame below it.
+//! 2. A frame's `code` outlives the frame: it belongs to the module of an instance that lives as long as the store.
+//! 3. The slots of the innermost frame end at or below `values_end`; what lies above them is free for the next activation.
+
+use crate::bytecode::{Bytecode, Inst};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+
+/// Value slots of a store's interpreter: 32 MiB of address space, touched as it is used. With [`MOST_FRAMES`] it lets recursion go deeper than the
+/// 1 MiB stack that other engines give compiled code: a frame of 32 slots 128 Ki times.
+const VALUE_SLOTS: usize = 4 << 20;
+/// Deepest nesting of interpreted calls in one store.
+const MOST_FRAMES: usize = 128 << 10;
+
+/// One frame.
+#[derive(Clone, Copy)]
+pub(super) struct FrameRecord {
+    /// The op it is at: while it calls, the call.
+    pub(super) ip: *const Inst,
+    /// Its slot 0.
+    pub(super) sp: *mut u64,
+    /// Its function.
+    pub(super) code: *const Bytecode,
+}
+
+/// The interpreter's stack of one store. Allocated at first use.
+#[derive(Debug)]
+pub struct InterpStack {
+    values: *mut u64,
+    pub(super) values_end: *mut u64,
+    frames: *mut FrameRecord,
+    pub(super) frames_end: *mut FrameRecord,
+    /// One past the innermost frame.
+    pub(super) frame_top: *mut FrameRecord,
+}
+
+// SAFETY: it owns its memory, and no thread but the one that has the store reads or writes it.
+unsafe impl Send for InterpStack {}
+// SAFETY: `&InterpStack` only reads frames, which change only while the store is borrowed mutably or runs.
+unsafe impl Sync for InterpStack {}
+
+const VALUES_LAYOUT: Layout = Layout::new::<[u64; VALUE_SLOTS]>();
+const FRAMES_LAYOUT: Layout = Layout::new::<[FrameRecord; MOST_FRAMES]>();
+
+impl InterpStack {
+    /// An empty stack.
+    pub fn new() -> std::io::Result<InterpStack> {
+        Ok(InterpStack {
+            values: std::ptr::null_mut(),
+            values_end: std::ptr::null_mut(),
+            frames: std::ptr::null_mut(),
+            frames_end: std::ptr::null_mut(),
+            frame_top: std::ptr::null_mut(),
+        })
+    }
+
+    /// Allocates the stack if that has not happened.
+    pub(super) fn prepare(&mut self) {
+        if !self.values.is_null() {
+            return;
+        }
+        // SAFETY: both layouts have a size above 0; the ends lie one past the allocations.
+        unsafe {
+            self.values = alloc(VALUES_LAYOUT).cast();
+            if self.values.is_null() {
+                handle_alloc_error(VALUES_LAYOUT);
+            }
+            self.values_end = self.values.add(VALUE_SLOTS);
+            self.frames = alloc(FRAMES_LAYOUT).cast();
+            if self.frames.is_null() {
+                handle_alloc_error(FRAMES_LAYOUT);
+            }
+            self.frames_end = self.frames.add(MOST_FRAMES);
+        }
+        self.frame_top = self.frames;
+    }
+
+    /// How many frames are live.
+    pub fn depth(&self) -> usize {
+        if self.frames.is_null() {
+            return 0;
+        }
+        // SAFETY: both point into the frames' allocation (or one past it), `frame_top` at or above `frames`.
+        unsafe { self.frame_top.offset_from(self.frames) as usize }
+    }
+
+    /// The first slot that no frame uses. The stack is prepared.
+    pub(super) fn free_slots(&self) -> *mut u64 {
+        if self.frame_top == self.frames {
+            return self.values;
+        }
+        // SAFETY: there is a frame below `frame_top`, its code is live (invariant 2) and its slots are inside the values (invariant 3).
+        unsafe {
+            let frame = *self.frame_top.sub(1);
+            frame.sp.add((*frame.code).frame_slots as usize)
+        }
+    }
+
+    /// Function index and wasm byte offset of the frames with indices in `[first, last)`, innermost first. Frames of one activation belong to
+    /// one instance, which the caller knows.
+    pub fn frames_between(&self, first: usize, last: usize) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
+        let last = last.min(self.depth());
+        (first..last).rev().map(|index| {
+            // SAFETY: the index is below the depth, so the frame is initialized; its code is live (invariant 2) and its ip inside its ops.
+            unsafe {
+                let frame = *self.frames.add(index);
+                let code = &*frame.code;
+                let pc = frame.ip.offset_from(code.ops.as_ptr()) as u32;
+                (code.function, code.offset_at(pc))
+            }
+        })
+    }
+}
+
+impl Drop for InterpStack {
+    fn drop(&mut self) {
+        if !self.values.is_null() {
+            // SAFETY: allocated with these layouts in `prepare`; no frame is live when its store is dropped.
+            unsafe {
+                dealloc(self.values.cast(), VALUES_LAYOUT);
+                dealloc(self.frames.cast(), FRAMES_LAYOUT);
+            }
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Memory layouts that compiled code, the interpreter and Rust share.
+//!
+//! Everything an instance owns is reached from its [`VmContext`], whose address lives in the pinned register (r15) while
+//! wasm runs. One macro yields each struct together with its field offsets, so the two cannot drift.
+//!
+//! Invariants:
+//! 1. A `VmContext`, `VmFunc`, `VmTable`, `VmMemory` or `VmGlobal` never moves and lives as long as its store.
+//! 2. `VmFunc::entry` is the only copy of a function's current entry; it is written with Release after the code is published.
+//! 3. A memory's base never changes after creation (address space is reserved), neither does a table's.
+//! 4. Values cross between tiers in *slots* of 8 bytes: i32/f32 in the low 4 bytes with the upper half zero, i64/f64 whole,
+//!    references as the pointer (funcref: `*const VmFunc`, externref: a store handle), null is 0; v128 takes two slots, low half first.
+
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
+
+/// Declares a `repr(C)` struct and a module of its field offsets in bytes.
+macro_rules! vm_struct {
+    ($(#[$m:meta])* $vis:vis struct $name:ident / $offsets:ident { $($(#[$fm:meta])* $field:ident : $ty:ty,)* }) => {
+        $(#[$m])* #[repr(C)] $vis struct $name { $($(#[$fm])* pub $field: $ty,)* }
+        #[doc = concat!("Field offsets of [`", stringify!($name), "`], in bytes.")]
+        #[allow(non_upper_case_globals, missing_docs)]
+        pub mod $offsets { use super::*; $(pub const $field: i32 = std::mem::offset_of!($name, $field) as i32;)* }
+    };
+}
+
+/// `VmContext::kind` of an instance.
+pub const KIND_WASM: u64 = 0x6d73_6177;
+/// `VmContext::kind` of a host function.
+pub const KIND_HOST: u64 = 0x7473_6f68;
+/// Bytes of one interpreter, adapter or switch-buffer slot.
+pub const SLOT_BYTES: usize = 8;
+
+vm_struct! {
+    /// The fixed part of every context, a host function's included. An instance's arrays follow it ([`VmOffsets`]).
+    pub struct VmContext / context {
+        /// [`KIND_WASM`] or [`KIND_HOST`].
+        kind: u64,
+        /// The store that owns this context.
+        store: *mut VmStoreContext,
+        /// Context of the caller of the latest call that came from another context. Written by the caller just before
+        /// the call, read by the callee's first instructions.
+        caller: *mut VmContext,
+        /// Function index that the lazy stub through which this context was entered stands for.
+        callee: u32,
+        /// Nonzero asks for a look at the deadline: read at function entries and by the interpreter. Loops read their function's own
+        /// word ([`VmOffsets::poll`]), so that asking one function to leave disturbs no other.
+        poll: AtomicU32,
+        /// Base of the module's countdown words (`ModuleCode::counters`), one u32 per function and per loop.
+        counters: *mut AtomicU32,
+        /// The Rust side of the instance, or of the host function.
+        instance: *mut u8,
+        /// Table of builtin entry points ([`crate::builtin::Builtin`] indexes it).
+        builtins: *const usize,
+        /// For software that embeds: unused by the engine, zero.
+        reserved: u64,
+    }
+}
+
+vm_struct! {
+    /// What all instances of a store share.
+    pub struct VmStoreContext / store {
+        /// Where the next entry into wasm starts on the wasm stack: below every suspended frame, 16-byte aligned.
+        wasm_sp: usize,
+        /// Host stack pointer that builtins switch to.
+        host_sp: usize,
+        /// Frame pointer of the wasm frame that left last through a builtin (the builtin thunk's own frame).
+        exit_fp: usize,
+        /// Innermost entry frame on the host stack; 0 when no wasm runs. The trap landing restores from it.
+        entry: usize,
+        /// The running thread's LWPCB.
+        lwpcb: *mut u8,
+        /// State passed between versions of a function: [`SwitchHeader`] and then its slots.
+        switch_buffer: *mut u64,
+        /// Nonzero after a builtin that raises: its thunk lands instead of returning.
+        unwinding: u32,
+        /// [`TrapCode`](crate::trap::TrapCode) the signal handler or a builtin recorded.
+        trap: u32,
+        /// Address of the faulting instruction, for the backtrace.
+        trap_pc: usize,
+        /// Frame pointer at the fault.
+        trap_fp: usize,
+        /// Address whose access faulted.
+        trap_address: usize,
+        /// Lowest usable byte of the wasm stack; the guard lies below.
+        stack_low: usize,
+        /// One past the highest byte of the wasm stack.
+        stack_high: usize,
+        /// Lowest host stack address at which another nested activation may start.
+        host_limit: usize,
+    }
+}
+
+vm_struct! {
+    /// A function as tables, imports and `ref.func` name it. Its address is its identity.
+    pub struct VmFunc / func {
+        /// Code to call with the tail convention while the pinned register holds `context`: compiled code, a lazy stub, or a host adapter.
+        entry: AtomicPtr<u8>,
+        /// The context to run in.
+        context: *mut VmContext,
+        /// Function index in its module (0 for a host function).
+        index: u32,
+        /// Engine-wide signature id ([`crate::signature`]); never 0.
+        signature: u32,
+        /// 0, or the address of the host function's Rust side.
+        host: *mut u8,
+    }
+}
+
+vm_struct! {
+    /// One table element. `signature` is 0 for null and for non-function references.
+    #[derive(Clone, Copy)]
+    pub struct VmTableEntry / table_entry {
+        /// Copy of the function's signature id, so that a call checks it without touching the function.
+        signature: u64,
+        /// The reference itself: `*const VmFunc`, or an extern handle.
+        reference: u64,
+    }
+}
+
+vm_struct! {
+    /// A table. `base` never changes (space for `capacity` entries is reserved).
+    pub struct VmTable / table {
+        /// First entry.
+        base: *mut VmTableEntry,
+        /// Entries in use.
+        length: AtomicUsize,
+        /// Entries reserved.
+        capacity: usize,
+        /// Declared maximum, or `capacity`.
+        maximum: u64,
+    }
+}
+
+vm_struct! {
+    /// A linear memory. `base` never changes.
+    pub struct VmMemory / memory {
+        /// First byte.
+        base: *mut u8,
+        /// Bytes accessible, a multiple of the page size.
+        length: AtomicUsize,
+        /// Bytes reserved from `base`, the guard not included.
+        reserved: usize,
+        /// Declared maximum in pages, or the type's limit.
+        maximum_pages: u64,
+    }
+}
+
+/// A global's value: 16 bytes whatever its type (invariant 4 for the encoding).
+#[repr(C, align(16))]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VmGlobal {
+    /// Slots of the value.
+    pub slots: [u64; 2],
+}
+
+vm_struct! {
+    /// A memory as its instance sees it.
+    pub struct VmMemoryRef / memory_ref {
+        /// Copy of the memory's base: constant, so a load of it may leave loops.
+        base: *mut u8,
+        /// The memory itself, for its length.
+        memory: *mut VmMemory,
+    }
+}
+
+vm_struct! {
+    /// A table as its instance sees it.
+    pub struct VmTableRef / table_ref {
+        /// Copy of the table's base: constant.
+        base: *mut VmTableEntry,
+        /// The table itself, for its length.
+        table: *mut VmTable,
+    }
+}
+
+vm_struct! {
+    /// Head of the switch buffer: which point of which function the slots behind it belong to. The slots are the
+    /// interpreter's canonical frame at that loop header: locals first, then the operand stack, by slot index.
+    pub struct SwitchHeader / switch {
+        /// Function index in the module of the running context.
+        function: u32,
+        /// Byte offset in the module of the `loop` opcode.
+        offset: u32,
+        /// The version that left, for the report.
+        version: u32,
+        /// Unused, zero.
+        reserved: u32,
+    }
+}
+
+/// Bytes of [`SwitchHeader`]; the slots start there.
+pub const SWITCH_HEADER_BYTES: i32 = size_of::<SwitchHeader>() as i32;
+/// Most slots a frame may have and still be switched in the middle of a loop. 1 Mi of bytes: a guess that covers every
+/// real module; a larger frame has no poll exit to other versions (it is counted).
+pub const SWITCH_BUFFER_SLOTS: usize = 128 * 1024;
+
+/// Where an instance's arrays lie behind its [`VmContext`], in bytes from the context's address. A pure function of the
+/// module, so compiled code may hold the offsets as constants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VmOffsets {
+    memories: u32,
+    tables: u32,
+    imported_globals: u32,
+    globals: u32,
+    imported_functions: u32,
+    functions: u32,
+    polls: u32,
+    size: u32,
+    function_count: u32,
+    imported_global_count: u32,
+    imported_function_count: u32,
+}
+
+/// How many of each kind a module has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VmCounts {
+    /// Memories, imported ones included.
+    pub memories: u32,
+    /// Tables, imported ones included.
+    pub tables: u32,
+    /// Imported globals.
+    pub imported_globals: u32,
+    /// Globals the module defines.
+    pub globals: u32,
+    /// Imported functions.
+    pub imported_functions: u32,
+    /// Functions the module defines.
+    pub functions: u32,
+}
+
+impl VmOffsets {
+    /// Lays the arrays out.
+    pub fn new(counts: VmCounts) -> VmOffsets {
+        let memories = size_of::<VmContext>() as u32;
+        let tables = memories + counts.memories * size_of::<VmMemoryRef>() as u32;
+        let imported_globals = tables + counts.tables * size_of::<VmTableRef>() as u32;
+        let imported_functions = imported_globals + counts.imported_globals * 8;
+        let globals = (imported_functions + counts.imported_functions * 8).next_multiple_of(16);
+        let functions = globals + counts.globals * 16;
+        let polls = functions + counts.functions * size_of::<VmFunc>() as u32;
+        VmOffsets {
+            memories,
+            tables,
+            imported_globals,
+            globals,
+            imported_functions,
+            functions,
+            polls,
+            size: polls + counts.functions * 4,
+            function_count: counts.functions,
+            imported_global_count: counts.imported_globals,
+            imported_function_count: counts.imported_functions,
+        }
+    }
+
+    /// Bytes of the whole context.
+    pub fn size(&self) -> usize {
+        self.size as usize
+    }
+
+    /// The [`VmMemoryRef`] of memory `index`.
+    pub fn memory(&self, index: u32) -> i32 {
+        (self.memories + index * size_of::<VmMemoryRef>() as u32) as i32
+    }
+
+    /// The [`VmTableRef`] of table `index`.
+    pub fn table(&self, index: u32) -> i32 {
+        (self.tables + index * size_of::<VmTableRef>() as u32) as i32
+    }
+
+    /// The poll word of defined function `own`: nonzero asks its code to leave at the next loop header.
+    pub fn poll(&self, own: u32) -> i32 {
+        debug_assert!(own < self.function_count);
+        (self.polls + own * 4) as i32
+    }
+
+    /// Functions the module defines.
+    pub fn function_count(&self) -> u32 {
+        self.function_count
+    }
+
+    /// Where global `index` is: its own [`VmGlobal`], or for an imported one the pointer to it.
+    pub fn global(&self, index: u32) -> GlobalPlace {
+        match index.checked_sub(self.imported_global_count) {
+            None => GlobalPlace::Pointer((self.imported_globals + index * 8) as i32),
+            Some(own) => GlobalPlace::Inline((self.globals + own * 16) as i32),
+        }
+    }
+
+    /// Where the [`VmFunc`] of function `index` is: its own, or for an imported one the pointer to it.
+    pub fn function(&self, index: u32) -> FunctionPlace {
+        match index.checked_sub(self.imported_function_count) {
+            None => FunctionPlace::Pointer((self.imported_functions + index * 8) as i32),
+            Some(own) => FunctionPlace::Inline((self.functions + own * size_of::<VmFunc>() as u32) as i32),
+        }
+    }
+}
+
+/// See [`VmOffsets::global`]; the number is an offset from the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GlobalPlace {
+    /// The [`VmGlobal`] itself is there.
+    Inline(i32),
+    /// A pointer to it is there; the pointer never changes.
+    Pointer(i32),
+}
+
+/// See [`VmOffsets::function`]; the number is an offset from the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionPlace {
+    /// The [`VmFunc`] itself is there.
+    Inline(i32),
+    /// A pointer to it is there; the pointer never changes.
+    Pointer(i32),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_that_assembly_relies_on() {
+        assert_eq!(context::store, 8);
+        assert_eq!(context::callee, 24);
+        assert_eq!(store::wasm_sp, 0);
+        assert_eq!(store::host_sp, 8);
+        assert_eq!(store::exit_fp, 16);
+        assert_eq!(store::entry, 24);
+        assert_eq!(size_of::<VmTableEntry>(), 16);
+        assert_eq!(size_of::<VmFunc>(), 32);
+    }
+
+    #[test]
+    fn arrays_do_not_overlap_and_are_aligned() {
+        let offsets =
+            VmOffsets::new(VmCounts { memories: 1, tables: 2, imported_globals: 1, globals: 3, imported_functions: 3, functions: 5 });
+        assert_eq!(offsets.memory(0), size_of::<VmContext>() as i32);
+        assert_eq!(offsets.table(0), offsets.memory(0) + 16);
+        assert_eq!(offsets.global(0), GlobalPlace::Pointer(offsets.table(2)));
+        let GlobalPlace::Inline(first) = offsets.global(1) else { panic!("own global") };
+        assert_eq!(first % 16, 0);
+        assert_eq!(offsets.function(3), FunctionPlace::Inline(first + 48));
+        assert_eq!(offsets.poll(0), first + 48 + 5 * 32);
+        assert_eq!(offsets.size(), (first + 48) as usize + 5 * 36);
+    }
+}

@@ -1,0 +1,246 @@
+//! A validated module: types, index spaces, bodies and segments, as the tiers read them.
+//!
+//! Enters: bytes (.wasm, or .wat through the `wat` crate). Leaves: [`Module`], immutable and shared. Everything is validated here, once,
+//! in parallel; later stages may rely on it. Code, profile and plans hang off the module elsewhere (`crate::tiering`).
+
+mod error;
+mod features;
+mod names;
+mod parse;
+
+pub use error::ModuleError;
+pub use features::SUPPORTED;
+
+use std::ops::Range;
+use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
+
+/// What an import or an export names, with its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExternType {
+    /// A function, by index into [`Module::types`].
+    Func(u32),
+    /// A table.
+    Table(TableType),
+    /// A memory.
+    Memory(MemoryType),
+    /// A global.
+    Global(GlobalType),
+}
+
+/// One import, in module order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// First name.
+    pub module: String,
+    /// Second name.
+    pub name: String,
+    /// What it must be.
+    pub ty: ExternType,
+}
+
+/// Which index space an export is from, with the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportItem {
+    /// Function index.
+    Func(u32),
+    /// Table index.
+    Table(u32),
+    /// Memory index.
+    Memory(u32),
+    /// Global index.
+    Global(u32),
+}
+
+/// A constant expression, decoded to what is needed to evaluate it at instantiation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConstExpr {
+    /// Operators in order, evaluated on a small stack (extended constant expressions).
+    pub ops: Vec<ConstOp>,
+}
+
+/// One operator of a [`ConstExpr`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstOp {
+    /// Pushes a 32-bit value (i32, or f32 as bits).
+    I32(u32),
+    /// Pushes a 64-bit value (i64, or f64 as bits).
+    I64(u64),
+    /// Pushes a 128-bit value.
+    V128(u128),
+    /// Pushes the value of a global (imported, or defined earlier).
+    GlobalGet(u32),
+    /// Pushes a reference to a function.
+    RefFunc(u32),
+    /// Pushes null.
+    RefNull,
+    /// `i32.add`, `sub`, `mul`.
+    I32Add,
+    /// See `I32Add`.
+    I32Sub,
+    /// See `I32Add`.
+    I32Mul,
+    /// `i64.add`, `sub`, `mul`.
+    I64Add,
+    /// See `I64Add`.
+    I64Sub,
+    /// See `I64Add`.
+    I64Mul,
+}
+
+/// A defined global.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobalInit {
+    /// Its type.
+    pub ty: GlobalType,
+    /// Its first value.
+    pub init: ConstExpr,
+}
+
+/// A defined table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableInit {
+    /// Its type.
+    pub ty: TableType,
+    /// Value of every entry, null where absent.
+    pub init: Option<ConstExpr>,
+}
+
+/// When a segment is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SegmentMode {
+    /// At instantiation, to the memory or table of that index at that offset.
+    Active {
+        /// Memory or table index.
+        index: u32,
+        /// Where.
+        offset: ConstExpr,
+    },
+    /// By `memory.init` or `table.init`.
+    Passive,
+    /// Never (element segments that only declare).
+    Declared,
+}
+
+/// A data segment; its bytes are `module.bytes()[range]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataSegment {
+    /// When it is written.
+    pub mode: SegmentMode,
+    /// Bytes in the module.
+    pub range: Range<usize>,
+}
+
+/// An element segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementSegment {
+    /// When it is written.
+    pub mode: SegmentMode,
+    /// Its elements.
+    pub items: ElementItems,
+}
+
+/// Contents of an element segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ElementItems {
+    /// Function indices.
+    Functions(Vec<u32>),
+    /// Constant expressions.
+    Expressions(Vec<ConstExpr>),
+}
+
+/// A validated module. Fields are public to the tiers; nothing changes after [`Module::new`].
+pub struct Module {
+    pub(crate) bytes: Vec<u8>,
+    /// First 8 bytes of the SHA-256 of the bytes: the key of profiles.
+    pub hash: u64,
+    /// Name from the name section.
+    pub name: Option<String>,
+    /// Function types, by type index.
+    pub types: Vec<FuncType>,
+    /// Type index of each function, imports first.
+    pub functions: Vec<u32>,
+    /// Imports in order.
+    pub imports: Vec<Import>,
+    /// Exports in order.
+    pub exports: Vec<(String, ExportItem)>,
+    /// Types of tables, imports first.
+    pub tables: Vec<TableType>,
+    /// Types of memories, imports first.
+    pub memories: Vec<MemoryType>,
+    /// Types of globals, imports first.
+    pub globals: Vec<GlobalType>,
+    /// Defined globals.
+    pub global_inits: Vec<GlobalInit>,
+    /// Defined tables.
+    pub table_inits: Vec<TableInit>,
+    /// Data segments.
+    pub data: Vec<DataSegment>,
+    /// Element segments.
+    pub elements: Vec<ElementSegment>,
+    /// Start function.
+    pub start: Option<u32>,
+    /// Imported functions, tables, memories, globals: how many.
+    pub imported_functions: u32,
+    /// See `imported_functions`.
+    pub imported_tables: u32,
+    /// See `imported_functions`.
+    pub imported_memories: u32,
+    /// See `imported_functions`.
+    pub imported_globals: u32,
+    /// Byte ranges of the bodies (locals included) of defined functions.
+    pub bodies: Vec<Range<usize>>,
+    /// Function names from the name section, by function index.
+    pub(crate) names: Vec<Option<String>>,
+    /// Functions that a `ref.func`, an element segment or an export names.
+    pub escaping: Vec<bool>,
+    pub(crate) offsets: crate::layout::VmOffsets,
+}
+
+impl Module {
+    /// Reads and validates a module, from its binary form or (when the bytes do not start with `\0asm`) from its text form. Every function body is
+    /// validated here, on as many threads as rayon's pool has.
+    pub fn new(bytes: &[u8]) -> Result<Module, ModuleError> {
+        parse::parse(bytes)
+    }
+
+    /// The module's bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Layout of an instance's context.
+    pub fn offsets(&self) -> &crate::layout::VmOffsets {
+        &self.offsets
+    }
+
+    /// Type of a function.
+    pub fn function_type(&self, function: u32) -> &FuncType {
+        &self.types[self.functions[function as usize] as usize]
+    }
+
+    /// Index among the defined functions, if it is one.
+    pub fn defined(&self, function: u32) -> Option<usize> {
+        function.checked_sub(self.imported_functions).map(|index| index as usize)
+    }
+
+    /// Name of a function, if the name section has one.
+    pub fn function_name(&self, function: u32) -> Option<&str> {
+        self.names.get(function as usize)?.as_deref()
+    }
+
+    /// The body of a defined function; its reader's positions are byte offsets in the module.
+    pub fn body(&self, function: u32) -> wasmparser::FunctionBody<'_> {
+        let range = self.bodies[self.defined(function).expect("an imported function has no body")].clone();
+        wasmparser::FunctionBody::new(wasmparser::BinaryReader::new(&self.bytes[range.clone()], range.start as u64))
+    }
+}
+
+impl std::fmt::Debug for Module {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Module")
+            .field("name", &self.name)
+            .field("hash", &format_args!("{:016x}", self.hash))
+            .field("functions", &self.functions.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,445 @@
+//! Bytes → [`Module`]: one pass over the sections, which are validated as they come, then all bodies in parallel.
+
+use super::error::ModuleError;
+use super::features::{self, SUPPORTED};
+use super::names::Names;
+use super::{
+    ConstExpr, ConstOp, DataSegment, ElementItems, ElementSegment, ExportItem, ExternType, GlobalInit, Import, Module, SegmentMode,
+    TableInit,
+};
+use crate::layout::{VmCounts, VmOffsets};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use wasmparser::{
+    DataKind, ElementKind, ExternalKind, FuncToValidate, FuncValidatorAllocations, FunctionBody, Operator, Parser, Payload, TypeRef,
+    ValidPayload, Validator, ValidatorResources,
+};
+
+/// Below this size bodies are validated, and the bytes hashed, on the calling thread: waking the pool costs more (a guess: about 0.2 ms of validation).
+const PARALLEL_BYTES: usize = 128 * 1024;
+
+/// See [`Module::new`].
+pub(super) fn parse(bytes: &[u8]) -> Result<Module, ModuleError> {
+    if bytes.starts_with(b"\0asm") { parse_binary(bytes.to_vec()) } else { parse_binary(text_to_binary(bytes)?) }
+}
+
+fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| ModuleError::NotWasm)?;
+    if !text.trim_start().starts_with(['(', ';']) {
+        return Err(ModuleError::NotWasm);
+    }
+    wat::parse_str(text).map_err(|error| {
+        // The parser's message is several lines: the text itself, an arrow and a quotation of the source.
+        let full = error.to_string();
+        let mut lines = full.lines();
+        let message = lines.next().unwrap_or_default().to_owned();
+        let place = lines.find_map(|line| line.trim().strip_prefix("--> ")).and_then(|place| {
+            let mut parts = place.rsplitn(3, ':');
+            let column = parts.next()?.parse().ok()?;
+            Some((parts.next()?.parse().ok()?, column))
+        });
+        let (line, column) = place.unwrap_or((1, 1));
+        ModuleError::Text { message, line, column }
+    })
+}
+
+fn parse_binary(bytes: Vec<u8>) -> Result<Module, ModuleError> {
+    // Header: magic, version u16, layer u16; layer 1 is the component model's.
+    if bytes.get(6..8) == Some(&[1, 0]) {
+        return Err(ModuleError::Component);
+    }
+    let parallel = bytes.len() >= PARALLEL_BYTES;
+    let (hash, parsed) = if parallel {
+        rayon::join(|| hash_prefix(&bytes), || read_and_validate(&bytes, true))
+    } else {
+        (hash_prefix(&bytes), read_and_validate(&bytes, false))
+    };
+    match parsed {
+        Ok(mut module) => {
+            module.hash = hash;
+            module.bytes = bytes;
+            Ok(module)
+        }
+        Err(failure) => Err(explain(&bytes, failure)),
+    }
+}
+
+/// First 8 bytes of the SHA-256, as a big-endian number: its hexadecimal digits are the hash's first 16.
+fn hash_prefix(bytes: &[u8]) -> u64 {
+    let digest = Sha256::digest(bytes);
+    u64::from_be_bytes(digest[..8].try_into().expect("SHA-256 has 32 bytes"))
+}
+
+/// A broken rule, and the function whose body breaks it.
+struct Failure {
+    error: wasmparser::Error,
+    function: Option<u32>,
+    name: Option<String>,
+}
+
+impl From<wasmparser::Error> for Failure {
+    fn from(error: wasmparser::Error) -> Failure {
+        Failure { error, function: None, name: None }
+    }
+}
+
+/// Tells an invalid module from one that needs a proposal.
+fn explain(bytes: &[u8], failure: Failure) -> ModuleError {
+    let offset = failure.error.offset();
+    match features::needed_proposal(bytes) {
+        Some(proposal) => ModuleError::Unsupported { proposal, offset, function: failure.function },
+        None => ModuleError::Invalid {
+            message: failure.error.message().replace('\n', " "),
+            offset,
+            function: failure.function,
+            name: failure.name,
+        },
+    }
+}
+
+type Body<'a> = (FuncToValidate<ValidatorResources>, FunctionBody<'a>);
+
+/// The module without its bytes and hash.
+fn read_and_validate(bytes: &[u8], parallel: bool) -> Result<Module, Failure> {
+    let mut validator = Validator::new_with_features(SUPPORTED);
+    let mut parser = Parser::new(0);
+    parser.set_features(SUPPORTED);
+    let mut module = Module {
+        bytes: Vec::new(),
+        hash: 0,
+        name: None,
+        types: Vec::new(),
+        functions: Vec::new(),
+        imports: Vec::new(),
+        exports: Vec::new(),
+        tables: Vec::new(),
+        memories: Vec::new(),
+        globals: Vec::new(),
+        global_inits: Vec::new(),
+        table_inits: Vec::new(),
+        data: Vec::new(),
+        elements: Vec::new(),
+        start: None,
+        imported_functions: 0,
+        imported_tables: 0,
+        imported_memories: 0,
+        imported_globals: 0,
+        bodies: Vec::new(),
+        names: Vec::new(),
+        escaping: Vec::new(),
+        offsets: VmOffsets::new(VmCounts::default()),
+    };
+    let mut names = Names::default();
+    let mut bodies: Vec<Body<'_>> = Vec::new();
+    for payload in parser.parse_all(bytes) {
+        let payload = payload?;
+        if let ValidPayload::Func(function, body) = validator.payload(&payload)? {
+            let range = body.range();
+            module.bodies.push(range.start as usize..range.end as usize);
+            bodies.push((function, body));
+        }
+        read_section(&mut module, &mut names, payload)?;
+    }
+    validate_bodies(bodies, parallel).map_err(|(function, error)| {
+        let function = module.imported_functions + function as u32;
+        Failure { error, function: Some(function), name: names.functions.get(function as usize).cloned().unwrap_or_default() }
+    })?;
+    module.name = names.module;
+    module.names = names.functions;
+    module.escaping = escaping(&module);
+    module.offsets = VmOffsets::new(VmCounts {
+        memories: module.memories.len() as u32,
+        tables: module.tables.len() as u32,
+        imported_globals: module.imported_globals,
+        globals: module.global_inits.len() as u32,
+        imported_functions: module.imported_functions,
+        functions: module.bodies.len() as u32,
+    });
+    Ok(module)
+}
+
+/// Validates bodies; the first failure by function order, with its index among the defined functions.
+fn validate_bodies(bodies: Vec<Body<'_>>, parallel: bool) -> Result<(), (usize, wasmparser::Error)> {
+    let validate = |allocations: &mut FuncValidatorAllocations, (index, (function, body)): (usize, Body<'_>)| {
+        let mut validator = function.into_validator(std::mem::take(allocations));
+        let result = validator.validate(&body).err().map(|error| (index, error));
+        *allocations = validator.into_allocations();
+        result
+    };
+    let failure = if parallel {
+        bodies.into_par_iter().enumerate().map_init(FuncValidatorAllocations::default, validate).find_map_first(|failure| failure)
+    } else {
+        let mut allocations = FuncValidatorAllocations::default();
+        bodies.into_iter().enumerate().find_map(|body| validate(&mut allocations, body))
+    };
+    failure.map_or(Ok(()), Err)
+}
+
+/// Adds what one section says. It was validated before, so what may not be there is not.
+fn read_section(module: &mut Module, names: &mut Names, payload: Payload<'_>) -> Result<(), wasmparser::Error> {
+    match payload {
+        Payload::TypeSection(section) => {
+            module.types = section.into_iter_err_on_gc_types().collect::<Result<_, _>>()?;
+        }
+        Payload::ImportSection(section) => {
+            for import in section.into_imports() {
+                let import = import?;
+                let ty = match import.ty {
+                    TypeRef::Func(ty) | TypeRef::FuncExact(ty) => {
+                        module.imported_functions += 1;
+                        module.functions.push(ty);
+                        ExternType::Func(ty)
+                    }
+                    TypeRef::Table(ty) => {
+                        module.imported_tables += 1;
+                        module.tables.push(ty);
+                        ExternType::Table(ty)
+                    }
+                    TypeRef::Memory(ty) => {
+                        module.imported_memories += 1;
+                        module.memories.push(ty);
+                        ExternType::Memory(ty)
+                    }
+                    TypeRef::Global(ty) => {
+                        module.imported_globals += 1;
+                        module.globals.push(ty);
+                        ExternType::Global(ty)
+                    }
+                    TypeRef::Tag(_) => unreachable!("tags do not validate"),
+                };
+                module.imports.push(Import { module: import.module.to_owned(), name: import.name.to_owned(), ty });
+            }
+        }
+        Payload::FunctionSection(section) => {
+            for ty in section {
+                module.functions.push(ty?);
+            }
+        }
+        Payload::TableSection(section) => {
+            for table in section {
+                let table = table?;
+                let init = match table.init {
+                    wasmparser::TableInit::RefNull => None,
+                    wasmparser::TableInit::Expr(expr) => Some(const_expr(&expr)?),
+                };
+                module.tables.push(table.ty);
+                module.table_inits.push(TableInit { ty: table.ty, init });
+            }
+        }
+        Payload::MemorySection(section) => {
+            for memory in section {
+                module.memories.push(memory?);
+            }
+        }
+        Payload::GlobalSection(section) => {
+            for global in section {
+                let global = global?;
+                module.globals.push(global.ty);
+                module.global_inits.push(GlobalInit { ty: global.ty, init: const_expr(&global.init_expr)? });
+            }
+        }
+        Payload::ExportSection(section) => {
+            for export in section {
+                let export = export?;
+                let item = match export.kind {
+                    ExternalKind::Func | ExternalKind::FuncExact => ExportItem::Func(export.index),
+                    ExternalKind::Table => ExportItem::Table(export.index),
+                    ExternalKind::Memory => ExportItem::Memory(export.index),
+                    ExternalKind::Global => ExportItem::Global(export.index),
+                    ExternalKind::Tag => unreachable!("tags do not validate"),
+                };
+                module.exports.push((export.name.to_owned(), item));
+            }
+        }
+        Payload::StartSection { func, .. } => module.start = Some(func),
+        Payload::ElementSection(section) => {
+            for element in section {
+                module.elements.push(element_segment(element?)?);
+            }
+        }
+        Payload::DataSection(section) => {
+            for data in section {
+                let data = data?;
+                let end = data.range.end as usize;
+                module.data.push(DataSegment {
+                    mode: match data.kind {
+                        DataKind::Passive => SegmentMode::Passive,
+                        DataKind::Active { memory_index, offset_expr } => {
+                            SegmentMode::Active { index: memory_index, offset: const_expr(&offset_expr)? }
+                        }
+                    },
+                    range: end - data.data.len()..end,
+                });
+            }
+        }
+        Payload::CustomSection(section) => names.read(&section, module.functions.len()),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn element_segment(element: wasmparser::Element<'_>) -> Result<ElementSegment, wasmparser::Error> {
+    let mode = match element.kind {
+        ElementKind::Passive => SegmentMode::Passive,
+        ElementKind::Declared => SegmentMode::Declared,
+        ElementKind::Active { table_index, offset_expr } => {
+            SegmentMode::Active { index: table_index.unwrap_or(0), offset: const_expr(&offset_expr)? }
+        }
+    };
+    let items = match element.items {
+        wasmparser::ElementItems::Functions(items) => ElementItems::Functions(items.into_iter().collect::<Result<_, _>>()?),
+        wasmparser::ElementItems::Expressions(_, items) => {
+            let mut exprs = Vec::with_capacity(items.count() as usize);
+            for item in items {
+                exprs.push(const_expr(&item?)?);
+            }
+            ElementItems::Expressions(exprs)
+        }
+    };
+    Ok(ElementSegment { mode, items })
+}
+
+fn const_expr(expr: &wasmparser::ConstExpr<'_>) -> Result<ConstExpr, wasmparser::Error> {
+    let mut ops = Vec::with_capacity(1);
+    for op in expr.get_operators_reader() {
+        ops.push(match op? {
+            Operator::I32Const { value } => ConstOp::I32(value as u32),
+            Operator::I64Const { value } => ConstOp::I64(value as u64),
+            Operator::F32Const { value } => ConstOp::I32(value.bits()),
+            Operator::F64Const { value } => ConstOp::I64(value.bits()),
+            Operator::V128Const { value } => ConstOp::V128(value.i128() as u128),
+            Operator::GlobalGet { global_index } => ConstOp::GlobalGet(global_index),
+            Operator::RefFunc { function_index } => ConstOp::RefFunc(function_index),
+            Operator::RefNull { .. } => ConstOp::RefNull,
+            Operator::I32Add => ConstOp::I32Add,
+            Operator::I32Sub => ConstOp::I32Sub,
+            Operator::I32Mul => ConstOp::I32Mul,
+            Operator::I64Add => ConstOp::I64Add,
+            Operator::I64Sub => ConstOp::I64Sub,
+            Operator::I64Mul => ConstOp::I64Mul,
+            Operator::End => break,
+            other => unreachable!("{other:?} does not validate in a constant expression"),
+        });
+    }
+    Ok(ConstExpr { ops })
+}
+
+/// Functions whose reference can exist: a body may name in `ref.func` only what an export, a global or a segment names (validation's `refs`).
+fn escaping(module: &Module) -> Vec<bool> {
+    let mut escaping = vec![false; module.functions.len()];
+    let mut mark = |function: u32| escaping[function as usize] = true;
+    for (_, item) in &module.exports {
+        if let ExportItem::Func(function) = item {
+            mark(*function);
+        }
+    }
+    for segment in &module.elements {
+        if let ElementItems::Functions(functions) = &segment.items {
+            functions.iter().copied().for_each(&mut mark);
+        }
+    }
+    let in_segments = module.elements.iter().flat_map(|s| match &s.items {
+        ElementItems::Expressions(exprs) => exprs.as_slice(),
+        ElementItems::Functions(_) => &[],
+    });
+    let in_globals = module.global_inits.iter().map(|global| &global.init);
+    let in_tables = module.table_inits.iter().filter_map(|t| t.init.as_ref());
+    for expr in in_segments.chain(in_globals).chain(in_tables) {
+        for op in &expr.ops {
+            if let ConstOp::RefFunc(function) = op {
+                mark(*function);
+            }
+        }
+    }
+    escaping
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Result<Module, ModuleError> {
+        Module::new(text.as_bytes())
+    }
+
+    #[test]
+    fn reads_every_section() {
+        let module = load(
+            r#"(module $m
+                (import "a" "f" (func $f (param i32)))
+                (import "a" "g" (global $g i32))
+                (table 3 funcref) (memory 1 2)
+                (global i32 (i32.add (global.get $g) (i32.const 2)))
+                (global (mut f64) (f64.const 1.5))
+                (func $start) (func $two (result i64) (i64.const 2)) (func $hidden)
+                (export "two" (func $two)) (export "mem" (memory 0))
+                (start $start)
+                (elem (i32.const 1) func $start)
+                (data (i32.const 8) "abc") (data "xy"))"#,
+        )
+        .unwrap();
+        assert_eq!(module.name.as_deref(), Some("m"));
+        assert_eq!(module.imported_functions, 1);
+        assert_eq!(module.bodies.len(), 3);
+        assert_eq!(module.function_name(2), Some("two"));
+        assert_eq!(module.start, Some(1));
+        assert_eq!(module.escaping, [false, true, true, false]);
+        assert_eq!(module.global_inits[0].init.ops, [ConstOp::GlobalGet(0), ConstOp::I32(2), ConstOp::I32Add]);
+        assert_eq!(module.global_inits[1].init.ops, [ConstOp::I64(1.5f64.to_bits())]);
+        assert_eq!(&module.bytes()[module.data[0].range.clone()], b"abc");
+        assert_eq!(&module.bytes()[module.data[1].range.clone()], b"xy");
+        assert_eq!(module.data[1].mode, SegmentMode::Passive);
+        assert_eq!(module.exports[1], ("mem".into(), ExportItem::Memory(0)));
+        assert_eq!(module.memories[0].maximum, Some(2));
+        // (the first 8 bytes of `sha256sum` are the key)
+        assert_eq!(module.hash, hash_prefix(module.bytes()));
+    }
+
+    #[test]
+    fn says_where_and_what_is_invalid() {
+        let error = load("(module (func $ok) (func $bad (result i32) i64.const 1))").err();
+        let Some(ModuleError::Invalid { function, name, offset, .. }) = &error else { panic!("{error:?}") };
+        assert_eq!((*function, name.as_deref()), (Some(1), Some("bad")));
+        assert!(*offset > 0);
+        let text = error.unwrap().to_string();
+        assert!(text.starts_with("invalid module: type mismatch"), "{text}");
+        assert!(!text.contains('\n'));
+    }
+
+    #[test]
+    fn tells_unsupported_from_invalid() {
+        let proposal = |text: &str| match load(text) {
+            Err(ModuleError::Unsupported { proposal, .. }) => proposal,
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("loads"),
+        };
+        assert_eq!(proposal("(module (func (param v128)))"), "SIMD");
+        assert_eq!(proposal("(module (func $f return_call $f))"), "tail calls");
+        assert_eq!(proposal("(module (tag))"), "exception handling");
+        assert_eq!(proposal("(module (memory 1 1 shared))"), "threads");
+        assert_eq!(proposal("(module (memory i64 1))"), "memory64");
+        assert_eq!(proposal("(module (memory 1) (memory 1))"), "multi-memory");
+        assert_eq!(proposal("(module (type (struct (field i32))))"), "garbage collection");
+        let invalid = load("(module (func (param v128) (result i32)))");
+        assert!(matches!(invalid, Err(ModuleError::Invalid { .. })));
+    }
+
+    #[test]
+    fn refuses_what_is_no_core_module() {
+        assert_eq!(load("(component)").err(), Some(ModuleError::Component));
+        assert_eq!(Module::new(b"\x7fELF").err(), Some(ModuleError::NotWasm));
+        assert_eq!(Module::new(b"").err(), Some(ModuleError::NotWasm));
+        assert!(matches!(load("(module\n  (func (foo)))"), Err(ModuleError::Text { line: 2, .. })));
+        let truncated = Module::new(b"\0asm\x01\0\0\0\x01");
+        assert!(matches!(truncated, Err(ModuleError::Invalid { .. })));
+    }
+
+    #[test]
+    fn a_malformed_name_section_is_ignored() {
+        let mut bytes = wat::parse_str("(module (func $f))").unwrap();
+        let at = bytes.windows(4).position(|w| w == b"name").unwrap() + 4;
+        bytes[at + 1] = 0x7f;
+        let module = Module::new(&bytes).unwrap();
+        assert_eq!(module.function_name(0), None);
+    }
+}

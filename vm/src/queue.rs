@@ -1,0 +1,108 @@
+//! The compile queue, taken by compile threads or run on the spot. Cheap jobs that help soon go first: tier 1 before tier 2, a function before its
+//! loops, then the smaller body, so that one huge function does not hold up hundreds of small ones.
+
+use crate::code::{Entrance, Tier};
+use crate::tiering::ModuleCode;
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// One compile to do.
+pub struct Job {
+    pub(crate) code: Arc<ModuleCode>,
+    pub(crate) function: u32,
+    pub(crate) entrance: Entrance,
+    pub(crate) tier: Tier,
+}
+
+impl Job {
+    fn rank(&self) -> (Tier, bool, usize) {
+        (self.tier, self.entrance != Entrance::Body, self.code.body_bytes(self.function))
+    }
+
+    pub(crate) fn run(self) {
+        self.code.compile_requested(self.function, self.entrance, self.tier);
+    }
+}
+
+struct State {
+    jobs: VecDeque<Job>,
+    running: usize,
+    closed: bool,
+}
+
+/// The queue.
+pub struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Queue {
+    pub(crate) fn new() -> Queue {
+        Queue { state: Mutex::new(State { jobs: VecDeque::new(), running: 0, closed: false }), changed: Condvar::new() }
+    }
+
+    /// Takes the job that goes first; of equals the one asked for first.
+    fn take(state: &mut State) -> Option<Job> {
+        let first = (0..state.jobs.len()).min_by_key(|&at| state.jobs[at].rank())?;
+        state.jobs.remove(first)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|error| error.into_inner())
+    }
+
+    pub(crate) fn push(&self, job: Job) {
+        self.lock().jobs.push_back(job);
+        self.changed.notify_all();
+    }
+
+    /// Waits for a job; `None` once the queue is closed. [`Queue::done`] follows each.
+    pub(crate) fn next(&self) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if state.closed {
+                return None;
+            }
+            if let Some(job) = Queue::take(&mut state) {
+                state.running += 1;
+                return Some(job);
+            }
+            state = self.changed.wait(state).unwrap_or_else(|error| error.into_inner());
+        }
+    }
+
+    pub(crate) fn done(&self) {
+        self.lock().running -= 1;
+        self.changed.notify_all();
+    }
+
+    /// Runs what is queued on this thread.
+    pub(crate) fn run_here(&self) {
+        loop {
+            let Some(job) = Queue::take(&mut self.lock()) else {
+                return;
+            };
+            job.run();
+        }
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.lock();
+        state.jobs.is_empty() && state.running == 0
+    }
+
+    pub(crate) fn wait_idle(&self) {
+        let mut state = self.lock();
+        while !(state.closed || state.jobs.is_empty() && state.running == 0) {
+            state = self.changed.wait(state).unwrap_or_else(|error| error.into_inner());
+        }
+    }
+
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.jobs.clear();
+        drop(state);
+        self.changed.notify_all();
+    }
+}

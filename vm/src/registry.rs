@@ -1,0 +1,115 @@
+//! Which code stands where in code memory: for backtraces and for telling which trap a fault is.
+
+use crate::arena::CodeBlock;
+use crate::code::{CompiledCode, Reloc, RelocTarget, SourcePosition};
+use crate::module::Module;
+use crate::trap::{Frame, TrapCode};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, RwLock};
+
+/// Code in its place, with its tables. Leaves the registry and frees its memory when dropped.
+pub struct PlacedCode {
+    block: CodeBlock,
+    traps: Vec<(u32, TrapCode)>,
+    locations: Vec<(u32, u32)>,
+    positions: Vec<SourcePosition>,
+    /// The module whose function it is; adapters and stubs have none.
+    module: Option<Arc<Module>>,
+    /// It is an enter adapter: what it calls is the outermost frame of an activation.
+    entrance: bool,
+}
+
+struct Tables(*const PlacedCode);
+// SAFETY: the pointee is shared read-only and removed from the map (under its write lock) before it is freed.
+unsafe impl Send for Tables {}
+// SAFETY: as above.
+unsafe impl Sync for Tables {}
+
+static PLACED: RwLock<BTreeMap<usize, Tables>> = RwLock::new(BTreeMap::new());
+
+impl PlacedCode {
+    /// Copies code to code memory, applies its relocations and registers it. Nothing leads to it yet.
+    pub fn new(code: &CompiledCode, module: Option<Arc<Module>>, entrance: bool) -> Result<Box<PlacedCode>, String> {
+        let mut block = CodeBlock::new(code.bytes.len(), code.alignment as usize)?;
+        let mut bytes = code.bytes.clone();
+        for Reloc { offset, target: RelocTarget::Own(target), addend } in &code.relocs {
+            // Within one block the displacement does not depend on where the block is.
+            let value = i64::from(*target) + addend - i64::from(*offset);
+            let value = i32::try_from(value).map_err(|_| format!("relocation at {offset:#x} out of range"))?;
+            bytes[*offset as usize..*offset as usize + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        block.fill(&bytes);
+        let placed = Box::new(PlacedCode {
+            block,
+            traps: code.traps.clone(),
+            locations: code.locations.clone(),
+            positions: code.positions.clone(),
+            module,
+            entrance,
+        });
+        PLACED.write().unwrap_or_else(|e| e.into_inner()).insert(placed.address(), Tables(&raw const *placed));
+        Ok(placed)
+    }
+
+    /// Where the code starts.
+    pub fn address(&self) -> usize {
+        self.block.address()
+    }
+
+    /// Addresses it takes.
+    pub fn range(&self) -> Range<u64> {
+        self.address() as u64..(self.address() + self.length()) as u64
+    }
+
+    /// Bytes of code memory it takes.
+    pub fn length(&self) -> usize {
+        self.block.length()
+    }
+
+    fn position_at(&self, offset: u32) -> Option<u32> {
+        let index = self.locations.partition_point(|&(start, _)| start <= offset).checked_sub(1)?;
+        Some(self.locations[index].1)
+    }
+}
+
+impl Drop for PlacedCode {
+    fn drop(&mut self) {
+        PLACED.write().unwrap_or_else(|e| e.into_inner()).remove(&self.address());
+    }
+}
+
+fn with_code<R>(pc: usize, f: impl FnOnce(&PlacedCode, u32) -> R) -> Option<R> {
+    let placed = PLACED.read().unwrap_or_else(|e| e.into_inner());
+    let (&start, tables) = placed.range(..=pc).next_back()?;
+    // SAFETY: in the map, so not yet freed: removal needs the write lock.
+    let code = unsafe { &*tables.0 };
+    (pc - start < code.length()).then(|| f(code, (pc - start) as u32))
+}
+
+/// The trap recorded at a pc.
+pub fn trap_at(pc: usize) -> Option<TrapCode> {
+    with_code(pc, |code, offset| code.traps.binary_search_by_key(&offset, |&(at, _)| at).ok().map(|index| code.traps[index].1)).flatten()
+}
+
+/// Whether a pc lies in an enter adapter.
+pub fn is_entrance(pc: usize) -> bool {
+    with_code(pc, |code, _| code.entrance).unwrap_or(false)
+}
+
+/// Appends the wasm frames at a pc, innermost first: several where functions are inlined, none for an adapter.
+pub fn frames_at(pc: usize, frames: &mut Vec<Frame>) {
+    with_code(pc, |code, offset| {
+        let Some(module) = &code.module else { return };
+        let mut position = code.position_at(offset);
+        while let Some(found) = position.and_then(|index| code.positions.get(index as usize)) {
+            frames.push(frame(module, found.function, Some(found.offset)));
+            position = found.inlined_at;
+        }
+    });
+}
+
+/// A backtrace frame with its names.
+pub fn frame(module: &Module, function: u32, offset: Option<u32>) -> Frame {
+    Frame { function, name: module.function_name(function).map(str::to_owned), offset, module: module.name.clone() }
+}

@@ -1,0 +1,281 @@
+//! What an engine saw and decided about a module, as plain data: the command prints it, tools read it as JSON.
+
+use crate::code::{Entrance, Tier};
+use crate::engine::{Engine, LoadedModule};
+use crate::tiering::CodeVersion;
+use lwp_feedback::class::SiteClass;
+use lwp_feedback::codemap::FunctionId;
+use lwp_feedback::monitor::MonitorStats;
+use lwp_feedback::policy::{Decision, Refusal};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Everything about one module.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Name from the name section.
+    pub module: Option<String>,
+    /// First 8 bytes of the SHA-256 of the module's bytes.
+    pub hash: u64,
+    /// `lwp` or `off`.
+    pub feedback: &'static str,
+    /// Functions with records or compiled code, those with the most counted events first.
+    pub functions: Vec<FunctionReport>,
+    /// Compiles that failed.
+    pub failures: Vec<FailureReport>,
+    /// Records that arrived and what draining them cost.
+    pub monitor: MonitorStats,
+    /// Time compile threads spent, ms.
+    pub compile_ms: f64,
+    /// Bytes of machine code published for the module.
+    pub code_bytes: usize,
+    /// Wall time since the engine began, ms.
+    pub elapsed_ms: f64,
+}
+
+/// One function.
+#[derive(Clone, Debug, Serialize)]
+pub struct FunctionReport {
+    /// Function index.
+    pub function: u32,
+    /// Name from the name section.
+    pub name: Option<String>,
+    /// Bytes of its body.
+    pub body_bytes: usize,
+    /// Calls and back edges that hot records counted, by tier: interpreter, baseline, optimizing (where it counts).
+    pub events: [u64; 3],
+    /// Compiled versions, oldest first.
+    pub versions: Vec<VersionReport>,
+    /// Value sites.
+    pub sites: Vec<SiteReport>,
+    /// What the policy refused at its latest look.
+    pub refusals: Vec<Refusal>,
+    /// Median ns per call or back edge before (baseline) and after (optimizing), where both were measured.
+    pub before_after_ns: Option<(f64, f64)>,
+}
+
+/// One version.
+#[derive(Clone, Debug, Serialize)]
+pub struct VersionReport {
+    /// Its number in the module.
+    pub version: u32,
+    /// `baseline` or `optimizing`.
+    pub tier: &'static str,
+    /// Byte offset of the loop it enters at; absent for the function itself.
+    pub loop_offset: Option<u32>,
+    /// Bytes of machine code.
+    pub code_bytes: usize,
+    /// Compile time, ms.
+    pub compile_ms: f64,
+    /// When it was published, ms since the engine began.
+    pub published_ms: f64,
+    /// Whether it counts calls and back edges (to measure it).
+    pub counted: bool,
+    /// What the records said to do, with the numbers.
+    pub decisions: Vec<Decision>,
+    /// What the compiler did, and where it refused why.
+    pub applied: Vec<AppliedReport>,
+    /// Median ns per call or back edge, from time stamps of successive hot records.
+    pub ns_per_event: Option<f64>,
+    /// Intervals behind that median.
+    pub intervals: usize,
+}
+
+/// One optimization at one place.
+#[derive(Clone, Debug, Serialize)]
+pub struct AppliedReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Function.
+    pub function: u32,
+    /// Byte offset in the module.
+    pub offset: u32,
+    /// Absent where it fired.
+    pub refused: Option<String>,
+}
+
+/// One value site.
+#[derive(Clone, Debug, Serialize)]
+pub struct SiteReport {
+    /// Byte offset in the module.
+    pub offset: u32,
+    /// What is watched.
+    pub class: SiteClass,
+    /// Parameter number, where the class has one.
+    pub detail: u8,
+    /// Records.
+    pub total: u64,
+    /// Most frequent values.
+    pub values: Vec<ValueReport>,
+}
+
+/// One value.
+#[derive(Clone, Debug, Serialize)]
+pub struct ValueReport {
+    /// The value.
+    pub value: u64,
+    /// Function name, where the value is a function of the module.
+    pub name: Option<String>,
+    /// Records with it, at most `error` too many.
+    pub count: u64,
+    /// Bound of the overestimate.
+    pub error: u64,
+    /// Share of the site's records.
+    pub share: f64,
+}
+
+/// A failed compile.
+#[derive(Clone, Debug, Serialize)]
+pub struct FailureReport {
+    /// Function index.
+    pub function: u32,
+    /// `baseline` or `optimizing`.
+    pub tier: &'static str,
+    /// The compiler's words.
+    pub reason: String,
+}
+
+fn tier_name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Baseline => "baseline",
+        Tier::Optimizing => "optimizing",
+    }
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        length if length % 2 == 1 => Some(sorted[middle]),
+        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+    }
+}
+
+impl Report {
+    /// What is known now. Call [`Engine::settle`] first for a complete picture.
+    pub fn new(engine: &Engine, loaded: &LoadedModule) -> Report {
+        let (module, code) = (&loaded.module, &loaded.code);
+        let ns_per_tick = engine.ns_per_tick();
+        let counted: BTreeMap<_, _> = code.counted().into_iter().collect();
+        let versions = code.versions();
+        let refusals = code.refusals();
+        let profile = engine.profile().snapshot(module.hash);
+        let mut indices: Vec<u32> = counted.keys().copied().chain(versions.iter().map(|version| version.function)).collect();
+        indices.extend(profile.functions.iter().map(|function| function.func));
+        indices.retain(|&function| (function as usize) < module.functions.len() && module.defined(function).is_some());
+        indices.sort_unstable();
+        indices.dedup();
+        let mut functions: Vec<FunctionReport> = indices
+            .into_iter()
+            .map(|function| {
+                let counted = counted.get(&function).cloned().unwrap_or_default();
+                let describe = |version: &CodeVersion| {
+                    let intervals = counted.intervals.get(&version.number).map_or(&[][..], Vec::as_slice);
+                    describe_version(version, intervals, ns_per_tick)
+                };
+                let versions: Vec<_> =
+                    versions.iter().filter(|version| version.function == function).map(|version| describe(version)).collect();
+                let of_tier = |tier: &str| {
+                    let measured = versions.iter().filter(|version| version.tier == tier && version.ns_per_event.is_some());
+                    measured.max_by_key(|version| version.intervals).and_then(|version| version.ns_per_event)
+                };
+                let own = module.defined(function).expect("filtered above");
+                FunctionReport {
+                    function,
+                    name: module.function_name(function).map(str::to_owned),
+                    body_bytes: module.bodies[own].len(),
+                    events: counted.events,
+                    before_after_ns: of_tier("baseline").zip(of_tier("optimizing")),
+                    versions,
+                    sites: sites(engine, loaded, function),
+                    refusals: refusals.iter().filter(|refusal| refusal.function.func == function).cloned().collect(),
+                }
+            })
+            .collect();
+        // A damaged record may claim any count.
+        functions.sort_by_key(|function| std::cmp::Reverse(function.events.iter().fold(0, |sum: u64, &events| sum.saturating_add(events))));
+        Report {
+            module: module.name.clone(),
+            hash: module.hash,
+            feedback: match engine.config().feedback {
+                crate::engine::FeedbackPolicy::Lwp => "lwp",
+                crate::engine::FeedbackPolicy::Off => "off",
+            },
+            functions,
+            failures: code
+                .failures()
+                .into_iter()
+                .map(|failure| FailureReport { function: failure.function, tier: tier_name(failure.tier), reason: failure.reason })
+                .collect(),
+            monitor: engine.monitor_stats(),
+            compile_ms: versions.iter().map(|version| version.compile_time.as_secs_f64() * 1e3).sum(),
+            code_bytes: versions.iter().map(|version| version.code_bytes).sum(),
+            elapsed_ms: engine.elapsed().as_secs_f64() * 1e3,
+        }
+    }
+}
+
+fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) -> VersionReport {
+    VersionReport {
+        version: version.number,
+        tier: tier_name(version.tier),
+        loop_offset: match version.entrance {
+            Entrance::Body => None,
+            Entrance::Loop(offset) => Some(offset),
+        },
+        code_bytes: version.code_bytes,
+        compile_ms: version.compile_time.as_secs_f64() * 1e3,
+        published_ms: version.published.as_secs_f64() * 1e3,
+        counted: version.counted,
+        decisions: version.plan.as_ref().map_or(Vec::new(), |plan| plan.decisions.clone()),
+        applied: version
+            .applied
+            .iter()
+            .map(|applied| AppliedReport {
+                name: applied.name,
+                function: applied.function,
+                offset: applied.offset,
+                refused: applied.refused.clone(),
+            })
+            .collect(),
+        ns_per_event: median(intervals).map(|ticks| ticks * ns_per_tick),
+        intervals: intervals.len(),
+    }
+}
+
+fn sites(engine: &Engine, loaded: &LoadedModule, function: u32) -> Vec<SiteReport> {
+    let id = FunctionId { module: loaded.module.hash, func: function };
+    let Some(profile) = engine.profile().function(id) else {
+        return Vec::new();
+    };
+    profile
+        .sites
+        .into_iter()
+        // Hot records are the versions' story, not a site's.
+        .filter(|site| !site.key.class.is_programmed())
+        .map(|site| SiteReport {
+            offset: site.key.offset,
+            class: site.key.class,
+            detail: site.key.detail,
+            total: site.total,
+            values: site
+                .values
+                .iter()
+                .map(|value| ValueReport {
+                    value: value.value,
+                    name: match site.key.class {
+                        SiteClass::CallTarget => {
+                            u32::try_from(value.value).ok().and_then(|callee| loaded.module.function_name(callee)).map(str::to_owned)
+                        }
+                        _ => None,
+                    },
+                    count: value.count,
+                    error: value.error,
+                    share: value.count as f64 / site.total.max(1) as f64,
+                })
+                .collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,611 @@
+//! Running: calls between the host, the interpreter and compiled code in every direction, traps, backtraces, and the operations
+//! on memories and tables that both tiers share.
+//!
+//! Each way into wasm is an *activation*: one run of compiled code between an `enter` and its return, or one run of the interpreter. The store
+//! keeps the list; a backtrace walks it from the innermost.
+
+use crate::entry::enter;
+use crate::interp;
+use crate::layout::{KIND_HOST, SWITCH_HEADER_BYTES, SwitchHeader, VmContext, VmFunc, VmStoreContext};
+use crate::registry;
+use crate::signals;
+use crate::stack::GUARD_BYTES;
+use crate::store::{HostCall, HostContext, HostError, Instance, InstanceRef, StoreState, call_slots};
+use crate::tiering::ModuleCode;
+use crate::trap::{Frame, Outcome, TrapCode, Unwind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+/// Host stack that an activation must leave for the Rust code it may call.
+const HOST_STACK_RESERVE: usize = 256 << 10;
+
+/// One way into wasm that has not ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Activation {
+    /// Compiled code; `exit_fp` as it was when the code was entered, that is, of the compiled activation outside this one.
+    Compiled {
+        /// See `VmStoreContext::exit_fp`.
+        outer_exit_fp: usize,
+        /// It goes on with the innermost frame of the interpreter's activation outside this one, which a backtrace then leaves out.
+        continues_frame: bool,
+    },
+    /// The interpreter, running frames from `first` on of the store's interpreter stack, all of this context.
+    Interpreter {
+        /// The context.
+        context: *mut VmContext,
+        /// Index of its first frame.
+        first: usize,
+    },
+}
+
+/// The store of a context.
+///
+/// # Safety
+/// `context` is live.
+pub unsafe fn store_state(context: *mut VmContext) -> *mut StoreState {
+    // SAFETY: the caller's promise; `StoreState` begins with its `VmStoreContext` (repr C).
+    unsafe { (*context).store.cast() }
+}
+
+/// The instance of a context of kind wasm.
+///
+/// # Safety
+/// `context` is live, of kind wasm, and the reference is not kept past the current operation.
+pub unsafe fn instance<'a>(context: *mut VmContext) -> &'a Instance {
+    // SAFETY: the caller's promise.
+    unsafe { &*(*context).instance.cast::<Instance>() }
+}
+
+/// Begins an interpreter activation whose first frame has index `first`.
+///
+/// # Safety
+/// `context` is live and its store runs on this thread.
+pub unsafe fn push_interpreter(context: *mut VmContext, first: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { (*store_state(context)).activations.push(Activation::Interpreter { context, first }) };
+}
+
+/// Ends the innermost activation, an interpreter's.
+///
+/// # Safety
+/// As [`push_interpreter`], which began it.
+pub unsafe fn pop_interpreter(context: *mut VmContext) {
+    // SAFETY: the caller's promise.
+    let ended = unsafe { (*store_state(context)).activations.pop() };
+    debug_assert!(matches!(ended, Some(Activation::Interpreter { .. })));
+}
+
+/// A trap at the current place, with its backtrace.
+///
+/// # Safety
+/// `context` is the running context.
+pub unsafe fn trap(context: *mut VmContext, code: TrapCode) -> Box<Unwind> {
+    // SAFETY: the caller's promise.
+    let frames = unsafe { backtrace(context) };
+    Box::new(Unwind::Trap { code, frames })
+}
+
+/// Makes the builtin that is running land at the innermost entry once it returns.
+///
+/// # Safety
+/// `context` is the running context, and the caller is a builtin about to return.
+pub(crate) unsafe fn raise(context: *mut VmContext, unwind: Box<Unwind>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let store = store_state(context);
+        (*store).pending = Some(unwind);
+        (*store).context.unwinding = 1;
+    }
+}
+
+/// The wasm frames of a store, innermost first. Called from Rust that wasm called, or from the interpreter with its pc published.
+///
+/// # Safety
+/// `context` is a live context of the running store.
+pub unsafe fn backtrace(context: *mut VmContext) -> Vec<Frame> {
+    // SAFETY: the caller's promise.
+    unsafe { backtrace_from(&*store_state(context), None) }
+}
+
+/// Most frames a backtrace holds; a stack overflow has more, which say nothing new.
+const MOST_FRAMES: usize = 1000;
+
+/// `start`: pc and frame pointer of the innermost compiled activation, where it did not leave through a builtin.
+unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, usize)>) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    let mut exit_fp = store.context.exit_fp;
+    let mut start = start;
+    let mut last = store.interp.depth();
+    let mut continued = false;
+    for activation in store.activations.iter().rev() {
+        match *activation {
+            Activation::Interpreter { context, first } => {
+                // SAFETY: an activation's context is live as long as it runs.
+                let module = unsafe { &instance(context).module };
+                let skipped = usize::from(std::mem::take(&mut continued));
+                for (function, offset) in store.interp.frames_between(first, last).skip(skipped) {
+                    frames.push(registry::frame(module, function, offset));
+                }
+                last = first;
+            }
+            Activation::Compiled { outer_exit_fp, continues_frame } => {
+                continued = continues_frame;
+                // SAFETY: `exit_fp` is the frame of a thunk still on the wasm stack (invariant 4 of `crate::entry`); its two words are its
+                // caller's frame and pc. Frames of compiled code and adapters have the same shape (preserve_frame_pointers).
+                let (mut pc, mut fp, mut exact) = match start.take() {
+                    Some((pc, fp)) => (pc, fp, true),
+                    None if exit_fp == 0 => (0, 0, false),
+                    // SAFETY: as above.
+                    None => unsafe { (read_word(exit_fp + 8), read_word(exit_fp), false) },
+                };
+                while crate::arena::contains(pc) && frames.len() < MOST_FRAMES {
+                    // A return address may be the first byte behind its instruction's position.
+                    registry::frames_at(if exact { pc } else { pc - 1 }, &mut frames);
+                    exact = false;
+                    if fp < store.context.stack_low || fp >= store.context.stack_high {
+                        break;
+                    }
+                    // SAFETY: inside the wasm stack (checked), aligned as a frame pointer is.
+                    (pc, fp) = unsafe { (read_word(fp + 8), read_word(fp)) };
+                }
+                exit_fp = outer_exit_fp;
+            }
+        }
+        if frames.len() >= MOST_FRAMES {
+            break;
+        }
+    }
+    frames
+}
+
+/// Reads a word of the wasm stack.
+///
+/// # Safety
+/// The address lies in mapped stack memory.
+unsafe fn read_word(address: usize) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { (address as *const usize).read_unaligned() }
+}
+
+thread_local! {
+    /// Lowest address of this thread's stack, 0 until asked for.
+    static STACK_LOW: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Lowest address of the host stack at which another activation may begin.
+fn host_limit() -> usize {
+    let known = STACK_LOW.get();
+    if known != 0 {
+        return known;
+    }
+    // SAFETY: the attribute object is initialized by `pthread_getattr_np` before it is read, and destroyed after.
+    let low = unsafe {
+        let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();
+        let (mut base, mut size) = (std::ptr::null_mut(), 0);
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) == 0 {
+            libc::pthread_attr_getstack(&attributes, &mut base, &mut size);
+            libc::pthread_attr_destroy(&mut attributes);
+        }
+        base as usize
+    };
+    let limit = if low == 0 {
+        // Unknown: allow 512 KiB from here, which every thread that runs wasm has.
+        (&raw const low as usize).saturating_sub(512 << 10)
+    } else {
+        low + HOST_STACK_RESERVE
+    };
+    STACK_LOW.set(limit);
+    limit
+}
+
+/// Calls a function of a store from the host.
+///
+/// # Safety
+/// `function` belongs to `store`; `slots` holds its arguments and has room for its results.
+pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmFunc, slots: *mut u64) -> Outcome {
+    signals::prepare_thread().map_err(|error| {
+        Box::new(Unwind::Host { error: format!("cannot prepare this thread for wasm: {error}").into(), frames: Vec::new() })
+    })?;
+    let outermost = store.activations.is_empty();
+    if outermost {
+        store.context.lwpcb = store.engine().thread_lwpcb();
+        store.context.host_limit = host_limit();
+        if store.engine().epoch() >= store.deadline.load(Ordering::SeqCst) {
+            store.ask_to_poll();
+        }
+    }
+    let before = signals::set_current(&raw mut store.context);
+    // SAFETY: the caller's promise.
+    let outcome = unsafe { call_function(function, std::ptr::null_mut(), slots) };
+    signals::set_current(before);
+    outcome
+}
+
+/// Calls any function: a host's, or a wasm one in whatever tier it is.
+///
+/// # Safety
+/// `callee` is live and of a store that this thread runs; `caller` is the calling context or null; `slots` as in [`call_from_host`].
+pub unsafe fn call_function(callee: *const VmFunc, caller: *mut VmContext, slots: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let context = (*callee).context;
+        if (*context).kind == KIND_HOST { call_host(context, caller, slots) } else { call_wasm(context, (*callee).index, slots) }
+    }
+}
+
+/// What `Builtin::CallSlow` does: calls the function that `context` was entered for.
+///
+/// # Safety
+/// As [`call_function`].
+pub(crate) unsafe fn call_entered(context: *mut VmContext, slots: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*context).kind == KIND_HOST {
+            call_host(context, (*context).caller, slots)
+        } else {
+            call_wasm(context, (*context).callee, slots)
+        }
+    }
+}
+
+unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise (see `call_function`).
+    unsafe {
+        check_host_stack(context)?;
+        let code = &instance(context).code;
+        match code.code_to_run(function) {
+            Some(compiled) => {
+                let adapter = code.enter_adapter(function).map_err(|error| internal(&error))?;
+                match run_compiled(context, adapter, compiled, slots, false)? {
+                    Finish::Returned => Ok(()),
+                    Finish::Left => resume(context, slots),
+                }
+            }
+            None => interp::call(context, function, slots),
+        }
+    }
+}
+
+fn internal(error: &str) -> Box<Unwind> {
+    Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() })
+}
+
+unsafe fn check_host_stack(context: *mut VmContext) -> Outcome {
+    let here = 0u8;
+    // SAFETY: the caller's promise (see `call_function`).
+    unsafe {
+        if (&raw const here as usize) < (*(*context).store).host_limit {
+            return Err(trap(context, TrapCode::StackOverflow));
+        }
+    }
+    Ok(())
+}
+
+unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise (see `call_function`); a host context's `instance` is its `HostContext`, which lives as long as the store. The
+    // store is reborrowed for the length of the call, during which nothing else uses it.
+    unsafe {
+        let host = &*(*context).instance.cast::<HostContext>();
+        let store = &mut *store_state(context);
+        let caller = if caller.is_null() || (*caller).kind == KIND_HOST {
+            None
+        } else {
+            InstanceRef::from_ptr((*caller).instance.cast::<Instance>())
+        };
+        let slots = std::slice::from_raw_parts_mut(slots, call_slots(&host.ty));
+        let result = catch_unwind(AssertUnwindSafe(|| (host.function)(HostCall { store, caller, slots })));
+        match result {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(Box::new(Unwind::Host { error, frames: backtrace(context) })),
+            Err(payload) => Err(Box::new(Unwind::Panic(payload))),
+        }
+    }
+}
+
+/// How a run of compiled code ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finish {
+    /// It returned; the results are in the slots.
+    Returned,
+    /// The function that was entered left at a loop header: its frame is in the switch buffer, and whoever entered it goes on with it.
+    Left,
+}
+
+/// Runs compiled code through its enter adapter.
+///
+/// # Safety
+/// `adapter` fits `code`'s signature; the rest as in [`call_function`].
+unsafe fn run_compiled(context: *mut VmContext, adapter: usize, code: usize, slots: *mut u64, continues_frame: bool) -> Outcome<Finish> {
+    // SAFETY: the caller's promise. Raw pointers throughout: the code may call back into Rust that uses the same store.
+    unsafe {
+        let store = store_state(context);
+        let outer_exit_fp = (*store).context.exit_fp;
+        (*store).activations.push(Activation::Compiled { outer_exit_fp, continues_frame });
+        let landed = enter(adapter, code, slots, context, &raw mut (*store).context);
+        let outcome = if landed == 0 {
+            Ok(Finish::Returned)
+        } else if std::mem::take(&mut (*store).leaving) {
+            (*store).context.unwinding = 0;
+            Ok(Finish::Left)
+        } else {
+            Err(landing(&mut *store))
+        };
+        (*store).activations.pop();
+        outcome
+    }
+}
+
+/// Why the code of the innermost activation landed.
+fn landing(store: &mut StoreState) -> Box<Unwind> {
+    if store.context.unwinding != 0 {
+        store.context.unwinding = 0;
+        return store.pending.take().expect("a builtin that unwinds leaves its reason");
+    }
+    let VmStoreContext { trap_pc, trap_fp, trap_address, stack_low, .. } = store.context;
+    let in_guard = trap_address < stack_low && trap_address >= stack_low - GUARD_BYTES;
+    let code = if in_guard { Some(TrapCode::StackOverflow) } else { registry::trap_at(trap_pc) };
+    let Some(code) = code else {
+        // Memory may be corrupt: nothing but stopping the process is safe.
+        tracing::error!(pc = trap_pc, address = trap_address, "fault in compiled code at an instruction that has no trap record");
+        std::process::abort();
+    };
+    // SAFETY: the frames of the activation that landed are still intact on the wasm stack.
+    let frames = unsafe { backtrace_from(store, Some((trap_pc, trap_fp))) };
+    Box::new(Unwind::Trap { code, frames })
+}
+
+/// What `Builtin::Resume` does: continues the frame in the switch buffer in the interpreter.
+///
+/// # Safety
+/// `context` is the running context, the switch buffer holds a frame of one of its functions, and `results` has room for the results.
+pub(crate) unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        check_host_stack(context)?;
+        let buffer = (*(*context).store).switch_buffer;
+        let header = buffer.cast::<SwitchHeader>().read();
+        let slots = buffer.byte_add(SWITCH_HEADER_BYTES as usize);
+        let frame = std::slice::from_raw_parts(slots, crate::layout::SWITCH_BUFFER_SLOTS);
+        interp::resume(context, header.function, header.offset, frame, results)
+    }
+}
+
+/// Continues a frame of the interpreter in compiled code: the switch buffer holds it, `code` is an OSR entry of `function`. True when the function
+/// ended and the results are there; false when it left again at a loop header and the switch buffer holds its frame, for the
+/// interpreter to go on with.
+///
+/// # Safety
+/// As [`resume`].
+pub unsafe fn enter_loop(context: *mut VmContext, code: *const u8, function: u32, results: *mut u64) -> Outcome<bool> {
+    // SAFETY: the caller's promise; the adapter of OSR entries takes the buffer's address in the first slot, so there must be one.
+    unsafe {
+        check_host_stack(context)?;
+        let module_code: &ModuleCode = &instance(context).code;
+        let adapter = module_code.loop_adapter(function).map_err(|error| internal(&error))?;
+        let count = call_slots(instance(context).module.function_type(function));
+        let mut slots: smallvec::SmallVec<[u64; 8]> = smallvec::smallvec![0; count];
+        slots[0] = (*(*context).store).switch_buffer as u64;
+        if run_compiled(context, adapter, code as usize, slots.as_mut_ptr(), true)? == Finish::Left {
+            return Ok(false);
+        }
+        let given = crate::store::result_slots(instance(context).module.function_type(function));
+        std::ptr::copy_nonoverlapping(slots.as_ptr(), results, given);
+        Ok(true)
+    }
+}
+
+/// Whether the function that leaves at a poll is the one its activation entered: then it goes back to whoever entered it, instead of
+/// starting another activation on top, which would pile up.
+///
+/// # Safety
+/// Called from the poll's builtin in `context`.
+pub(crate) unsafe fn leaves_its_activation(context: *mut VmContext) -> bool {
+    // SAFETY: `exit_fp` is the thunk's frame, whose first word is the function's frame pointer; above that lies its return address (invariant 4 of
+    // `crate::entry`, preserve_frame_pointers).
+    unsafe {
+        let function_fp = read_word((*(*context).store).exit_fp);
+        registry::is_entrance(read_word(function_fp + 8))
+    }
+}
+
+/// Makes the poll's builtin land, with the frame in the switch buffer, at the entry of the running activation.
+///
+/// # Safety
+/// As [`leaves_its_activation`], which said yes.
+pub(crate) unsafe fn leave_activation(context: *mut VmContext) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let store = store_state(context);
+        (*store).leaving = true;
+        (*store).context.unwinding = 1;
+    }
+}
+
+/// What happens where a poll finds its flag set: nothing where the deadline has not passed.
+///
+/// # Safety
+/// `context` is the running context, of kind wasm.
+pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
+    // SAFETY: the caller's promise; the callback gets the store while nothing else uses it.
+    unsafe {
+        let store = &mut *store_state(context);
+        store.clear_polls();
+        let now = store.engine().epoch();
+        if now < store.deadline.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let Some(mut callback) = store.deadline_callback.take() else {
+            return Err(trap(context, TrapCode::Interrupt));
+        };
+        let decided = catch_unwind(AssertUnwindSafe(|| callback(store)));
+        store.deadline_callback = Some(callback);
+        match decided {
+            Ok(Ok(ticks)) => {
+                store.set_epoch_deadline(ticks);
+                Ok(())
+            }
+            Ok(Err(error)) => Err(Box::new(Unwind::Host { error, frames: backtrace(context) })),
+            Err(payload) => Err(Box::new(Unwind::Panic(payload))),
+        }
+    }
+}
+
+// Operations on memories and tables. All: `context` is the running context of kind wasm and the indices are valid in its module.
+
+/// Grows a memory: the old size in pages, or -1. A limiter's error or panic stops the guest.
+///
+/// # Safety
+/// See above.
+pub unsafe fn memory_grow(context: *mut VmContext, memory: u32, delta: u64) -> Outcome<i64> {
+    // SAFETY: see above; the limiter runs while nothing else uses the store.
+    unsafe {
+        let instance = instance(context);
+        let store = &mut *instance.store();
+        grown(context, || instance.memory(memory).grow(store, delta))
+    }
+}
+
+/// What a growth that may ask a limiter comes to.
+///
+/// # Safety
+/// `context` is the running context.
+unsafe fn grown(context: *mut VmContext, grow: impl FnOnce() -> Result<Option<u64>, HostError>) -> Outcome<i64> {
+    match catch_unwind(AssertUnwindSafe(grow)) {
+        Ok(Ok(old)) => Ok(old.map_or(-1, |old| old as i64)),
+        Ok(Err(error)) => {
+            // SAFETY: the caller's promise.
+            let frames = unsafe { backtrace(context) };
+            Err(Box::new(Unwind::Host { error, frames }))
+        }
+        Err(payload) => Err(Box::new(Unwind::Panic(payload))),
+    }
+}
+
+/// Checks a range against a memory; its first byte's address.
+unsafe fn range(context: *mut VmContext, memory: u32, start: u64, bytes: u64) -> Result<*mut u8, TrapCode> {
+    // SAFETY: see above.
+    let memory = unsafe { instance(context).memory(memory) };
+    match start.checked_add(bytes) {
+        Some(end) if end <= memory.length() as u64 => {
+            // SAFETY: inside the memory, or one past its end with no bytes.
+            Ok(unsafe { memory.base().add(start as usize) })
+        }
+        _ => Err(TrapCode::MemoryOutOfBounds),
+    }
+}
+
+/// `memory.copy`.
+///
+/// # Safety
+/// See above.
+pub unsafe fn memory_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, bytes: u64) -> Result<(), TrapCode> {
+    // SAFETY: see above; both ranges are checked, and `copy` allows overlap.
+    unsafe {
+        let source = range(context, from, source, bytes)?;
+        let destination = range(context, to, destination, bytes)?;
+        std::ptr::copy(source, destination, bytes as usize);
+    }
+    Ok(())
+}
+
+/// `memory.fill`.
+///
+/// # Safety
+/// See above.
+pub unsafe fn memory_fill(context: *mut VmContext, memory: u32, destination: u64, value: u8, bytes: u64) -> Result<(), TrapCode> {
+    // SAFETY: see above; the range is checked.
+    unsafe { range(context, memory, destination, bytes)?.write_bytes(value, bytes as usize) };
+    Ok(())
+}
+
+/// `memory.init`.
+///
+/// # Safety
+/// See above.
+pub unsafe fn memory_init(
+    context: *mut VmContext,
+    memory: u32,
+    segment: u32,
+    destination: u64,
+    source: u32,
+    bytes: u32,
+) -> Result<(), TrapCode> {
+    // SAFETY: see above.
+    unsafe { instance(context).memory_init(memory, segment, destination, u64::from(source), u64::from(bytes)) }
+}
+
+/// `data.drop`.
+///
+/// # Safety
+/// See above.
+pub unsafe fn data_drop(context: *mut VmContext, segment: u32) {
+    // SAFETY: see above; no reference to the instance is held across this.
+    unsafe { (*(*context).instance.cast::<Instance>()).data_drop(segment) }
+}
+
+/// `table.set`.
+///
+/// # Safety
+/// See above; `reference` is of the table's type.
+pub unsafe fn table_set(context: *mut VmContext, table: u32, index: u64, reference: u64) -> Result<(), TrapCode> {
+    // SAFETY: see above.
+    unsafe { instance(context).table(table).set(index, reference) }.ok_or(TrapCode::TableOutOfBounds)
+}
+
+/// `table.grow`: the old length, or -1.
+///
+/// # Safety
+/// As [`table_set`].
+pub unsafe fn table_grow(context: *mut VmContext, table: u32, reference: u64, delta: u64) -> Outcome<i64> {
+    // SAFETY: see above; as in `memory_grow`.
+    unsafe {
+        let instance = instance(context);
+        let store = &mut *instance.store();
+        grown(context, || instance.table(table).grow(store, delta, reference))
+    }
+}
+
+/// `table.fill`.
+///
+/// # Safety
+/// As [`table_set`].
+pub unsafe fn table_fill(context: *mut VmContext, table: u32, start: u64, reference: u64, count: u64) -> Result<(), TrapCode> {
+    // SAFETY: see above.
+    unsafe { instance(context).table(table).fill(start, reference, count) }.ok_or(TrapCode::TableOutOfBounds)
+}
+
+/// `table.copy`.
+///
+/// # Safety
+/// See above.
+pub unsafe fn table_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, count: u64) -> Result<(), TrapCode> {
+    // SAFETY: see above.
+    let instance = unsafe { instance(context) };
+    instance.table(to).copy_from(destination, instance.table(from), source, count).ok_or(TrapCode::TableOutOfBounds)
+}
+
+/// `table.init`.
+///
+/// # Safety
+/// See above.
+pub unsafe fn table_init(
+    context: *mut VmContext,
+    table: u32,
+    segment: u32,
+    destination: u64,
+    source: u32,
+    count: u32,
+) -> Result<(), TrapCode> {
+    // SAFETY: see above.
+    unsafe { instance(context).table_init(table, segment, destination, u64::from(source), u64::from(count)) }
+}
+
+/// `elem.drop`.
+///
+/// # Safety
+/// See above.
+pub unsafe fn elem_drop(context: *mut VmContext, segment: u32) {
+    // SAFETY: see above; no reference to the instance is held across this.
+    unsafe { (*(*context).instance.cast::<Instance>()).elem_drop(segment) }
+}

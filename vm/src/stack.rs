@@ -1,0 +1,33 @@
+//! The stack compiled wasm runs on: one mapping per store, a guard below it.
+
+use crate::mapping::{Mapping, PAGE};
+use std::io;
+
+/// Bytes of guard below the stack. Compiled code probes every 64 KiB of a larger frame, so no frame jumps it.
+pub const GUARD_BYTES: usize = 1 << 20;
+
+/// A wasm stack.
+#[derive(Debug)]
+pub struct WasmStack {
+    mapping: Mapping,
+}
+
+impl WasmStack {
+    /// A stack of `bytes` usable bytes (rounded up to pages).
+    pub fn new(bytes: usize) -> io::Result<WasmStack> {
+        let bytes = bytes.max(4 * PAGE).next_multiple_of(PAGE);
+        let mapping = Mapping::reserve(bytes + GUARD_BYTES)?;
+        mapping.open(GUARD_BYTES, bytes)?;
+        Ok(WasmStack { mapping })
+    }
+
+    /// Lowest usable address.
+    pub fn low(&self) -> usize {
+        self.mapping.base() as usize + GUARD_BYTES
+    }
+
+    /// One past the highest usable address; 16-byte aligned.
+    pub fn high(&self) -> usize {
+        self.mapping.base() as usize + self.mapping.length()
+    }
+}

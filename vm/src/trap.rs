@@ -1,0 +1,121 @@
+//! Why a guest stopped: trap codes, and the value that carries a stop through the host's frames.
+
+use std::any::Any;
+use std::fmt;
+
+/// The traps of the core specification (section 4.2, "Runtime Structure") and of the engine, under the names of `wasmtime::Trap`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum TrapCode {
+    /// The wasm stack is used up.
+    StackOverflow = 1,
+    /// An access outside a linear memory.
+    MemoryOutOfBounds = 2,
+    /// A misaligned atomic access.
+    HeapMisaligned = 3,
+    /// An access outside a table.
+    TableOutOfBounds = 4,
+    /// `call_indirect` met a null entry.
+    IndirectCallToNull = 5,
+    /// `call_indirect` met a function of another signature.
+    BadSignature = 6,
+    /// Signed division overflow.
+    IntegerOverflow = 7,
+    /// Division or remainder by zero.
+    IntegerDivisionByZero = 8,
+    /// A float that is NaN or out of range was converted to an integer.
+    BadConversionToInteger = 9,
+    /// `unreachable` was executed.
+    UnreachableCodeReached = 10,
+    /// The deadline passed.
+    Interrupt = 11,
+    /// A null reference where none may be.
+    NullReference = 12,
+}
+
+impl TrapCode {
+    /// All codes, in the order of their numbers.
+    pub const ALL: [TrapCode; 12] = [
+        TrapCode::StackOverflow,
+        TrapCode::MemoryOutOfBounds,
+        TrapCode::HeapMisaligned,
+        TrapCode::TableOutOfBounds,
+        TrapCode::IndirectCallToNull,
+        TrapCode::BadSignature,
+        TrapCode::IntegerOverflow,
+        TrapCode::IntegerDivisionByZero,
+        TrapCode::BadConversionToInteger,
+        TrapCode::UnreachableCodeReached,
+        TrapCode::Interrupt,
+        TrapCode::NullReference,
+    ];
+
+    /// The code of a number, if it is one.
+    pub fn from_number(number: u8) -> Option<TrapCode> {
+        TrapCode::ALL.get((number as usize).checked_sub(1)?).copied()
+    }
+
+    /// The specification's wording, as the spec suite expects it.
+    pub fn message(self) -> &'static str {
+        match self {
+            TrapCode::StackOverflow => "call stack exhausted",
+            TrapCode::MemoryOutOfBounds => "out of bounds memory access",
+            TrapCode::HeapMisaligned => "unaligned atomic",
+            TrapCode::TableOutOfBounds => "undefined element: out of bounds table access",
+            TrapCode::IndirectCallToNull => "uninitialized element",
+            TrapCode::BadSignature => "indirect call type mismatch",
+            TrapCode::IntegerOverflow => "integer overflow",
+            TrapCode::IntegerDivisionByZero => "integer divide by zero",
+            TrapCode::BadConversionToInteger => "invalid conversion to integer",
+            TrapCode::UnreachableCodeReached => "wasm `unreachable` instruction executed",
+            TrapCode::Interrupt => "interrupt",
+            TrapCode::NullReference => "null reference",
+        }
+    }
+}
+
+impl fmt::Display for TrapCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl std::error::Error for TrapCode {}
+
+/// One wasm frame of a backtrace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Function index in its module.
+    pub function: u32,
+    /// The function's name from the name section.
+    pub name: Option<String>,
+    /// Byte offset in the module of the instruction; `None` where it is not known.
+    pub offset: Option<u32>,
+    /// The module's name, if it has one.
+    pub module: Option<String>,
+}
+
+/// Why control leaves wasm otherwise than by returning.
+#[derive(Debug)]
+pub enum Unwind {
+    /// A trap, with the wasm frames at its place, innermost first.
+    Trap {
+        /// What happened.
+        code: TrapCode,
+        /// Where.
+        frames: Vec<Frame>,
+    },
+    /// A host function returned an error; the frames are those below it.
+    Host {
+        /// Its error.
+        error: Box<dyn std::error::Error + Send + Sync>,
+        /// Where.
+        frames: Vec<Frame>,
+    },
+    /// A host function panicked; the payload resumes in the caller of the outermost call.
+    Panic(Box<dyn Any + Send>),
+}
+
+/// Result of running wasm. Boxed, so that the good path returns one register.
+pub type Outcome<T = ()> = Result<T, Box<Unwind>>;

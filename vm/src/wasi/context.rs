@@ -1,0 +1,266 @@
+//! A guest's view of the world, on wasi-common: the builder that fills it and the context that answers.
+
+use super::preview1::answer;
+use super::{Function, Host, Snapshot, Stop};
+use std::io::{Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use wasi_common::WasiCtx;
+use wasi_common::pipe::{ReadPipe, WritePipe};
+use wasi_common::sync::{self, Dir, ambient_authority};
+
+/// One guest's arguments, environment, open files and clocks.
+pub struct Context {
+    inner: WasiCtx,
+}
+
+impl Host for Context {
+    fn call(&mut self, snapshot: Snapshot, function: Function, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop> {
+        answer(&mut self.inner, snapshot, function, memory, arguments)
+    }
+}
+
+/// What could not be given to a guest.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A directory could not be opened.
+    #[error("cannot open directory `{}`: {source}", path.display())]
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// An argument or a variable has a NUL byte, or all of them together exceed 4 GiB.
+    #[error("cannot pass `{text}` to the guest: {reason}")]
+    Text {
+        /// Which.
+        text: String,
+        /// Why.
+        reason: String,
+    },
+    /// The table of open files refused the directory.
+    #[error("cannot give directory `{guest}` to the guest: {reason}")]
+    Table {
+        /// The guest's name of it.
+        guest: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Collects what a guest may see. Starts empty: no arguments, no environment, no directories, stdin at its end, output discarded.
+pub struct Builder {
+    inner: WasiCtx,
+}
+
+impl Default for Builder {
+    fn default() -> Builder {
+        Builder::new()
+    }
+}
+
+impl Builder {
+    /// A guest that sees nothing.
+    pub fn new() -> Builder {
+        Builder { inner: sync::WasiCtxBuilder::new().build() }
+    }
+
+    /// Adds a command line argument; the first is the program's name.
+    ///
+    /// # Errors
+    /// [`BuildError::Text`].
+    pub fn arg(&mut self, arg: &str) -> Result<&mut Builder, BuildError> {
+        self.inner.push_arg(arg).map_err(|error| text_error(arg, &error))?;
+        Ok(self)
+    }
+
+    /// Adds an environment variable.
+    ///
+    /// # Errors
+    /// [`BuildError::Text`].
+    pub fn env(&mut self, name: &str, value: &str) -> Result<&mut Builder, BuildError> {
+        self.inner.push_env(name, value).map_err(|error| text_error(name, &error))?;
+        Ok(self)
+    }
+
+    /// Opens a directory of the host and gives it to the guest under another name, to read and to write.
+    ///
+    /// # Errors
+    /// [`BuildError::Directory`] where it cannot be opened.
+    pub fn preopened_dir(&mut self, host: impl AsRef<Path>, guest: &str) -> Result<&mut Builder, BuildError> {
+        let path = host.as_ref();
+        let dir =
+            Dir::open_ambient_dir(path, ambient_authority()).map_err(|source| BuildError::Directory { path: path.to_owned(), source })?;
+        self.inner
+            .push_preopened_dir(Box::new(sync::dir::Dir::from_cap_std(dir)), guest)
+            .map_err(|error| BuildError::Table { guest: guest.to_owned(), reason: error.to_string() })?;
+        Ok(self)
+    }
+
+    /// The guest reads the host's standard input.
+    pub fn inherit_stdin(&mut self) -> &mut Builder {
+        self.inner.set_stdin(Box::new(sync::stdio::stdin()));
+        self
+    }
+
+    /// The guest writes to the host's standard output.
+    pub fn inherit_stdout(&mut self) -> &mut Builder {
+        self.inner.set_stdout(Box::new(sync::stdio::stdout()));
+        self
+    }
+
+    /// The guest writes to the host's standard error.
+    pub fn inherit_stderr(&mut self) -> &mut Builder {
+        self.inner.set_stderr(Box::new(sync::stdio::stderr()));
+        self
+    }
+
+    /// The guest reads its standard input from a file, a buffer or any other reader.
+    pub fn stdin(&mut self, reader: impl Read + Send + Sync + 'static) -> &mut Builder {
+        self.inner.set_stdin(Box::new(ReadPipe::new(reader)));
+        self
+    }
+
+    /// The guest's standard output goes to a file, a buffer or any other writer.
+    pub fn stdout(&mut self, writer: impl Write + Send + Sync + 'static) -> &mut Builder {
+        self.inner.set_stdout(Box::new(WritePipe::new(writer)));
+        self
+    }
+
+    /// The guest's standard error goes to a file, a buffer or any other writer.
+    pub fn stderr(&mut self, writer: impl Write + Send + Sync + 'static) -> &mut Builder {
+        self.inner.set_stderr(Box::new(WritePipe::new(writer)));
+        self
+    }
+
+    /// Finishes; the builder is empty again.
+    pub fn build(&mut self) -> Context {
+        std::mem::take(self).into_context()
+    }
+
+    fn into_context(self) -> Context {
+        Context { inner: self.inner }
+    }
+}
+
+fn text_error(text: &str, error: &wasi_common::StringArrayError) -> BuildError {
+    BuildError::Text { text: text.to_owned(), reason: error.to_string() }
+}
+
+/// A buffer that collects what a guest writes; clones share it. Bytes beyond its capacity are refused with an I/O error.
+#[derive(Clone, Debug)]
+pub struct OutputBuffer {
+    bytes: Arc<Mutex<Cursor<Vec<u8>>>>,
+    capacity: usize,
+}
+
+impl OutputBuffer {
+    /// An empty buffer for at most `capacity` bytes.
+    pub fn new(capacity: usize) -> OutputBuffer {
+        OutputBuffer { bytes: Arc::default(), capacity }
+    }
+
+    /// What was written so far.
+    pub fn contents(&self) -> Vec<u8> {
+        self.lock().get_ref().clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Cursor<Vec<u8>>> {
+        self.bytes.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl Write for OutputBuffer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let mut cursor = self.lock();
+        let room = self.capacity - cursor.get_ref().len();
+        if room == 0 && !bytes.is_empty() {
+            return Err(std::io::Error::from_raw_os_error(libc::ENOSPC));
+        }
+        cursor.write(&bytes[..bytes.len().min(room)])
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls with arguments that fit in u32.
+    fn call(context: &mut Context, function: Function, memory: &mut [u8], args: &[u64]) -> u32 {
+        context.call(Snapshot::Preview1, function, memory, args).unwrap()
+    }
+
+    fn word(memory: &[u8], at: usize) -> u32 {
+        u32::from_le_bytes(memory[at..at + 4].try_into().unwrap())
+    }
+
+    #[test]
+    fn arguments_and_environment_arrive() {
+        let mut builder = Builder::new();
+        builder.arg("prog").unwrap().arg("-x").unwrap();
+        builder.env("K", "V").unwrap();
+        let mut context = builder.build();
+        let mut memory = vec![0; 1024];
+        assert_eq!(call(&mut context, Function::ArgsSizesGet, &mut memory, &[0, 4]), 0);
+        assert_eq!((word(&memory, 0), word(&memory, 4)), (2, 8));
+        assert_eq!(call(&mut context, Function::ArgsGet, &mut memory, &[16, 64]), 0);
+        assert_eq!(&memory[64..72], b"prog\0-x\0");
+        assert_eq!((word(&memory, 16), word(&memory, 20)), (64, 69));
+        assert_eq!(call(&mut context, Function::EnvironGet, &mut memory, &[16, 64]), 0);
+        assert_eq!(&memory[64..68], b"K=V\0");
+    }
+
+    #[test]
+    fn output_is_collected_and_input_read() {
+        let out = OutputBuffer::new(100);
+        let mut builder = Builder::new();
+        builder.stdin(&b"input"[..]).stdout(out.clone());
+        let mut context = builder.build();
+        let mut memory = vec![0; 1024];
+        memory[0..4].copy_from_slice(&100u32.to_le_bytes());
+        memory[4..8].copy_from_slice(&10u32.to_le_bytes());
+        assert_eq!(call(&mut context, Function::FdRead, &mut memory, &[0, 0, 1, 8]), 0);
+        assert_eq!(word(&memory, 8), 5);
+        memory[4..8].copy_from_slice(&5u32.to_le_bytes());
+        assert_eq!(call(&mut context, Function::FdWrite, &mut memory, &[1, 0, 1, 8]), 0);
+        assert_eq!(out.contents(), b"input");
+        assert_eq!(call(&mut context, Function::FdClose, &mut memory, &[77]), 8, "EBADF");
+    }
+
+    #[test]
+    fn a_directory_is_all_a_guest_sees() {
+        let dir = std::env::temp_dir();
+        let mut builder = Builder::new();
+        builder.preopened_dir(&dir, "/data").unwrap();
+        let mut context = builder.build();
+        let mut memory = vec![0; 1024];
+        assert_eq!(call(&mut context, Function::FdPrestatGet, &mut memory, &[3, 0]), 0);
+        assert_eq!(word(&memory, 4), 5);
+        assert_eq!(call(&mut context, Function::FdPrestatGet, &mut memory, &[4, 0]), 8);
+        memory[100..112].copy_from_slice(b"../etc/passw");
+        let open = [3, 0, 100, 12, 0, 2, 0, 0, 200];
+        assert_ne!(call(&mut context, Function::PathOpen, &mut memory, &open), 0);
+        assert!(matches!(Builder::new().preopened_dir("/no/such/dir", "/"), Err(BuildError::Directory { .. })));
+    }
+
+    #[test]
+    fn exits_and_bad_pointers_stop_the_guest() {
+        let mut context = Builder::new().build();
+        let mut memory = vec![0; 64];
+        for snapshot in Snapshot::ALL {
+            assert!(matches!(context.call(snapshot, Function::ProcExit, &mut memory, &[200]), Err(Stop::Exit(200))));
+            assert!(matches!(
+                context.call(snapshot, Function::RandomGet, &mut memory, &[60, 8]),
+                Err(Stop::Fault { function: "random_get", .. })
+            ));
+        }
+        assert_eq!(call(&mut context, Function::RandomGet, &mut memory, &[0, 64]), 0);
+        assert!(memory.iter().any(|&byte| byte != 0));
+        assert_eq!(call(&mut context, Function::ClockTimeGet, &mut memory, &[0, 1, 0]), 0);
+    }
+}
