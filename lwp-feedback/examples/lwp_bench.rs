@@ -3,10 +3,7 @@
 fn main() {
     let report = lwp_feedback::bench::run();
     if std::env::args().any(|argument| argument == "--json") {
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&report).expect("plain data")
-        );
+        println!("{}", serde_json::to_string_pretty(&report).expect("plain data"));
     } else {
         println!("{report}");
     }

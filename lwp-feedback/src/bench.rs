@@ -69,13 +69,7 @@ pub fn run() -> BenchReport {
 }
 
 fn config(flags: Flags) -> RingConfig {
-    RingConfig {
-        interval1: 0,
-        random_bits: 0,
-        flags,
-        core_id: Some(0),
-        ..RingConfig::default()
-    }
+    RingConfig { interval1: 0, random_bits: 0, flags, core_id: Some(0), ..RingConfig::default() }
 }
 
 fn best(rounds: usize, mut round: impl FnMut() -> f64) -> f64 {
@@ -85,15 +79,9 @@ fn best(rounds: usize, mut round: impl FnMut() -> f64) -> f64 {
 /// A loop with the site's instructions less the same loop without.
 fn site_ns() -> f64 {
     const TURNS: u64 = 20_000_000;
-    let ring = Ring::new(&RingConfig {
-        interval1: INTERVAL_MAX,
-        ..config(Flags::VAL)
-    })
-    .expect("constant sizes are valid");
+    let ring = Ring::new(&RingConfig { interval1: INTERVAL_MAX, ..config(Flags::VAL) }).expect("constant sizes are valid");
     let with_site = best(5, || {
-        ring.control().events[0]
-            .counter
-            .store(INTERVAL_MAX, Ordering::Relaxed);
+        ring.control().events[0].counter.store(INTERVAL_MAX, Ordering::Relaxed);
         let begin = Instant::now();
         // SAFETY: decrements the ring's own counter; the ring outlives the loop, and 20 M turns do not reach its sign.
         unsafe {
@@ -120,9 +108,7 @@ fn site_ns() -> f64 {
     let without = best(5, || {
         let begin = Instant::now();
         // SAFETY: registers only.
-        unsafe {
-            asm!("2:", "dec rcx", "jnz 2b", inout("rcx") TURNS => _, options(nostack, nomem))
-        };
+        unsafe { asm!("2:", "dec rcx", "jnz 2b", inout("rcx") TURNS => _, options(nostack, nomem)) };
         begin.elapsed().as_nanos() as f64
     });
     (with_site - without).max(0.0) / TURNS as f64
@@ -137,15 +123,7 @@ fn store_ns(flags: Flags) -> f64 {
         let begin = Instant::now();
         for i in 0..RECORDS {
             // SAFETY: the ring is alive and this thread is its only producer.
-            unsafe {
-                store_value_sample(
-                    ring.lwpcb(),
-                    0x1000,
-                    SiteClass::Param.imm16(0).into(),
-                    i,
-                    u64::from(i),
-                )
-            };
+            unsafe { store_value_sample(ring.lwpcb(), 0x1000, SiteClass::Param.imm16(0).into(), i, u64::from(i)) };
         }
         let ns = begin.elapsed().as_nanos() as f64 / f64::from(RECORDS);
         consumer.drain(usize::MAX, |_| {});
@@ -155,10 +133,7 @@ fn store_ns(flags: Flags) -> f64 {
 
 fn drain_per_s() -> f64 {
     let ring = Ring::new(&config(Flags::VAL)).expect("constant sizes are valid");
-    let (mut producer, mut consumer) = (
-        ring.producer().expect("new ring"),
-        ring.consumer().expect("new ring"),
-    );
+    let (mut producer, mut consumer) = (ring.producer().expect("new ring"), ring.consumer().expect("new ring"));
     let mut sum = 0u64;
     let ns = best(300, || {
         for i in 0..2000 {
@@ -183,14 +158,9 @@ fn code() -> Arc<CodeMap> {
     let code = CodeMap::new();
     for func in 0..64u32 {
         let start = 0x10_0000 + u64::from(func) * 0x1000;
-        let offsets: Arc<[(u32, u32)]> = (0..16)
-            .map(|site| (site * 0x40, func * 100 + site))
-            .collect();
-        code.insert(
-            start..start + 0x1000,
-            CodeEntry::new(FunctionId { module: 1, func }, 1, Tier::Baseline, offsets),
-        )
-        .expect("disjoint ranges");
+        let offsets: Arc<[(u32, u32)]> = (0..16).map(|site| (site * 0x40, func * 100 + site)).collect();
+        code.insert(start..start + 0x1000, CodeEntry::new(FunctionId { module: 1, func }, 1, Tier::Baseline, offsets))
+            .expect("disjoint ranges");
     }
     Arc::new(code)
 }
@@ -200,35 +170,14 @@ fn record(i: u32) -> Record {
     use crate::layout::EventId;
     let address = 0x10_0000 + u64::from(i % 64) * 0x1000 + u64::from(i / 64 % 8) * 0x40;
     match i % 4 {
-        0 | 1 => Record::new(
-            EventId::VALUE,
-            0,
-            SiteClass::CallTarget.imm16(0),
-            0,
-            address,
-            (i % 5).into(),
-            0,
-        ),
+        0 | 1 => Record::new(EventId::VALUE, 0, SiteClass::CallTarget.imm16(0), 0, address, (i % 5).into(), 0),
         2 => Record::new(EventId::BRANCHES, 0, 0xE000, 0, address, 0x10, 0),
-        _ => Record::new(
-            EventId::DCACHE,
-            0,
-            3 << 13 | 1 << 12,
-            100 + i % 300,
-            address,
-            u64::from(i) * 64,
-            0,
-        ),
+        _ => Record::new(EventId::DCACHE, 0, 3 << 13 | 1 << 12, 100 + i % 300, address, u64::from(i) * 64, 0),
     }
 }
 
 fn monitor() -> Monitor {
-    Monitor::new(
-        MonitorConfig::default(),
-        code(),
-        Arc::new(Profile::default()),
-        Box::new(NoListener),
-    )
+    Monitor::new(MonitorConfig::default(), code(), Arc::new(Profile::default()), Box::new(NoListener))
 }
 
 fn monitor_per_s() -> f64 {
@@ -253,13 +202,7 @@ fn load(producers: usize, per_ms: u32, asleep: bool, length: Duration) -> LoadFi
     let thread = monitor.spawn().expect("a thread can be made");
     let stop = AtomicBool::new(false);
     let rings: Vec<Arc<Ring>> = (0..producers)
-        .map(|_| {
-            Ring::new(&RingConfig {
-                threshold_bytes: 16 << 10,
-                ..config(Flags::VAL | Flags::INT)
-            })
-            .expect("constant sizes are valid")
-        })
+        .map(|_| Ring::new(&RingConfig { threshold_bytes: 16 << 10, ..config(Flags::VAL | Flags::INT) }).expect("constant sizes are valid"))
         .collect();
     for ring in &rings {
         monitor.add_ring(ring.clone()).expect("new ring");
@@ -302,21 +245,9 @@ fn load(producers: usize, per_ms: u32, asleep: bool, length: Duration) -> LoadFi
 impl std::fmt::Display for BenchReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "LWPVAL site, no record due   {:8.2} ns", self.site_ns)?;
-        writeln!(
-            f,
-            "storing a record             {:8.2} ns ({:.2} with time stamp)",
-            self.store_ns, self.store_with_time_stamp_ns
-        )?;
-        writeln!(
-            f,
-            "ring to typed record to tail {:8.1} M records/s",
-            self.drain_per_s / 1e6
-        )?;
-        writeln!(
-            f,
-            "whole monitor path           {:8.1} M records/s",
-            self.monitor_per_s / 1e6
-        )?;
+        writeln!(f, "storing a record             {:8.2} ns ({:.2} with time stamp)", self.store_ns, self.store_with_time_stamp_ns)?;
+        writeln!(f, "ring to typed record to tail {:8.1} M records/s", self.drain_per_s / 1e6)?;
+        writeln!(f, "whole monitor path           {:8.1} M records/s", self.monitor_per_s / 1e6)?;
         for (name, load) in [("bursts", &self.bursts), ("spinning", &self.spinning)] {
             writeln!(
                 f,
@@ -327,11 +258,7 @@ impl std::fmt::Display for BenchReport {
                 load.monitor_cpu * 100.0
             )?;
         }
-        write!(
-            f,
-            "monitor at 100 k records/s   {:8.2} % of a CPU",
-            self.monitor_cpu_at_100k * 100.0
-        )
+        write!(f, "monitor at 100 k records/s   {:8.2} % of a CPU", self.monitor_cpu_at_100k * 100.0)
     }
 }
 

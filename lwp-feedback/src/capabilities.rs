@@ -22,12 +22,7 @@ impl CpuidRegisters {
     /// Executes CPUID.
     pub fn of_this_cpu(leaf: u32) -> Self {
         let result = std::arch::x86_64::__cpuid_count(leaf, 0);
-        Self {
-            eax: result.eax,
-            ebx: result.ebx,
-            ecx: result.ecx,
-            edx: result.edx,
-        }
+        Self { eax: result.eax, ebx: result.ebx, ecx: result.ecx, edx: result.edx }
     }
 }
 
@@ -157,12 +152,7 @@ impl Capabilities {
         let bit = |set: bool, bit: u32| u32::from(set) << bit;
         CpuidRegisters {
             eax: self.enabled,
-            ebx: u32::from_le_bytes([
-                self.cb_quadwords,
-                self.event_bytes,
-                self.max_events,
-                self.event_offset,
-            ]),
+            ebx: u32::from_le_bytes([self.cb_quadwords, self.event_bytes, self.max_events, self.event_offset]),
             ecx: u32::from(self.latency_bits & 31)
                 | bit(self.data_address, 5)
                 | u32::from(self.latency_round_bits & 7) << 6
@@ -181,10 +171,7 @@ impl Capabilities {
         if CpuidRegisters::of_this_cpu(0x8000_0000).eax < 0x8000_001C {
             return None;
         }
-        Self::from_registers(
-            CpuidRegisters::of_this_cpu(0x8000_0001).ecx,
-            CpuidRegisters::of_this_cpu(0x8000_001C),
-        )
+        Self::from_registers(CpuidRegisters::of_this_cpu(0x8000_0001).ecx, CpuidRegisters::of_this_cpu(0x8000_001C))
     }
 
     /// What a thread that may run on either processor can rely on: the features both have, the smaller limits, the larger minimums.
@@ -205,8 +192,7 @@ impl Capabilities {
             latency_round_bits: self.latency_round_bits.max(other.latency_round_bits),
             version: self.version.min(other.version),
             min_buffer: self.min_buffer.max(other.min_buffer),
-            branch_prediction_filter: self.branch_prediction_filter
-                && other.branch_prediction_filter,
+            branch_prediction_filter: self.branch_prediction_filter && other.branch_prediction_filter,
             ip_filter: self.ip_filter && other.ip_filter,
             cache_level_filter: self.cache_level_filter && other.cache_level_filter,
             cache_latency_filter: self.cache_latency_filter && other.cache_latency_filter,
@@ -312,12 +298,7 @@ impl Capabilities2007 {
         let bit = |set: bool, bit: u32| u32::from(set) << bit;
         CpuidRegisters {
             eax: self.enabled & 0x8000_000F | bit(self.extension, 30),
-            ebx: u32::from_le_bytes([
-                self.cb_bytes,
-                self.event_bytes,
-                self.max_events,
-                self.version,
-            ]),
+            ebx: u32::from_le_bytes([self.cb_bytes, self.event_bytes, self.max_events, self.version]),
             ecx: u32::from(self.latency_bits & 31)
                 | bit(self.data_address, 5)
                 | bit(self.cache_level_filter, 30)
@@ -378,47 +359,17 @@ impl LwpCfg {
 mod tests {
     use super::*;
 
-    const FX_LEAF: CpuidRegisters = CpuidRegisters {
-        eax: 0,
-        ebx: 0x8003_2013,
-        ecx: 0x0001_0200,
-        edx: 0x8000_000F,
-    };
+    const FX_LEAF: CpuidRegisters = CpuidRegisters { eax: 0, ebx: 0x8003_2013, ecx: 0x0001_0200, edx: 0x8000_000F };
 
     #[test]
     fn fx8150_dump() {
         let caps = Capabilities::from_registers(0x01C9_BFFF, FX_LEAF).expect("bit 15 is set");
-        assert_eq!(
-            (
-                caps.version,
-                caps.cb_bytes(),
-                caps.event_bytes,
-                caps.event_offset
-            ),
-            (1, 152, 32, 128)
-        );
-        assert_eq!(
-            (caps.max_events, caps.min_buffer_bytes(), caps.latency_cap()),
-            (3, 1024, 0)
-        );
+        assert_eq!((caps.version, caps.cb_bytes(), caps.event_bytes, caps.event_offset), (1, 152, 32, 128));
+        assert_eq!((caps.max_events, caps.min_buffer_bytes(), caps.latency_cap()), (3, 1024, 0));
         assert!(!caps.is_usable(), "the operating system enabled nothing");
-        assert_eq!(
-            Capabilities {
-                enabled: 0x8000_000F,
-                ..caps
-            },
-            Capabilities::FX8150
-        );
-        assert_eq!(
-            Capabilities::FX8150.grantable_flags(),
-            Flags::VAL | Flags::IRE | Flags::BRE | Flags::INT
-        );
-        assert!(
-            !(caps.branch_prediction_filter
-                || caps.ip_filter
-                || caps.cache_level_filter
-                || caps.cache_latency_filter)
-        );
+        assert_eq!(Capabilities { enabled: 0x8000_000F, ..caps }, Capabilities::FX8150);
+        assert_eq!(Capabilities::FX8150.grantable_flags(), Flags::VAL | Flags::IRE | Flags::BRE | Flags::INT);
+        assert!(!(caps.branch_prediction_filter || caps.ip_filter || caps.cache_level_filter || caps.cache_latency_filter));
     }
 
     #[test]
@@ -429,45 +380,17 @@ mod tests {
     #[test]
     fn the_units_leaf() {
         let leaf = Capabilities::UNIT.to_registers();
-        assert_eq!(
-            leaf,
-            CpuidRegisters {
-                eax: 0xE000_007F,
-                ebx: 0x8006_2016,
-                ecx: 0xF001_0330,
-                edx: 0xE000_007F
-            }
-        );
+        assert_eq!(leaf, CpuidRegisters { eax: 0xE000_007F, ebx: 0x8006_2016, ecx: 0xF001_0330, edx: 0xE000_007F });
         assert_eq!(Capabilities::decode(leaf), Capabilities::UNIT);
-        assert_eq!(
-            (
-                Capabilities::UNIT.cb_bytes(),
-                Capabilities::UNIT.latency_cap()
-            ),
-            (176, 65_536 - 16)
-        );
+        assert_eq!((Capabilities::UNIT.cb_bytes(), Capabilities::UNIT.latency_cap()), (176, 65_536 - 16));
     }
 
     #[test]
     fn migration_sets_intersect() {
-        let both = Capabilities::UNIT
-            .intersect(Capabilities::FX8150)
-            .expect("same layout");
-        assert_eq!(
-            (both.available, both.max_events, both.cb_quadwords),
-            (0x8000_000F, 3, 22)
-        );
-        assert_eq!(
-            Capabilities::UNIT.intersect(Capabilities {
-                event_offset: 120,
-                ..Capabilities::UNIT
-            }),
-            None
-        );
-        let old = Capabilities2007::UNIT.intersect(Capabilities2007 {
-            max_events: 2,
-            ..Capabilities2007::UNIT
-        });
+        let both = Capabilities::UNIT.intersect(Capabilities::FX8150).expect("same layout");
+        assert_eq!((both.available, both.max_events, both.cb_quadwords), (0x8000_000F, 3, 22));
+        assert_eq!(Capabilities::UNIT.intersect(Capabilities { event_offset: 120, ..Capabilities::UNIT }), None);
+        let old = Capabilities2007::UNIT.intersect(Capabilities2007 { max_events: 2, ..Capabilities2007::UNIT });
         assert_eq!(old.max_events, 2);
     }
 
@@ -485,10 +408,6 @@ mod tests {
         let cfg = LwpCfg(0x0000_1F05_8000_000E);
         assert_eq!((cfg.core_id(), cfg.vector()), (5, 0x1F));
         assert_eq!(cfg.enabled(0x8000_000F), Some(0x8000_000F));
-        assert_eq!(
-            LwpCfg(0x10).enabled(0x8000_000F),
-            None,
-            "DME is not there: #GP"
-        );
+        assert_eq!(LwpCfg(0x10).enabled(0x8000_000F), None, "DME is not there: #GP");
     }
 }

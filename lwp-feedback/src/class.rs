@@ -89,9 +89,7 @@ mod tests {
         for &class in SiteClass::ALL {
             assert_eq!(SiteClass::from_imm16(class.imm16(200)), Some((class, 200)));
         }
-        let known = (0..=u16::MAX)
-            .filter(|&imm| SiteClass::from_imm16(imm).is_some())
-            .count();
+        let known = (0..=u16::MAX).filter(|&imm| SiteClass::from_imm16(imm).is_some()).count();
         assert_eq!(known, SiteClass::ALL.len() * 256);
     }
 }

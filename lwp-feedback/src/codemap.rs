@@ -74,14 +74,7 @@ pub struct CodeEntry {
 impl CodeEntry {
     /// An entry whose records carry addresses inside their instruction, without inlined code.
     pub fn new(function: FunctionId, version: u32, tier: Tier, offsets: Arc<[(u32, u32)]>) -> Self {
-        Self {
-            function,
-            version,
-            tier,
-            offsets,
-            return_addresses: false,
-            inlined: Arc::from([]),
-        }
+        Self { function, version, tier, offsets, return_addresses: false, inlined: Arc::from([]) }
     }
 
     /// The same, for records that carry return addresses.
@@ -92,12 +85,8 @@ impl CodeEntry {
 
     /// The wasm offset at `code_offset`; before the first mapped offset it is the first one's, without any it is 0.
     fn wasm_offset(&self, code_offset: u32) -> u32 {
-        let after = self
-            .offsets
-            .partition_point(|&(code, _)| code <= code_offset);
-        self.offsets
-            .get(after.saturating_sub(1))
-            .map_or(0, |&(_, wasm)| wasm)
+        let after = self.offsets.partition_point(|&(code, _)| code <= code_offset);
+        self.offsets.get(after.saturating_sub(1)).map_or(0, |&(_, wasm)| wasm)
     }
 }
 
@@ -178,21 +167,9 @@ impl CodeMap {
         if let Some((&other_start, other)) = ranges.range(..end).next_back()
             && other.end > start
         {
-            return Err(CodeMapError::Overlap {
-                start,
-                end,
-                other_start,
-                other_end: other.end,
-            });
+            return Err(CodeMapError::Overlap { start, end, other_start, other_end: other.end });
         }
-        ranges.insert(
-            start,
-            Slot {
-                end,
-                entry: Arc::new(entry),
-                retired: None,
-            },
-        );
+        ranges.insert(start, Slot { end, entry: Arc::new(entry), retired: None });
         drop(ranges);
         self.generation.fetch_add(1, Ordering::Release);
         Ok(())
@@ -202,9 +179,7 @@ impl CodeMap {
     /// until all records written before are drained. `None` when no live range starts there.
     pub fn retire(&self, range: Range<u64>) -> Option<RetireCookie> {
         let mut ranges = self.write();
-        let slot = ranges
-            .get_mut(&range.start)
-            .filter(|slot| slot.end == range.end && slot.retired.is_none())?;
+        let slot = ranges.get_mut(&range.start).filter(|slot| slot.end == range.end && slot.retired.is_none())?;
         let epoch = self.epoch.load(Ordering::Relaxed) + 1;
         slot.retired = Some(epoch);
         self.epoch.store(epoch, Ordering::Release);
@@ -228,8 +203,7 @@ impl CodeMap {
         if epoch <= self.released.load(Ordering::Relaxed) {
             return;
         }
-        self.write()
-            .retain(|_, slot| slot.retired.is_none_or(|retired| retired > epoch));
+        self.write().retain(|_, slot| slot.retired.is_none_or(|retired| retired > epoch));
         self.generation.fetch_add(1, Ordering::Release);
         self.released.fetch_max(epoch, Ordering::AcqRel);
     }
@@ -240,17 +214,10 @@ impl CodeMap {
         let (start, slot, address) = find(&ranges, ip)?;
         let entry = &slot.entry;
         let code_offset = (address - start) as u32;
-        let inlinee = entry
-            .inlined
-            .iter()
-            .rev()
-            .find(|range| (range.start..range.end).contains(&code_offset));
+        let inlinee = entry.inlined.iter().rev().find(|range| (range.start..range.end).contains(&code_offset));
         let func = inlinee.map_or(entry.function.func, |range| range.func);
         Some(Resolved {
-            function: FunctionId {
-                func,
-                ..entry.function
-            },
+            function: FunctionId { func, ..entry.function },
             version: entry.version,
             tier: entry.tier,
             wasm_offset: entry.wasm_offset(code_offset),
@@ -271,22 +238,15 @@ impl CodeMap {
     /// All ranges, ascending: what a record file saves.
     pub fn entries(&self) -> Vec<(Range<u64>, Arc<CodeEntry>)> {
         let ranges = self.read();
-        ranges
-            .iter()
-            .map(|(&start, slot)| (start..slot.end, slot.entry.clone()))
-            .collect()
+        ranges.iter().map(|(&start, slot)| (start..slot.end, slot.entry.clone())).collect()
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<u64, Slot>> {
-        self.ranges
-            .read()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.ranges.read().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<u64, Slot>> {
-        self.ranges
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.ranges.write().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -296,12 +256,10 @@ fn find(ranges: &BTreeMap<u64, Slot>, ip: u64) -> Option<(u64, &Slot, u64)> {
         let (&start, slot) = ranges.range(..=address).next_back()?;
         (address < slot.end).then_some((start, slot, address))
     };
-    containing(ip)
-        .filter(|(_, slot, _)| !slot.entry.return_addresses)
-        .or_else(|| {
-            let before = ip.checked_sub(1)?;
-            containing(before).filter(|(_, slot, _)| slot.entry.return_addresses)
-        })
+    containing(ip).filter(|(_, slot, _)| !slot.entry.return_addresses).or_else(|| {
+        let before = ip.checked_sub(1)?;
+        containing(before).filter(|(_, slot, _)| slot.entry.return_addresses)
+    })
 }
 
 #[cfg(test)]
@@ -311,12 +269,7 @@ mod tests {
     const F: FunctionId = FunctionId { module: 1, func: 4 };
 
     fn entry(version: u32) -> CodeEntry {
-        CodeEntry::new(
-            F,
-            version,
-            Tier::Baseline,
-            Arc::from([(0, 100), (8, 110), (20, 130)]),
-        )
+        CodeEntry::new(F, version, Tier::Baseline, Arc::from([(0, 100), (8, 110), (20, 130)]))
     }
 
     #[test]
@@ -325,14 +278,7 @@ mod tests {
         map.insert(0x1000..0x1020, entry(1)).unwrap();
         let offset = |ip| map.resolve(ip).map(|resolved| resolved.wasm_offset);
         assert_eq!(
-            [
-                offset(0x0FFF),
-                offset(0x1000),
-                offset(0x1007),
-                offset(0x1008),
-                offset(0x101F),
-                offset(0x1020)
-            ],
+            [offset(0x0FFF), offset(0x1000), offset(0x1007), offset(0x1008), offset(0x101F), offset(0x1020)],
             [None, Some(100), Some(100), Some(110), Some(130), None]
         );
     }
@@ -340,55 +286,20 @@ mod tests {
     #[test]
     fn return_addresses_look_one_byte_back() {
         let map = CodeMap::new();
-        map.insert(0x1000..0x1008, entry(1).with_return_addresses())
-            .unwrap();
-        map.insert(0x1008..0x1020, entry(2).with_return_addresses())
-            .unwrap();
-        assert_eq!(
-            map.resolve(0x1008).map(|resolved| resolved.version),
-            Some(1)
-        );
-        assert_eq!(
-            map.resolve(0x1009).map(|resolved| resolved.version),
-            Some(2)
-        );
+        map.insert(0x1000..0x1008, entry(1).with_return_addresses()).unwrap();
+        map.insert(0x1008..0x1020, entry(2).with_return_addresses()).unwrap();
+        assert_eq!(map.resolve(0x1008).map(|resolved| resolved.version), Some(1));
+        assert_eq!(map.resolve(0x1009).map(|resolved| resolved.version), Some(2));
         assert_eq!(map.resolve(0x1000), None);
     }
 
     #[test]
     fn inlined_code_keeps_its_own_function() {
         let map = CodeMap::new();
-        let inlined = Arc::from([
-            InlinedRange {
-                start: 8,
-                end: 20,
-                func: 9,
-            },
-            InlinedRange {
-                start: 10,
-                end: 12,
-                func: 11,
-            },
-        ]);
-        map.insert(
-            0x1000..0x1020,
-            CodeEntry {
-                inlined,
-                ..entry(1)
-            },
-        )
-        .unwrap();
+        let inlined = Arc::from([InlinedRange { start: 8, end: 20, func: 9 }, InlinedRange { start: 10, end: 12, func: 11 }]);
+        map.insert(0x1000..0x1020, CodeEntry { inlined, ..entry(1) }).unwrap();
         let func = |ip| map.resolve(ip).unwrap().function.func;
-        assert_eq!(
-            [
-                func(0x1000),
-                func(0x1008),
-                func(0x100A),
-                func(0x100C),
-                func(0x1014)
-            ],
-            [4, 9, 11, 9, 4]
-        );
+        assert_eq!([func(0x1000), func(0x1008), func(0x100A), func(0x100C), func(0x1014)], [4, 9, 11, 9, 4]);
     }
 
     #[test]
@@ -398,10 +309,7 @@ mod tests {
         let cookie = map.retire(0x1000..0x1020).unwrap();
         assert_eq!(map.retire(0x1000..0x1020), None);
         assert!(map.resolve(0x1008).is_some());
-        assert!(matches!(
-            map.insert(0x1010..0x1030, entry(2)),
-            Err(CodeMapError::Overlap { .. })
-        ));
+        assert!(matches!(map.insert(0x1010..0x1030, entry(2)), Err(CodeMapError::Overlap { .. })));
         map.release(map.retire_epoch() - 1);
         assert!(!map.is_released(cookie));
         map.release(map.retire_epoch());

@@ -5,8 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{
-    BUFFER_SIZE_MASK, COUNTER_MASK, EventId, Filters, Flags, LWPCB_BYTES, MAX_EVENTS, RANDOM_SHIFT,
-    Record, sign_extend_26,
+    BUFFER_SIZE_MASK, COUNTER_MASK, EventId, Filters, Flags, LWPCB_BYTES, MAX_EVENTS, RANDOM_SHIFT, Record, sign_extend_26,
 };
 
 /// A field that the other generation has no place for.
@@ -22,19 +21,11 @@ pub struct ConvertError {
 }
 
 fn to_2007(field: &'static str, value: u64) -> ConvertError {
-    ConvertError {
-        field,
-        value,
-        target: "2007",
-    }
+    ConvertError { field, value, target: "2007" }
 }
 
 fn to_final(field: &'static str, value: u64) -> ConvertError {
-    ConvertError {
-        field,
-        value,
-        target: "final",
-    }
+    ConvertError { field, value, target: "final" }
 }
 
 /// A 2007 record (1 instructions, 2 branches, 3 DCache misses) as a final one (2, 3, 4).
@@ -123,10 +114,7 @@ impl ControlBlock {
             tail: dword(bytes, 64),
             user: [quadword(bytes, 72), quadword(bytes, 80)],
             events: std::array::from_fn(|index| {
-                (
-                    sign_extend_26(dword(bytes, 128 + 8 * index)),
-                    sign_extend_26(dword(bytes, 132 + 8 * index)),
-                )
+                (sign_extend_26(dword(bytes, 128 + 8 * index)), sign_extend_26(dword(bytes, 132 + 8 * index)))
             }),
         }
     }
@@ -134,16 +122,8 @@ impl ControlBlock {
     /// The 176 bytes; reserved fields are 0.
     pub fn to_bytes(&self) -> [u8; LWPCB_BYTES as usize] {
         let mut bytes = [0; LWPCB_BYTES as usize];
-        let size_random =
-            self.buffer_bytes & BUFFER_SIZE_MASK | u32::from(self.random_bits) << RANDOM_SHIFT;
-        for (at, value) in [
-            (0, self.flags),
-            (4, size_random),
-            (16, self.head),
-            (32, self.threshold),
-            (36, self.filters),
-            (64, self.tail),
-        ] {
+        let size_random = self.buffer_bytes & BUFFER_SIZE_MASK | u32::from(self.random_bits) << RANDOM_SHIFT;
+        for (at, value) in [(0, self.flags), (4, size_random), (16, self.head), (32, self.threshold), (36, self.filters), (64, self.tail)] {
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
         }
         let quadwords = [
@@ -176,10 +156,7 @@ impl ControlBlock {
         if only_final != 0 {
             return Err(to_2007("Filters", only_final.into()));
         }
-        for (field, value) in [
-            ("user quadword 0", self.user[0]),
-            ("user quadword 1", self.user[1]),
-        ] {
+        for (field, value) in [("user quadword 0", self.user[0]), ("user quadword 1", self.user[1])] {
             if value != 0 {
                 return Err(to_2007(field, value));
             }
@@ -190,11 +167,7 @@ impl ControlBlock {
             if flags.bits() & 1 << event != 0 {
                 let period = (interval.max(0) as u32) + 1;
                 let counter = if counter < 0 { 0 } else { counter as u32 + 1 };
-                selectors.push(Selector {
-                    event: event as u8 - 1,
-                    interval: period,
-                    counter,
-                });
+                selectors.push(Selector { event: event as u8 - 1, interval: period, counter });
             }
         }
         Ok(ControlBlock2007 {
@@ -284,10 +257,7 @@ impl ControlBlock2007 {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::bytes(self.selectors.len()));
         bytes.extend(self.flags.to_le_bytes());
-        bytes.extend(
-            (self.buffer_bytes & BUFFER_SIZE_MASK | u32::from(self.random_bits) << RANDOM_SHIFT)
-                .to_le_bytes(),
-        );
+        bytes.extend((self.buffer_bytes & BUFFER_SIZE_MASK | u32::from(self.random_bits) << RANDOM_SHIFT).to_le_bytes());
         bytes.extend(self.buffer_base.to_le_bytes());
         bytes.extend(self.head.to_le_bytes());
         bytes.extend(self.tail.to_le_bytes());
@@ -295,9 +265,7 @@ impl ControlBlock2007 {
         bytes.extend(self.threshold.to_le_bytes());
         bytes.extend(self.filters.to_le_bytes());
         for selector in &self.selectors {
-            bytes.extend(
-                (selector.interval & COUNTER_MASK | u32::from(selector.event) << 26).to_le_bytes(),
-            );
+            bytes.extend((selector.interval & COUNTER_MASK | u32::from(selector.event) << 26).to_le_bytes());
             bytes.extend((selector.counter & COUNTER_MASK).to_le_bytes());
         }
         bytes
@@ -308,10 +276,7 @@ impl ControlBlock2007 {
     pub fn to_final(&self) -> Result<ControlBlock, ConvertError> {
         let rest = self.filters & !0x1FFF;
         if rest != 0 {
-            return Err(to_final(
-                if rest >> 31 == 1 { "NDB" } else { "Filters" },
-                rest.into(),
-            ));
+            return Err(to_final(if rest >> 31 == 1 { "NDB" } else { "Filters" }, rest.into()));
         }
         let mut block = ControlBlock {
             flags: self.flags & Flags::INT.bits(),
@@ -321,8 +286,7 @@ impl ControlBlock2007 {
             head: self.head,
             missed_events: self.missed_events,
             threshold: self.threshold,
-            filters: self.filters
-                & (Filters::MIN_LATENCY | Filters::from_bits_retain(0x1F00)).bits(),
+            filters: self.filters & (Filters::MIN_LATENCY | Filters::from_bits_retain(0x1F00)).bits(),
             tail: self.tail,
             ..ControlBlock::default()
         };
@@ -336,17 +300,13 @@ impl ControlBlock2007 {
             }
             block.flags |= 1 << event;
             // 26 unsigned bits there, 25 here.
-            for (field, value) in [
-                ("EventInterval", selector.interval),
-                ("EventCounter", selector.counter),
-            ] {
+            for (field, value) in [("EventInterval", selector.interval), ("EventCounter", selector.counter)] {
                 if value > 1 << 25 {
                     return Err(to_final(field, value.into()));
                 }
             }
             let less_one = |value: u32| value.saturating_sub(1) as i32;
-            block.events[event as usize - 1] =
-                (less_one(selector.interval), less_one(selector.counter));
+            block.events[event as usize - 1] = (less_one(selector.interval), less_one(selector.counter));
         }
         Ok(block)
     }
@@ -365,26 +325,13 @@ mod tests {
             assert_eq!(record_to_2007(&new), Ok(old));
         }
         for id in [0, 4, 255] {
-            assert_eq!(
-                record_from_2007(&Record::new(EventId(id), 0, 0, 0, 0, 0, 0))
-                    .unwrap_err()
-                    .field,
-                "EventId"
-            );
+            assert_eq!(record_from_2007(&Record::new(EventId(id), 0, 0, 0, 0, 0, 0)).unwrap_err().field, "EventId");
         }
         for id in [0, 1, 5, 6, 255] {
-            assert_eq!(
-                record_to_2007(&Record::new(EventId(id), 0, 0, 0, 0, 0, 0))
-                    .unwrap_err()
-                    .field,
-                "EventId"
-            );
+            assert_eq!(record_to_2007(&Record::new(EventId(id), 0, 0, 0, 0, 0, 0)).unwrap_err().field, "EventId");
         }
         let fused = Record::new(EventId::BRANCHES, 0, 1 << 12, 0, 0, 0, 0);
-        assert_eq!(
-            record_to_2007(&fused).unwrap_err().to_string(),
-            "FUS = 0x1 cannot be expressed in the 2007 generation"
-        );
+        assert_eq!(record_to_2007(&fused).unwrap_err().to_string(), "FUS = 0x1 cannot be expressed in the 2007 generation");
     }
 
     #[test]
@@ -398,65 +345,18 @@ mod tests {
             missed_events: 5,
             threshold: 2048,
             filters: 0x1F10,
-            selectors: vec![
-                Selector {
-                    event: 1,
-                    interval: 100,
-                    counter: 7,
-                },
-                Selector {
-                    event: 3,
-                    interval: 5,
-                    counter: 0,
-                },
-            ],
+            selectors: vec![Selector { event: 1, interval: 100, counter: 7 }, Selector { event: 3, interval: 5, counter: 0 }],
             ..ControlBlock2007::default()
         };
-        assert_eq!(
-            ControlBlock2007::from_bytes(&old.to_bytes()),
-            Some(old.clone())
-        );
+        assert_eq!(ControlBlock2007::from_bytes(&old.to_bytes()), Some(old.clone()));
         let new = old.to_final().unwrap();
-        assert_eq!(
-            (new.flags, new.events[1], new.events[3]),
-            (0b10100, (99, 6), (4, 0))
-        );
+        assert_eq!((new.flags, new.events[1], new.events[3]), (0b10100, (99, 6), (4, 0)));
         assert_eq!(ControlBlock::from_bytes(&new.to_bytes()), new);
         let back = new.to_2007().unwrap();
-        assert_eq!(
-            (back.selectors[0], back.selectors[1].interval),
-            (old.selectors[0], 5)
-        );
-        assert_eq!(
-            ControlBlock2007 {
-                filters: 1 << 31,
-                ..old
-            }
-            .to_final()
-            .unwrap_err()
-            .field,
-            "NDB"
-        );
-        assert_eq!(
-            ControlBlock {
-                flags: 1 << 1,
-                ..new.clone()
-            }
-            .to_2007()
-            .unwrap_err()
-            .field,
-            "Flags"
-        );
-        assert_eq!(
-            ControlBlock {
-                filters: 1 << 27,
-                ..new
-            }
-            .to_2007()
-            .unwrap_err()
-            .field,
-            "Filters"
-        );
+        assert_eq!((back.selectors[0], back.selectors[1].interval), (old.selectors[0], 5));
+        assert_eq!(ControlBlock2007 { filters: 1 << 31, ..old }.to_final().unwrap_err().field, "NDB");
+        assert_eq!(ControlBlock { flags: 1 << 1, ..new.clone() }.to_2007().unwrap_err().field, "Flags");
+        assert_eq!(ControlBlock { filters: 1 << 27, ..new }.to_2007().unwrap_err().field, "Filters");
         assert_eq!(ControlBlock2007::from_bytes(&[0; 39]), None);
     }
 }

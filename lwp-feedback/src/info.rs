@@ -40,14 +40,10 @@ fn brand() -> String {
     if CpuidRegisters::of_this_cpu(0x8000_0000).eax >= 0x8000_0004 {
         for leaf in 0x8000_0002..=0x8000_0004 {
             let CpuidRegisters { eax, ebx, ecx, edx } = CpuidRegisters::of_this_cpu(leaf);
-            [eax, ebx, ecx, edx]
-                .iter()
-                .for_each(|register| bytes.extend(register.to_le_bytes()));
+            [eax, ebx, ecx, edx].iter().for_each(|register| bytes.extend(register.to_le_bytes()));
         }
     }
-    String::from_utf8_lossy(&bytes)
-        .trim_matches(['\0', ' '])
-        .to_owned()
+    String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned()
 }
 
 /// Opens (and closes) a hardware counter of this thread, as a source of samples would.
@@ -70,36 +66,23 @@ fn hardware_counter() -> Result<(), std::io::Error> {
 pub fn collect() -> Info {
     let max = CpuidRegisters::of_this_cpu(0x8000_0000).eax;
     let leaf = |number| {
-        if max >= number {
-            CpuidRegisters::of_this_cpu(number)
-        } else {
-            CpuidRegisters::default()
-        }
+        if max >= number { CpuidRegisters::of_this_cpu(number) } else { CpuidRegisters::default() }
     };
     let lwp_bit = leaf(0x8000_0001).ecx & LEAF1_ECX_LWP != 0;
     let leaf_8000_001c = leaf(0x8000_001C);
     let xcr0 = native::xcr0();
-    let source = |name: &str, available: bool, detail: String| SourceInfo {
-        name: name.into(),
-        available,
-        detail,
-    };
+    let source = |name: &str, available: bool, detail: String| SourceInfo { name: name.into(), available, detail };
     let native_detail = if native::available() {
         "the processor's own instructions".to_owned()
     } else if !lwp_bit {
-        "CPUID 8000_0001 ECX[15] is 0: this processor has no LWP (only AMD family 15h had it)"
-            .to_owned()
+        "CPUID 8000_0001 ECX[15] is 0: this processor has no LWP (only AMD family 15h had it)".to_owned()
     } else if leaf_8000_001c.eax & 1 == 0 {
         "the operating system has not enabled LWP (CPUID 8000_001C EAX[0] is 0)".to_owned()
     } else {
         "the operating system does not save LWP state (XCR0[62] is 0)".to_owned()
     };
     let perf = match hardware_counter() {
-        Ok(()) => source(
-            "perf",
-            false,
-            "hardware counters work; turning their samples into records is not built yet".into(),
-        ),
+        Ok(()) => source("perf", false, "hardware counters work; turning their samples into records is not built yet".into()),
         Err(error) => source("perf", false, format!("no hardware counter: {error}")),
     };
     Info {
@@ -109,16 +92,8 @@ pub fn collect() -> Info {
         xcr0,
         unit: Capabilities::UNIT,
         sources: vec![
-            source(
-                "inline",
-                true,
-                "generated code writes the records itself".into(),
-            ),
-            source(
-                "trap",
-                true,
-                "LWP instructions are executed by a SIGILL handler, about 10 us each".into(),
-            ),
+            source("inline", true, "generated code writes the records itself".into()),
+            source("trap", true, "LWP instructions are executed by a SIGILL handler, about 10 us each".into()),
             source("native", native::available(), native_detail),
             perf,
             source("replay", true, "saved record files".into()),
@@ -130,24 +105,11 @@ impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CpuidRegisters { eax, ebx, ecx, edx } = self.leaf_8000_001c;
         writeln!(f, "processor  {}", self.processor)?;
-        writeln!(
-            f,
-            "LWP bit    {}",
-            if self.lwp_bit { "set" } else { "clear" }
-        )?;
-        writeln!(
-            f,
-            "8000_001C  EAX={eax:08x} EBX={ebx:08x} ECX={ecx:08x} EDX={edx:08x}"
-        )?;
+        writeln!(f, "LWP bit    {}", if self.lwp_bit { "set" } else { "clear" })?;
+        writeln!(f, "8000_001C  EAX={eax:08x} EBX={ebx:08x} ECX={ecx:08x} EDX={edx:08x}")?;
         writeln!(f, "XCR0       {:#x}", self.xcr0)?;
         for source in &self.sources {
-            writeln!(
-                f,
-                "{:<10} {:<3} {}",
-                source.name,
-                if source.available { "yes" } else { "no" },
-                source.detail
-            )?;
+            writeln!(f, "{:<10} {:<3} {}", source.name, if source.available { "yes" } else { "no" }, source.detail)?;
         }
         Ok(())
     }
@@ -160,11 +122,7 @@ mod tests {
     #[test]
     fn every_source_says_yes_or_why_not() {
         let info = collect();
-        let names: Vec<&str> = info
-            .sources
-            .iter()
-            .map(|source| source.name.as_str())
-            .collect();
+        let names: Vec<&str> = info.sources.iter().map(|source| source.name.as_str()).collect();
         assert_eq!(names, ["inline", "trap", "native", "perf", "replay"]);
         assert!(info.sources.iter().all(|source| !source.detail.is_empty()));
         assert_eq!(info.sources[2].available, native::available());

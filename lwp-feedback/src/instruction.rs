@@ -180,11 +180,7 @@ impl Xop {
 }
 
 fn check(register: u8) -> Result<(), EncodeError> {
-    if register < 16 {
-        Ok(())
-    } else {
-        Err(EncodeError::Register(register))
-    }
+    if register < 16 { Ok(()) } else { Err(EncodeError::Register(register)) }
 }
 
 impl LwpInstruction {
@@ -192,32 +188,10 @@ impl LwpInstruction {
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         let mut bytes = Vec::with_capacity(15);
         match *self {
-            Self::Llwpcb { register, wide } => Xop {
-                map: 9,
-                digit: 0,
-                wide,
-                vvvv: 0,
-            }
-            .register(&mut bytes, register)?,
-            Self::Slwpcb { register, wide } => Xop {
-                map: 9,
-                digit: 1,
-                wide,
-                vvvv: 0,
-            }
-            .register(&mut bytes, register)?,
-            Self::Lwpins {
-                first,
-                wide,
-                operand,
-                imm,
-            } => encode_programmed(&mut bytes, 0, first, wide, operand, imm)?,
-            Self::Lwpval {
-                first,
-                wide,
-                operand,
-                imm,
-            } => encode_programmed(&mut bytes, 1, first, wide, operand, imm)?,
+            Self::Llwpcb { register, wide } => Xop { map: 9, digit: 0, wide, vvvv: 0 }.register(&mut bytes, register)?,
+            Self::Slwpcb { register, wide } => Xop { map: 9, digit: 1, wide, vvvv: 0 }.register(&mut bytes, register)?,
+            Self::Lwpins { first, wide, operand, imm } => encode_programmed(&mut bytes, 0, first, wide, operand, imm)?,
+            Self::Lwpval { first, wide, operand, imm } => encode_programmed(&mut bytes, 1, first, wide, operand, imm)?,
         }
         if bytes.len() > 15 {
             return Err(EncodeError::TooLong(bytes.len()));
@@ -231,54 +205,20 @@ impl LwpInstruction {
         let instruction = decoder.decode();
         let first = || number(instruction.op0_register());
         let operand = || match instruction.op1_kind() {
-            OpKind::Register => Some(RegisterOrMemory::Register(number(
-                instruction.op1_register(),
-            )?)),
+            OpKind::Register => Some(RegisterOrMemory::Register(number(instruction.op1_register())?)),
             OpKind::Memory => memory_operand(&instruction, bitness).map(RegisterOrMemory::Memory),
             _ => None,
         };
         let imm = instruction.immediate32();
         let decoded = match instruction.code() {
-            Code::XOP_Llwpcb_r32 => Self::Llwpcb {
-                register: first()?,
-                wide: false,
-            },
-            Code::XOP_Llwpcb_r64 => Self::Llwpcb {
-                register: first()?,
-                wide: true,
-            },
-            Code::XOP_Slwpcb_r32 => Self::Slwpcb {
-                register: first()?,
-                wide: false,
-            },
-            Code::XOP_Slwpcb_r64 => Self::Slwpcb {
-                register: first()?,
-                wide: true,
-            },
-            Code::XOP_Lwpins_r32_rm32_imm32 => Self::Lwpins {
-                first: first()?,
-                wide: false,
-                operand: operand()?,
-                imm,
-            },
-            Code::XOP_Lwpins_r64_rm32_imm32 => Self::Lwpins {
-                first: first()?,
-                wide: true,
-                operand: operand()?,
-                imm,
-            },
-            Code::XOP_Lwpval_r32_rm32_imm32 => Self::Lwpval {
-                first: first()?,
-                wide: false,
-                operand: operand()?,
-                imm,
-            },
-            Code::XOP_Lwpval_r64_rm32_imm32 => Self::Lwpval {
-                first: first()?,
-                wide: true,
-                operand: operand()?,
-                imm,
-            },
+            Code::XOP_Llwpcb_r32 => Self::Llwpcb { register: first()?, wide: false },
+            Code::XOP_Llwpcb_r64 => Self::Llwpcb { register: first()?, wide: true },
+            Code::XOP_Slwpcb_r32 => Self::Slwpcb { register: first()?, wide: false },
+            Code::XOP_Slwpcb_r64 => Self::Slwpcb { register: first()?, wide: true },
+            Code::XOP_Lwpins_r32_rm32_imm32 => Self::Lwpins { first: first()?, wide: false, operand: operand()?, imm },
+            Code::XOP_Lwpins_r64_rm32_imm32 => Self::Lwpins { first: first()?, wide: true, operand: operand()?, imm },
+            Code::XOP_Lwpval_r32_rm32_imm32 => Self::Lwpval { first: first()?, wide: false, operand: operand()?, imm },
+            Code::XOP_Lwpval_r64_rm32_imm32 => Self::Lwpval { first: first()?, wide: true, operand: operand()?, imm },
             _ => return None,
         };
         Some((decoded, instruction.len()))
@@ -294,12 +234,7 @@ fn encode_programmed(
     imm: u32,
 ) -> Result<(), EncodeError> {
     check(first)?;
-    let xop = Xop {
-        map: 0xA,
-        digit,
-        wide,
-        vvvv: first,
-    };
+    let xop = Xop { map: 0xA, digit, wide, vvvv: first };
     match operand {
         RegisterOrMemory::Register(register) => xop.register(bytes, register)?,
         RegisterOrMemory::Memory(memory) => xop.memory(bytes, &memory)?,
@@ -309,8 +244,7 @@ fn encode_programmed(
 }
 
 fn number(register: Register) -> Option<u8> {
-    (register.is_gpr32() || register.is_gpr64() || register.is_gpr16())
-        .then(|| register.number() as u8)
+    (register.is_gpr32() || register.is_gpr64() || register.is_gpr16()).then(|| register.number() as u8)
 }
 
 fn memory_operand(instruction: &iced_x86::Instruction, bitness: u32) -> Option<Memory> {
@@ -322,35 +256,18 @@ fn memory_operand(instruction: &iced_x86::Instruction, bitness: u32) -> Option<M
     let base = instruction.memory_base();
     if matches!(base, Register::RIP | Register::EIP) {
         // iced gives the target; the encoded displacement is relative to the instruction's end.
-        let displacement = (instruction
-            .memory_displacement64()
-            .wrapping_sub(instruction.next_ip())) as i32;
-        return Some(Memory {
-            displacement,
-            rip: true,
-            segment,
-            address32: base == Register::EIP,
-            ..Memory::default()
-        });
+        let displacement = (instruction.memory_displacement64().wrapping_sub(instruction.next_ip())) as i32;
+        return Some(Memory { displacement, rip: true, segment, address32: base == Register::EIP, ..Memory::default() });
     }
     let index = instruction.memory_index();
     let any = if base == Register::None { index } else { base };
     Some(Memory {
-        base: if base == Register::None {
-            None
-        } else {
-            Some(number(base)?)
-        },
-        index: if index == Register::None {
-            None
-        } else {
-            Some((number(index)?, instruction.memory_index_scale() as u8))
-        },
+        base: if base == Register::None { None } else { Some(number(base)?) },
+        index: if index == Register::None { None } else { Some((number(index)?, instruction.memory_index_scale() as u8)) },
         displacement: instruction.memory_displacement64() as i32,
         rip: false,
         segment,
-        address32: bitness == 64
-            && (any.is_gpr32() || (any == Register::None && instruction.memory_displ_size() == 4)),
+        address32: bitness == 64 && (any.is_gpr32() || (any == Register::None && instruction.memory_displ_size() == 4)),
     })
 }
 

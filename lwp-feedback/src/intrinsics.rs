@@ -40,11 +40,7 @@ pub unsafe fn __llwpcb(lwpcb: *mut std::ffi::c_void) {
         // SAFETY: native, and the caller's contract.
         unsafe { native::llwpcb(lwpcb as u64) };
     } else {
-        executed(
-            "__llwpcb",
-            with_unit(false, |unit| unit.llwpcb(lwpcb as u64)),
-            0,
-        );
+        executed("__llwpcb", with_unit(false, |unit| unit.llwpcb(lwpcb as u64)), 0);
     }
 }
 
@@ -91,25 +87,12 @@ pub fn __lwpval64<const FLAGS: u32>(data2: u64, data1: u32) {
 
 /// LWPINS in this thread's unit, with the address its record shall carry. Returns 1 when the ring was full.
 pub fn lwpins_in_unit(ip: u64, data2: u64, data1: u32, flags: u32) -> u8 {
-    executed(
-        "__lwpins",
-        with_unit(false, |unit| {
-            unit.lwpins(ip, data2, Operand::Value(data1), flags)
-        }),
-        false,
-    )
-    .into()
+    executed("__lwpins", with_unit(false, |unit| unit.lwpins(ip, data2, Operand::Value(data1), flags)), false).into()
 }
 
 /// LWPVAL in this thread's unit, with the address its record shall carry.
 pub fn lwpval_in_unit(ip: u64, data2: u64, data1: u32, flags: u32) {
-    executed(
-        "__lwpval",
-        with_unit(false, |unit| {
-            unit.lwpval(ip, data2, Operand::Value(data1), flags)
-        }),
-        false,
-    );
+    executed("__lwpval", with_unit(false, |unit| unit.lwpval(ip, data2, Operand::Value(data1), flags)), false);
 }
 
 #[cfg(test)]
@@ -154,9 +137,6 @@ mod tests {
         assert_eq!(lwpcb.buffer_head_offset.load(Relaxed), 448);
         // SAFETY: the ring is alive and initialised; it is read as the unit left it.
         let first = unsafe { ring.as_ptr().add(4093).read_volatile() };
-        assert_eq!(
-            (first.event_id(), first.flags(), first.data2()),
-            (EventId::PROGRAMMED, 0x4567, 0xdead_beef)
-        );
+        assert_eq!((first.event_id(), first.flags(), first.data2()), (EventId::PROGRAMMED, 0x4567, 0xdead_beef));
     }
 }

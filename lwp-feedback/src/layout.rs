@@ -119,9 +119,7 @@ lwpcb_layout! {
     events: [EventSlot; 6], 128, EVENTS;
 }
 
-const _: () = assert!(
-    std::mem::offset_of!(Lwpcb, events) + 6 * size_of::<EventSlot>() == LWPCB_BYTES as usize
-);
+const _: () = assert!(std::mem::offset_of!(Lwpcb, events) + 6 * size_of::<EventSlot>() == LWPCB_BYTES as usize);
 
 bitflags::bitflags! {
     /// The Flags dword: bit n enables EventId n.
@@ -250,22 +248,9 @@ const _: () = assert!(size_of::<Record>() == RECORD_BYTES as usize);
 
 impl Record {
     /// Puts a record together.
-    pub fn new(
-        event: EventId,
-        core: u8,
-        flags: u16,
-        data1: u32,
-        address: u64,
-        data2: u64,
-        tsc: u64,
-    ) -> Self {
-        let first = u64::from(event.0)
-            | u64::from(core) << 8
-            | u64::from(flags) << 16
-            | u64::from(data1) << 32;
-        Self {
-            words: [first, address, data2, tsc],
-        }
+    pub fn new(event: EventId, core: u8, flags: u16, data1: u32, address: u64, data2: u64, tsc: u64) -> Self {
+        let first = u64::from(event.0) | u64::from(core) << 8 | u64::from(flags) << 16 | u64::from(data1) << 32;
+        Self { words: [first, address, data2, tsc] }
     }
 
     /// Byte 0.
@@ -343,24 +328,12 @@ mod tests {
         assert_eq!(offset::EVENT1_INTERVAL, 128);
         assert_eq!(offset::EVENT1_COUNTER, 132);
         assert_eq!((offset::USER0, offset::USER1), (72, 80));
-        assert_eq!(
-            offset::BUFFER_TAIL / 64 - offset::BUFFER_HEAD / 64,
-            1,
-            "head and tail in different lines"
-        );
+        assert_eq!(offset::BUFFER_TAIL / 64 - offset::BUFFER_HEAD / 64, 1, "head and tail in different lines");
     }
 
     #[test]
     fn record_bytes_round_trip() {
-        let record = Record::new(
-            EventId::PROGRAMMED,
-            7,
-            0x4567,
-            31,
-            0x1122_3344_5566_7788,
-            0xdead_beef,
-            9,
-        );
+        let record = Record::new(EventId::PROGRAMMED, 7, 0x4567, 31, 0x1122_3344_5566_7788, 0xdead_beef, 9);
         let bytes = record.to_bytes();
         assert_eq!(&bytes[..8], &[255, 7, 0x67, 0x45, 31, 0, 0, 0]);
         assert_eq!(Record::from_bytes(&bytes), record);

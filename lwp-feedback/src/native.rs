@@ -20,9 +20,7 @@ pub fn xcr0() -> u64 {
     }
     let (low, high): (u32, u32);
     // SAFETY: OSXSAVE says that XGETBV works at any privilege level.
-    unsafe {
-        asm!("xgetbv", in("ecx") 0, out("eax") low, out("edx") high, options(nomem, nostack))
-    };
+    unsafe { asm!("xgetbv", in("ecx") 0, out("eax") low, out("edx") high, options(nomem, nostack)) };
     u64::from(high) << 32 | u64::from(low)
 }
 
@@ -93,42 +91,13 @@ mod tests {
 
     #[test]
     fn the_bytes_above_are_the_instructions_they_name() {
-        let decode =
-            |bytes: &[u8]| LwpInstruction::decode(bytes, 64).map(|(instruction, _)| instruction);
-        assert_eq!(
-            decode(&[0x8f, 0xe9, 0xf8, 0x12, 0xc0]),
-            Some(LwpInstruction::Llwpcb {
-                register: 0,
-                wide: true
-            })
-        );
-        assert_eq!(
-            decode(&[0x8f, 0xe9, 0xf8, 0x12, 0xc8]),
-            Some(LwpInstruction::Slwpcb {
-                register: 0,
-                wide: true
-            })
-        );
+        let decode = |bytes: &[u8]| LwpInstruction::decode(bytes, 64).map(|(instruction, _)| instruction);
+        assert_eq!(decode(&[0x8f, 0xe9, 0xf8, 0x12, 0xc0]), Some(LwpInstruction::Llwpcb { register: 0, wide: true }));
+        assert_eq!(decode(&[0x8f, 0xe9, 0xf8, 0x12, 0xc8]), Some(LwpInstruction::Slwpcb { register: 0, wide: true }));
         let (first, wide, operand, imm) = (0, true, Register(1), 0x1234_5678);
         let with_imm = |modrm| [0x8f, 0xea, 0xf8, 0x12, modrm, 0x78, 0x56, 0x34, 0x12];
-        assert_eq!(
-            decode(&with_imm(0xc1)),
-            Some(LwpInstruction::Lwpins {
-                first,
-                wide,
-                operand,
-                imm
-            })
-        );
-        assert_eq!(
-            decode(&with_imm(0xc9)),
-            Some(LwpInstruction::Lwpval {
-                first,
-                wide,
-                operand,
-                imm
-            })
-        );
+        assert_eq!(decode(&with_imm(0xc1)), Some(LwpInstruction::Lwpins { first, wide, operand, imm }));
+        assert_eq!(decode(&with_imm(0xc9)), Some(LwpInstruction::Lwpval { first, wide, operand, imm }));
     }
 
     #[test]

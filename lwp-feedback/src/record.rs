@@ -210,13 +210,7 @@ impl DcacheMiss<'_> {
 /// One line: event, core, address, and what the event has to say.
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:<12} core {:<3} ip {:#x}",
-            self.event_id().to_string(),
-            self.core_id(),
-            self.address()
-        )?;
+        write!(f, "{:<12} core {:<3} ip {:#x}", self.event_id().to_string(), self.core_id(), self.address())?;
         let imm = |f: &mut fmt::Formatter<'_>, imm16: u16| match SiteClass::from_imm16(imm16) {
             Some((class, 0)) => write!(f, " {class}"),
             Some((class, detail)) => write!(f, " {class}[{detail}]"),
@@ -251,13 +245,7 @@ impl fmt::Display for Record {
             }
             Typed::Instruction(_) | Typed::CoreClocks(_) | Typed::RefClocks(_) => {}
             Typed::Unknown(record) => {
-                write!(
-                    f,
-                    " flags {:#x} data1 {:#x} data2 {:#x}",
-                    record.flags(),
-                    record.data1(),
-                    record.data2()
-                )?;
+                write!(f, " flags {:#x} data1 {:#x} data2 {:#x}", record.flags(), record.data1(), record.data2())?;
             }
         }
         if self.tsc() != 0 {
@@ -274,50 +262,24 @@ mod tests {
     #[test]
     fn views_read_their_fields() {
         let branch = Record::new(EventId::BRANCHES, 1, 0xA000, 0, 0x10, 0x20, 0);
-        let Typed::Branch(view) = branch.typed() else {
-            panic!("{branch}")
-        };
+        let Typed::Branch(view) = branch.typed() else { panic!("{branch}") };
         assert_eq!(
-            (
-                view.taken(),
-                view.predicted(),
-                view.prediction_valid(),
-                view.fused(),
-                view.target()
-            ),
+            (view.taken(), view.predicted(), view.prediction_valid(), view.fused(), view.target()),
             (true, false, true, false, 0x20)
         );
         assert!(std::ptr::eq(view.record(), &branch));
         let miss = Record::new(EventId::DCACHE, 1, 3 << 13 | 1 << 12, 400, 0x10, 0x7000, 0);
-        let Typed::Dcache(view) = miss.typed() else {
-            panic!("{miss}")
-        };
-        assert_eq!(
-            (view.latency(), view.source(), view.data_address()),
-            (400, DataSource::Dram, Some(0x7000))
-        );
+        let Typed::Dcache(view) = miss.typed() else { panic!("{miss}") };
+        assert_eq!((view.latency(), view.source(), view.data_address()), (400, DataSource::Dram, Some(0x7000)));
         let no_address = Record::new(EventId::DCACHE, 1, 7 << 13, 400, 0x10, 0x7000, 0);
-        let Typed::Dcache(view) = no_address.typed() else {
-            panic!("{no_address}")
-        };
-        assert_eq!(
-            (view.source(), view.data_address()),
-            (DataSource::Other, None)
-        );
+        let Typed::Dcache(view) = no_address.typed() else { panic!("{no_address}") };
+        assert_eq!((view.source(), view.data_address()), (DataSource::Other, None));
     }
 
     #[test]
     fn text_forms() {
         let lines = [
-            Record::new(
-                EventId::VALUE,
-                2,
-                SiteClass::CallTarget.imm16(0),
-                0,
-                0x400,
-                7,
-                99,
-            ),
+            Record::new(EventId::VALUE, 2, SiteClass::CallTarget.imm16(0), 0, 0x400, 7, 99),
             Record::new(EventId::PROGRAMMED, 2, 0x4567, 1, 0x400, 7, 0),
             Record::new(EventId::BRANCHES, 0, 0x2000, 0, 0x400, 0x404, 0),
             Record::new(EventId::DCACHE, 0, 1 << 13, 64, 0x400, 0, 0),

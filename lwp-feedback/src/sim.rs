@@ -101,13 +101,7 @@ struct Trace<C> {
 
 impl<C: Default> Default for Trace<C> {
     fn default() -> Self {
-        Self {
-            control: C::default(),
-            switches: Switches::default(),
-            core_id: 0,
-            time: 0,
-            operations: Vec::new(),
-        }
+        Self { control: C::default(), switches: Switches::default(), core_id: 0, time: 0, operations: Vec::new() }
     }
 }
 
@@ -133,17 +127,10 @@ pub fn run(json: &str, generation: Generation) -> Result<String, SimError> {
             trace.control.buffer_base = RING;
             let bytes = trace.control.to_bytes();
             let size = trace.control.buffer_bytes;
-            let mut unit = unit(
-                &bytes,
-                size,
-                Architecture::Final(Capabilities::UNIT),
-                &trace,
-            )?;
+            let mut unit = unit(&bytes, size, Architecture::Final(Capabilities::UNIT), &trace)?;
             let mut out = execute(&mut unit, &trace.operations, 64, size);
             let mut after = [0; LWPCB_BYTES as usize];
-            unit.memory()
-                .read(LWPCB, &mut after)
-                .expect("the simulated LWPCB is mapped");
+            unit.memory().read(LWPCB, &mut after).expect("the simulated LWPCB is mapped");
             let block = ControlBlock::from_bytes(&after);
             let _ = writeln!(out, "lwpcb {}", serde_json::to_string_pretty(&block)?);
             list(&mut out, &mut unit, size, trace.control.head, block.head);
@@ -152,23 +139,13 @@ pub fn run(json: &str, generation: Generation) -> Result<String, SimError> {
         Generation::Proposal => {
             let mut trace: Trace<ControlBlock2007> = serde_json::from_str(json)?;
             trace.control.buffer_base = RING;
-            trace
-                .control
-                .selectors
-                .resize(Capabilities2007::UNIT.max_events.into(), Default::default());
+            trace.control.selectors.resize(Capabilities2007::UNIT.max_events.into(), Default::default());
             let bytes = trace.control.to_bytes();
             let size = trace.control.buffer_bytes;
-            let mut unit = unit(
-                &bytes,
-                size,
-                Architecture::Proposal(Capabilities2007::UNIT),
-                &trace,
-            )?;
+            let mut unit = unit(&bytes, size, Architecture::Proposal(Capabilities2007::UNIT), &trace)?;
             let mut out = execute(&mut unit, &trace.operations, 20, size);
             let mut after = vec![0; bytes.len()];
-            unit.memory()
-                .read(LWPCB, &mut after)
-                .expect("the simulated LWPCB is mapped");
+            unit.memory().read(LWPCB, &mut after).expect("the simulated LWPCB is mapped");
             let block = ControlBlock2007::from_bytes(&after).expect("as long as what was written");
             let _ = writeln!(out, "lwpcb {}", serde_json::to_string_pretty(&block)?);
             list(&mut out, &mut unit, size, trace.control.head, block.head);
@@ -177,31 +154,19 @@ pub fn run(json: &str, generation: Generation) -> Result<String, SimError> {
     }
 }
 
-fn unit<C>(
-    bytes: &[u8],
-    size: u32,
-    architecture: Architecture,
-    trace: &Trace<C>,
-) -> Result<Unit<FlatMemory>, SimError> {
+fn unit<C>(bytes: &[u8], size: u32, architecture: Architecture, trace: &Trace<C>) -> Result<Unit<FlatMemory>, SimError> {
     if size > 16 << 20 {
         return Err(SimError::RingTooLarge(size));
     }
     let mut memory = FlatMemory::new(LWPCB, (RING - LWPCB) as usize + size as usize);
-    memory
-        .write(LWPCB, bytes)
-        .expect("the simulated LWPCB is mapped");
+    memory.write(LWPCB, bytes).expect("the simulated LWPCB is mapped");
     let mut unit = Unit::new(memory, architecture, trace.switches);
     unit.core_id = trace.core_id;
     unit.time = TimeSource::Fixed(trace.time);
     Ok(unit)
 }
 
-fn execute(
-    unit: &mut Unit<FlatMemory>,
-    operations: &[Operation],
-    tail_at: u64,
-    size: u32,
-) -> String {
+fn execute(unit: &mut Unit<FlatMemory>, operations: &[Operation], tail_at: u64, size: u32) -> String {
     let mut out = String::new();
     let mut fault = |index: usize, fault: LwpFault| _ = writeln!(out, "operation {index}: {fault}");
     if let Err(error) = unit.llwpcb(LWPCB) {
@@ -209,27 +174,16 @@ fn execute(
     }
     for (index, operation) in operations.iter().enumerate() {
         let result = match operation {
-            Operation::Retire { retired, times } => {
-                (0..*times).try_for_each(|_| unit.retire(retired).map(|_| ()))
-            }
-            Operation::Lwpins(p) => unit
-                .lwpins(p.ip, p.data2, Operand::Value(p.data1), p.imm)
-                .map(|_| ()),
-            Operation::Lwpval(p) => unit
-                .lwpval(p.ip, p.data2, Operand::Value(p.data1), p.imm)
-                .map(|_| ()),
+            Operation::Retire { retired, times } => (0..*times).try_for_each(|_| unit.retire(retired).map(|_| ())),
+            Operation::Lwpins(p) => unit.lwpins(p.ip, p.data2, Operand::Value(p.data1), p.imm).map(|_| ()),
+            Operation::Lwpval(p) => unit.lwpval(p.ip, p.data2, Operand::Value(p.data1), p.imm).map(|_| ()),
             Operation::Llwpcb { off } => unit.llwpcb(if *off { 0 } else { LWPCB }).map(|_| ()),
             Operation::Slwpcb => unit.slwpcb().map(|_| ()),
             Operation::Drain { records } => {
                 let memory = unit.memory();
-                let tail = memory
-                    .load_u32(LWPCB + tail_at)
-                    .expect("the simulated LWPCB is mapped");
-                let moved = (u64::from(tail) + u64::from(*records) * u64::from(RECORD_BYTES))
-                    % u64::from(size.max(1));
-                memory
-                    .store_u32(LWPCB + tail_at, moved as u32)
-                    .expect("the simulated LWPCB is mapped");
+                let tail = memory.load_u32(LWPCB + tail_at).expect("the simulated LWPCB is mapped");
+                let moved = (u64::from(tail) + u64::from(*records) * u64::from(RECORD_BYTES)) % u64::from(size.max(1));
+                memory.store_u32(LWPCB + tail_at, moved as u32).expect("the simulated LWPCB is mapped");
                 Ok(())
             }
         };
@@ -251,19 +205,10 @@ fn list(out: &mut String, unit: &mut Unit<FlatMemory>, size: u32, from: u32, to:
     let mut at = from / RECORD_BYTES * RECORD_BYTES % size;
     while at != to % size {
         let mut bytes = [0; 32];
-        if unit
-            .memory()
-            .read(RING + u64::from(at), &mut bytes)
-            .is_err()
-        {
+        if unit.memory().read(RING + u64::from(at), &mut bytes).is_err() {
             return;
         }
-        let _ = writeln!(
-            out,
-            "slot {:<5} {}",
-            at / RECORD_BYTES,
-            Record::from_bytes(&bytes)
-        );
+        let _ = writeln!(out, "slot {:<5} {}", at / RECORD_BYTES, Record::from_bytes(&bytes));
         at = (at + RECORD_BYTES) % size;
     }
 }
@@ -288,10 +233,7 @@ mod tests {
             Generation::Final,
         )
         .unwrap();
-        assert!(
-            text.contains("slot 0     instructions core 0   ip 0x2000\n"),
-            "{text}"
-        );
+        assert!(text.contains("slot 0     instructions core 0   ip 0x2000\n"), "{text}");
         assert!(text.contains("slot 1     lwpins"), "{text}");
         let text = run(
             &format!(
@@ -303,14 +245,7 @@ mod tests {
         .unwrap();
         assert!(text.contains("operation 2: invalid opcode"), "{text}");
         assert_eq!(text.matches("slot ").count(), 2, "{text}");
-        assert!(matches!(
-            run("7", Generation::Final),
-            Err(SimError::Json(_))
-        ));
-        assert!(
-            run("{}", Generation::Final)
-                .unwrap()
-                .contains("general protection")
-        );
+        assert!(matches!(run("7", Generation::Final), Err(SimError::Json(_))));
+        assert!(run("{}", Generation::Final).unwrap().contains("general protection"));
     }
 }

@@ -49,20 +49,8 @@ pub(crate) fn with_unit<R>(checked: bool, work: impl FnOnce(&mut ThreadUnit) -> 
         // SAFETY: BUSY was false: no other reference to this thread's unit exists.
         let unit = unsafe { &mut *unit.get() };
         // SAFETY: the LWPCBs given to it are the program's own, by the contract of the intrinsics and of the LWP instructions.
-        let memory = unsafe {
-            if checked {
-                ProcessMemory::checked()
-            } else {
-                ProcessMemory::direct()
-            }
-        };
-        let unit = unit.get_or_insert_with(|| {
-            Unit::new(
-                memory,
-                Architecture::Final(capabilities()),
-                Switches::default(),
-            )
-        });
+        let memory = unsafe { if checked { ProcessMemory::checked() } else { ProcessMemory::direct() } };
+        let unit = unit.get_or_insert_with(|| Unit::new(memory, Architecture::Final(capabilities()), Switches::default()));
         *unit.memory() = memory;
         // SAFETY: no preconditions.
         unit.core_id = unsafe { libc::sched_getcpu() } as u8;

@@ -53,16 +53,12 @@ impl Delivery {
                 unsafe { libc::write(fd, one.as_ptr().cast(), 8) == 8 }
             }
             Self::ProcessSignal { pid, signal, value } => {
-                let value = libc::sigval {
-                    sival_ptr: value as *mut libc::c_void,
-                };
+                let value = libc::sigval { sival_ptr: value as *mut libc::c_void };
                 // SAFETY: no pointers are dereferenced.
                 unsafe { libc::sigqueue(pid, signal, value) == 0 }
             }
             // SAFETY: no pointers are involved.
-            Self::ThreadSignal { tid, signal } => unsafe {
-                libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, signal) == 0
-            },
+            Self::ThreadSignal { tid, signal } => unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, signal) == 0 },
         }
     }
 }
@@ -91,8 +87,7 @@ mod tests {
         // SAFETY: plain system calls; the descriptor is closed below.
         let fd = unsafe { libc::eventfd(0, libc::EFD_NONBLOCK) };
         // SAFETY: all-zero bytes are a valid sem_t to initialise.
-        let semaphore: &'static mut libc::sem_t =
-            Box::leak(Box::new(unsafe { std::mem::zeroed() }));
+        let semaphore: &'static mut libc::sem_t = Box::leak(Box::new(unsafe { std::mem::zeroed() }));
         // SAFETY: a live semaphore.
         assert_eq!(unsafe { libc::sem_init(semaphore, 0, 0) }, 0);
         let signal = libc::SIGRTMIN() + 3;
@@ -105,19 +100,10 @@ mod tests {
         }
         // SAFETY: no preconditions.
         let tid = unsafe { libc::gettid() };
-        let deliveries = [
-            Delivery::Callback(count),
-            Delivery::Semaphore(semaphore),
-            Delivery::EventFd(fd),
-            Delivery::ThreadSignal { tid, signal },
-        ];
+        let deliveries =
+            [Delivery::Callback(count), Delivery::Semaphore(semaphore), Delivery::EventFd(fd), Delivery::ThreadSignal { tid, signal }];
         for delivery in deliveries {
-            let ring = Ring::new(&RingConfig {
-                buffer_bytes: 1024,
-                threshold_bytes: 512,
-                ..RingConfig::default()
-            })
-            .unwrap();
+            let ring = Ring::new(&RingConfig { buffer_bytes: 1024, threshold_bytes: 512, ..RingConfig::default() }).unwrap();
             ring.set_waker(Some(Arc::new(delivery)));
             let mut producer = ring.producer().unwrap();
             (0..40).for_each(|_| _ = producer.programmed(0, 0, 0, 0));
@@ -131,17 +117,10 @@ mod tests {
         // SAFETY: 8 live bytes.
         assert_eq!(unsafe { libc::read(fd, bytes.as_mut_ptr().cast(), 8) }, 8);
         assert_eq!(u64::from_ne_bytes(bytes), 1);
-        let none = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: live pointers.
-        let taken = unsafe {
-            [
-                libc::sigtimedwait(&set, std::ptr::null_mut(), &none),
-                libc::sigtimedwait(&set, std::ptr::null_mut(), &none),
-            ]
-        };
+        let taken =
+            unsafe { [libc::sigtimedwait(&set, std::ptr::null_mut(), &none), libc::sigtimedwait(&set, std::ptr::null_mut(), &none)] };
         assert_eq!(taken, [signal, -1]);
         // SAFETY: opened above.
         unsafe { libc::close(fd) };

@@ -12,9 +12,7 @@ fn is_test(root: &Path, reference: &str) -> bool {
     };
     let definition = format!("fn {name}()");
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
-    lines.iter().enumerate().any(|(index, line)| {
-        line.starts_with(&definition) && index > 0 && lines[index - 1] == "#[test]"
-    })
+    lines.iter().enumerate().any(|(index, line)| line.starts_with(&definition) && index > 0 && lines[index - 1] == "#[test]")
 }
 
 fn is_switch(root: &Path, reference: &str) -> bool {
@@ -28,14 +26,9 @@ fn every_row_names_a_test_or_a_switch_that_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let page = std::fs::read_to_string(root.join("docs/src/lwp-conformance.md")).unwrap();
     let mut ids = BTreeSet::new();
-    for line in page
-        .lines()
-        .filter(|line| line.starts_with("| ") && !line.starts_with("| id "))
-    {
+    for line in page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| id ")) {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-        let [id, _, evidence] = cells[..] else {
-            panic!("three cells expected: {line}")
-        };
+        let [id, _, evidence] = cells[..] else { panic!("three cells expected: {line}") };
         assert!(ids.insert(id.to_owned()), "row {id} stands twice");
         assert!(!evidence.is_empty(), "row {id} has neither test nor switch");
         for part in evidence.split("; ") {
@@ -43,17 +36,9 @@ fn every_row_names_a_test_or_a_switch_that_exists() {
                 Some(name) => (true, name.trim_matches('`')),
                 None => (false, part.trim_matches('`')),
             };
-            let exists = if switch {
-                is_switch(&root, name)
-            } else {
-                is_test(&root, name)
-            };
+            let exists = if switch { is_switch(&root, name) } else { is_test(&root, name) };
             assert!(exists, "row {id} names {name}, which does not exist");
         }
     }
-    assert!(
-        ids.len() >= 190,
-        "{} rows: the reference has more",
-        ids.len()
-    );
+    assert!(ids.len() >= 190, "{} rows: the reference has more", ids.len());
 }

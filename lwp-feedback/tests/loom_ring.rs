@@ -50,16 +50,10 @@ impl RingMemory for Memory {
     }
     fn read_slot(&self, offset: u32) -> [u64; 4] {
         let slot = &self.slots[offset as usize / 32];
-        [
-            slot[0].load(Ordering::Relaxed),
-            slot[1].load(Ordering::Relaxed),
-            0,
-            0,
-        ]
+        [slot[0].load(Ordering::Relaxed), slot[1].load(Ordering::Relaxed), 0, 0]
     }
     fn count_missed(&self) {
-        self.missed
-            .store(self.missed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.missed.store(self.missed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }
 
@@ -102,10 +96,7 @@ fn check(records: u64, times: usize, deferred: bool) {
         producer.join().unwrap();
         take(&mut tail);
         assert!(seen.is_sorted_by(|a, b| a < b), "{seen:?}");
-        assert_eq!(
-            seen.len() as u64 + memory.missed.load(Ordering::Relaxed),
-            records
-        );
+        assert_eq!(seen.len() as u64 + memory.missed.load(Ordering::Relaxed), records);
     });
 }
 

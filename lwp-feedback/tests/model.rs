@@ -47,11 +47,7 @@ struct Rig {
 impl Rig {
     fn new(seed: u64, proposal: bool) -> Self {
         let memory = FlatMemory::new(CB, 0x4000);
-        let architecture = if proposal {
-            Architecture::Proposal(Capabilities2007::UNIT)
-        } else {
-            Architecture::Final(Capabilities::UNIT)
-        };
+        let architecture = if proposal { Architecture::Proposal(Capabilities2007::UNIT) } else { Architecture::Final(Capabilities::UNIT) };
         let unit = Unit::new(memory, architecture, Switches::default());
         let mut rig = Self {
             random: Random(seed),
@@ -79,51 +75,28 @@ impl Rig {
         let random = &mut self.random;
         let deferred = random.chance(2);
         let one_per_event = random.chance(2);
-        let winner = if one_per_event {
-            Winner::OnePerEvent
-        } else {
-            Winner::LowestId
-        };
+        let winner = if one_per_event { Winner::OnePerEvent } else { Winner::LowestId };
         let architecture = self.unit.architecture();
         let mut memory = FlatMemory::new(CB, 0x4000);
         let slots = 32 + random.below(40) as u32;
         let size = slots * 32 + random.below(32) as u32;
         let head = random.below(u64::from(slots)) as u32 * 32;
-        let threshold = if random.chance(3) {
-            0
-        } else {
-            random.below(u64::from(slots) + 4) as u32 * 32
-        };
+        let threshold = if random.chance(3) { 0 } else { random.below(u64::from(slots) + 4) as u32 * 32 };
         let interrupt = random.chance(2);
         let continuous = !self.proposal && random.chance(4);
-        let ip_filter = if random.chance(3) {
-            random.below(4) as u32
-        } else {
-            0
-        };
-        let latency = if random.chance(2) {
-            random.below(256) as u32
-        } else {
-            0
-        };
+        let ip_filter = if random.chance(3) { random.below(4) as u32 } else { 0 };
+        let latency = if random.chance(2) { random.below(256) as u32 } else { 0 };
         let filters = if self.proposal {
             latency | (random.below(32) as u32) << 8 | (random.below(2) as u32) << 31
         } else {
-            latency
-                | (random.below(32) as u32) << 8
-                | (random.below(32) as u32) << 25
-                | ip_filter << 30
+            latency | (random.below(32) as u32) << 8 | (random.below(32) as u32) << 25 | ip_filter << 30
         };
         let (base_ip, limit_ip) = (random.below(4096), random.below(4096));
         let mut counters = Vec::new();
         let mut flags = 0u32;
         let mut poke = |at: u64, value: u32| memory.store_u32(at, value).unwrap();
         let counter = |random: &mut Random| {
-            if random.chance(4) {
-                0
-            } else {
-                random.below(300) as i64
-            }
+            if random.chance(4) { 0 } else { random.below(300) as i64 }
         };
         if self.proposal {
             let mut seen = 0u32;
@@ -134,11 +107,7 @@ impl Rig {
                 poke(CB + 44 + 8 * index, value as u32);
                 if (1..=3).contains(&id) && seen & 1 << id == 0 {
                     seen |= 1 << id;
-                    counters.push(Counter {
-                        event: id as u8 + 1,
-                        interval: interval.into(),
-                        value,
-                    });
+                    counters.push(Counter { event: id as u8 + 1, interval: interval.into(), value });
                 }
             }
         } else {
@@ -149,19 +118,11 @@ impl Rig {
             for event in 1..=6u64 {
                 let negative = random.chance(8);
                 let interval = random.below(200) as i64;
-                let value = if negative {
-                    -(random.below(50) as i64)
-                } else {
-                    counter(random)
-                };
+                let value = if negative { -(random.below(50) as i64) } else { counter(random) };
                 poke(CB + 128 + 8 * (event - 1), interval as u32);
                 poke(CB + 132 + 8 * (event - 1), value as u32 & 0x03FF_FFFF);
                 if flags & 1 << event != 0 {
-                    counters.push(Counter {
-                        event: event as u8,
-                        interval,
-                        value,
-                    });
+                    counters.push(Counter { event: event as u8, interval, value });
                 }
             }
         }
@@ -181,15 +142,7 @@ impl Rig {
         self.tail = head;
         let time = random.next();
         let core = random.next() as u8;
-        self.unit = Unit::new(
-            memory,
-            architecture,
-            Switches {
-                winner,
-                deferred,
-                ..Switches::default()
-            },
-        );
+        self.unit = Unit::new(memory, architecture, Switches { winner, deferred, ..Switches::default() });
         self.unit.core_id = core;
         self.unit.time = TimeSource::Fixed(time);
         assert_eq!(self.unit.llwpcb(CB), Ok(0));
@@ -202,11 +155,7 @@ impl Rig {
             continuous,
             interrupt: if self.proposal { true } else { interrupt },
             one_per_event,
-            threshold: if threshold > slots * 32 {
-                0
-            } else {
-                threshold as usize / 32
-            },
+            threshold: if threshold > slots * 32 { 0 } else { threshold as usize / 32 },
             filters,
             base_ip,
             limit_ip,
@@ -222,14 +171,7 @@ impl Rig {
 
     fn retired(&mut self) -> Retired {
         let random = &mut self.random;
-        let kinds = [
-            BranchKind::Jcc,
-            BranchKind::Jmp,
-            BranchKind::Call,
-            BranchKind::Ret,
-            BranchKind::Loop,
-            BranchKind::Far,
-        ];
+        let kinds = [BranchKind::Jcc, BranchKind::Jmp, BranchKind::Call, BranchKind::Ret, BranchKind::Loop, BranchKind::Far];
         let branch = random.chance(2).then(|| {
             let kind = kinds[random.below(6) as usize];
             let conditional = matches!(kind, BranchKind::Jcc | BranchKind::Loop);
@@ -256,16 +198,8 @@ impl Rig {
             branch,
             loads,
             core_clocks: random.below(8) as u32,
-            ref_clocks: if random.chance(2) {
-                0
-            } else {
-                random.below(500) as u32
-            },
-            cpl: if random.chance(20) {
-                random.below(3) as u8
-            } else {
-                3
-            },
+            ref_clocks: if random.chance(2) { 0 } else { random.below(500) as u32 },
+            cpl: if random.chance(20) { random.below(3) as u8 } else { 3 },
         }
     }
 
@@ -282,11 +216,7 @@ impl Rig {
         for _ in 0..take {
             let mut words = [0; 4];
             for (index, word) in words.iter_mut().enumerate() {
-                *word = self
-                    .unit
-                    .memory()
-                    .load_u64(RING + u64::from(self.tail) + 8 * index as u64)
-                    .unwrap();
+                *word = self.unit.memory().load_u64(RING + u64::from(self.tail) + 8 * index as u64).unwrap();
             }
             assert_eq!(Some(words), self.model.visible.pop_front());
             self.tail = (self.tail + 32) % size;
@@ -297,20 +227,11 @@ impl Rig {
         let first = if self.proposal { CB + 44 } else { CB + 132 };
         for counter in self.model.counters.clone() {
             let index = if self.proposal {
-                (0..4)
-                    .find(|index| {
-                        u64::from(self.peek32(CB + 40 + 8 * index) >> 26)
-                            == u64::from(counter.event) - 1
-                    })
-                    .unwrap()
+                (0..4).find(|index| u64::from(self.peek32(CB + 40 + 8 * index) >> 26) == u64::from(counter.event) - 1).unwrap()
             } else {
                 u64::from(counter.event) - 1
             };
-            assert_eq!(
-                self.peek32(first + 8 * index),
-                counter.value as u32 & 0x03FF_FFFF,
-                "counter {counter:?}"
-            );
+            assert_eq!(self.peek32(first + 8 * index), counter.value as u32 & 0x03FF_FFFF, "counter {counter:?}");
         }
     }
 
@@ -334,11 +255,7 @@ impl Rig {
                 }
             }
             34..250 if !self.proposal => {
-                let (ip, data2, imm) = (
-                    self.random.next(),
-                    self.random.next(),
-                    self.random.next() as u32,
-                );
+                let (ip, data2, imm) = (self.random.next(), self.random.next(), self.random.next() as u32);
                 let data1 = self.random.next() as u32;
                 let operand = if self.random.chance(4) {
                     self.poke32(OPERAND, data1);
@@ -347,57 +264,33 @@ impl Rig {
                     Operand::Value(data1)
                 };
                 if self.random.chance(8) {
-                    assert_eq!(
-                        self.unit.lwpins(ip, data2, operand, imm),
-                        Ok(self.model.lwpins(ip, data2, data1, imm))
-                    );
+                    assert_eq!(self.unit.lwpins(ip, data2, operand, imm), Ok(self.model.lwpins(ip, data2, data1, imm)));
                 } else {
-                    assert_eq!(
-                        self.unit.lwpval(ip, data2, operand, imm),
-                        Ok(self.model.lwpval(ip, data2, data1, imm))
-                    );
+                    assert_eq!(self.unit.lwpval(ip, data2, operand, imm), Ok(self.model.lwpval(ip, data2, data1, imm)));
                 }
             }
             _ => {
                 let retired = self.retired();
-                assert_eq!(
-                    self.unit.retire(&retired),
-                    Ok(self.model.retire(&retired)),
-                    "{retired:?}"
-                );
+                assert_eq!(self.unit.retire(&retired), Ok(self.model.retire(&retired)), "{retired:?}");
             }
         }
-        assert_eq!(
-            self.unit.take_interrupts(),
-            std::mem::take(&mut self.model.interrupts)
-        );
+        assert_eq!(self.unit.take_interrupts(), std::mem::take(&mut self.model.interrupts));
     }
 }
 
 fn run(proposal: bool) {
-    let number = |name: &str, default: u64| {
-        std::env::var(name)
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(default)
-    };
+    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let operations = number("LWP_MODEL_OPS", 1_000_000);
     let seed = number("LWP_MODEL_SEED", 0x5EED);
     let mut rig = Rig::new(seed, proposal);
     for operation in 0..operations {
         let step = std::panic::AssertUnwindSafe(|| rig.step());
         if let Err(panic) = std::panic::catch_unwind(step) {
-            println!(
-                "failed at operation {operation}, seed {seed}, proposal {proposal}, deferred {}",
-                rig.deferred
-            );
+            println!("failed at operation {operation}, seed {seed}, proposal {proposal}, deferred {}", rig.deferred);
             std::panic::resume_unwind(panic);
         }
     }
-    println!(
-        "{} generation: {operations} operations, seed {seed:#x}",
-        if proposal { "2007" } else { "final" }
-    );
+    println!("{} generation: {operations} operations, seed {seed:#x}", if proposal { "2007" } else { "final" });
 }
 
 #[test]

@@ -27,20 +27,17 @@ use lwp_feedback::ring::{Ring, RingConfig};
 #[derive(Clone, Default)]
 struct HotFlag(Arc<AtomicBool>);
 
-#[rustfmt::skip]
 impl Listener for HotFlag {
-    fn hot(&mut self, event: &Hot) { self.0.fetch_or(event.value > 100_000, Ordering::Relaxed); }
+    fn hot(&mut self, event: &Hot) {
+        self.0.fetch_or(event.value > 100_000, Ordering::Relaxed);
+    }
 }
 
-#[rustfmt::skip]
 fn main() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     runtime.expect("a runtime").block_on(run());
 }
 
-#[rustfmt::skip]
 async fn run() {
     let mut flags = settings::builder();
     flags.set("opt_level", "speed").expect("a known setting");
@@ -89,9 +86,12 @@ async fn run() {
 
     // From records to a plan.
     let mut snapshot = profile.snapshot(1);
-    snapshot.facts = jit.programs.iter().zip(0..).map(|(program, func)| FunctionFacts {
-        func, body_bytes: program.len() as u32, inlinable: func != 0, reason: None,
-    }).collect();
+    snapshot.facts = jit
+        .programs
+        .iter()
+        .zip(0..)
+        .map(|(program, func)| FunctionFacts { func, body_bytes: program.len() as u32, inlinable: func != 0, reason: None })
+        .collect();
     let (plans, refusals) = policy::plan(&snapshot, &Budgets::default());
     plans.iter().for_each(|plan| println!("{plan}"));
     refusals.iter().for_each(|refusal| println!("{refusal}"));
@@ -101,11 +101,15 @@ async fn run() {
     }
     for branch in &kernel.branches {
         println!("branch at {}: {} predicted, {} mispredicted", branch.offset, branch.predicted, branch.mispredicted);
-        if branch.mispredicted * 5 > branch.predicted + branch.mispredicted { plan.select.insert(branch.offset as usize); }
+        if branch.mispredicted * 5 > branch.predicted + branch.mispredicted {
+            plan.select.insert(branch.offset as usize);
+        }
     }
     for load in &kernel.loads {
         println!("load at {}: {} records, mean {:.0} ticks, {} from DRAM", load.offset, load.count(), load.mean_latency(), load.sources[3]);
-        if load.mean_latency() > 150.0 { plan.prefetch.insert(load.offset as usize); }
+        if load.mean_latency() > 150.0 {
+            plan.prefetch.insert(load.offset as usize);
+        }
     }
 
     let optimized = jit.compile(KERNEL, &plan);

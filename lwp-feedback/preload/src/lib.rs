@@ -36,10 +36,7 @@ struct Next {
 
 impl Next {
     const fn new(name: &'static std::ffi::CStr) -> Self {
-        Self {
-            name,
-            address: AtomicUsize::new(0),
-        }
+        Self { name, address: AtomicUsize::new(0) }
     }
 
     fn get(&self) -> usize {
@@ -58,17 +55,10 @@ impl Next {
 /// # Safety
 /// As the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sigaction(
-    signal: c_int,
-    new: *const libc::sigaction,
-    old: *mut libc::sigaction,
-) -> c_int {
+pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
     if signal == libc::SIGILL && trap::is_installed() {
         // SAFETY: null or live, by the caller's contract.
-        let wanted = unsafe { new.as_ref() }.map(|new| ChainedAction {
-            handler: new.sa_sigaction,
-            flags: new.sa_flags,
-        });
+        let wanted = unsafe { new.as_ref() }.map(|new| ChainedAction { handler: new.sa_sigaction, flags: new.sa_flags });
         let before = match wanted {
             Some(action) => trap::chain(action),
             None => trap::chained(),
@@ -105,11 +95,7 @@ pub unsafe extern "C" fn signal(number: c_int, handler: sighandler_t) -> sighand
     }
     static NEXT: Next = Next::new(c"signal");
     // SAFETY: the C library's function has this type.
-    let next = unsafe {
-        std::mem::transmute::<usize, unsafe extern "C" fn(c_int, sighandler_t) -> sighandler_t>(
-            NEXT.get(),
-        )
-    };
+    let next = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(c_int, sighandler_t) -> sighandler_t>(NEXT.get()) };
     // SAFETY: the caller's contract.
     unsafe { next(number, handler) }
 }
@@ -138,11 +124,7 @@ unsafe fn open_mask(next: &Next, how: c_int, set: *const sigset_t, old: *mut sig
 /// # Safety
 /// As the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sigprocmask(
-    how: c_int,
-    set: *const sigset_t,
-    old: *mut sigset_t,
-) -> c_int {
+pub unsafe extern "C" fn sigprocmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
     static NEXT: Next = Next::new(c"sigprocmask");
     // SAFETY: the caller's contract.
     unsafe { open_mask(&NEXT, how, set, old) }
@@ -153,11 +135,7 @@ pub unsafe extern "C" fn sigprocmask(
 /// # Safety
 /// As the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_sigmask(
-    how: c_int,
-    set: *const sigset_t,
-    old: *mut sigset_t,
-) -> c_int {
+pub unsafe extern "C" fn pthread_sigmask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
     static NEXT: Next = Next::new(c"pthread_sigmask");
     // SAFETY: the caller's contract.
     unsafe { open_mask(&NEXT, how, set, old) }

@@ -46,11 +46,7 @@ pub struct MonitorConfig {
 impl Default for MonitorConfig {
     fn default() -> Self {
         // 20 ms: an idle monitor costs 50 polls per second, well under 0.1 % of a CPU. Hot records do not wait for it.
-        Self {
-            min_interval: Duration::from_millis(1),
-            max_interval: Duration::from_millis(20),
-            records_per_visit: 8192,
-        }
+        Self { min_interval: Duration::from_millis(1), max_interval: Duration::from_millis(20), records_per_visit: 8192 }
     }
 }
 
@@ -186,19 +182,12 @@ pub struct Monitor {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Monitor {
     /// A monitor without rings.
-    pub fn new(
-        config: MonitorConfig,
-        code: Arc<CodeMap>,
-        profile: Arc<Profile>,
-        listener: Box<dyn Listener>,
-    ) -> Self {
+    pub fn new(config: MonitorConfig, code: Arc<CodeMap>, profile: Arc<Profile>, listener: Box<dyn Listener>) -> Self {
         let interval = config.min_interval;
         Self {
             config,
@@ -212,12 +201,7 @@ impl Monitor {
             core: Mutex::new(Core {
                 rings: Vec::new(),
                 listener,
-                cache: Box::new(
-                    [Cached {
-                        ip: 0,
-                        resolved: None,
-                    }; CACHE_SIZE],
-                ),
+                cache: Box::new([Cached { ip: 0, resolved: None }; CACHE_SIZE]),
                 cache_generation: 0,
                 interval,
                 last_poll: None,
@@ -235,14 +219,7 @@ impl Monitor {
         let consumer = ring.consumer().ok_or(RingTaken)?;
         let id = RingId(self.next_id.fetch_add(1, Ordering::Relaxed));
         ring.set_waker(Some(Arc::new(Waker(self.notify.clone()))));
-        let slot = Slot {
-            id,
-            missed_seen: 0,
-            consumer,
-            passed: 0,
-            flush_sequence: 0,
-            flush_epoch: 0,
-        };
+        let slot = Slot { id, missed_seen: 0, consumer, passed: 0, flush_sequence: 0, flush_epoch: 0 };
         lock(&self.inbox).push(slot);
         self.notify.notify_one();
         Ok(id)
@@ -317,18 +294,10 @@ impl Monitor {
         let generation = self.code.generation();
         if generation != core.cache_generation {
             core.cache_generation = generation;
-            core.cache.fill(Cached {
-                ip: 0,
-                resolved: None,
-            });
+            core.cache.fill(Cached { ip: 0, resolved: None });
         }
 
-        let mut summary = PollSummary {
-            records: 0,
-            rings: core.rings.len(),
-            more: false,
-            next_poll: core.interval,
-        };
+        let mut summary = PollSummary { records: 0, rings: core.rings.len(), more: false, next_poll: core.interval };
         let mut fullest = 0.0f64;
         let mut passed = epoch;
         let mut rings = std::mem::take(&mut core.rings);
@@ -373,11 +342,7 @@ impl Monitor {
                 ring.flush();
             } else {
                 let answered = ring.flushed_sequence() == slot.flush_sequence;
-                reachable = if answered {
-                    slot.flush_epoch
-                } else {
-                    slot.passed
-                };
+                reachable = if answered { slot.flush_epoch } else { slot.passed };
                 if answered {
                     slot.flush_sequence += 1;
                     slot.flush_epoch = epoch;
@@ -387,18 +352,9 @@ impl Monitor {
         }
 
         let fill = f64::from(ring.used_bytes()) / f64::from(ring.buffer_bytes());
-        let limit = if finishing {
-            usize::MAX
-        } else {
-            self.config.records_per_visit
-        };
+        let limit = if finishing { usize::MAX } else { self.config.records_per_visit };
         let now = time_stamp();
-        let Core {
-            listener,
-            cache,
-            counters,
-            ..
-        } = core;
+        let Core { listener, cache, counters, .. } = core;
         let wants_records = listener.wants_records();
         let records = slot.consumer.drain(limit, |record| {
             if record.tsc() != 0 {
@@ -414,28 +370,11 @@ impl Monitor {
             };
             self.profile.apply(&resolved, record);
             if record.event_id() == EventId::PROGRAMMED
-                && let Some((kind, detail)) =
-                    SiteClass::from_imm16(record.flags()).filter(|(class, _)| class.is_programmed())
+                && let Some((kind, detail)) = SiteClass::from_imm16(record.flags()).filter(|(class, _)| class.is_programmed())
             {
-                let Resolved {
-                    function,
-                    version,
-                    tier,
-                    wasm_offset,
-                } = resolved;
+                let Resolved { function, version, tier, wasm_offset } = resolved;
                 let (tsc, data1, value) = (record.tsc(), record.data1(), record.data2());
-                listener.hot(&Hot {
-                    ring: slot.id,
-                    function,
-                    wasm_offset,
-                    kind,
-                    detail,
-                    version,
-                    tier,
-                    tsc,
-                    data1,
-                    value,
-                });
+                listener.hot(&Hot { ring: slot.id, function, wasm_offset, kind, detail, version, tier, tsc, data1, value });
             }
         });
         let missed = ring.missed();
@@ -448,12 +387,7 @@ impl Monitor {
         if finishing {
             ring.set_waker(None);
         }
-        Visit {
-            records,
-            more: more && !finishing,
-            fill,
-            finished: finishing,
-        }
+        Visit { records, more: more && !finishing, fill, finished: finishing }
     }
 
     #[inline]

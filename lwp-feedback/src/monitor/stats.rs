@@ -78,8 +78,7 @@ pub(super) struct Counters {
 
 impl Counters {
     pub(super) fn new() -> Self {
-        let histogram =
-            |top| Histogram::new_with_bounds(1, top, 2).expect("constant bounds are valid");
+        let histogram = |top| Histogram::new_with_bounds(1, top, 2).expect("constant bounds are valid");
         Self {
             records: 0,
             missed: 0,
@@ -107,8 +106,7 @@ impl Counters {
     }
 
     pub(super) fn poll_interval(&mut self, interval: Duration) {
-        self.poll_interval_us
-            .saturating_record((interval.as_micros() as u64).max(1));
+        self.poll_interval_us.saturating_record((interval.as_micros() as u64).max(1));
     }
 
     pub(super) fn report(&self, rings: usize, ns_per_tick: f64) -> MonitorStats {
@@ -128,10 +126,7 @@ impl Counters {
 
 /// CPU time of this thread so far, nanoseconds.
 pub(super) fn thread_cpu_ns() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a live timespec; this clock always exists.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -16,40 +16,17 @@ impl Listener for Seen {
 
 fn code() -> Arc<CodeMap> {
     let map = CodeMap::new();
-    let function = FunctionId {
-        module: MODULE,
-        func: 3,
-    };
-    map.insert(
-        0x1000..0x2000,
-        CodeEntry::new(
-            function,
-            1,
-            Tier::Baseline,
-            Arc::from([(0, 10), (0x100, 20)]),
-        ),
-    )
-    .unwrap();
+    let function = FunctionId { module: MODULE, func: 3 };
+    map.insert(0x1000..0x2000, CodeEntry::new(function, 1, Tier::Baseline, Arc::from([(0, 10), (0x100, 20)]))).unwrap();
     Arc::new(map)
 }
 
 fn monitor(seen: &Seen) -> Monitor {
-    Monitor::new(
-        MonitorConfig::default(),
-        code(),
-        Arc::new(Profile::default()),
-        Box::new(seen.clone()),
-    )
+    Monitor::new(MonitorConfig::default(), code(), Arc::new(Profile::default()), Box::new(seen.clone()))
 }
 
 fn ring(deferred: bool) -> Arc<Ring> {
-    Ring::new(&RingConfig {
-        interval1: 0,
-        random_bits: 0,
-        deferred,
-        ..RingConfig::default()
-    })
-    .unwrap()
+    Ring::new(&RingConfig { interval1: 0, random_bits: 0, deferred, ..RingConfig::default() }).unwrap()
 }
 
 /// Both modes of a ring; `flush` is what the owning thread's poll does.
@@ -78,42 +55,13 @@ fn records_reach_profile_and_listener() {
         monitor.poll_once();
         owner_polls(&ring);
         monitor.poll_once();
-        let function = monitor
-            .profile()
-            .function(FunctionId {
-                module: MODULE,
-                func: 3,
-            })
-            .unwrap();
-        assert_eq!(
-            (
-                function.sites[1].key.offset,
-                function.sites[1].total,
-                function.hot
-            ),
-            (20, 100, 1)
-        );
+        let function = monitor.profile().function(FunctionId { module: MODULE, func: 3 }).unwrap();
+        assert_eq!((function.sites[1].key.offset, function.sites[1].total, function.hot), (20, 100, 1));
         let events = lock(&seen.0).clone();
         assert_eq!(events.len(), 1);
-        assert_eq!(
-            (
-                events[0].kind,
-                events[0].wasm_offset,
-                events[0].value,
-                events[0].version
-            ),
-            (SiteClass::HotLoop, 10, 5000, 1)
-        );
+        assert_eq!((events[0].kind, events[0].wasm_offset, events[0].value, events[0].version), (SiteClass::HotLoop, 10, 5000, 1));
         let stats = monitor.stats();
-        assert_eq!(
-            (
-                stats.records,
-                stats.unresolved,
-                stats.missed,
-                stats.lag_ns.count
-            ),
-            (201, 100, 0, 201)
-        );
+        assert_eq!((stats.records, stats.unresolved, stats.missed, stats.lag_ns.count), (201, 100, 0, 201));
     }
 }
 
@@ -141,16 +89,8 @@ fn a_ring_whose_thread_ended_is_drained_and_dropped() {
 #[test]
 fn a_full_ring_does_not_starve_the_others() {
     for deferred in MODES {
-        let config = MonitorConfig {
-            records_per_visit: 16,
-            ..MonitorConfig::default()
-        };
-        let monitor = Monitor::new(
-            config,
-            code(),
-            Arc::new(Profile::default()),
-            Box::new(NoListener),
-        );
+        let config = MonitorConfig { records_per_visit: 16, ..MonitorConfig::default() };
+        let monitor = Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(NoListener));
         let (busy, quiet) = (ring(deferred), ring(deferred));
         monitor.add_ring(busy.clone()).unwrap();
         monitor.add_ring(quiet.clone()).unwrap();
@@ -162,10 +102,7 @@ fn a_full_ring_does_not_starve_the_others() {
             owner_polls(&quiet);
             let summary = monitor.poll_once();
             assert!(summary.more, "the busy ring always has more");
-            assert!(
-                round < 2 || quiet.used_bytes() <= 64,
-                "the quiet ring is visited at every poll"
-            );
+            assert!(round < 2 || quiet.used_bytes() <= 64, "the quiet ring is visited at every poll");
         }
         assert!(busy.missed() > 0);
     }
@@ -185,10 +122,7 @@ fn a_retired_range_is_released_only_when_every_ring_has_passed() {
         for poll in 0..3 {
             if deferred && poll == 0 {
                 monitor.poll_once();
-                assert!(
-                    !monitor.code().is_released(cookie),
-                    "its head was not published yet"
-                );
+                assert!(!monitor.code().is_released(cookie), "its head was not published yet");
             }
             owner_polls(&ring);
             monitor.poll_once();
@@ -218,22 +152,12 @@ fn garbage_in_a_ring_is_counted() {
     let mut produced = 0;
     for _ in 0..100 {
         for _ in 0..next() % 4000 {
-            let address = if next() % 2 == 0 {
-                0x1000 + next() % 0x1000
-            } else {
-                next()
-            };
-            producer.store(&Record {
-                words: [next(), address, next(), next()],
-            });
+            let address = if next() % 2 == 0 { 0x1000 + next() % 0x1000 } else { next() };
+            producer.store(&Record { words: [next(), address, next(), next()] });
             produced += 1;
         }
-        ring.control()
-            .missed_events
-            .fetch_add(next() % 100, Ordering::Relaxed);
-        ring.control()
-            .buffer_tail_offset
-            .store(next() as u32, Ordering::Relaxed);
+        ring.control().missed_events.fetch_add(next() % 100, Ordering::Relaxed);
+        ring.control().buffer_tail_offset.store(next() as u32, Ordering::Relaxed);
         monitor.poll_once();
     }
     let stats = monitor.stats();
@@ -244,24 +168,11 @@ fn garbage_in_a_ring_is_counted() {
 #[test]
 fn the_thread_drains_through_threshold_wake_ups_and_stops() {
     let seen = Seen::default();
-    let config = MonitorConfig {
-        min_interval: Duration::from_secs(3600),
-        max_interval: Duration::from_secs(3600),
-        ..MonitorConfig::default()
-    };
-    let monitor = Arc::new(Monitor::new(
-        config,
-        code(),
-        Arc::new(Profile::default()),
-        Box::new(seen),
-    ));
+    let config =
+        MonitorConfig { min_interval: Duration::from_secs(3600), max_interval: Duration::from_secs(3600), ..MonitorConfig::default() };
+    let monitor = Arc::new(Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(seen)));
     let thread = monitor.spawn().unwrap();
-    let ring = Ring::new(&RingConfig {
-        buffer_bytes: 4096,
-        threshold_bytes: 1024,
-        ..RingConfig::default()
-    })
-    .unwrap();
+    let ring = Ring::new(&RingConfig { buffer_bytes: 4096, threshold_bytes: 1024, ..RingConfig::default() }).unwrap();
     assert!(ring.control().flags.load(Ordering::Relaxed) & Flags::INT.bits() != 0);
     monitor.add_ring(ring.clone()).unwrap();
     let mut producer = ring.producer().unwrap();
@@ -279,10 +190,7 @@ fn the_thread_drains_through_threshold_wake_ups_and_stops() {
 
 #[test]
 fn a_host_polls_it_on_its_own_runtime() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let monitor = Arc::new(monitor(&Seen::default()));
     let ring = ring(false);
     monitor.add_ring(ring.clone()).unwrap();
@@ -310,10 +218,7 @@ fn the_interval_adapts_between_its_bounds() {
     for _ in 0..50 {
         monitor.poll_once();
     }
-    assert_eq!(
-        monitor.poll_once().next_poll,
-        MonitorConfig::default().max_interval
-    );
+    assert_eq!(monitor.poll_once().next_poll, MonitorConfig::default().max_interval);
     let mut producer = ring.producer().unwrap();
     for _ in 0..20 {
         for _ in 0..1000 {
@@ -321,10 +226,7 @@ fn the_interval_adapts_between_its_bounds() {
         }
         monitor.poll_once();
     }
-    assert_eq!(
-        monitor.poll_once().next_poll,
-        MonitorConfig::default().min_interval * 3 / 2
-    );
+    assert_eq!(monitor.poll_once().next_poll, MonitorConfig::default().min_interval * 3 / 2);
 }
 
 /// The producer goes on for a second without a drain, then everything is accounted for.
@@ -346,13 +248,7 @@ fn consumer_stalls_one_second() {
         let stats = monitor.stats();
         assert_eq!(stats.records + stats.missed, ring.produced());
         assert_eq!(stats.records, 2047);
-        let function = monitor
-            .profile()
-            .function(FunctionId {
-                module: MODULE,
-                func: 3,
-            })
-            .unwrap();
+        let function = monitor.profile().function(FunctionId { module: MODULE, func: 3 }).unwrap();
         assert_eq!(function.records, 2047);
     }
 }

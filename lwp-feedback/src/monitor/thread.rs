@@ -15,21 +15,14 @@ pub struct MonitorThread {
 impl Monitor {
     /// Runs on the thread "backedge-monitor".
     pub fn spawn(self: &Arc<Self>) -> io::Result<MonitorThread> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let monitor = self.clone();
-        let handle = std::thread::Builder::new()
-            .name("backedge-monitor".into())
-            .spawn(move || {
-                block_signals();
-                lock(&monitor.core).owner = Some(std::thread::current().id());
-                runtime.block_on(monitor.run());
-            })?;
-        Ok(MonitorThread {
-            monitor: self.clone(),
-            handle: Some(handle),
-        })
+        let handle = std::thread::Builder::new().name("backedge-monitor".into()).spawn(move || {
+            block_signals();
+            lock(&monitor.core).owner = Some(std::thread::current().id());
+            runtime.block_on(monitor.run());
+        })?;
+        Ok(MonitorThread { monitor: self.clone(), handle: Some(handle) })
     }
 }
 
@@ -58,14 +51,7 @@ fn block_signals() {
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a live set.
     unsafe { libc::sigfillset(&mut set) };
-    for fault in [
-        libc::SIGSEGV,
-        libc::SIGBUS,
-        libc::SIGILL,
-        libc::SIGFPE,
-        libc::SIGTRAP,
-        libc::SIGABRT,
-    ] {
+    for fault in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGABRT] {
         // SAFETY: as above.
         unsafe { libc::sigdelset(&mut set, fault) };
     }

@@ -61,13 +61,7 @@ impl fmt::Display for InlineDecision {
                 target.body_bytes
             )?;
         }
-        write!(
-            f,
-            "; together {:.1} %, needed {:.1} % of at least {}",
-            self.share * 100.0,
-            self.needed_share * 100.0,
-            self.needed_samples
-        )
+        write!(f, "; together {:.1} %, needed {:.1} % of at least {}", self.share * 100.0, self.needed_share * 100.0, self.needed_samples)
     }
 }
 
@@ -78,30 +72,17 @@ pub(super) fn decide(
     budgets: &Budgets,
     refusals: &mut Vec<Refusal>,
 ) -> Vec<Decision> {
-    let mut sites: Vec<&SiteSnapshot> = function
-        .sites
-        .iter()
-        .filter(|site| site.key.class == SiteClass::CallTarget)
-        .collect();
+    let mut sites: Vec<&SiteSnapshot> = function.sites.iter().filter(|site| site.key.class == SiteClass::CallTarget).collect();
     sites.sort_by_key(|site| (Reverse(site.total), site.key));
     let mut left = budgets.max_inlined_bytes;
     let mut decisions = Vec::new();
     for site in sites {
         match decide_site(id, site, facts, budgets, left) {
             Ok(decision) => {
-                left -= decision
-                    .targets
-                    .iter()
-                    .map(|target| target.body_bytes)
-                    .sum::<u32>();
+                left -= decision.targets.iter().map(|target| target.body_bytes).sum::<u32>();
                 decisions.push(Decision::Inline(decision));
             }
-            Err(reason) => refusals.push(Refusal {
-                function: id,
-                offset: site.key.offset,
-                class: site.key.class,
-                reason,
-            }),
+            Err(reason) => refusals.push(Refusal { function: id, offset: site.key.offset, class: site.key.class, reason }),
         }
     }
     decisions
@@ -116,18 +97,11 @@ fn decide_site(
 ) -> Result<InlineDecision, RefusalReason> {
     let samples = site.total;
     if samples < budgets.min_samples || samples == 0 {
-        return Err(RefusalReason::TooFewSamples {
-            samples,
-            needed: budgets.min_samples,
-        });
+        return Err(RefusalReason::TooFewSamples { samples, needed: budgets.min_samples });
     }
     let mut targets = Vec::new();
     let mut share = 0.0;
-    for value in site
-        .values
-        .iter()
-        .take(budgets.max_targets.clamp(1, MAX_TARGETS))
-    {
+    for value in site.values.iter().take(budgets.max_targets.clamp(1, MAX_TARGETS)) {
         let target_share = value.certain() as f64 / samples as f64;
         let enough = !targets.is_empty() && share >= budgets.min_share;
         if enough || target_share < budgets.min_target_share {
@@ -137,45 +111,23 @@ fn decide_site(
         targets.push((value.value, target_share, value.certain()));
     }
     if targets.is_empty() || share < budgets.min_share {
-        return Err(RefusalReason::NoDominantTarget {
-            share,
-            needed: budgets.min_share,
-            samples,
-        });
+        return Err(RefusalReason::NoDominantTarget { share, needed: budgets.min_share, samples });
     }
     let targets = targets
         .into_iter()
         .map(|(value, share, samples)| {
-            let facts = u32::try_from(value)
-                .ok()
-                .and_then(|callee| facts.get(&callee))
-                .ok_or(RefusalReason::UnknownCallee { value })?;
+            let facts = u32::try_from(value).ok().and_then(|callee| facts.get(&callee)).ok_or(RefusalReason::UnknownCallee { value })?;
             let callee = facts.func;
             if !facts.inlinable || callee == id.func {
-                return Err(RefusalReason::CalleeNotInlinable {
-                    callee,
-                    why: facts.reason,
-                });
+                return Err(RefusalReason::CalleeNotInlinable { callee, why: facts.reason });
             }
             if facts.body_bytes > budgets.max_callee_bytes {
-                return Err(RefusalReason::CalleeTooLarge {
-                    callee,
-                    bytes: facts.body_bytes,
-                    limit: budgets.max_callee_bytes,
-                });
+                return Err(RefusalReason::CalleeTooLarge { callee, bytes: facts.body_bytes, limit: budgets.max_callee_bytes });
             }
-            Ok(InlineTarget {
-                callee,
-                share,
-                samples,
-                body_bytes: facts.body_bytes,
-            })
+            Ok(InlineTarget { callee, share, samples, body_bytes: facts.body_bytes })
         })
         .collect::<Result<Vec<_>, _>>()?;
-    let bytes = targets
-        .iter()
-        .map(|target| target.body_bytes)
-        .fold(0, u32::saturating_add);
+    let bytes = targets.iter().map(|target| target.body_bytes).fold(0, u32::saturating_add);
     if bytes > left {
         return Err(RefusalReason::BudgetExhausted { bytes, left });
     }

@@ -40,14 +40,7 @@ pub struct Budgets {
 impl Default for Budgets {
     fn default() -> Self {
         // max_targets 1: two targets taken at random mispredict their guards as often as the indirect call mispredicts.
-        Self {
-            min_samples: 64,
-            min_share: 0.8,
-            min_target_share: 0.1,
-            max_targets: 1,
-            max_callee_bytes: 200,
-            max_inlined_bytes: 2000,
-        }
+        Self { min_samples: 64, min_share: 0.8, min_target_share: 0.1, max_targets: 1, max_callee_bytes: 200, max_inlined_bytes: 2000 }
     }
 }
 
@@ -111,11 +104,7 @@ pub struct Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "function {}: {} at {:#x} refused: {}",
-            self.function.func, self.class, self.offset, self.reason
-        )
+        write!(f, "function {}: {} at {:#x} refused: {}", self.function.func, self.class, self.offset, self.reason)
     }
 }
 
@@ -188,62 +177,33 @@ impl fmt::Display for RefusalReason {
             Self::TooFewSamples { samples, needed } => {
                 write!(f, "{samples} samples, {needed} needed")
             }
-            Self::NoDominantTarget {
-                share,
-                needed,
-                samples,
-            } => {
-                write!(
-                    f,
-                    "no dominant target: {:.1} % of {samples} samples, {:.1} % needed",
-                    share * 100.0,
-                    needed * 100.0
-                )
+            Self::NoDominantTarget { share, needed, samples } => {
+                write!(f, "no dominant target: {:.1} % of {samples} samples, {:.1} % needed", share * 100.0, needed * 100.0)
             }
-            Self::CalleeTooLarge {
-                callee,
-                bytes,
-                limit,
-            } => write!(f, "callee {callee} has {bytes} bytes, limit {limit}"),
-            Self::CalleeNotInlinable {
-                callee,
-                why: Some(why),
-            } => write!(f, "callee {callee} is not inlinable: {why:?}"),
+            Self::CalleeTooLarge { callee, bytes, limit } => write!(f, "callee {callee} has {bytes} bytes, limit {limit}"),
+            Self::CalleeNotInlinable { callee, why: Some(why) } => write!(f, "callee {callee} is not inlinable: {why:?}"),
             Self::CalleeNotInlinable { callee, why: None } => {
                 write!(f, "callee {callee} is not inlinable")
             }
             Self::UnknownCallee { value } => {
                 write!(f, "value {value:#x} is no function of this module")
             }
-            Self::BudgetExhausted { bytes, left } => write!(
-                f,
-                "callees need {bytes} bytes, {left} left in this function"
-            ),
+            Self::BudgetExhausted { bytes, left } => write!(f, "callees need {bytes} bytes, {left} left in this function"),
         }
     }
 }
 
 /// Decides. Plans ascend by function, their decisions by offset, refusals by function and offset.
 pub fn plan(snapshot: &Snapshot, budgets: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
-    let facts: BTreeMap<u32, &FunctionFacts> = snapshot
-        .facts
-        .iter()
-        .map(|facts| (facts.func, facts))
-        .collect();
+    let facts: BTreeMap<u32, &FunctionFacts> = snapshot.facts.iter().map(|facts| (facts.func, facts)).collect();
     let mut plans = Vec::new();
     let mut refusals = Vec::new();
     for function in &snapshot.functions {
-        let id = FunctionId {
-            module: snapshot.module,
-            func: function.func,
-        };
+        let id = FunctionId { module: snapshot.module, func: function.func };
         let mut decisions = inline::decide(id, function, &facts, budgets, &mut refusals);
         decisions.sort_by_key(Decision::offset);
         if !decisions.is_empty() {
-            plans.push(Plan {
-                function: id,
-                decisions,
-            });
+            plans.push(Plan { function: id, decisions });
         }
     }
     plans.sort_by_key(|plan| plan.function);

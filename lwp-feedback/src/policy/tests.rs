@@ -3,44 +3,18 @@ use crate::profile::{FunctionSnapshot, SiteKey, SiteSnapshot, ValueCount};
 
 fn site(offset: u32, values: &[(u64, u64)]) -> SiteSnapshot {
     SiteSnapshot {
-        key: SiteKey {
-            offset,
-            class: SiteClass::CallTarget,
-            detail: 0,
-        },
+        key: SiteKey { offset, class: SiteClass::CallTarget, detail: 0 },
         total: values.iter().map(|&(_, count)| count).sum(),
-        values: values
-            .iter()
-            .map(|&(value, count)| ValueCount {
-                value,
-                count,
-                error: 0,
-            })
-            .collect(),
+        values: values.iter().map(|&(value, count)| ValueCount { value, count, error: 0 }).collect(),
     }
 }
 
 fn snapshot(sites: Vec<SiteSnapshot>) -> Snapshot {
-    let fact = |func, body_bytes, reason: Option<NotInlinable>| FunctionFacts {
-        func,
-        body_bytes,
-        inlinable: reason.is_none(),
-        reason,
-    };
+    let fact = |func, body_bytes, reason: Option<NotInlinable>| FunctionFacts { func, body_bytes, inlinable: reason.is_none(), reason };
     Snapshot {
         module: 5,
-        functions: vec![FunctionSnapshot {
-            func: 1,
-            sites,
-            ..FunctionSnapshot::default()
-        }],
-        facts: vec![
-            fact(1, 90, None),
-            fact(2, 20, None),
-            fact(3, 30, None),
-            fact(4, 5000, None),
-            fact(5, 9, Some(NotInlinable::Imported)),
-        ],
+        functions: vec![FunctionSnapshot { func: 1, sites, ..FunctionSnapshot::default() }],
+        facts: vec![fact(1, 90, None), fact(2, 20, None), fact(3, 30, None), fact(4, 5000, None), fact(5, 9, Some(NotInlinable::Imported))],
     }
 }
 
@@ -53,10 +27,7 @@ fn only_reason(sites: Vec<SiteSnapshot>, budgets: &Budgets) -> RefusalReason {
 
 #[test]
 fn a_dominant_callee_is_inlined_and_says_why() {
-    let (plans, refusals) = plan(
-        &snapshot(vec![site(0x40, &[(2, 950), (3, 50)])]),
-        &Budgets::default(),
-    );
+    let (plans, refusals) = plan(&snapshot(vec![site(0x40, &[(2, 950), (3, 50)])]), &Budgets::default());
     assert!(refusals.is_empty());
     assert_eq!(
         plans[0].to_string(),
@@ -68,102 +39,42 @@ fn a_dominant_callee_is_inlined_and_says_why() {
 
 #[test]
 fn several_targets_are_taken_when_the_budget_allows() {
-    let budgets = Budgets {
-        max_targets: 4,
-        ..Budgets::default()
-    };
-    let (plans, _) = plan(
-        &snapshot(vec![site(0x40, &[(2, 500), (3, 450), (4, 50)])]),
-        &budgets,
-    );
+    let budgets = Budgets { max_targets: 4, ..Budgets::default() };
+    let (plans, _) = plan(&snapshot(vec![site(0x40, &[(2, 500), (3, 450), (4, 50)])]), &budgets);
     let Decision::Inline(inline) = &plans[0].decisions[0];
-    assert_eq!(
-        inline
-            .targets
-            .iter()
-            .map(|target| target.callee)
-            .collect::<Vec<_>>(),
-        [2, 3]
-    );
+    assert_eq!(inline.targets.iter().map(|target| target.callee).collect::<Vec<_>>(), [2, 3]);
 }
 
 #[test]
 fn every_refusal_has_its_numbers() {
     let budgets = Budgets::default();
-    assert_eq!(
-        only_reason(vec![site(1, &[(2, 63)])], &budgets),
-        RefusalReason::TooFewSamples {
-            samples: 63,
-            needed: 64
-        }
-    );
+    assert_eq!(only_reason(vec![site(1, &[(2, 63)])], &budgets), RefusalReason::TooFewSamples { samples: 63, needed: 64 });
     assert_eq!(
         only_reason(vec![site(1, &[(2, 50), (3, 50)])], &budgets),
-        RefusalReason::NoDominantTarget {
-            share: 0.5,
-            needed: 0.8,
-            samples: 100
-        }
+        RefusalReason::NoDominantTarget { share: 0.5, needed: 0.8, samples: 100 }
     );
-    assert_eq!(
-        only_reason(vec![site(1, &[(4, 100)])], &budgets),
-        RefusalReason::CalleeTooLarge {
-            callee: 4,
-            bytes: 5000,
-            limit: 200
-        }
-    );
+    assert_eq!(only_reason(vec![site(1, &[(4, 100)])], &budgets), RefusalReason::CalleeTooLarge { callee: 4, bytes: 5000, limit: 200 });
     let why = Some(NotInlinable::Imported);
-    assert_eq!(
-        only_reason(vec![site(1, &[(5, 100)])], &budgets),
-        RefusalReason::CalleeNotInlinable { callee: 5, why }
-    );
-    assert_eq!(
-        only_reason(vec![site(1, &[(1 << 40, 100)])], &budgets),
-        RefusalReason::UnknownCallee { value: 1 << 40 }
-    );
-    let tight = Budgets {
-        max_inlined_bytes: 10,
-        ..budgets
-    };
-    assert_eq!(
-        only_reason(vec![site(1, &[(2, 100)])], &tight),
-        RefusalReason::BudgetExhausted {
-            bytes: 20,
-            left: 10
-        }
-    );
+    assert_eq!(only_reason(vec![site(1, &[(5, 100)])], &budgets), RefusalReason::CalleeNotInlinable { callee: 5, why });
+    assert_eq!(only_reason(vec![site(1, &[(1 << 40, 100)])], &budgets), RefusalReason::UnknownCallee { value: 1 << 40 });
+    let tight = Budgets { max_inlined_bytes: 10, ..budgets };
+    assert_eq!(only_reason(vec![site(1, &[(2, 100)])], &tight), RefusalReason::BudgetExhausted { bytes: 20, left: 10 });
 }
 
 #[test]
 fn the_hottest_site_gets_the_budget() {
-    let budgets = Budgets {
-        max_inlined_bytes: 25,
-        ..Budgets::default()
-    };
-    let (plans, refusals) = plan(
-        &snapshot(vec![site(8, &[(2, 100)]), site(16, &[(2, 1000)])]),
-        &budgets,
-    );
+    let budgets = Budgets { max_inlined_bytes: 25, ..Budgets::default() };
+    let (plans, refusals) = plan(&snapshot(vec![site(8, &[(2, 100)]), site(16, &[(2, 1000)])]), &budgets);
     assert_eq!(plans[0].decisions[0].offset(), 16);
-    assert_eq!(
-        refusals[0].reason,
-        RefusalReason::BudgetExhausted { bytes: 20, left: 5 }
-    );
-    assert_eq!(
-        refusals[0].to_string(),
-        "function 1: call-target at 0x8 refused: callees need 20 bytes, 5 left in this function"
-    );
+    assert_eq!(refusals[0].reason, RefusalReason::BudgetExhausted { bytes: 20, left: 5 });
+    assert_eq!(refusals[0].to_string(), "function 1: call-target at 0x8 refused: callees need 20 bytes, 5 left in this function");
 }
 
 #[test]
 fn an_overestimate_does_not_make_a_callee_dominant() {
     let mut noisy = site(1, &[(2, 90), (3, 10)]);
     noisy.values[0].error = 60;
-    assert!(matches!(
-        only_reason(vec![noisy], &Budgets::default()),
-        RefusalReason::NoDominantTarget { .. }
-    ));
+    assert!(matches!(only_reason(vec![noisy], &Budgets::default()), RefusalReason::NoDominantTarget { .. }));
 }
 
 proptest::proptest! {

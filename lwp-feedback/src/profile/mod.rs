@@ -23,8 +23,7 @@ use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
 
 pub use snapshot::{
-    BranchSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, NotInlinable, SiteSnapshot,
-    Snapshot, StrideCount, ValueCount,
+    BranchSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, NotInlinable, SiteSnapshot, Snapshot, StrideCount, ValueCount,
 };
 pub use top_k::{TOP_K, TopK};
 
@@ -54,12 +53,7 @@ pub struct ProfileLimits {
 
 impl Default for ProfileLimits {
     fn default() -> Self {
-        Self {
-            functions: 65_536,
-            sites_per_function: 512,
-            sites: 32_768,
-            decay_records: 16_384,
-        }
+        Self { functions: 65_536, sites_per_function: 512, sites: 32_768, decay_records: 16_384 }
     }
 }
 
@@ -91,12 +85,7 @@ fn latency_histogram() -> Histogram<u32> {
 
 impl Load {
     fn new() -> Self {
-        Self {
-            latency: latency_histogram(),
-            sources: [0; 8],
-            last_address: None,
-            strides: TopK::default(),
-        }
+        Self { latency: latency_histogram(), sources: [0; 8], last_address: None, strides: TopK::default() }
     }
 
     fn halve(&mut self) {
@@ -137,12 +126,7 @@ impl FunctionProfile {
             values.total() > 0
         });
         self.branches.retain(|_, branch| {
-            for count in [
-                &mut branch.taken,
-                &mut branch.not_taken,
-                &mut branch.predicted,
-                &mut branch.mispredicted,
-            ] {
+            for count in [&mut branch.taken, &mut branch.not_taken, &mut branch.predicted, &mut branch.mispredicted] {
                 *count /= 2;
             }
             branch.taken + branch.not_taken > 0
@@ -184,10 +168,7 @@ pub struct Profile {
 impl Profile {
     /// An empty profile with these bounds.
     pub fn new(limits: ProfileLimits) -> Self {
-        Self {
-            limits,
-            ..Self::default()
-        }
+        Self { limits, ..Self::default() }
     }
 
     /// Counts a record.
@@ -224,11 +205,7 @@ impl Profile {
                     SiteClass::SideExit => function.side_exits += 1,
                     _ => {}
                 }
-                let key = SiteKey {
-                    offset,
-                    class,
-                    detail,
-                };
+                let key = SiteKey { offset, class, detail };
                 if !function.sites.contains_key(&key) && !self.admit(function) {
                     return;
                 }
@@ -240,17 +217,9 @@ impl Profile {
                 }
                 let branch = function.branches.entry(offset).or_default();
                 let flags = record.flags();
-                *(if flags & 1 << 15 != 0 {
-                    &mut branch.taken
-                } else {
-                    &mut branch.not_taken
-                }) += 1;
+                *(if flags & 1 << 15 != 0 { &mut branch.taken } else { &mut branch.not_taken }) += 1;
                 if flags & 1 << 13 != 0 {
-                    *(if flags & 1 << 14 != 0 {
-                        &mut branch.predicted
-                    } else {
-                        &mut branch.mispredicted
-                    }) += 1;
+                    *(if flags & 1 << 14 != 0 { &mut branch.predicted } else { &mut branch.mispredicted }) += 1;
                 }
             }
             EventId::DCACHE => {
@@ -258,8 +227,7 @@ impl Profile {
                     return;
                 }
                 let load = function.loads.entry(offset).or_insert_with(Load::new);
-                load.latency
-                    .saturating_record(u64::from(record.data1()).max(1));
+                load.latency.saturating_record(u64::from(record.data1()).max(1));
                 load.sources[usize::from(record.flags() >> 13)] += 1;
                 if record.flags() & 1 << 12 != 0 {
                     if let Some(last) = load.last_address {
@@ -268,9 +236,7 @@ impl Profile {
                     load.last_address = Some(record.data2());
                 }
             }
-            EventId::INSTRUCTIONS | EventId::CORE_CLOCKS | EventId::REF_CLOCKS => {
-                function.ticks += 1
-            }
+            EventId::INSTRUCTIONS | EventId::CORE_CLOCKS | EventId::REF_CLOCKS => function.ticks += 1,
             _ => {
                 self.unknown_event.fetch_add(1, Ordering::Relaxed);
             }
@@ -279,8 +245,7 @@ impl Profile {
 
     /// Room for one more site?
     fn admit(&self, function: &FunctionProfile) -> bool {
-        let room = function.site_count() < self.limits.sites_per_function
-            && self.sites.load(Ordering::Relaxed) < self.limits.sites as u64;
+        let room = function.site_count() < self.limits.sites_per_function && self.sites.load(Ordering::Relaxed) < self.limits.sites as u64;
         if room {
             self.sites.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -301,11 +266,7 @@ impl Profile {
 
     /// Hashes of all modules that have a profile, ascending.
     pub fn modules(&self) -> Vec<u64> {
-        let mut modules: Vec<u64> = self
-            .functions
-            .iter()
-            .map(|entry| entry.key().module)
-            .collect();
+        let mut modules: Vec<u64> = self.functions.iter().map(|entry| entry.key().module).collect();
         modules.sort_unstable();
         modules.dedup();
         modules
@@ -320,27 +281,18 @@ impl Profile {
             .map(|entry| snapshot::of_function(entry.key().func, entry.value()))
             .collect();
         functions.sort_unstable_by_key(|function| function.func);
-        Snapshot {
-            module,
-            functions,
-            facts: Vec::new(),
-        }
+        Snapshot { module, functions, facts: Vec::new() }
     }
 
     /// The profile of one function, or `None` if it has no records.
     pub fn function(&self, function: FunctionId) -> Option<FunctionSnapshot> {
-        self.functions
-            .get(&function)
-            .map(|profile| snapshot::of_function(function.func, &profile))
+        self.functions.get(&function).map(|profile| snapshot::of_function(function.func, &profile))
     }
 
     /// Puts a saved snapshot back, replacing what is there of its functions. Load histograms keep their classes.
     pub fn restore(&self, saved: &Snapshot) {
         for function in &saved.functions {
-            let id = FunctionId {
-                module: saved.module,
-                func: function.func,
-            };
+            let id = FunctionId { module: saved.module, func: function.func };
             let over = self.function_count.load(Ordering::Relaxed) >= self.limits.functions as u64;
             if over && !self.functions.contains_key(&id) {
                 self.functions_over_limit.fetch_add(1, Ordering::Relaxed);
@@ -349,11 +301,7 @@ impl Profile {
             let restored = snapshot::to_function(function, self.limits.sites_per_function);
             let added = restored.site_count();
             match self.functions.insert(id, restored) {
-                Some(old) => {
-                    _ = self
-                        .sites
-                        .fetch_sub(old.site_count() as u64, Ordering::Relaxed)
-                }
+                Some(old) => _ = self.sites.fetch_sub(old.site_count() as u64, Ordering::Relaxed),
                 None => _ = self.function_count.fetch_add(1, Ordering::Relaxed),
             }
             self.sites.fetch_add(added as u64, Ordering::Relaxed);
@@ -365,8 +313,7 @@ impl Profile {
         self.functions.retain(|id, function| {
             let keep = id.module != module;
             if !keep {
-                self.sites
-                    .fetch_sub(function.site_count() as u64, Ordering::Relaxed);
+                self.sites.fetch_sub(function.site_count() as u64, Ordering::Relaxed);
                 self.function_count.fetch_sub(1, Ordering::Relaxed);
             }
             keep

@@ -100,18 +100,12 @@ pub struct LoadSnapshot {
 impl LoadSnapshot {
     /// Records of this load.
     pub fn count(&self) -> u64 {
-        self.latency
-            .iter()
-            .fold(0, |sum, &(_, count)| sum.saturating_add(count))
+        self.latency.iter().fold(0, |sum, &(_, count)| sum.saturating_add(count))
     }
 
     /// Mean latency in cycles, by class.
     pub fn mean_latency(&self) -> f64 {
-        let sum: f64 = self
-            .latency
-            .iter()
-            .map(|&(cycles, count)| cycles as f64 * count as f64)
-            .sum();
+        let sum: f64 = self.latency.iter().map(|&(cycles, count)| cycles as f64 * count as f64).sum();
         sum / self.count().max(1) as f64
     }
 }
@@ -175,20 +169,7 @@ impl std::fmt::Display for NotInlinable {
 
 pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnapshot {
     let values = |top: &TopK| -> Vec<ValueCount> {
-        top.sorted()
-            .into_iter()
-            .map(
-                |Kept {
-                     value,
-                     count,
-                     error,
-                 }| ValueCount {
-                    value,
-                    count,
-                    error,
-                },
-            )
-            .collect()
+        top.sorted().into_iter().map(|Kept { value, count, error }| ValueCount { value, count, error }).collect()
     };
     FunctionSnapshot {
         func,
@@ -196,15 +177,7 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
         hot: profile.hot,
         side_exits: profile.side_exits,
         ticks: profile.ticks,
-        sites: profile
-            .sites
-            .iter()
-            .map(|(&key, top)| SiteSnapshot {
-                key,
-                total: top.total(),
-                values: values(top),
-            })
-            .collect(),
+        sites: profile.sites.iter().map(|(&key, top)| SiteSnapshot { key, total: top.total(), values: values(top) }).collect(),
         branches: profile
             .branches
             .iter()
@@ -221,27 +194,13 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
             .iter()
             .map(|(&offset, load)| LoadSnapshot {
                 offset,
-                latency: load
-                    .latency
-                    .iter_recorded()
-                    .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value().into()))
-                    .collect(),
+                latency: load.latency.iter_recorded().map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value().into())).collect(),
                 sources: load.sources,
                 strides: load
                     .strides
                     .sorted()
                     .into_iter()
-                    .map(
-                        |Kept {
-                             value,
-                             count,
-                             error,
-                         }| StrideCount {
-                            stride: value as i64,
-                            count,
-                            error,
-                        },
-                    )
+                    .map(|Kept { value, count, error }| StrideCount { stride: value as i64, count, error })
                     .collect(),
                 stride_total: load.strides.total(),
             })
@@ -260,57 +219,20 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
     };
     let limit = limit / 3;
     for site in saved.sites.iter().take(limit) {
-        let kept = site.values.iter().map(
-            |&ValueCount {
-                 value,
-                 count,
-                 error,
-             }| Kept {
-                value,
-                count,
-                error,
-            },
-        );
-        profile
-            .sites
-            .insert(site.key, TopK::from_parts(site.total, kept));
+        let kept = site.values.iter().map(|&ValueCount { value, count, error }| Kept { value, count, error });
+        profile.sites.insert(site.key, TopK::from_parts(site.total, kept));
     }
     for branch in saved.branches.iter().take(limit) {
-        let &BranchSnapshot {
-            offset,
-            taken,
-            not_taken,
-            predicted,
-            mispredicted,
-        } = branch;
-        profile.branches.insert(
-            offset,
-            Branch {
-                taken,
-                not_taken,
-                predicted,
-                mispredicted,
-            },
-        );
+        let &BranchSnapshot { offset, taken, not_taken, predicted, mispredicted } = branch;
+        profile.branches.insert(offset, Branch { taken, not_taken, predicted, mispredicted });
     }
     for saved in saved.loads.iter().take(limit) {
         let mut load = Load::new();
         for &(cycles, count) in &saved.latency {
-            load.latency
-                .saturating_record_n(cycles.max(1), count.try_into().unwrap_or(u32::MAX));
+            load.latency.saturating_record_n(cycles.max(1), count.try_into().unwrap_or(u32::MAX));
         }
         load.sources = saved.sources;
-        let kept = saved.strides.iter().map(
-            |&StrideCount {
-                 stride,
-                 count,
-                 error,
-             }| Kept {
-                value: stride as u64,
-                count,
-                error,
-            },
-        );
+        let kept = saved.strides.iter().map(|&StrideCount { stride, count, error }| Kept { value: stride as u64, count, error });
         load.strides = TopK::from_parts(saved.stride_total, kept);
         profile.loads.insert(saved.offset, load);
     }

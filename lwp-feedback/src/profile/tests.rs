@@ -4,15 +4,7 @@ use crate::codemap::Tier;
 const MODULE: u64 = 0xABCD;
 
 fn at(func: u32, offset: u32) -> Resolved {
-    Resolved {
-        function: FunctionId {
-            module: MODULE,
-            func,
-        },
-        version: 1,
-        tier: Tier::Baseline,
-        wasm_offset: offset,
-    }
+    Resolved { function: FunctionId { module: MODULE, func }, version: 1, tier: Tier::Baseline, wasm_offset: offset }
 }
 
 fn value(class: SiteClass, data2: u64) -> Record {
@@ -23,100 +15,37 @@ fn value(class: SiteClass, data2: u64) -> Record {
 fn each_event_lands_in_its_table() {
     let profile = Profile::default();
     for i in 0..100u64 {
-        profile.apply(
-            &at(3, 50),
-            &value(SiteClass::CallTarget, if i % 10 == 0 { 9 } else { 8 }),
-        );
-        profile.apply(
-            &at(3, 60),
-            &Record::new(
-                EventId::BRANCHES,
-                0,
-                if i % 4 == 0 { 0x2000 } else { 0xE000 },
-                0,
-                0,
-                0,
-                0,
-            ),
-        );
-        profile.apply(
-            &at(3, 70),
-            &Record::new(EventId::DCACHE, 0, 3 << 13 | 1 << 12, 400, 0, i * 64, 0),
-        );
+        profile.apply(&at(3, 50), &value(SiteClass::CallTarget, if i % 10 == 0 { 9 } else { 8 }));
+        profile.apply(&at(3, 60), &Record::new(EventId::BRANCHES, 0, if i % 4 == 0 { 0x2000 } else { 0xE000 }, 0, 0, 0, 0));
+        profile.apply(&at(3, 70), &Record::new(EventId::DCACHE, 0, 3 << 13 | 1 << 12, 400, 0, i * 64, 0));
     }
-    profile.apply(
-        &at(3, 0),
-        &Record::new(
-            EventId::PROGRAMMED,
-            0,
-            SiteClass::HotFunction.imm16(0),
-            0,
-            0,
-            1000,
-            0,
-        ),
-    );
+    profile.apply(&at(3, 0), &Record::new(EventId::PROGRAMMED, 0, SiteClass::HotFunction.imm16(0), 0, 0, 1000, 0));
     let snapshot = profile.snapshot(MODULE);
     let function = &snapshot.functions[0];
     assert_eq!((function.func, function.records, function.hot), (3, 301, 1));
-    assert_eq!(
-        function.sites[1].values[0],
-        ValueCount {
-            value: 8,
-            count: 90,
-            error: 0
-        }
-    );
+    assert_eq!(function.sites[1].values[0], ValueCount { value: 8, count: 90, error: 0 });
     let branch = function.branches[0];
-    assert_eq!(
-        (
-            branch.taken,
-            branch.not_taken,
-            branch.predicted,
-            branch.mispredicted
-        ),
-        (75, 25, 75, 25)
-    );
+    assert_eq!((branch.taken, branch.not_taken, branch.predicted, branch.mispredicted), (75, 25, 75, 25));
     let load = &function.loads[0];
-    assert_eq!(
-        (
-            load.count(),
-            load.sources[3],
-            load.strides[0].stride,
-            load.strides[0].count
-        ),
-        (100, 100, 64, 99)
-    );
+    assert_eq!((load.count(), load.sources[3], load.strides[0].stride, load.strides[0].count), (100, 100, 64, 99));
 }
 
 #[test]
 fn decay_is_by_record_count_and_a_phase_change_shows() {
-    let profile = Profile::new(ProfileLimits {
-        decay_records: 1000,
-        ..ProfileLimits::default()
-    });
+    let profile = Profile::new(ProfileLimits { decay_records: 1000, ..ProfileLimits::default() });
     (0..5000).for_each(|_| profile.apply(&at(1, 5), &value(SiteClass::CallTarget, 1)));
     (0..5000).for_each(|_| profile.apply(&at(1, 5), &value(SiteClass::CallTarget, 2)));
     let site = &profile.snapshot(MODULE).functions[0].sites[0];
     assert_eq!(site.values[0].value, 2);
-    assert!(
-        site.values[0].count * 10 > site.total * 9,
-        "the old phase has faded: {site:?}"
-    );
+    assert!(site.values[0].count * 10 > site.total * 9, "the old phase has faded: {site:?}");
 }
 
 #[test]
 fn snapshots_survive_json_and_restore() {
     let profile = Profile::default();
     for i in 0..1000u64 {
-        profile.apply(
-            &at((i % 7) as u32, (i % 11) as u32),
-            &value(SiteClass::Param, i % 5),
-        );
-        profile.apply(
-            &at(2, 70),
-            &Record::new(EventId::DCACHE, 0, 1 << 13, 20 + i as u32, 0, 0, 0),
-        );
+        profile.apply(&at((i % 7) as u32, (i % 11) as u32), &value(SiteClass::Param, i % 5));
+        profile.apply(&at(2, 70), &Record::new(EventId::DCACHE, 0, 1 << 13, 20 + i as u32, 0, 0, 0));
     }
     let snapshot = profile.snapshot(MODULE);
     let json = serde_json::to_string(&snapshot).unwrap();
@@ -132,12 +61,7 @@ fn snapshots_survive_json_and_restore() {
 
 #[test]
 fn garbage_stays_within_the_limits() {
-    let limits = ProfileLimits {
-        functions: 10,
-        sites_per_function: 20,
-        sites: 100,
-        decay_records: 1 << 40,
-    };
+    let limits = ProfileLimits { functions: 10, sites_per_function: 20, sites: 100, decay_records: 1 << 40 };
     let profile = Profile::new(limits);
     let mut x = 88172645463325252u64;
     for _ in 0..50_000 {
@@ -147,34 +71,15 @@ fn garbage_stays_within_the_limits() {
             x ^= x << 17;
             x
         };
-        let record = Record {
-            words: [next(), next(), next(), next()],
-        };
+        let record = Record { words: [next(), next(), next(), next()] };
         profile.apply(&at((next() % 50) as u32, next() as u32), &record);
-        let typed = Record::new(
-            EventId([1, 3, 4, 255][(next() % 4) as usize]),
-            0,
-            next() as u16 & 0xFF0F,
-            next() as u32,
-            0,
-            next(),
-            0,
-        );
+        let typed = Record::new(EventId([1, 3, 4, 255][(next() % 4) as usize]), 0, next() as u16 & 0xFF0F, next() as u32, 0, next(), 0);
         profile.apply(&at((next() % 50) as u32, next() as u32), &typed);
     }
     let snapshot = profile.snapshot(MODULE);
     assert!(snapshot.functions.len() <= 10);
-    let sites: usize = snapshot
-        .functions
-        .iter()
-        .map(|f| f.sites.len() + f.branches.len() + f.loads.len())
-        .sum();
+    let sites: usize = snapshot.functions.iter().map(|f| f.sites.len() + f.branches.len() + f.loads.len()).sum();
     assert!(sites <= 100);
     let losses = profile.losses();
-    assert!(
-        losses.functions_over_limit > 0
-            && losses.sites_over_limit > 0
-            && losses.unknown_event > 0
-            && losses.unknown_class > 0
-    );
+    assert!(losses.functions_over_limit > 0 && losses.sites_over_limit > 0 && losses.unknown_event > 0 && losses.unknown_class > 0);
 }

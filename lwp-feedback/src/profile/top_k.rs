@@ -29,23 +29,11 @@ impl TopK {
         if let Some(kept) = self.kept[..len].iter_mut().find(|kept| kept.value == value) {
             kept.count = kept.count.saturating_add(1);
         } else if len < TOP_K {
-            self.kept[len] = Kept {
-                value,
-                count: 1,
-                error: 0,
-            };
+            self.kept[len] = Kept { value, count: 1, error: 0 };
             self.len += 1;
         } else {
-            let least = self
-                .kept
-                .iter_mut()
-                .min_by_key(|kept| kept.count)
-                .expect("TOP_K is not 0");
-            *least = Kept {
-                value,
-                count: least.count.saturating_add(1),
-                error: least.count,
-            };
+            let least = self.kept.iter_mut().min_by_key(|kept| kept.count).expect("TOP_K is not 0");
+            *least = Kept { value, count: least.count.saturating_add(1), error: least.count };
         }
     }
 
@@ -59,17 +47,9 @@ impl TopK {
         self.total /= 2;
         let mut len = 0;
         for index in 0..usize::from(self.len) {
-            let Kept {
-                value,
-                count,
-                error,
-            } = self.kept[index];
+            let Kept { value, count, error } = self.kept[index];
             if count / 2 > 0 {
-                self.kept[len] = Kept {
-                    value,
-                    count: count / 2,
-                    error: error / 2,
-                };
+                self.kept[len] = Kept { value, count: count / 2, error: error / 2 };
                 len += 1;
             }
         }
@@ -84,10 +64,7 @@ impl TopK {
     }
 
     pub(super) fn from_parts(total: u64, values: impl Iterator<Item = Kept>) -> Self {
-        let mut top = Self {
-            total,
-            ..Self::default()
-        };
+        let mut top = Self { total, ..Self::default() };
         for kept in values.take(TOP_K) {
             top.kept[usize::from(top.len)] = kept;
             top.len += 1;
@@ -117,9 +94,6 @@ mod tests {
         let mut top = TopK::default();
         (0..100).for_each(|i| top.add(u64::from(i % 4 == 0)));
         top.halve();
-        assert_eq!(
-            (top.total(), top.sorted()[0].count, top.sorted()[1].count),
-            (50, 37, 12)
-        );
+        assert_eq!((top.total(), top.sorted()[0].count, top.sorted()[1].count), (50, 37, 12));
     }
 }

@@ -135,9 +135,7 @@ impl<W: Write> RecordWriter<W> {
             }
             Chunk::Records { ring, records } => {
                 payload.extend(ring.to_le_bytes());
-                records
-                    .iter()
-                    .for_each(|record| payload.extend(record.to_bytes()));
+                records.iter().for_each(|record| payload.extend(record.to_bytes()));
                 self.records += records.len() as u64;
                 RECORDS
             }
@@ -159,17 +157,13 @@ impl<W: Write> RecordWriter<W> {
     }
 
     fn chunk(&mut self, kind: u8, payload: &[u8]) -> io::Result<()> {
-        let length = u32::try_from(payload.len())
-            .ok()
-            .filter(|&length| length <= MAX_PAYLOAD);
-        let length =
-            length.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "chunk too large"))?;
+        let length = u32::try_from(payload.len()).ok().filter(|&length| length <= MAX_PAYLOAD);
+        let length = length.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "chunk too large"))?;
         let mut header = [kind, 0, 0, 0, 0];
         header[1..].copy_from_slice(&length.to_le_bytes());
         self.out.write_all(&header)?;
         self.out.write_all(payload)?;
-        self.out
-            .write_all(&checksum(&header, payload).to_le_bytes())
+        self.out.write_all(&checksum(&header, payload).to_le_bytes())
     }
 }
 
@@ -193,27 +187,18 @@ impl<R: Read> RecordReader<R> {
     /// Opens a file.
     pub fn new(mut input: R) -> Result<Self, RecordFileError> {
         let mut header = [0; 12];
-        let read = read_up_to(&mut input, &mut header)
-            .map_err(|source| RecordFileError::Io { offset: 0, source })?;
+        let read = read_up_to(&mut input, &mut header).map_err(|source| RecordFileError::Io { offset: 0, source })?;
         if read < 8 || header[..8] != MAGIC {
             return Err(RecordFileError::NotARecordFile);
         }
         if read < 12 {
-            return Err(RecordFileError::Truncated {
-                offset: 8,
-                records: 0,
-            });
+            return Err(RecordFileError::Truncated { offset: 8, records: 0 });
         }
         let found = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
         if found != VERSION {
             return Err(RecordFileError::Version { found });
         }
-        Ok(Self {
-            input,
-            offset: 12,
-            records: 0,
-            done: false,
-        })
+        Ok(Self { input, offset: 12, records: 0, done: false })
     }
 
     /// Records read so far.
@@ -223,11 +208,7 @@ impl<R: Read> RecordReader<R> {
 
     fn next_chunk(&mut self) -> Result<Option<Chunk>, RecordFileError> {
         let (offset, records) = (self.offset, self.records);
-        let damaged = |what| RecordFileError::Damaged {
-            offset,
-            what,
-            records,
-        };
+        let damaged = |what| RecordFileError::Damaged { offset, what, records };
         let mut header = [0; 5];
         self.exact(&mut header)?;
         let length = u32::from_le_bytes([header[1], header[2], header[3], header[4]]);
@@ -244,9 +225,7 @@ impl<R: Read> RecordReader<R> {
         self.offset += 9 + u64::from(length);
         let mut fields = Fields(&payload);
         let chunk = match header[0] {
-            NOTE => {
-                Chunk::Note(String::from_utf8(payload).map_err(|_| damaged("note is not UTF-8"))?)
-            }
+            NOTE => Chunk::Note(String::from_utf8(payload).map_err(|_| damaged("note is not UTF-8"))?),
             CODE => decode_code(&mut fields).ok_or_else(|| damaged("code entry"))?,
             RECORDS => {
                 let ring = fields.u64().ok_or_else(|| damaged("ring number"))?;
@@ -280,14 +259,8 @@ impl<R: Read> RecordReader<R> {
     fn exact(&mut self, into: &mut [u8]) -> Result<(), RecordFileError> {
         match read_up_to(&mut self.input, into) {
             Ok(read) if read == into.len() => Ok(()),
-            Ok(_) => Err(RecordFileError::Truncated {
-                offset: self.offset,
-                records: self.records,
-            }),
-            Err(source) => Err(RecordFileError::Io {
-                offset: self.offset,
-                source,
-            }),
+            Ok(_) => Err(RecordFileError::Truncated { offset: self.offset, records: self.records }),
+            Err(source) => Err(RecordFileError::Io { offset: self.offset, source }),
         }
     }
 }
@@ -323,10 +296,7 @@ fn encode_code(out: &mut Vec<u8>, range: &Range<u64>, entry: &CodeEntry) {
         out.extend(value.to_le_bytes());
     }
     let counts = [entry.offsets.len() as u32, entry.inlined.len() as u32];
-    for value in [entry.function.func, entry.version]
-        .into_iter()
-        .chain(counts)
-    {
+    for value in [entry.function.func, entry.version].into_iter().chain(counts) {
         out.extend(value.to_le_bytes());
     }
     out.push(entry.tier as u8);
@@ -367,37 +337,15 @@ impl Fields<'_> {
 fn decode_code(fields: &mut Fields<'_>) -> Option<Chunk> {
     let range = fields.u64()?..fields.u64()?;
     let module = fields.u64()?;
-    let (func, version, offsets, inlined) =
-        (fields.u32()?, fields.u32()?, fields.u32()?, fields.u32()?);
-    let tiers = [
-        Tier::Interpreter,
-        Tier::Baseline,
-        Tier::Instrumented,
-        Tier::Optimizing,
-    ];
+    let (func, version, offsets, inlined) = (fields.u32()?, fields.u32()?, fields.u32()?, fields.u32()?);
+    let tiers = [Tier::Interpreter, Tier::Baseline, Tier::Instrumented, Tier::Optimizing];
     let tier = *tiers.get(usize::from(fields.u8()?))?;
     let return_addresses = fields.u8()? != 0;
     // The counts are bounded by the payload, which is there.
-    let offsets: Option<Arc<[_]>> = (0..offsets)
-        .map(|_| Some((fields.u32()?, fields.u32()?)))
-        .collect();
-    let inlined: Option<Arc<[_]>> = (0..inlined)
-        .map(|_| {
-            Some(InlinedRange {
-                start: fields.u32()?,
-                end: fields.u32()?,
-                func: fields.u32()?,
-            })
-        })
-        .collect();
-    let entry = CodeEntry {
-        function: FunctionId { module, func },
-        version,
-        tier,
-        offsets: offsets?,
-        return_addresses,
-        inlined: inlined?,
-    };
+    let offsets: Option<Arc<[_]>> = (0..offsets).map(|_| Some((fields.u32()?, fields.u32()?))).collect();
+    let inlined: Option<Arc<[_]>> =
+        (0..inlined).map(|_| Some(InlinedRange { start: fields.u32()?, end: fields.u32()?, func: fields.u32()? })).collect();
+    let entry = CodeEntry { function: FunctionId { module, func }, version, tier, offsets: offsets?, return_addresses, inlined: inlined? };
     (range.start < range.end && fields.0.is_empty()).then(|| Chunk::Code(range, Arc::new(entry)))
 }
 
@@ -412,14 +360,9 @@ pub fn decode(input: impl Read, drop: &[EventId], out: &mut impl Write) -> Resul
                 "# code {:#x}..{:#x}: function {} version {} {:?}",
                 range.start, range.end, entry.function, entry.version, entry.tier
             )?,
-            Chunk::Gone(range) => {
-                writeln!(out, "# no code in {:#x}..{:#x}", range.start, range.end)?
-            }
+            Chunk::Gone(range) => writeln!(out, "# no code in {:#x}..{:#x}", range.start, range.end)?,
             Chunk::Records { ring, records } => {
-                for record in records
-                    .iter()
-                    .filter(|record| !drop.contains(&record.event_id()))
-                {
+                for record in records.iter().filter(|record| !drop.contains(&record.event_id())) {
                     writeln!(out, "ring {ring}: {record}")?;
                 }
             }

@@ -35,12 +35,7 @@ pub struct Recorder<W: Write> {
 
 impl<W: Write> Recorder<W> {
     /// Begins a file with a note; `inner` gets all calls too.
-    pub fn new(
-        out: W,
-        note: &str,
-        code: Arc<CodeMap>,
-        inner: Box<dyn Listener>,
-    ) -> io::Result<Self> {
+    pub fn new(out: W, note: &str, code: Arc<CodeMap>, inner: Box<dyn Listener>) -> io::Result<Self> {
         let mut writer = RecordWriter::new(out)?;
         writer.write(&Chunk::Note(note.to_owned()))?;
         let generation = code.generation();
@@ -53,20 +48,12 @@ impl<W: Write> Recorder<W> {
             current: Vec::new(),
             generation,
         };
-        Ok(Self {
-            code,
-            state: Arc::new(Mutex::new(state)),
-            inner: Some(inner),
-        })
+        Ok(Self { code, state: Arc::new(Mutex::new(state)), inner: Some(inner) })
     }
 
     /// A second handle to the same file, without the inner listener: keep it to end the file.
     pub fn handle(&self) -> Self {
-        Self {
-            code: self.code.clone(),
-            state: self.state.clone(),
-            inner: None,
-        }
+        Self { code: self.code.clone(), state: self.state.clone(), inner: None }
     }
 
     /// Writes what is pending and ends the file. The first error of any write comes back here. A second call is an error too.
@@ -76,17 +63,12 @@ impl<W: Write> Recorder<W> {
         if let Some(error) = state.error.take() {
             return Err(error);
         }
-        let writer = state
-            .writer
-            .take()
-            .ok_or_else(|| io::Error::other("the record file is finished already"))?;
+        let writer = state.writer.take().ok_or_else(|| io::Error::other("the record file is finished already"))?;
         writer.finish()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State<W>> {
-        self.state
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -103,21 +85,13 @@ impl<W: Write> State<W> {
     fn flush(&mut self) {
         if !self.pending.is_empty() {
             let records = std::mem::replace(&mut self.pending, Vec::with_capacity(CHUNK_RECORDS));
-            self.write(&Chunk::Records {
-                ring: self.ring,
-                records,
-            });
+            self.write(&Chunk::Records { ring: self.ring, records });
         }
     }
 
     /// An address that no longer resolves: a reader must not resolve it either.
     fn ensure_gone(&mut self, ip: u64) {
-        let old = self
-            .written
-            .values()
-            .map(|(range, _)| range)
-            .find(|range| range.start <= ip && ip <= range.end)
-            .cloned();
+        let old = self.written.values().map(|(range, _)| range).find(|range| range.start <= ip && ip <= range.end).cloned();
         if let Some(range) = old {
             self.flush();
             self.write(&Chunk::Gone(range.clone()));
@@ -133,25 +107,17 @@ impl<W: Write> State<W> {
             self.current.clear();
         }
         // A return address may lie just behind its range.
-        if self
-            .current
-            .iter()
-            .any(|range| range.start <= ip && ip <= range.end)
-        {
+        if self.current.iter().any(|range| range.start <= ip && ip <= range.end) {
             return;
         }
         let Some((range, entry)) = code.entry_at(ip) else {
             return;
         };
-        let known = self
-            .written
-            .get(&range.start)
-            .is_some_and(|(old, saved)| *old == range && Arc::ptr_eq(saved, &entry));
+        let known = self.written.get(&range.start).is_some_and(|(old, saved)| *old == range && Arc::ptr_eq(saved, &entry));
         if !known {
             self.flush();
             self.write(&Chunk::Code(range.clone(), entry.clone()));
-            self.written
-                .retain(|_, (old, _)| old.end <= range.start || old.start >= range.end);
+            self.written.retain(|_, (old, _)| old.end <= range.start || old.start >= range.end);
             self.written.insert(range.start, (range.clone(), entry));
         }
         self.current.push(range);

@@ -29,34 +29,22 @@ pub struct ReplaySummary {
 }
 
 /// Replays a file into `profile`; `listener` gets the calls a live one would get.
-pub fn replay(
-    input: impl Read,
-    profile: Arc<Profile>,
-    listener: Box<dyn Listener>,
-) -> Result<ReplaySummary, RecordFileError> {
+pub fn replay(input: impl Read, profile: Arc<Profile>, listener: Box<dyn Listener>) -> Result<ReplaySummary, RecordFileError> {
     let reader = RecordReader::new(input)?;
     let code = Arc::new(CodeMap::new());
     let monitor = Monitor::new(MonitorConfig::default(), code.clone(), profile, listener);
     let mut rings: BTreeMap<u64, RingProducer> = BTreeMap::new();
-    let mut summary = ReplaySummary {
-        records: 0,
-        missed_when_recorded: 0,
-        monitor: MonitorStats::default(),
-        error: None,
-    };
+    let mut summary = ReplaySummary { records: 0, missed_when_recorded: 0, monitor: MonitorStats::default(), error: None };
     for chunk in reader {
         match chunk {
             Err(error) => summary.error = Some(error),
             Ok(Chunk::Note(_)) => {}
-            Ok(Chunk::Missed { count, .. }) => {
-                summary.missed_when_recorded = summary.missed_when_recorded.saturating_add(count)
-            }
+            Ok(Chunk::Missed { count, .. }) => summary.missed_when_recorded = summary.missed_when_recorded.saturating_add(count),
             Ok(Chunk::Code(range, entry)) => {
                 drain(&monitor);
                 remove_overlapping(&code, &range);
                 drain(&monitor);
-                code.insert(range, (*entry).clone())
-                    .expect("overlapping ranges were removed and the reader checked the range");
+                code.insert(range, (*entry).clone()).expect("overlapping ranges were removed and the reader checked the range");
             }
             Ok(Chunk::Gone(range)) => {
                 drain(&monitor);
@@ -65,15 +53,9 @@ pub fn replay(
             }
             Ok(Chunk::Records { ring, records }) => {
                 let producer = rings.entry(ring).or_insert_with(|| {
-                    let config = RingConfig {
-                        flags: Flags::empty(),
-                        wake_on_hot: false,
-                        ..RingConfig::default()
-                    };
+                    let config = RingConfig { flags: Flags::empty(), wake_on_hot: false, ..RingConfig::default() };
                     let ring = Ring::new(&config).expect("the default sizes are valid");
-                    monitor
-                        .add_ring(ring.clone())
-                        .expect("a new ring has no consumer");
+                    monitor.add_ring(ring.clone()).expect("a new ring has no consumer");
                     ring.producer().expect("a new ring has no producer")
                 });
                 for record in &records {

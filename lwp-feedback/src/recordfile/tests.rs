@@ -9,60 +9,29 @@ use crate::ring::{Ring, RingConfig};
 const MODULE: u64 = 42;
 
 fn entry(func: u32, version: u32) -> CodeEntry {
-    let function = FunctionId {
-        module: MODULE,
-        func,
-    };
-    let inlined = Arc::from([InlinedRange {
-        start: 0x80,
-        end: 0x90,
-        func: 77,
-    }]);
-    CodeEntry {
-        inlined,
-        ..CodeEntry::new(
-            function,
-            version,
-            Tier::Baseline,
-            Arc::from([(0, 10), (0x40, 20)]),
-        )
-    }
+    let function = FunctionId { module: MODULE, func };
+    let inlined = Arc::from([InlinedRange { start: 0x80, end: 0x90, func: 77 }]);
+    CodeEntry { inlined, ..CodeEntry::new(function, version, Tier::Baseline, Arc::from([(0, 10), (0x40, 20)])) }
 }
 
 /// A live run of two rings with code that is replaced, recorded; returns the file, and the profile's snapshot as JSON.
 fn recorded() -> (Vec<u8>, String) {
     let code = Arc::new(CodeMap::new());
     let profile = Arc::new(Profile::default());
-    let recorder =
-        Recorder::new(Vec::new(), "test run", code.clone(), Box::new(NoListener)).unwrap();
+    let recorder = Recorder::new(Vec::new(), "test run", code.clone(), Box::new(NoListener)).unwrap();
     let handle = recorder.handle();
-    let monitor = Monitor::new(
-        MonitorConfig::default(),
-        code.clone(),
-        profile.clone(),
-        Box::new(recorder),
-    );
-    let config = RingConfig {
-        interval1: 0,
-        random_bits: 0,
-        ..RingConfig::default()
-    };
+    let monitor = Monitor::new(MonitorConfig::default(), code.clone(), profile.clone(), Box::new(recorder));
+    let config = RingConfig { interval1: 0, random_bits: 0, ..RingConfig::default() };
     let rings = [Ring::new(&config).unwrap(), Ring::new(&config).unwrap()];
     let mut producers = rings.each_ref().map(|ring| {
         monitor.add_ring(ring.clone()).unwrap();
         ring.producer().unwrap()
     });
     code.insert(0x1000..0x1100, entry(1, 1)).unwrap();
-    code.insert(0x2000..0x2100, entry(2, 1).with_return_addresses())
-        .unwrap();
+    code.insert(0x2000..0x2100, entry(2, 1).with_return_addresses()).unwrap();
     for round in 0..20u64 {
         for i in 0..100 {
-            producers[0].value(
-                0x1044,
-                SiteClass::CallTarget.imm16(0),
-                0,
-                if i % 20 == 0 { 6 } else { 5 },
-            );
+            producers[0].value(0x1044, SiteClass::CallTarget.imm16(0), 0, if i % 20 == 0 { 6 } else { 5 });
             producers[1].value(0x2100, SiteClass::Param.imm16(3), 0, round);
             producers[1].value(0x9999, SiteClass::Param.imm16(3), 0, round);
             producers[0].store(&Record::new(EventId(200), 0, 1, 2, 0x1000, 3, 4));
@@ -83,10 +52,7 @@ fn recorded() -> (Vec<u8>, String) {
     assert_eq!((stats.records, stats.unresolved), (8000, 3300));
     let file = handle.finish().unwrap();
     assert!(handle.finish().is_err());
-    (
-        file,
-        serde_json::to_string(&profile.snapshot(MODULE)).unwrap(),
-    )
+    (file, serde_json::to_string(&profile.snapshot(MODULE)).unwrap())
 }
 
 #[test]
@@ -96,24 +62,12 @@ fn replay_gives_the_same_profile_and_plans_byte_for_byte() {
         let profile = Arc::new(Profile::default());
         let summary = replay(file, profile.clone(), Box::new(NoListener)).unwrap();
         assert!(summary.error.is_none());
-        assert_eq!(
-            (
-                summary.records,
-                summary.monitor.records,
-                summary.monitor.unresolved
-            ),
-            (8000, 8000, 3300)
-        );
+        assert_eq!((summary.records, summary.monitor.records, summary.monitor.unresolved), (8000, 8000, 3300));
         profile.snapshot(MODULE)
     };
     let mut first = replayed(&file);
     assert_eq!(serde_json::to_string(&first).unwrap(), live);
-    first.facts = vec![FunctionFacts {
-        func: 5,
-        body_bytes: 10,
-        inlinable: true,
-        reason: None,
-    }];
+    first.facts = vec![FunctionFacts { func: 5, body_bytes: 10, inlinable: true, reason: None }];
     let mut second = replayed(&file);
     second.facts = first.facts.clone();
     let plans = |snapshot| serde_json::to_string(&plan(snapshot, &Budgets::default())).unwrap();
@@ -124,10 +78,7 @@ fn replay_gives_the_same_profile_and_plans_byte_for_byte() {
 #[test]
 fn truncation_and_damage_name_the_offset_and_keep_what_came_before() {
     let (file, _) = recorded();
-    let whole: Vec<Chunk> = RecordReader::new(&file[..])
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
+    let whole: Vec<Chunk> = RecordReader::new(&file[..]).unwrap().collect::<Result<_, _>>().unwrap();
     let mut cuts_seen = 0;
     for cut in (12..file.len()).step_by(997) {
         let mut reader = RecordReader::new(&file[..cut]).unwrap();
@@ -140,9 +91,7 @@ fn truncation_and_damage_name_the_offset_and_keep_what_came_before() {
         };
         assert!(reader.next().is_none());
         assert_eq!(chunks, whole[..chunks.len()]);
-        let RecordFileError::Truncated { offset, records } = error else {
-            panic!("{error}")
-        };
+        let RecordFileError::Truncated { offset, records } = error else { panic!("{error}") };
         assert!(offset <= cut as u64 && records == reader.records());
         cuts_seen += 1;
     }
@@ -151,18 +100,8 @@ fn truncation_and_damage_name_the_offset_and_keep_what_came_before() {
     let mut damaged = file.clone();
     let middle = file.len() / 2;
     damaged[middle] ^= 1;
-    let error = RecordReader::new(&damaged[..])
-        .unwrap()
-        .find_map(Result::err)
-        .unwrap();
-    let RecordFileError::Damaged {
-        offset,
-        what: "checksum",
-        records,
-    } = error
-    else {
-        panic!("{error}")
-    };
+    let error = RecordReader::new(&damaged[..]).unwrap().find_map(Result::err).unwrap();
+    let RecordFileError::Damaged { offset, what: "checksum", records } = error else { panic!("{error}") };
     assert!(offset < middle as u64 && records > 0);
 
     let profile = Arc::new(Profile::default());
@@ -173,18 +112,9 @@ fn truncation_and_damage_name_the_offset_and_keep_what_came_before() {
 
 #[test]
 fn other_files_are_refused() {
-    assert!(matches!(
-        RecordReader::new(&b"\0asm\x01\0\0\0"[..]),
-        Err(RecordFileError::NotARecordFile)
-    ));
-    assert!(matches!(
-        RecordReader::new(&b""[..]),
-        Err(RecordFileError::NotARecordFile)
-    ));
-    assert!(matches!(
-        RecordReader::new(&b"LWPRING\n\x09\0\0\0"[..]),
-        Err(RecordFileError::Version { found: 9 })
-    ));
+    assert!(matches!(RecordReader::new(&b"\0asm\x01\0\0\0"[..]), Err(RecordFileError::NotARecordFile)));
+    assert!(matches!(RecordReader::new(&b""[..]), Err(RecordFileError::NotARecordFile)));
+    assert!(matches!(RecordReader::new(&b"LWPRING\n\x09\0\0\0"[..]), Err(RecordFileError::Version { found: 9 })));
 }
 
 #[test]
@@ -202,12 +132,7 @@ fn random_bytes_never_panic() {
         }
         let mut text = Vec::new();
         decode(&bytes[..], &[], &mut text).unwrap_err();
-        replay(
-            &bytes[..],
-            Arc::new(Profile::default()),
-            Box::new(NoListener),
-        )
-        .unwrap();
+        replay(&bytes[..], Arc::new(Profile::default()), Box::new(NoListener)).unwrap();
     }
 }
 
@@ -217,13 +142,7 @@ fn unknown_ids_survive_and_decode_drops_events() {
     let mut text = Vec::new();
     decode(&file[..], &[EventId::VALUE], &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
-    assert!(
-        text.starts_with(
-            "# test run\n# code 0x1000..0x1100: function 0000002a:1 version 1 Baseline\n"
-        ),
-        "{}",
-        &text[..100]
-    );
+    assert!(text.starts_with("# test run\n# code 0x1000..0x1100: function 0000002a:1 version 1 Baseline\n"), "{}", &text[..100]);
     assert_eq!(text.matches("event-200").count(), 2000);
     assert!(!text.contains("lwpval"));
 }

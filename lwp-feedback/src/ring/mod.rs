@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::layout::{
-    BUFFER_SIZE_MASK, COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Flags, INTERVAL_MAX, Lwpcb,
-    RANDOM_SHIFT, RECORD_BYTES, Record, reloaded_counter,
+    BUFFER_SIZE_MASK, COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Flags, INTERVAL_MAX, Lwpcb, RANDOM_SHIFT, RECORD_BYTES, Record,
+    reloaded_counter,
 };
 use protocol::{RingMemory, Stored};
 
@@ -154,43 +154,25 @@ impl Ring {
     pub fn new(config: &RingConfig) -> Result<Arc<Self>, RingError> {
         let size = config.buffer_bytes / RECORD_BYTES * RECORD_BYTES;
         if !(MIN_BUFFER_BYTES..=BUFFER_SIZE_MASK).contains(&size) {
-            return Err(RingError::BufferSize {
-                bytes: config.buffer_bytes,
-            });
+            return Err(RingError::BufferSize { bytes: config.buffer_bytes });
         }
         if config.interval1 > INTERVAL_MAX {
-            return Err(RingError::Interval {
-                interval: config.interval1,
-            });
+            return Err(RingError::Interval { interval: config.interval1 });
         }
         if config.random_bits > 15 {
-            return Err(RingError::Random {
-                bits: config.random_bits,
-            });
+            return Err(RingError::Random { bits: config.random_bits });
         }
         // SAFETY: the layout's size is not 0.
         let memory = unsafe { alloc_zeroed(buffer_layout(size)) };
-        let Some(buffer) = NonNull::new(memory.cast::<AtomicU64>()) else {
-            handle_alloc_error(buffer_layout(size))
-        };
+        let Some(buffer) = NonNull::new(memory.cast::<AtomicU64>()) else { handle_alloc_error(buffer_layout(size)) };
 
         let lwpcb = Lwpcb::default();
         lwpcb.flags.store(config.flags.bits(), Ordering::Relaxed);
-        lwpcb.buffer_size_random.store(
-            size | u32::from(config.random_bits) << RANDOM_SHIFT,
-            Ordering::Relaxed,
-        );
+        lwpcb.buffer_size_random.store(size | u32::from(config.random_bits) << RANDOM_SHIFT, Ordering::Relaxed);
         lwpcb.buffer_base.store(memory as u64, Ordering::Relaxed);
-        lwpcb.threshold.store(
-            config.threshold_bytes / RECORD_BYTES * RECORD_BYTES,
-            Ordering::Relaxed,
-        );
-        lwpcb.events[0]
-            .interval
-            .store(config.interval1, Ordering::Relaxed);
-        lwpcb.events[0]
-            .counter
-            .store(config.interval1, Ordering::Relaxed);
+        lwpcb.threshold.store(config.threshold_bytes / RECORD_BYTES * RECORD_BYTES, Ordering::Relaxed);
+        lwpcb.events[0].interval.store(config.interval1, Ordering::Relaxed);
+        lwpcb.events[0].counter.store(config.interval1, Ordering::Relaxed);
         let side = Side {
             buffer,
             size,
@@ -240,11 +222,7 @@ impl Ring {
     pub fn used_bytes(&self) -> u32 {
         let control = self.control();
         let head = control.buffer_head_offset.load(Ordering::Relaxed) % self.buffer_bytes();
-        protocol::bytes_used(
-            head,
-            control.buffer_tail_offset.load(Ordering::Relaxed),
-            self.buffer_bytes(),
-        )
+        protocol::bytes_used(head, control.buffer_tail_offset.load(Ordering::Relaxed), self.buffer_bytes())
     }
 
     /// Records produced so far, missed ones included.
@@ -259,9 +237,7 @@ impl Ring {
 
     /// Changes EventInterval1; takes effect at the next reload. Larger values than 2^25 - 1 are taken as that.
     pub fn set_interval1(&self, interval: u32) {
-        self.control().events[0]
-            .interval
-            .store(interval.min(INTERVAL_MAX), Ordering::Relaxed);
+        self.control().events[0].interval.store(interval.min(INTERVAL_MAX), Ordering::Relaxed);
     }
 
     /// Changes the Flags dword.
@@ -279,9 +255,7 @@ impl Ring {
     pub fn flush(&self) {
         let side = &self.core().side;
         let requested = side.flush_requested.load(Ordering::Acquire);
-        self.control()
-            .buffer_head_offset
-            .store(side.head.load(Ordering::Relaxed), Ordering::Release);
+        self.control().buffer_head_offset.store(side.head.load(Ordering::Relaxed), Ordering::Release);
         side.flushed.store(requested, Ordering::Release);
     }
 
@@ -293,10 +267,7 @@ impl Ring {
 
     /// Asks the owning thread for a flush numbered `sequence`.
     pub(crate) fn request_flush(&self, sequence: u64) {
-        self.core()
-            .side
-            .flush_requested
-            .store(sequence, Ordering::Release);
+        self.core().side.flush_requested.store(sequence, Ordering::Release);
     }
 
     /// Number of the newest request that a flush answered.
@@ -326,21 +297,13 @@ impl Ring {
 
     /// Sets whom threshold and hot records wake.
     pub fn set_waker(&self, waker: Option<Arc<dyn RingWaker>>) {
-        *self
-            .core()
-            .side
-            .waker
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner()) = waker;
+        *self.core().side.waker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = waker;
     }
 
     /// The producer's handle, for code in Rust; `None` while another one exists.
     pub fn producer(self: &Arc<Self>) -> Option<RingProducer> {
         let taken = self.core().side.producer_taken.swap(true, Ordering::AcqRel);
-        (!taken).then(|| RingProducer {
-            ring: self.clone(),
-            not_sync: std::marker::PhantomData,
-        })
+        (!taken).then(|| RingProducer { ring: self.clone(), not_sync: std::marker::PhantomData })
     }
 
     /// The consumer's handle; `None` while another one exists.
@@ -348,15 +311,8 @@ impl Ring {
         let taken = self.core().side.consumer_taken.swap(true, Ordering::AcqRel);
         (!taken).then(|| {
             let tail = self.control().buffer_tail_offset.load(Ordering::Relaxed);
-            let tail = if tail < self.buffer_bytes() {
-                tail / RECORD_BYTES * RECORD_BYTES
-            } else {
-                0
-            };
-            RingConsumer {
-                ring: self.clone(),
-                tail,
-            }
+            let tail = if tail < self.buffer_bytes() { tail / RECORD_BYTES * RECORD_BYTES } else { 0 };
+            RingConsumer { ring: self.clone(), tail }
         })
     }
 }
@@ -441,10 +397,7 @@ impl RingMemory for RingCore {
 
     fn count_missed(&self) {
         let missed = &self.lwpcb.missed_events;
-        missed.store(
-            missed.load(Ordering::Relaxed).wrapping_add(1),
-            Ordering::Relaxed,
-        );
+        missed.store(missed.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 }
 
@@ -466,53 +419,23 @@ impl RingCore {
         (threshold != 0 && threshold <= self.side.size).then_some(threshold)
     }
 
-    fn record(
-        &self,
-        event: EventId,
-        flags: Flags,
-        ip: u64,
-        imm16: u16,
-        data1: u32,
-        data2: u64,
-    ) -> Record {
-        let tsc = if flags.contains(Flags::PTSC) {
-            time_stamp()
-        } else {
-            0
-        };
-        Record::new(
-            event,
-            self.side.core_id.load(Ordering::Relaxed) as u8,
-            imm16,
-            data1,
-            ip,
-            data2,
-            tsc,
-        )
+    fn record(&self, event: EventId, flags: Flags, ip: u64, imm16: u16, data1: u32, data2: u64) -> Record {
+        let tsc = if flags.contains(Flags::PTSC) { time_stamp() } else { 0 };
+        Record::new(event, self.side.core_id.load(Ordering::Relaxed) as u8, imm16, data1, ip, data2, tsc)
     }
 
     /// Stores a record and publishes head as the mode wants. True: stored; false: the ring was full.
     fn store(&self, record: &Record, flags: Flags) -> bool {
         let side = &self.side;
-        side.produced
-            .store(side.produced.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        match protocol::store(
-            self,
-            side.head.load(Ordering::Relaxed),
-            record.words,
-            flags.contains(Flags::CONT),
-        ) {
+        side.produced.store(side.produced.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        match protocol::store(self, side.head.load(Ordering::Relaxed), record.words, flags.contains(Flags::CONT)) {
             Stored::Advanced { head, used } => {
                 side.head.store(head, Ordering::Relaxed);
                 let crossed = self.threshold().is_some_and(|threshold| used >= threshold);
                 if !side.deferred || crossed {
                     self.set_head_release(head);
                 }
-                if crossed
-                    && flags.contains(Flags::INT)
-                    && side.armed.load(Ordering::Relaxed)
-                    && side.armed.swap(false, Ordering::AcqRel)
-                {
+                if crossed && flags.contains(Flags::INT) && side.armed.load(Ordering::Relaxed) && side.armed.swap(false, Ordering::AcqRel) {
                     self.wake();
                 }
                 true
@@ -526,12 +449,7 @@ impl RingCore {
 
     #[cold]
     fn wake(&self) {
-        let waker = self
-            .side
-            .waker
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .clone();
+        let waker = self.side.waker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -557,10 +475,7 @@ impl RingCore {
         let slot = &self.lwpcb.events[0];
         let random_bits = self.lwpcb.buffer_size_random.load(Ordering::Relaxed) >> RANDOM_SHIFT;
         let interval = slot.interval.load(Ordering::Relaxed);
-        slot.counter.store(
-            reloaded_counter(interval, random_bits, self.next_random()),
-            Ordering::Relaxed,
-        );
+        slot.counter.store(reloaded_counter(interval, random_bits, self.next_random()), Ordering::Relaxed);
     }
 
     /// LWPINS. True: stored.
@@ -570,8 +485,7 @@ impl RingCore {
         let record = self.record(EventId::PROGRAMMED, flags, ip, imm16, data1, data2);
         let stored = self.store(&record, flags);
         if self.side.wake_on_hot
-            && let Some((SiteClass::HotFunction | SiteClass::HotLoop, _)) =
-                SiteClass::from_imm16(imm16)
+            && let Some((SiteClass::HotFunction | SiteClass::HotLoop, _)) = SiteClass::from_imm16(imm16)
         {
             self.set_head_release(self.side.head.load(Ordering::Relaxed));
             self.wake();
@@ -621,11 +535,7 @@ impl RingProducer {
 impl Drop for RingProducer {
     fn drop(&mut self) {
         self.ring.flush();
-        self.ring
-            .core()
-            .side
-            .producer_taken
-            .store(false, Ordering::Release);
+        self.ring.core().side.producer_taken.store(false, Ordering::Release);
     }
 }
 
@@ -670,11 +580,7 @@ impl RingConsumer {
 
 impl Drop for RingConsumer {
     fn drop(&mut self) {
-        self.ring
-            .core()
-            .side
-            .consumer_taken
-            .store(false, Ordering::Release);
+        self.ring.core().side.consumer_taken.store(false, Ordering::Release);
     }
 }
 

@@ -50,11 +50,7 @@ pub enum Stored {
 /// Bytes from `tail` to `head` in a ring of `size` bytes. Any `tail` is allowed; the result is below `size`.
 pub fn bytes_used(head: u32, tail: u32, size: u32) -> u32 {
     let tail = tail % size;
-    if head >= tail {
-        head - tail
-    } else {
-        head + size - tail
-    }
+    if head >= tail { head - tail } else { head + size - tail }
 }
 
 /// The offset after `head`.
@@ -65,12 +61,7 @@ pub fn next_offset(head: u32, size: u32) -> u32 {
 
 /// Writes a record at the producer's own `head`. In Synchronized mode a full ring counts a miss; in continuous mode head always moves.
 /// The caller publishes the new head.
-pub fn store<M: RingMemory + ?Sized>(
-    memory: &M,
-    head: u32,
-    words: [u64; 4],
-    continuous: bool,
-) -> Stored {
+pub fn store<M: RingMemory + ?Sized>(memory: &M, head: u32, words: [u64; 4], continuous: bool) -> Stored {
     let size = memory.size();
     memory.write_slot(head, words);
     let next = next_offset(head, size);
@@ -79,20 +70,12 @@ pub fn store<M: RingMemory + ?Sized>(
         memory.count_missed();
         return Stored::Missed;
     }
-    Stored::Advanced {
-        head: next,
-        used: bytes_used(next, tail, size),
-    }
+    Stored::Advanced { head: next, used: bytes_used(next, tail, size) }
 }
 
 /// Copies up to `max` records from the consumer's own `tail` on to `sink` and frees their slots. Returns the new tail and the
 /// number of records. A published head that is no offset of the ring yields nothing.
-pub fn drain<M: RingMemory + ?Sized>(
-    memory: &M,
-    tail: u32,
-    max: usize,
-    mut sink: impl FnMut([u64; 4]),
-) -> (u32, usize) {
+pub fn drain<M: RingMemory + ?Sized>(memory: &M, tail: u32, max: usize, mut sink: impl FnMut([u64; 4])) -> (u32, usize) {
     let size = memory.size();
     let head = memory.head_acquire();
     if head >= size || !head.is_multiple_of(RECORD_BYTES) {

@@ -9,13 +9,7 @@ use crate::layout::Lwpcb;
 ///
 /// # Safety
 /// `lwpcb` comes from [`super::Ring::lwpcb`], its ring is alive, and no other thread produces into it now.
-pub unsafe extern "C" fn store_value_sample(
-    lwpcb: *mut Lwpcb,
-    ip: u64,
-    imm16: u32,
-    data1: u32,
-    data2: u64,
-) {
+pub unsafe extern "C" fn store_value_sample(lwpcb: *mut Lwpcb, ip: u64, imm16: u32, data1: u32, data2: u64) {
     // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
     let core = unsafe { &*lwpcb.cast::<RingCore>() };
     core.finish_value_sample(ip, imm16 as u16, data1, data2);
@@ -26,13 +20,7 @@ pub unsafe extern "C" fn store_value_sample(
 ///
 /// # Safety
 /// As for [`store_value_sample`].
-pub unsafe extern "C" fn store_programmed(
-    lwpcb: *mut Lwpcb,
-    ip: u64,
-    imm16: u32,
-    data1: u32,
-    data2: u64,
-) -> u32 {
+pub unsafe extern "C" fn store_programmed(lwpcb: *mut Lwpcb, ip: u64, imm16: u32, data1: u32, data2: u64) -> u32 {
     // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
     let core = unsafe { &*lwpcb.cast::<RingCore>() };
     u32::from(!core.programmed(ip, imm16 as u16, data1, data2))

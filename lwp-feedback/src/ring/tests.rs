@@ -22,11 +22,7 @@ fn drain_all(consumer: &mut RingConsumer) -> Vec<Record> {
 
 #[test]
 fn every_kth_value_is_recorded() {
-    let ring = Ring::new(&RingConfig {
-        interval1: 9,
-        ..small(false)
-    })
-    .unwrap();
+    let ring = Ring::new(&RingConfig { interval1: 9, ..small(false) }).unwrap();
     ring.control().events[0].counter.store(0, Ordering::Relaxed);
     let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
     for i in 0..62 {
@@ -42,11 +38,7 @@ fn a_full_ring_counts_and_never_publishes_the_missed() {
         let ring = Ring::new(&small(deferred)).unwrap();
         let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
         let full: Vec<bool> = (0..40).map(|i| producer.programmed(1, 0, i, 0)).collect();
-        assert_eq!(
-            full.iter().filter(|&&cf| cf).count(),
-            9,
-            "31 of 32 slots are visible"
-        );
+        assert_eq!(full.iter().filter(|&&cf| cf).count(), 9, "31 of 32 slots are visible");
         assert_eq!(ring.missed(), 9);
         let seen: Vec<u32> = drain_all(&mut consumer).iter().map(Record::data1).collect();
         assert_eq!(seen, (0..31).collect::<Vec<_>>());
@@ -59,11 +51,7 @@ fn a_full_ring_counts_and_never_publishes_the_missed() {
 
 #[test]
 fn deferred_head_stays_private_until_flush() {
-    let ring = Ring::new(&RingConfig {
-        wake_on_hot: false,
-        ..small(true)
-    })
-    .unwrap();
+    let ring = Ring::new(&RingConfig { wake_on_hot: false, ..small(true) }).unwrap();
     let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
     producer.programmed(1, 0, 7, 0);
     assert!(consumer.is_empty());
@@ -97,11 +85,7 @@ fn the_threshold_wakes_once_until_drained_below_it() {
     assert_eq!(count.0.load(Ordering::Relaxed), 2);
     drain_all(&mut consumer);
     producer.programmed(1, SiteClass::HotLoop.imm16(0), 0, 0);
-    assert_eq!(
-        count.0.load(Ordering::Relaxed),
-        3,
-        "a hot loop does not wait for the threshold"
-    );
+    assert_eq!(count.0.load(Ordering::Relaxed), 3, "a hot loop does not wait for the threshold");
 }
 
 #[test]
@@ -109,15 +93,11 @@ fn a_tail_or_head_out_of_range_is_harmless() {
     let ring = Ring::new(&small(false)).unwrap();
     let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
     for bad in [1, 1023, 1024, 5000, u32::MAX] {
-        ring.control()
-            .buffer_tail_offset
-            .store(bad, Ordering::Relaxed);
+        ring.control().buffer_tail_offset.store(bad, Ordering::Relaxed);
         for _ in 0..100 {
             producer.programmed(1, 0, 0, 0);
         }
-        ring.control()
-            .buffer_head_offset
-            .store(bad, Ordering::Relaxed);
+        ring.control().buffer_head_offset.store(bad, Ordering::Relaxed);
         assert_eq!(drain_all(&mut consumer).len(), 0);
     }
 }
@@ -132,33 +112,15 @@ fn generated_codes_stubs_reach_the_ring() {
     let carry = unsafe { store_programmed(ring.lwpcb(), 0x44, 0x83, 7, 8) };
     assert_eq!(carry, 0);
     let records = drain_all(&mut consumer);
-    assert_eq!(
-        (
-            records[0].event_id(),
-            records[0].flags(),
-            records[0].core_id()
-        ),
-        (EventId::VALUE, 2, 3)
-    );
-    assert_eq!(
-        (
-            records[1].event_id(),
-            records[1].address(),
-            records[1].data2()
-        ),
-        (EventId::PROGRAMMED, 0x44, 8)
-    );
+    assert_eq!((records[0].event_id(), records[0].flags(), records[0].core_id()), (EventId::VALUE, 2, 3));
+    assert_eq!((records[1].event_id(), records[1].address(), records[1].data2()), (EventId::PROGRAMMED, 0x44, 8));
     assert!(records[0].tsc() != 0);
 }
 
 #[test]
 fn two_threads_lose_nothing_unaccounted() {
     for deferred in [false, true] {
-        let ring = Ring::new(&RingConfig {
-            buffer_bytes: 4096,
-            ..small(deferred)
-        })
-        .unwrap();
+        let ring = Ring::new(&RingConfig { buffer_bytes: 4096, ..small(deferred) }).unwrap();
         let mut producer = ring.producer().unwrap();
         let mut consumer = ring.consumer().unwrap();
         let mut drained = 0u64;
@@ -172,15 +134,8 @@ fn two_threads_lose_nothing_unaccounted() {
             loop {
                 let finished = handle.is_finished();
                 let count = consumer.drain(usize::MAX, |record| {
-                    assert_eq!(
-                        (record.data2(), record.data1()),
-                        (!record.address(), record.address() as u32),
-                        "torn record"
-                    );
-                    assert!(
-                        last.is_none_or(|last| record.address() > last),
-                        "out of order"
-                    );
+                    assert_eq!((record.data2(), record.data1()), (!record.address(), record.address() as u32), "torn record");
+                    assert!(last.is_none_or(|last| record.address() > last), "out of order");
                     last = Some(record.address());
                 });
                 drained += count as u64;
@@ -195,25 +150,7 @@ fn two_threads_lose_nothing_unaccounted() {
 
 #[test]
 fn sizes_out_of_range_are_errors() {
-    assert!(
-        Ring::new(&RingConfig {
-            buffer_bytes: 1023,
-            ..RingConfig::default()
-        })
-        .is_err()
-    );
-    assert!(
-        Ring::new(&RingConfig {
-            interval1: 1 << 25,
-            ..RingConfig::default()
-        })
-        .is_err()
-    );
-    assert!(
-        Ring::new(&RingConfig {
-            random_bits: 16,
-            ..RingConfig::default()
-        })
-        .is_err()
-    );
+    assert!(Ring::new(&RingConfig { buffer_bytes: 1023, ..RingConfig::default() }).is_err());
+    assert!(Ring::new(&RingConfig { interval1: 1 << 25, ..RingConfig::default() }).is_err());
+    assert!(Ring::new(&RingConfig { random_bits: 16, ..RingConfig::default() }).is_err());
 }

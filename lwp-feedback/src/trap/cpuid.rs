@@ -43,8 +43,7 @@ pub unsafe fn patch_program() -> std::io::Result<usize> {
     let mut sites = Vec::new();
     for (start, end) in program_code()? {
         // SAFETY: an executable section of the program, mapped readable.
-        let code =
-            unsafe { std::slice::from_raw_parts(start as *const u8, (end - start) as usize) };
+        let code = unsafe { std::slice::from_raw_parts(start as *const u8, (end - start) as usize) };
         sites.extend(find(code, start));
     }
     sites.sort_unstable();
@@ -56,16 +55,13 @@ pub unsafe fn patch_program() -> std::io::Result<usize> {
         let page = site & !0xFFF;
         let length = (site + 2 - page) as usize;
         // SAFETY: pages of the program's code; no thread runs them (the caller's contract).
-        if unsafe { libc::mprotect(page as *mut _, length, libc::PROT_READ | libc::PROT_WRITE) }
-            != 0
-        {
+        if unsafe { libc::mprotect(page as *mut _, length, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
             return Err(std::io::Error::last_os_error());
         }
         // SAFETY: two bytes of a decoded cpuid instruction, writable now.
         unsafe { (site as *mut [u8; 2]).write([0x0F, 0x0B]) };
         // SAFETY: as above.
-        if unsafe { libc::mprotect(page as *mut _, length, libc::PROT_READ | libc::PROT_EXEC) } != 0
-        {
+        if unsafe { libc::mprotect(page as *mut _, length, libc::PROT_READ | libc::PROT_EXEC) } != 0 {
             return Err(std::io::Error::last_os_error());
         }
     }
@@ -74,21 +70,14 @@ pub unsafe fn patch_program() -> std::io::Result<usize> {
 
 /// Was there a `cpuid` here?
 pub fn is_patched(ip: u64) -> bool {
-    PATCHED
-        .get()
-        .is_some_and(|sites| sites.binary_search(&ip).is_ok())
+    PATCHED.get().is_some_and(|sites| sites.binary_search(&ip).is_ok())
 }
 
 /// Executes the interrupted `cpuid` with the unit's capabilities in place of the processor's.
 pub(super) fn answer(registers: &mut Registers) {
     let (leaf, subleaf) = (registers.get(0) as u32, registers.get(1) as u32);
     let result = std::arch::x86_64::__cpuid_count(leaf, subleaf);
-    let mut answer = CpuidRegisters {
-        eax: result.eax,
-        ebx: result.ebx,
-        ecx: result.ecx,
-        edx: result.edx,
-    };
+    let mut answer = CpuidRegisters { eax: result.eax, ebx: result.ebx, ecx: result.ecx, edx: result.edx };
     let capabilities = capabilities();
     match leaf {
         0x8000_0000 => answer.eax = answer.eax.max(0x8000_001C),
@@ -97,12 +86,7 @@ pub(super) fn answer(registers: &mut Registers) {
         0x8000_001C => answer = capabilities.to_registers(),
         _ => {}
     }
-    for (register, value) in [
-        (0, answer.eax),
-        (3, answer.ebx),
-        (1, answer.ecx),
-        (2, answer.edx),
-    ] {
+    for (register, value) in [(0, answer.eax), (3, answer.ebx), (1, answer.ecx), (2, answer.edx)] {
         registers.set(register, value.into());
     }
 }
@@ -111,18 +95,8 @@ pub(super) fn answer(registers: &mut Registers) {
 fn program_code() -> std::io::Result<Vec<(u64, u64)>> {
     let file = std::fs::read("/proc/self/exe")?;
     let bias = load_bias();
-    let malformed = || {
-        std::io::Error::new(
-            std::io::ErrorKind::InvalidData,
-            "the program's ELF headers are malformed",
-        )
-    };
-    sections(&file).ok_or_else(malformed).map(|sections| {
-        sections
-            .into_iter()
-            .map(|(start, end)| (start + bias, end + bias))
-            .collect()
-    })
+    let malformed = || std::io::Error::new(std::io::ErrorKind::InvalidData, "the program's ELF headers are malformed");
+    sections(&file).ok_or_else(malformed).map(|sections| sections.into_iter().map(|(start, end)| (start + bias, end + bias)).collect())
 }
 
 /// (start, end) of the sections with SHF_EXECINSTR, by virtual address.
@@ -133,11 +107,7 @@ fn sections(file: &[u8]) -> Option<Vec<(u64, u64)>> {
     if file.get(..5)? != b"\x7fELF\x02" {
         return None;
     }
-    let (offset, size, count) = (
-        quad(40)? as usize,
-        usize::from(half(58)?),
-        usize::from(half(60)?),
-    );
+    let (offset, size, count) = (quad(40)? as usize, usize::from(half(58)?), usize::from(half(60)?));
     let mut found = Vec::new();
     for index in 0..count {
         let header = offset.checked_add(size.checked_mul(index)?)?;
@@ -151,11 +121,7 @@ fn sections(file: &[u8]) -> Option<Vec<(u64, u64)>> {
 
 /// Difference between where the main program lies and where its file says: what `dl_iterate_phdr` reports first.
 fn load_bias() -> u64 {
-    extern "C" fn first(
-        info: *mut libc::dl_phdr_info,
-        _size: usize,
-        bias: *mut libc::c_void,
-    ) -> libc::c_int {
+    extern "C" fn first(info: *mut libc::dl_phdr_info, _size: usize, bias: *mut libc::c_void) -> libc::c_int {
         // SAFETY: the C library passes a live structure, and `bias` is the u64 below.
         unsafe { *bias.cast::<u64>() = (*info).dlpi_addr };
         1
@@ -173,9 +139,7 @@ mod tests {
     #[test]
     fn only_whole_cpuid_instructions_are_found() {
         // cpuid; mov eax, 0xA20F (the bytes inside an immediate); ret; an invalid byte; cpuid
-        let code = [
-            0x0F, 0xA2, 0xB8, 0x0F, 0xA2, 0x00, 0x00, 0xC3, 0x06, 0x0F, 0xA2,
-        ];
+        let code = [0x0F, 0xA2, 0xB8, 0x0F, 0xA2, 0x00, 0x00, 0xC3, 0x06, 0x0F, 0xA2];
         assert_eq!(find(&code, 0x1000), [0x1000, 0x1009]);
     }
 
@@ -183,11 +147,6 @@ mod tests {
     fn this_programs_sections_are_found() {
         let here = this_programs_sections_are_found as *const () as u64;
         let ranges = program_code().unwrap();
-        assert!(
-            ranges
-                .iter()
-                .any(|&(start, end)| (start..end).contains(&here)),
-            "{here:#x} in {ranges:x?}"
-        );
+        assert!(ranges.iter().any(|&(start, end)| (start..end).contains(&here)), "{here:#x} in {ranges:x?}");
     }
 }

@@ -18,9 +18,7 @@ pub const PRELOAD_LIBRARY: &str = "liblwp_preload.so";
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
     /// Not one of the names, nor four hexadecimal registers.
-    #[error(
-        "features \"{0}\": expected all, none, cpu-only, no-val, fx8150 or EAX:EBX:ECX:EDX in hexadecimal"
-    )]
+    #[error("features \"{0}\": expected all, none, cpu-only, no-val, fx8150 or EAX:EBX:ECX:EDX in hexadecimal")]
     Features(String),
     /// Nothing to preload into.
     #[error("{0}: statically linked, so no library can be preloaded")]
@@ -55,17 +53,11 @@ pub fn parse_features(text: &str) -> Result<Capabilities, ExecError> {
         "all" => unit,
         "none" => Capabilities::NONE,
         "cpu-only" => Capabilities { enabled: 0, ..unit },
-        "no-val" => Capabilities {
-            enabled: unit.enabled & !2,
-            available: unit.available & !2,
-            ..unit
-        },
+        "no-val" => Capabilities { enabled: unit.enabled & !2, available: unit.available & !2, ..unit },
         "fx8150" => Capabilities::FX8150,
         raw => {
-            let registers: Option<Vec<u32>> = raw
-                .split(':')
-                .map(|part| u32::from_str_radix(part.trim_start_matches("0x"), 16).ok())
-                .collect();
+            let registers: Option<Vec<u32>> =
+                raw.split(':').map(|part| u32::from_str_radix(part.trim_start_matches("0x"), 16).ok()).collect();
             let Some(&[eax, ebx, ecx, edx]) = registers.as_deref() else {
                 return Err(ExecError::Features(raw.to_owned()));
             };
@@ -93,10 +85,7 @@ pub fn command<S: AsRef<OsStr>>(
         preload.push(others);
     }
     let mut command = Command::new(program);
-    command
-        .args(args)
-        .env("LD_PRELOAD", preload)
-        .env(FEATURES_VARIABLE, features);
+    command.args(args).env("LD_PRELOAD", preload).env(FEATURES_VARIABLE, features);
     Ok(command)
 }
 
@@ -105,18 +94,13 @@ fn find_program(program: &Path) -> Result<PathBuf, ExecError> {
         return Ok(program.to_owned());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .map(|folder| folder.join(program))
-        .find(|file| file.is_file());
+    let found = std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file());
     found.ok_or_else(|| ExecError::NotFound(program.to_owned()))
 }
 
 fn check_program(program: &Path) -> Result<(), ExecError> {
     const SET_ID: u32 = 0o6000;
-    let io = |source| ExecError::Io {
-        path: program.to_owned(),
-        source,
-    };
+    let io = |source| ExecError::Io { path: program.to_owned(), source };
     let mode = std::fs::metadata(program).map_err(io)?.permissions().mode();
     let file = std::fs::read(program).map_err(io)?;
     match has_interpreter(&file) {
@@ -137,11 +121,7 @@ fn has_interpreter(file: &[u8]) -> Option<bool> {
     if file.get(..6)? != b"\x7fELF\x02\x01" || half(18)? != EM_X86_64 {
         return None;
     }
-    let (offset, size, count) = (
-        quad(32)? as usize,
-        usize::from(half(54)?),
-        usize::from(half(56)?),
-    );
+    let (offset, size, count) = (quad(32)? as usize, usize::from(half(54)?), usize::from(half(56)?));
     for index in 0..count {
         if word(offset.checked_add(size * index)?)? == PT_INTERP {
             return Some(true);
@@ -157,17 +137,8 @@ mod tests {
     #[test]
     fn features_by_name_and_raw() {
         assert_eq!(parse_features("all").unwrap(), Capabilities::UNIT);
-        assert_eq!(
-            parse_features("0:80032013:10200:8000000F").unwrap(),
-            Capabilities {
-                enabled: 0,
-                ..Capabilities::FX8150
-            }
-        );
-        assert!(matches!(
-            parse_features("some"),
-            Err(ExecError::Features(_))
-        ));
+        assert_eq!(parse_features("0:80032013:10200:8000000F").unwrap(), Capabilities { enabled: 0, ..Capabilities::FX8150 });
+        assert!(matches!(parse_features("some"), Err(ExecError::Features(_))));
         assert!(parse_features("1:2:3").is_err());
     }
 
@@ -184,24 +155,10 @@ mod tests {
         elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
         elf[18] = 62;
         let refused = |path: &Path| check_program(path).unwrap_err().to_string();
-        assert!(
-            refused(&file("static", &elf, 0o755))
-                .ends_with("statically linked, so no library can be preloaded")
-        );
+        assert!(refused(&file("static", &elf, 0o755)).ends_with("statically linked, so no library can be preloaded"));
         assert!(refused(&file("setuid", &elf, 0o4755)).contains("set-user-id"));
-        assert!(
-            refused(&file("script", b"#!/bin/sh\n", 0o755))
-                .ends_with("not a 64-bit x86 ELF program")
-        );
+        assert!(refused(&file("script", b"#!/bin/sh\n", 0o755)).ends_with("not a 64-bit x86 ELF program"));
         let none: [&str; 0] = [];
-        assert!(matches!(
-            command(
-                "all",
-                Path::new("no-such-program-here"),
-                none,
-                Path::new("x")
-            ),
-            Err(ExecError::NotFound(_))
-        ));
+        assert!(matches!(command("all", Path::new("no-such-program-here"), none, Path::new("x")), Err(ExecError::NotFound(_))));
     }
 }

@@ -40,9 +40,7 @@ pub struct ChainedAction {
 
 /// Installs the handler in front of what is there, once. Errors are the system's.
 pub fn install() -> std::io::Result<()> {
-    let _guard = INSTALL
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _guard = INSTALL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if INSTALLED.load(Ordering::Acquire) {
         return Ok(());
     }
@@ -59,10 +57,7 @@ pub fn install() -> std::io::Result<()> {
     if unsafe { real_sigaction(libc::SIGILL, &action, &mut old) } != 0 {
         return Err(std::io::Error::last_os_error());
     }
-    chain(ChainedAction {
-        handler: old.sa_sigaction,
-        flags: old.sa_flags,
-    });
+    chain(ChainedAction { handler: old.sa_sigaction, flags: old.sa_flags });
     INSTALLED.store(true, Ordering::Release);
     Ok(())
 }
@@ -76,13 +71,8 @@ pub fn is_installed() -> bool {
 ///
 /// # Safety
 /// As for `sigaction`.
-pub unsafe fn real_sigaction(
-    signal: c_int,
-    new: *const libc::sigaction,
-    old: *mut libc::sigaction,
-) -> c_int {
-    type Function =
-        unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+pub unsafe fn real_sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    type Function = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let mut next = NEXT.load(Ordering::Relaxed);
     if next == 0 {
@@ -108,18 +98,12 @@ pub unsafe fn real_sigaction(
 /// Replaces the action that foreign SIGILLs are passed to; returns the old one. What an interposed `sigaction(SIGILL)` does.
 pub fn chain(action: ChainedAction) -> ChainedAction {
     let flags = CHAIN_FLAGS.swap(action.flags, Ordering::AcqRel);
-    ChainedAction {
-        handler: CHAIN_HANDLER.swap(action.handler, Ordering::AcqRel),
-        flags,
-    }
+    ChainedAction { handler: CHAIN_HANDLER.swap(action.handler, Ordering::AcqRel), flags }
 }
 
 /// The action that foreign SIGILLs are passed to.
 pub fn chained() -> ChainedAction {
-    ChainedAction {
-        handler: CHAIN_HANDLER.load(Ordering::Acquire),
-        flags: CHAIN_FLAGS.load(Ordering::Acquire),
-    }
+    ChainedAction { handler: CHAIN_HANDLER.load(Ordering::Acquire), flags: CHAIN_FLAGS.load(Ordering::Acquire) }
 }
 
 enum Outcome {
@@ -164,31 +148,15 @@ fn execute(registers: &mut Registers) -> Outcome {
     };
     let next_ip = ip + length as u64;
     let result = with_unit(true, |unit| match instruction {
-        LwpInstruction::Llwpcb { register, wide } => {
-            unit.llwpcb(registers.sized(register, wide)).map(|_| ())
-        }
-        LwpInstruction::Slwpcb { register, wide } => unit
-            .slwpcb()
-            .map(|address| registers.set_sized(register, wide, address)),
-        LwpInstruction::Lwpins {
-            first,
-            wide,
-            operand,
-            imm,
-        } => {
+        LwpInstruction::Llwpcb { register, wide } => unit.llwpcb(registers.sized(register, wide)).map(|_| ()),
+        LwpInstruction::Slwpcb { register, wide } => unit.slwpcb().map(|address| registers.set_sized(register, wide, address)),
+        LwpInstruction::Lwpins { first, wide, operand, imm } => {
             let data1 = registers.operand(operand, next_ip);
-            unit.lwpins(ip, registers.sized(first, wide), data1, imm)
-                .map(|carry| registers.set_carry(carry))
+            unit.lwpins(ip, registers.sized(first, wide), data1, imm).map(|carry| registers.set_carry(carry))
         }
-        LwpInstruction::Lwpval {
-            first,
-            wide,
-            operand,
-            imm,
-        } => {
+        LwpInstruction::Lwpval { first, wide, operand, imm } => {
             let data1 = registers.operand(operand, next_ip);
-            unit.lwpval(ip, registers.sized(first, wide), data1, imm)
-                .map(|_| ())
+            unit.lwpval(ip, registers.sized(first, wide), data1, imm).map(|_| ())
         }
     });
     match result {
@@ -213,9 +181,7 @@ fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         unsafe { real_sigaction(signal, &default, std::ptr::null_mut()) };
     } else if flags & libc::SA_SIGINFO != 0 {
         // SAFETY: SA_SIGINFO says the handler has this type.
-        let handler = unsafe {
-            std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(handler)
-        };
+        let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(handler) };
         handler(signal, info, context);
     } else {
         // SAFETY: without SA_SIGINFO the handler has this type.
@@ -242,15 +208,7 @@ fn raise_segv(fault: Option<PageFault>) {
         unsafe { (&raw mut info).cast::<u64>().add(2).write(fault.address) };
     }
     // SAFETY: a process may queue any siginfo to its own threads; `info` is live.
-    unsafe {
-        libc::syscall(
-            libc::SYS_rt_tgsigqueueinfo,
-            libc::getpid(),
-            libc::gettid(),
-            libc::SIGSEGV,
-            &info,
-        )
-    };
+    unsafe { libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), libc::gettid(), libc::SIGSEGV, &info) };
 }
 
 #[cfg(test)]

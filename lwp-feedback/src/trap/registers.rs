@@ -38,9 +38,7 @@ impl Registers<'_> {
     pub(super) unsafe fn of_context(context: *mut c_void) -> Self {
         // SAFETY: the caller's contract.
         let context = unsafe { &mut *context.cast::<ucontext_t>() };
-        Self {
-            gregs: &mut context.uc_mcontext.gregs,
-        }
+        Self { gregs: &mut context.uc_mcontext.gregs }
     }
 
     pub(super) fn ip(&self) -> u64 {
@@ -61,11 +59,7 @@ impl Registers<'_> {
 
     /// A 32- or 64-bit register.
     pub(super) fn sized(&self, register: u8, wide: bool) -> u64 {
-        if wide {
-            self.get(register)
-        } else {
-            self.get(register) & 0xFFFF_FFFF
-        }
+        if wide { self.get(register) } else { self.get(register) & 0xFFFF_FFFF }
     }
 
     /// Writing a 32-bit register clears its upper half.
@@ -86,17 +80,9 @@ impl Registers<'_> {
     }
 
     fn address(&self, memory: &Memory, next_ip: u64) -> u64 {
-        let base = if memory.rip {
-            next_ip
-        } else {
-            memory.base.map_or(0, |base| self.get(base))
-        };
-        let index = memory.index.map_or(0, |(index, scale)| {
-            self.get(index).wrapping_mul(scale.into())
-        });
-        let mut address = base
-            .wrapping_add(index)
-            .wrapping_add(memory.displacement as i64 as u64);
+        let base = if memory.rip { next_ip } else { memory.base.map_or(0, |base| self.get(base)) };
+        let index = memory.index.map_or(0, |(index, scale)| self.get(index).wrapping_mul(scale.into()));
+        let mut address = base.wrapping_add(index).wrapping_add(memory.displacement as i64 as u64);
         if memory.address32 {
             address &= 0xFFFF_FFFF;
         }
@@ -105,11 +91,7 @@ impl Registers<'_> {
 }
 
 fn segment_base(segment: Segment) -> u64 {
-    let code = if segment == Segment::Fs {
-        ARCH_GET_FS
-    } else {
-        ARCH_GET_GS
-    };
+    let code = if segment == Segment::Fs { ARCH_GET_FS } else { ARCH_GET_GS };
     let mut base = 0u64;
     // SAFETY: arch_prctl writes one quadword to a live address.
     unsafe { libc::syscall(libc::SYS_arch_prctl, code, &mut base) };

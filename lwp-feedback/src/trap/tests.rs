@@ -34,16 +34,10 @@ impl Session {
         };
         let lwpcb = Box::new(Lwpcb::default());
         lwpcb.flags.store(flags.bits(), Ordering::Relaxed);
-        lwpcb
-            .buffer_size_random
-            .store(pages as u32 * 4096, Ordering::Relaxed);
+        lwpcb.buffer_size_random.store(pages as u32 * 4096, Ordering::Relaxed);
         lwpcb.buffer_base.store(ring as u64, Ordering::Relaxed);
         lwpcb.events[0].interval.store(interval, Ordering::Relaxed);
-        let session = Self {
-            lwpcb,
-            ring: ring.cast(),
-            pages,
-        };
+        let session = Self { lwpcb, ring: ring.cast(), pages };
         // SAFETY: the handler executes it; LWPCB and ring live until `end`.
         unsafe { native::llwpcb(session.address()) };
         Some(session)
@@ -94,15 +88,7 @@ fn the_instructions_work_through_the_trap() {
         .map(|index| session.record(index))
         .map(|r| (r.event_id().0, r.flags(), r.data1(), r.data2()))
         .collect();
-    assert_eq!(
-        seen,
-        [
-            (1, 0x1234, 0, 0x1_0000_0000),
-            (1, 0x1234, 2, 0x1_0000_0002),
-            (1, 0x1234, 4, 0x1_0000_0004),
-            (255, 5, 88, 77)
-        ]
-    );
+    assert_eq!(seen, [(1, 0x1234, 0, 0x1_0000_0000), (1, 0x1234, 2, 0x1_0000_0002), (1, 0x1234, 4, 0x1_0000_0004), (255, 5, 88, 77)]);
 }
 
 #[test]
@@ -122,21 +108,8 @@ fn memory_operands_of_all_kinds() {
     let fs_word: u32;
     // SAFETY: the thread pointer's own slot.
     unsafe { asm!("mov {0:e}, fs:[0]", out(reg) fs_word, options(nostack)) };
-    let seen = [0, 1, 2].map(|index| {
-        (
-            session.record(index).flags(),
-            session.record(index).data1(),
-            session.record(index).data2(),
-        )
-    });
-    assert_eq!(
-        seen,
-        [
-            (0x11, 4, 9),
-            (0x22, fs_word, 0xFFFF_FFFF),
-            (0x33, 0x5151_5151, 1)
-        ]
-    );
+    let seen = [0, 1, 2].map(|index| (session.record(index).flags(), session.record(index).data1(), session.record(index).data2()));
+    assert_eq!(seen, [(0x11, 4, 9), (0x22, fs_word, 0xFFFF_FFFF), (0x33, 0x5151_5151, 1)]);
 }
 
 #[test]
@@ -144,10 +117,7 @@ fn lwpins_sets_carry_and_other_flags_stay() {
     let Some(session) = Session::start(Flags::empty(), 0) else {
         return;
     };
-    session
-        .lwpcb
-        .buffer_tail_offset
-        .store(32, Ordering::Relaxed);
+    session.lwpcb.buffer_tail_offset.store(32, Ordering::Relaxed);
     let flags: u64;
     // SAFETY: executed by the handler; the stack is used by pushf/pop only.
     unsafe {
@@ -191,24 +161,13 @@ static SEGV_TESTS: Mutex<()> = Mutex::new(());
 extern "C" fn repair(_signal: c_int, info: *mut siginfo_t, _context: *mut c_void) {
     // SAFETY: a live siginfo of a SIGSEGV.
     SEGV_ADDRESS.store(unsafe { (*info).si_addr() } as u64, Ordering::Relaxed);
-    let (start, bytes) = (
-        REPAIR_START.load(Ordering::Relaxed),
-        REPAIR_BYTES.load(Ordering::Relaxed),
-    );
+    let (start, bytes) = (REPAIR_START.load(Ordering::Relaxed), REPAIR_BYTES.load(Ordering::Relaxed));
     // SAFETY: the test's own mapping; if this failed the instruction would fault for ever, so the test would time out.
-    unsafe {
-        libc::mprotect(
-            start as *mut _,
-            bytes as usize,
-            libc::PROT_READ | libc::PROT_WRITE,
-        )
-    };
+    unsafe { libc::mprotect(start as *mut _, bytes as usize, libc::PROT_READ | libc::PROT_WRITE) };
 }
 
 fn with_repair(start: u64, bytes: u64, work: impl FnOnce()) -> u64 {
-    let _one_at_a_time = SEGV_TESTS
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _one_at_a_time = SEGV_TESTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     REPAIR_START.store(start, Ordering::Relaxed);
     REPAIR_BYTES.store(bytes, Ordering::Relaxed);
     SEGV_ADDRESS.store(0, Ordering::Relaxed);
@@ -239,11 +198,7 @@ fn ring_page_read_only() {
         assert!(!unsafe { native::lwpins::<3>(42, 0) });
     });
     assert_eq!(address, ring);
-    assert_eq!(
-        (session.head(), session.record(0).data2()),
-        (32, 42),
-        "restarted, and recorded once"
-    );
+    assert_eq!((session.head(), session.record(0).data2()), (32, 42), "restarted, and recorded once");
 }
 
 #[test]
@@ -252,35 +207,16 @@ fn a_faulting_operand_raises_sigsegv_and_changes_nothing() {
         return;
     };
     // SAFETY: a fresh mapping nobody may touch.
-    let page = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            4096,
-            libc::PROT_NONE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        )
-    } as u64;
+    let page = unsafe { libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) } as u64;
     session.lwpcb.events[0].counter.store(1, Ordering::Relaxed);
     let not_due = with_repair(page, 4096, || {
         // SAFETY: LWPVAL does not read its operand when no record is due.
-        unsafe {
-            asm!("lwpval rdi, dword ptr [rax], 1", in("rdi") 1u64, in("rax") page, options(nostack))
-        };
+        unsafe { asm!("lwpval rdi, dword ptr [rax], 1", in("rdi") 1u64, in("rax") page, options(nostack)) };
     });
-    assert_eq!(
-        (
-            not_due,
-            session.lwpcb.events[0].counter.load(Ordering::Relaxed)
-        ),
-        (0, 0)
-    );
+    assert_eq!((not_due, session.lwpcb.events[0].counter.load(Ordering::Relaxed)), (0, 0));
     let due = with_repair(page, 4096, || {
         // SAFETY: faults, is repaired and restarted.
-        unsafe {
-            asm!("lwpval rdi, dword ptr [rax + 8], 1", in("rdi") 1u64, in("rax") page, options(nostack))
-        };
+        unsafe { asm!("lwpval rdi, dword ptr [rax + 8], 1", in("rdi") 1u64, in("rax") page, options(nostack)) };
     });
     assert_eq!((due, session.head()), (page + 8, 32));
     // SAFETY: the test's own mapping.
@@ -319,10 +255,7 @@ fn other_illegal_instructions_go_to_the_previous_handler() {
     let Some(_session) = Session::start(Flags::empty(), 0) else {
         return;
     };
-    let old = chain(ChainedAction {
-        handler: skip as *const () as usize,
-        flags: libc::SA_SIGINFO,
-    });
+    let old = chain(ChainedAction { handler: skip as *const () as usize, flags: libc::SA_SIGINFO });
     // SAFETY: ud2, which the handler above steps over.
     unsafe { asm!("ud2", options(nostack)) };
     assert_eq!(CAUGHT.load(Ordering::Relaxed), 1);

@@ -4,8 +4,7 @@ use super::memory::UserMemory;
 use super::{Architecture, LwpFault, Switches, Unit};
 use crate::capabilities::{Capabilities, Capabilities2007};
 use crate::layout::{
-    BUFFER_SIZE_MASK, COUNTER_MASK, COUNTER_SIGN_BIT, Filters, Flags, RANDOM_SHIFT, RECORD_BYTES,
-    reloaded_counter, sign_extend_26,
+    BUFFER_SIZE_MASK, COUNTER_MASK, COUNTER_SIGN_BIT, Filters, Flags, RANDOM_SHIFT, RECORD_BYTES, reloaded_counter, sign_extend_26,
 };
 
 /// Events that slots count; the numbers are the final architecture's EventIds, the proposal's are one less.
@@ -20,13 +19,7 @@ pub(super) enum Event {
     RefClocks = 6,
 }
 
-const COUNTED: [Event; 5] = [
-    Event::Instructions,
-    Event::Branches,
-    Event::Dcache,
-    Event::CoreClocks,
-    Event::RefClocks,
-];
+const COUNTED: [Event; 5] = [Event::Instructions, Event::Branches, Event::Dcache, Event::CoreClocks, Event::RefClocks];
 
 /// A counter in use.
 #[derive(Clone, Copy, Debug)]
@@ -46,18 +39,13 @@ impl Slot {
             let left = (counter & COUNTER_MASK).saturating_sub(events);
             return (left, left == 0);
         }
-        let left = (i64::from(sign_extend_26(counter)) - i64::from(events))
-            .max(-i64::from(COUNTER_SIGN_BIT));
+        let left = (i64::from(sign_extend_26(counter)) - i64::from(events)).max(-i64::from(COUNTER_SIGN_BIT));
         (left as u32 & COUNTER_MASK, left < 0)
     }
 
     /// Which of an instruction's events, from 0, is the one that makes the record due.
     pub(super) fn events_until_due(self, counter: u32, proposal: bool) -> u32 {
-        if proposal {
-            (counter & COUNTER_MASK).saturating_sub(1)
-        } else {
-            sign_extend_26(counter).max(0) as u32
-        }
+        if proposal { (counter & COUNTER_MASK).saturating_sub(1) } else { sign_extend_26(counter).max(0) as u32 }
     }
 }
 
@@ -94,11 +82,7 @@ impl Session {
         if !self.ip_filter {
             return true;
         }
-        let below = if switches.limit_ip_inclusive {
-            ip <= self.limit_ip
-        } else {
-            ip < self.limit_ip
-        };
+        let below = if switches.limit_ip_inclusive { ip <= self.limit_ip } else { ip < self.limit_ip };
         let inside = ip >= self.base_ip && below;
         inside != (self.filters & Filters::IPI.bits() != 0)
     }
@@ -128,11 +112,7 @@ impl<M: UserMemory> Unit<M> {
         let size_random = self.memory.load_u32(address + 4)?;
         let size = (size_random & BUFFER_SIZE_MASK) / RECORD_BYTES * RECORD_BYTES;
         let head = self.memory.load_u32(address + HEAD_AT)?;
-        let head = if head >= size {
-            0
-        } else {
-            head / RECORD_BYTES * RECORD_BYTES
-        };
+        let head = if head >= size { 0 } else { head / RECORD_BYTES * RECORD_BYTES };
         let threshold = self.memory.load_u32(address + 32)?;
         Ok(Session {
             address,
@@ -156,17 +136,12 @@ impl<M: UserMemory> Unit<M> {
         })
     }
 
-    fn load_final(
-        &mut self,
-        address: u64,
-        capabilities: Capabilities,
-    ) -> Result<Session, LwpFault> {
+    fn load_final(&mut self, address: u64, capabilities: Capabilities) -> Result<Session, LwpFault> {
         let mut session = self.load_common(address, capabilities.cb_bytes().into(), FINAL_TAIL)?;
         if session.size < capabilities.min_buffer_bytes().max(RECORD_BYTES) {
             return Err(LwpFault::GeneralProtection);
         }
-        self.memory
-            .probe_write(session.base, session.size as usize)?;
+        self.memory.probe_write(session.base, session.size as usize)?;
         let requested = self.memory.load_u32(address)?;
         session.flags = Flags::from_bits_retain(requested) & capabilities.grantable_flags();
         session.threshold = session.threshold / RECORD_BYTES * RECORD_BYTES;
@@ -174,15 +149,9 @@ impl<M: UserMemory> Unit<M> {
         session.limit_ip = self.memory.load_u64(address + 48)?;
         // Filters the processor lacks are ignored.
         let mut usable = Filters::NAB | Filters::NCB | Filters::NRB;
-        usable.set(
-            Filters::NMB | Filters::NPB,
-            capabilities.branch_prediction_filter,
-        );
+        usable.set(Filters::NMB | Filters::NPB, capabilities.branch_prediction_filter);
         usable.set(Filters::IPF | Filters::IPI, capabilities.ip_filter);
-        usable.set(
-            Filters::CLF | Filters::NBC | Filters::RDC | Filters::RAM | Filters::OTH,
-            capabilities.cache_level_filter,
-        );
+        usable.set(Filters::CLF | Filters::NBC | Filters::RDC | Filters::RAM | Filters::OTH, capabilities.cache_level_filter);
         usable.set(Filters::MIN_LATENCY, capabilities.cache_latency_filter);
         session.filters &= usable.bits();
         session.ip_filter = session.filters & Filters::IPF.bits() != 0;
@@ -191,9 +160,7 @@ impl<M: UserMemory> Unit<M> {
         }
         for event in COUNTED {
             if session.flags.bits() & 1 << event as u8 != 0 {
-                session
-                    .slots
-                    .push(self.final_slot(address, capabilities, event)?);
+                session.slots.push(self.final_slot(address, capabilities, event)?);
             }
         }
         if self.switches.write_back_flags {
@@ -202,28 +169,15 @@ impl<M: UserMemory> Unit<M> {
         Ok(session)
     }
 
-    fn final_slot(
-        &mut self,
-        address: u64,
-        capabilities: Capabilities,
-        event: Event,
-    ) -> Result<Slot, LwpFault> {
+    fn final_slot(&mut self, address: u64, capabilities: Capabilities, event: Event) -> Result<Slot, LwpFault> {
         let index = u64::from(event as u8 - 1);
         let at = address + u64::from(capabilities.event_offset) + 8 * index;
         let interval = sign_extend_26(self.memory.load_u32(at)?).max(0) as u32;
         let interval = interval.max(self.switches.min_intervals[index as usize]);
-        Ok(Slot {
-            event,
-            interval,
-            counter_at: at + 4,
-        })
+        Ok(Slot { event, interval, counter_at: at + 4 })
     }
 
-    fn load_proposal(
-        &mut self,
-        address: u64,
-        capabilities: Capabilities2007,
-    ) -> Result<Option<Session>, LwpFault> {
+    fn load_proposal(&mut self, address: u64, capabilities: Capabilities2007) -> Result<Option<Session>, LwpFault> {
         // 16-byte alignment is required and no fault is given for its lack: the low bits are ignored, as BufferBase's are.
         let address = address & !15;
         let mut session = self.load_common(address, capabilities.cb_bytes.into(), PROPOSAL_TAIL)?;
@@ -246,34 +200,23 @@ impl<M: UserMemory> Unit<M> {
             }
             selected |= 1 << id;
             let event = COUNTED[id as usize - 1];
-            session.slots.push(Slot {
-                event,
-                interval: low & COUNTER_MASK,
-                counter_at: at + 4,
-            });
+            session.slots.push(Slot { event, interval: low & COUNTER_MASK, counter_at: at + 4 });
         }
         // A ring without room for a record cannot be used; the proposal has no fault for it either.
         if selected == 0 || session.size < 2 * RECORD_BYTES {
             self.memory.store_u32(address, 0)?;
             return Ok(None);
         }
-        self.memory
-            .probe_write(session.base, session.size as usize)?;
-        session
-            .flags
-            .set(Flags::INT, allowed & Flags::INT.bits() != 0);
-        self.memory
-            .store_u32(address, 1 | selected | session.flags.bits())?;
+        self.memory.probe_write(session.base, session.size as usize)?;
+        session.flags.set(Flags::INT, allowed & Flags::INT.bits() != 0);
+        self.memory.store_u32(address, 1 | selected | session.flags.bits())?;
         Ok(Some(session))
     }
 
     /// The counter's value after a record.
     pub(super) fn reload(&mut self, slot: Slot) -> u32 {
         let random = self.next_random() as u32;
-        let bits = self
-            .session
-            .as_ref()
-            .map_or(0, |session| session.random_bits);
+        let bits = self.session.as_ref().map_or(0, |session| session.random_bits);
         reloaded_counter(slot.interval, bits, random)
     }
 }

@@ -67,12 +67,7 @@ pub struct FlatMemory {
 impl FlatMemory {
     /// `len` zero bytes at `base`.
     pub fn new(base: u64, len: usize) -> Self {
-        Self {
-            base,
-            bytes: vec![0; len],
-            read_only: 0..0,
-            unmapped: 0..0,
-        }
+        Self { base, bytes: vec![0; len], read_only: 0..0, unmapped: 0..0 }
     }
 
     /// All bytes.
@@ -80,37 +75,18 @@ impl FlatMemory {
         &self.bytes
     }
 
-    fn check(
-        &self,
-        address: u64,
-        len: usize,
-        write: bool,
-    ) -> Result<std::ops::Range<usize>, PageFault> {
-        let end = address
-            .checked_add(len as u64)
-            .ok_or(PageFault { address, write })?;
-        let outside = |range: &std::ops::Range<u64>| {
-            end <= range.start || address >= range.end || range.is_empty()
-        };
+    fn check(&self, address: u64, len: usize, write: bool) -> Result<std::ops::Range<usize>, PageFault> {
+        let end = address.checked_add(len as u64).ok_or(PageFault { address, write })?;
+        let outside = |range: &std::ops::Range<u64>| end <= range.start || address >= range.end || range.is_empty();
         if address < self.base || end > self.base + self.bytes.len() as u64 {
-            let address = if address < self.base {
-                address
-            } else {
-                address.max(self.base + self.bytes.len() as u64)
-            };
+            let address = if address < self.base { address } else { address.max(self.base + self.bytes.len() as u64) };
             return Err(PageFault { address, write });
         }
         if !outside(&self.unmapped) {
-            return Err(PageFault {
-                address: address.max(self.unmapped.start),
-                write,
-            });
+            return Err(PageFault { address: address.max(self.unmapped.start), write });
         }
         if write && !outside(&self.read_only) {
-            return Err(PageFault {
-                address: address.max(self.read_only.start),
-                write,
-            });
+            return Err(PageFault { address: address.max(self.read_only.start), write });
         }
         let start = (address - self.base) as usize;
         Ok(start..start + len)
@@ -163,14 +139,8 @@ impl ProcessMemory {
 
     /// The first address in the range that the kernel refuses, if any. For a write the bytes given are written.
     fn transfer(address: u64, pointer: *mut u8, len: usize, write: bool) -> Result<(), PageFault> {
-        let local = libc::iovec {
-            iov_base: pointer.cast(),
-            iov_len: len,
-        };
-        let remote = libc::iovec {
-            iov_base: address as *mut libc::c_void,
-            iov_len: len,
-        };
+        let local = libc::iovec { iov_base: pointer.cast(), iov_len: len };
+        let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: len };
         // SAFETY: getpid has no preconditions.
         let pid = unsafe { libc::getpid() };
         let done = if write {
@@ -180,28 +150,19 @@ impl ProcessMemory {
             // SAFETY: `local` is a live, writable buffer of `len` bytes; the kernel checks `remote`.
             unsafe { libc::process_vm_readv(pid, &local, 1, &remote, 1, 0) }
         };
-        if done == len as isize {
-            Ok(())
-        } else {
-            Err(PageFault {
-                address: address.wrapping_add(done.max(0) as u64),
-                write,
-            })
-        }
+        if done == len as isize { Ok(()) } else { Err(PageFault { address: address.wrapping_add(done.max(0) as u64), write }) }
     }
 
     fn copy_in(address: u64, into: &mut [u8]) {
         match into.len() {
             4 if address.is_multiple_of(4) => {
                 // SAFETY: aligned, and mapped by the constructor's contract or by the check before.
-                let value =
-                    unsafe { AtomicU32::from_ptr(address as *mut u32) }.load(Ordering::Relaxed);
+                let value = unsafe { AtomicU32::from_ptr(address as *mut u32) }.load(Ordering::Relaxed);
                 into.copy_from_slice(&value.to_le_bytes());
             }
             8 if address.is_multiple_of(8) => {
                 // SAFETY: as above.
-                let value =
-                    unsafe { AtomicU64::from_ptr(address as *mut u64) }.load(Ordering::Relaxed);
+                let value = unsafe { AtomicU64::from_ptr(address as *mut u64) }.load(Ordering::Relaxed);
                 into.copy_from_slice(&value.to_le_bytes());
             }
             _ => {
@@ -217,17 +178,13 @@ impl ProcessMemory {
         match *bytes {
             [a, b, c, d] if address.is_multiple_of(4) => {
                 // SAFETY: aligned, and writable by the constructor's contract or by the check before.
-                unsafe { AtomicU32::from_ptr(address as *mut u32) }
-                    .store(u32::from_le_bytes([a, b, c, d]), Ordering::Relaxed);
+                unsafe { AtomicU32::from_ptr(address as *mut u32) }.store(u32::from_le_bytes([a, b, c, d]), Ordering::Relaxed);
             }
             _ if bytes.len().is_multiple_of(8) && address.is_multiple_of(8) => {
                 for (index, chunk) in bytes.chunks_exact(8).enumerate() {
-                    let value = u64::from_le_bytes(
-                        chunk.try_into().expect("chunks_exact(8) yields 8 bytes"),
-                    );
+                    let value = u64::from_le_bytes(chunk.try_into().expect("chunks_exact(8) yields 8 bytes"));
                     // SAFETY: as above.
-                    unsafe { AtomicU64::from_ptr((address + 8 * index as u64) as *mut u64) }
-                        .store(value, Ordering::Relaxed);
+                    unsafe { AtomicU64::from_ptr((address + 8 * index as u64) as *mut u64) }.store(value, Ordering::Relaxed);
                 }
             }
             _ => {
@@ -264,16 +221,10 @@ impl UserMemory for ProcessMemory {
         }
         // One byte per page, written back as it was. Only fields that LWP itself writes are probed, so no other thread's write is lost.
         let mut at = address;
-        let end = address.checked_add(len as u64).ok_or(PageFault {
-            address,
-            write: true,
-        })?;
+        let end = address.checked_add(len as u64).ok_or(PageFault { address, write: true })?;
         while at < end {
             let mut byte = 0u8;
-            Self::transfer(at, &mut byte, 1, false).map_err(|fault| PageFault {
-                write: true,
-                ..fault
-            })?;
+            Self::transfer(at, &mut byte, 1, false).map_err(|fault| PageFault { write: true, ..fault })?;
             Self::transfer(at, &mut byte, 1, true)?;
             at = (at | 0xFFF) + 1;
         }
@@ -289,44 +240,20 @@ mod tests {
     fn checked_process_memory_reports_faults_instead_of_raising_them() {
         // SAFETY: an anonymous mapping of two pages.
         let page = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                8192,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
+            libc::mmap(std::ptr::null_mut(), 8192, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
         } as u64;
         // SAFETY: only the mapping above is accessed.
         let mut memory = unsafe { ProcessMemory::checked() };
         memory.store_u32(page + 4092, 0x1234_5678).unwrap();
         assert_eq!(memory.load_u32(page + 4092), Ok(0x1234_5678));
-        memory
-            .write(page + 4090, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-            .unwrap();
+        memory.write(page + 4090, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
         // SAFETY: the second page of the mapping.
         unsafe { libc::mprotect((page + 4096) as *mut _, 4096, libc::PROT_READ) };
-        assert_eq!(
-            memory.probe_write(page + 4090, 10),
-            Err(PageFault {
-                address: page + 4096,
-                write: true
-            })
-        );
-        assert_eq!(
-            memory.load_u64(page + 4096).map(|word| word as u32),
-            Ok(0x0A09_0807)
-        );
+        assert_eq!(memory.probe_write(page + 4090, 10), Err(PageFault { address: page + 4096, write: true }));
+        assert_eq!(memory.load_u64(page + 4096).map(|word| word as u32), Ok(0x0A09_0807));
         // SAFETY: as above.
         unsafe { libc::munmap((page + 4096) as *mut _, 4096) };
-        assert_eq!(
-            memory.load_u32(page + 4096),
-            Err(PageFault {
-                address: page + 4096,
-                write: false
-            })
-        );
+        assert_eq!(memory.load_u32(page + 4096), Err(PageFault { address: page + 4096, write: false }));
         // SAFETY: the rest of the mapping.
         unsafe { libc::munmap(page as *mut _, 4096) };
     }

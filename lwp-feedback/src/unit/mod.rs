@@ -188,26 +188,18 @@ impl<M: UserMemory> Unit<M> {
 
     /// Where head would be if it were published now, and the ring's size; `None` when off.
     pub fn head(&self) -> Option<(u32, u32)> {
-        self.session
-            .as_ref()
-            .map(|session| (session.head, session.size))
+        self.session.as_ref().map(|session| (session.head, session.size))
     }
 
     fn is_usable(&self) -> bool {
         match self.architecture {
             Architecture::Final(capabilities) => capabilities.is_usable(),
-            Architecture::Proposal(capabilities) => {
-                capabilities.available & capabilities.enabled & 1 != 0
-            }
+            Architecture::Proposal(capabilities) => capabilities.available & capabilities.enabled & 1 != 0,
         }
     }
 
     fn require_usable(&self) -> Result<(), LwpFault> {
-        if self.is_usable() {
-            Ok(())
-        } else {
-            Err(LwpFault::InvalidOpcode)
-        }
+        if self.is_usable() { Ok(()) } else { Err(LwpFault::InvalidOpcode) }
     }
 
     /// LLWPCB: flushes the old session, then starts one described by the LWPCB at `address`, or none for 0. Returns the old address, as
@@ -238,13 +230,7 @@ impl<M: UserMemory> Unit<M> {
     }
 
     /// LWPINS. Returns CF: true when the ring was full. `imm` is the instruction's imm32, of which 16 bits are kept.
-    pub fn lwpins(
-        &mut self,
-        ip: u64,
-        data2: u64,
-        data1: Operand,
-        imm: u32,
-    ) -> Result<bool, LwpFault> {
+    pub fn lwpins(&mut self, ip: u64, data2: u64, data1: Operand, imm: u32) -> Result<bool, LwpFault> {
         self.require_programmed()?;
         let data1 = self.operand(data1)?;
         let Some(session) = self.session.as_ref() else {
@@ -253,26 +239,12 @@ impl<M: UserMemory> Unit<M> {
         if self.switches.programmed_obey_ip_filter && !session.passes_ip(ip, &self.switches) {
             return Ok(false);
         }
-        let record = Record::new(
-            EventId::PROGRAMMED,
-            self.core_id,
-            imm as u16,
-            data1,
-            ip,
-            data2,
-            self.stamp(),
-        );
+        let record = Record::new(EventId::PROGRAMMED, self.core_id, imm as u16, data1, ip, data2, self.stamp());
         Ok(!self.store(&[record], &[])?)
     }
 
     /// LWPVAL. Returns true when a record was due.
-    pub fn lwpval(
-        &mut self,
-        ip: u64,
-        data2: u64,
-        data1: Operand,
-        imm: u32,
-    ) -> Result<bool, LwpFault> {
+    pub fn lwpval(&mut self, ip: u64, data2: u64, data1: Operand, imm: u32) -> Result<bool, LwpFault> {
         self.require_programmed()?;
         let Some(session) = self.session.as_ref() else {
             return Ok(false);
@@ -290,15 +262,7 @@ impl<M: UserMemory> Unit<M> {
             return Ok(false);
         }
         let data1 = self.operand(data1)?;
-        let record = Record::new(
-            EventId::VALUE,
-            self.core_id,
-            imm as u16,
-            data1,
-            ip,
-            data2,
-            self.stamp(),
-        );
+        let record = Record::new(EventId::VALUE, self.core_id, imm as u16, data1, ip, data2, self.stamp());
         let reloaded = self.reload(slot);
         self.store(&[record], &[(slot.counter_at, reloaded)])?;
         Ok(true)
@@ -361,10 +325,7 @@ impl<M: UserMemory> Unit<M> {
             let winner = match self.switches.winner {
                 Winner::OnePerEvent => return due,
                 Winner::LowestId => 0,
-                Winner::Rotating => due
-                    .iter()
-                    .position(|(slot, _)| slot.event as u8 > self.last_winner)
-                    .unwrap_or(0),
+                Winner::Rotating => due.iter().position(|(slot, _)| slot.event as u8 > self.last_winner).unwrap_or(0),
                 Winner::Random => (self.next_random() % due.len() as u64) as usize,
             };
             due = vec![due[winner]];
@@ -384,9 +345,7 @@ impl<M: UserMemory> Unit<M> {
 
     fn stamp(&self) -> u64 {
         match (&self.session, self.time) {
-            (Some(session), TimeSource::Processor) if session.flags.contains(Flags::PTSC) => {
-                time_stamp()
-            }
+            (Some(session), TimeSource::Processor) if session.flags.contains(Flags::PTSC) => time_stamp(),
             (Some(session), TimeSource::Fixed(time)) if session.flags.contains(Flags::PTSC) => time,
             _ => 0,
         }
@@ -397,9 +356,7 @@ impl<M: UserMemory> Unit<M> {
         let Architecture::Final(capabilities) = &mut self.architecture else {
             return Err(LwpFault::GeneralProtection);
         };
-        capabilities.enabled = cfg
-            .enabled(capabilities.available)
-            .ok_or(LwpFault::GeneralProtection)?;
+        capabilities.enabled = cfg.enabled(capabilities.available).ok_or(LwpFault::GeneralProtection)?;
         self.core_id = cfg.core_id();
         Ok(())
     }
@@ -434,15 +391,7 @@ impl<M: UserMemory> Unit<M> {
             Architecture::Final(_) => event as u8,
             Architecture::Proposal(_) => event as u8 - 1,
         };
-        Record::new(
-            EventId(id),
-            self.core_id,
-            flags,
-            data1,
-            retired.ip,
-            data2,
-            self.stamp(),
-        )
+        Record::new(EventId(id), self.core_id, flags, data1, retired.ip, data2, self.stamp())
     }
 }
 

@@ -9,11 +9,7 @@ use crate::ring::protocol::{bytes_used, next_offset};
 impl<M: UserMemory> Unit<M> {
     /// Stores `records` and `counters` (address, value). Returns false when a record was missed because the ring was full. Does
     /// nothing when LWP is off.
-    pub(super) fn store(
-        &mut self,
-        records: &[Record],
-        counters: &[(u64, u32)],
-    ) -> Result<bool, PageFault> {
+    pub(super) fn store(&mut self, records: &[Record], counters: &[(u64, u32)]) -> Result<bool, PageFault> {
         let Some(session) = self.session.as_ref() else {
             return Ok(true);
         };
@@ -34,11 +30,7 @@ impl<M: UserMemory> Unit<M> {
             since_tail += 1;
             let looks = bytes_used(next, seen_tail, size);
             let past_threshold = session.threshold != 0 && looks >= session.threshold;
-            if !deferred
-                || next == seen_tail
-                || past_threshold
-                || since_tail >= self.switches.tail_period
-            {
+            if !deferred || next == seen_tail || past_threshold || since_tail >= self.switches.tail_period {
                 seen_tail = memory.load_u32(session.tail_at)?;
                 since_tail = 0;
             }
@@ -114,8 +106,7 @@ impl<M: UserMemory> Unit<M> {
         self.memory.probe_write(address + HEAD_AT, 16)?;
         if session.missed_pending {
             let missed = self.memory.load_u64(address + MISSED_AT)?;
-            self.memory
-                .store_u64(address + MISSED_AT, missed.wrapping_add(1))?;
+            self.memory.store_u64(address + MISSED_AT, missed.wrapping_add(1))?;
             session.missed_pending = false;
         }
         self.memory.store_u32(address + HEAD_AT, session.head)?;

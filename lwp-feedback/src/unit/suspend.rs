@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::UserMemory;
 use super::{Architecture, LwpFault, Unit};
-use crate::layout::{
-    BUFFER_SIZE_MASK, COUNTER_MASK, Filters, Flags, RANDOM_SHIFT, RECORD_BYTES, Record,
-};
+use crate::layout::{BUFFER_SIZE_MASK, COUNTER_MASK, Filters, Flags, RANDOM_SHIFT, RECORD_BYTES, Record};
 
 /// Bytes of the image.
 pub const XSAVE_BYTES: usize = 128;
@@ -69,9 +67,7 @@ impl XsaveImage {
             buffer_base: quadword(16),
             buffer_size_random: dword(24),
             filters: dword(28),
-            pending: Record {
-                words: [quadword(32), quadword(40), quadword(48), quadword(56)],
-            },
+            pending: Record { words: [quadword(32), quadword(40), quadword(48), quadword(56)] },
             counters: std::array::from_fn(|index| dword(64 + 4 * index)),
         }
     }
@@ -110,12 +106,7 @@ impl<M: UserMemory> Unit<M> {
             ..XsaveImage::default()
         };
         let events = session.address + u64::from(capabilities.event_offset);
-        for (index, counter) in image
-            .counters
-            .iter_mut()
-            .enumerate()
-            .take(capabilities.max_events.into())
-        {
+        for (index, counter) in image.counters.iter_mut().enumerate().take(capabilities.max_events.into()) {
             *counter = self.memory.load_u32(events + 8 * index as u64 + 4)? & COUNTER_MASK;
         }
         Ok(image)
@@ -133,8 +124,7 @@ impl<M: UserMemory> Unit<M> {
         }
         self.require_usable()?;
         let size = image.buffer_size_random & BUFFER_SIZE_MASK;
-        let bad_ring = !size.is_multiple_of(RECORD_BYTES)
-            || size < capabilities.min_buffer_bytes().max(RECORD_BYTES);
+        let bad_ring = !size.is_multiple_of(RECORD_BYTES) || size < capabilities.min_buffer_bytes().max(RECORD_BYTES);
         if bad_ring || image.head >= size || !image.head.is_multiple_of(RECORD_BYTES) {
             return Err(LwpFault::GeneralProtection);
         }
@@ -142,14 +132,8 @@ impl<M: UserMemory> Unit<M> {
         let Some(mut session) = self.load(image.lwpcb)? else {
             return Err(LwpFault::GeneralProtection);
         };
-        for (index, &counter) in image
-            .counters
-            .iter()
-            .enumerate()
-            .take(capabilities.max_events.into())
-        {
-            self.memory
-                .store_u32(events + 8 * index as u64 + 4, counter & COUNTER_MASK)?;
+        for (index, &counter) in image.counters.iter().enumerate().take(capabilities.max_events.into()) {
+            self.memory.store_u32(events + 8 * index as u64 + 4, counter & COUNTER_MASK)?;
         }
         session.flags = Flags::from_bits_retain(image.flags) & capabilities.grantable_flags();
         session.base = image.buffer_base;
@@ -175,15 +159,9 @@ impl<M: UserMemory> Unit<M> {
         };
         let mut counters = Vec::new();
         for index in 0..u64::from(capabilities.max_events) {
-            counters
-                .push(self.memory.load_u32(session.address + 40 + 8 * index + 4)? & COUNTER_MASK);
+            counters.push(self.memory.load_u32(session.address + 40 + 8 * index + 4)? & COUNTER_MASK);
         }
-        Ok(SavedState2007 {
-            lwpcb: session.address,
-            head: session.head,
-            counters,
-            missed_pending: session.missed_pending,
-        })
+        Ok(SavedState2007 { lwpcb: session.address, head: session.head, counters, missed_pending: session.missed_pending })
     }
 
     /// [`Self::resume`] of the proposal.
@@ -202,16 +180,8 @@ impl<M: UserMemory> Unit<M> {
         if saved.head >= session.size || !saved.head.is_multiple_of(RECORD_BYTES) {
             return Err(LwpFault::GeneralProtection);
         }
-        for (index, &counter) in saved
-            .counters
-            .iter()
-            .enumerate()
-            .take(capabilities.max_events.into())
-        {
-            self.memory.store_u32(
-                saved.lwpcb + 40 + 8 * index as u64 + 4,
-                counter & COUNTER_MASK,
-            )?;
+        for (index, &counter) in saved.counters.iter().enumerate().take(capabilities.max_events.into()) {
+            self.memory.store_u32(saved.lwpcb + 40 + 8 * index as u64 + 4, counter & COUNTER_MASK)?;
         }
         session.head = saved.head;
         session.missed_pending = saved.missed_pending;

@@ -20,10 +20,7 @@ fn unit() -> TestUnit {
 }
 
 fn proposal() -> TestUnit {
-    unit_with(
-        Architecture::Proposal(Capabilities2007::UNIT),
-        Switches::default(),
-    )
+    unit_with(Architecture::Proposal(Capabilities2007::UNIT), Switches::default())
 }
 
 fn poke(unit: &mut TestUnit, at: i32, value: u32) {
@@ -55,46 +52,21 @@ fn setup_2007(unit: &mut TestUnit, size: u32, selectors: &[(u32, u32, u32)]) {
 
 fn record(unit: &mut TestUnit, slot: u32) -> Record {
     let mut bytes = [0; 32];
-    unit.memory()
-        .read(RING + u64::from(slot) * 32, &mut bytes)
-        .unwrap();
+    unit.memory().read(RING + u64::from(slot) * 32, &mut bytes).unwrap();
     Record::from_bytes(&bytes)
 }
 
 fn plain(ip: u64) -> Retired {
-    Retired {
-        ip,
-        len: 3,
-        cpl: 3,
-        ..Retired::default()
-    }
+    Retired { ip, len: 3, cpl: 3, ..Retired::default() }
 }
 
 fn with_branch(kind: BranchKind, direct: bool) -> Retired {
-    let branch = Branch {
-        kind,
-        direct,
-        taken: true,
-        predicted: true,
-        prediction_valid: true,
-        target: 0x999,
-    };
-    Retired {
-        branch: Some(branch),
-        ..plain(0x500)
-    }
+    let branch = Branch { kind, direct, taken: true, predicted: true, prediction_valid: true, target: 0x999 };
+    Retired { branch: Some(branch), ..plain(0x500) }
 }
 
 fn with_load(latency: u32, source: u8) -> Retired {
-    Retired {
-        loads: vec![Load {
-            address: 0x77,
-            latency,
-            source,
-            misaligned_second_miss: false,
-        }],
-        ..plain(0x500)
-    }
+    Retired { loads: vec![Load { address: 0x77, latency, source, misaligned_second_miss: false }], ..plain(0x500) }
 }
 
 /// The seed's sample, section 3.6 of the reference.
@@ -110,13 +82,9 @@ fn sample(unit: &mut TestUnit, loops: u64) -> (String, u32) {
     for round in 0..loops {
         for i in 0..31 {
             if i % 7 == 0 {
-                assert_eq!(
-                    unit.lwpins(round, 0xdead_beef, Operand::Value(i), 0x0123_4567),
-                    Ok(false)
-                );
+                assert_eq!(unit.lwpins(round, 0xdead_beef, Operand::Value(i), 0x0123_4567), Ok(false));
             }
-            unit.lwpval(round, 0x0bad_f00d, Operand::Value(i), 0xcad0_0cad)
-                .unwrap();
+            unit.lwpval(round, 0x0bad_f00d, Operand::Value(i), 0xcad0_0cad).unwrap();
         }
     }
     let end = peek(unit, offset::BUFFER_HEAD);
@@ -139,48 +107,22 @@ fn sample(unit: &mut TestUnit, loops: u64) -> (String, u32) {
 fn sample_oracle() {
     assert_eq!(sample(&mut unit(), 1), ("IVIVIVIIV".into(), 192));
     assert_eq!(sample(&mut unit(), 2), ("IVIVIVIIVIIVIVIIV".into(), 448));
-    let no_val = Capabilities {
-        enabled: 1,
-        ..Capabilities::UNIT
-    };
-    let (order, _) = sample(
-        &mut unit_with(Architecture::Final(no_val), Switches::default()),
-        2,
-    );
+    let no_val = Capabilities { enabled: 1, ..Capabilities::UNIT };
+    let (order, _) = sample(&mut unit_with(Architecture::Final(no_val), Switches::default()), 2);
     assert_eq!(order, "I".repeat(10));
 }
 
 #[test]
 fn unavailable_lwp_is_invalid_opcode() {
-    for capabilities in [
-        Capabilities::NONE,
-        Capabilities {
-            enabled: 0,
-            ..Capabilities::UNIT
-        },
-    ] {
+    for capabilities in [Capabilities::NONE, Capabilities { enabled: 0, ..Capabilities::UNIT }] {
         let mut unit = unit_with(Architecture::Final(capabilities), Switches::default());
         assert_eq!(unit.llwpcb(CB), Err(LwpFault::InvalidOpcode));
         assert_eq!(unit.slwpcb(), Err(LwpFault::InvalidOpcode));
-        assert_eq!(
-            unit.lwpins(0, 0, Operand::Value(0), 0),
-            Err(LwpFault::InvalidOpcode)
-        );
-        assert_eq!(
-            unit.lwpval(0, 0, Operand::Value(0), 0),
-            Err(LwpFault::InvalidOpcode)
-        );
+        assert_eq!(unit.lwpins(0, 0, Operand::Value(0), 0), Err(LwpFault::InvalidOpcode));
+        assert_eq!(unit.lwpval(0, 0, Operand::Value(0), 0), Err(LwpFault::InvalidOpcode));
     }
-    assert_eq!(
-        proposal().lwpins(0, 0, Operand::Value(0), 0),
-        Err(LwpFault::InvalidOpcode),
-        "2007 has no LWPINS"
-    );
-    assert_eq!(
-        proposal().lwpval(0, 0, Operand::Value(0), 0),
-        Err(LwpFault::InvalidOpcode),
-        "2007 has no LWPVAL"
-    );
+    assert_eq!(proposal().lwpins(0, 0, Operand::Value(0), 0), Err(LwpFault::InvalidOpcode), "2007 has no LWPINS");
+    assert_eq!(proposal().lwpval(0, 0, Operand::Value(0), 0), Err(LwpFault::InvalidOpcode), "2007 has no LWPVAL");
 }
 
 #[test]
@@ -194,21 +136,12 @@ fn off_is_a_no_op_with_carry_clear() {
 
 #[test]
 fn flags_are_negotiated_and_written_back() {
-    let mut unit = unit_with(
-        Architecture::Final(Capabilities::FX8150),
-        Switches::default(),
-    );
+    let mut unit = unit_with(Architecture::Final(Capabilities::FX8150), Switches::default());
     setup(&mut unit, Flags::all(), 1024);
     poke(&mut unit, offset::FLAGS, u32::MAX);
     unit.llwpcb(CB).unwrap();
     assert_eq!(peek(&mut unit, offset::FLAGS), 0x8000_000E);
-    let mut silent = unit_with(
-        Architecture::Final(Capabilities::FX8150),
-        Switches {
-            write_back_flags: false,
-            ..Switches::default()
-        },
-    );
+    let mut silent = unit_with(Architecture::Final(Capabilities::FX8150), Switches { write_back_flags: false, ..Switches::default() });
     setup(&mut silent, Flags::all(), 1024);
     poke(&mut silent, offset::FLAGS, u32::MAX);
     silent.llwpcb(CB).unwrap();
@@ -223,10 +156,7 @@ fn no_event_bit_leaves_lwp_on_for_lwpins() {
     assert_eq!(unit.slwpcb(), Ok(CB));
     assert_eq!(unit.lwpval(0, 0, Operand::Value(0), 0), Ok(false));
     unit.lwpins(5, 6, Operand::Value(7), 8).unwrap();
-    assert_eq!(
-        record(&mut unit, 0),
-        Record::new(EventId::PROGRAMMED, 0, 8, 7, 5, 6, 0)
-    );
+    assert_eq!(record(&mut unit, 0), Record::new(EventId::PROGRAMMED, 0, 8, 7, 5, 6, 0));
 }
 
 #[test]
@@ -241,23 +171,15 @@ fn a_ring_below_the_minimum_is_general_protection_and_off() {
 
 #[test]
 fn bad_head_threshold_and_interval_are_corrected() {
-    let mut unit = unit_with(
-        Architecture::Final(Capabilities::UNIT),
-        Switches {
-            min_intervals: [0, 4, 0, 0, 0, 0],
-            ..Switches::default()
-        },
-    );
+    let mut unit =
+        unit_with(Architecture::Final(Capabilities::UNIT), Switches { min_intervals: [0, 4, 0, 0, 0, 0], ..Switches::default() });
     setup(&mut unit, Flags::IRE, 1024 + 31);
     poke(&mut unit, offset::BUFFER_HEAD, 4096);
     poke(&mut unit, offset::EVENT2_INTERVAL, 0x03FF_FFFF);
     unit.llwpcb(CB).unwrap();
     assert_eq!(unit.head(), Some((0, 1024)));
     let due: usize = (0..21).map(|_| unit.retire(&plain(1)).unwrap()).sum();
-    assert_eq!(
-        due, 5,
-        "interval -1 was raised to the minimum 4: 1, 6, 11, 16, 21"
-    );
+    assert_eq!(due, 5, "interval -1 was raised to the minimum 4: 1, 6, 11, 16, 21");
     poke(&mut unit, offset::BUFFER_HEAD, 100);
     unit.llwpcb(0).unwrap();
     poke(&mut unit, offset::BUFFER_HEAD, 100);
@@ -295,47 +217,25 @@ fn random_changes_only_the_low_bits() {
 
 #[test]
 fn losers_stay_due_and_the_winner_is_a_switch() {
-    for (winner, expected) in [
-        (Winner::LowestId, vec![2, 2, 2]),
-        (Winner::Rotating, vec![2, 3, 5]),
-        (Winner::OnePerEvent, vec![2, 3, 5, 2, 3, 5, 2, 3, 5]),
-    ] {
-        let mut unit = unit_with(
-            Architecture::Final(Capabilities::UNIT),
-            Switches {
-                winner,
-                ..Switches::default()
-            },
-        );
+    for (winner, expected) in
+        [(Winner::LowestId, vec![2, 2, 2]), (Winner::Rotating, vec![2, 3, 5]), (Winner::OnePerEvent, vec![2, 3, 5, 2, 3, 5, 2, 3, 5])]
+    {
+        let mut unit = unit_with(Architecture::Final(Capabilities::UNIT), Switches { winner, ..Switches::default() });
         setup(&mut unit, Flags::IRE | Flags::BRE | Flags::CNH, 1024);
         unit.llwpcb(CB).unwrap();
         for _ in 0..3 {
-            unit.retire(&Retired {
-                core_clocks: 2,
-                ..with_branch(BranchKind::Ret, false)
-            })
-            .unwrap();
+            unit.retire(&Retired { core_clocks: 2, ..with_branch(BranchKind::Ret, false) }).unwrap();
         }
-        let ids: Vec<u8> = (0..expected.len() as u32)
-            .map(|slot| record(&mut unit, slot).event_id().0)
-            .collect();
+        let ids: Vec<u8> = (0..expected.len() as u32).map(|slot| record(&mut unit, slot).event_id().0).collect();
         assert_eq!(ids, expected, "{winner:?}");
     }
-    let mut unit = unit_with(
-        Architecture::Final(Capabilities::UNIT),
-        Switches {
-            winner: Winner::Random,
-            ..Switches::default()
-        },
-    );
+    let mut unit = unit_with(Architecture::Final(Capabilities::UNIT), Switches { winner: Winner::Random, ..Switches::default() });
     setup(&mut unit, Flags::IRE | Flags::BRE, RING_BYTES);
     unit.llwpcb(CB).unwrap();
     for _ in 0..200 {
         unit.retire(&with_branch(BranchKind::Ret, false)).unwrap();
     }
-    let branches = (0..200)
-        .filter(|&slot| record(&mut unit, slot).event_id().0 == 3)
-        .count();
+    let branches = (0..200).filter(|&slot| record(&mut unit, slot).event_id().0 == 3).count();
     assert!((50..150).contains(&branches), "{branches}");
 }
 
@@ -353,43 +253,16 @@ fn branch_filters() {
     let cases = [
         (
             Filters::NAB,
-            vec![
-                (BranchKind::Jcc, true, 1),
-                (BranchKind::Jmp, true, 1),
-                (BranchKind::Jmp, false, 0),
-                (BranchKind::Ret, false, 0),
-            ],
+            vec![(BranchKind::Jcc, true, 1), (BranchKind::Jmp, true, 1), (BranchKind::Jmp, false, 0), (BranchKind::Ret, false, 0)],
         ),
-        (
-            Filters::NCB,
-            vec![
-                (BranchKind::Jcc, true, 0),
-                (BranchKind::Loop, true, 0),
-                (BranchKind::Call, true, 1),
-            ],
-        ),
+        (Filters::NCB, vec![(BranchKind::Jcc, true, 0), (BranchKind::Loop, true, 0), (BranchKind::Call, true, 1)]),
         (
             Filters::NRB,
-            vec![
-                (BranchKind::Call, true, 0),
-                (BranchKind::Jmp, true, 0),
-                (BranchKind::Jcc, true, 1),
-                (BranchKind::Call, false, 1),
-            ],
+            vec![(BranchKind::Call, true, 0), (BranchKind::Jmp, true, 0), (BranchKind::Jcc, true, 1), (BranchKind::Call, false, 1)],
         ),
-        (
-            Filters::NPB,
-            vec![(BranchKind::Jcc, true, 0), (BranchKind::Ret, false, 0)],
-        ),
+        (Filters::NPB, vec![(BranchKind::Jcc, true, 0), (BranchKind::Ret, false, 0)]),
         (Filters::NMB, vec![(BranchKind::Jcc, true, 1)]),
-        (
-            Filters::NAB | Filters::NRB,
-            vec![
-                (BranchKind::Jcc, true, 1),
-                (BranchKind::Jmp, true, 0),
-                (BranchKind::Ret, false, 0),
-            ],
-        ),
+        (Filters::NAB | Filters::NRB, vec![(BranchKind::Jcc, true, 1), (BranchKind::Jmp, true, 0), (BranchKind::Ret, false, 0)]),
     ];
     for (filter, branches) in cases {
         let mut unit = unit();
@@ -397,11 +270,7 @@ fn branch_filters() {
         poke(&mut unit, offset::FILTERS, filter.bits());
         unit.llwpcb(CB).unwrap();
         for (kind, direct, expected) in branches {
-            assert_eq!(
-                unit.retire(&with_branch(kind, direct)),
-                Ok(expected),
-                "{filter:?} {kind:?} direct {direct}"
-            );
+            assert_eq!(unit.retire(&with_branch(kind, direct)), Ok(expected), "{filter:?} {kind:?} direct {direct}");
         }
     }
     let mut unit = unit();
@@ -415,16 +284,9 @@ fn branch_filters() {
 
 #[test]
 fn filters_the_processor_lacks_are_ignored() {
-    let mut unit = unit_with(
-        Architecture::Final(Capabilities::FX8150),
-        Switches::default(),
-    );
+    let mut unit = unit_with(Architecture::Final(Capabilities::FX8150), Switches::default());
     setup(&mut unit, Flags::BRE, 1024);
-    poke(
-        &mut unit,
-        offset::FILTERS,
-        (Filters::NPB | Filters::IPF).bits(),
-    );
+    poke(&mut unit, offset::FILTERS, (Filters::NPB | Filters::IPF).bits());
     unit.llwpcb(CB).unwrap();
     assert_eq!(unit.retire(&with_branch(BranchKind::Jcc, true)), Ok(1));
 }
@@ -435,28 +297,13 @@ fn branch_record_fields() {
     setup(&mut unit, Flags::BRE, 1024);
     unit.llwpcb(CB).unwrap();
     let mut not_taken = with_branch(BranchKind::Jcc, true);
-    *not_taken.branch.as_mut().unwrap() = Branch {
-        taken: false,
-        predicted: false,
-        ..not_taken.branch.unwrap()
-    };
+    *not_taken.branch.as_mut().unwrap() = Branch { taken: false, predicted: false, ..not_taken.branch.unwrap() };
     unit.retire(&not_taken).unwrap();
     let mut jump = with_branch(BranchKind::Jmp, true);
-    *jump.branch.as_mut().unwrap() = Branch {
-        taken: false,
-        predicted: false,
-        prediction_valid: false,
-        ..jump.branch.unwrap()
-    };
+    *jump.branch.as_mut().unwrap() = Branch { taken: false, predicted: false, prediction_valid: false, ..jump.branch.unwrap() };
     unit.retire(&jump).unwrap();
-    assert_eq!(
-        (record(&mut unit, 0).flags(), record(&mut unit, 0).data2()),
-        (0x2000, 0x503)
-    );
-    assert_eq!(
-        (record(&mut unit, 1).flags(), record(&mut unit, 1).data2()),
-        (0xE000, 0x999)
-    );
+    assert_eq!((record(&mut unit, 0).flags(), record(&mut unit, 0).data2()), (0x2000, 0x503));
+    assert_eq!((record(&mut unit, 1).flags(), record(&mut unit, 1).data2()), (0xE000, 0x999));
 }
 
 #[test]
@@ -477,11 +324,7 @@ fn ip_filter_and_its_switches() {
     let before = unit.head();
     let mut strict = unit_with(
         Architecture::Final(Capabilities::UNIT),
-        Switches {
-            limit_ip_inclusive: false,
-            programmed_obey_ip_filter: true,
-            ..Switches::default()
-        },
+        Switches { limit_ip_inclusive: false, programmed_obey_ip_filter: true, ..Switches::default() },
     );
     assert_eq!(run(&mut strict, Filters::IPF), [0, 1, 0, 0]);
     let head = strict.head();
@@ -506,60 +349,20 @@ fn cache_filters_latency_rounding_and_cap() {
     assert_eq!(counts(default, 0, with_load(1005, 3)), (1, 992));
     assert_eq!(counts(default, 0, with_load(u32::MAX, 3)), (1, 65_520));
     assert_eq!(counts(default, 4, with_load(64, 3)).0, 1);
-    assert_eq!(
-        counts(
-            Switches {
-                min_latency_exceeds: true,
-                ..default
-            },
-            4,
-            with_load(79, 3)
-        )
-        .0,
-        0
-    );
+    assert_eq!(counts(Switches { min_latency_exceeds: true, ..default }, 4, with_load(79, 3)).0, 0);
     assert_eq!(counts(default, 4, with_load(63, 3)).0, 0);
     for (source, bit) in [(1, 9), (2, 10), (3, 11), (7, 12)] {
-        assert_eq!(
-            counts(default, 1 << 8 | 1 << bit, with_load(20, source)).0,
-            1
-        );
-        assert_eq!(
-            counts(
-                default,
-                1 << 8 | (0x1E00 & !(1 << bit)),
-                with_load(20, source)
-            )
-            .0,
-            0
-        );
+        assert_eq!(counts(default, 1 << 8 | 1 << bit, with_load(20, source)).0, 1);
+        assert_eq!(counts(default, 1 << 8 | (0x1E00 & !(1 << bit)), with_load(20, source)).0, 0);
     }
     assert_eq!(counts(default, 0x1F00, with_load(20, 0)).0, 0);
-    assert_eq!(
-        counts(
-            Switches {
-                level_filter_keeps_unknown: true,
-                ..default
-            },
-            0x1F00,
-            with_load(20, 0)
-        )
-        .0,
-        1
-    );
-    let small = Capabilities {
-        latency_bits: 10,
-        ..Capabilities::UNIT
-    };
+    assert_eq!(counts(Switches { level_filter_keeps_unknown: true, ..default }, 0x1F00, with_load(20, 0)).0, 1);
+    let small = Capabilities { latency_bits: 10, ..Capabilities::UNIT };
     let mut clamped = unit_with(Architecture::Final(small), default);
     setup(&mut clamped, Flags::DME, 1024);
     poke(&mut clamped, offset::FILTERS, 255);
     clamped.llwpcb(CB).unwrap();
-    assert_eq!(
-        clamped.retire(&with_load(5000, 3)),
-        Ok(1),
-        "MinLatency above the cap is taken as the cap, 1008"
-    );
+    assert_eq!(clamped.retire(&with_load(5000, 3)), Ok(1), "MinLatency above the cap is taken as the cap, 1008");
     assert_eq!(record(&mut clamped, 0).data1(), 1008);
 }
 
@@ -569,24 +372,11 @@ fn a_misaligned_double_miss_counts_once_at_the_lower_address() {
     setup(&mut unit, Flags::DME, 1024);
     poke(&mut unit, offset::EVENT4_INTERVAL, 100);
     unit.llwpcb(CB).unwrap();
-    let load = |address, misaligned_second_miss| Load {
-        address,
-        latency: 32,
-        source: 1,
-        misaligned_second_miss,
-    };
-    unit.retire(&Retired {
-        loads: vec![load(0x1040, false), load(0x1038, true), load(0x2000, false)],
-        ..plain(1)
-    })
-    .unwrap();
+    let load = |address, misaligned_second_miss| Load { address, latency: 32, source: 1, misaligned_second_miss };
+    unit.retire(&Retired { loads: vec![load(0x1040, false), load(0x1038, true), load(0x2000, false)], ..plain(1) }).unwrap();
     let seen = record(&mut unit, 0);
     assert_eq!((seen.data2(), seen.flags()), (0x1038, 1 << 13 | 1 << 12));
-    assert_eq!(
-        peek(&mut unit, offset::EVENT4_COUNTER),
-        100,
-        "reset after the record; the rest of the instruction is not counted again"
-    );
+    assert_eq!(peek(&mut unit, offset::EVENT4_COUNTER), 100, "reset after the record; the rest of the instruction is not counted again");
 }
 
 #[test]
@@ -597,25 +387,10 @@ fn clocks_count_their_number() {
     poke(&mut unit, offset::EVENTS + 44, 1000);
     unit.llwpcb(CB).unwrap();
     for _ in 0..9 {
-        assert_eq!(
-            unit.retire(&Retired {
-                core_clocks: 11,
-                ..plain(1)
-            }),
-            Ok(0)
-        );
+        assert_eq!(unit.retire(&Retired { core_clocks: 11, ..plain(1) }), Ok(0));
     }
-    assert_eq!(
-        unit.retire(&Retired {
-            core_clocks: 11,
-            ..plain(0x42)
-        }),
-        Ok(1)
-    );
-    assert_eq!(
-        record(&mut unit, 0),
-        Record::new(EventId::CORE_CLOCKS, 0, 0, 0, 0x42, 0, 0)
-    );
+    assert_eq!(unit.retire(&Retired { core_clocks: 11, ..plain(0x42) }), Ok(1));
+    assert_eq!(record(&mut unit, 0), Record::new(EventId::CORE_CLOCKS, 0, 0, 0, 0x42, 0, 0));
 }
 
 #[test]
@@ -623,39 +398,18 @@ fn full_ring_sets_carry_and_continuous_does_not() {
     let mut unit = unit();
     setup(&mut unit, Flags::empty(), 1024);
     unit.llwpcb(CB).unwrap();
-    let carries: Vec<bool> = (0..40)
-        .map(|i| unit.lwpins(i, 0, Operand::Value(0), 0).unwrap())
-        .collect();
+    let carries: Vec<bool> = (0..40).map(|i| unit.lwpins(i, 0, Operand::Value(0), 0).unwrap()).collect();
     assert_eq!(carries.iter().filter(|&&carry| carry).count(), 9);
-    assert_eq!(
-        (
-            peek64(&mut unit, offset::MISSED_EVENTS),
-            peek(&mut unit, offset::BUFFER_HEAD)
-        ),
-        (9, 31 * 32)
-    );
-    assert_eq!(
-        record(&mut unit, 31).address(),
-        39,
-        "the unpublished slot was overwritten"
-    );
+    assert_eq!((peek64(&mut unit, offset::MISSED_EVENTS), peek(&mut unit, offset::BUFFER_HEAD)), (9, 31 * 32));
+    assert_eq!(record(&mut unit, 31).address(), 39, "the unpublished slot was overwritten");
 
     for (switch, expected) in [(false, 0), (true, 1)] {
-        let switches = Switches {
-            continuous_counts_overwritten: switch,
-            ..Switches::default()
-        };
+        let switches = Switches { continuous_counts_overwritten: switch, ..Switches::default() };
         let mut unit = unit_with(Architecture::Final(Capabilities::UNIT), switches);
         setup(&mut unit, Flags::CONT, 1024);
         unit.llwpcb(CB).unwrap();
         assert!((0..40).all(|i| !unit.lwpins(i, 0, Operand::Value(0), 0).unwrap()));
-        assert_eq!(
-            (
-                unit.head().unwrap().0,
-                peek64(&mut unit, offset::MISSED_EVENTS)
-            ),
-            (8 * 32, expected)
-        );
+        assert_eq!((unit.head().unwrap().0, peek64(&mut unit, offset::MISSED_EVENTS)), (8 * 32, expected));
     }
 }
 
@@ -677,43 +431,17 @@ fn threshold_interrupts() {
         total
     };
     let default = Switches::default();
-    assert_eq!(
-        run(default, Flags::INT, 10 * 32 + 31, 20),
-        1,
-        "once, at the rounded threshold"
-    );
-    assert_eq!(
-        run(default, Flags::INT, 10 * 32, 40),
-        2,
-        "again after used fell below it"
-    );
-    assert_eq!(
-        run(
-            Switches {
-                threshold_equal: true,
-                ..default
-            },
-            Flags::INT,
-            320,
-            40
-        ),
-        2
-    );
+    assert_eq!(run(default, Flags::INT, 10 * 32 + 31, 20), 1, "once, at the rounded threshold");
+    assert_eq!(run(default, Flags::INT, 10 * 32, 40), 2, "again after used fell below it");
+    assert_eq!(run(Switches { threshold_equal: true, ..default }, Flags::INT, 320, 40), 2);
     assert_eq!(run(default, Flags::empty(), 320, 40), 0, "INT is not set");
     assert_eq!(run(default, Flags::INT, 0, 40), 0, "0 is none");
-    assert_eq!(
-        run(default, Flags::INT, 2048, 40),
-        0,
-        "above BufferSize is none"
-    );
+    assert_eq!(run(default, Flags::INT, 2048, 40), 0, "above BufferSize is none");
 }
 
 #[test]
 fn deferred_head_reaches_memory_at_threshold_full_slwpcb_and_suspend() {
-    let switches = Switches {
-        deferred: true,
-        ..Switches::default()
-    };
+    let switches = Switches { deferred: true, ..Switches::default() };
     let start = || {
         let mut unit = unit_with(Architecture::Final(Capabilities::UNIT), switches);
         setup(&mut unit, Flags::empty(), 1024);
@@ -753,11 +481,7 @@ fn llwpcb_switches_and_the_active_block_is_flushed_over() {
     unit.lwpins(0, 0, Operand::Value(0), 0).unwrap();
     poke(&mut unit, offset::BUFFER_HEAD, 512);
     assert_eq!(unit.llwpcb(CB), Ok(CB));
-    assert_eq!(
-        unit.head(),
-        Some((32, 1024)),
-        "the flush overwrote what software had just written"
-    );
+    assert_eq!(unit.head(), Some((32, 1024)), "the flush overwrote what software had just written");
     assert_eq!(unit.llwpcb(0), Ok(CB));
     assert_eq!(unit.slwpcb(), Ok(0));
 }
@@ -770,21 +494,10 @@ fn lwpval_reads_its_memory_operand_only_when_due() {
     unit.llwpcb(CB).unwrap();
     let bad = Operand::Memory(0x10);
     assert_eq!(unit.lwpval(0, 0, bad, 0), Ok(false));
-    let fault = LwpFault::Page(PageFault {
-        address: 0x10,
-        write: false,
-    });
+    let fault = LwpFault::Page(PageFault { address: 0x10, write: false });
     assert_eq!(unit.lwpval(0, 0, bad, 0), Err(fault));
-    assert_eq!(
-        (peek(&mut unit, offset::EVENT1_COUNTER), unit.head()),
-        (0, Some((0, 1024))),
-        "nothing changed"
-    );
-    assert_eq!(
-        unit.lwpins(0, 0, bad, 0),
-        Err(fault),
-        "LWPINS always reads it"
-    );
+    assert_eq!((peek(&mut unit, offset::EVENT1_COUNTER), unit.head()), (0, Some((0, 1024))), "nothing changed");
+    assert_eq!(unit.lwpins(0, 0, bad, 0), Err(fault), "LWPINS always reads it");
     poke(&mut unit, 0x800, 99);
     assert_eq!(unit.lwpval(0, 0, Operand::Memory(CB + 0x800), 0), Ok(true));
     assert_eq!(record(&mut unit, 0).data1(), 99);
@@ -796,33 +509,16 @@ fn ring_page_read_only() {
     setup(&mut unit, Flags::VAL | Flags::IRE, 8192);
     unit.llwpcb(CB).unwrap();
     unit.memory().read_only = RING..RING + 4096;
-    let fault = Err(LwpFault::Page(PageFault {
-        address: RING,
-        write: true,
-    }));
+    let fault = Err(LwpFault::Page(PageFault { address: RING, write: true }));
     assert_eq!(unit.lwpins(0, 0, Operand::Value(0), 0).map(|_| 0), fault);
     assert_eq!(unit.lwpval(0, 0, Operand::Value(0), 0).map(|_| 0), fault);
     assert_eq!(unit.retire(&plain(1)), fault);
-    assert_eq!(
-        (
-            unit.head(),
-            peek(&mut unit, offset::EVENT2_COUNTER),
-            peek64(&mut unit, offset::MISSED_EVENTS)
-        ),
-        (Some((0, 8192)), 0, 0)
-    );
+    assert_eq!((unit.head(), peek(&mut unit, offset::EVENT2_COUNTER), peek64(&mut unit, offset::MISSED_EVENTS)), (Some((0, 8192)), 0, 0));
     unit.memory().read_only = 0..0;
     assert_eq!(unit.retire(&plain(1)), Ok(1));
     unit.llwpcb(0).unwrap();
     unit.memory().read_only = RING + 4096..RING + 8192;
-    assert_eq!(
-        unit.llwpcb(CB),
-        Err(LwpFault::Page(PageFault {
-            address: RING + 4096,
-            write: true
-        })),
-        "LLWPCB looks at the whole ring"
-    );
+    assert_eq!(unit.llwpcb(CB), Err(LwpFault::Page(PageFault { address: RING + 4096, write: true })), "LLWPCB looks at the whole ring");
 }
 
 #[test]
@@ -832,13 +528,8 @@ fn program_unmaps_lwpcb() {
     poke(&mut unit, offset::EVENT1_COUNTER, 5);
     unit.llwpcb(CB).unwrap();
     unit.memory().unmapped = CB..CB + 176;
-    assert!(
-        matches!(unit.lwpval(0, 0, Operand::Value(0), 0), Err(LwpFault::Page(PageFault { address, .. })) if address == CB + 132)
-    );
-    assert!(matches!(
-        unit.lwpins(0, 0, Operand::Value(0), 0),
-        Err(LwpFault::Page(_))
-    ));
+    assert!(matches!(unit.lwpval(0, 0, Operand::Value(0), 0), Err(LwpFault::Page(PageFault { address, .. })) if address == CB + 132));
+    assert!(matches!(unit.lwpins(0, 0, Operand::Value(0), 0), Err(LwpFault::Page(_))));
     assert!(matches!(unit.slwpcb(), Err(LwpFault::Page(_))));
     unit.memory().unmapped = 0..0;
     assert_eq!(peek(&mut unit, offset::EVENT1_COUNTER), 5);
@@ -854,26 +545,13 @@ fn suspend_and_resume_on_another_thread() {
     first.llwpcb(CB).unwrap();
     first.lwpval(0, 0, Operand::Value(0), 0).unwrap();
     let mut image = first.suspend().unwrap();
-    assert_eq!(
-        XsaveImageCheck::of(&image),
-        XsaveImageCheck {
-            lwpcb: CB,
-            size: 1024 | 3 << 28,
-            counter1: 0
-        }
-    );
+    assert_eq!(XsaveImageCheck::of(&image), XsaveImageCheck { lwpcb: CB, size: 1024 | 3 << 28, counter1: 0 });
     let memory = first.memory().clone();
     image.pending = Record::new(EventId::PROGRAMMED, 1, 2, 3, 4, 5, 6);
     let bytes = image.to_bytes();
     let mut second = std::thread::spawn(move || {
-        let mut second = Unit::new(
-            memory,
-            Architecture::Final(Capabilities::UNIT),
-            Switches::default(),
-        );
-        second
-            .resume(&suspend::XsaveImage::from_bytes(&bytes))
-            .unwrap();
+        let mut second = Unit::new(memory, Architecture::Final(Capabilities::UNIT), Switches::default());
+        second.resume(&suspend::XsaveImage::from_bytes(&bytes)).unwrap();
         assert_eq!(second.lwpval(9, 0, Operand::Value(0), 0), Ok(true));
         second
     })
@@ -882,10 +560,7 @@ fn suspend_and_resume_on_another_thread() {
     assert_eq!(record(&mut second, 0), image.pending);
     assert_eq!(record(&mut second, 1).address(), 9);
     assert_ne!(record(&mut second, 1).tsc(), 0);
-    let bad = suspend::XsaveImage {
-        head: 5000,
-        ..image
-    };
+    let bad = suspend::XsaveImage { head: 5000, ..image };
     assert_eq!(second.resume(&bad), Err(LwpFault::GeneralProtection));
     assert_eq!(first.slwpcb(), Ok(0));
 }
@@ -901,35 +576,19 @@ impl XsaveImageCheck {
     fn of(image: &suspend::XsaveImage) -> Self {
         let bytes = image.to_bytes();
         let dword = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-        Self {
-            lwpcb: u64::from(dword(0)),
-            size: dword(24),
-            counter1: dword(64),
-        }
+        Self { lwpcb: u64::from(dword(0)), size: dword(24), counter1: dword(64) }
     }
 }
 
 #[test]
 fn lwp_cfg_limits_what_llwpcb_grants() {
-    let mut unit = unit_with(
-        Architecture::Final(Capabilities::FX8150),
-        Switches::default(),
-    );
-    assert_eq!(
-        unit.write_cfg(LwpCfg(1 << 4)),
-        Err(LwpFault::GeneralProtection)
-    );
+    let mut unit = unit_with(Architecture::Final(Capabilities::FX8150), Switches::default());
+    assert_eq!(unit.write_cfg(LwpCfg(1 << 4)), Err(LwpFault::GeneralProtection));
     unit.write_cfg(LwpCfg(7 << 32 | 1 << 3)).unwrap();
     setup(&mut unit, Flags::VAL | Flags::BRE, 1024);
     unit.llwpcb(CB).unwrap();
     unit.lwpins(0, 0, Operand::Value(0), 0).unwrap();
-    assert_eq!(
-        (
-            peek(&mut unit, offset::FLAGS),
-            record(&mut unit, 0).core_id()
-        ),
-        (1 << 3, 7)
-    );
+    assert_eq!((peek(&mut unit, offset::FLAGS), record(&mut unit, 0).core_id()), (1 << 3, 7));
 }
 
 #[test]
@@ -937,14 +596,9 @@ fn proposal_period_is_the_interval() {
     let mut unit = proposal();
     setup_2007(&mut unit, 1024, &[(1, 10, 10)]);
     assert_eq!(unit.llwpcb(CB), Ok(0));
-    let due: Vec<u64> = (1..=40)
-        .filter(|&i| unit.retire(&plain(i)).unwrap() == 1)
-        .collect();
+    let due: Vec<u64> = (1..=40).filter(|&i| unit.retire(&plain(i)).unwrap() == 1).collect();
     assert_eq!(due, [10, 20, 30, 40]);
-    assert_eq!(
-        record(&mut unit, 0),
-        Record::new(EventId(1), 0, 0, 0, 10, 0, 0)
-    );
+    assert_eq!(record(&mut unit, 0), Record::new(EventId(1), 0, 0, 0, 10, 0, 0));
     assert_eq!(peek(&mut unit, 0), 1 | 2 | 1 << 31);
 }
 
@@ -955,16 +609,9 @@ fn proposal_counters_freeze_at_zero() {
     unit.llwpcb(CB).unwrap();
     unit.retire(&with_branch(BranchKind::Jcc, true)).unwrap();
     unit.retire(&with_branch(BranchKind::Jcc, true)).unwrap();
-    assert_eq!(
-        (peek(&mut unit, 44), peek(&mut unit, 52)),
-        (100, 0),
-        "the branch counter waits at zero"
-    );
+    assert_eq!((peek(&mut unit, 44), peek(&mut unit, 52)), (100, 0), "the branch counter waits at zero");
     unit.retire(&with_branch(BranchKind::Jcc, true)).unwrap();
-    assert_eq!(
-        (record(&mut unit, 1).event_id().0, peek(&mut unit, 52)),
-        (2, 100)
-    );
+    assert_eq!((record(&mut unit, 1).event_id().0, peek(&mut unit, 52)), (2, 100));
 }
 
 #[test]
@@ -984,10 +631,7 @@ fn proposal_duplicate_counts_as_zero_and_keeps_its_field() {
     for _ in 0..6 {
         unit.retire(&plain(1)).unwrap();
     }
-    assert_eq!(
-        (unit.head(), peek(&mut unit, 48), peek(&mut unit, 52)),
-        (Some((64, 1024)), 7 | 1 << 26, 7)
-    );
+    assert_eq!((unit.head(), peek(&mut unit, 48), peek(&mut unit, 52)), (Some((64, 1024)), 7 | 1 << 26, 7));
 }
 
 #[test]
@@ -996,16 +640,11 @@ fn proposal_ndb_drops_only_direct_jumps() {
     setup_2007(&mut unit, 1024, &[(2, 0, 0)]);
     poke(&mut unit, 36, 1 << 31);
     unit.llwpcb(CB).unwrap();
-    let counts =
-        |unit: &mut TestUnit, kind, direct| unit.retire(&with_branch(kind, direct)).unwrap();
+    let counts = |unit: &mut TestUnit, kind, direct| unit.retire(&with_branch(kind, direct)).unwrap();
     assert_eq!(counts(&mut unit, BranchKind::Jmp, true), 0);
-    for (kind, direct) in [
-        (BranchKind::Jcc, true),
-        (BranchKind::Jmp, false),
-        (BranchKind::Call, true),
-        (BranchKind::Ret, false),
-        (BranchKind::Loop, true),
-    ] {
+    for (kind, direct) in
+        [(BranchKind::Jcc, true), (BranchKind::Jmp, false), (BranchKind::Call, true), (BranchKind::Ret, false), (BranchKind::Loop, true)]
+    {
         assert_eq!(counts(&mut unit, kind, direct), 1, "{kind:?}");
     }
 }
@@ -1047,36 +686,20 @@ fn proposal_threshold_is_equality() {
 
 #[test]
 fn proposal_msrs() {
-    let mut unit = unit_with(
-        Architecture::Proposal(Capabilities2007 {
-            available: 0x8000_0007,
-            ..Capabilities2007::UNIT
-        }),
-        Switches::default(),
-    );
-    assert_eq!(
-        unit.write_lwpmsr0(1 << 3),
-        Err(LwpFault::GeneralProtection),
-        "no DCache event here"
-    );
+    let mut unit =
+        unit_with(Architecture::Proposal(Capabilities2007 { available: 0x8000_0007, ..Capabilities2007::UNIT }), Switches::default());
+    assert_eq!(unit.write_lwpmsr0(1 << 3), Err(LwpFault::GeneralProtection), "no DCache event here");
     unit.write_lwpmsr0(0).unwrap();
     assert_eq!(unit.write_lwpmsr1(CB), Err(LwpFault::InvalidOpcode));
     unit.write_lwpmsr0(0b11).unwrap();
     setup_2007(&mut unit, 1024, &[(1, 0, 0), (2, 0, 0)]);
     unit.write_lwpmsr1(CB).unwrap();
-    assert_eq!(
-        (unit.read_lwpmsr1(), peek(&mut unit, 0)),
-        (Ok(CB), 0b11),
-        "branches and the interrupt were not enabled"
-    );
+    assert_eq!((unit.read_lwpmsr1(), peek(&mut unit, 0)), (Ok(CB), 0b11), "branches and the interrupt were not enabled");
 }
 
 #[test]
 fn proposal_saved_state() {
-    let switches = Switches {
-        deferred: true,
-        ..Switches::default()
-    };
+    let switches = Switches { deferred: true, ..Switches::default() };
     let mut unit = unit_with(Architecture::Proposal(Capabilities2007::UNIT), switches);
     setup_2007(&mut unit, 1024, &[(1, 0, 0)]);
     unit.llwpcb(CB).unwrap();
@@ -1084,10 +707,7 @@ fn proposal_saved_state() {
         unit.retire(&plain(1)).unwrap();
     }
     let saved = unit.suspend_2007().unwrap();
-    assert_eq!(
-        (saved.lwpcb, saved.head, saved.missed_pending),
-        (CB, 31 * 32, true)
-    );
+    assert_eq!((saved.lwpcb, saved.head, saved.missed_pending), (CB, 31 * 32, true));
     assert_eq!(peek64(&mut unit, 24), 0, "the increment is owed");
     unit.resume_2007(&saved).unwrap();
     unit.slwpcb().unwrap();
@@ -1105,13 +725,7 @@ fn producer_dies_before_head_store() {
     unit.memory().write(RING + 32, &half.to_bytes()).unwrap();
     assert_eq!(peek(&mut unit, offset::BUFFER_HEAD), 32);
     unit.lwpins(3, 0, Operand::Value(0), 0).unwrap();
-    assert_eq!(
-        (
-            record(&mut unit, 1).address(),
-            peek(&mut unit, offset::BUFFER_HEAD)
-        ),
-        (3, 64)
-    );
+    assert_eq!((record(&mut unit, 1).address(), peek(&mut unit, offset::BUFFER_HEAD)), (3, 64));
 }
 
 #[test]

@@ -81,11 +81,7 @@ impl Model {
         let mut due = false;
         for counter in self.counters.iter_mut().filter(|c| self.on && c.event == 1) {
             due = counter.value <= 0;
-            counter.value = if due {
-                counter.interval
-            } else {
-                counter.value - 1
-            };
+            counter.value = if due { counter.interval } else { counter.value - 1 };
         }
         let words = self.words(1, imm as u16, data1, ip, data2);
         _ = due && self.push(words);
@@ -108,11 +104,7 @@ impl Model {
         let conditional = matches!(branch.kind, BranchKind::Jcc | BranchKind::Loop);
         let (known, right) = (branch.prediction_valid, branch.predicted);
         let sure = branch.direct && !conditional;
-        (
-            branch.taken || !conditional,
-            sure || known && right,
-            sure || known,
-        )
+        (branch.taken || !conditional, sure || known && right, sure || known)
     }
 
     fn misses(&self, retired: &Retired) -> Vec<Load> {
@@ -120,11 +112,7 @@ impl Model {
         for load in &retired.loads {
             match misses.last_mut() {
                 Some(first) if load.misaligned_second_miss => {
-                    *first = if load.address < first.address {
-                        *load
-                    } else {
-                        *first
-                    };
+                    *first = if load.address < first.address { *load } else { *first };
                 }
                 _ => misses.push(*load),
             }
@@ -156,11 +144,7 @@ impl Model {
                 _ => 0,
             };
             // The last event that does not end the count; the floor of the counter.
-            let (last, floor) = if self.proposal {
-                (1, 0)
-            } else {
-                (0, -(1 << 25))
-            };
+            let (last, floor) = if self.proposal { (1, 0) } else { (0, -(1 << 25)) };
             if events > 0 && counter.value - events < last {
                 due.push((counter.event, index, (counter.value - last).max(0) as usize));
             }
@@ -180,14 +164,8 @@ impl Model {
                     (bits << 13, 0, to)
                 }
                 4 => {
-                    let Load {
-                        source, address, ..
-                    } = misses[nth];
-                    (
-                        u16::from(source) << 13 | 1 << 12,
-                        latency(&misses[nth]),
-                        address,
-                    )
+                    let Load { source, address, .. } = misses[nth];
+                    (u16::from(source) << 13 | 1 << 12, latency(&misses[nth]), address)
                 }
                 _ => (0, 0, 0),
             };
