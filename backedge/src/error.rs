@@ -4,7 +4,8 @@
 //! function's own error) and, where wasm frames were live, to a [`WasmBacktrace`]. A host function's panic resumes here.
 
 use std::fmt;
-use vm::store::{HostError, InstantiateError};
+use vm::instance::InstantiateError;
+use vm::store::HostError;
 use vm::trap::{Frame, Unwind};
 
 pub use anyhow::{Context, Error, Result, anyhow as format_err, bail, ensure};

@@ -4,7 +4,7 @@ use crate::error::{host_failure, not_instantiated};
 use crate::store::{StoreId, func};
 use crate::types::{ExternType, GlobalType, MemoryType, Mutability, TableType};
 use crate::{AsContext, AsContextMut, Error, Func, Ref, Result, StoreContext, StoreContextMut, Val, bail, ensure, format_err};
-use vm::store::{GlobalRef, MemoryRef, TableRef};
+use vm::handles::{GlobalRef, MemoryRef, TableRef};
 
 /// Something a module imports or exports.
 #[derive(Clone, Copy, Debug)]
@@ -62,21 +62,21 @@ impl Extern {
         }
     }
 
-    pub(crate) fn of(raw: vm::store::Extern, store: StoreId) -> Extern {
+    pub(crate) fn of(raw: vm::handles::Extern, store: StoreId) -> Extern {
         match raw {
-            vm::store::Extern::Func(raw) => Extern::Func(func(raw, store)),
-            vm::store::Extern::Global(raw) => Extern::Global(Global { store, raw }),
-            vm::store::Extern::Table(raw) => Extern::Table(Table { store, raw }),
-            vm::store::Extern::Memory(raw) => Extern::Memory(Memory { store, raw }),
+            vm::handles::Extern::Func(raw) => Extern::Func(func(raw, store)),
+            vm::handles::Extern::Global(raw) => Extern::Global(Global { store, raw }),
+            vm::handles::Extern::Table(raw) => Extern::Table(Table { store, raw }),
+            vm::handles::Extern::Memory(raw) => Extern::Memory(Memory { store, raw }),
         }
     }
 
-    pub(crate) fn raw(self) -> vm::store::Extern {
+    pub(crate) fn raw(self) -> vm::handles::Extern {
         match self {
-            Extern::Func(func) => vm::store::Extern::Func(func.raw),
-            Extern::Global(global) => vm::store::Extern::Global(global.raw),
-            Extern::Table(table) => vm::store::Extern::Table(table.raw),
-            Extern::Memory(memory) => vm::store::Extern::Memory(memory.raw),
+            Extern::Func(func) => vm::handles::Extern::Func(func.raw),
+            Extern::Global(global) => vm::handles::Extern::Global(global.raw),
+            Extern::Table(table) => vm::handles::Extern::Table(table.raw),
+            Extern::Memory(memory) => vm::handles::Extern::Memory(memory.raw),
         }
     }
 

@@ -9,7 +9,8 @@ use crate::values::{extern_of, extern_slot, func_of, func_slot};
 use crate::{AsContext, AsContextMut, Caller, ExternRef, Result, StoreContextMut, V128, Val, bail};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use vm::store::{FuncRef, HostCall};
+use vm::handles::FuncRef;
+use vm::store::HostCall;
 
 /// A function of a store: the guest's, or the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@ use crate::error::not_instantiated;
 use crate::func::{WasmParams, WasmResults};
 use crate::store::{StoreId, StoreInner};
 use crate::{AsContextMut, Extern, Func, Global, Memory, Module, Result, StoreContextMut, Table, TypedFunc, bail, format_err};
-use vm::store::InstanceRef;
+use vm::handles::InstanceRef;
 
 /// An instance of a module in a store.
 ///
@@ -44,7 +44,7 @@ impl Instance {
     }
 
     pub(crate) fn from_imports<T>(store: &mut StoreInner<T>, module: &Module, imports: &[Extern]) -> Result<Instance> {
-        let imports: Vec<vm::store::Extern> = imports.iter().map(|import| import.raw()).collect();
+        let imports: Vec<vm::handles::Extern> = imports.iter().map(|import| import.raw()).collect();
         // SAFETY: the imports are of this store (checked by the callers).
         let raw = unsafe { store.enter().instantiate(&module.loaded, &imports) };
         Ok(Instance { store: store.id, raw: raw.map_err(not_instantiated)? })

@@ -9,7 +9,8 @@
 use crate::limits::ResourceLimiter;
 use crate::{Engine, Error, Func, Result, error::HostFailure, error::stopped};
 use std::collections::HashMap;
-use vm::store::{FuncRef, HostError, InstanceRef, Limiter, StoreState};
+use vm::handles::{FuncRef, InstanceRef};
+use vm::store::{HostError, Limiter, StoreState};
 
 /// Identity of a store, unique in the process.
 pub(crate) type StoreId = u64;

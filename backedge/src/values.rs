@@ -4,8 +4,8 @@ use crate::store::StoreId;
 use crate::types::{HeapType, RefType, ValType};
 use crate::{AsContext, AsContextMut, Func, Result, bail};
 use std::any::Any;
+use vm::handles::FuncRef;
 use vm::layout::VmFunc;
-use vm::store::FuncRef;
 
 /// A 128-bit vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

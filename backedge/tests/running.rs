@@ -7,7 +7,8 @@ use lwp_feedback::ring::RingConfig;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vm::engine::{Engine, EngineConfig, FeedbackPolicy, LoadedModule, Stress, TierPolicy};
-use vm::store::{Extern, InstanceRef, Store, call_slots};
+use vm::handles::{Extern, InstanceRef};
+use vm::store::{Store, call_slots};
 use vm::trap::{Outcome, TrapCode, Unwind};
 
 fn engine(config: EngineConfig) -> Engine {

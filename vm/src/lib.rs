@@ -1,7 +1,7 @@
 //! backedge's virtual machine: modules, instances, interpreter, traps, code table and WASI.
 //!
 //! Reading order: [`module`] (bytes to a validated module), [`layout`] (what compiled code sees), [`trap`], [`builtin`] and [`code`] (what a compiler
-//! is given and gives back), [`bytecode`] and [`interp`] (tier 0), [`store`] and [`runtime`] (running), [`tiering`] (how functions move up),
+//! is given and gives back), [`bytecode`] and [`interp`] (tier 0), [`store`], [`handles`], [`instance`] and [`runtime`] (running), [`tiering`] (how functions move up),
 //! [`wasi`].
 
 pub mod module;
@@ -23,6 +23,8 @@ pub mod bytecode;
 pub mod interp;
 pub mod engine;
 mod queue;
+pub mod handles;
+pub mod instance;
 pub mod store;
 pub mod runtime;
 pub mod tiering;

@@ -5,12 +5,14 @@
 //! keeps the list; a backtrace walks it from the innermost.
 
 use crate::entry::enter;
+use crate::handles::InstanceRef;
+use crate::instance::Instance;
 use crate::interp;
 use crate::layout::{KIND_HOST, SWITCH_HEADER_BYTES, SwitchHeader, VmContext, VmFunc, VmStoreContext};
 use crate::registry;
 use crate::signals;
 use crate::stack::GUARD_BYTES;
-use crate::store::{HostCall, HostContext, HostError, Instance, InstanceRef, StoreState, call_slots};
+use crate::store::{HostCall, HostContext, HostError, StoreState, call_slots};
 use crate::tiering::ModuleCode;
 use crate::trap::{Frame, Outcome, TrapCode, Unwind};
 use std::cell::Cell;

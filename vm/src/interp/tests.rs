@@ -1,8 +1,9 @@
 //! What the spec suite does not show: resumed frames, nested activations, backtraces, depth, deadlines, and a host stack that stays flat.
 
 use crate::engine::{Engine, EngineConfig, TierPolicy};
+use crate::handles::{Extern, InstanceRef};
 use crate::module::ExportItem;
-use crate::store::{Extern, InstanceRef, Store};
+use crate::store::Store;
 use crate::trap::{Frame, Outcome, TrapCode, Unwind};
 use wasmparser::{FuncType, ValType};
 
