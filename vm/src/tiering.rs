@@ -482,7 +482,8 @@ impl ModuleCode {
         plans.into_iter().find(|plan| plan.function == id).map(Arc::new)
     }
 
-    fn facts(&self, function: u32) -> FunctionFacts {
+    /// What the policy is told about a function, by an engine with a compiler.
+    pub fn facts(&self, function: u32) -> FunctionFacts {
         let (body_bytes, inlinable) = match self.module.defined(function) {
             None => (0, Err(NotInlinable::Imported)),
             Some(own) => {

@@ -8,6 +8,7 @@ mod dump;
 mod failure;
 mod inspect;
 mod invoke;
+mod lwp;
 mod options;
 mod report;
 mod run;
@@ -25,6 +26,7 @@ fn main() {
         Command::Inspect(inspect) => inspect::inspect(&inspect).map(|()| 0),
         Command::Dump(dump) => dump::dump(&dump).map(|()| 0),
         Command::Wast(wast) => scripts::run(&wast),
+        Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
     };
     let code = outcome.unwrap_or_else(|failure: Failure| {
         eprintln!("{failure}");

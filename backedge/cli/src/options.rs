@@ -1,6 +1,7 @@
 //! The command line: options spelled as wasmtime spells them where it has them.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lwp_feedback::sim::Generation;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,6 +39,9 @@ pub enum Command {
     Dump(Dump),
     /// Run spec scripts (.wast)
     Wast(Wast),
+    /// Lightweight profiling itself: this machine, traces, saved records, LWP programs
+    #[command(subcommand)]
+    Lwp(Lwp),
 }
 
 /// Which tiers run.
@@ -164,6 +168,65 @@ pub struct Wast {
     /// The scripts
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+}
+
+/// `backedge lwp`.
+#[derive(Subcommand)]
+pub enum Lwp {
+    /// Say what this processor, system and build can do, per event source, and why not
+    Info {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run a trace through the software unit; print the LWPCB afterwards and the records
+    Sim {
+        /// The trace (JSON)
+        #[arg(value_name = "TRACE")]
+        trace: PathBuf,
+        /// Generation of the architecture: 2007 or final
+        #[arg(long, default_value = "final")]
+        generation: Generation,
+    },
+    /// Measure what the software costs here; takes some seconds
+    Bench {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a record file, one line a record
+    Decode {
+        /// The record file
+        file: PathBuf,
+        /// Leave out records of this event; may be given several times
+        #[arg(long, value_name = "EVENTID")]
+        drop: Vec<u8>,
+    },
+    /// Drive monitor, profile and policy from a record file; print plans and refusals
+    Replay(LwpReplay),
+    /// Run a program with its LWP instructions executed in software
+    Exec(LwpExec),
+}
+
+/// `backedge lwp replay`.
+#[derive(Args)]
+pub struct LwpReplay {
+    /// The record file
+    pub file: PathBuf,
+    /// The module that was recorded (.wasm or .wat): without it the policy knows no callee
+    #[arg(long, value_name = "FILE")]
+    pub module: Option<PathBuf>,
+}
+
+/// `backedge lwp exec`.
+#[derive(Args)]
+pub struct LwpExec {
+    /// What CPUID says: all, none, cpu-only, no-val, fx8150, or leaf 8000_001C as EAX:EBX:ECX:EDX in hexadecimal
+    #[arg(long, default_value = "all")]
+    pub features: String,
+    /// The program, looked up in PATH, and its arguments, which are passed on untouched
+    #[arg(value_name = "PROGRAM [ARGS]", required = true, trailing_var_arg = true)]
+    pub program_and_args: Vec<OsString>,
 }
 
 /// One `-W`.

@@ -1,0 +1,231 @@
+//! `backedge lwp`: LWP itself, without a guest: what this machine can do, traces through the unit, saved records, real LWP programs.
+
+use crate::failure::Failure;
+use crate::options::{Lwp, LwpExec, LwpReplay};
+use crate::run::load;
+use backedge::{Config, Engine, TierPolicy};
+use lwp_feedback::class::SiteClass;
+use lwp_feedback::layout::EventId;
+use lwp_feedback::monitor::{Hot, Listener, PollSummary};
+use lwp_feedback::policy::{self, Budgets};
+use lwp_feedback::profile::{FunctionFacts, Profile, ProfileLimits};
+use lwp_feedback::recordfile::{self, DecodeError, ReplaySummary};
+use lwp_feedback::trap::exec::{self, ExecError};
+use lwp_feedback::{bench, info, sim};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, ErrorKind, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Names the preload library where it is not beside the command.
+const PRELOAD_VARIABLE: &str = "BACKEDGE_LWP_PRELOAD";
+
+/// Does what the options say.
+pub fn run(options: &Lwp) -> Result<(), Failure> {
+    match options {
+        Lwp::Info { json } => {
+            let info = info::collect();
+            print(&if *json { pretty(serde_json::to_value(&info))? } else { info.to_string() });
+        }
+        Lwp::Bench { json } => {
+            let report = bench::run();
+            print(&if *json { pretty(serde_json::to_value(&report))? } else { report.to_string() });
+        }
+        Lwp::Sim { trace, generation } => {
+            let text = std::fs::read(trace).map_err(|error| unreadable(trace, &error))?;
+            let text = String::from_utf8(text).map_err(|_| in_file(trace, "not UTF-8 text"))?;
+            print(&sim::run(&text, *generation).map_err(|error| in_file(trace, error))?);
+        }
+        Lwp::Decode { file, drop } => decode(file, drop)?,
+        Lwp::Replay(options) => replay(options)?,
+        Lwp::Exec(options) => return Err(exec(options)),
+    }
+    Ok(())
+}
+
+fn pretty(value: serde_json::Result<Value>) -> Result<String, Failure> {
+    value.map(|value| format!("{value:#}\n")).map_err(|error| Failure::Load(format!("cannot write JSON: {error}")))
+}
+
+/// A reader that went away (`| head`) is no failure.
+fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+fn in_file(path: &Path, error: impl std::fmt::Display) -> Failure {
+    Failure::Load(format!("`{}`: {error}", path.display()))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::IsADirectory => Failure::Load(format!("`{}` is a directory", path.display())),
+        _ => Failure::read(path, error),
+    }
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, Failure> {
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    // A directory opens, and only reading it would fail.
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(unreadable(path, &ErrorKind::IsADirectory.into()));
+    }
+    Ok(BufReader::new(file))
+}
+
+fn decode(path: &Path, drop: &[u8]) -> Result<(), Failure> {
+    let input = open(path)?;
+    let drop: Vec<EventId> = drop.iter().copied().map(EventId).collect();
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let outcome = recordfile::decode(input, &drop, &mut out);
+    // What was readable comes before the error.
+    let outcome = outcome.and(out.flush().map_err(DecodeError::Output));
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(DecodeError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(DecodeError::Output(error)) => Err(Failure::Load(format!("cannot write to standard output: {error}"))),
+        Err(DecodeError::File(error)) => Err(in_file(path, error)),
+    }
+}
+
+/// Counts what a live engine would have been told.
+#[derive(Clone, Default)]
+struct HotCounts(Arc<Mutex<BTreeMap<SiteClass, (u64, u64)>>>);
+
+impl HotCounts {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<SiteClass, (u64, u64)>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Listener for HotCounts {
+    fn hot(&mut self, event: &Hot) {
+        let mut counts = self.lock();
+        let (records, events) = counts.entry(event.kind).or_default();
+        *records += 1;
+        *events = events.saturating_add(event.value);
+    }
+
+    fn polled(&mut self, _summary: &PollSummary) {}
+}
+
+fn replay(options: &LwpReplay) -> Result<(), Failure> {
+    let facts = options.module.as_deref().map(facts).transpose()?;
+    let input = open(&options.file)?;
+    let profile = Arc::new(Profile::new(ProfileLimits::default()));
+    let hot = HotCounts::default();
+    let summary = recordfile::replay(input, profile.clone(), Box::new(hot.clone())).map_err(|error| in_file(&options.file, error))?;
+    print(&replayed(&summary, &profile, &hot, facts));
+    // What came before the damage was replayed and printed.
+    summary.error.map_or(Ok(()), |error| Err(in_file(&options.file, error)))
+}
+
+/// A module's hash, and what its engine knows about its functions.
+fn facts(path: &Path) -> Result<(u64, Vec<FunctionFacts>), Failure> {
+    // A policy with a compiler, and without threads of its own.
+    let engine = Engine::new(Config::new().tier(TierPolicy::Optimizing))
+        .map_err(|error| Failure::Load(format!("cannot start the engine: {error:#}")))?;
+    let module = load(&engine, path)?;
+    let code = &module.loaded().code;
+    let facts = (0..module.loaded().module.functions.len() as u32).map(|function| code.facts(function)).collect();
+    Ok((module.loaded().module.hash, facts))
+}
+
+/// The same text for the same file: no times, no addresses of this process.
+fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, mut facts: Option<(u64, Vec<FunctionFacts>)>) -> String {
+    let mut out = String::new();
+    let mut line = |args: std::fmt::Arguments<'_>| {
+        out.write_fmt(args).expect("writing to a string");
+        out.push('\n');
+    };
+    line(format_args!(
+        "{} records, {} of no known code, {} missed when recorded",
+        summary.records, summary.monitor.unresolved, summary.missed_when_recorded
+    ));
+    for (class, (records, events)) in hot.lock().iter() {
+        line(format_args!("{class}: {records} records, {events} events"));
+    }
+    let losses = profile.losses();
+    for (count, what) in [
+        (losses.functions_over_limit, "functions over the limit"),
+        (losses.sites_over_limit, "sites over the limit"),
+        (losses.unknown_class, "no known class"),
+        (losses.unknown_event, "no known event"),
+    ] {
+        if count > 0 {
+            line(format_args!("{count} records of {what}"));
+        }
+    }
+    let mut modules = profile.modules();
+    modules.sort_unstable();
+    for module in modules {
+        let mut snapshot = profile.snapshot(module);
+        let sites: usize = snapshot.functions.iter().map(|function| function.sites.len()).sum();
+        let known = facts.take_if(|(hash, _)| *hash == module);
+        let unknown = if known.is_some() { "" } else { "; its functions are not known (--module FILE), so no callee is inlined" };
+        line(format_args!("\nmodule {module:016x}: {} functions, {sites} value sites{unknown}", snapshot.functions.len()));
+        snapshot.facts = known.map(|(_, facts)| facts).unwrap_or_default();
+        let (plans, refusals) = policy::plan(&snapshot, &Budgets::default());
+        line(format_args!("{} plans, {} refusals", plans.len(), refusals.len()));
+        plans.iter().for_each(|plan| line(format_args!("{plan}")));
+        refusals.iter().for_each(|refusal| line(format_args!("{refusal}")));
+    }
+    if let Some((hash, _)) = facts {
+        line(format_args!("\nmodule {hash:016x} of --module has no records here"));
+    }
+    out
+}
+
+/// Becomes the program, so that signals and its exit code are its own; comes back only where that fails.
+fn exec(options: &LwpExec) -> Failure {
+    let Some((program, args)) = options.program_and_args.split_first() else {
+        return Failure::Usage("expected a program to run".into());
+    };
+    let library = match preload_library() {
+        Ok(library) => library,
+        Err(failure) => return failure,
+    };
+    match exec::command(&options.features, Path::new(program), args, &library) {
+        Ok(mut command) => {
+            let error = command.exec();
+            Failure::Load(format!("cannot run `{}`: {error}", Path::new(program).display()))
+        }
+        Err(error @ ExecError::Features(_)) => Failure::Usage(error.to_string()),
+        Err(error) => Failure::Load(error.to_string()),
+    }
+}
+
+/// The preload library: what the variable names, else beside this executable, else in `deps` there (where cargo puts it for tests).
+fn preload_library() -> Result<PathBuf, Failure> {
+    let missing = |place: String| {
+        Failure::Load(format!(
+            "no preload library {place}; `cargo build -p lwp-preload` makes {}, {PRELOAD_VARIABLE}=PATH names it",
+            exec::PRELOAD_LIBRARY
+        ))
+    };
+    let found = match std::env::var_os(PRELOAD_VARIABLE) {
+        Some(named) => {
+            let named = PathBuf::from(named);
+            if !named.is_file() {
+                return Err(missing(format!("at `{}`", named.display())));
+            }
+            named
+        }
+        None => {
+            let executable = std::env::current_exe().map_err(|error| missing(format!("found: {error}")))?;
+            let folder = executable.parent().unwrap_or(Path::new("/"));
+            let places = [folder.join(exec::PRELOAD_LIBRARY), folder.join("deps").join(exec::PRELOAD_LIBRARY)];
+            let found = places.into_iter().find(|place| place.is_file());
+            found.ok_or_else(|| missing(format!("in `{}`", folder.display())))?
+        }
+    };
+    // The program may run elsewhere, and the loader splits the variable at these.
+    let absolute = found.canonicalize().map_err(|error| Failure::read(&found, &error))?;
+    if absolute.to_string_lossy().contains([' ', ':']) {
+        return Err(Failure::Load(format!("`{}`: LD_PRELOAD cannot name a path with a space or a colon", absolute.display())));
+    }
+    Ok(absolute)
+}
