@@ -311,3 +311,140 @@ fn wast_runs_scripts() {
     assert!(out.contains("bad.wast:2:"), "{out}");
     assert_eq!(err, "error: 1 directives failed\n");
 }
+
+const TRACE_FINAL: &str = r#"{"control": {"flags": 12, "buffer_bytes": 1024, "random_bits": 0, "buffer_base": 0, "head": 0, "missed_events": 0,
+    "threshold": 0, "filters": 0, "base_ip": 0, "limit_ip": 0, "tail": 0, "user": [0, 0], "events": [[0,0],[2,2],[0,0],[0,0],[0,0],[0,0]]},
+    "operations": [{"op": "retire", "ip": 4096, "len": 2, "times": 3}, {"op": "lwpins", "ip": 8192, "data2": 7}]}"#;
+const TRACE_2007: &str = r#"{"control": {"flags": 0, "buffer_bytes": 1024, "random_bits": 0, "buffer_base": 0, "head": 0, "tail": 0,
+    "missed_events": 0, "threshold": 0, "filters": 0, "selectors": [{"event": 1, "interval": 5, "counter": 5}]},
+    "operations": [{"op": "retire", "ip": 4096, "len": 2, "times": 10}, {"op": "lwpins", "ip": 8192, "data2": 7}]}"#;
+
+/// A record file: 100 samples of one call site of function 1, all calls of function 5; 3 records without code; 1 of an unknown event.
+fn record_file() -> Vec<u8> {
+    use lwp_feedback::class::SiteClass;
+    use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier};
+    use lwp_feedback::layout::{EventId, Record};
+    use lwp_feedback::recordfile::{Chunk, RecordWriter};
+    let call = |ip| Record::new(EventId::VALUE, 0, SiteClass::CallTarget.imm16(0), 0, ip, 5, 0);
+    let entry = CodeEntry::new(FunctionId { module: 42, func: 1 }, 1, Tier::Baseline, [(0, 10), (0x40, 20)].into());
+    let mut writer = RecordWriter::new(Vec::new()).unwrap();
+    writer.write(&Chunk::Note("made by hand".into())).unwrap();
+    writer.write(&Chunk::Code(0x1000..0x1100, std::sync::Arc::new(entry))).unwrap();
+    writer.write(&Chunk::Records { ring: 0, records: vec![call(0x1044); 100] }).unwrap();
+    writer.write(&Chunk::Records { ring: 1, records: vec![call(0x9999); 3] }).unwrap();
+    writer.write(&Chunk::Missed { ring: 1, count: 8 }).unwrap();
+    writer.write(&Chunk::Records { ring: 1, records: vec![Record::new(EventId(200), 0, 1, 2, 0x1000, 3, 4)] }).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn lwp_info_says_what_this_machine_can_do() {
+    let (out, err) = expect(0, &["lwp", "info", "--json"]);
+    assert_eq!(err, "");
+    let info: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(info["sources"].as_array().unwrap().iter().any(|source| source["name"] == "inline" && source["available"] == true), "{out}");
+    let (out, _) = expect(0, &["lwp", "info"]);
+    assert!(out.starts_with("processor ") && out.contains("\nnative "), "{out}");
+}
+
+#[test]
+fn lwp_sim_runs_a_trace_in_both_generations() {
+    let files = Files::new();
+    let (last, first) = (files.write("final.json", TRACE_FINAL), files.write("2007.json", TRACE_2007));
+    let (last, first) = (last.to_str().unwrap(), first.to_str().unwrap());
+    let (out, _) = expect(0, &["lwp", "sim", last]);
+    assert!(out.contains("slot 0     instructions core 0   ip 0x1000\n") && out.contains("slot 1     lwpins"), "{out}");
+    assert_eq!(expect(0, &["lwp", "sim", "--generation", "final", last]).0, out);
+    let (out, _) = expect(0, &["lwp", "sim", first, "--generation", "2007"]);
+    assert!(out.contains("operation 1: invalid opcode") && out.matches("slot ").count() == 2, "{out}");
+    let broken = files.write("broken.json", "{\"operations\": 7}");
+    mistake(1, &["lwp", "sim", broken.to_str().unwrap()], "the trace is malformed");
+    mistake(1, &["lwp", "sim", "/no/such/trace.json"], "no such file: `/no/such/trace.json`");
+    assert!(expect(2, &["lwp", "sim", last, "--generation", "1999"]).1.contains("expected final or 2007"));
+}
+
+#[test]
+fn lwp_decode_and_replay_read_record_files() {
+    let files = Files::new();
+    let file = files.write("run.lwp", record_file());
+    let file = file.to_str().unwrap();
+    let (out, _) = expect(0, &["lwp", "decode", file]);
+    assert!(out.starts_with("# made by hand\n# code 0x1000..0x1100: function 0000002a:1 version 1 Baseline\n"), "{out}");
+    assert_eq!((out.matches("lwpval").count(), out.matches("event-200").count()), (103, 1), "{out}");
+    assert!(out.contains("ring 1: 8 missed\n"), "{out}");
+    let (out, _) = expect(0, &["lwp", "decode", file, "--drop", "1"]);
+    assert_eq!((out.matches("lwpval").count(), out.matches("event-200").count()), (0, 1), "{out}");
+
+    let (out, _) = expect(0, &["lwp", "replay", file]);
+    assert!(out.starts_with("104 records, 3 of no known code, 8 missed when recorded\n1 records of no known event\n"), "{out}");
+    assert!(out.contains("module 000000000000002a: 1 functions, 1 value sites; its functions are not known"), "{out}");
+    assert!(
+        out.contains("0 plans, 1 refusals\nfunction 1: call-target at 0x14 refused: value 0x5 is no function of this module\n"),
+        "{out}"
+    );
+    assert_eq!(expect(0, &["lwp", "replay", file]).0, out);
+    let math = files.write("math.wat", MATH);
+    let (out, _) = expect(0, &["lwp", "replay", "--module", math.to_str().unwrap(), file]);
+    assert!(out.contains("of --module has no records here\n"), "{out}");
+}
+
+#[test]
+fn lwp_decode_and_replay_name_the_offset_of_damage() {
+    let files = Files::new();
+    let whole = record_file();
+    let cut = files.write("cut.lwp", &whole[..whole.len() - 20]);
+    let (out, err) = expect(1, &["lwp", "decode", cut.to_str().unwrap()]);
+    assert_eq!(out.matches("lwpval").count(), 103);
+    assert_eq!(err.lines().count(), 1);
+    assert!(err.starts_with("error: `") && err.contains("cut.lwp`: offset ") && err.contains("the file is cut off"), "{err}");
+    let mut damaged = whole;
+    let middle = damaged.len() - 170;
+    damaged[middle] ^= 1;
+    let damaged = files.write("damaged.lwp", damaged);
+    let (out, err) = expect(1, &["lwp", "replay", damaged.to_str().unwrap()]);
+    assert!(out.starts_with("100 records, 0 of no known code"), "{out}");
+    assert!(err.contains("damaged.lwp`: offset ") && err.contains("damaged chunk: checksum (after 100 readable records)"), "{err}");
+    assert_eq!(err.lines().count(), 1);
+    let other = files.write("notes.txt", "dear diary");
+    for command in ["decode", "replay"] {
+        mistake(1, &["lwp", command, other.to_str().unwrap()], "not a record file");
+        mistake(1, &["lwp", command, "/no/such/file"], "no such file");
+        mistake(1, &["lwp", command, files.0.path().to_str().unwrap()], "is a directory");
+    }
+}
+
+#[test]
+fn lwp_exec_gives_the_documented_outcomes_of_the_sample() {
+    let files = Files::new();
+    let sample = files.0.path().join("sample");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lwp-feedback/preload/tests/sample.c");
+    let compiler = Command::new("gcc").args(["-O2", "-mlwp", "-o"]).arg(&sample).arg(source).status();
+    assert!(compiler.expect("gcc is needed for this test").success());
+    let sample = sample.to_str().unwrap();
+    let run = |features: &str, code: i32| expect(code, &["lwp", "exec", "--features", features, sample]).0;
+    let all = run("all", 0);
+    assert!(all.contains("17 entries in ring buffer\n7 LWPVAL instructions, 10 LWPINS instructions\n"), "{all}");
+    assert_eq!(expect(0, &["lwp", "exec", sample]).0, all);
+    assert_eq!(run("fx8150", 0), all);
+    let no_val = run("no-val", 0);
+    assert!(no_val.contains("LWPVAL instruction not supported by the hardware\n10 entries in ring buffer\n0 LWPVAL"), "{no_val}");
+    assert_eq!(run("cpu-only", 1), "OS has not made LWP available\n");
+    assert_eq!(run("none", 1), "LWP is not supported by this hardware\n");
+}
+
+#[test]
+fn lwp_exec_passes_arguments_and_refuses_in_one_line() {
+    assert_eq!(expect(0, &["lwp", "exec", "echo", "--features", "-x", "run"]).0, "--features -x run\n");
+    expect(7, &["lwp", "exec", "sh", "-c", "exit 7"]);
+    mistake(1, &["lwp", "exec", "/no/such/program"], "/no/such/program");
+    mistake(1, &["lwp", "exec", "no-such-program-anywhere"], "no-such-program-anywhere: no such program");
+    mistake(2, &["lwp", "exec", "--features", "some", "true"], "features \"some\": expected all, none,");
+    let files = Files::new();
+    let script = files.write("script", "#!/bin/sh\n");
+    mistake(1, &["lwp", "exec", script.to_str().unwrap()], "not a 64-bit x86 ELF program");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+    let output = command.env("BACKEDGE_LWP_PRELOAD", "/no/such/library.so").args(["lwp", "exec", "true"]).output().unwrap();
+    let err = text(&output.stderr);
+    assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
+    assert!(err.starts_with("error: no preload library at `/no/such/library.so`; "), "{err}");
+}
