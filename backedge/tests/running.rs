@@ -164,6 +164,24 @@ fn switches_do_not_pile_up_frames() {
 }
 
 #[test]
+fn a_pinned_tier_goes_on_compiled_after_it_was_asked_to_leave() {
+    for tier in [TierPolicy::Baseline, TierPolicy::Optimizing] {
+        let mut guest = Guest::new(&engine(EngineConfig { tier, ..EngineConfig::default() }), LOOP);
+        let loaded = guest.loaded.clone();
+        let rounds = 30_000_000;
+        let expected = sum(rounds) + 1;
+        for _ in 0..1000 {
+            assert_eq!(while_asked_to_leave(&loaded, || guest.call("outer", &[rounds]).expect("it returns")), expected);
+            if loaded.code.switches() > 100 {
+                break;
+            }
+        }
+        assert!(loaded.code.switches() > 100);
+        assert!(loaded.code.versions().iter().any(|version| matches!(version.entrance, vm::code::Entrance::Loop(_))));
+    }
+}
+
+#[test]
 fn a_frame_that_moved_to_compiled_code_is_in_the_backtrace_once() {
     let engine = engine(EngineConfig { hot_interpreter: 50, deterministic: true, ..EngineConfig::default() });
     let mut guest = Guest::new(

@@ -310,7 +310,10 @@ impl Engine {
             let seed = self.0.shared.config.ring.seed;
             let ring = Ring::new(&self.0.shared.config.ring)
                 .unwrap_or_else(|_| Ring::new(&RingConfig { seed, ..RingConfig::default() }).expect("the default ring is valid"));
-            self.0.shared.monitor.add_ring(ring.clone()).expect("a fresh ring has no consumer");
+            // Where nobody drains, a ring fills up and counts what it misses; the monitor would only keep it from being freed.
+            if self.0.shared.watched() {
+                self.0.shared.monitor.add_ring(ring.clone()).expect("a fresh ring has no consumer");
+            }
             let lwpcb = ring.lwpcb().cast();
             rings.push(ThreadRing { engine: self.0.shared.id, shared: Arc::downgrade(&self.0.shared), ring });
             lwpcb

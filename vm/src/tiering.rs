@@ -249,18 +249,26 @@ impl ModuleCode {
         if compiled != 0 {
             return Some(compiled);
         }
+        self.compile_if_pinned(function, Entrance::Body);
+        let compiled = self.compiled(function) as usize;
+        (compiled != 0).then_some(compiled)
+    }
+
+    /// Where the engine's policy pins a tier: compiles an entrance by it, here and now, unless that was tried before.
+    fn compile_if_pinned(&self, function: u32, entrance: Entrance) {
         let tier = match self.shared.config.tier {
             TierPolicy::Baseline => Tier::Baseline,
             TierPolicy::Optimizing => Tier::Optimizing,
-            TierPolicy::Interpreter | TierPolicy::Auto => return None,
+            TierPolicy::Interpreter | TierPolicy::Auto => return,
         };
-        self.shared.compiler.as_ref()?;
-        let _one = self.compiling.lock().unwrap_or_else(|error| error.into_inner());
-        if self.compiled(function).is_null() && self.published().requested.insert((function, Entrance::Body, tier, false)) {
-            self.compile(function, Entrance::Body, tier, false);
+        if self.shared.compiler.is_none() {
+            return;
         }
-        let compiled = self.compiled(function) as usize;
-        (compiled != 0).then_some(compiled)
+        // Whoever waits here finds the code published.
+        let _one = self.compiling.lock().unwrap_or_else(|error| error.into_inner());
+        if self.published().requested.insert((function, entrance, tier, false)) {
+            self.compile(function, entrance, tier, false);
+        }
     }
 
     /// The enter adapter of a function's signature.
@@ -742,6 +750,10 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _
             return Ok(0);
         }
         code.switches.fetch_add(1, Ordering::Relaxed);
+        if !stress.leave_to_interpreter {
+            // A pinned tier has code for loops only where something made it leave one.
+            code.compile_if_pinned(function, Entrance::Loop(offset));
+        }
         if !stress.leave_to_interpreter
             && let Some(version) = code.loop_code(function, offset)
         {
