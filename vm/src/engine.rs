@@ -11,10 +11,11 @@ use crate::queue::Queue;
 use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::StoreState;
-use crate::tiering::{Listener, ModuleCode, Remains};
+use crate::tiering::{Listener, ModuleCode, Recording, Remains};
 use lwp_feedback::codemap::{CodeMap, RetireCookie};
-use lwp_feedback::monitor::{Monitor, MonitorConfig, MonitorStats, MonitorThread};
+use lwp_feedback::monitor::{Monitor, MonitorConfig, MonitorStats, MonitorThread, NoListener};
 use lwp_feedback::profile::{Profile, ProfileLimits};
+use lwp_feedback::recordfile::Recorder;
 use lwp_feedback::ring::{Ring, RingConfig};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -130,6 +131,7 @@ pub struct Shared {
     pub(crate) code_map: Arc<CodeMap>,
     pub(crate) profile: Arc<Profile>,
     pub(crate) monitor: Arc<Monitor>,
+    recording: Recording,
     pub(crate) queue: Queue,
     pub(crate) started: Instant,
     started_ticks: u64,
@@ -199,17 +201,19 @@ impl Engine {
             if compiler.is_some() && config.tier == TierPolicy::Auto && !config.deterministic { config.compile_threads.max(1) } else { 0 };
         let watched = compiler.is_some() && config.tier == TierPolicy::Auto; // see `Shared::watched`
         let spawn_monitor = watched && config.monitor_thread && !config.deterministic;
+        let recording = Recording::default();
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
                 MonitorConfig::default(),
                 code_map.clone(),
                 profile.clone(),
-                Box::new(Listener::new(weak.clone())),
+                Box::new(Listener::new(weak.clone(), recording.clone())),
             )),
             config,
             compiler,
             code_map,
             profile,
+            recording: recording.clone(),
             queue: Queue::new(),
             started: Instant::now(),
             started_ticks: time_stamp(),
@@ -343,6 +347,23 @@ impl Engine {
                 return;
             }
         }
+    }
+
+    /// Saves every record drained from now on as a record file that begins with `note`; once in an engine's life. Call it before any guest runs,
+    /// and [`Engine::finish_recording`] at the end.
+    pub fn record_to(&self, out: Box<dyn std::io::Write + Send>, note: &str) -> std::io::Result<()> {
+        let recorder = Recorder::new(out, note, self.0.shared.code_map.clone(), Box::new(NoListener))?;
+        let set = self.0.shared.recording.set(Mutex::new(recorder));
+        set.map_err(|_| std::io::Error::other("this engine records already"))
+    }
+
+    /// Drains what is left and ends the record file. The first error of any write comes back here; nothing to end is one too.
+    pub fn finish_recording(&self) -> std::io::Result<()> {
+        self.settle();
+        let recorder = self.0.shared.recording.get().ok_or_else(|| std::io::Error::other("this engine does not record"))?;
+        // Not under the lock: the monitor may be in the recorder.
+        let handle = lock(recorder).handle();
+        handle.finish().map(|_| ())
     }
 
     /// What the monitor did so far.

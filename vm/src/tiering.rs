@@ -20,10 +20,12 @@ use crate::signature;
 use crate::store::poll_word;
 use crate::trap::{Outcome, Unwind};
 use lwp_feedback::class::SiteClass;
-use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
+use lwp_feedback::codemap::{CodeEntry, FunctionId, Resolved, Tier as CodeTier};
+use lwp_feedback::layout::Record;
 use lwp_feedback::monitor::{self, Hot, RingId};
 use lwp_feedback::policy::{self, Plan, Refusal};
 use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
+use lwp_feedback::recordfile::Recorder;
 use lwp_feedback::ring::store_programmed;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -818,9 +820,13 @@ pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset
     }
 }
 
+/// Where drained records are saved, once something is set. Shared by the engine and its listener.
+pub(crate) type Recording = Arc<OnceLock<Mutex<Recorder<Box<dyn std::io::Write + Send>>>>>;
+
 /// The monitor's way back into the engine.
 pub(crate) struct Listener {
     shared: Weak<Shared>,
+    recording: Recording,
     /// Time stamp of the last hot record of a version on a ring.
     last: HashMap<(RingId, u64, u32, u32), u64>,
 }
@@ -829,8 +835,8 @@ pub(crate) struct Listener {
 const MOST_LAST: usize = 1 << 16;
 
 impl Listener {
-    pub(crate) fn new(shared: Weak<Shared>) -> Listener {
-        Listener { shared, last: HashMap::new() }
+    pub(crate) fn new(shared: Weak<Shared>, recording: Recording) -> Listener {
+        Listener { shared, recording, last: HashMap::new() }
     }
 }
 
@@ -852,6 +858,16 @@ impl monitor::Listener for Listener {
         };
         for code in shared.modules(event.function.module) {
             code.on_hot(event, interval);
+        }
+    }
+
+    fn wants_records(&self) -> bool {
+        self.recording.get().is_some()
+    }
+
+    fn record(&mut self, ring: RingId, record: &Record, resolved: Option<&Resolved>) {
+        if let Some(recorder) = self.recording.get() {
+            recorder.lock().unwrap_or_else(|error| error.into_inner()).record(ring, record, resolved);
         }
     }
 

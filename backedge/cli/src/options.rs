@@ -107,6 +107,9 @@ pub struct Run {
     /// Say what the engine saw, decided and did: `text` or `json`, to standard error or to FILE
     #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = ReportTo::parse)]
     pub report: Option<ReportTo>,
+    /// Save every LWP record in FILE, for `backedge lwp decode` and `replay`
+    #[arg(long, value_name = "FILE")]
+    pub lwp_record: Option<PathBuf>,
     #[command(flatten)]
     pub engine: EngineOptions,
     /// The program (.wasm or .wat) and its arguments; what follows FILE is passed on untouched

@@ -47,6 +47,11 @@ fn run_here(options: &Run) -> Result<i32, Failure> {
     let engine = engine(&config)?;
     let module = load(&engine, Path::new(file))?;
     let wasi = wasi_context(options, file, &args)?;
+    if let Some(to) = &options.lwp_record {
+        let out = std::fs::File::create(to).map_err(|error| unrecorded(to, &error))?;
+        let note = format!("backedge run {}, module {:016x}", Path::new(file).display(), module.loaded().module.hash);
+        engine.vm().record_to(Box::new(std::io::BufWriter::new(out)), &note).map_err(|error| unrecorded(to, &error))?;
+    }
     let mut store = store(&engine, wasi, &wasm)?;
     let mut linker = Linker::new(&engine);
     wasi::add_to_linker(&mut linker, |host: &mut Host| &mut host.wasi).map_err(|error| Failure::Load(format!("{error:#}")))?;
@@ -62,11 +67,18 @@ fn run_here(options: &Run) -> Result<i32, Failure> {
             .map_err(|error| Failure::Load(format!("cannot start the timeout's thread: {error}")))?;
     }
     let outcome = guest(options, &module, &linker, &mut store, &args);
+    if let Some(to) = &options.lwp_record {
+        engine.vm().finish_recording().map_err(|error| unrecorded(to, &error))?;
+    }
     if let Some(to) = &options.report {
         engine.settle();
         report::write(&module.report(), to)?;
     }
     outcome
+}
+
+fn unrecorded(to: &Path, error: &std::io::Error) -> Failure {
+    Failure::Load(format!("cannot write records to `{}`: {error}", to.display()))
 }
 
 /// Instantiates the module and calls what is to be called.

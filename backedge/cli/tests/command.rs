@@ -85,6 +85,19 @@ const MATH: &str = r#"(module $math
     (func (export "grow") (param i32) (result i32) (memory.grow (local.get 0)))
     (global (export "g") i32 (i32.const 1)))"#;
 
+/// `run(n)`: n calls of `work`, which calls `one` through the table.
+const HOT: &str = r#"(module
+    (type $unary (func (param i32) (result i32)))
+    (table 2 funcref) (elem (i32.const 0) $one $two)
+    (func $one (param i32) (result i32) (i32.add (local.get 0) (i32.const 1)))
+    (func $two (param i32) (result i32) (i32.add (local.get 0) (i32.const 2)))
+    (func $work (param i32 i32) (result i32) (call_indirect (type $unary) (local.get 0) (local.get 1)))
+    (func (export "run") (param i32) (result i32) (local i32)
+        (loop $next
+            (local.set 1 (call $work (local.get 1) (i32.const 0)))
+            (br_if $next (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))
+        (local.get 1)))"#;
+
 #[test]
 fn a_program_gets_its_arguments_and_its_exit_code_is_ours() {
     let files = Files::new();
@@ -247,20 +260,7 @@ fn wrong_usage_is_2() {
 #[test]
 fn the_report_is_readable_and_json_parses() {
     let files = Files::new();
-    let program = files.write(
-        "hot.wat",
-        r#"(module
-            (type $unary (func (param i32) (result i32)))
-            (table 2 funcref) (elem (i32.const 0) $one $two)
-            (func $one (param i32) (result i32) (i32.add (local.get 0) (i32.const 1)))
-            (func $two (param i32) (result i32) (i32.add (local.get 0) (i32.const 2)))
-            (func $work (param i32 i32) (result i32) (call_indirect (type $unary) (local.get 0) (local.get 1)))
-            (func (export "run") (param i32) (result i32) (local i32)
-                (loop $next
-                    (local.set 1 (call $work (local.get 1) (i32.const 0)))
-                    (br_if $next (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))
-                (local.get 1)))"#,
-    );
+    let program = files.write("hot.wat", HOT);
     let program = program.to_str().unwrap();
     let json = files.0.path().join("report.json");
     let option = format!("--report=json,{}", json.display());
@@ -447,4 +447,25 @@ fn lwp_exec_passes_arguments_and_refuses_in_one_line() {
     let err = text(&output.stderr);
     assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
     assert!(err.starts_with("error: no preload library at `/no/such/library.so`; "), "{err}");
+}
+
+#[test]
+fn a_run_is_recorded_and_replayed() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let program = program.to_str().unwrap();
+    let file = files.0.path().join("run.lwp");
+    let file = file.to_str().unwrap();
+    let (out, err) = expect(0, &["run", "--lwp-record", file, "--hot-threshold", "1000", "--invoke", "run", program, "3000000"]);
+    assert_eq!((out.as_str(), err.as_str()), ("3000000\n", ""));
+    let (out, _) = expect(0, &["lwp", "decode", file]);
+    assert!(out.starts_with("# backedge run ") && out.contains("# code 0x") && out.contains("lwpins"), "{}", &out[..out.len().min(2000)]);
+    let (out, _) = expect(0, &["lwp", "replay", "--module", program, file]);
+    assert!(out.contains("hot-function: ") && !out.contains("not known"), "{out}");
+    assert_eq!(expect(0, &["lwp", "replay", "--module", program, file]).0, out);
+    mistake(
+        1,
+        &["run", "--lwp-record", "/no/such/dir/file", "--invoke", "run", program, "1"],
+        "cannot write records to `/no/such/dir/file`",
+    );
 }
