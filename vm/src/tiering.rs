@@ -871,6 +871,12 @@ impl monitor::Listener for Listener {
         }
     }
 
+    fn missed(&mut self, ring: RingId, count: u64) {
+        if let Some(recorder) = self.recording.get() {
+            recorder.lock().unwrap_or_else(|error| error.into_inner()).missed(ring, count);
+        }
+    }
+
     fn polled(&mut self, _summary: &monitor::PollSummary) {
         if let Some(shared) = self.shared.upgrade() {
             shared.sweep();

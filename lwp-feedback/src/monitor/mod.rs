@@ -93,6 +93,9 @@ pub trait Listener: Send {
     /// Every record, for recorders.
     fn record(&mut self, _ring: RingId, _record: &Record, _resolved: Option<&Resolved>) {}
 
+    /// The ring missed so many records since the last call, for recorders: called where [`Self::record`] is, after the visit's records.
+    fn missed(&mut self, _ring: RingId, _count: u64) {}
+
     /// A poll that handled records is over: the time to look at the profile.
     fn polled(&mut self, _summary: &PollSummary) {}
 }
@@ -378,8 +381,12 @@ impl Monitor {
             }
         });
         let missed = ring.missed();
-        counters.missed += missed.wrapping_sub(slot.missed_seen);
+        let newly_missed = missed.wrapping_sub(slot.missed_seen);
+        counters.missed += newly_missed;
         slot.missed_seen = missed;
+        if wants_records && newly_missed != 0 {
+            listener.missed(slot.id, newly_missed);
+        }
         let more = records == limit && !slot.consumer.is_empty();
         if !more {
             slot.passed = slot.passed.max(reachable);

@@ -153,6 +153,16 @@ impl<W: Write + Send> Listener for Recorder<W> {
         }
     }
 
+    fn missed(&mut self, ring: RingId, count: u64) {
+        let mut state = self.lock();
+        state.flush();
+        state.write(&Chunk::Missed { ring: ring.0, count });
+        drop(state);
+        if let Some(inner) = self.inner.as_mut().filter(|inner| inner.wants_records()) {
+            inner.missed(ring, count);
+        }
+    }
+
     fn polled(&mut self, summary: &PollSummary) {
         if let Some(inner) = &mut self.inner {
             inner.polled(summary);

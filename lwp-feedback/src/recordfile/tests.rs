@@ -146,3 +146,23 @@ fn unknown_ids_survive_and_decode_drops_events() {
     assert_eq!(text.matches("event-200").count(), 2000);
     assert!(!text.contains("lwpval"));
 }
+
+#[test]
+fn what_a_ring_missed_is_recorded() {
+    let code = Arc::new(CodeMap::new());
+    let recorder = Recorder::new(Vec::new(), "full ring", code.clone(), Box::new(NoListener)).unwrap();
+    let handle = recorder.handle();
+    let monitor = Monitor::new(MonitorConfig::default(), code, Arc::new(Profile::default()), Box::new(recorder));
+    let ring = Ring::new(&RingConfig::default()).unwrap();
+    monitor.add_ring(ring.clone()).unwrap();
+    let mut producer = ring.producer().unwrap();
+    for _ in 0..10_000 {
+        producer.store(&Record::new(EventId::VALUE, 0, 0, 0, 0x1000, 0, 0));
+    }
+    while monitor.poll_once().more {}
+    let missed = monitor.stats().missed;
+    assert!(missed > 0 && missed + monitor.stats().records == 10_000);
+    let file = handle.finish().unwrap();
+    let summary = replay(&file[..], Arc::new(Profile::default()), Box::new(NoListener)).unwrap();
+    assert_eq!((summary.missed_when_recorded, summary.records), (missed, 10_000 - missed));
+}
