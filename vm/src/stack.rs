@@ -15,7 +15,8 @@ pub struct WasmStack {
 impl WasmStack {
     /// A stack of `bytes` usable bytes (rounded up to pages).
     pub fn new(bytes: usize) -> io::Result<WasmStack> {
-        let bytes = bytes.max(4 * PAGE).next_multiple_of(PAGE);
+        // More than the address space has is the system's to refuse, not an overflow here.
+        let bytes = bytes.clamp(4 * PAGE, 1 << 47).next_multiple_of(PAGE);
         let mapping = Mapping::reserve(bytes + GUARD_BYTES)?;
         mapping.open(GUARD_BYTES, bytes)?;
         Ok(WasmStack { mapping })

@@ -34,6 +34,8 @@ use std::time::Duration;
 
 /// Offset that stands for a function's entry where a loop's offset could stand.
 pub const FUNCTION_ENTRY: u32 = u32::MAX;
+/// Intervals measured in tier 1 before it gives way, where they are reported.
+const MEASURED_BEFORE: usize = 5;
 /// Intervals measured before a counted tier-2 version gives way to the uncounted one.
 const MEASURED_INTERVALS: usize = 9;
 /// A function of more bytes than this needs that many times the events to become hot: compile time grows with size (measured: 1.3 µs a byte in tier
@@ -545,7 +547,7 @@ impl ModuleCode {
                 }
             }
             // Without an interval of its own there would be nothing to compare tier 2 with.
-            CodeTier::Baseline if measure && measured < 2 => {}
+            CodeTier::Baseline if measure && measured < MEASURED_BEFORE => {}
             CodeTier::Baseline | CodeTier::Instrumented => {
                 if at_loop {
                     match self.loop_code(function, event.data1) {
@@ -621,9 +623,13 @@ impl ModuleCode {
         let before = self.functions[own].hot_records.fetch_add(1, Ordering::Relaxed);
         // Of a threshold of 1, for tests, every event is wanted; and where intervals are measured they must be even.
         let doublings = if reload <= 1 || self.shared.config.measure { 0 } else { before.min(MOST_DOUBLINGS) };
-        let reload = reload.max(1).saturating_mul(1 << doublings);
+        // Compiled code takes the borrow from the word's sign.
+        let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
         let counted = u64::from(self.reloads[own].swap(reload, Ordering::Relaxed));
         self.counters[own].store(reload - 1, Ordering::Relaxed);
+        if !self.shared.watched() {
+            return; // nobody drains, and nothing moves up
+        }
         let class = if offset == FUNCTION_ENTRY { SiteClass::HotFunction } else { SiteClass::HotLoop };
         // SAFETY: the running store's LWPCB is this thread's ring, which lives as long as the thread.
         unsafe { store_programmed((*(*context).store).lwpcb.cast(), ip, u32::from(class.imm16(0)), offset, counted) };

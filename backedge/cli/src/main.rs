@@ -17,6 +17,7 @@ mod scripts;
 use clap::Parser;
 use failure::Failure;
 use options::{Command, Options};
+use std::io::Write as _;
 
 fn main() {
     log_to_stderr();
@@ -29,7 +30,8 @@ fn main() {
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
     };
     let code = outcome.unwrap_or_else(|failure: Failure| {
-        eprintln!("{failure}");
+        // Where standard error takes nothing, the code still says what happened.
+        let _ = writeln!(std::io::stderr(), "{failure}");
         failure.exit_code()
     });
     std::process::exit(code);

@@ -79,7 +79,7 @@ pub struct EngineOptions {
     #[arg(long, conflicts_with = "feedback")]
     pub no_feedback: bool,
     /// Calls and loop rounds after which a function is hot
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i32::MAX as i64))]
     pub hot_threshold: Option<u32>,
 }
 

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::options::ReportTo;
 use lwp_feedback::class::SiteClass;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use vm::report::{FunctionReport, Report, SiteReport, ValueReport, VersionReport};
 
 /// Functions that the text shows; JSON has all.
@@ -27,7 +28,8 @@ pub fn write(report: &Report, to: &ReportTo) -> Result<(), Failure> {
             std::fs::write(file, text).map_err(|error| Failure::Load(format!("cannot write the report to `{}`: {error}", file.display())))
         }
         None => {
-            eprint!("{text}");
+            // A report that nobody takes must not change how the guest ended.
+            let _ = std::io::stderr().write_all(text.as_bytes());
             Ok(())
         }
     }
@@ -103,18 +105,21 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     line(out, format_args!(""));
     line(out, format_args!("{rank:>2}. {}  #{}, {} bytes of wasm", shortened(name, 60), function.function, function.body_bytes));
     let [interpreter, baseline, optimizing] = function.events;
-    line(
-        out,
-        format_args!(
-            "    calls and rounds: {}, in interpreter {}, baseline {}, optimizing {}",
-            number(total),
-            number(interpreter),
-            number(baseline),
-            number(optimizing)
-        ),
-    );
+    // Without tier-up nothing counts; and tier 2 counts only while it is measured.
+    if total > 0 {
+        line(
+            out,
+            format_args!(
+                "    calls and rounds counted: {}, interpreter {}, baseline {}, optimizing {} or more",
+                number(total),
+                number(interpreter),
+                number(baseline),
+                number(optimizing)
+            ),
+        );
+    }
     if let Some((before, after)) = function.before_after_ns {
-        line(out, format_args!("    time per call or round: {before:.2} ns → {after:.2} ns, {}", speedup(before, after)));
+        line(out, format_args!("    from one call or round to the next: {before:.2} ns → {after:.2} ns, {}", speedup(before, after)));
     }
     if !function.versions.is_empty() {
         line(out, format_args!("    versions"));
@@ -140,7 +145,7 @@ fn describe_version(out: &mut String, version: &VersionReport) {
         None => String::new(),
     };
     let measured = match version.ns_per_event {
-        Some(ns) => format!("{ns:>8.2} ns each"),
+        Some(ns) => format!("{ns:>8.2} ns apart ({})", version.intervals),
         None if version.counted => "   counting".to_owned(),
         None => String::new(),
     };
