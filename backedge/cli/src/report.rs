@@ -107,16 +107,9 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     let [interpreter, baseline, optimizing] = function.events;
     // Without tier-up nothing counts; and tier 2 counts only while it is measured.
     if total > 0 {
-        line(
-            out,
-            format_args!(
-                "    calls and rounds counted: {}, interpreter {}, baseline {}, optimizing {} or more",
-                number(total),
-                number(interpreter),
-                number(baseline),
-                number(optimizing)
-            ),
-        );
+        line(out, format_args!("    counted: {} calls and rounds", number(total)));
+        let [interpreter, baseline, optimizing] = [interpreter, baseline, optimizing].map(number);
+        line(out, format_args!("      interpreter {interpreter}, baseline {baseline}, optimizing {optimizing} (while measured)"));
     }
     if let Some((before, after)) = function.before_after_ns {
         line(out, format_args!("    from one call or round to the next: {before:.2} ns → {after:.2} ns, {}", speedup(before, after)));
@@ -145,12 +138,12 @@ fn describe_version(out: &mut String, version: &VersionReport) {
         None => String::new(),
     };
     let measured = match version.ns_per_event {
-        Some(ns) => format!("{ns:>8.2} ns apart ({})", version.intervals),
+        Some(ns) => format!("{ns:>8.2} ns ({}x)", version.intervals),
         None if version.counted => "   counting".to_owned(),
         None => String::new(),
     };
     let line_text = format!(
-        "      v{:<3} {:<10} {:<13} at {:>9.1} ms  compile {:>6.2} ms  {:>9} {measured}",
+        "      v{:<3} {:<10} {:<13} at {:>8.1} ms  compile {:>6.2} ms  {:>9} {measured}",
         version.version,
         version.tier,
         entrance,
