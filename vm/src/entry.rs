@@ -50,18 +50,8 @@ pub unsafe extern "sysv64" fn enter(
         "call rax",
         "mov rsp, [rbx + {entry}]",
         "xor eax, eax",
-        "pop r8",
-        "pop qword ptr [r8 + {exit_fp}]",
-        "pop qword ptr [r8 + {wasm_sp}]",
-        "pop qword ptr [r8 + {host_sp}]",
-        "pop qword ptr [r8 + {entry}]",
-        "pop r15",
-        "pop r14",
-        "pop r13",
-        "pop r12",
-        "pop rbx",
-        "pop rbp",
-        "ret",
+        "jmp {leave}",
+        leave = sym leave,
         entry = const store::entry,
         host_sp = const store::host_sp,
         wasm_sp = const store::wasm_sp,
@@ -72,8 +62,13 @@ pub unsafe extern "sysv64" fn enter(
 /// Where a trap continues: rsp is `store.entry`. Makes the innermost `enter` return 1. Never called, only jumped to.
 #[unsafe(naked)]
 pub unsafe extern "sysv64" fn land() {
+    naked_asm!("mov eax, 1", "jmp {leave}", leave = sym leave)
+}
+
+/// The end of `enter`, whichever way it came: rsp is `store.entry` (invariant 2), eax the result. Never called, only jumped to.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn leave() {
     naked_asm!(
-        "mov eax, 1",
         "pop r8",
         "pop qword ptr [r8 + {exit_fp}]",
         "pop qword ptr [r8 + {wasm_sp}]",

@@ -3,6 +3,7 @@
 //! Everything in a store lives as long as the store and never moves. Handles ([`FuncRef`] and the rest) are addresses into it: they are
 //! meaningful only with the store they came from, which the embedding API checks by the store's id.
 
+use crate::bytecode::frame::slots_of_all;
 use crate::engine::Engine;
 use crate::handles::{FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef};
 use crate::instance::{Instance, InstantiateError};
@@ -18,7 +19,7 @@ use crate::trap::{Outcome, Unwind};
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use wasmparser::{FuncType, GlobalType, MemoryType, TableType, ValType};
+use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
 /// An error a host function returns.
 pub type HostError = Box<dyn std::error::Error + Send + Sync>;
@@ -354,18 +355,12 @@ pub(crate) unsafe fn poll_word<'a>(context: *mut VmContext, offset: i32) -> &'a 
     unsafe { &*context.byte_add(offset as usize).cast::<AtomicU32>() }
 }
 
-/// Slots a value of a type takes.
-pub fn slots_of(ty: ValType) -> usize {
-    if ty == ValType::V128 { 2 } else { 1 }
-}
-
 /// Slots a call of a type needs: the larger of its parameters and its results, at least one.
 pub fn call_slots(ty: &FuncType) -> usize {
-    let count = |types: &[ValType]| types.iter().map(|&ty| slots_of(ty)).sum::<usize>();
-    count(ty.params()).max(count(ty.results())).max(1)
+    (slots_of_all(ty.params()) as usize).max(result_slots(ty)).max(1)
 }
 
 /// Slots the results of a type take.
 pub fn result_slots(ty: &FuncType) -> usize {
-    ty.results().iter().map(|&ty| slots_of(ty)).sum()
+    slots_of_all(ty.results()) as usize
 }
