@@ -154,6 +154,9 @@ impl Compiler for CraneliftCompiler {
             memory.context.func = translation.function;
             if request.tier == Tier::Optimizing {
                 passes::run(&mut memory.context.func, &translation.positions, &plan, &mut translation.applied);
+                if let Some(general) = translation.general {
+                    passes::layout::sink(&mut memory.context.func, general);
+                }
             }
             if translation.constants {
                 // `compile` runs the passes once more.

@@ -20,7 +20,10 @@ pub(super) enum Kind {
     /// A `loop`; `owns_context` says that the value in `loop_context` is its.
     Loop { header: Block, params: Types, owns_context: bool },
     /// An `if`; `otherwise` is its second arm until that is begun, `params` are what both arms start with.
-    If { otherwise: Option<Block>, params: SmallVec<[Value; 4]> },
+    /// `dead` says that the second arm is known never to be taken.
+    If { otherwise: Option<Block>, params: SmallVec<[Value; 4]>, dead: bool },
+    /// One round of an unrolled loop; branches to it lead to the next.
+    Round,
     /// Anything begun in unreachable code.
     Dead,
 }
@@ -46,6 +49,13 @@ impl Control {
     }
 }
 
+impl Control {
+    /// The control entry of a round of an unrolled loop, `next` being the next one's beginning.
+    pub(super) fn round(next: Block, results: Types, height: usize) -> Control {
+        Control { kind: Kind::Round, height, results, next: Some(next), branched: false, around: false }
+    }
+}
+
 /// Values as block arguments.
 pub(super) fn arguments(values: &[Value]) -> SmallVec<[BlockArg; 8]> {
     values.iter().map(|&value| BlockArg::Value(value)).collect()
@@ -66,7 +76,15 @@ impl Translator<'_, '_> {
                 let height = self.stack.len() - params.len();
                 self.control.push(Control { kind: Kind::Block, height, results, next: Some(next), branched: false, around });
             }
-            Operator::Loop { blockty } => self.begin_loop(blockty, offset),
+            Operator::Loop { blockty } => {
+                self.unroll(blockty, offset)?;
+                if self.reachable {
+                    self.begin_loop(blockty, offset);
+                } else {
+                    let height = self.stack.len();
+                    self.control.push(Control { kind: Kind::Dead, height, results: Types::new(), next: None, branched: false, around: false });
+                }
+            }
             Operator::If { blockty } => {
                 let condition = self.pop();
                 let (params, results) = block_signature(self.module, blockty);
@@ -75,11 +93,17 @@ impl Translator<'_, '_> {
                 let (then, otherwise) = (self.b.create_block(), self.b.create_block());
                 let height = self.stack.len() - params.len();
                 let params = SmallVec::from_slice(&self.stack[height..]);
-                self.b.ins().brif(condition, then, &[], otherwise, &[]);
+                let known = self.known_condition(condition);
+                match known {
+                    None => self.b.ins().brif(condition, then, &[], otherwise, &[]),
+                    Some(true) => self.b.ins().jump(then, &[]),
+                    Some(false) => self.b.ins().jump(otherwise, &[]),
+                };
                 self.b.seal_block(then);
                 self.b.seal_block(otherwise);
                 self.enter(then);
-                let kind = Kind::If { otherwise: Some(otherwise), params };
+                self.reachable = known != Some(false);
+                let kind = Kind::If { otherwise: Some(otherwise), params, dead: known == Some(true) };
                 self.control.push(Control { kind, height, results, next: Some(next), branched: false, around });
             }
             Operator::Else => self.begin_else(),
@@ -91,6 +115,13 @@ impl Translator<'_, '_> {
             }
             Operator::BrIf { relative_depth } => {
                 let condition = self.pop();
+                if let Some(known) = self.known_condition(condition) {
+                    if known {
+                        self.branch(relative_depth);
+                        self.reachable = false;
+                    }
+                    return Ok(true);
+                }
                 let (target, count) = self.target(relative_depth);
                 let values = arguments(&self.stack[self.stack.len() - count..]);
                 let next = self.b.create_block();
@@ -124,7 +155,7 @@ impl Translator<'_, '_> {
         Ok(true)
     }
 
-    fn block_with(&mut self, params: &Types) -> Block {
+    pub(super) fn block_with(&mut self, params: &Types) -> Block {
         let block = self.b.create_block();
         for &ty in params {
             self.b.append_block_param(block, ty);
@@ -177,8 +208,8 @@ impl Translator<'_, '_> {
 
     fn begin_else(&mut self) {
         let top = self.control.last_mut().expect("validation matches else and if");
-        let Kind::If { otherwise, params } = &mut top.kind else { return };
-        let (otherwise, params) = (otherwise.take().expect("an if has one else"), params.clone());
+        let Kind::If { otherwise, params, dead } = &mut top.kind else { return };
+        let (otherwise, params, dead) = (otherwise.take().expect("an if has one else"), params.clone(), *dead);
         let next = top.next.expect("an if has a next block");
         let (height, around) = (top.height, top.around);
         if self.reachable {
@@ -187,9 +218,14 @@ impl Translator<'_, '_> {
             let values = arguments(&self.stack[self.stack.len() - results..]);
             self.b.ins().jump(next, &values);
         }
-        self.enter(otherwise);
-        self.reachable = true;
+        if !dead {
+            self.enter(otherwise);
+        }
+        self.reachable = !dead;
         self.stack.truncate(height);
+        if dead {
+            return;
+        }
         if around {
             self.reload_around(height);
         }
@@ -200,7 +236,11 @@ impl Translator<'_, '_> {
         let mut top = self.control.pop().expect("validation balances blocks and ends");
         let count = top.results.len();
         match top.kind {
-            Kind::Dead => return,
+            Kind::Dead => return self.end_unrolled(),
+            Kind::Round => {
+                let next = top.next.expect("a round has a next one");
+                return self.end_round(next, top.branched, top.height, count);
+            }
             Kind::Loop { header, owns_context, .. } => {
                 self.b.seal_block(header);
                 if owns_context {
@@ -212,7 +252,7 @@ impl Translator<'_, '_> {
                     self.reload_around(top.height);
                     self.stack.extend_from_slice(&results);
                 }
-                return;
+                return self.end_unrolled();
             }
             Kind::Body | Kind::Block | Kind::If { .. } => {}
         }
@@ -226,7 +266,7 @@ impl Translator<'_, '_> {
             let values = arguments(&self.stack[self.stack.len() - count..]);
             self.b.ins().jump(next, &values);
         }
-        if let Kind::If { otherwise: Some(otherwise), params } = &top.kind {
+        if let Kind::If { otherwise: Some(otherwise), params, dead: false } = &top.kind {
             top.branched = true;
             self.enter(*otherwise);
             self.b.ins().jump(next, &arguments(params));
@@ -250,6 +290,10 @@ impl Translator<'_, '_> {
         let control = &mut self.control[index];
         match &control.kind {
             Kind::Loop { header, params, .. } => (*header, params.len()),
+            Kind::Round => {
+                control.branched = true;
+                (control.next.expect("a round has a next one"), 0)
+            }
             _ => {
                 control.branched = true;
                 (control.next.expect("reachable code branches to live blocks"), control.results.len())

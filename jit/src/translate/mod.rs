@@ -34,6 +34,7 @@ use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
 pub(crate) mod calls;
 pub(crate) mod choice;
 pub(crate) mod context;
+pub(crate) mod constant;
 pub(crate) mod control;
 pub(crate) mod globals;
 pub(crate) mod inline;
@@ -43,7 +44,9 @@ pub(crate) mod osr;
 pub(crate) mod poll;
 pub(crate) mod regions;
 pub(crate) mod sites;
+pub(crate) mod specialize;
 pub(crate) mod tables;
+pub(crate) mod unroll;
 
 use control::Control;
 
@@ -69,6 +72,8 @@ pub(crate) struct Translation {
     pub applied: Vec<Applied>,
     /// Whether a callee was inlined that is given constants: they fold through joins only in a second run of the passes.
     pub constants: bool,
+    /// The block that begins what runs when a specialized body's guard fails.
+    pub general: Option<Block>,
 }
 
 /// A function being translated: the one asked for, or one inlined into it.
@@ -111,6 +116,13 @@ struct Translator<'a, 'b> {
     /// Where the context is kept over calls into other instances.
     caller_slot: Option<StackSlot>,
     osr: Option<osr::Osr>,
+    /// Parameters that are constants in the body being translated.
+    specialized: specialize::Values,
+    /// Whether what follows from constants is folded here.
+    folding: bool,
+    unrolled: Vec<unroll::Unrolled>,
+    /// Where the general body beside a specialized one begins.
+    general: Option<Block>,
 }
 
 type Result<T = ()> = std::result::Result<T, CompileError>;
@@ -169,20 +181,24 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         switch_signature: None,
         caller_slot: None,
         osr: None,
+        specialized: specialize::Values::new(),
+        folding: false,
+        unrolled: Vec::new(),
+        general: None,
     };
     let outcome = translator.function(entry, Rc::new(scan), &body);
     if outcome.is_ok() {
         translator.refuse_unused_plan();
         translator.refuse_unused_choices();
     }
-    let Translator { b, positions, sites, applied, constants, .. } = translator;
+    let Translator { b, positions, sites, applied, constants, general, .. } = translator;
     if let Err(error) = outcome {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
         return Err(error);
     }
     b.finalize(isa.frontend_config());
-    Ok(Translation { function, positions, sites, applied, constants })
+    Ok(Translation { function, positions, sites, applied, constants, general })
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {
@@ -214,7 +230,25 @@ impl Translator<'_, '_> {
                     self.entry_poll();
                 }
             }
-            Entrance::Loop(offset) => self.begin_at_loop(entry, offset, &scan),
+            Entrance::Loop(offset) => self.load_live_locals(entry, offset, &scan),
+        }
+        self.specialized = self.specialized_values(&scan, body)?;
+        if self.specialized.is_empty() {
+            return self.entered_body(entry, body);
+        }
+        let (special, general) = self.split_by_values();
+        self.enter(special);
+        self.define_values();
+        self.entered_body(entry, body)?;
+        self.begin_again(general);
+        self.entered_body(entry, body)
+    }
+
+    /// The outermost body, from where its locals are there to the return.
+    fn entered_body(&mut self, entry: Block, body: &FunctionBody<'_>) -> Result {
+        let ty = self.module.function_type(self.input.function);
+        if matches!(self.input.entrance, Entrance::Loop(_)) {
+            self.aim_at_loop(entry);
         }
         let exit = self.b.create_block();
         let results = crate::types::clif_types(ty.results());
@@ -251,7 +285,8 @@ impl Translator<'_, '_> {
         if self.control_operator(operator, offset)? || !self.reachable {
             return Ok(());
         }
-        if numeric::numeric(&mut self.b, &mut self.stack, operator)
+        if self.fold_operator(operator)
+            || numeric::numeric(&mut self.b, &mut self.stack, operator)
             || self.variable_operator(operator)
             || self.memory_operator(operator)?
             || self.table_operator(operator)?
