@@ -33,6 +33,14 @@ impl Engine {
             TierPolicy::Interpreter => None,
             _ => Some(Arc::new(CraneliftCompiler::new(Options::default()).map_err(Error::msg)?)),
         };
+        Engine::with_compiler(config, compiler)
+    }
+
+    /// An engine with a compiler of the caller's, or none: for tools and tests that put something between the machine and the compiler.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub fn with_compiler(config: &Config, compiler: Option<Arc<dyn vm::code::Compiler>>) -> Result<Engine> {
         Ok(Engine { vm: vm::engine::Engine::new(config.engine.clone(), compiler)?, config: Arc::new(config.clone()) })
     }
 

@@ -20,4 +20,4 @@ mod translate;
 mod traps;
 mod types;
 
-pub use compiler::{CraneliftCompiler, Options};
+pub use compiler::{CraneliftCompiler, Options, Sabotage};
