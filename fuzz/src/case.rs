@@ -123,8 +123,8 @@ fn config(random: &mut Random, features: &Features) -> Config {
 /// What a module imports and exports, read without any of the machines under test.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
-    /// By import: parameters and results of the functions, `None` for others.
-    pub imports: Vec<Option<(Vec<ValType>, Vec<ValType>)>>,
+    /// Parameters and results of the imported functions. Machines list imports in orders of their own, but each kind in the module's.
+    pub imports: Vec<(Vec<ValType>, Vec<ValType>)>,
     /// Exports.
     pub exports: Vec<ExportShape>,
 }
@@ -192,13 +192,10 @@ impl Shape {
                 }
                 Payload::ImportSection(section) => {
                     for import in section.into_imports() {
-                        shape.imports.push(match import?.ty {
-                            TypeRef::Func(ty) | TypeRef::FuncExact(ty) => {
-                                functions.push(ty);
-                                signature(&types, ty)
-                            }
-                            _ => None,
-                        });
+                        if let TypeRef::Func(ty) | TypeRef::FuncExact(ty) = import?.ty {
+                            functions.push(ty);
+                            shape.imports.extend(signature(&types, ty));
+                        }
                     }
                 }
                 Payload::FunctionSection(section) => {

@@ -37,7 +37,7 @@ impl Host {
         Host { seed, calls: 0, hash: 0 }
     }
 
-    /// A call of the `import`th import: what it returns.
+    /// A call of the `import`th imported function: what it returns.
     pub fn answer(&mut self, import: usize, arguments: &[Value], results: &[ValType]) -> Result<Vec<Value>, HostTrap> {
         self.calls += 1;
         self.hash = mix(self.hash, import as u64);
@@ -51,7 +51,7 @@ impl Host {
         results.iter().map(|&ty| Value::random(ty, &mut random).ok_or(HostTrap)).collect()
     }
 
-    /// Value of the `import`th import, a global.
+    /// Value of the `import`th imported global.
     pub fn global(&self, import: usize, ty: ValType) -> Option<Value> {
         Value::random(ty, &mut Random::new(mix(self.seed, !(import as u64))))
     }

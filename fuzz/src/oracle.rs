@@ -43,7 +43,7 @@ impl Machine for Oracle {
 
 struct OracleModule {
     module: Module,
-    imports: Vec<Option<(Vec<ValType>, Vec<ValType>)>>,
+    imports: Vec<(Vec<ValType>, Vec<ValType>)>,
 }
 
 struct Data {
@@ -59,13 +59,15 @@ impl Loaded for OracleModule {
         let mut store = Store::new(self.module.engine(), Data { host, limits });
         store.limiter(|data| &mut data.limits);
         let mut imports: Vec<Extern> = Vec::new();
-        for (index, import) in self.module.imports().enumerate() {
+        let (mut functions, mut globals) = (0.., 0..);
+        let number = |numbers: &mut std::ops::RangeFrom<usize>| numbers.next().unwrap_or(0);
+        for import in self.module.imports() {
             imports.push(match import.ty() {
-                ExternType::Func(ty) => self.function(&mut store, index, ty.clone()).into(),
+                ExternType::Func(ty) => self.function(&mut store, number(&mut functions), ty.clone()).into(),
                 ExternType::Memory(ty) => Memory::new(&mut store, *ty).map_err(stop)?.into(),
                 ExternType::Table(ty) => Table::new(&mut store, *ty, Ref::null(ty.element())).map_err(stop)?.into(),
                 ExternType::Global(ty) => {
-                    let value = store.data().host.global(index, wasm_type(ty.content()));
+                    let value = store.data().host.global(number(&mut globals), wasm_type(ty.content()));
                     let value = value.map_or(Val::default_for_ty(ty.content()), |value| val(&mut store, &value, ty.content()));
                     Global::new(&mut store, value, ty.mutability()).into()
                 }
@@ -78,7 +80,7 @@ impl Loaded for OracleModule {
 
 impl OracleModule {
     fn function(&self, store: &mut Store<Data>, index: usize, ty: FuncType) -> Func {
-        let results = self.imports[index].clone().map_or(Vec::new(), |(_, results)| results);
+        let results = self.imports[index].1.clone();
         Func::new(store, ty.clone(), move |mut caller, arguments, out| {
             let arguments: Vec<Value> = arguments.iter().map(|argument| value(&caller, argument)).collect();
             let answer = caller.data_mut().host.answer(index, &arguments, &results).map_err(Error::host)?;

@@ -82,7 +82,7 @@ impl Meddler {
 
 struct OurModule {
     module: Module,
-    imports: Vec<Option<(Vec<ValType>, Vec<ValType>)>>,
+    imports: Vec<(Vec<ValType>, Vec<ValType>)>,
     meddler: Arc<Mutex<Meddler>>,
 }
 
@@ -102,8 +102,15 @@ impl Loaded for OurModule {
         let mut store = Store::try_new(self.module.engine(), Data { host, limits, meddler: self.meddler.clone() }).map_err(stop)?;
         store.limiter(|data| &mut data.limits);
         let mut imports = Vec::new();
-        for (index, import) in self.module.imports().enumerate() {
-            imports.push(self.import(&mut store, index, import.ty()).map_err(stop)?);
+        let (mut functions, mut globals) = (0.., 0..);
+        for import in self.module.imports() {
+            let ty = import.ty();
+            let index = match ty {
+                ExternType::Func(_) => functions.next(),
+                ExternType::Global(_) => globals.next(),
+                _ => None,
+            };
+            imports.push(self.import(&mut store, index.unwrap_or(0), ty).map_err(stop)?);
         }
         meddle(&self.meddler, false);
         let instance = Instance::new(&mut store, &self.module, &imports).map_err(stop)?;
@@ -150,7 +157,7 @@ impl OurModule {
     }
 
     fn function(&self, store: &mut Store<Data>, index: usize, ty: FuncType) -> Func {
-        let results = self.imports[index].clone().map_or(Vec::new(), |(_, results)| results);
+        let results = self.imports[index].1.clone();
         Func::new(store, ty, move |mut caller, arguments, out| {
             let arguments: Vec<Value> = arguments.iter().map(|argument| value(&mut caller, argument)).collect();
             let meddler = caller.data().meddler.clone();
