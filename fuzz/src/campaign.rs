@@ -5,7 +5,7 @@
 
 use crate::case::{Case, generate};
 use crate::compare::Tolerance;
-use crate::configurations::{Configuration, TABLE};
+use crate::configurations::{Configuration, ORACLE, TABLE};
 use crate::failure::{Failure, repeat_command};
 use crate::random::mix;
 use crate::trial::{Bench, Finding, Problem, draw};
@@ -107,7 +107,9 @@ pub fn chosen(only: &[String]) -> Result<Vec<&'static Configuration>> {
         return Ok(TABLE[1..].iter().collect());
     }
     let known = || TABLE.iter().map(|configuration| configuration.name).collect::<Vec<_>>().join(", ");
+    // The oracle runs anyway.
     only.iter()
+        .filter(|name| *name != ORACLE)
         .map(|name| crate::configurations::named(name).with_context(|| format!("no configuration `{name}`; there are {}", known())))
         .collect()
 }

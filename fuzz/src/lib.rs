@@ -21,5 +21,6 @@ pub mod oracle;
 pub mod ours;
 pub mod plans;
 pub mod random;
+pub mod shrink;
 pub mod trial;
 pub mod values;

@@ -6,9 +6,9 @@ use backedge_fuzz::configurations::TABLE;
 use backedge_fuzz::failure::Failure;
 use backedge_fuzz::trial::Bench;
 use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 /// Differential fuzzing of backedge.
 #[derive(Parser)]
@@ -30,6 +30,20 @@ enum Command {
         #[arg(long)]
         only: Vec<String>,
         /// What a file's arguments and host answers are made from.
+        #[arg(long, value_parser = seed, default_value = "0")]
+        seed: u64,
+        /// For a file: fresh instances to run it in.
+        #[arg(long)]
+        rounds: Option<u32>,
+    },
+    /// Makes a finding's module small: writes `small.wasm` and `small.wat` beside it.
+    Shrink {
+        /// Folder of a finding, or a .wasm or .wat file.
+        path: PathBuf,
+        /// For a file: the configuration that fails (may be given more than once). Default: all.
+        #[arg(long)]
+        only: Vec<String>,
+        /// For a file: what arguments and host answers are made from.
         #[arg(long, value_parser = seed, default_value = "0")]
         seed: u64,
     },
@@ -113,6 +127,51 @@ fn main() -> ExitCode {
     }
 }
 
+/// Longest a module may take in one attempt to shrink it: what endless loops cost.
+const ATTEMPT: Duration = Duration::from_secs(5);
+
+/// Makes a module small. Each attempt is a process of its own, since what is shrunk may crash or hang, and any module may loop for ever.
+fn shrink(path: &Path, mut only: Vec<String>, seed: u64) -> Result<()> {
+    let (case, failure) = Failure::read(path, seed)?;
+    if let Some(failure) = &failure {
+        only = vec![failure.configuration.clone()];
+    }
+    chosen(&only)?;
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
+    let attempt = folder.join("attempt.wasm");
+    let outcome = |wasm: &[u8]| -> Result<String> {
+        std::fs::write(&attempt, wasm)?;
+        let mut command = std::process::Command::new(std::env::current_exe()?);
+        command.arg("repeat").arg(&attempt).args(["--seed", &case.seed.to_string()]).args(["--rounds", &case.rounds.to_string()]);
+        command.args(only.iter().flat_map(|name| ["--only", name]));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let started = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status.to_string());
+            }
+            if started.elapsed() > ATTEMPT {
+                child.kill()?;
+                child.wait()?;
+                return Ok("does not end".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    let wanted = outcome(&case.wasm)?;
+    println!("fuzz: the module as it is: {wanted}");
+    if wanted == "exit status: 0" || wanted == "exit status: 2" {
+        bail!("the finding does not show itself again");
+    }
+    let small = backedge_fuzz::shrink::shrink(&case.wasm, &mut |wasm| Ok(outcome(wasm)? == wanted), &mut |size| println!("{size} bytes"))?;
+    std::fs::remove_file(&attempt)?;
+    std::fs::write(folder.join("small.wasm"), &small)?;
+    let text = backedge_fuzz::shrink::text(&small)?;
+    std::fs::write(folder.join("small.wat"), &text)?;
+    println!("{text}\nfuzz: {} bytes of {}, in {}", small.len(), case.wasm.len(), folder.display());
+    Ok(())
+}
+
 /// Whether nothing was found.
 fn command(command: Command) -> Result<bool> {
     match command {
@@ -127,13 +186,12 @@ fn command(command: Command) -> Result<bool> {
             }
             Ok(tally.findings == 0)
         }
-        Command::Repeat { path, mut only, seed } => {
-            let (case, failure) = Failure::read(&path, seed)?;
+        Command::Repeat { path, mut only, seed, rounds } => {
+            let (mut case, failure) = Failure::read(&path, seed)?;
+            case.rounds = rounds.unwrap_or(case.rounds);
             if let (Some(failure), true) = (&failure, only.is_empty()) {
                 println!("found: {}: {}", failure.configuration, failure.problem);
-                if backedge_fuzz::configurations::named(&failure.configuration).is_some() {
-                    only.push(failure.configuration.clone());
-                }
+                only.push(failure.configuration.clone());
             }
             let bench = Bench::new(None).map_err(anyhow::Error::msg)?;
             let verdict = bench.trial(&case, &chosen(&only)?, &mut |name| println!("at {name}"));
@@ -147,6 +205,7 @@ fn command(command: Command) -> Result<bool> {
             println!("{} executions, tolerated {:?}, findings {}", verdict.executions, verdict.tolerances, verdict.findings.len());
             Ok(verdict.findings.is_empty())
         }
+        Command::Shrink { path, only, seed } => shrink(&path, only, seed).map(|()| true),
         Command::Configurations => {
             for configuration in TABLE {
                 println!("{:16} {}", configuration.name, configuration.what);
