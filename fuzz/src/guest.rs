@@ -50,6 +50,11 @@ pub trait Loaded {
     /// What stopped it: a segment, the start function, a limit.
     fn instantiate(&self, host: Host) -> Result<Box<dyn Guest>, Stop>;
 
+    /// Errors of the machine's own that no guest sees, such as a function that its compiler could not compile.
+    fn own_errors(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// After everything ran: what the machine decided and did, for the folder of a failure.
     fn notes(&self) -> String {
         String::new()

@@ -57,6 +57,8 @@ pub struct Trace {
     pub rounds: Vec<Vec<Observation>>,
     /// Calls of exported functions that were made.
     pub executions: u64,
+    /// See [`Loaded::own_errors`](crate::guest::Loaded::own_errors).
+    pub own_errors: Vec<String>,
     /// See [`Loaded::notes`](crate::guest::Loaded::notes).
     pub notes: String,
 }
@@ -81,6 +83,7 @@ pub fn observe(machine: &dyn Machine, case: &Case, shape: &Shape) -> Result<Trac
         }
         trace.rounds.push(seen);
     }
+    trace.own_errors = loaded.own_errors();
     trace.notes = loaded.notes();
     Ok(trace)
 }

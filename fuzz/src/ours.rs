@@ -117,6 +117,11 @@ impl Loaded for OurModule {
         Ok(Box::new(OurGuest { store, instance }))
     }
 
+    fn own_errors(&self) -> Vec<String> {
+        let failures = self.module.loaded().code.failures();
+        failures.into_iter().filter(|failure| failure.reason.contains("internal compiler error")).map(|failure| failure.reason).collect()
+    }
+
     fn notes(&self) -> String {
         let code = &self.module.loaded().code;
         let mut text = String::new();

@@ -8,7 +8,10 @@ use jit::CraneliftCompiler;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::layout::Record;
-use lwp_feedback::policy::{Decision, InlineDecision, InlineTarget, MAX_TARGETS, Plan};
+use lwp_feedback::policy::{
+    Because, Decision, InlineDecision, InlineTarget, LikelyDecision, MAX_TARGETS, Plan, PrefetchDecision, PrefetchKind, SiteDecision,
+    SpecializeDecision, SwitchOrderDecision,
+};
 use lwp_feedback::profile::NotInlinable;
 use std::sync::Arc;
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Tier};
@@ -28,21 +31,38 @@ pub struct Point {
 /// Kinds of operators that feedback is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointKind {
+    /// The function itself: its first byte.
+    Function,
     /// `call_indirect`, of the type with this index.
     IndirectCall(u32),
+    /// `if` or `br_if`.
+    Branch,
+    /// `br_table`.
+    Switch,
+    /// `select`.
+    Select,
+    /// A load or store.
+    Access,
     /// Any other.
     Other,
 }
 
 /// The operators of a function that feedback can be about.
 pub fn points(module: &Module, function: u32) -> Vec<Point> {
-    let mut points = Vec::new();
-    let Ok(operators) = module.body(function).get_operators_reader() else { return points };
+    let body = module.body(function);
+    let mut points = vec![Point { offset: body.range().start as u32, kind: PointKind::Function }];
+    let Ok(operators) = body.get_operators_reader() else { return points };
     for item in operators.into_iter_with_offsets() {
         let Ok((operator, offset)) = item else { break };
         let kind = match operator {
             Operator::CallIndirect { type_index, .. } => PointKind::IndirectCall(type_index),
-            _ => PointKind::Other,
+            Operator::If { .. } | Operator::BrIf { .. } => PointKind::Branch,
+            Operator::BrTable { .. } => PointKind::Switch,
+            Operator::Select | Operator::TypedSelect { .. } => PointKind::Select,
+            operator => match format!("{operator:?}") {
+                name if name.contains("Load") || name.contains("Store") => PointKind::Access,
+                _ => PointKind::Other,
+            },
         };
         points.push(Point { offset: offset as u32, kind });
     }
@@ -50,9 +70,18 @@ pub fn points(module: &Module, function: u32) -> Vec<Point> {
 }
 
 /// A decision about a point, or none. **A new variant of [`Decision`] gets its arm here**: then every configuration with random plans tries it.
-fn decision(module: &Module, point: Point, random: &mut Random) -> Option<Decision> {
+fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -> Option<Decision> {
     let functions = module.functions.len() as u64;
-    match point.kind {
+    let offset = point.offset;
+    let because = Because::default;
+    Some(match point.kind {
+        PointKind::Function => {
+            let parameters = module.function_type(function).params().len() as u64;
+            // Small values are what arguments often are: the guard passes as often as it fails.
+            let value = if random.once_in(2) { 0 } else { random.below(16) };
+            let value = if random.once_in(8) { random.next() } else { value };
+            Decision::Specialize(SpecializeDecision { offset, parameter: random.below(parameters + 1) as u32, value, because: because() })
+        }
         PointKind::IndirectCall(ty) => {
             let fitting: Vec<u32> = (0..module.functions.len() as u32)
                 .filter(|&function| Some(module.function_type(function)) == module.types.get(ty as usize))
@@ -66,21 +95,26 @@ fn decision(module: &Module, point: Point, random: &mut Random) -> Option<Decisi
                     InlineTarget { callee, share: 0.25, samples: 1, body_bytes: 1 }
                 })
                 .collect();
-            Some(Decision::Inline(InlineDecision {
-                offset: point.offset,
-                targets,
-                samples: 4,
-                share: 1.0,
-                needed_share: 0.1,
-                needed_samples: 1,
-            }))
+            Decision::Inline(InlineDecision { offset, targets, samples: 4, share: 1.0, needed_share: 0.1, needed_samples: 1 })
         }
+        PointKind::Branch if random.once_in(2) => Decision::BranchToSelect(SiteDecision { offset, because: because() }),
+        PointKind::Branch => Decision::Layout(LikelyDecision { offset, likely: random.once_in(2), because: because() }),
+        PointKind::Switch => {
+            let first = (0..1 + random.below(4)).map(|_| random.below(10) as u32).collect();
+            Decision::SwitchOrder(SwitchOrderDecision { offset, first, because: because() })
+        }
+        PointKind::Select => Decision::SelectToBranch(LikelyDecision { offset, likely: random.once_in(2), because: because() }),
+        PointKind::Access => {
+            let kind = if random.once_in(2) { PrefetchKind::Strided } else { PrefetchKind::Indirect };
+            Decision::Prefetch(PrefetchDecision { offset, kind, distance: 1 << random.below(8), because: because() })
+        }
+        // Now and then advice about an operator it does not fit.
         PointKind::Other if random.once_in(16) => {
-            // Advice about an operator it does not fit.
-            decision(module, Point { offset: point.offset, kind: PointKind::IndirectCall(random.below(8) as u32) }, random)
+            let kinds = [PointKind::IndirectCall(0), PointKind::Branch, PointKind::Switch, PointKind::Select, PointKind::Access];
+            return decision(module, function, Point { offset, kind: *random.of(&kinds) }, random);
         }
-        PointKind::Other => None,
-    }
+        PointKind::Other => return None,
+    })
 }
 
 /// A plan for a function.
@@ -88,7 +122,7 @@ pub fn random_plan(module: &Module, function: u32, random: &mut Random) -> Optio
     let mut decisions = Vec::new();
     for point in points(module, function) {
         if !random.once_in(4) {
-            decisions.extend(decision(module, point, random));
+            decisions.extend(decision(module, function, point, random));
         }
     }
     let id = FunctionId { module: module.hash, func: function };

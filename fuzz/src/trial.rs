@@ -37,6 +37,8 @@ pub enum Problem {
     Difference(Difference),
     /// It refused a module that the reference loads.
     NotLoaded(String),
+    /// It hid an error of its own.
+    Internal(String),
     /// It panicked.
     Panic(String),
     /// The process ended by a signal or with an exit code of its own.
@@ -50,6 +52,7 @@ impl std::fmt::Display for Problem {
         match self {
             Problem::Difference(difference) => difference.fmt(f),
             Problem::NotLoaded(error) => write!(f, "does not load: {error}"),
+            Problem::Internal(error) => f.write_str(error),
             Problem::Panic(message) => write!(f, "panics: {message}"),
             Problem::Crash(status) => write!(f, "crashes: {status}"),
             Problem::Hang => write!(f, "does not end"),
@@ -126,6 +129,7 @@ impl Bench {
             Ok(trace) => {
                 verdict.executions += trace.executions;
                 match compare(expected, &trace) {
+                    Ok(_) if !trace.own_errors.is_empty() => (Problem::Internal(trace.own_errors.join("; ")), trace.notes),
                     Ok(tolerances) => return verdict.tolerances.extend(tolerances),
                     Err(difference) => (Problem::Difference(difference), trace.notes),
                 }

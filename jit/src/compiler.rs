@@ -13,7 +13,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, Tier};
 use vm::module::Module;
 
-use crate::plan::InlinePlan;
+use crate::plan::FunctionPlan;
 use crate::translate::{Input, translate};
 use crate::{adapter, finish, inlinable};
 
@@ -147,7 +147,7 @@ impl Compiler for CraneliftCompiler {
         if body.len() > MOST_BODY_BYTES {
             return Err(CompileError::Limit { function, reason: format!("{} bytes, limit {MOST_BODY_BYTES}", body.len()) });
         }
-        let plan = InlinePlan::new(request.plan.as_deref());
+        let plan = FunctionPlan::new(request.plan.as_deref());
         let input = Input {
             module,
             function,

@@ -1,6 +1,6 @@
 //! WebAssembly operators to CLIF: one translator for both tiers and both entrances of a function.
 //!
-//! Enters: a module, a function, its [`Scan`], an [`InlinePlan`] and the request's switches. Leaves: [`Translation`]: CLIF, the table
+//! Enters: a module, a function, its [`Scan`], an [`FunctionPlan`] and the request's switches. Leaves: [`Translation`]: CLIF, the table
 //! of source positions, LWPVAL sites, and what was applied or refused.
 //!
 //! How it works: the operand stack is a vector of SSA values, wasm locals are frontend variables, the control stack holds the blocks
@@ -28,7 +28,7 @@ use vm::code::{Applied, CompileError, Entrance, SourcePosition, Tier, ValueSite}
 use vm::module::Module;
 
 use crate::compiler::Sabotage;
-use crate::plan::InlinePlan;
+use crate::plan::FunctionPlan;
 use crate::scan::{Scan, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
 
@@ -56,7 +56,7 @@ pub(crate) struct Input<'a> {
     pub version: u32,
     pub sites: bool,
     pub countdowns: bool,
-    pub plan: &'a InlinePlan,
+    pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
     /// See [`crate::Options::sabotage`].

@@ -3,11 +3,13 @@
 //! Pure: no clock, no I/O, no randomness. The same snapshot gives the same plans byte for byte. A plan is *advice*: the engine must give
 //! the same results whatever it says.
 //!
-//! One file a decision: `inline` turns call-target sites into guarded inlining. A later transformation adds a variant to
-//! [`Decision`], a file, and a line in [`plan`].
+//! One file a decision: `inline` turns call-target sites into guarded inlining. What a plan can say is in [`Decision`]; a transformation adds a
+//! variant there, a file here, and a line in [`plan`].
 #![forbid(unsafe_code)]
 
+mod decision;
 mod inline;
+mod planfile;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +20,11 @@ use crate::class::SiteClass;
 use crate::codemap::FunctionId;
 use crate::profile::{FunctionFacts, NotInlinable, Snapshot};
 
+pub use decision::{
+    Because, Decision, LikelyDecision, PrefetchDecision, PrefetchKind, SiteDecision, SpecializeDecision, SwitchOrderDecision,
+};
 pub use inline::{InlineDecision, InlineTarget, MAX_TARGETS};
+pub use planfile::{FilePlan, PlanFile};
 
 /// The policy's tuning numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,30 +57,6 @@ pub struct Plan {
     pub function: FunctionId,
     /// What to do, ascending by offset; not empty.
     pub decisions: Vec<Decision>,
-}
-
-/// One thing to do, with the numbers that led to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Decision {
-    /// Inline the frequent callees of an indirect call behind a guard.
-    Inline(InlineDecision),
-}
-
-impl Decision {
-    /// Offset of the operator it is about.
-    pub fn offset(&self) -> u32 {
-        match self {
-            Self::Inline(inline) => inline.offset,
-        }
-    }
-}
-
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Inline(inline) => inline.fmt(f),
-        }
-    }
 }
 
 impl fmt::Display for Plan {

@@ -41,7 +41,7 @@ fn a_dominant_callee_is_inlined_and_says_why() {
 fn several_targets_are_taken_when_the_budget_allows() {
     let budgets = Budgets { max_targets: 4, ..Budgets::default() };
     let (plans, _) = plan(&snapshot(vec![site(0x40, &[(2, 500), (3, 450), (4, 50)])]), &budgets);
-    let Decision::Inline(inline) = &plans[0].decisions[0];
+    let Decision::Inline(inline) = &plans[0].decisions[0] else { panic!("{plans:?}") };
     assert_eq!(inline.targets.iter().map(|target| target.callee).collect::<Vec<_>>(), [2, 3]);
 }
 
@@ -98,7 +98,8 @@ proptest::proptest! {
         let decisions: Vec<&Decision> = plans.iter().flat_map(|plan| &plan.decisions).collect();
         assert_eq!(decisions.len() + refusals.len(), count);
         let mut bytes = 0;
-        for Decision::Inline(inline) in decisions {
+        for decision in decisions {
+            let Decision::Inline(inline) = decision else { panic!("{decision}") };
             assert!((1..=MAX_TARGETS).contains(&inline.targets.len()));
             bytes += inline.targets.iter().map(|target| target.body_bytes).sum::<u32>();
         }

@@ -1,0 +1,171 @@
+//! What a plan can say: one variant a transformation, each with what the compiler needs and why it was decided.
+//!
+//! Offsets are byte offsets of operators in the module, so they also name operators of callees that are inlined into the planned function.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::InlineDecision;
+
+/// One thing to do, with the numbers that led to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Decision {
+    /// Inline the frequent callees of an indirect call behind a guard.
+    Inline(InlineDecision),
+    /// Compile for one value of a parameter, behind a guard at the entry (or at the loop, for a loop's entrance).
+    Specialize(SpecializeDecision),
+    /// Replace a branch by selects: both sides run, stores go to a selected address.
+    BranchToSelect(SiteDecision),
+    /// Replace a select by a branch to the likely operand.
+    SelectToBranch(LikelyDecision),
+    /// Fetch ahead for a load or store that misses.
+    Prefetch(PrefetchDecision),
+    /// Let the likely side of a branch fall through and move the other out of line.
+    Layout(LikelyDecision),
+    /// Test the frequent indices of a `br_table` first.
+    SwitchOrder(SwitchOrderDecision),
+}
+
+/// Why: the inputs of the formula that decided. Zero where a number plays no part.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Because {
+    /// Records of the site.
+    pub samples: u64,
+    /// Share of the records that say so, 0 to 1.
+    pub share: f64,
+    /// Share that was needed.
+    pub needed: f64,
+    /// Cost or latency per execution that is avoided, nanoseconds, as the formula estimates it.
+    pub saves_ns: f64,
+    /// Cost per execution that is added, nanoseconds.
+    pub costs_ns: f64,
+}
+
+/// A decision about one operator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SiteDecision {
+    /// Offset of the operator.
+    pub offset: u32,
+    /// The numbers.
+    #[serde(default)]
+    pub because: Because,
+}
+
+/// A decision about a condition that mostly goes one way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LikelyDecision {
+    /// Offset of the `if`, `br_if` or `select`.
+    pub offset: u32,
+    /// Whether the condition is mostly true (nonzero).
+    pub likely: bool,
+    /// The numbers.
+    #[serde(default)]
+    pub because: Because,
+}
+
+/// One value of a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpecializeDecision {
+    /// Byte offset of the function's body, as in a `Param` site's Data1.
+    pub offset: u32,
+    /// The parameter's number.
+    pub parameter: u32,
+    /// Its value: of an i32 the low 32 bits, zero-extended.
+    pub value: u64,
+    /// The numbers.
+    #[serde(default)]
+    pub because: Because,
+}
+
+/// Where the address of a missing access comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrefetchKind {
+    /// It advances by a fixed number of bytes each round.
+    Strided,
+    /// It is computed from a value loaded at an address that advances so.
+    Indirect,
+}
+
+/// How far ahead to fetch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrefetchDecision {
+    /// Offset of the load or store.
+    pub offset: u32,
+    /// What advances.
+    pub kind: PrefetchKind,
+    /// Rounds of the loop ahead; a power of two.
+    pub distance: u32,
+    /// The numbers.
+    #[serde(default)]
+    pub because: Because,
+}
+
+/// The order of a `br_table`'s tests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SwitchOrderDecision {
+    /// Offset of the `br_table`.
+    pub offset: u32,
+    /// Indices to test first, in this order.
+    pub first: Vec<u32>,
+    /// The numbers.
+    #[serde(default)]
+    pub because: Because,
+}
+
+impl Decision {
+    /// Offset of the operator it is about.
+    pub fn offset(&self) -> u32 {
+        match self {
+            Self::Inline(it) => it.offset,
+            Self::Specialize(it) => it.offset,
+            Self::BranchToSelect(it) => it.offset,
+            Self::SelectToBranch(it) | Self::Layout(it) => it.offset,
+            Self::Prefetch(it) => it.offset,
+            Self::SwitchOrder(it) => it.offset,
+        }
+    }
+
+    /// The transformation's name, as counters, refusals and `--forbid` use it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Inline(_) => "inline",
+            Self::Specialize(_) => "specialize",
+            Self::BranchToSelect(_) => "branch-to-select",
+            Self::SelectToBranch(_) => "select-to-branch",
+            Self::Prefetch(_) => "prefetch",
+            Self::Layout(_) => "layout",
+            Self::SwitchOrder(_) => "switch-order",
+        }
+    }
+}
+
+impl fmt::Display for Because {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} % of {} samples, needed {:.1} %", self.share * 100.0, self.samples, self.needed * 100.0)?;
+        if self.saves_ns > 0.0 || self.costs_ns > 0.0 {
+            write!(f, "; saves {:.2} ns, costs {:.2} ns", self.saves_ns, self.costs_ns)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, offset) = (self.name(), self.offset());
+        match self {
+            Self::Inline(inline) => inline.fmt(f),
+            Self::Specialize(it) => write!(f, "{name} parameter {} to {}: {}", it.parameter, it.value, it.because),
+            Self::BranchToSelect(it) => write!(f, "{name} at {offset:#x}: {}", it.because),
+            Self::SelectToBranch(it) | Self::Layout(it) => {
+                write!(f, "{name} at {offset:#x}, likely {}: {}", if it.likely { "true" } else { "false" }, it.because)
+            }
+            Self::Prefetch(it) => write!(f, "{name} at {offset:#x}, {:?}, {} rounds ahead: {}", it.kind, it.distance, it.because),
+            Self::SwitchOrder(it) => write!(f, "{name} at {offset:#x}, first {:?}: {}", it.first, it.because),
+        }
+    }
+}
