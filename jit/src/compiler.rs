@@ -30,11 +30,22 @@ pub struct Options {
     pub verify: bool,
     /// Inline small direct callees in tier 2 without feedback.
     pub inline_static: bool,
+    /// For tests of the fuzzer only: compile something wrongly on purpose. Nothing in the product sets it.
+    pub sabotage: Option<Sabotage>,
+}
+
+/// A bug on purpose, to show that the fuzzer finds its kind. Only a program that makes its own [`CraneliftCompiler`] can ask for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sabotage {
+    /// Both tiers: `i32.shr_s` shifts zeros in.
+    SignedShift,
+    /// Tier 2: a guard in front of an inlined callee always passes.
+    OpenGuard,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { verify: false, inline_static: true }
+        Options { verify: false, inline_static: true, sabotage: None }
     }
 }
 
@@ -155,6 +166,7 @@ impl Compiler for CraneliftCompiler {
             countdowns: request.countdowns,
             plan: &plan,
             inline_static: self.options.inline_static,
+            sabotage: self.options.sabotage,
         };
         self.with_memory(function, |memory| {
             let isa = &**self.isa(request.tier);

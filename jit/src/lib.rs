@@ -20,7 +20,7 @@ mod translate;
 mod traps;
 mod types;
 
-pub use compiler::{CraneliftCompiler, Options};
+pub use compiler::{CraneliftCompiler, Options, Sabotage};
 
 /// A digest of the sources this compiler and the machine it compiles for were built from.
 pub const SOURCES: &str = env!("BACKEDGE_SOURCES");
