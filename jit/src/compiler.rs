@@ -13,6 +13,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, Tier};
 use vm::module::Module;
 
+use crate::markers::Census;
 use crate::plan::FunctionPlan;
 use crate::translate::{Input, translate};
 use crate::{adapter, finish, inlinable};
@@ -86,10 +87,12 @@ impl CraneliftCompiler {
 
     fn generate(&self, tier: Tier, function: u32, context: &mut Context, listing: bool) -> Result<CompiledCode, CompileError> {
         let clif = listing.then(|| context.func.display().to_string());
-        let code = context
+        context
             .compile(&**self.isa(tier), &mut ControlPlane::default())
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
-        let mut result = finish::finish(code, ALIGNMENT).map_err(|reason| CompileError::Internal { function, reason })?;
+        let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
+        let code = context.compiled_code().expect("compiled above");
+        let mut result = finish::finish(code, ALIGNMENT, markers).map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
             result.listing =
                 Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });

@@ -14,6 +14,7 @@ mod adapter;
 pub mod compiler;
 mod finish;
 mod inlinable;
+mod markers;
 mod plan;
 mod scan;
 mod translate;
