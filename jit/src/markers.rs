@@ -294,11 +294,11 @@ mod tests {
     #[test]
     fn every_form_of_movzx_is_patched() {
         for (bytes, text) in [
-            (&[0x0f, 0xb7, 0x07][..], "prefetcht0 byte ptr [rdi]"),
-            (&[0x44, 0x0f, 0xb7, 0x47, 0x10], "prefetcht0 byte ptr [rdi+10h]"),
-            (&[0x4c, 0x0f, 0xb7, 0x3c, 0x8f], "prefetcht0 byte ptr [rdi+rcx*4]"),
-            (&[0x47, 0x0f, 0xb7, 0xbc, 0xa5, 0, 0, 0, 0x40], "prefetcht0 byte ptr [r13+r12*4+40000000h]"),
-            (&[0x0f, 0xb7, 0x04, 0x25, 0, 0x10, 0, 0], "prefetcht0 byte ptr [1000h]"),
+            (&[0x0f, 0xb7, 0x07][..], "prefetcht0 [rdi]"),
+            (&[0x44, 0x0f, 0xb7, 0x47, 0x10], "prefetcht0 [rdi+10h]"),
+            (&[0x4c, 0x0f, 0xb7, 0x3c, 0x8f], "prefetcht0 [rdi+rcx*4]"),
+            (&[0x47, 0x0f, 0xb7, 0xbc, 0xa5, 0, 0, 0, 0x40], "prefetcht0 [r13+r12*4+40000000h]"),
+            (&[0x0f, 0xb7, 0x04, 0x25, 0, 0x10, 0, 0], "prefetcht0 [1000h]"),
         ] {
             let mut bytes = bytes.to_vec();
             let length = bytes.len();
