@@ -16,7 +16,7 @@ use vm::module::Module;
 use crate::markers::Census;
 use crate::plan::FunctionPlan;
 use crate::translate::{Input, translate};
-use crate::{adapter, finish, inlinable};
+use crate::{adapter, finish, inlinable, passes};
 
 /// Largest body that is compiled, bytes. Cranelift's register allocator grows faster than linearly; larger bodies are tables of data
 /// in code's clothing. A guess.
@@ -153,8 +153,11 @@ impl Compiler for CraneliftCompiler {
         };
         self.with_memory(function, |memory| {
             let isa = &**self.isa(request.tier);
-            let translation = translate(&input, isa, &mut memory.builder)?;
+            let mut translation = translate(&input, isa, &mut memory.builder)?;
             memory.context.func = translation.function;
+            if request.tier == Tier::Optimizing {
+                passes::run(&mut memory.context.func, &translation.positions, &plan, &mut translation.applied);
+            }
             if translation.constants {
                 // `compile` runs the passes once more.
                 if let Err(error) = memory.context.optimize(isa, &mut ControlPlane::default()) {

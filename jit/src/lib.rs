@@ -15,6 +15,7 @@ pub mod compiler;
 mod finish;
 mod inlinable;
 mod markers;
+mod passes;
 mod plan;
 mod scan;
 mod translate;

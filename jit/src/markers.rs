@@ -113,20 +113,15 @@ impl Load {
 /// Puts a speculative load; yields its value, of type `load.ty`. `None` where the machine could not step over it: an extending vector
 /// load, or an offset that leaves no room.
 pub(crate) fn speculative_load(place: &mut impl Place, load: &Load) -> Option<Value> {
-    let extends = match load.opcode {
-        Opcode::Load => false,
-        Opcode::Uload8 | Opcode::Sload8 | Opcode::Uload16 | Opcode::Sload16 | Opcode::Uload32 | Opcode::Sload32 => true,
-        _ => return None,
-    };
     let beyond = i64::from(load.offset) + 1;
-    if beyond < 1 || !matches!(place.data().value_type(load.address), types::I64) {
+    if !can_be_speculative(load.opcode) || beyond < 1 || !matches!(place.data().value_type(load.address), types::I64) {
         return None;
     }
     let step = place.put().iconst(types::I64, beyond);
     let address = place.put().iadd(load.address, step);
     let flags = load.flags.with_trap_code(Some(Kind::Speculative.code()));
     let (opcode, ty) = match load.ty {
-        types::I32 if !extends => (Opcode::Uload32, types::I64),
+        types::I32 if load.opcode == Opcode::Load => (Opcode::Uload32, types::I64),
         ty => (load.opcode, ty),
     };
     let value = raw_load(place, opcode, ty, flags, address, -1);
@@ -134,6 +129,12 @@ pub(crate) fn speculative_load(place: &mut impl Place, load: &Load) -> Option<Va
         place.put().sequence_point();
     }
     Some(if ty == load.ty { value } else { place.put().ireduce(load.ty, value) })
+}
+
+/// Whether a load of this kind can be a speculative one (at an address of 64 bits and an offset that is not negative).
+pub(crate) fn can_be_speculative(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(opcode, Load | Uload8 | Sload8 | Uload16 | Sload16 | Uload32 | Sload32)
 }
 
 /// Replaces a real load by a speculative one; false where it cannot be.
