@@ -14,6 +14,8 @@ mod adapter;
 pub mod compiler;
 mod finish;
 mod inlinable;
+mod markers;
+mod passes;
 mod plan;
 mod scan;
 mod translate;
