@@ -492,7 +492,8 @@ impl ModuleCode {
         callees.sort_unstable();
         callees.dedup();
         let facts = callees.into_iter().map(|callee| self.facts(callee)).collect();
-        let snapshot = Snapshot { module: self.module.hash, functions: vec![profile], facts };
+        let shapes = vec![crate::shape::shape(&self.module, function)];
+        let snapshot = Snapshot { module: self.module.hash, functions: vec![profile], facts, shapes, ..Snapshot::default() };
         let (plans, refusals) = policy::plan(&snapshot, &self.shared.config.budgets);
         self.published().refusals.insert(function, refusals);
         plans.into_iter().find(|plan| plan.function == id).map(Arc::new)

@@ -8,6 +8,7 @@
 //! 2. Decay is by record count, never by the clock, so that a replay of the same records gives the same snapshot byte for byte.
 //! 3. Wrong records give a wrong profile and nothing worse.
 
+mod shape;
 mod snapshot;
 mod top_k;
 
@@ -22,6 +23,7 @@ use crate::class::SiteClass;
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
 
+pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape};
 pub use snapshot::{
     BranchSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, NotInlinable, SiteSnapshot, Snapshot, StrideCount, ValueCount,
 };
@@ -281,7 +283,7 @@ impl Profile {
             .map(|entry| snapshot::of_function(entry.key().func, entry.value()))
             .collect();
         functions.sort_unstable_by_key(|function| function.func);
-        Snapshot { module, functions, facts: Vec::new() }
+        Snapshot { module, functions, ..Snapshot::default() }
     }
 
     /// The profile of one function, or `None` if it has no records.
