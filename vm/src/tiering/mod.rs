@@ -11,44 +11,36 @@ use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
 use crate::engine::{FeedbackPolicy, Shared, TierPolicy};
-use crate::layout::{FunctionPlace, KIND_HOST, VmContext, VmFunc};
+use crate::layout::{FunctionPlace, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Job;
 use crate::registry::PlacedCode;
-use crate::runtime::{self, instance};
 use crate::signature;
 use crate::store::poll_word;
-use crate::trap::{Outcome, Unwind};
 use lwp_feedback::class::SiteClass;
-use lwp_feedback::codemap::{CodeEntry, FunctionId, Resolved, Tier as CodeTier};
-use lwp_feedback::layout::Record;
-use lwp_feedback::monitor::{self, Hot, RingId};
+use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
 use lwp_feedback::policy::{self, Plan, Refusal};
 use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
-use lwp_feedback::recordfile::Recorder;
-use lwp_feedback::ring::store_programmed;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Duration;
+
+mod leave;
+mod listener;
+mod stubs;
+mod thresholds;
+
+pub use leave::{hot_call, hot_loop};
+pub(crate) use leave::{hot_compiled, poll};
+pub use listener::Counted;
+pub(crate) use listener::{Listener, Recording};
+use stubs::lazy_stubs;
+pub(crate) use stubs::resolve;
+use thresholds::{BASELINE_STEP, INTERPRETER_STEP, weighted};
 
 /// Offset that stands for a function's entry where a loop's offset could stand.
 pub const FUNCTION_ENTRY: u32 = u32::MAX;
-/// Intervals measured in tier 1 before it gives way, where they are reported.
-const MEASURED_BEFORE: usize = 5;
-/// Intervals measured before a counted tier-2 version gives way to the uncounted one.
-const MEASURED_INTERVALS: usize = 9;
-/// A function of more bytes than this needs that many times the events to become hot: compile time grows with size (measured: 1.3 µs a byte in tier
-/// 1, 6 µs in tier 2; CPython's main loop of 106,184 bytes takes 0.13 and 0.6 s), the gain of an event does not.
-const INTERPRETER_STEP: usize = 128;
-/// See `INTERPRETER_STEP`, for tier 2.
-const BASELINE_STEP: usize = 1024;
-/// See `INTERPRETER_STEP`, for a loop's own entry in tier 1: one more compile of the whole function for the benefit of one activation.
-const LOOP_STEP: usize = 32;
-/// The countdown's reload doubles with each record of a function, up to this many times: one that waits for its compile must not flood the ring.
-const MOST_DOUBLINGS: u32 = 12;
-/// Loops of one function that are counted.
-const MOST_LOOPS: usize = 1024;
 /// Bytes of a lazy stub.
 const STUB_BYTES: usize = 16;
 
@@ -123,17 +115,6 @@ struct ContextPointer(*mut VmContext);
 // SAFETY: dereferenced only under the lock of `Published`, from which an instance removes itself before its context is freed, and only to
 // write atomics.
 unsafe impl Send for ContextPointer {}
-
-/// What records said about one function, for the report.
-#[derive(Clone, Debug, Default)]
-pub struct Counted {
-    /// Calls and back edges counted, by tier: interpreter, baseline, optimizing.
-    pub events: [u64; 3],
-    /// The events of hot-loop records, by loop.
-    pub loops: HashMap<u32, u64>,
-    /// Ticks of the time stamp counter per event, measured between successive records of one version on one thread.
-    pub intervals: HashMap<u32, Vec<f64>>,
-}
 
 /// A module's code.
 pub struct ModuleCode {
@@ -510,69 +491,6 @@ impl ModuleCode {
         FunctionFacts { func: function, body_bytes, inlinable: inlinable.is_ok(), reason: inlinable.err() }
     }
 
-    /// A hot record arrived: what to compile next.
-    fn on_hot(self: &Arc<Self>, event: &Hot, interval: Option<f64>) {
-        let function = event.function.func;
-        if self.module.defined(function).is_none() || function as usize >= self.module.functions.len() {
-            return; // a damaged record
-        }
-        let tier_index = match event.tier {
-            CodeTier::Interpreter => 0,
-            CodeTier::Baseline | CodeTier::Instrumented => 1,
-            CodeTier::Optimizing => 2,
-        };
-        let mut rounds_of_loop = 0;
-        let measured = {
-            let mut counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
-            let counted = counted.entry(function).or_default();
-            counted.events[tier_index] = counted.events[tier_index].saturating_add(event.value);
-            if event.kind == SiteClass::HotLoop && (counted.loops.len() < MOST_LOOPS || counted.loops.contains_key(&event.data1)) {
-                let rounds = counted.loops.entry(event.data1).or_default();
-                *rounds = rounds.saturating_add(event.value);
-                rounds_of_loop = *rounds;
-            }
-            let intervals = counted.intervals.entry(event.version).or_default();
-            if let Some(interval) = interval
-                && intervals.len() < 1000
-            {
-                intervals.push(interval);
-            }
-            intervals.len()
-        };
-        // A record may be damaged: a loop is compiled only where there is one.
-        let at_loop = event.kind == SiteClass::HotLoop && self.own(function).bytecode.get().is_none_or(|code| code.has_loop(event.data1));
-        let measure = self.shared.config.measure;
-        match event.tier {
-            CodeTier::Interpreter => {
-                self.request(function, Entrance::Body, Tier::Baseline, false);
-                let bytes = self.body_bytes(function);
-                if at_loop && rounds_of_loop >= u64::from(weighted(self.shared.config.hot_interpreter, bytes, LOOP_STEP)) {
-                    self.request(function, Entrance::Loop(event.data1), Tier::Baseline, false);
-                }
-            }
-            // Without an interval of its own there would be nothing to compare tier 2 with.
-            CodeTier::Baseline if measure && measured < MEASURED_BEFORE => {}
-            CodeTier::Baseline | CodeTier::Instrumented => {
-                if at_loop {
-                    match self.loop_code(function, event.data1) {
-                        // The version is there, but this activation has not moved to it.
-                        Some(LoopCode { tier: Tier::Optimizing, .. }) => self.ask_to_leave(&self.published(), function),
-                        _ => self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, measure),
-                    }
-                }
-                self.request(function, Entrance::Body, Tier::Optimizing, measure);
-            }
-            CodeTier::Optimizing => {
-                if measured >= MEASURED_INTERVALS {
-                    self.request(function, Entrance::Body, Tier::Optimizing, false);
-                    if at_loop {
-                        self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, false);
-                    }
-                }
-            }
-        }
-    }
-
     /// How often compiled code left at a poll, for another version or for the interpreter.
     pub fn switches(&self) -> u64 {
         self.switches.load(Ordering::Relaxed)
@@ -617,38 +535,6 @@ impl ModuleCode {
     pub fn module(&self) -> &Arc<Module> {
         &self.module
     }
-
-    /// Writes the LWPINS record of a hot function or loop and reloads its word: with `reload`, doubled for each record since its code changed.
-    ///
-    /// # Safety
-    /// `context` is the running context of this module.
-    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, reload: u32) {
-        let own = self.module.defined(function).expect("only defined functions count");
-        let before = self.functions[own].hot_records.fetch_add(1, Ordering::Relaxed);
-        // Of a threshold of 1, for tests, every event is wanted; and where intervals are measured they must be even.
-        let doublings = if reload <= 1 || self.shared.config.measure { 0 } else { before.min(MOST_DOUBLINGS) };
-        // Compiled code takes the borrow from the word's sign.
-        let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
-        let counted = u64::from(self.reloads[own].swap(reload, Ordering::Relaxed));
-        self.counters[own].store(reload - 1, Ordering::Relaxed);
-        if !self.shared.watched() {
-            return; // nobody drains, and nothing moves up
-        }
-        let class = if offset == FUNCTION_ENTRY { SiteClass::HotFunction } else { SiteClass::HotLoop };
-        // SAFETY: the running store's LWPCB is this thread's ring, which lives as long as the thread.
-        unsafe { store_programmed((*(*context).store).lwpcb.cast(), ip, u32::from(class.imm16(0)), offset, counted) };
-        if self.shared.config.deterministic {
-            self.shared.settle_here();
-        }
-    }
-}
-
-/// Events that make a function of `bytes` hot, at least 1. A threshold of 1 is for tests and holds for every size.
-fn weighted(threshold: u32, bytes: usize, step: usize) -> u32 {
-    if threshold <= 1 {
-        return 1;
-    }
-    u32::try_from(u64::from(threshold) * (bytes / step).max(1) as u64).unwrap_or(u32::MAX)
 }
 
 /// Offset in the outermost function of a position.
@@ -682,214 +568,4 @@ impl Drop for ModuleCode {
 pub(crate) enum Remains {
     Version(Arc<CodeVersion>),
     Bytecode(Box<Bytecode>),
-}
-
-/// One stub per function: `mov dword ptr [r15 + callee], index; jmp target`.
-fn lazy_stubs(imported: u32, count: usize, target: usize) -> Option<CodeBlock> {
-    let mut block = match CodeBlock::new(count * STUB_BYTES, STUB_BYTES) {
-        Ok(block) => block,
-        Err(error) => {
-            tracing::error!(%error, "no room for lazy stubs");
-            return None;
-        }
-    };
-    let mut bytes = Vec::with_capacity(count * STUB_BYTES);
-    for own in 0..count {
-        bytes.extend_from_slice(&stub(imported + own as u32, block.address() + own * STUB_BYTES, target));
-    }
-    block.fill(&bytes);
-    Some(block)
-}
-
-fn stub(function: u32, at: usize, target: usize) -> [u8; STUB_BYTES] {
-    let mut bytes = [0xcc; STUB_BYTES];
-    bytes[..4].copy_from_slice(&[0x41, 0xc7, 0x47, crate::layout::context::callee as u8]);
-    bytes[4..8].copy_from_slice(&function.to_le_bytes());
-    bytes[8] = 0xe9;
-    let displacement = (target as i64 - (at + 13) as i64) as i32;
-    bytes[9..13].copy_from_slice(&displacement.to_le_bytes());
-    bytes
-}
-
-/// What a lazy stub reaches: the code to jump to for the function `context` was entered for.
-///
-/// # Safety
-/// `context` is the running context.
-pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
-    let failed = |error: String| Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() });
-    // SAFETY: the caller's promise.
-    unsafe {
-        if (*context).kind == KIND_HOST {
-            let host = crate::store::host_func(context);
-            let engine = (*runtime::store_state(context)).engine();
-            let adapter = engine.adapter(Adapter::CallSlow, host.signature).map_err(failed)?;
-            host.entry.store(adapter as *mut u8, Ordering::Release);
-            return Ok(adapter);
-        }
-        let function = (*context).callee;
-        let code = &instance(context).code;
-        if let Some(compiled) = code.code_to_run(function) {
-            return Ok(compiled);
-        }
-        let adapter = code.shared.adapter(Adapter::CallSlow, code.signature(function)).map_err(failed)?;
-        let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
-        let address = block.address();
-        block.fill(&stub(function, address, adapter));
-        let mut published = code.published();
-        published.stubs.push(block);
-        if code.compiled(function).is_null() {
-            code.set_entry(&published, function, address);
-        }
-        Ok(address)
-    }
-}
-
-/// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on. Where there is no code
-/// to continue at and the function is the one its activation entered, the builtin lands there instead of returning.
-///
-/// # Safety
-/// `context` is the running context of kind wasm; called from the poll's builtin.
-pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> Outcome<usize> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let code = &instance(context).code;
-        let stress = code.shared.config.stress;
-        if let Some(own) = code.module.defined(function) {
-            poll_word(context, code.module.offsets().poll(own as u32)).store(0, Ordering::Release);
-        }
-        runtime::interrupted(context)?;
-        if offset == FUNCTION_ENTRY {
-            return Ok(0);
-        }
-        code.switches.fetch_add(1, Ordering::Relaxed);
-        if !stress.leave_to_interpreter {
-            // A pinned tier has code for loops only where something made it leave one.
-            code.compile_if_pinned(function, Entrance::Loop(offset));
-        }
-        if !stress.leave_to_interpreter
-            && let Some(version) = code.loop_code(function, offset)
-        {
-            return Ok(version.address);
-        }
-        if runtime::leaves_its_activation(context) {
-            runtime::leave_activation(context);
-            return Ok(0);
-        }
-        let results = code.module.function_type(function).results().to_vec();
-        let ty = wasmparser::FuncType::new([wasmparser::ValType::I64], results);
-        code.shared
-            .adapter(Adapter::Resume, signature::id(&ty))
-            .map_err(|error| Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() }))
-    }
-}
-
-/// The interpreter called a function whose countdown was 0.
-///
-/// # Safety
-/// `context` is the running context of kind wasm.
-pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let code = &instance(context).code;
-        let ip = code.bytecode(function).address_range().start;
-        code.hot(context, function, FUNCTION_ENTRY, ip, code.hot_interpreter(function));
-    }
-}
-
-/// The interpreter took a back edge of a function whose countdown was 0: code to continue the loop in, or null.
-///
-/// # Safety
-/// As [`hot_call`].
-pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *const u8 {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let code = &instance(context).code;
-        if code.loop_code(function, offset).is_none() {
-            let ip = code.bytecode(function).address_range().start;
-            code.hot(context, function, offset, ip, code.hot_interpreter(function));
-        } else {
-            let own = code.module.defined(function).expect("only defined functions count");
-            let after = code.hot_after(own, Tier::Baseline);
-            code.reloads[own].store(after, Ordering::Relaxed);
-            code.counters[own].store(after - 1, Ordering::Relaxed);
-        }
-        code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
-    }
-}
-
-/// Compiled code found a countdown at 0. The record's address is the return address of the builtin's call.
-///
-/// # Safety
-/// As [`hot_call`]; called from the builtin's thunk.
-pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, _version: u32) {
-    // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
-    unsafe {
-        let code = &instance(context).code;
-        let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
-        code.hot(context, function, offset, ip, code.hot_compiled(function));
-    }
-}
-
-/// Where drained records are saved, once something is set. Shared by the engine and its listener.
-pub(crate) type Recording = Arc<OnceLock<Mutex<Recorder<Box<dyn std::io::Write + Send>>>>>;
-
-/// The monitor's way back into the engine.
-pub(crate) struct Listener {
-    shared: Weak<Shared>,
-    recording: Recording,
-    /// Time stamp of the last hot record of a version on a ring.
-    last: HashMap<(RingId, u64, u32, u32), u64>,
-}
-
-/// Most entries of `Listener::last`; beyond it is forgotten, which costs one interval each.
-const MOST_LAST: usize = 1 << 16;
-
-impl Listener {
-    pub(crate) fn new(shared: Weak<Shared>, recording: Recording) -> Listener {
-        Listener { shared, recording, last: HashMap::new() }
-    }
-}
-
-impl monitor::Listener for Listener {
-    fn hot(&mut self, event: &Hot) {
-        if !matches!(event.kind, SiteClass::HotFunction | SiteClass::HotLoop) {
-            return;
-        }
-        let Some(shared) = self.shared.upgrade() else {
-            return;
-        };
-        if self.last.len() >= MOST_LAST {
-            self.last.clear();
-        }
-        let key = (event.ring, event.function.module, event.function.func, event.version);
-        let interval = match self.last.insert(key, event.tsc) {
-            Some(before) if event.tsc > before && event.value > 0 => Some((event.tsc - before) as f64 / event.value as f64),
-            _ => None,
-        };
-        for code in shared.modules(event.function.module) {
-            code.on_hot(event, interval);
-        }
-    }
-
-    fn wants_records(&self) -> bool {
-        self.recording.get().is_some()
-    }
-
-    fn record(&mut self, ring: RingId, record: &Record, resolved: Option<&Resolved>) {
-        if let Some(recorder) = self.recording.get() {
-            recorder.lock().unwrap_or_else(|error| error.into_inner()).record(ring, record, resolved);
-        }
-    }
-
-    fn missed(&mut self, ring: RingId, count: u64) {
-        if let Some(recorder) = self.recording.get() {
-            recorder.lock().unwrap_or_else(|error| error.into_inner()).missed(ring, count);
-        }
-    }
-
-    fn polled(&mut self, _summary: &monitor::PollSummary) {
-        if let Some(shared) = self.shared.upgrade() {
-            shared.sweep();
-        }
-    }
 }
