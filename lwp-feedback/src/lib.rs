@@ -39,6 +39,10 @@ pub mod trap;
 
 pub mod class;
 
+pub mod predictor;
+
+pub mod calibrate;
+
 pub mod ring;
 
 pub mod codemap;

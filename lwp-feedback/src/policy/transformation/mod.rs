@@ -113,20 +113,3 @@ pub fn pays(saves_ns: f64, costs_ns: f64, formula: &str, budgets: &Budgets) -> R
     }
     Ok(())
 }
-
-/// Executions of an access that its records stand for, if the profile counts them.
-fn load_executions(_load: &crate::profile::LoadSnapshot) -> u64 {
-    0
-}
-
-/// Whether an access's address came from a load.
-fn indirect(_load: &crate::profile::LoadSnapshot) -> bool {
-    false
-}
-
-/// Share of a select's executions that a branch in its place would mispredict, if the predictor model saw it.
-fn select_mispredicts(function: &FunctionSnapshot, site: &crate::profile::SiteSnapshot) -> Option<f64> {
-    let model = function.branches.iter().find(|branch| branch.offset == site.key.offset)?;
-    let predicted = model.predicted.saturating_add(model.mispredicted);
-    (predicted > 0).then(|| model.mispredicted as f64 / predicted as f64)
-}

@@ -30,7 +30,7 @@ const GROWTH_BYTES: u32 = 16;
 
 fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
     for load in &view.function.loads {
-        let executions = budgets.costs.executions_of_bursts(super::load_executions(load).max(load.count()));
+        let executions = budgets.costs.executions_of_bursts(load.executions.max(load.count()));
         out.answer(load.offset, executions, GROWTH_BYTES, decide(view, load, budgets).map(Decision::Prefetch));
     }
 }
@@ -39,7 +39,7 @@ fn decide(view: &View<'_>, load: &LoadSnapshot, budgets: &Budgets) -> Result<Pre
     let samples = load.count();
     enough(samples, budgets.min_load_samples)?;
     let costs = &budgets.costs;
-    let executions = super::load_executions(load).max(samples);
+    let executions = load.executions.max(samples);
     // Records of accesses that were timed: those above the threshold missed the near caches.
     let far: u64 = load.latency.iter().filter(|&&(ticks, _)| ticks >= costs.far_ticks).map(|&(_, count)| count).fold(0, u64::saturating_add);
     let share = far as f64 / executions.max(1) as f64;
@@ -54,7 +54,10 @@ fn decide(view: &View<'_>, load: &LoadSnapshot, budgets: &Budgets) -> Result<Pre
         return Err(RefusalReason::NotInnermostLoop { loop_offset: around.offset });
     }
     let kind = kind(load, budgets)?;
-    let round_ns = (f64::from(around.operators) * costs.operator_ns).max(costs.operator_ns);
+    let estimated = (f64::from(around.operators) * costs.operator_ns).max(costs.operator_ns);
+    // What bursts measured has their own cost and the misses in it: an upper bound.
+    let measured = view.function.rounds.iter().find(|it| it.offset == around.offset && it.rounds > 0).map(|it| it.round_ns());
+    let round_ns = measured.map_or(estimated, |measured| measured.clamp(costs.operator_ns, estimated.max(costs.operator_ns)));
     let rounds = latency_ns / round_ns;
     let distance = power_of_two(rounds).clamp(SHORTEST, budgets.max_prefetch_distance.max(SHORTEST));
     let operators = if kind == PrefetchKind::Strided { STRIDED_OPERATORS } else { INDIRECT_OPERATORS };
@@ -79,7 +82,8 @@ fn kind(load: &LoadSnapshot, budgets: &Budgets) -> Result<PrefetchKind, RefusalR
     if total > 0 && share >= budgets.min_stride_share {
         return Ok(PrefetchKind::Strided);
     }
-    if super::indirect(load) {
+    // An address that its own value decides is a chase of pointers: nobody can look ahead.
+    if load.indirect_from.is_some_and(|from| from != load.offset) {
         return Ok(PrefetchKind::Indirect);
     }
     Err(RefusalReason::AddressNotPredictable { share, needed: budgets.min_stride_share, pairs: total })
