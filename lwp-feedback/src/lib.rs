@@ -55,6 +55,8 @@ pub mod policy;
 
 pub mod recordfile;
 
+pub mod profilefile;
+
 pub mod bench;
 
 pub mod info;

@@ -27,8 +27,8 @@ use transformation::{ALL, Proposals, Transformation, View};
 
 pub use budgets::{Budgets, Costs};
 pub use decision::{
-    Because, Decision, InlineDecision, InlineTarget, LikelyDecision, MAX_TARGETS, OtherDecision, PrefetchDecision, PrefetchKind, SiteDecision,
-    SpecializeDecision, SwitchOrderDecision,
+    Because, Decision, InlineDecision, InlineTarget, LikelyDecision, MAX_TARGETS, OtherDecision, PrefetchDecision, PrefetchKind,
+    SiteDecision, SpecializeDecision, SwitchOrderDecision,
 };
 pub use planfile::{FilePlan, PlanFile};
 pub use refusal::{Refusal, RefusalReason};
@@ -93,13 +93,8 @@ pub fn plan_with(transformations: &[&Transformation], snapshot: &Snapshot, budge
             continue;
         }
         let id = FunctionId { module: snapshot.module, func: function.func };
-        let view = View {
-            id,
-            function,
-            shape: shapes.get(&function.func).copied(),
-            prior: priors.get(&function.func).copied(),
-            facts: &facts,
-        };
+        let view =
+            View { id, function, shape: shapes.get(&function.func).copied(), prior: priors.get(&function.func).copied(), facts: &facts };
         for transformation in transformations {
             let mut out = Proposals { transformation: transformation.name, function: id, candidates: Vec::new(), refusals: Vec::new() };
             (transformation.consider)(&view, budgets, &mut out);

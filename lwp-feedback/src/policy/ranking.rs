@@ -84,7 +84,13 @@ fn key(decision: &Decision) -> u32 {
     }
 }
 
-fn check(candidate: &Candidate, spent: &Spent, module_left: u64, (ms, ms_left): (f64, f64), budgets: &Budgets) -> Result<(), RefusalReason> {
+fn check(
+    candidate: &Candidate,
+    spent: &Spent,
+    module_left: u64,
+    (ms, ms_left): (f64, f64),
+    budgets: &Budgets,
+) -> Result<(), RefusalReason> {
     let bytes = candidate.growth_bytes;
     let excluded = ALL.iter().find(|it| it.name == candidate.transformation).map_or(&[][..], |it| it.excludes);
     let there = spent.taken.get(&candidate.decision.offset()).into_iter().flatten();

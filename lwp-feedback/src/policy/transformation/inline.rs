@@ -14,12 +14,8 @@ use crate::policy::{Because, Budgets, Decision, InlineDecision, InlineTarget, MA
 use crate::profile::SiteSnapshot;
 
 /// See the file.
-pub const TRANSFORMATION: Transformation = Transformation {
-    name: "inline",
-    about: "inline the frequent callees of an indirect call behind a guard",
-    excludes: &[],
-    consider,
-};
+pub const TRANSFORMATION: Transformation =
+    Transformation { name: "inline", about: "inline the frequent callees of an indirect call behind a guard", excludes: &[], consider };
 
 fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
     for site in view.function.sites.iter().filter(|site| site.key.class == SiteClass::CallTarget) {
@@ -28,7 +24,8 @@ fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
             Some(targets) => decide(view, offset, 0, targets, budgets),
             None => from_samples(view, site, budgets),
         };
-        let growth = answer.as_ref().map_or(0, |decision| decision.targets.iter().map(|target| target.body_bytes).fold(0, u32::saturating_add));
+        let growth =
+            answer.as_ref().map_or(0, |decision| decision.targets.iter().map(|target| target.body_bytes).fold(0, u32::saturating_add));
         let executions = budgets.costs.executions_of_values(site.total.max(1));
         out.answer(offset, executions, growth, answer.map(Decision::Inline));
     }
@@ -76,7 +73,8 @@ fn decide(
     let targets = targets
         .into_iter()
         .map(|(value, share, samples)| {
-            let facts = u32::try_from(value).ok().and_then(|callee| view.facts.get(&callee)).ok_or(RefusalReason::UnknownCallee { value })?;
+            let facts =
+                u32::try_from(value).ok().and_then(|callee| view.facts.get(&callee)).ok_or(RefusalReason::UnknownCallee { value })?;
             let callee = facts.func;
             if !facts.inlinable {
                 return Err(RefusalReason::CalleeNotInlinable { callee, why: facts.reason });

@@ -13,12 +13,8 @@ use crate::policy::{Because, Budgets, Decision, PrefetchDecision, PrefetchKind, 
 use crate::profile::LoadSnapshot;
 
 /// See the file.
-pub const TRANSFORMATION: Transformation = Transformation {
-    name: "prefetch",
-    about: "fetch ahead for an access that misses",
-    excludes: &[],
-    consider,
-};
+pub const TRANSFORMATION: Transformation =
+    Transformation { name: "prefetch", about: "fetch ahead for an access that misses", excludes: &[], consider };
 
 /// Shortest distance: below it the fetch comes too late to help.
 const SHORTEST: u32 = 2;
@@ -41,7 +37,8 @@ fn decide(view: &View<'_>, load: &LoadSnapshot, budgets: &Budgets) -> Result<Pre
     let costs = &budgets.costs;
     let executions = load.executions.max(samples);
     // Records of accesses that were timed: those above the threshold missed the near caches.
-    let far: u64 = load.latency.iter().filter(|&&(ticks, _)| ticks >= costs.far_ticks).map(|&(_, count)| count).fold(0, u64::saturating_add);
+    let far: u64 =
+        load.latency.iter().filter(|&&(ticks, _)| ticks >= costs.far_ticks).map(|&(_, count)| count).fold(0, u64::saturating_add);
     let share = far as f64 / executions.max(1) as f64;
     if share < budgets.min_miss_share {
         return Err(RefusalReason::RarelyMisses { share, needed: budgets.min_miss_share, samples: executions });
