@@ -4,6 +4,7 @@
 //! [`failure`] holds what goes wrong and the exit code of each.
 
 mod arguments;
+mod compile;
 mod dump;
 mod explain;
 mod export;
@@ -33,6 +34,8 @@ fn main() {
         Command::Profile(options) => profile::run(&options).map(|()| 0),
         Command::Inspect(inspect) => inspect::inspect(&inspect).map(|()| 0),
         Command::Dump(dump) => dump::dump(&dump).map(|()| 0),
+        Command::Compile(compile) => compile::compile(&compile).map(|()| 0),
+        Command::Cache(cache) => compile::cache(&cache).map(|()| 0),
         Command::Wast(wast) => scripts::run(&wast),
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
     };
