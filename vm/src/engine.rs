@@ -76,6 +76,10 @@ pub struct EngineConfig {
     pub budgets: lwp_feedback::policy::Budgets,
     /// Plans to carry out in place of those made from records, in every tier-2 compile.
     pub plans: Option<Arc<lwp_feedback::policy::PlanFile>>,
+    /// What makes plans from records.
+    pub policy: Arc<dyn lwp_feedback::policy::Policy>,
+    /// Profiles of earlier processes: a module that one of them is of starts with it.
+    pub profiles: Vec<Arc<lwp_feedback::profilefile::SavedProfile>>,
 }
 
 /// Events a test forces. None changes a result.
@@ -105,6 +109,8 @@ impl Default for EngineConfig {
             ring: RingConfig { interval1: 127, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
             plans: None,
+            policy: Arc::new(lwp_feedback::policy::DefaultPolicy),
+            profiles: Vec::new(),
         }
     }
 }
@@ -274,6 +280,10 @@ impl Engine {
         let same = modules.entry(module.hash).or_default();
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
+        drop(modules);
+        for profile in &self.0.shared.config.profiles {
+            code.start_with(profile);
+        }
         Arc::new(LoadedModule { module, code, engine: self.clone() })
     }
 

@@ -29,6 +29,8 @@ pub mod instance;
 pub mod store;
 pub mod runtime;
 pub mod tiering;
+pub mod shape;
+pub mod hints;
 pub mod report;
 pub mod wasi;
 pub use arena::used_bytes as code_memory_used;

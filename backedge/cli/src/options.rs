@@ -1,5 +1,6 @@
 //! The command line: options spelled as wasmtime spells them where it has them.
 
+use crate::policyoptions::{KeepOptions, PolicyOptions};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lwp_feedback::sim::Generation;
 use std::ffi::OsString;
@@ -33,6 +34,11 @@ pub struct Options {
 pub enum Command {
     /// Run a program, or call one of its functions
     Run(Run),
+    /// Run a program, then say what was seen of it and why what was done about it
+    Explain(Explain),
+    /// Profiles that runs left: what they say, and putting them into a module
+    #[command(subcommand)]
+    Profile(Profile),
     /// Show imports, exports, memories and functions by size
     Inspect(Inspect),
     /// Compile a module ahead of time
@@ -86,6 +92,8 @@ pub struct EngineOptions {
     /// Carry out the plans of FILE (JSON) in place of those made from records
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub policy: PolicyOptions,
     /// Calls and loop rounds after which a function is hot
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i32::MAX as i64))]
     pub hot_threshold: Option<u32>,
@@ -125,10 +133,55 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     pub lwp_record: Option<PathBuf>,
     #[command(flatten)]
+    pub keep: KeepOptions,
+    #[command(flatten)]
     pub engine: EngineOptions,
     /// The program (.wasm or .wat) and its arguments; what follows FILE is passed on untouched
     #[arg(value_name = "FILE [ARGS]", required = true, trailing_var_arg = true)]
     pub file_and_args: Vec<OsString>,
+}
+
+/// `backedge explain`.
+#[derive(Args)]
+pub struct Explain {
+    /// One function, by name, export or index; all that have records without it
+    #[arg(long, value_name = "FUNCTION")]
+    pub func: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Do not run FILE: explain from records that an earlier run of it saved with --lwp-record
+    #[arg(long, value_name = "RECORDS")]
+    pub replay: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// `backedge profile`.
+#[derive(Subcommand)]
+pub enum Profile {
+    /// Put what a profile says into a copy of the module, as the sections that other engines read
+    Export(ProfileExport),
+    /// Print what a profile holds
+    Show {
+        /// The profile
+        file: PathBuf,
+    },
+}
+
+/// `backedge profile export`.
+#[derive(Args)]
+pub struct ProfileExport {
+    /// The module (.wasm or .wat)
+    pub file: PathBuf,
+    /// The profile of a run of it (--profile-save)
+    pub profile: PathBuf,
+    /// Where the module with its hints goes
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Also write hints and profile as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 /// `backedge compile`.
@@ -276,6 +329,8 @@ pub struct LwpReplay {
     /// The module that was recorded (.wasm or .wat): without it the policy knows no callee
     #[arg(long, value_name = "FILE")]
     pub module: Option<PathBuf>,
+    #[command(flatten)]
+    pub policy: PolicyOptions,
 }
 
 /// `backedge lwp exec`.

@@ -5,6 +5,7 @@
 
 mod error;
 mod features;
+mod hints;
 mod names;
 mod parse;
 
@@ -195,6 +196,8 @@ pub struct Module {
     pub(crate) names: Vec<Option<String>>,
     /// Functions that a `ref.func`, an element segment or an export names.
     pub escaping: Vec<bool>,
+    /// What the `metadata.code.*` sections say, ascending by function; offsets are in the module.
+    pub hints: Vec<lwp_feedback::profile::FunctionPrior>,
     pub(crate) offsets: crate::layout::VmOffsets,
 }
 

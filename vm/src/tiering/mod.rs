@@ -10,17 +10,15 @@
 use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
-use crate::engine::{FeedbackPolicy, Shared, TierPolicy};
+use crate::engine::{Shared, TierPolicy};
 use crate::layout::{FunctionPlace, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Job;
 use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::poll_word;
-use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
-use lwp_feedback::policy::{self, Plan, Refusal};
-use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
+use lwp_feedback::policy::{Plan, Refusal};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
@@ -28,6 +26,7 @@ use std::time::Duration;
 
 mod leave;
 mod listener;
+mod planning;
 mod stubs;
 mod thresholds;
 
@@ -145,6 +144,7 @@ pub struct ModuleCode {
     /// Serializes compiles on running threads.
     compiling: Mutex<()>,
     counted: Mutex<HashMap<u32, Counted>>,
+    planning: planning::Planning,
 }
 
 impl ModuleCode {
@@ -179,6 +179,7 @@ impl ModuleCode {
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),
+            planning: planning::Planning::default(),
             module,
             shared,
         })
@@ -485,41 +486,6 @@ impl ModuleCode {
         self.loops.read().unwrap_or_else(|error| error.into_inner()).get(&(function, offset)).copied()
     }
 
-    /// What the records say to do with a function. The snapshot holds the function and the facts of every callee seen.
-    fn plan(&self, function: u32) -> Option<Arc<Plan>> {
-        if self.shared.config.feedback == FeedbackPolicy::Off {
-            return None;
-        }
-        let id = FunctionId { module: self.module.hash, func: function };
-        let profile = self.shared.profile.function(id)?;
-        let mut callees: Vec<u32> = profile
-            .sites
-            .iter()
-            .filter(|site| site.key.class == SiteClass::CallTarget)
-            .flat_map(|site| site.values.iter().filter_map(|value| u32::try_from(value.value).ok()))
-            .filter(|&callee| (callee as usize) < self.module.functions.len())
-            .collect();
-        callees.sort_unstable();
-        callees.dedup();
-        let facts = callees.into_iter().map(|callee| self.facts(callee)).collect();
-        let snapshot = Snapshot { module: self.module.hash, functions: vec![profile], facts };
-        let (plans, refusals) = policy::plan(&snapshot, &self.shared.config.budgets);
-        self.published().refusals.insert(function, refusals);
-        plans.into_iter().find(|plan| plan.function == id).map(Arc::new)
-    }
-
-    /// What the policy is told about a function, by an engine with a compiler.
-    pub fn facts(&self, function: u32) -> FunctionFacts {
-        let (body_bytes, inlinable) = match self.module.defined(function) {
-            None => (0, Err(NotInlinable::Imported)),
-            Some(own) => {
-                let compiler = self.shared.compiler.as_ref().expect("plans are made for a compiler");
-                (self.module.bodies[own].len() as u32, compiler.inlinable(&self.module, function))
-            }
-        };
-        FunctionFacts { func: function, body_bytes, inlinable: inlinable.is_ok(), reason: inlinable.err() }
-    }
-
     /// How often compiled code left at a poll, for another version or for the interpreter.
     pub fn switches(&self) -> u64 {
         self.switches.load(Ordering::Relaxed)
@@ -533,6 +499,17 @@ impl ModuleCode {
     /// Versions published so far, oldest first.
     pub fn versions(&self) -> Vec<Arc<CodeVersion>> {
         self.published().versions.clone()
+    }
+
+    /// The newest version of each entrance: what its next call or round runs.
+    pub fn versions_in_force(&self) -> Vec<Arc<CodeVersion>> {
+        let mut newest: HashMap<(u32, Entrance), Arc<CodeVersion>> = HashMap::new();
+        for version in self.published().versions.iter() {
+            newest.insert((version.function, version.entrance), version.clone());
+        }
+        let mut versions: Vec<_> = newest.into_values().collect();
+        versions.sort_by_key(|version| version.number);
+        versions
     }
 
     /// Compiles that failed.
