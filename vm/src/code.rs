@@ -15,6 +15,8 @@ pub enum Tier {
     Baseline,
     /// Tier 2: optimized, to a plan.
     Optimizing,
+    /// Compiled as tier 1, with probes that write a burst ([`crate::burst`]).
+    Instrumented,
 }
 
 /// Which entrance of a function is compiled.
@@ -46,6 +48,8 @@ pub struct CompileRequest {
     pub sites: bool,
     /// Tier 1 only: emit countdowns that call [`Builtin::Hot`](crate::builtin::Builtin::Hot) (off when there is no tier above).
     pub countdowns: bool,
+    /// Instrumented only: number of the first probe. Probes count from there, at most one per byte of the body and one more.
+    pub probe_base: u32,
     /// Also fill [`CompiledCode::listing`].
     pub listing: bool,
 }
@@ -90,6 +94,38 @@ pub struct ValueSite {
     pub function: u32,
 }
 
+/// What a probe of instrumented code watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProbeKind {
+    /// A conditional branch: 1 where its condition holds.
+    Branch,
+    /// A `br_table`: its index.
+    Switch,
+    /// A `call_indirect`: the callee's function index.
+    IndirectCall,
+    /// The function was entered: the low half of its return address.
+    Entry,
+    /// It returns: the same.
+    Return,
+    /// A `select`: 1 where its condition holds.
+    Select,
+    /// A round of a loop begins.
+    Round,
+    /// A load: the ticks it took; the next word is its address.
+    Load,
+}
+
+/// A probe of instrumented code. Its number is the request's `probe_base` plus its place in [`CompiledCode::probes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// What it watches.
+    pub kind: ProbeKind,
+    /// Index in [`CompiledCode::positions`] of the operator.
+    pub position: u32,
+    /// Of a load: byte offset of the load whose value its address is computed from, where there is one.
+    pub feeder: Option<u32>,
+}
+
 /// What an optimization did, for counters and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
@@ -120,6 +156,8 @@ pub struct CompiledCode {
     pub positions: Vec<SourcePosition>,
     /// LWPVAL sites.
     pub sites: Vec<ValueSite>,
+    /// Probes of instrumented code.
+    pub probes: Vec<Probe>,
     /// Optimizations that fired or refused.
     pub applied: Vec<Applied>,
     /// CLIF before and after optimization, and disassembly, when asked for.

@@ -18,17 +18,25 @@ use std::sync::atomic::Ordering;
 ///
 /// # Safety
 /// `context` is the running context of kind wasm; called from the poll's builtin.
-pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> Outcome<usize> {
+pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, version: u32) -> Outcome<usize> {
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
         let stress = code.shared.config.stress;
+        let mut asked = 0;
         if let Some(own) = code.module.defined(function) {
-            poll_word(context, code.module.offsets().poll(own as u32)).store(0, Ordering::Release);
+            asked = poll_word(context, code.module.offsets().poll(own as u32)).swap(0, Ordering::AcqRel);
         }
         runtime::interrupted(context)?;
         if offset == FUNCTION_ENTRY {
             return Ok(0);
+        }
+        code.left_burst(context, version);
+        if asked == offset
+            && !stress.leave_to_interpreter
+            && let Some(address) = code.begin_burst(context, function, offset)
+        {
+            return Ok(address);
         }
         code.switches.fetch_add(1, Ordering::Relaxed);
         if !stress.leave_to_interpreter {
