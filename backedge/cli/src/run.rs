@@ -187,6 +187,7 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
     }
+    config.machine().feedback_budget = options.feedback_budget;
     config.machine().plans = options.plan.as_deref().map(plans).transpose()?.map(Arc::new);
     options.policy.apply(&mut config)?;
     Ok(config)
