@@ -52,7 +52,16 @@ impl Engine {
             }
         };
         let inner = compiler.clone().map(|compiler| compiler as Arc<dyn vm::code::Compiler>);
-        Ok(Engine { vm: vm::engine::Engine::new(config.engine.clone(), inner)?, config: Arc::new(config.clone()), compiler })
+        Ok(Engine { compiler, ..Engine::with_compiler(config, inner)? })
+    }
+
+    /// An engine with a compiler of the caller's, or none: for tools and tests that put something between the machine and the compiler. It neither keeps
+    /// code nor runs precompiled modules.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub fn with_compiler(config: &Config, compiler: Option<Arc<dyn vm::code::Compiler>>) -> Result<Engine> {
+        Ok(Engine { vm: vm::engine::Engine::new(config.engine.clone(), compiler)?, config: Arc::new(config.clone()), compiler: None })
     }
 
     /// The settings it was made with.

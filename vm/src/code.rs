@@ -107,6 +107,26 @@ pub struct ValueSite {
     pub function: u32,
 }
 
+/// A load that yields zero where it would fault ([`crate::speculative`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpeculativeLoad {
+    /// Place of the instruction in the code.
+    pub offset: u32,
+    /// Its bytes, 1 to 15.
+    pub length: u8,
+    /// What it writes, whole.
+    pub target: LoadTarget,
+}
+
+/// A register that a load writes, by the processor's number, 0 to 15.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LoadTarget {
+    /// A general register, all 64 bits.
+    General(u8),
+    /// An XMM register, all 128 bits.
+    Vector(u8),
+}
+
 /// What an optimization did, for counters and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
@@ -131,6 +151,8 @@ pub struct CompiledCode {
     pub relocs: Vec<Reloc>,
     /// Instructions that may trap, by offset.
     pub traps: Vec<(u32, TrapCode)>,
+    /// Loads that do not trap.
+    pub speculative: Vec<SpeculativeLoad>,
     /// Code offset → index in `positions`, sorted by offset; each holds from its offset to the next one's.
     pub locations: Vec<(u32, u32)>,
     /// Wasm positions.

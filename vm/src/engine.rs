@@ -87,6 +87,8 @@ pub struct EngineConfig {
 pub struct Stress {
     /// Leaving code goes to the interpreter even where there is code for the loop.
     pub leave_to_interpreter: bool,
+    /// Of 256 polls that found their word set, how many leave it set, so that the function leaves again at its next loop header. 0: none.
+    pub leave_again: u8,
 }
 
 impl Default for EngineConfig {

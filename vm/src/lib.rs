@@ -18,6 +18,7 @@ mod arena;
 mod registry;
 mod entry;
 mod builtins;
+pub mod speculative;
 mod signals;
 pub mod bytecode;
 pub mod interp;

@@ -27,6 +27,7 @@ use vm::builtin::Builtin;
 use vm::code::{Applied, CompileError, Entrance, SourcePosition, Tier, ValueSite};
 use vm::module::Module;
 
+use crate::compiler::Sabotage;
 use crate::plan::FunctionPlan;
 use crate::scan::{Scan, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
@@ -58,6 +59,8 @@ pub(crate) struct Input<'a> {
     pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
+    /// See [`crate::Options::sabotage`].
+    pub sabotage: Option<Sabotage>,
 }
 
 /// What leaves the translator.
@@ -249,6 +252,10 @@ impl Translator<'_, '_> {
         if self.control_operator(operator, offset)? || !self.reachable {
             return Ok(());
         }
+        let operator = match operator {
+            Operator::I32ShrS if self.input.sabotage == Some(Sabotage::SignedShift) => &Operator::I32ShrU,
+            operator => operator,
+        };
         if numeric::numeric(&mut self.b, &mut self.stack, operator)
             || self.variable_operator(operator)
             || self.memory_operator(operator)?

@@ -24,7 +24,10 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _
         let code = &instance(context).code;
         let stress = code.shared.config.stress;
         if let Some(own) = code.module.defined(function) {
-            poll_word(context, code.module.offsets().poll(own as u32)).store(0, Ordering::Release);
+            // Spread over the headers and rounds of a run, and the same in every run.
+            let random = (code.switches.load(Ordering::Relaxed) ^ u64::from(offset)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+            let again = random < u64::from(stress.leave_again);
+            poll_word(context, code.module.offsets().poll(own as u32)).store(u32::from(again), Ordering::Release);
         }
         runtime::interrupted(context)?;
         if offset == FUNCTION_ENTRY {

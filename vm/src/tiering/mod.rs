@@ -70,6 +70,13 @@ pub struct CodeVersion {
     placed: Box<PlacedCode>,
 }
 
+impl CodeVersion {
+    /// How often a speculative load of it has faulted: each costs microseconds.
+    pub fn speculative_faults(&self) -> u64 {
+        self.placed.speculative_faults()
+    }
+}
+
 /// A refusal or failure that is not the policy's.
 #[derive(Clone, Debug)]
 pub struct CompileFailure {
