@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use backedge::{AsContextMut, ExternType, FuncType, Instance, Module, Val, ValType};
-use std::io::Write;
 
 /// A call that fits its function.
 pub struct Call {
