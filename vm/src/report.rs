@@ -77,6 +77,8 @@ pub struct VersionReport {
     pub loop_offset: Option<u32>,
     /// Bytes of machine code.
     pub code_bytes: usize,
+    /// Hash of the machine code before it was placed, in hexadecimal.
+    pub code_hash: String,
     /// Compile time, ms.
     pub compile_ms: f64,
     /// When it was published, ms since the engine began.
@@ -247,6 +249,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
             Entrance::Loop(offset) => Some(offset),
         },
         code_bytes: version.code_bytes,
+        code_hash: format!("{:016x}", version.code_hash),
         compile_ms: version.compile_time.as_secs_f64() * 1e3,
         published_ms: version.published.as_secs_f64() * 1e3,
         counted: version.counted,

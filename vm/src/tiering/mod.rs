@@ -58,6 +58,8 @@ pub struct CodeVersion {
     pub tier: Tier,
     /// Bytes of machine code.
     pub code_bytes: usize,
+    /// Hash of the machine code before it was placed: the same for the same code.
+    pub code_hash: u64,
     /// Time the compile took.
     pub compile_time: Duration,
     /// When it was published, since the engine began.
@@ -447,6 +449,7 @@ impl ModuleCode {
             entrance: request.entrance,
             tier: request.tier,
             code_bytes: code.bytes.len(),
+            code_hash: planning::code_hash(&code.bytes),
             compile_time,
             published: self.shared.started.elapsed(),
             counted,
