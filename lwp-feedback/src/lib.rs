@@ -56,3 +56,5 @@ pub mod bench;
 pub mod info;
 
 pub mod sim;
+
+pub mod events;

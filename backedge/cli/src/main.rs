@@ -5,6 +5,7 @@
 
 mod arguments;
 mod dump;
+mod events;
 mod failure;
 mod inspect;
 mod invoke;
@@ -28,6 +29,7 @@ fn main() {
         Command::Dump(dump) => dump::dump(&dump).map(|()| 0),
         Command::Wast(wast) => scripts::run(&wast),
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
+        Command::Events(events) => events::run(&events).map(|()| 0),
     };
     let code = outcome.unwrap_or_else(|failure: Failure| {
         // Where standard error takes nothing, the code still says what happened.

@@ -42,6 +42,9 @@ pub enum Command {
     /// Lightweight profiling itself: this machine, traces, saved records, LWP programs
     #[command(subcommand)]
     Lwp(Lwp),
+    /// Named processor events (libpfm): tables, unit masks, register values
+    #[command(subcommand)]
+    Events(crate::events::Events),
 }
 
 /// Which tiers run.
