@@ -58,3 +58,5 @@ pub mod info;
 pub mod sim;
 
 pub mod events;
+
+pub mod pebs;

@@ -11,6 +11,7 @@ mod inspect;
 mod invoke;
 mod lwp;
 mod options;
+mod pebs;
 mod report;
 mod run;
 mod scripts;
@@ -30,6 +31,7 @@ fn main() {
         Command::Wast(wast) => scripts::run(&wast),
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
         Command::Events(events) => events::run(&events).map(|()| 0),
+        Command::Pebs(pebs) => pebs::run(&pebs).map(|()| 0),
     };
     let code = outcome.unwrap_or_else(|failure: Failure| {
         // Where standard error takes nothing, the code still says what happened.

@@ -45,6 +45,9 @@ pub enum Command {
     /// Named processor events (libpfm): tables, unit masks, register values
     #[command(subcommand)]
     Events(crate::events::Events),
+    /// Precise sampling (PEBS): the document's experiments on the software unit
+    #[command(subcommand)]
+    Pebs(crate::pebs::Pebs),
 }
 
 /// Which tiers run.
