@@ -11,11 +11,15 @@ use vm::code::{Applied, SourcePosition};
 
 use crate::plan::FunctionPlan;
 
+mod extra;
 pub(crate) mod prefetch;
 
 /// Runs what the plan asks for.
 pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], plan: &FunctionPlan, applied: &mut Vec<Applied>) {
     if !plan.prefetch.is_empty() {
         prefetch::run(function, positions, &plan.prefetch, applied);
+    }
+    if !plan.other.is_empty() {
+        extra::run(function, positions, &plan.other, applied);
     }
 }
