@@ -33,6 +33,7 @@ use crate::scan::{Scan, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
 
 pub(crate) mod calls;
+pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod globals;
@@ -181,6 +182,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
     let outcome = translator.function(entry, Rc::new(scan), &body);
     if outcome.is_ok() {
         translator.refuse_unused_plan();
+        translator.refuse_unused_choices();
     }
     let Translator { b, positions, sites, probes, applied, constants, .. } = translator;
     if let Err(error) = outcome {
