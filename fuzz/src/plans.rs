@@ -95,7 +95,16 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
                     InlineTarget { callee, share: 0.25, samples: 1, body_bytes: 1 }
                 })
                 .collect();
-            Decision::Inline(InlineDecision { offset, targets, samples: 4, share: 1.0, needed_share: 0.1, needed_samples: 1 })
+            Decision::Inline(InlineDecision {
+                offset,
+                targets,
+                samples: 4,
+                share: 1.0,
+                needed_share: 0.1,
+                needed_samples: 1,
+                side_exit: random.once_in(2),
+                because: Because::default(),
+            })
         }
         PointKind::Branch if random.once_in(2) => Decision::BranchToSelect(SiteDecision { offset, because: because() }),
         PointKind::Branch => Decision::Layout(LikelyDecision { offset, likely: random.once_in(2), because: because() }),
