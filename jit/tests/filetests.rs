@@ -103,8 +103,7 @@ fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
             targets: vec![target],
             samples: 100,
             share: 1.0,
-            needed_share: 0.8,
-            needed_samples: 64,
+            ..InlineDecision::default()
         }));
     }
     for json in &directives.decisions {
@@ -133,6 +132,7 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
         version: 7,
         sites: directives.sites,
         countdowns: directives.countdowns,
+        probe_base: 0,
         listing: true,
     };
     let code = compiler.compile(&request)?;

@@ -40,7 +40,7 @@ pub fn dump(options: &Dump) -> Result<(), Failure> {
 }
 
 /// A defined function by index, by its name, or by an export's.
-fn find(module: &Module, name: &str) -> Result<u32, Failure> {
+pub fn find(module: &Module, name: &str) -> Result<u32, Failure> {
     let inner = &module.loaded().module;
     let count = inner.functions.len() as u32;
     let by_export = || {
@@ -86,6 +86,7 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
             .map(Arc::new),
         sites: baseline,
         countdowns: baseline,
+        probe_base: 0,
         listing: true,
     };
     let code = match compiler.compile(&request) {

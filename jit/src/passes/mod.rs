@@ -8,19 +8,28 @@
 use cranelift_codegen::ir::{Function, Inst, Opcode};
 
 use vm::code::{Applied, SourcePosition};
+use vm::module::Module;
 
 use crate::plan::FunctionPlan;
 
 pub(crate) mod branch_to_select;
+mod extra;
 pub(crate) mod layout;
+pub(crate) mod prefetch;
 
 /// Runs what the plan asks for.
-pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], plan: &FunctionPlan, applied: &mut Vec<Applied>) {
+pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], module: &Module, plan: &FunctionPlan, applied: &mut Vec<Applied>) {
     if !plan.branch_to_select.is_empty() {
-        branch_to_select::run(function, positions, &plan.branch_to_select, applied);
+        branch_to_select::run(function, positions, module, &plan.branch_to_select, applied);
     }
     if !plan.layout.is_empty() {
         layout::run(function, positions, &plan.layout, applied);
+    }
+    if !plan.prefetch.is_empty() {
+        prefetch::run(function, positions, &plan.prefetch, applied);
+    }
+    if !plan.other.is_empty() {
+        extra::run(function, positions, &plan.other, applied);
     }
 }
 

@@ -27,6 +27,7 @@ impl Translator<'_, '_> {
     /// `select`: operands and condition are on the stack.
     pub(super) fn select_operator(&mut self, offset: u32) {
         let [a, b, condition] = self.pop_many();
+        self.probe_select(condition);
         if self.wants_sites() {
             self.value_site(SiteClass::Select.imm16(0), offset, |translator| {
                 let truth = translator.b.ins().icmp_imm_u(IntCC::NotEqual, condition, 0);
@@ -68,6 +69,7 @@ impl Translator<'_, '_> {
     /// `br_table`: the index is on the stack.
     pub(super) fn table_branch(&mut self, targets: &BrTable<'_>, offset: u32) -> Result {
         let index = self.pop();
+        self.probe_switch(index);
         if self.wants_sites() {
             self.value_site(SiteClass::SwitchIndex.imm16(0), offset, |translator| {
                 translator.b.ins().uextend(cranelift_codegen::ir::types::I64, index)

@@ -79,7 +79,7 @@ impl Translator<'_, '_> {
             Operator::Loop { blockty } => {
                 self.unroll(blockty, offset)?;
                 if self.reachable {
-                    self.begin_loop(blockty, offset);
+                    self.begin_loop(blockty, offset)?;
                 } else {
                     let height = self.stack.len();
                     self.control.push(Control { kind: Kind::Dead, height, results: Types::new(), next: None, branched: false, around: false });
@@ -87,6 +87,7 @@ impl Translator<'_, '_> {
             }
             Operator::If { blockty } => {
                 let condition = self.pop();
+                self.probe_branch(condition);
                 let (params, results) = block_signature(self.module, blockty);
                 let around = self.save_around(offset);
                 let next = self.block_with(&results);
@@ -122,6 +123,7 @@ impl Translator<'_, '_> {
                     }
                     return Ok(true);
                 }
+                self.probe_branch(condition);
                 let (target, count) = self.target(relative_depth);
                 let values = arguments(&self.stack[self.stack.len() - count..]);
                 let next = self.b.create_block();
@@ -135,6 +137,7 @@ impl Translator<'_, '_> {
                 if self.frames.len() == 1 {
                     let count = self.control[0].results.len();
                     let results = SmallVec::<[Value; 4]>::from_slice(&self.stack[self.stack.len() - count..]);
+                    self.probe_return();
                     self.b.ins().return_(&results);
                 } else {
                     self.branch(depth as u32);
@@ -163,7 +166,7 @@ impl Translator<'_, '_> {
         block
     }
 
-    fn begin_loop(&mut self, blockty: wasmparser::BlockType, offset: u32) {
+    fn begin_loop(&mut self, blockty: wasmparser::BlockType, offset: u32) -> Result {
         let (params, results) = block_signature(self.module, blockty);
         let outermost = self.frames.len() == 1;
         let around = self.save_around(offset);
@@ -203,7 +206,9 @@ impl Translator<'_, '_> {
         if repeats && outermost {
             self.countdown(offset);
             self.loop_poll(offset);
+            self.probe_round(offset)?;
         }
+        Ok(())
     }
 
     fn begin_else(&mut self) {

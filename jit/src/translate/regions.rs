@@ -30,6 +30,10 @@ pub(crate) enum Region {
     Lengths,
     /// Our own frame.
     Frame,
+    /// Fields of the store's context that tell where the burst buffer's next word goes.
+    Burst,
+    /// The burst buffer.
+    BurstWords,
     /// Contents of a memory.
     Memory(u32),
     /// Entries of a table.
@@ -59,6 +63,8 @@ impl Region {
             Region::Code => (6, 0, "code"),
             Region::Lengths => (7, 0, "lengths"),
             Region::Frame => (9, 0, "frame"),
+            Region::Burst => (12, 0, "burst"),
+            Region::BurstWords => (13, 0, "burst words"),
             Region::Memory(index) => (MEMORY, own(index, module.imported_memories), "memory"),
             Region::Table(index) => (17, own(index, module.imported_tables), "table"),
             Region::Global(index) => (GLOBAL, own(index, module.imported_globals), "global"),
@@ -102,4 +108,11 @@ pub(crate) fn is_of(dfg: &DataFlowGraph, region: AliasRegion, example: Region) -
         _ => return false,
     };
     dfg.alias_regions[region].user_id >> 24 == kind
+}
+
+/// The memory whose contents a region is, where it is of one memory only.
+pub(crate) fn memory_of(dfg: &DataFlowGraph, region: AliasRegion) -> Option<u32> {
+    let key = dfg.alias_regions[region].user_id;
+    let index = key & SHARED;
+    (key >> 24 == MEMORY && index != SHARED).then_some(index)
 }
