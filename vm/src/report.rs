@@ -79,6 +79,8 @@ pub struct VersionReport {
     pub ns_per_event: Option<f64>,
     /// Intervals behind that median.
     pub intervals: usize,
+    /// Faults of its speculative loads, each of which costs microseconds.
+    pub speculative_faults: u64,
 }
 
 /// One optimization at one place.
@@ -242,6 +244,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
             .collect(),
         ns_per_event: median(intervals).map(|ticks| ticks * ns_per_tick),
         intervals: intervals.len(),
+        speculative_faults: version.speculative_faults(),
     }
 }
 
