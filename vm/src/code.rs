@@ -108,7 +108,7 @@ pub struct ValueSite {
 }
 
 /// A load that yields zero where it would fault ([`crate::speculative`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeculativeLoad {
     /// Place of the instruction in the code.
     pub offset: u32,
@@ -119,7 +119,7 @@ pub struct SpeculativeLoad {
 }
 
 /// A register that a load writes, by the processor's number, 0 to 15.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoadTarget {
     /// A general register, all 64 bits.
     General(u8),
