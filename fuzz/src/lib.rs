@@ -20,6 +20,7 @@ pub mod observe;
 pub mod oracle;
 pub mod ours;
 pub mod plans;
+pub mod program;
 pub mod random;
 pub mod shrink;
 pub mod trial;
