@@ -60,6 +60,10 @@ pub struct Tally {
     pub configurations: u64,
     /// Calls of exported functions, over all configurations.
     pub executions: u64,
+    /// Calls that the reference made.
+    pub calls: u64,
+    /// Those of them that returned.
+    pub returned: u64,
     /// Differences excused, by tolerance.
     pub tolerated: BTreeMap<String, u64>,
     /// Differences, crashes and hangs.
@@ -73,6 +77,8 @@ impl Tally {
         self.configurations += other.configurations;
         self.executions += other.executions;
         self.findings += other.findings;
+        self.calls += other.calls;
+        self.returned += other.returned;
         for (reason, count) in &other.skipped {
             *self.skipped.entry(reason.clone()).or_default() += count;
         }
@@ -84,7 +90,14 @@ impl Tally {
 
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} modules, {} runs in configurations, {} executions", self.modules, self.configurations, self.executions)?;
+        write!(
+            f,
+            "{} modules, {} runs in configurations, {} executions, {} % of them without a trap",
+            self.modules,
+            self.configurations,
+            self.executions,
+            100 * self.returned / self.calls.max(1)
+        )?;
         let skipped: u64 = self.skipped.values().sum();
         write!(f, "; {} seeds without a module, {skipped} not loaded", self.empty)?;
         if let Some((reason, count)) = self.skipped.iter().max_by_key(|(_, count)| **count) {
@@ -169,6 +182,7 @@ fn work_on(campaign: &Campaign, bench: &Bench, among: &[&'static Configuration],
     }
     tally.configurations = verdict.configurations;
     tally.executions = verdict.executions;
+    (tally.calls, tally.returned) = verdict.calls;
     for tolerance in verdict.tolerances {
         let name = Tolerance::ALL.iter().find(|(other, _)| *other == tolerance).map_or("", |(_, name)| name);
         *tally.tolerated.entry(name.to_owned()).or_default() += 1;

@@ -57,11 +57,16 @@ pub struct Trace {
     pub rounds: Vec<Vec<Observation>>,
     /// Calls of exported functions that were made.
     pub executions: u64,
+    /// Those of them that returned: what a trap cuts off is not tested.
+    pub returned: u64,
     /// See [`Loaded::own_errors`](crate::guest::Loaded::own_errors).
     pub own_errors: Vec<String>,
     /// See [`Loaded::notes`](crate::guest::Loaded::notes).
     pub notes: String,
 }
+
+/// Name of the entry of an instantiation; no export that is called is shown without parentheses.
+const INSTANTIATE: &str = "instantiate";
 
 /// Runs the schedule.
 ///
@@ -75,14 +80,16 @@ pub fn observe(machine: &dyn Machine, case: &Case, shape: &Shape) -> Result<Trac
         let mut seen = Vec::new();
         match loaded.instantiate(Host::new(random.next())) {
             Ok(mut guest) => {
-                seen.push(Observation { what: "instantiate".into(), seen: Seen::Returned(Vec::new()) });
+                seen.push(Observation { what: INSTANTIATE.into(), seen: Seen::Returned(Vec::new()) });
                 trace.executions += calls(&mut *guest, shape, round, &mut random, &mut seen);
                 state(&mut *guest, shape, &mut seen);
             }
-            Err(stop) => seen.push(Observation { what: "instantiate".into(), seen: Seen::Stopped(stop) }),
+            Err(stop) => seen.push(Observation { what: INSTANTIATE.into(), seen: Seen::Stopped(stop) }),
         }
         trace.rounds.push(seen);
     }
+    let came_back = |seen: &&Observation| matches!(seen.seen, Seen::Returned(_)) && seen.what != INSTANTIATE;
+    trace.returned = trace.rounds.iter().flatten().filter(came_back).count() as u64;
     trace.own_errors = loaded.own_errors();
     trace.notes = loaded.notes();
     Ok(trace)
