@@ -15,6 +15,7 @@ pub mod configurations;
 pub mod failure;
 pub mod guest;
 pub mod host;
+pub mod malformed;
 pub mod observe;
 #[cfg(feature = "wasmi")]
 pub mod oracle;
@@ -25,3 +26,4 @@ pub mod random;
 pub mod shrink;
 pub mod trial;
 pub mod values;
+pub mod workers;

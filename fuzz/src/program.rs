@@ -1,7 +1,7 @@
 //! Random programs with the shape of real ones: counted loops, dispatch through a table, memory that is in bounds, and results that depend on
 //! what was computed. wasm-smith's modules are stranger, but most of their operators never run or leave no trace; here nearly all do.
 //!
-//! Every function takes fuel at its entry and at each loop header, and traps without; so every program ends. NaNs become canonical
+//! Every function takes fuel at its entry and at each loop header, and traps without; so every call ends. NaNs become canonical
 //! where their bits could be seen: before stores, reinterpretations, `copysign` and splats, and after every vector operator on floats.
 
 use crate::random::Random;
@@ -165,6 +165,11 @@ struct Plan {
     reach: i32,
 }
 
+/// Name of the export that fills the fuel up again.
+pub const REFUEL: &str = "refuel";
+/// Calls plus loop rounds of one call of an export.
+const FUEL: i32 = 1500;
+
 /// A program.
 pub fn program(random: &mut Random, extras: Extras) -> Vec<u8> {
     let mut types = vec![I32, I32, I64, F32, F64];
@@ -192,7 +197,7 @@ pub fn program(random: &mut Random, extras: Extras) -> Vec<u8> {
         imported,
         globals,
         table: 1 << (2 + random.below(3)),
-        reach: if random.once_in(2) { 0xff } else { 0xfff0 },
+        reach: if random.once_in(2) { 0xff } else { 0x7ff0 },
     };
     plan.module(random)
 }
@@ -227,7 +232,7 @@ impl Plan {
         let mut globals = GlobalSection::new();
         for (index, &ty) in self.globals.iter().enumerate() {
             let init = match ty {
-                _ if index == 0 => ConstExpr::i32_const(200 + random.below(2000) as i32),
+                _ if index == 0 => ConstExpr::i32_const(FUEL),
                 I32 => ConstExpr::i32_const(random.next() as i32),
                 I64 => ConstExpr::i64_const(random.next() as i64),
                 F32 => ConstExpr::f32_const((random.below(100) as f32 / 4.0).into()),
@@ -239,19 +244,36 @@ impl Plan {
         }
         exports.export("memory", ExportKind::Memory, 0);
         exports.export("table", ExportKind::Table, 0);
+        // The host calls it before each other call, so that one that used up the fuel does not end all that follow.
+        functions.function(self.signatures.len() as u32);
+        types.ty().function([], []);
+        exports.export(REFUEL, ExportKind::Func, self.functions.len() as u32);
         let mut elements = ElementSection::new();
         // Most tables have mostly functions of one type, so that calls through them succeed; the last entry of some is null.
         let liked = *random.of(&self.functions);
         let fitting: Vec<u32> = (0..self.functions.len() as u32).filter(|&f| self.functions[f as usize] == liked).collect();
-        let filled = self.table - u32::from(random.once_in(4));
+        // Those with higher numbers call less.
+        let low = fitting.len() / 2;
+        let filled = self.table - u32::from(random.once_in(12));
         let entries: Vec<u32> = (0..filled)
-            .map(|_| if random.once_in(6) { random.below(self.functions.len() as u64) as u32 } else { *random.of(&fitting) })
+            .map(|_| {
+                if random.once_in(40) {
+                    random.below(self.functions.len() as u64) as u32
+                } else {
+                    *random.of(&fitting[if random.once_in(3) { 0 } else { low }..])
+                }
+            })
             .collect();
         elements.active(None, &ConstExpr::i32_const(0), Elements::Functions(entries.into()));
         let mut code = CodeSection::new();
         for index in self.imported..self.functions.len() as u32 {
             code.function(&Writer::function(self, index, liked, random));
         }
+        let mut refuel = Function::new([]);
+        for instruction in [I::I32Const(FUEL), I::GlobalSet(0), I::End] {
+            refuel.instruction(&instruction);
+        }
+        code.function(&refuel);
         let mut data = DataSection::new();
         let bytes: Vec<u8> = (0..64).map(|_| random.next() as u8).collect();
         data.active(0, &ConstExpr::i32_const(0), bytes);
@@ -265,6 +287,7 @@ impl Plan {
 /// A function being written.
 struct Writer<'a> {
     plan: &'a Plan,
+    index: u32,
     random: &'a mut Random,
     f: Function,
     /// Types of the locals that programs use, parameters first.
@@ -304,6 +327,7 @@ impl<'a> Writer<'a> {
         let budget = 30 + random.below(250) as i32;
         let mut writer = Writer {
             plan,
+            index,
             random,
             f: Function::new_with_locals_types(declared),
             locals,
@@ -414,10 +438,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// An address: in bounds, but for one in sixty.
+    /// An address: in bounds, but for one in four hundred.
     fn address(&mut self, depth: u32) {
         self.expression(I32, depth);
-        if !self.random.once_in(60) {
+        if !self.random.once_in(400) {
             self.op(I::I32Const(self.plan.reach));
             self.op(I::I32And);
         }
@@ -501,7 +525,7 @@ impl<'a> Writer<'a> {
     /// An operator with its operands.
     fn operator(&mut self, ty: ValType, depth: u32) {
         let trapping: Vec<&Opcodes> = TRAPPING.iter().filter(|row| row.3 == ty).collect();
-        if !trapping.is_empty() && self.random.once_in(40) {
+        if !trapping.is_empty() && self.random.once_in(200) {
             let &&(first, last, takes, _) = self.random.of(&trapping);
             self.expression(takes[0], depth);
             let opcode = first + self.random.below(u64::from(last - first) + 1) as u32;
@@ -519,7 +543,7 @@ impl<'a> Writer<'a> {
             }
         }
         let division = operator.prefix == 0 && matches!(operator.opcode, 0x6d..=0x70 | 0x7f..=0x82);
-        if division && !self.random.once_in(30) {
+        if division && !self.random.once_in(300) {
             // Odd, so not 0.
             let (one, or) = if ty == I32 { (I::I32Const(1), I::I32Or) } else { (I::I64Const(1), I::I64Or) };
             self.op(one);
@@ -567,7 +591,7 @@ impl<'a> Writer<'a> {
         } else {
             self.expression(I32, depth);
         }
-        if !self.random.once_in(60) {
+        if !self.random.once_in(400) {
             self.op(I::I32Const(self.plan.table as i32 - 1));
             self.op(I::I32And);
         }
@@ -575,10 +599,24 @@ impl<'a> Writer<'a> {
 
     /// A call of something with a type, direct or through the table.
     fn call_of(&mut self, ty: u32, depth: u32) {
-        let direct: Vec<u32> =
-            (0..self.plan.functions.len() as u32).filter(|&function| self.plan.functions[function as usize] == ty).collect();
+        // Mostly downwards, so that calls do not multiply; recursion now and then.
+        let lowest = if self.random.once_in(12) { 0 } else { self.index + 1 };
+        let direct: Vec<u32> = (0..self.plan.imported)
+            .chain(lowest.max(self.plan.imported)..self.plan.functions.len() as u32)
+            .filter(|&function| self.plan.functions[function as usize] == ty)
+            .collect();
         self.arguments(ty, depth);
-        if direct.is_empty() || self.random.once_in(2) {
+        // Entries of another type trap.
+        let indirect = if ty == self.liked { self.random.once_in(2) } else { self.random.once_in(100) };
+        if direct.is_empty() && ty != self.liked && !indirect {
+            for param in self.plan.signatures[ty as usize].0.iter().rev() {
+                let scratch = self.scratch.iter().find(|(other, _)| other == param).map_or(0, |(_, local)| *local);
+                self.f.instruction(&I::LocalSet(scratch));
+            }
+            for result in self.plan.signatures[ty as usize].1.clone() {
+                self.constant(result);
+            }
+        } else if direct.is_empty() || indirect {
             self.table_index(depth);
             self.op(I::CallIndirect { type_index: ty, table_index: 0 });
         } else {

@@ -74,7 +74,7 @@ impl CraneliftCompiler {
 
     fn isa(&self, tier: Tier) -> &Arc<dyn TargetIsa> {
         match tier {
-            Tier::Baseline => &self.baseline,
+            Tier::Baseline | Tier::Instrumented => &self.baseline,
             Tier::Optimizing => &self.optimizing,
         }
     }
@@ -167,6 +167,7 @@ impl Compiler for CraneliftCompiler {
             version: request.version,
             sites: request.sites && request.tier == Tier::Baseline,
             countdowns: request.countdowns,
+            probe_base: request.probe_base,
             plan: &plan,
             inline_static: self.options.inline_static,
             sabotage: self.options.sabotage,
@@ -188,6 +189,7 @@ impl Compiler for CraneliftCompiler {
             let mut code = self.generate(request.tier, function, &mut memory.context, request.listing)?;
             code.positions = translation.positions;
             code.sites = translation.sites;
+            code.probes = translation.probes;
             code.applied = translation.applied;
             Ok(code)
         })

@@ -132,6 +132,7 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
         version: 7,
         sites: directives.sites,
         countdowns: directives.countdowns,
+        probe_base: 0,
         listing: true,
     };
     let code = compiler.compile(&request)?;

@@ -16,6 +16,8 @@ pub enum Tier {
     Baseline,
     /// Tier 2: optimized, to a plan.
     Optimizing,
+    /// Compiled as tier 1, with probes that write a burst ([`crate::burst`]).
+    Instrumented,
 }
 
 /// Which entrance of a function is compiled.
@@ -47,6 +49,8 @@ pub struct CompileRequest {
     pub sites: bool,
     /// Tier 1 only: emit countdowns that call [`Builtin::Hot`](crate::builtin::Builtin::Hot) (off when there is no tier above).
     pub countdowns: bool,
+    /// Instrumented only: number of the first probe. Probes count from there, at most one per byte of the body and one more.
+    pub probe_base: u32,
     /// Also fill [`CompiledCode::listing`].
     pub listing: bool,
 }
@@ -54,13 +58,14 @@ pub struct CompileRequest {
 impl CompileRequest {
     /// A request without plan, sites, countdowns and listing.
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
-        CompileRequest { module, function, entrance, tier, version, plan: None, sites: false, countdowns: false, listing: false }
+        CompileRequest { module, function, entrance, tier, version, plan: None, sites: false, countdowns: false, listing: false, probe_base: 0 }
     }
 
     /// Whether another process can start with what comes of it: a function's body in the form that stays, not one made to be measured.
     pub fn lasting(&self) -> bool {
         let usual = match self.tier {
             Tier::Baseline => self.sites && self.countdowns,
+            Tier::Instrumented => false,
             Tier::Optimizing => !self.countdowns,
         };
         usual && self.entrance == Entrance::Body && !self.listing
@@ -127,6 +132,38 @@ pub enum LoadTarget {
     Vector(u8),
 }
 
+/// What a probe of instrumented code watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ProbeKind {
+    /// A conditional branch: 1 where its condition holds.
+    Branch,
+    /// A `br_table`: its index.
+    Switch,
+    /// A `call_indirect`: the callee's function index.
+    IndirectCall,
+    /// The function was entered: the low half of its return address.
+    Entry,
+    /// It returns: the same.
+    Return,
+    /// A `select`: 1 where its condition holds.
+    Select,
+    /// A round of a loop begins.
+    Round,
+    /// A load: the ticks it took; the next word is its address.
+    Load,
+}
+
+/// A probe of instrumented code. Its number is the request's `probe_base` plus its place in [`CompiledCode::probes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// What it watches.
+    pub kind: ProbeKind,
+    /// Index in [`CompiledCode::positions`] of the operator.
+    pub position: u32,
+    /// Of a load: byte offset of the load whose value its address is computed from, where there is one.
+    pub feeder: Option<u32>,
+}
+
 /// What an optimization did, for counters and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
@@ -159,6 +196,8 @@ pub struct CompiledCode {
     pub positions: Vec<SourcePosition>,
     /// LWPVAL sites.
     pub sites: Vec<ValueSite>,
+    /// Probes of instrumented code.
+    pub probes: Vec<Probe>,
     /// Optimizations that fired or refused. Not kept with kept code.
     #[serde(skip)]
     pub applied: Vec<Applied>,

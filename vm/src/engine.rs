@@ -5,6 +5,7 @@
 
 use crate::arena::CodeBlock;
 use crate::builtins;
+use crate::burst::{Budget, BurstStats, Probes};
 use crate::code::{Adapter, AdapterSignature, Compiler};
 use crate::module::{Module, ModuleError};
 use crate::queue::Queue;
@@ -70,6 +71,8 @@ pub struct EngineConfig {
     pub measure: bool,
     /// For tests: what is forced to happen more often than it would.
     pub stress: Stress,
+    /// Share of run time that watching may cost, percent (bursts, their model, the monitor); 0 records nothing. Code keeps what it learned.
+    pub feedback_budget: f64,
     /// The ring each thread that runs wasm gets.
     pub ring: RingConfig,
     /// What the policy may spend.
@@ -105,6 +108,7 @@ impl Default for EngineConfig {
             deterministic: false,
             measure: false,
             stress: Stress::default(),
+            feedback_budget: 1.0,
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
             ring: RingConfig { interval1: 127, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
@@ -144,6 +148,8 @@ pub struct Shared {
     pub(crate) monitor: Arc<Monitor>,
     recording: Recording,
     pub(crate) queue: Queue,
+    pub(crate) probes: Probes,
+    pub(crate) budget: Budget,
     pub(crate) started: Instant,
     started_ticks: u64,
     adapters: RwLock<HashMap<(Adapter, u32), AdapterPlace>>,
@@ -213,6 +219,7 @@ impl Engine {
         let watched = compiler.is_some() && config.tier == TierPolicy::Auto; // see `Shared::watched`
         let spawn_monitor = watched && config.monitor_thread && !config.deterministic;
         let recording = Recording::default();
+        let feedback_budget = config.feedback_budget;
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
                 MonitorConfig::default(),
@@ -226,6 +233,8 @@ impl Engine {
             profile,
             recording: recording.clone(),
             queue: Queue::new(),
+            probes: Probes::default(),
+            budget: Budget::new(feedback_budget),
             started: Instant::now(),
             started_ticks: time_stamp(),
             adapters: RwLock::new(HashMap::new()),
@@ -403,8 +412,12 @@ impl Engine {
 
     /// Length of a tick of the time stamp counter, measured since the engine began.
     pub fn ns_per_tick(&self) -> f64 {
-        let ticks = time_stamp().wrapping_sub(self.0.shared.started_ticks).max(1);
-        self.elapsed().as_nanos() as f64 / ticks as f64
+        self.0.shared.ns_per_tick()
+    }
+
+    /// What bursts did and cost so far.
+    pub fn burst_stats(&self) -> BurstStats {
+        self.0.shared.budget.stats()
     }
 
     /// The profile that records feed.
@@ -418,6 +431,24 @@ impl Engine {
 }
 
 impl Shared {
+    /// See [`Engine::ns_per_tick`].
+    pub(crate) fn ns_per_tick(&self) -> f64 {
+        let ticks = time_stamp().wrapping_sub(self.started_ticks).max(1);
+        self.started.elapsed().as_nanos() as f64 / ticks as f64
+    }
+
+    /// The monitor's tick: time earns credit, and where there is some, loops are asked to come for bursts.
+    pub(crate) fn bursts_due(&self, monitor_cpu_ns: u64) {
+        if !self.budget.allows_any() || self.config.deterministic {
+            return;
+        }
+        let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
+        self.budget.earn(modules.iter().any(|code| code.is_learning()), monitor_cpu_ns);
+        if self.budget.has_credit() {
+            modules.iter().for_each(|code| code.ask_for_bursts());
+        }
+    }
+
     pub(crate) fn resolver(&self) -> usize {
         self.resolver.as_ref().map_or(0, CodeBlock::address)
     }

@@ -86,6 +86,7 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
             .map(Arc::new),
         sites: baseline,
         countdowns: baseline,
+        probe_base: 0,
         listing: true,
     };
     let code = match compiler.compile(&request) {

@@ -53,6 +53,12 @@ pub enum Command {
     /// Lightweight profiling itself: this machine, traces, saved records, LWP programs
     #[command(subcommand)]
     Lwp(Lwp),
+    /// Named processor events (libpfm): tables, unit masks, register values
+    #[command(subcommand)]
+    Events(crate::events::Events),
+    /// Precise sampling (PEBS): the document's experiments on the software unit
+    #[command(subcommand)]
+    Pebs(crate::pebs::Pebs),
 }
 
 /// Which tiers run.
@@ -94,6 +100,9 @@ pub struct EngineOptions {
     pub plan: Option<PathBuf>,
     #[command(flatten)]
     pub policy: PolicyOptions,
+    /// Share of run time that watching may cost, percent: bursts of instrumented code, their model, the monitor. 0 records nothing
+    #[arg(long, value_name = "PCT", default_value = "1", value_parser = percent)]
+    pub feedback_budget: f64,
     /// Calls and loop rounds after which a function is hot
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i32::MAX as i64))]
     pub hot_threshold: Option<u32>,
@@ -436,6 +445,14 @@ fn flag(key: &str, value: Option<&str>) -> Result<bool, String> {
         None | Some("y" | "yes" | "true") => Ok(true),
         Some("n" | "no" | "false") => Ok(false),
         Some(other) => Err(format!("expected y or n for `{key}`, found `{other}`")),
+    }
+}
+
+/// A share from 0 to 100 percent.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse::<f64>() {
+        Ok(share) if (0.0..=100.0).contains(&share) => Ok(share),
+        _ => Err(format!("expected a percentage from 0 to 100, found `{text}`")),
     }
 }
 

@@ -87,7 +87,7 @@ fn run_here(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) 
             })
             .map_err(|error| Failure::Load(format!("cannot start the timeout's thread: {error}")))?;
     }
-    let outcome = guest(options, &module, &linker, &mut store, &args);
+    let outcome = guest(options, &module, &linker, &mut store, &args, quiet);
     engine.save_cache();
     if let Some(to) = &record_to {
         engine.vm().finish_recording().map_err(|error| unrecorded(to, &error))?;
@@ -112,7 +112,14 @@ fn unrecorded(to: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Instantiates the module and calls what is to be called.
-fn guest(options: &Run, module: &Module, linker: &Linker<Host>, store: &mut Store<Host>, args: &[&str]) -> Result<i32, Failure> {
+fn guest(
+    options: &Run,
+    module: &Module,
+    linker: &Linker<Host>,
+    store: &mut Store<Host>,
+    args: &[&str],
+    quiet: bool,
+) -> Result<i32, Failure> {
     let call = match &options.invoke {
         Some(name) => Some(invoke::prepare(module, name, args)?),
         None => {
@@ -134,7 +141,8 @@ fn guest(options: &Run, module: &Module, linker: &Linker<Host>, store: &mut Stor
             initialize.typed::<(), ()>(&*store)?.call(&mut *store, ())?;
         }
         match &call {
-            Some(call) => call.run(&mut *store, instance),
+            Some(call) if quiet => call.run(&mut *store, instance, std::io::stderr()),
+            Some(call) => call.run(&mut *store, instance, std::io::stdout()),
             None => start(&mut *store, instance),
         }
     };
@@ -187,6 +195,7 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
     }
+    config.machine().feedback_budget = options.feedback_budget;
     config.machine().plans = options.plan.as_deref().map(plans).transpose()?.map(Arc::new);
     options.policy.apply(&mut config)?;
     Ok(config)

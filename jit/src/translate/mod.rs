@@ -12,7 +12,7 @@
 //! frame that crosses tiers, locals first, then the operand stack ([`poll`], [`osr`]).
 //!
 //! The order of files: [`control`], [`numeric`], [`memory`], [`globals`], [`tables`], [`calls`], [`inline`], then what is ours and not
-//! wasm's: [`context`], [`regions`], [`poll`], [`osr`], [`sites`].
+//! wasm's: [`context`], [`regions`], [`poll`], [`osr`], [`sites`], [`probes`].
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 use wasmparser::{FunctionBody, Operator, ValType};
 
 use vm::builtin::Builtin;
-use vm::code::{Applied, CompileError, Entrance, SourcePosition, Tier, ValueSite};
+use vm::code::{Applied, CompileError, Entrance, Probe, SourcePosition, Tier, ValueSite};
 use vm::module::Module;
 
 use crate::compiler::Sabotage;
@@ -33,6 +33,7 @@ use crate::scan::{Scan, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
 
 pub(crate) mod calls;
+pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod globals;
@@ -41,6 +42,7 @@ pub(crate) mod memory;
 pub(crate) mod numeric;
 pub(crate) mod osr;
 pub(crate) mod poll;
+pub(crate) mod probes;
 pub(crate) mod regions;
 pub(crate) mod sites;
 pub(crate) mod tables;
@@ -56,6 +58,8 @@ pub(crate) struct Input<'a> {
     pub version: u32,
     pub sites: bool,
     pub countdowns: bool,
+    /// Instrumented only: see `CompileRequest`.
+    pub probe_base: u32,
     pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
@@ -68,6 +72,7 @@ pub(crate) struct Translation {
     pub function: ir::Function,
     pub positions: Vec<SourcePosition>,
     pub sites: Vec<ValueSite>,
+    pub probes: Vec<Probe>,
     pub applied: Vec<Applied>,
     /// Whether a callee was inlined that is given constants: they fold through joins only in a second run of the passes.
     pub constants: bool,
@@ -113,6 +118,7 @@ struct Translator<'a, 'b> {
     /// Where the context is kept over calls into other instances.
     caller_slot: Option<StackSlot>,
     osr: Option<osr::Osr>,
+    probes: probes::Probes,
 }
 
 type Result<T = ()> = std::result::Result<T, CompileError>;
@@ -171,19 +177,22 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         switch_signature: None,
         caller_slot: None,
         osr: None,
+        probes: probes::Probes::default(),
     };
     let outcome = translator.function(entry, Rc::new(scan), &body);
     if outcome.is_ok() {
         translator.refuse_unused_plan();
+        translator.refuse_unused_choices();
     }
-    let Translator { b, positions, sites, applied, constants, .. } = translator;
+    let Translator { b, positions, sites, probes, applied, constants, .. } = translator;
     if let Err(error) = outcome {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
         return Err(error);
     }
     b.finalize(isa.frontend_config());
-    Ok(Translation { function, positions, sites, applied, constants })
+    let probes = probes.finish(&function);
+    Ok(Translation { function, positions, sites, probes, applied, constants })
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {
@@ -211,6 +220,7 @@ impl Translator<'_, '_> {
                 self.define_locals(&params);
                 self.parameter_sites(start, ty.params());
                 self.countdown(u32::MAX);
+                self.probe_entry(&params);
                 if scan.calls {
                     self.entry_poll();
                 }
@@ -226,6 +236,7 @@ impl Translator<'_, '_> {
         self.body(body)?;
         if self.reachable {
             let results = SmallVec::<[Value; 4]>::from_slice(&self.stack);
+            self.probe_return();
             self.b.ins().return_(&results);
         }
         self.check_entrance()

@@ -200,8 +200,8 @@ impl Decision {
         }
     }
 
-    /// The transformation's name, as counters, refusals and `--forbid` use it.
-    pub fn name(&self) -> &str {
+    /// The transformation's name, as counters, refusals and `--forbid` use it; `other` where no such transformation is registered.
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Inline(_) => "inline",
             Self::Specialize(_) => "specialize",
@@ -210,7 +210,8 @@ impl Decision {
             Self::Prefetch(_) => "prefetch",
             Self::Layout(_) => "layout",
             Self::SwitchOrder(_) => "switch-order",
-            Self::Other(it) => &it.transformation,
+            // What nobody registered has no name of its own.
+            Self::Other(it) => super::transformations().find(|known| known.name == it.transformation).map_or("other", |known| known.name),
         }
     }
 }

@@ -371,7 +371,11 @@ impl Profile {
                 load.burst_strides = true;
                 load.strides = TopK::default();
             }
-            load.strides.add_many(record.data2(), record.data1().into());
+            match SiteClass::from_imm16(record.flags()) {
+                Some((_, 0)) => load.strides.add_many(record.data2(), record.data1().into()),
+                // Strides too rare to be told apart.
+                _ => load.strides.add_others(record.data1().into()),
+            }
         }
     }
 

@@ -43,6 +43,11 @@ impl TopK {
         }
     }
 
+    /// Counts values of which nothing but their number is known.
+    pub fn add_others(&mut self, times: u64) {
+        self.total = self.total.saturating_add(times);
+    }
+
     /// Values counted, decayed like the counts.
     pub fn total(&self) -> u64 {
         self.total

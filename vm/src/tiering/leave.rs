@@ -18,20 +18,28 @@ use std::sync::atomic::Ordering;
 ///
 /// # Safety
 /// `context` is the running context of kind wasm; called from the poll's builtin.
-pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> Outcome<usize> {
+pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, version: u32) -> Outcome<usize> {
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
         let stress = code.shared.config.stress;
+        let mut asked = 0;
         if let Some(own) = code.module.defined(function) {
             // Spread over the headers and rounds of a run, and the same in every run.
             let random = (code.switches.load(Ordering::Relaxed) ^ u64::from(offset)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
             let again = random < u64::from(stress.leave_again);
-            poll_word(context, code.module.offsets().poll(own as u32)).store(u32::from(again), Ordering::Release);
+            asked = poll_word(context, code.module.offsets().poll(own as u32)).swap(u32::from(again), Ordering::AcqRel);
         }
         runtime::interrupted(context)?;
         if offset == FUNCTION_ENTRY {
             return Ok(0);
+        }
+        code.left_burst(context, version);
+        if asked == offset
+            && !stress.leave_to_interpreter
+            && let Some(address) = code.begin_burst(context, function, offset)
+        {
+            return Ok(address);
         }
         code.switches.fetch_add(1, Ordering::Relaxed);
         if !stress.leave_to_interpreter {

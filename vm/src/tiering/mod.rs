@@ -24,12 +24,15 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Duration;
 
+mod bursts;
 mod leave;
 mod listener;
 mod planning;
+mod reconsider;
 mod stubs;
 mod thresholds;
 
+pub(crate) use bursts::at_burst;
 pub use leave::{hot_call, hot_loop};
 pub(crate) use leave::{hot_compiled, poll};
 pub use listener::Counted;
@@ -55,6 +58,8 @@ pub struct CodeVersion {
     pub tier: Tier,
     /// Bytes of machine code.
     pub code_bytes: usize,
+    /// Hash of the machine code before it was placed: the same for the same code.
+    pub code_hash: u64,
     /// Time the compile took.
     pub compile_time: Duration,
     /// When it was published, since the engine began.
@@ -145,6 +150,7 @@ pub struct ModuleCode {
     compiling: Mutex<()>,
     counted: Mutex<HashMap<u32, Counted>>,
     planning: planning::Planning,
+    bursts: bursts::ModuleBursts,
 }
 
 impl ModuleCode {
@@ -180,6 +186,7 @@ impl ModuleCode {
             compiling: Mutex::default(),
             counted: Mutex::default(),
             planning: planning::Planning::default(),
+            bursts: bursts::ModuleBursts::default(),
             module,
             shared,
         })
@@ -383,9 +390,16 @@ impl ModuleCode {
         };
         let automatic = self.shared.config.tier == TierPolicy::Auto;
         let plan = match (&self.shared.config.plans, tier) {
-            (_, Tier::Baseline) => None,
+            (_, Tier::Baseline | Tier::Instrumented) => None,
             (Some(given), Tier::Optimizing) => given.plan(self.module.hash, function).map(Arc::new),
             (None, Tier::Optimizing) => automatic.then(|| self.plan(function)).flatten(),
+        };
+        let probe_base = match tier {
+            Tier::Instrumented => match self.reserve_probes(function) {
+                Some(base) => base,
+                None => return,
+            },
+            Tier::Baseline | Tier::Optimizing => 0,
         };
         let request = CompileRequest {
             module: self.module.clone(),
@@ -394,8 +408,9 @@ impl ModuleCode {
             tier,
             version: self.next_version.fetch_add(1, Ordering::Relaxed),
             plan,
-            sites: tier == Tier::Baseline && automatic,
+            sites: tier == Tier::Baseline && automatic && self.shared.budget.allows_any(),
             countdowns: tier == Tier::Baseline && automatic || counted,
+            probe_base,
             listing: false,
         };
         let began = std::time::Instant::now();
@@ -416,7 +431,11 @@ impl ModuleCode {
         let address = placed.address();
         let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(code, position)?))).collect::<Vec<_>>();
         let id = FunctionId { module: self.module.hash, func: function };
-        let tier = if request.tier == Tier::Baseline { CodeTier::Baseline } else { CodeTier::Optimizing };
+        let tier = match request.tier {
+            Tier::Baseline => CodeTier::Baseline,
+            Tier::Optimizing => CodeTier::Optimizing,
+            Tier::Instrumented => CodeTier::Instrumented,
+        };
         let entry = CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
         if self.shared.watched() {
             self.shared
@@ -430,6 +449,7 @@ impl ModuleCode {
             entrance: request.entrance,
             tier: request.tier,
             code_bytes: code.bytes.len(),
+            code_hash: planning::code_hash(&code.bytes),
             compile_time,
             published: self.shared.started.elapsed(),
             counted,
@@ -446,6 +466,11 @@ impl ModuleCode {
         }
         let mut published = self.published();
         published.versions.push(version);
+        if request.tier == Tier::Instrumented {
+            drop(published);
+            self.publish_instrumented(request, code, address);
+            return Ok(());
+        }
         match request.entrance {
             Entrance::Body => {
                 self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
@@ -466,7 +491,7 @@ impl ModuleCode {
     fn hot_after(&self, own: usize, tier: Tier) -> u32 {
         let bytes = self.module.bodies[own].len();
         match tier {
-            Tier::Baseline => weighted(self.shared.config.hot_baseline, bytes, BASELINE_STEP),
+            Tier::Baseline | Tier::Instrumented => weighted(self.shared.config.hot_baseline, bytes, BASELINE_STEP),
             // Counted only to be measured: soon enough, whatever the size.
             Tier::Optimizing => self.shared.config.hot_baseline.max(1),
         }
@@ -554,6 +579,7 @@ fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
 
 impl Drop for ModuleCode {
     fn drop(&mut self) {
+        self.forget_probes();
         // Records still in rings may name this code: it keeps its addresses until every ring has passed them.
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
         for version in published.versions.drain(..) {
