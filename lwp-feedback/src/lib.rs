@@ -60,3 +60,5 @@ pub mod sim;
 pub mod events;
 
 pub mod pebs;
+
+pub mod cpc;
