@@ -30,6 +30,7 @@ fn main() -> Result<()> {
         plan: None,
         sites: true,
         countdowns: true,
+        probe_base: 0,
         listing,
     };
     if let Some(function) = rest.first() {

@@ -2,9 +2,9 @@
 //!
 //! A plan is advice: every entry is checked again where it is applied, and one that does not fit is refused there, with its reason.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use lwp_feedback::policy::{Decision, Plan};
+use lwp_feedback::policy::{Decision, OtherDecision, Plan, PrefetchKind};
 
 /// Callees to try at one `call_indirect`, most frequent first.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,25 +13,55 @@ pub(crate) struct InlineTargets {
     pub callees: Vec<u32>,
 }
 
-/// The plan of one function by the byte offset of the operator.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct InlinePlan {
-    /// `call_indirect` operators to guard.
-    pub calls: HashMap<u32, InlineTargets>,
+/// How far ahead to fetch for one access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Prefetch {
+    pub kind: PrefetchKind,
+    /// Rounds of the loop.
+    pub distance: u32,
 }
 
-impl InlinePlan {
+/// The plan of one function by the byte offset of the operator; offsets may lie in callees that are inlined.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FunctionPlan {
+    /// `call_indirect` operators to guard.
+    pub calls: HashMap<u32, InlineTargets>,
+    /// Parameter numbers and their values.
+    pub specialize: Vec<(u32, u64)>,
+    /// `if` and `br_if` operators to replace by selects.
+    pub branch_to_select: HashSet<u32>,
+    /// `select` operators to replace by branches, and whether the condition is mostly true.
+    pub select_to_branch: HashMap<u32, bool>,
+    /// Loads and stores to fetch ahead for.
+    pub prefetch: HashMap<u32, Prefetch>,
+    /// `if` and `br_if` operators, and whether the condition is mostly true.
+    pub layout: HashMap<u32, bool>,
+    /// `br_table` operators and the indices to test first.
+    pub switch_order: HashMap<u32, Vec<u32>>,
+    /// What passes that registered themselves are asked for.
+    pub other: Vec<OtherDecision>,
+}
+
+impl FunctionPlan {
     /// Takes over what this compiler can do.
-    pub(crate) fn new(plan: Option<&Plan>) -> InlinePlan {
-        let mut calls = HashMap::new();
+    pub(crate) fn new(plan: Option<&Plan>) -> FunctionPlan {
+        let mut taken = FunctionPlan::default();
         for decision in plan.iter().flat_map(|plan| &plan.decisions) {
             match decision {
-                Decision::Inline(inline) => {
-                    let callees = inline.targets.iter().map(|target| target.callee).collect();
-                    calls.insert(inline.offset, InlineTargets { callees });
+                Decision::Inline(it) => {
+                    let callees = it.targets.iter().map(|target| target.callee).collect();
+                    taken.calls.insert(it.offset, InlineTargets { callees });
                 }
+                Decision::Specialize(it) => taken.specialize.push((it.parameter, it.value)),
+                Decision::BranchToSelect(it) => _ = taken.branch_to_select.insert(it.offset),
+                Decision::SelectToBranch(it) => _ = taken.select_to_branch.insert(it.offset, it.likely),
+                Decision::Prefetch(it) => _ = taken.prefetch.insert(it.offset, Prefetch { kind: it.kind, distance: it.distance }),
+                Decision::Layout(it) => _ = taken.layout.insert(it.offset, it.likely),
+                Decision::SwitchOrder(it) => _ = taken.switch_order.insert(it.offset, it.first.clone()),
+                Decision::Other(it) => taken.other.push(it.clone()),
+                _ => {}
             }
         }
-        InlinePlan { calls }
+        taken
     }
 }

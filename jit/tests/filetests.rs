@@ -2,7 +2,8 @@
 //!
 //! A file begins with directives, one a line: `;;! tier = optimizing`, `;;! show = clif | optimized | assembly`, and where wanted
 //! `;;! function = 1` (default 0), `;;! loop = 0` (entrance at the function's nth loop), `;;! plan = 0 -> 2` (inline function 2 at the
-//! nth call_indirect), `;;! sites = true`, `;;! countdowns = true`, `;;! contains = TEXT` or `;;! lacks = TEXT` (checked besides the
+//! nth call_indirect), `;;! decision = {"select-to-branch": {"offset": "Select#0", "likely": true}}` (any decision; the nth operator of that name
+//! stands for its offset), `;;! sites = true`, `;;! countdowns = true`, `;;! contains = TEXT` or `;;! lacks = TEXT` (checked besides the
 //! whole text, so that a blessing cannot lose the point). `BLESS=1` rewrites the expectations.
 
 use std::path::Path;
@@ -23,6 +24,7 @@ struct Directives {
     function: u32,
     entry_loop: Option<usize>,
     plan: Vec<(usize, u32)>,
+    decisions: Vec<serde_json::Value>,
     sites: bool,
     countdowns: bool,
     contains: Vec<String>,
@@ -44,6 +46,7 @@ fn directives(text: &str) -> Result<Directives> {
                 let (site, callee) = value.split_once("->").context("plan = SITE -> CALLEE")?;
                 result.plan.push((site.trim().parse()?, callee.trim().parse()?));
             }
+            "decision" => result.decisions.push(serde_json::from_str(value).context("decision = JSON of a policy::Decision")?),
             "sites" => result.sites = value.parse()?,
             "countdowns" => result.countdowns = value.parse()?,
             "contains" => result.contains.push(value.into()),
@@ -67,8 +70,21 @@ fn offsets(module: &Module, function: u32, wanted: impl Fn(&Operator<'_>) -> boo
     Ok(found)
 }
 
+/// A decision from its JSON form, `{"KIND": {"offset": "I32Load#1", …}}`: an offset given as text is the nth operator of that name.
+fn decision(module: &Module, function: u32, mut json: serde_json::Value) -> Result<Decision> {
+    let fields = json.as_object_mut().and_then(|object| object.values_mut().next()).context("a decision is an object of one key")?;
+    if let Some(text) = fields["offset"].as_str() {
+        let (name, nth) = text.split_once('#').context("offset = OPERATOR#N")?;
+        let named = |operator: &Operator<'_>| format!("{operator:?}").split([' ', '{', '(']).next() == Some(name);
+        let found = offsets(module, function, named)?;
+        let offset = *found.get(nth.parse::<usize>()?).with_context(|| format!("no {text}"))?;
+        fields["offset"] = offset.into();
+    }
+    Ok(serde_json::from_value(json)?)
+}
+
 fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
-    if directives.plan.is_empty() {
+    if directives.plan.is_empty() && directives.decisions.is_empty() {
         return Ok(None);
     }
     let calls = offsets(module, directives.function, |operator| matches!(operator, Operator::CallIndirect { .. }))?;
@@ -87,9 +103,11 @@ fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
             targets: vec![target],
             samples: 100,
             share: 1.0,
-            needed_share: 0.8,
-            needed_samples: 64,
+            ..InlineDecision::default()
         }));
+    }
+    for json in &directives.decisions {
+        decisions.push(decision(module, directives.function, json.clone())?);
     }
     let function = FunctionId { module: module.hash, func: directives.function };
     Ok(Some(Arc::new(Plan { function, decisions })))
@@ -114,6 +132,7 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
         version: 7,
         sites: directives.sites,
         countdowns: directives.countdowns,
+        probe_base: 0,
         listing: true,
     };
     let code = compiler.compile(&request)?;

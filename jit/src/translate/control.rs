@@ -1,13 +1,13 @@
 //! Structured control: blocks, loops, branches, returns, `unreachable`.
 
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, JumpTableData, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use smallvec::SmallVec;
 use wasmparser::Operator;
 
 use vm::code::Entrance;
 use vm::trap::TrapCode;
 
-use super::{Result, Translator, malformed};
+use super::{Result, Translator};
 use crate::traps;
 use crate::types::{Types, block_signature};
 
@@ -66,9 +66,10 @@ impl Translator<'_, '_> {
                 let height = self.stack.len() - params.len();
                 self.control.push(Control { kind: Kind::Block, height, results, next: Some(next), branched: false, around });
             }
-            Operator::Loop { blockty } => self.begin_loop(blockty, offset),
+            Operator::Loop { blockty } => self.begin_loop(blockty, offset)?,
             Operator::If { blockty } => {
                 let condition = self.pop();
+                self.probe_branch(condition);
                 let (params, results) = block_signature(self.module, blockty);
                 let around = self.save_around(offset);
                 let next = self.block_with(&results);
@@ -91,6 +92,7 @@ impl Translator<'_, '_> {
             }
             Operator::BrIf { relative_depth } => {
                 let condition = self.pop();
+                self.probe_branch(condition);
                 let (target, count) = self.target(relative_depth);
                 let values = arguments(&self.stack[self.stack.len() - count..]);
                 let next = self.b.create_block();
@@ -98,23 +100,13 @@ impl Translator<'_, '_> {
                 self.b.seal_block(next);
                 self.enter(next);
             }
-            Operator::BrTable { ref targets } => {
-                let index = self.pop();
-                let default = self.table_target(targets.default());
-                let mut entries = Vec::with_capacity(targets.len() as usize);
-                for depth in targets.targets() {
-                    let depth = depth.map_err(|error| malformed(self.frame().function, &error))?;
-                    entries.push(self.table_target(depth));
-                }
-                let table = self.b.create_jump_table(JumpTableData::new(default, &entries));
-                self.b.ins().br_table(index, table);
-                self.reachable = false;
-            }
+            Operator::BrTable { ref targets } => self.table_branch(targets, offset)?,
             Operator::Return => {
                 let depth = self.control.len() - 1 - self.frame().control;
                 if self.frames.len() == 1 {
                     let count = self.control[0].results.len();
                     let results = SmallVec::<[Value; 4]>::from_slice(&self.stack[self.stack.len() - count..]);
+                    self.probe_return();
                     self.b.ins().return_(&results);
                 } else {
                     self.branch(depth as u32);
@@ -129,11 +121,7 @@ impl Translator<'_, '_> {
             Operator::Drop => {
                 self.pop();
             }
-            Operator::Select | Operator::TypedSelect { .. } => {
-                let [a, b, condition] = self.pop_many();
-                let value = self.b.ins().select(condition, a, b);
-                self.push(value);
-            }
+            Operator::Select | Operator::TypedSelect { .. } => self.select_operator(offset),
             _ => return Ok(false),
         }
         Ok(true)
@@ -147,7 +135,7 @@ impl Translator<'_, '_> {
         block
     }
 
-    fn begin_loop(&mut self, blockty: wasmparser::BlockType, offset: u32) {
+    fn begin_loop(&mut self, blockty: wasmparser::BlockType, offset: u32) -> Result {
         let (params, results) = block_signature(self.module, blockty);
         let outermost = self.frames.len() == 1;
         let around = self.save_around(offset);
@@ -187,7 +175,9 @@ impl Translator<'_, '_> {
         if repeats && outermost {
             self.countdown(offset);
             self.loop_poll(offset);
+            self.probe_round(offset)?;
         }
+        Ok(())
     }
 
     fn begin_else(&mut self) {
@@ -278,7 +268,7 @@ impl Translator<'_, '_> {
         self.b.ins().jump(target, &values);
     }
 
-    fn table_target(&mut self, depth: u32) -> cranelift_codegen::ir::BlockCall {
+    pub(super) fn table_target(&mut self, depth: u32) -> cranelift_codegen::ir::BlockCall {
         let (target, count) = self.target(depth);
         let values = arguments(&self.stack[self.stack.len() - count..]);
         self.b.func.dfg.block_call(target, values.iter())

@@ -1,6 +1,6 @@
 //! WebAssembly operators to CLIF: one translator for both tiers and both entrances of a function.
 //!
-//! Enters: a module, a function, its [`Scan`], an [`InlinePlan`] and the request's switches. Leaves: [`Translation`]: CLIF, the table
+//! Enters: a module, a function, its [`Scan`], an [`FunctionPlan`] and the request's switches. Leaves: [`Translation`]: CLIF, the table
 //! of source positions, LWPVAL sites, and what was applied or refused.
 //!
 //! How it works: the operand stack is a vector of SSA values, wasm locals are frontend variables, the control stack holds the blocks
@@ -12,7 +12,7 @@
 //! frame that crosses tiers, locals first, then the operand stack ([`poll`], [`osr`]).
 //!
 //! The order of files: [`control`], [`numeric`], [`memory`], [`globals`], [`tables`], [`calls`], [`inline`], then what is ours and not
-//! wasm's: [`context`], [`regions`], [`poll`], [`osr`], [`sites`].
+//! wasm's: [`context`], [`regions`], [`poll`], [`osr`], [`sites`], [`probes`].
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,14 +24,16 @@ use smallvec::SmallVec;
 use wasmparser::{FunctionBody, Operator, ValType};
 
 use vm::builtin::Builtin;
-use vm::code::{Applied, CompileError, Entrance, SourcePosition, Tier, ValueSite};
+use vm::code::{Applied, CompileError, Entrance, Probe, SourcePosition, Tier, ValueSite};
 use vm::module::Module;
 
-use crate::plan::InlinePlan;
+use crate::compiler::Sabotage;
+use crate::plan::FunctionPlan;
 use crate::scan::{Scan, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
 
 pub(crate) mod calls;
+pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod globals;
@@ -40,6 +42,7 @@ pub(crate) mod memory;
 pub(crate) mod numeric;
 pub(crate) mod osr;
 pub(crate) mod poll;
+pub(crate) mod probes;
 pub(crate) mod regions;
 pub(crate) mod sites;
 pub(crate) mod tables;
@@ -55,9 +58,13 @@ pub(crate) struct Input<'a> {
     pub version: u32,
     pub sites: bool,
     pub countdowns: bool,
-    pub plan: &'a InlinePlan,
+    /// Instrumented only: see `CompileRequest`.
+    pub probe_base: u32,
+    pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
+    /// See [`crate::Options::sabotage`].
+    pub sabotage: Option<Sabotage>,
 }
 
 /// What leaves the translator.
@@ -65,6 +72,7 @@ pub(crate) struct Translation {
     pub function: ir::Function,
     pub positions: Vec<SourcePosition>,
     pub sites: Vec<ValueSite>,
+    pub probes: Vec<Probe>,
     pub applied: Vec<Applied>,
     /// Whether a callee was inlined that is given constants: they fold through joins only in a second run of the passes.
     pub constants: bool,
@@ -110,6 +118,7 @@ struct Translator<'a, 'b> {
     /// Where the context is kept over calls into other instances.
     caller_slot: Option<StackSlot>,
     osr: Option<osr::Osr>,
+    probes: probes::Probes,
 }
 
 type Result<T = ()> = std::result::Result<T, CompileError>;
@@ -168,19 +177,22 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         switch_signature: None,
         caller_slot: None,
         osr: None,
+        probes: probes::Probes::default(),
     };
     let outcome = translator.function(entry, Rc::new(scan), &body);
     if outcome.is_ok() {
         translator.refuse_unused_plan();
+        translator.refuse_unused_choices();
     }
-    let Translator { b, positions, sites, applied, constants, .. } = translator;
+    let Translator { b, positions, sites, probes, applied, constants, .. } = translator;
     if let Err(error) = outcome {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
         return Err(error);
     }
     b.finalize(isa.frontend_config());
-    Ok(Translation { function, positions, sites, applied, constants })
+    let probes = probes.finish(&function);
+    Ok(Translation { function, positions, sites, probes, applied, constants })
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {
@@ -208,6 +220,7 @@ impl Translator<'_, '_> {
                 self.define_locals(&params);
                 self.parameter_sites(start, ty.params());
                 self.countdown(u32::MAX);
+                self.probe_entry(&params);
                 if scan.calls {
                     self.entry_poll();
                 }
@@ -223,6 +236,7 @@ impl Translator<'_, '_> {
         self.body(body)?;
         if self.reachable {
             let results = SmallVec::<[Value; 4]>::from_slice(&self.stack);
+            self.probe_return();
             self.b.ins().return_(&results);
         }
         self.check_entrance()
@@ -249,6 +263,10 @@ impl Translator<'_, '_> {
         if self.control_operator(operator, offset)? || !self.reachable {
             return Ok(());
         }
+        let operator = match operator {
+            Operator::I32ShrS if self.input.sabotage == Some(Sabotage::SignedShift) => &Operator::I32ShrU,
+            operator => operator,
+        };
         if numeric::numeric(&mut self.b, &mut self.stack, operator)
             || self.variable_operator(operator)
             || self.memory_operator(operator)?

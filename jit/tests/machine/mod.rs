@@ -251,6 +251,7 @@ impl Machine {
             plan,
             sites: true,
             countdowns: true,
+            probe_base: 0,
             listing: std::env::var_os("LIST").is_some(),
         };
         publish(&self.compiler.compile(&request).unwrap())

@@ -96,8 +96,10 @@ async fn run() {
     plans.iter().for_each(|plan| println!("{plan}"));
     refusals.iter().for_each(|refusal| println!("{refusal}"));
     let (kernel, mut plan) = (profile.function(function).expect("it has records"), Plan::default());
-    for Decision::Inline(inline) in plans.iter().flat_map(|plan| &plan.decisions) {
-        plan.inline.insert(inline.offset as usize, inline.targets[0].callee as usize);
+    for decision in plans.iter().flat_map(|plan| &plan.decisions) {
+        if let Decision::Inline(inline) = decision {
+            plan.inline.insert(inline.offset as usize, inline.targets[0].callee as usize);
+        }
     }
     for branch in &kernel.branches {
         println!("branch at {}: {} predicted, {} mispredicted", branch.offset, branch.predicted, branch.mispredicted);
