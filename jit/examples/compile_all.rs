@@ -30,6 +30,7 @@ fn main() -> Result<()> {
         plan: None,
         sites: true,
         countdowns: true,
+        fail_guards: 0,
         listing,
     };
     if let Some(function) = rest.first() {

@@ -147,6 +147,7 @@ impl Compiler for CraneliftCompiler {
             countdowns: request.countdowns,
             plan: &plan,
             inline_static: self.options.inline_static,
+            fail_guards: request.fail_guards,
         };
         self.with_memory(function, |memory| {
             let isa = &**self.isa(request.tier);
@@ -162,6 +163,7 @@ impl Compiler for CraneliftCompiler {
             let mut code = self.generate(request.tier, function, &mut memory.context, request.listing)?;
             code.positions = translation.positions;
             code.sites = translation.sites;
+            code.guards = translation.guards;
             code.applied = translation.applied;
             Ok(code)
         })
@@ -175,7 +177,7 @@ impl Compiler for CraneliftCompiler {
     }
 
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), lwp_feedback::profile::NotInlinable> {
-        inlinable::inlinable(module, function)
+        inlinable::inlinable(module, function).map(|_| ())
     }
 }
 

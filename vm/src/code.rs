@@ -46,6 +46,8 @@ pub struct CompileRequest {
     pub sites: bool,
     /// Tier 1 only: emit countdowns that call [`Builtin::Hot`](crate::builtin::Builtin::Hot) (off when there is no tier above).
     pub countdowns: bool,
+    /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
+    pub fail_guards: u32,
     /// Also fill [`CompiledCode::listing`].
     pub listing: bool,
 }
@@ -90,6 +92,42 @@ pub struct ValueSite {
     pub function: u32,
 }
 
+/// A guard whose failure leaves the code: its index in [`CompiledCode::guards`] is its number in records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// Function in whose code it stands.
+    pub function: u32,
+    /// Byte offset of the operator whose decision it guards.
+    pub offset: u32,
+    /// Which part of which decision is taken back where it fails too often.
+    pub kind: GuardKind,
+}
+
+/// What a [`Guard`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GuardKind {
+    /// The callee of an indirect call, tested before the loop in which it cannot change. Taken back, the test moves to the call.
+    HoistedCallee,
+    /// The callee of an indirect call, tested at the call. Taken back, the generic call stands behind the test.
+    Callee,
+    /// The value of a parameter. Taken back, there is no specialization.
+    Parameter,
+    /// Put in by a test; never taken back.
+    Forced,
+}
+
+impl GuardKind {
+    /// As reports print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            GuardKind::HoistedCallee => "hoisted-callee",
+            GuardKind::Callee => "callee",
+            GuardKind::Parameter => "parameter",
+            GuardKind::Forced => "forced",
+        }
+    }
+}
+
 /// What an optimization did, for counters and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
@@ -120,6 +158,8 @@ pub struct CompiledCode {
     pub positions: Vec<SourcePosition>,
     /// LWPVAL sites.
     pub sites: Vec<ValueSite>,
+    /// Guards whose failure leaves the code, by number.
+    pub guards: Vec<Guard>,
     /// Optimizations that fired or refused.
     pub applied: Vec<Applied>,
     /// CLIF before and after optimization, and disassembly, when asked for.
@@ -145,7 +185,8 @@ pub enum Adapter {
     Enter,
     /// Tail convention, the signature's: puts the arguments into slots on its frame, calls `Builtin::CallSlow`, returns the results.
     CallSlow,
-    /// Tail convention, one address in (ignored), the signature's results out: calls `Builtin::Resume` and returns the results.
+    /// Tail convention, one address in (ignored), the signature's results out: calls `Builtin::Resume` and returns the results. Polls and side
+    /// exits leave to it.
     Resume,
 }
 

@@ -130,6 +130,7 @@ impl Store {
             stack_low: stack.low(),
             stack_high: stack.high(),
             host_limit: 0,
+            guard_countdown: 0,
         };
         let mut state = Box::new(StoreState {
             context,

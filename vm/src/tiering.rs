@@ -11,6 +11,7 @@ use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
 use crate::engine::{FeedbackPolicy, Shared, TierPolicy};
+use crate::exits::{self, Exits};
 use crate::layout::{FunctionPlace, KIND_HOST, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Job;
@@ -153,6 +154,7 @@ pub struct ModuleCode {
     /// Serializes compiles on running threads.
     compiling: Mutex<()>,
     counted: Mutex<HashMap<u32, Counted>>,
+    pub(crate) exits: Exits,
 }
 
 impl ModuleCode {
@@ -185,6 +187,7 @@ impl ModuleCode {
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),
+            exits: Exits::default(),
             module,
             shared,
         })
@@ -376,11 +379,13 @@ impl ModuleCode {
             (Some(given), Tier::Optimizing) => given.plan(self.module.hash, function).map(Arc::new),
             (None, Tier::Optimizing) => automatic.then(|| self.plan(function)).flatten(),
         };
+        let plan = plan.and_then(|plan| self.exits.amend(plan));
         let request = CompileRequest {
             module: self.module.clone(),
             function,
             entrance,
             tier,
+            fail_guards: self.shared.config.stress.fail_guards,
             version: self.next_version.fetch_add(1, Ordering::Relaxed),
             plan,
             sites: tier == Tier::Baseline && automatic,
@@ -426,6 +431,7 @@ impl ModuleCode {
             applied: code.applied.clone(),
             placed,
         });
+        self.exits.add(request.version, function, &code.guards);
         let own = self.module.defined(function).expect("only defined functions are compiled");
         if request.countdowns {
             let after = self.hot_after(own, request.tier);
@@ -449,6 +455,61 @@ impl ModuleCode {
             }
         }
         Ok(())
+    }
+
+    /// Takes a function's tier 2 code out of use and asks for other in its place; running code leaves at its next poll.
+    pub(crate) fn replace_optimized(self: &Arc<Self>, function: u32) {
+        let own = self.module.defined(function).expect("only defined functions are compiled");
+        let mut published = self.published();
+        let newest = |entrance, tier| published.versions.iter().rfind(|version| (version.function, version.entrance, version.tier) == (function, entrance, tier));
+        let mut entrances: Vec<Entrance> = (published.versions.iter())
+            .filter(|version| version.function == function && version.tier == Tier::Optimizing)
+            .map(|version| version.entrance)
+            .collect();
+        entrances.sort_unstable();
+        entrances.dedup();
+        for &entrance in &entrances {
+            let before = newest(entrance, Tier::Baseline).map(|version| version.placed.address());
+            match (entrance, before) {
+                (Entrance::Body, Some(address)) => {
+                    self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
+                    self.set_entry(&published, function, address);
+                }
+                // It goes on being called until the other is there.
+                (Entrance::Body, None) => {}
+                (Entrance::Loop(offset), before) => {
+                    let mut loops = self.loops.write().unwrap_or_else(|error| error.into_inner());
+                    match before {
+                        Some(address) => loops.insert((function, offset), LoopCode { address, tier: Tier::Baseline }),
+                        None => loops.remove(&(function, offset)),
+                    };
+                }
+            }
+        }
+        self.ask_to_leave(&published, function);
+        for &entrance in &entrances {
+            published.requested.insert((function, entrance, Tier::Optimizing, false));
+        }
+        drop(published);
+        for entrance in entrances {
+            self.shared.queue.push(Job { code: self.clone(), function, entrance, tier: Tier::Optimizing });
+        }
+    }
+
+    /// Makes the interpreter look for compiled code at the function's next loop header, if any of these loops has some.
+    pub(crate) fn enter_loops_soon(&self, function: u32, loops: impl Iterator<Item = u32>) {
+        let known = self.loops.read().unwrap_or_else(|error| error.into_inner());
+        if let Some(own) = self.module.defined(function)
+            && loops.into_iter().any(|offset| known.contains_key(&(function, offset)))
+        {
+            self.reloads[own].store(1, Ordering::Relaxed);
+            self.counters[own].store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// The engine's insides.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Events after which code of a tier that counts is hot; the interpreter's are set at the start.
@@ -762,6 +823,10 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _
             return Ok(0);
         }
         code.switches.fetch_add(1, Ordering::Relaxed);
+        if exits::holds_callees(context) {
+            // An entrance at the callee's loop would return the callee's results.
+            return exits::go_on(context);
+        }
         if !stress.leave_to_interpreter {
             // A pinned tier has code for loops only where something made it leave one.
             code.compile_if_pinned(function, Entrance::Loop(offset));
@@ -771,15 +836,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _
         {
             return Ok(version.address);
         }
-        if runtime::leaves_its_activation(context) {
-            runtime::leave_activation(context);
-            return Ok(0);
-        }
-        let results = code.module.function_type(function).results().to_vec();
-        let ty = wasmparser::FuncType::new([wasmparser::ValType::I64], results);
-        code.shared
-            .adapter(Adapter::Resume, signature::id(&ty))
-            .map_err(|error| Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() }))
+        exits::go_on(context)
     }
 }
 

@@ -86,7 +86,8 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
             .map(Arc::new),
         sites: baseline,
         countdowns: baseline,
-        listing: true,
+        fail_guards: 0,
+            listing: true,
     };
     let code = match compiler.compile(&request) {
         Ok(code) => code,

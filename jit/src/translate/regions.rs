@@ -30,6 +30,8 @@ pub(crate) enum Region {
     Lengths,
     /// Our own frame.
     Frame,
+    /// The countdown to the next guard that a test makes fail.
+    Guards,
     /// Contents of a memory.
     Memory(u32),
     /// Entries of a table.
@@ -57,6 +59,7 @@ impl Region {
             Region::Code => (6, 0, "code"),
             Region::Lengths => (7, 0, "lengths"),
             Region::Frame => (9, 0, "frame"),
+            Region::Guards => (10, 0, "guards"),
             Region::Memory(index) => (16, own(index, module.imported_memories), "memory"),
             Region::Table(index) => (17, own(index, module.imported_tables), "table"),
             Region::Global(index) => (18, own(index, module.imported_globals), "global"),

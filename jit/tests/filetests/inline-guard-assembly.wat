@@ -104,15 +104,15 @@
 ;;>    13d  mov rax, r15
 ;;>    140  mov rax, [rax+8]
 ;;>    144  mov rax, [rax+28h]
-;;>    148  mov ecx, ecx
-;;>    14a  mov [rax+10h], rcx
-;;>    14e  mov ecx, edi
-;;>    150  mov [rax+18h], rcx
-;;>    154  mov ecx, ebx
-;;>    156  mov [rax+20h], rcx
-;;>    15a  mov rcx, 4C00000001h
-;;>    164  mov [rax], rcx
-;;>    167  mov qword [rax+8], 7
+;;>    148  mov rdx, 4C00000001h
+;;>    152  mov [rax], rdx
+;;>    155  mov qword [rax+8], 7
+;;>    15d  mov ecx, ecx
+;;>    15f  mov [rax+10h], rcx
+;;>    163  mov ecx, edi
+;;>    165  mov [rax+18h], rcx
+;;>    169  mov ecx, ebx
+;;>    16b  mov [rax+20h], rcx
 ;;>    16f  mov esi, [rax]
 ;;>    171  mov edx, [rax+4]
 ;;>    174  mov ecx, [rax+8]

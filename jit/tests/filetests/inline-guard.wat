@@ -60,7 +60,7 @@
 ;;> @0003                               v69 = stack_addr.i64 ss0
 ;;> @0001                               jump block4(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
-;;>                                 block4(v20: i32, v22: i32):
+;;>                                 block4(v22: i32, v24: i32):
 ;;> @0001                               v13 = get_pinned_reg.i64
 ;;> @0001                               v14 = load.i32 notrap aligned region0 v13+164
 ;;> @0001                               brif v14, block5, block6
@@ -69,16 +69,16 @@
 ;;> @0001                               v15 = get_pinned_reg.i64
 ;;> @0001                               v16 = load.i64 notrap aligned readonly region1 v15+8
 ;;> @0001                               v17 = load.i64 notrap aligned readonly region1 v16+40
-;;> @0001                               v19 = uextend.i64 v0
-;;> @0001                               store notrap aligned region2 v19, v17+16
-;;> @0001                               v21 = uextend.i64 v20
-;;> @0001                               store notrap aligned region2 v21, v17+24
+;;> @0001                               v18 = iconst.i64 0x004c_0000_0001
+;;> @0001                               store notrap aligned region2 v18, v17  ; v18 = 0x004c_0000_0001
+;;> @0001                               v19 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v19, v17+8  ; v19 = 7
+;;> @0001                               v21 = uextend.i64 v0
+;;> @0001                               store notrap aligned region2 v21, v17+16
 ;;> @0001                               v23 = uextend.i64 v22
-;;> @0001                               store notrap aligned region2 v23, v17+32
-;;> @0001                               v24 = iconst.i64 0x004c_0000_0001
-;;> @0001                               store notrap aligned region2 v24, v17  ; v24 = 0x004c_0000_0001
-;;> @0001                               v25 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v25, v17+8  ; v25 = 7
+;;> @0001                               store notrap aligned region2 v23, v17+24
+;;> @0001                               v25 = uextend.i64 v24
+;;> @0001                               store notrap aligned region2 v25, v17+32
 ;;> @0001                               v26 = load.i32 notrap aligned region2 v17
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v17+4
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v17+8
@@ -108,7 +108,7 @@
 ;;> @0003                               brif v93, block8, block10
 ;;>
 ;;>                                 block10:
-;;> @0004                               v51 = iadd.i32 v20, v94  ; v94 = 1
+;;> @0004                               v51 = iadd.i32 v22, v94  ; v94 = 1
 ;;> @0005                               jump block7(v51)
 ;;>
 ;;>                                 block8 cold:
@@ -139,21 +139,21 @@
 ;;> @0003                               store.i64 notrap aligned region5 v1, v69
 ;;> @0003                               v70 = load.i64 notrap aligned region6 v65
 ;;> @0003                               set_pinned_reg.i64 v66
-;;> @0003                               v71 = call_indirect sig2, v70(v20)
+;;> @0003                               v71 = call_indirect sig2, v70(v22)
 ;;> @0003                               v72 = load.i64 notrap aligned region5 v69
 ;;> @0003                               set_pinned_reg v72
 ;;> @0003                               jump block16(v71)
 ;;>
 ;;>                                 block15 cold:
 ;;> @0003                               v73 = load.i64 notrap aligned region6 v65
-;;> @0003                               v74 = call_indirect sig2, v73(v20)
+;;> @0003                               v74 = call_indirect sig2, v73(v22)
 ;;> @0003                               jump block16(v74)
 ;;>
 ;;>                                 block16(v68: i32) cold:
 ;;> @0003                               jump block7(v68)
 ;;>
 ;;>                                 block7(v37: i32):
-;;> @0006                               v79 = iadd.i32 v22, v94  ; v94 = 1
+;;> @0006                               v79 = iadd.i32 v24, v94  ; v94 = 1
 ;;> @0007                               v83 = icmp ult v79, v0
 ;;> @0008                               brif v83, block4(v37, v79), block17
 ;;>

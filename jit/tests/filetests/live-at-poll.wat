@@ -29,10 +29,10 @@
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v3 = iconst.i32 0
-;;>                                     v12 -> v3
+;;>                                     v14 -> v3
 ;;> @0001                               jump block2(v0)
 ;;>
-;;>                                 block2(v10: i32):
+;;>                                 block2(v12: i32):
 ;;> @0001                               v5 = get_pinned_reg.i64
 ;;> @0001                               v6 = load.i32 notrap aligned region0 v5+96
 ;;> @0001                               brif v6, block3, block4
@@ -41,16 +41,16 @@
 ;;> @0001                               v7 = get_pinned_reg.i64
 ;;> @0001                               v8 = load.i64 notrap aligned readonly region1 v7+8
 ;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8+40
-;;> @0001                               v11 = uextend.i64 v10
-;;> @0001                               store notrap aligned region2 v11, v9+16
-;;> @0001                               v13 = uextend.i64 v12  ; v12 = 0
-;;> @0001                               store notrap aligned region2 v13, v9+32
-;;> @0001                               v14 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v14, v9+48
-;;> @0001                               v15 = iconst.i64 0x001e_0000_0000
-;;> @0001                               store notrap aligned region2 v15, v9  ; v15 = 0x001e_0000_0000
-;;> @0001                               v16 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v16, v9+8  ; v16 = 7
+;;> @0001                               v10 = iconst.i64 0x001e_0000_0000
+;;> @0001                               store notrap aligned region2 v10, v9  ; v10 = 0x001e_0000_0000
+;;> @0001                               v11 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v11, v9+8  ; v11 = 7
+;;> @0001                               v13 = uextend.i64 v12
+;;> @0001                               store notrap aligned region2 v13, v9+16
+;;> @0001                               v15 = uextend.i64 v14  ; v14 = 0
+;;> @0001                               store notrap aligned region2 v15, v9+32
+;;> @0001                               v16 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v16, v9+48
 ;;> @0001                               v17 = load.i32 notrap aligned region2 v9
 ;;> @0001                               v18 = load.i32 notrap aligned region2 v9+4
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v9+8
@@ -65,10 +65,10 @@
 ;;>
 ;;>                                 block4:
 ;;> @0001                               v27 = iconst.i32 1
-;;> @0002                               v28 = isub.i32 v10, v27  ; v27 = 1
+;;> @0002                               v28 = isub.i32 v12, v27  ; v27 = 1
 ;;> @0003                               brif v28, block2(v28), block5
 ;;>
 ;;>                                 block5:
-;;> @0005                               v29 = iadd.i32 v1, v12  ; v12 = 0
+;;> @0005                               v29 = iadd.i32 v1, v14  ; v14 = 0
 ;;> @0006                               return v29
 ;;> }

@@ -56,17 +56,17 @@
 ;;> @0002                               v12 = get_pinned_reg.i64
 ;;> @0002                               v13 = load.i64 notrap aligned readonly region2 v12+8
 ;;> @0002                               v14 = load.i64 notrap aligned readonly region2 v13+40
-;;> @0002                               v16 = uextend.i64 v71
-;;> @0002                               store notrap aligned region0 v16, v14+16
-;;> @0002                               v18 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v18, v14+24
+;;> @0002                               v15 = iconst.i64 0x0024_0000_0000
+;;> @0002                               store notrap aligned region0 v15, v14  ; v15 = 0x0024_0000_0000
+;;> @0002                               v16 = iconst.i64 7
+;;> @0002                               store notrap aligned region0 v16, v14+8  ; v16 = 7
+;;> @0002                               v18 = uextend.i64 v71
+;;> @0002                               store notrap aligned region0 v18, v14+16
+;;> @0002                               v20 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v20, v14+24
 ;;>                                     v73 = iadd.i32 v34, v62
-;;> @0002                               v20 = uextend.i64 v73
-;;> @0002                               store notrap aligned region0 v20, v14+40
-;;> @0002                               v21 = iconst.i64 0x0024_0000_0000
-;;> @0002                               store notrap aligned region0 v21, v14  ; v21 = 0x0024_0000_0000
-;;> @0002                               v22 = iconst.i64 7
-;;> @0002                               store notrap aligned region0 v22, v14+8  ; v22 = 7
+;;> @0002                               v22 = uextend.i64 v73
+;;> @0002                               store notrap aligned region0 v22, v14+40
 ;;> @0002                               v23 = load.i32 notrap aligned region0 v14
 ;;> @0002                               v24 = load.i32 notrap aligned region0 v14+4
 ;;> @0002                               v25 = load.i32 notrap aligned region0 v14+8
@@ -91,7 +91,7 @@
 ;;> @0003                               v60 = iconst.i32 1
 ;;> @0003                               jump block8(v64)
 ;;>
-;;>                                 block8(v45: i32):
+;;>                                 block8(v47: i32):
 ;;> @0003                               v36 = get_pinned_reg.i64
 ;;> @0003                               v37 = load.i32 notrap aligned region1 v36+96
 ;;> @0003                               brif v37, block9, block10
@@ -100,18 +100,18 @@
 ;;> @0003                               v38 = get_pinned_reg.i64
 ;;> @0003                               v39 = load.i64 notrap aligned readonly region2 v38+8
 ;;> @0003                               v40 = load.i64 notrap aligned readonly region2 v39+40
-;;> @0003                               v42 = uextend.i64 v62
-;;> @0003                               store notrap aligned region0 v42, v40+16
-;;>                                     v74 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v74, v40+24
-;;> @0003                               v46 = uextend.i64 v45
-;;> @0003                               store notrap aligned region0 v46, v40+32
-;;> @0003                               v47 = uextend.i64 v34
-;;> @0003                               store notrap aligned region0 v47, v40+48
-;;> @0003                               v48 = iconst.i64 0x002c_0000_0000
-;;> @0003                               store notrap aligned region0 v48, v40  ; v48 = 0x002c_0000_0000
-;;>                                     v75 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v75, v40+8  ; v75 = 7
+;;> @0003                               v41 = iconst.i64 0x002c_0000_0000
+;;> @0003                               store notrap aligned region0 v41, v40  ; v41 = 0x002c_0000_0000
+;;>                                     v74 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v74, v40+8  ; v74 = 7
+;;> @0003                               v44 = uextend.i64 v62
+;;> @0003                               store notrap aligned region0 v44, v40+16
+;;>                                     v75 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v75, v40+24
+;;> @0003                               v48 = uextend.i64 v47
+;;> @0003                               store notrap aligned region0 v48, v40+32
+;;> @0003                               v49 = uextend.i64 v34
+;;> @0003                               store notrap aligned region0 v49, v40+48
 ;;> @0003                               v50 = load.i32 notrap aligned region0 v40
 ;;> @0003                               v51 = load.i32 notrap aligned region0 v40+4
 ;;> @0003                               v52 = load.i32 notrap aligned region0 v40+8
@@ -126,7 +126,7 @@
 ;;>
 ;;>                                 block10:
 ;;>                                     v68 = iconst.i32 1
-;;>                                     v69 = isub.i32 v45, v68  ; v68 = 1
+;;>                                     v69 = isub.i32 v47, v68  ; v68 = 1
 ;;> @0005                               brif v69, block8(v69), block11
 ;;>
 ;;>                                 block11:

@@ -52,7 +52,7 @@
 ;;> @0002                               v36 = iconst.i32 1
 ;;> @0001                               jump block4(v0, v43)  ; v43 = 0
 ;;>
-;;>                                 block4(v19: i32, v21: i32):
+;;>                                 block4(v21: i32, v23: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
 ;;> @0001                               v15 = load.i32 notrap aligned region0 v14+96
 ;;> @0001                               brif v15, block5, block6
@@ -61,14 +61,14 @@
 ;;> @0001                               v16 = get_pinned_reg.i64
 ;;> @0001                               v17 = load.i64 notrap aligned readonly region1 v16+8
 ;;> @0001                               v18 = load.i64 notrap aligned readonly region1 v17+40
-;;> @0001                               v20 = uextend.i64 v19
-;;> @0001                               store notrap aligned region2 v20, v18+16
+;;> @0001                               v19 = iconst.i64 0x001b_0000_0000
+;;> @0001                               store notrap aligned region2 v19, v18  ; v19 = 0x001b_0000_0000
+;;> @0001                               v20 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v20, v18+8  ; v20 = 7
 ;;> @0001                               v22 = uextend.i64 v21
-;;> @0001                               store notrap aligned region2 v22, v18+24
-;;> @0001                               v23 = iconst.i64 0x001b_0000_0000
-;;> @0001                               store notrap aligned region2 v23, v18  ; v23 = 0x001b_0000_0000
-;;> @0001                               v24 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v24, v18+8  ; v24 = 7
+;;> @0001                               store notrap aligned region2 v22, v18+16
+;;> @0001                               v24 = uextend.i64 v23
+;;> @0001                               store notrap aligned region2 v24, v18+24
 ;;> @0001                               v25 = load.i32 notrap aligned region2 v18
 ;;> @0001                               v26 = load.i32 notrap aligned region2 v18+4
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v18+8
@@ -83,8 +83,8 @@
 ;;>
 ;;>                                 block6:
 ;;>                                     v44 = iconst.i32 1
-;;>                                     v45 = isub.i32 v19, v44  ; v44 = 1
-;;> @0002                               v35 = iadd.i32 v21, v19
+;;>                                     v45 = isub.i32 v21, v44  ; v44 = 1
+;;> @0002                               v35 = iadd.i32 v23, v21
 ;;> @0004                               brif v45, block4(v45, v35), block7
 ;;>
 ;;>                                 block7:

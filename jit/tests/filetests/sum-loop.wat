@@ -43,15 +43,15 @@
 ;;>     36  mov rcx, r15
 ;;>     39  mov rcx, [rcx+8]
 ;;>     3d  mov rcx, [rcx+28h]
-;;>     41  mov edx, edi
-;;>     43  mov [rcx+10h], rdx
-;;>     47  mov edx, esi
-;;>     49  mov [rcx+18h], rdx
-;;>     4d  mov eax, eax
-;;>     4f  mov [rcx+20h], rax
-;;>     53  mov rax, 2100000000h
-;;>     5d  mov [rcx], rax
-;;>     60  mov qword [rcx+8], 7
+;;>     41  mov rdx, 2100000000h
+;;>     4b  mov [rcx], rdx
+;;>     4e  mov qword [rcx+8], 7
+;;>     56  mov edx, edi
+;;>     58  mov [rcx+10h], rdx
+;;>     5c  mov edx, esi
+;;>     5e  mov [rcx+18h], rdx
+;;>     62  mov eax, eax
+;;>     64  mov [rcx+20h], rax
 ;;>     68  mov esi, [rcx]
 ;;>     6a  mov edx, [rcx+4]
 ;;>     6d  mov ecx, [rcx+8]

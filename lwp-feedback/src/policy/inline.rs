@@ -32,6 +32,13 @@ pub struct InlineDecision {
     pub needed_share: f64,
     /// Samples that were needed.
     pub needed_samples: u64,
+    /// Whether code is left for the interpreter where none of the targets is called, instead of calling what is: then what follows can rely on
+    /// the targets.
+    #[serde(default)]
+    pub exit: bool,
+    /// With `exit`: whether the test stays at the call even where the loop around it cannot change the callee.
+    #[serde(default)]
+    pub in_place: bool,
 }
 
 /// One callee to inline.
@@ -61,7 +68,12 @@ impl fmt::Display for InlineDecision {
                 target.body_bytes
             )?;
         }
-        write!(f, "; together {:.1} %, needed {:.1} % of at least {}", self.share * 100.0, self.needed_share * 100.0, self.needed_samples)
+        write!(f, "; together {:.1} %, needed {:.1} % of at least {}", self.share * 100.0, self.needed_share * 100.0, self.needed_samples)?;
+        f.write_str(match (self.exit, self.in_place) {
+            (false, _) => "",
+            (true, false) => "; leaves where it fails",
+            (true, true) => "; leaves where it fails, tested at the call",
+        })
     }
 }
 
@@ -138,5 +150,7 @@ fn decide_site(
         share,
         needed_share: budgets.min_share,
         needed_samples: budgets.min_samples,
+        exit: share >= budgets.min_exit_share,
+        in_place: false,
     })
 }

@@ -37,6 +37,9 @@ pub struct Budgets {
     pub min_target_share: f64,
     /// Targets inlined at one site, 1 to [`MAX_TARGETS`].
     pub max_targets: usize,
+    /// Share from which on code leaves for the interpreter where another callee comes. An exit costs about as much as 500 guards: a guess that it must
+    /// be rarer than one in 200.
+    pub min_exit_share: f64,
     /// Largest callee, bytes of its body in the module.
     pub max_callee_bytes: u32,
     /// Bytes of callees that one function may take in.
@@ -46,7 +49,7 @@ pub struct Budgets {
 impl Default for Budgets {
     fn default() -> Self {
         // max_targets 1: two targets taken at random mispredict their guards as often as the indirect call mispredicts.
-        Self { min_samples: 64, min_share: 0.8, min_target_share: 0.1, max_targets: 1, max_callee_bytes: 200, max_inlined_bytes: 2000 }
+        Self { min_samples: 64, min_share: 0.8, min_target_share: 0.1, max_targets: 1, min_exit_share: 0.995, max_callee_bytes: 200, max_inlined_bytes: 2000 }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Enters: bytes (.wasm, or .wat through the `wat` crate). Leaves: [`Module`], immutable and shared. Everything is validated here, once,
 //! in parallel; later stages may rely on it. Code, profile and plans hang off the module elsewhere (`crate::tiering`).
 
+mod constant_tables;
 mod error;
 mod features;
 mod names;
@@ -194,6 +195,7 @@ pub struct Module {
     /// Functions that a `ref.func`, an element segment or an export names.
     pub escaping: Vec<bool>,
     pub(crate) offsets: crate::layout::VmOffsets,
+    constant_tables: constant_tables::ConstantTables,
 }
 
 impl Module {

@@ -128,6 +128,7 @@ fn read_and_validate(bytes: &[u8], parallel: bool) -> Result<Module, Failure> {
         names: Vec::new(),
         escaping: Vec::new(),
         offsets: VmOffsets::new(VmCounts::default()),
+        constant_tables: Default::default(),
     };
     let mut names = Names::default();
     let mut bodies: Vec<Body<'_>> = Vec::new();
