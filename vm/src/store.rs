@@ -130,7 +130,7 @@ impl Store {
             stack_low: stack.low(),
             stack_high: stack.high(),
             host_limit: 0,
-            guard_countdown: 0,
+            guard_countdown: engine.config().stress.fail_guards.saturating_sub(1),
         };
         let mut state = Box::new(StoreState {
             context,
