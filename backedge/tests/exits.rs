@@ -293,10 +293,10 @@ fn a_guard_that_fails_too_often_takes_its_decision_back() {
         exits.push(guest.exits());
     }
     // First the test goes back to the call, then the generic call is back; after that nothing is left any more.
-    assert_eq!(guest.loaded.code.withdrawn().iter().map(|&(function, _, kind)| (function, kind)).collect::<Vec<_>>(), [
-        (2, GuardKind::HoistedCallee),
-        (2, GuardKind::Callee)
-    ]);
+    assert_eq!(
+        guest.loaded.code.withdrawn().iter().map(|&(function, _, kind)| (function, kind)).collect::<Vec<_>>(),
+        [(2, GuardKind::HoistedCallee), (2, GuardKind::Callee)]
+    );
     // 64 of each guard, in the function itself and in what is entered at its loop.
     assert!(exits[200] <= 4 * 64, "{} exits", exits[200]);
     assert_eq!(exits[200], exits[999], "nothing flaps");

@@ -171,12 +171,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Scans a body.
-pub(crate) fn scan(
-    params: &[ValType],
-    body: &FunctionBody<'_>,
-    memories: usize,
-    wanted: &Wanted<'_>,
-) -> Result<Scan, BinaryReaderError> {
+pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize, wanted: &Wanted<'_>) -> Result<Scan, BinaryReaderError> {
     let around = wanted.around;
     let mut result = Scan { locals: params.to_vec(), memories: vec![false; memories], ..Scan::default() };
     for entry in body.get_locals_reader()? {

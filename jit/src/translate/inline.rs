@@ -52,7 +52,9 @@ pub(super) fn expected(input: &Input<'_>, offset: u32, direct: Option<u32>) -> E
         (Some(callee), _) if input.inline_static && inlined_without_feedback(input.module, callee) => Expected::Vanishes,
         (Some(_), _) | (None, None) => Expected::Stays,
         // Of what is inlined something may call: only leaves vanish.
-        (None, Some(plan)) if plan.exit && plan.callees.iter().all(|&callee| inlinable(input.module, callee).is_ok_and(|shape| !shape.calls)) => {
+        (None, Some(plan))
+            if plan.exit && plan.callees.iter().all(|&callee| inlinable(input.module, callee).is_ok_and(|shape| !shape.calls)) =>
+        {
             Expected::Vanishes
         }
         (None, Some(_)) => Expected::OutOfLine,
@@ -69,7 +71,10 @@ impl Translator<'_, '_> {
         let function = self.frame().function;
         let name = if inlined_without_feedback(self.module, callee) {
             STATIC
-        } else if callee == function && self.body_bytes(callee) <= MOST_BYTES_RECURSIVE && inlinable(self.module, callee).is_ok_and(|shape| !shape.loops) {
+        } else if callee == function
+            && self.body_bytes(callee) <= MOST_BYTES_RECURSIVE
+            && inlinable(self.module, callee).is_ok_and(|shape| !shape.loops)
+        {
             RECURSIVE
         } else {
             return Ok(false);
@@ -198,7 +203,10 @@ impl Translator<'_, '_> {
     fn drop_load(&mut self, value: Value) {
         let Some(block) = self.b.current_block() else { return };
         let last = self.b.func.layout.last_inst(block);
-        if last.is_some() && last == self.b.func.dfg.value_def(value).inst() && self.b.func.dfg.insts[last.expect("just seen")].opcode() == Opcode::Load {
+        if last.is_some()
+            && last == self.b.func.dfg.value_def(value).inst()
+            && self.b.func.dfg.insts[last.expect("just seen")].opcode() == Opcode::Load
+        {
             self.b.func.layout.remove_inst(last.expect("just seen"));
         }
     }
@@ -224,7 +232,8 @@ impl Translator<'_, '_> {
     /// The indices of a callee in a table that nothing writes, if they are few enough to be compared with.
     fn known_entries(&self, table: u32, callee: u32) -> Option<Vec<u32>> {
         let entries = self.module.constant_table(table)?;
-        let found: Vec<u32> = (0..entries.len() as u32).filter(|&index| entries[index as usize] == Some(callee)).take(MOST_ENTRIES + 1).collect();
+        let found: Vec<u32> =
+            (0..entries.len() as u32).filter(|&index| entries[index as usize] == Some(callee)).take(MOST_ENTRIES + 1).collect();
         (!found.is_empty() && found.len() <= MOST_ENTRIES).then_some(found)
     }
 

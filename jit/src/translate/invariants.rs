@@ -19,8 +19,8 @@ use vm::module::Module;
 
 use super::exits::Exit;
 use super::inline::{GUARDED, expected};
-use crate::scan::Expected;
 use super::{Result, Translator};
+use crate::scan::Expected;
 
 /// Name of such a test in reports.
 pub(super) const HOISTED: &str = "guard-before-loop";
@@ -106,7 +106,10 @@ impl Translator<'_, '_> {
         let range = body.range();
         let in_body = |offset: &u32| range.contains(&u64::from(*offset));
         let wanted = |offset: &u32| self.input.plan.calls.get(offset).is_some_and(|plan| plan.exit && !plan.in_place);
-        if !self.trusting || self.input.tier != Tier::Optimizing || !self.input.plan.calls.keys().any(|offset| in_body(offset) && wanted(offset)) {
+        if !self.trusting
+            || self.input.tier != Tier::Optimizing
+            || !self.input.plan.calls.keys().any(|offset| in_body(offset) && wanted(offset))
+        {
             return Rc::new(found);
         }
         /// An open control operator: the loop's offset, what stood in it, its calls.
