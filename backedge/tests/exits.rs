@@ -67,10 +67,8 @@ fn plans(wat: &str, of: &[(u32, &[(u32, usize, &[u32])])]) -> Option<Arc<PlanFil
                     targets: callees.iter().map(|&callee| InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 }).collect(),
                     samples: 100,
                     share: 1.0,
-                    needed_share: 0.8,
-                    needed_samples: 64,
-                    exit: true,
-                    in_place: false,
+                    side_exit: true,
+                    ..InlineDecision::default()
                 })
             })
             .collect(),

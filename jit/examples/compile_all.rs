@@ -31,6 +31,7 @@ fn main() -> Result<()> {
         sites: true,
         countdowns: true,
         fail_guards: 0,
+        probe_base: 0,
         listing,
     };
     if let Some(function) = rest.first() {

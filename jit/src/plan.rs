@@ -52,7 +52,7 @@ impl FunctionPlan {
             match decision {
                 Decision::Inline(it) => {
                     let callees = it.targets.iter().map(|target| target.callee).collect();
-                    taken.calls.insert(it.offset, InlineTargets { callees, exit: it.exit, in_place: it.in_place });
+                    taken.calls.insert(it.offset, InlineTargets { callees, exit: it.side_exit, in_place: it.in_place });
                 }
                 Decision::Specialize(it) => taken.specialize.push((it.parameter, it.value)),
                 Decision::BranchToSelect(it) => _ = taken.branch_to_select.insert(it.offset),

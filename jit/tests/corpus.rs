@@ -39,6 +39,7 @@ fn compile_all(compiler: &CraneliftCompiler, module: Module, name: &str) -> (usi
                     sites: true,
                     countdowns: true,
                     fail_guards: 0,
+                    probe_base: 0,
                     listing: false,
                 };
                 match compiler.compile(&request) {

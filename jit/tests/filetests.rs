@@ -106,10 +106,8 @@ fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
             targets: vec![target],
             samples: 100,
             share: 1.0,
-            needed_share: 0.8,
-            needed_samples: 64,
-            exit: directives.exits,
-            in_place: false,
+            side_exit: directives.exits,
+            ..InlineDecision::default()
         }));
     }
     for json in &directives.decisions {
@@ -139,6 +137,7 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
         sites: directives.sites,
         countdowns: directives.countdowns,
         fail_guards: 0,
+        probe_base: 0,
         listing: true,
     };
     let code = compiler.compile(&request)?;

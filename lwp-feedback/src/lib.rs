@@ -39,6 +39,10 @@ pub mod trap;
 
 pub mod class;
 
+pub mod predictor;
+
+pub mod calibrate;
+
 pub mod ring;
 
 pub mod codemap;
@@ -50,6 +54,8 @@ pub mod monitor;
 pub mod policy;
 
 pub mod recordfile;
+
+pub mod profilefile;
 
 pub mod bench;
 

@@ -74,4 +74,10 @@ builtins! {
     /// (imm16 in the low half: site class, data1: site number, data2: value): EventCounter1 went negative at an LWPVAL site.
     /// The thunk of this one keeps every register (PreserveAll) and finds the site's address in its return address.
     ValueSample(I32, I32, I64);
+    /// (function, loop offset or one of `burst::AT_ENTRY`, `burst::AT_RETURN`, version): instrumented code found the burst's buffer full, or returns. At a loop: 1
+    /// asks to leave as at a poll. At the entry: code to call in its stead, or 0.
+    Burst(I32, I32, I32) -> I64;
+    /// (address of the first byte, address of the last byte, probe): times a load of both and appends that to the burst buffer. Keeps every register
+    /// (PreserveAll), runs on the wasm stack.
+    TimedLoad(I64, I64, I32);
 }

@@ -4,6 +4,7 @@
 //! leave one, so host functions run under `catch_unwind` (in `crate::runtime`).
 
 use crate::builtin::Builtin;
+use crate::burst;
 use crate::entry::{resolve_thunk, thunk, value_sample_thunk};
 use crate::exits;
 use crate::layout::VmContext;
@@ -34,6 +35,8 @@ static ENTRIES: LazyLock<Entries> = LazyLock::new(|| {
         Builtin::SideExit => side_exit_thunk as *const () as usize,
         Builtin::Hot => hot_thunk as *const () as usize,
         Builtin::ValueSample => value_sample_thunk as *const () as usize,
+        Builtin::Burst => burst_thunk as *const () as usize,
+        Builtin::TimedLoad => burst::timed_load_thunk as *const () as usize,
     }))
 });
 
@@ -63,6 +66,7 @@ thunk!(poll_thunk, poll);
 thunk!(resume_interpreter_thunk, resume_interpreter);
 thunk!(side_exit_thunk, side_exit);
 thunk!(hot_thunk, hot);
+thunk!(burst_thunk, burst);
 
 /// Raises where an operation trapped.
 ///
@@ -209,6 +213,11 @@ unsafe extern "sysv64" fn resume_interpreter(context: *mut VmContext, results: *
 unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, version: u32) {
     // SAFETY: see above.
     unsafe { tiering::hot_compiled(context, function, offset, version) }
+}
+
+unsafe extern "sysv64" fn burst(context: *mut VmContext, function: u32, offset: u32, version: u32) -> usize {
+    // SAFETY: see above.
+    unsafe { tiering::at_burst(context, function, offset, version) }
 }
 
 /// See `entry::value_sample_thunk`.

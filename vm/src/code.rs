@@ -6,19 +6,22 @@ use crate::module::Module;
 use crate::trap::TrapCode;
 use lwp_feedback::policy::Plan;
 use lwp_feedback::profile::NotInlinable;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Which pipeline compiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Tier {
     /// Tier 1: quick, with LWP sites and countdowns.
     Baseline,
     /// Tier 2: optimized, to a plan.
     Optimizing,
+    /// Compiled as tier 1, with probes that write a burst ([`crate::burst`]).
+    Instrumented,
 }
 
 /// Which entrance of a function is compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Entrance {
     /// The function itself: its signature, tail convention.
     Body,
@@ -48,12 +51,31 @@ pub struct CompileRequest {
     pub countdowns: bool,
     /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
     pub fail_guards: u32,
+    /// Instrumented only: number of the first probe. Probes count from there, at most one per byte of the body and one more.
+    pub probe_base: u32,
     /// Also fill [`CompiledCode::listing`].
     pub listing: bool,
 }
 
+impl CompileRequest {
+    /// A request without plan, sites, countdowns and listing.
+    pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
+        CompileRequest { module, function, entrance, tier, version, plan: None, sites: false, countdowns: false, fail_guards: 0, listing: false, probe_base: 0 }
+    }
+
+    /// Whether another process can start with what comes of it: a function's body in the form that stays, not one made to be measured.
+    pub fn lasting(&self) -> bool {
+        let usual = match self.tier {
+            Tier::Baseline => self.sites && self.countdowns,
+            Tier::Instrumented => false,
+            Tier::Optimizing => !self.countdowns,
+        };
+        usual && self.entrance == Entrance::Body && !self.listing
+    }
+}
+
 /// One wasm position of compiled code; several where functions are inlined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SourcePosition {
     /// Index in [`CompiledCode::positions`] of the call site this body was inlined at, if it was.
     pub inlined_at: Option<u32>,
@@ -64,14 +86,14 @@ pub struct SourcePosition {
 }
 
 /// What a relocation names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RelocTarget {
     /// The code itself, at an offset (self-recursion, constants).
     Own(u32),
 }
 
 /// A 32-bit pc-relative relocation: `target + addend - place` is written at `offset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloc {
     /// Place in the code.
     pub offset: u32,
@@ -82,7 +104,7 @@ pub struct Reloc {
 }
 
 /// An LWPVAL site in the code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueSite {
     /// The site's class (imm16).
     pub class: u16,
@@ -93,7 +115,7 @@ pub struct ValueSite {
 }
 
 /// A guard whose failure leaves the code: its index in [`CompiledCode::guards`] is its number in records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guard {
     /// Function in whose code it stands.
     pub function: u32,
@@ -104,7 +126,7 @@ pub struct Guard {
 }
 
 /// What a [`Guard`] stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum GuardKind {
     /// The callee of an indirect call, tested before the loop in which it cannot change. Taken back, the test moves to the call.
     HoistedCallee,
@@ -128,6 +150,58 @@ impl GuardKind {
     }
 }
 
+/// A load that yields zero where it would fault ([`crate::speculative`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpeculativeLoad {
+    /// Place of the instruction in the code.
+    pub offset: u32,
+    /// Its bytes, 1 to 15.
+    pub length: u8,
+    /// What it writes, whole.
+    pub target: LoadTarget,
+}
+
+/// A register that a load writes, by the processor's number, 0 to 15.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LoadTarget {
+    /// A general register, all 64 bits.
+    General(u8),
+    /// An XMM register, all 128 bits.
+    Vector(u8),
+}
+
+/// What a probe of instrumented code watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ProbeKind {
+    /// A conditional branch: 1 where its condition holds.
+    Branch,
+    /// A `br_table`: its index.
+    Switch,
+    /// A `call_indirect`: the callee's function index.
+    IndirectCall,
+    /// The function was entered: the low half of its return address.
+    Entry,
+    /// It returns: the same.
+    Return,
+    /// A `select`: 1 where its condition holds.
+    Select,
+    /// A round of a loop begins.
+    Round,
+    /// A load: the ticks it took; the next word is its address.
+    Load,
+}
+
+/// A probe of instrumented code. Its number is the request's `probe_base` plus its place in [`CompiledCode::probes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// What it watches.
+    pub kind: ProbeKind,
+    /// Index in [`CompiledCode::positions`] of the operator.
+    pub position: u32,
+    /// Of a load: byte offset of the load whose value its address is computed from, where there is one.
+    pub feeder: Option<u32>,
+}
+
 /// What an optimization did, for counters and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
@@ -142,7 +216,7 @@ pub struct Applied {
 }
 
 /// Machine code and its tables. Offsets are from the first byte.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CompiledCode {
     /// The code, then its constants.
     pub bytes: Vec<u8>,
@@ -152,6 +226,8 @@ pub struct CompiledCode {
     pub relocs: Vec<Reloc>,
     /// Instructions that may trap, by offset.
     pub traps: Vec<(u32, TrapCode)>,
+    /// Loads that do not trap.
+    pub speculative: Vec<SpeculativeLoad>,
     /// Code offset → index in `positions`, sorted by offset; each holds from its offset to the next one's.
     pub locations: Vec<(u32, u32)>,
     /// Wasm positions.
@@ -161,8 +237,13 @@ pub struct CompiledCode {
     /// Guards whose failure leaves the code, by number.
     pub guards: Vec<Guard>,
     /// Optimizations that fired or refused.
+    /// Probes of instrumented code.
+    pub probes: Vec<Probe>,
+    /// Optimizations that fired or refused. Not kept with kept code.
+    #[serde(skip)]
     pub applied: Vec<Applied>,
     /// CLIF before and after optimization, and disassembly, when asked for.
+    #[serde(skip)]
     pub listing: Option<Listing>,
 }
 
@@ -236,4 +317,14 @@ pub trait Compiler: Send + Sync {
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError>;
     /// Whether a defined function can be inlined, whatever the profile says.
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable>;
+    /// The largest version number of a module's code kept from an earlier process, if there is any. New versions take larger ones.
+    fn last_kept(&self, _module: &Module) -> Option<u32> {
+        None
+    }
+    /// A function's body kept from an earlier process, and the request that made it.
+    fn kept(&self, _module: &Arc<Module>, _function: u32) -> Option<(CompileRequest, CompiledCode)> {
+        None
+    }
+    /// A version proved no good: it is not to be kept.
+    fn taken_back(&self, _module: &Module, _function: u32, _version: u32) {}
 }

@@ -5,6 +5,7 @@
 
 use crate::arena::CodeBlock;
 use crate::builtins;
+use crate::burst::{Budget, BurstStats, Probes};
 use crate::code::{Adapter, AdapterSignature, Compiler};
 use crate::module::{Module, ModuleError};
 use crate::queue::Queue;
@@ -70,12 +71,18 @@ pub struct EngineConfig {
     pub measure: bool,
     /// For tests: what is forced to happen more often than it would.
     pub stress: Stress,
+    /// Share of run time that watching may cost, percent (bursts, their model, the monitor); 0 records nothing. Code keeps what it learned.
+    pub feedback_budget: f64,
     /// The ring each thread that runs wasm gets.
     pub ring: RingConfig,
     /// What the policy may spend.
     pub budgets: lwp_feedback::policy::Budgets,
     /// Plans to carry out in place of those made from records, in every tier-2 compile.
     pub plans: Option<Arc<lwp_feedback::policy::PlanFile>>,
+    /// What makes plans from records.
+    pub policy: Arc<dyn lwp_feedback::policy::Policy>,
+    /// Profiles of earlier processes: a module that one of them is of starts with it.
+    pub profiles: Vec<Arc<lwp_feedback::profilefile::SavedProfile>>,
 }
 
 /// Events a test forces. None changes a result.
@@ -86,6 +93,8 @@ pub struct Stress {
     /// Every so many guards one is made to fail in tier 2, where every call, loop header and block has one then; 0 none. Such failures take
     /// no decision back.
     pub fail_guards: u32,
+    /// Of 256 polls that found their word set, how many leave it set, so that the function leaves again at its next loop header. 0: none.
+    pub leave_again: u8,
 }
 
 impl Default for EngineConfig {
@@ -102,10 +111,13 @@ impl Default for EngineConfig {
             deterministic: false,
             measure: false,
             stress: Stress::default(),
+            feedback_budget: 1.0,
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
             ring: RingConfig { interval1: 127, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
             plans: None,
+            policy: Arc::new(lwp_feedback::policy::DefaultPolicy),
+            profiles: Vec::new(),
         }
     }
 }
@@ -139,6 +151,8 @@ pub struct Shared {
     pub(crate) monitor: Arc<Monitor>,
     recording: Recording,
     pub(crate) queue: Queue,
+    pub(crate) probes: Probes,
+    pub(crate) budget: Budget,
     pub(crate) started: Instant,
     started_ticks: u64,
     adapters: RwLock<HashMap<(Adapter, u32), AdapterPlace>>,
@@ -208,6 +222,7 @@ impl Engine {
         let watched = compiler.is_some() && config.tier == TierPolicy::Auto; // see `Shared::watched`
         let spawn_monitor = watched && config.monitor_thread && !config.deterministic;
         let recording = Recording::default();
+        let feedback_budget = config.feedback_budget;
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
                 MonitorConfig::default(),
@@ -221,6 +236,8 @@ impl Engine {
             profile,
             recording: recording.clone(),
             queue: Queue::new(),
+            probes: Probes::default(),
+            budget: Budget::new(feedback_budget),
             started: Instant::now(),
             started_ticks: time_stamp(),
             adapters: RwLock::new(HashMap::new()),
@@ -263,14 +280,23 @@ impl Engine {
 
     /// Validates a module and makes it ready to run.
     pub fn load(&self, bytes: &[u8]) -> Result<Arc<LoadedModule>, ModuleError> {
+        Ok(self.adopt(Module::new(bytes)?))
+    }
+
+    /// Makes a module ready to run.
+    pub fn adopt(&self, module: Module) -> Arc<LoadedModule> {
         self.0.shared.sweep();
-        let module = Arc::new(Module::new(bytes)?);
+        let module = Arc::new(module);
         let code = ModuleCode::new(self.0.shared.clone(), module.clone());
         let mut modules = lock(&self.0.shared.modules);
         let same = modules.entry(module.hash).or_default();
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
-        Ok(Arc::new(LoadedModule { module, code, engine: self.clone() }))
+        drop(modules);
+        for profile in &self.0.shared.config.profiles {
+            code.start_with(profile);
+        }
+        Arc::new(LoadedModule { module, code, engine: self.clone() })
     }
 
     /// Ticks so far.
@@ -389,8 +415,12 @@ impl Engine {
 
     /// Length of a tick of the time stamp counter, measured since the engine began.
     pub fn ns_per_tick(&self) -> f64 {
-        let ticks = time_stamp().wrapping_sub(self.0.shared.started_ticks).max(1);
-        self.elapsed().as_nanos() as f64 / ticks as f64
+        self.0.shared.ns_per_tick()
+    }
+
+    /// What bursts did and cost so far.
+    pub fn burst_stats(&self) -> BurstStats {
+        self.0.shared.budget.stats()
     }
 
     /// The profile that records feed.
@@ -404,6 +434,24 @@ impl Engine {
 }
 
 impl Shared {
+    /// See [`Engine::ns_per_tick`].
+    pub(crate) fn ns_per_tick(&self) -> f64 {
+        let ticks = time_stamp().wrapping_sub(self.started_ticks).max(1);
+        self.started.elapsed().as_nanos() as f64 / ticks as f64
+    }
+
+    /// The monitor's tick: time earns credit, and where there is some, loops are asked to come for bursts.
+    pub(crate) fn bursts_due(&self, monitor_cpu_ns: u64) {
+        if !self.budget.allows_any() || self.config.deterministic {
+            return;
+        }
+        let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
+        self.budget.earn(modules.iter().any(|code| code.is_learning()), monitor_cpu_ns);
+        if self.budget.has_credit() {
+            modules.iter().for_each(|code| code.ask_for_bursts());
+        }
+    }
+
     pub(crate) fn resolver(&self) -> usize {
         self.resolver.as_ref().map_or(0, CodeBlock::address)
     }

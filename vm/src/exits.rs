@@ -88,7 +88,7 @@ impl Exits {
         let mut plan = (*plan).clone();
         plan.decisions.retain_mut(|decision| match decision {
             Decision::Inline(inline) => {
-                inline.exit &= !without(inline.offset, GuardKind::Callee);
+                inline.side_exit &= !without(inline.offset, GuardKind::Callee);
                 inline.in_place |= without(inline.offset, GuardKind::HoistedCallee);
                 true
             }

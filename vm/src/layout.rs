@@ -88,6 +88,16 @@ vm_struct! {
         host_limit: usize,
         /// For tests: guards that hold until one is made to fail ([`Stress::fail_guards`](crate::engine::Stress::fail_guards)).
         guard_countdown: u32,
+        /// Words that instrumented code has appended to the burst buffer; the place of the next is this modulo [`BURST_WORDS`].
+        burst_index: u32,
+        /// Instrumented code asks what to do at the first loop header or entry where `burst_index` is not below this.
+        burst_limit: u32,
+        /// Nonzero: loads are timed.
+        burst_timing: u32,
+        /// Unused, zero.
+        burst_reserved: u32,
+        /// The burst buffer, [`BURST_WORDS`] words ([`crate::burst`] says what is in them).
+        burst_buffer: *mut u64,
     }
 }
 
@@ -197,6 +207,9 @@ pub const SWITCH_HEADER_BYTES: i32 = size_of::<SwitchHeader>() as i32;
 /// real module; a larger frame has no poll exit to other versions (it is counted).
 pub const SWITCH_BUFFER_SLOTS: usize = 128 * 1024;
 
+/// Words of the burst buffer, a power of two. 128 KiB: it shall fit in L2 beside what the program has there.
+pub const BURST_WORDS: usize = 16 * 1024;
+
 /// Where an instance's arrays lie behind its [`VmContext`], in bytes from the context's address. A pure function of the
 /// module, so compiled code may hold the offsets as constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -271,7 +284,8 @@ impl VmOffsets {
         (self.tables + index * size_of::<VmTableRef>() as u32) as i32
     }
 
-    /// The poll word of defined function `own`: nonzero asks its code to leave at the next loop header.
+    /// The poll word of defined function `own`: 1 asks its code to leave at the next loop header, the byte offset of a `loop` opcode asks it to
+    /// leave at that loop's.
     pub fn poll(&self, own: u32) -> i32 {
         debug_assert!(own < self.function_count);
         (self.polls + own * 4) as i32

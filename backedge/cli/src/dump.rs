@@ -40,7 +40,7 @@ pub fn dump(options: &Dump) -> Result<(), Failure> {
 }
 
 /// A defined function by index, by its name, or by an export's.
-fn find(module: &Module, name: &str) -> Result<u32, Failure> {
+pub fn find(module: &Module, name: &str) -> Result<u32, Failure> {
     let inner = &module.loaded().module;
     let count = inner.functions.len() as u32;
     let by_export = || {
@@ -87,7 +87,8 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         sites: baseline,
         countdowns: baseline,
         fail_guards: 0,
-            listing: true,
+        probe_base: 0,
+        listing: true,
     };
     let code = match compiler.compile(&request) {
         Ok(code) => code,

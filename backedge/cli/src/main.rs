@@ -4,12 +4,18 @@
 //! [`failure`] holds what goes wrong and the exit code of each.
 
 mod arguments;
+mod compile;
 mod dump;
+mod explain;
+mod export;
 mod failure;
 mod inspect;
 mod invoke;
 mod lwp;
 mod options;
+mod policyexec;
+mod policyoptions;
+mod profile;
 mod report;
 mod run;
 mod scripts;
@@ -24,8 +30,12 @@ fn main() {
     let options = Options::parse_from(arguments::with_subcommand(std::env::args_os()));
     let outcome = match options.command {
         Command::Run(run) => run::run(&run),
+        Command::Explain(options) => explain::explain(&options),
+        Command::Profile(options) => profile::run(&options).map(|()| 0),
         Command::Inspect(inspect) => inspect::inspect(&inspect).map(|()| 0),
         Command::Dump(dump) => dump::dump(&dump).map(|()| 0),
+        Command::Compile(compile) => compile::compile(&compile).map(|()| 0),
+        Command::Cache(cache) => compile::cache(&cache).map(|()| 0),
         Command::Wast(wast) => scripts::run(&wast),
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
     };

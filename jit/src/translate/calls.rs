@@ -99,6 +99,7 @@ impl Translator<'_, '_> {
         if self.wants_sites() {
             self.value_site(SiteClass::CallTarget.imm16(0), call.offset, |translator| translator.function_number(callee));
         }
+        self.probe_call(callee);
         self.call_reference(call.ty, callee, &call.arguments)
     }
 

@@ -69,6 +69,7 @@ impl Translator<'_, '_> {
             Operator::Loop { blockty } => self.begin_loop(blockty, offset)?,
             Operator::If { blockty } => {
                 let condition = self.pop();
+                self.probe_branch(condition);
                 let (params, results) = block_signature(self.module, blockty);
                 let around = self.save_around(offset);
                 let next = self.block_with(&results);
@@ -91,6 +92,7 @@ impl Translator<'_, '_> {
             }
             Operator::BrIf { relative_depth } => {
                 let condition = self.pop();
+                self.probe_branch(condition);
                 let (target, count) = self.target(relative_depth);
                 let values = arguments(&self.stack[self.stack.len() - count..]);
                 let next = self.b.create_block();
@@ -100,6 +102,7 @@ impl Translator<'_, '_> {
             }
             Operator::BrTable { ref targets } => {
                 let index = self.pop();
+                self.probe_switch(index);
                 let default = self.table_target(targets.default());
                 let mut entries = Vec::with_capacity(targets.len() as usize);
                 for depth in targets.targets() {
@@ -115,6 +118,7 @@ impl Translator<'_, '_> {
                 if self.frames.len() == 1 {
                     let count = self.control[0].results.len();
                     let results = SmallVec::<[Value; 4]>::from_slice(&self.stack[self.stack.len() - count..]);
+                    self.probe_return();
                     self.b.ins().return_(&results);
                 } else {
                     self.branch(depth as u32);
@@ -131,6 +135,7 @@ impl Translator<'_, '_> {
             }
             Operator::Select | Operator::TypedSelect { .. } => {
                 let [a, b, condition] = self.pop_many();
+                self.probe_select(condition);
                 let value = self.b.ins().select(condition, a, b);
                 self.push(value);
             }
@@ -190,6 +195,7 @@ impl Translator<'_, '_> {
         if repeats {
             self.countdown(offset);
             self.loop_poll(offset);
+            self.probe_round(offset)?;
         }
         self.forced_exit_at_loop(offset);
         Ok(())

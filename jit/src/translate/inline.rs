@@ -20,6 +20,7 @@ use super::control::{Control, arguments};
 use super::exits::Exit;
 use super::regions::Region;
 use super::{Frame, Input, Result, Translator, malformed};
+use crate::compiler::Sabotage;
 use crate::inlinable::{MOST_BYTES_RECURSIVE, inlinable, inlined_without_feedback};
 use crate::scan::{Expected, Wanted, scan};
 use crate::types::clif_types;
@@ -179,7 +180,8 @@ impl Translator<'_, '_> {
             let other = match (&entries, reference) {
                 (_, Some(reference)) => {
                     let expected = self.function_reference(callee);
-                    self.b.ins().icmp(IntCC::NotEqual, reference, expected)
+                    let guard = if self.input.sabotage == Some(Sabotage::OpenGuard) { expected } else { reference };
+                    self.b.ins().icmp(IntCC::NotEqual, guard, expected)
                 }
                 (Some(entries), None) => self.is_none_of(index, &entries[nth]),
                 (None, None) => unreachable!("one of them was made"),

@@ -12,7 +12,7 @@
 //! frame that crosses tiers, locals first, then the operand stack ([`poll`], [`osr`]).
 //!
 //! The order of files: [`control`], [`numeric`], [`memory`], [`globals`], [`tables`], [`calls`], [`inline`], [`invariants`], then what is ours
-//! and not wasm's: [`context`], [`regions`], [`poll`], [`exits`], [`osr`], [`sites`].
+//! and not wasm's: [`context`], [`regions`], [`poll`], [`exits`], [`osr`], [`sites`], [`probes`].
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,9 +24,10 @@ use smallvec::SmallVec;
 use wasmparser::{FunctionBody, Operator, ValType};
 
 use vm::builtin::Builtin;
-use vm::code::{Applied, CompileError, Entrance, Guard, SourcePosition, Tier, ValueSite};
+use vm::code::{Applied, CompileError, Entrance, Guard, Probe, SourcePosition, Tier, ValueSite};
 use vm::module::Module;
 
+use crate::compiler::Sabotage;
 use crate::plan::FunctionPlan;
 use crate::scan::{Scan, Wanted, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
@@ -42,6 +43,7 @@ pub(crate) mod memory;
 pub(crate) mod numeric;
 pub(crate) mod osr;
 pub(crate) mod poll;
+pub(crate) mod probes;
 pub(crate) mod regions;
 pub(crate) mod sites;
 pub(crate) mod tables;
@@ -58,11 +60,15 @@ pub(crate) struct Input<'a> {
     pub version: u32,
     pub sites: bool,
     pub countdowns: bool,
+    /// Instrumented only: see `CompileRequest`.
+    pub probe_base: u32,
     pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
     /// For tests: every so many guards one is made to fail; 0 none.
     pub fail_guards: u32,
+    /// See [`crate::Options::sabotage`].
+    pub sabotage: Option<Sabotage>,
 }
 
 /// What leaves the translator.
@@ -71,6 +77,7 @@ pub(crate) struct Translation {
     pub positions: Vec<SourcePosition>,
     pub sites: Vec<ValueSite>,
     pub guards: Vec<Guard>,
+    pub probes: Vec<Probe>,
     pub applied: Vec<Applied>,
     /// Whether a callee was inlined that is given constants: they fold through joins only in a second run of the passes.
     pub constants: bool,
@@ -131,6 +138,7 @@ struct Translator<'a, 'b> {
     /// Where the context is kept over calls into other instances.
     caller_slot: Option<StackSlot>,
     osr: Option<osr::Osr>,
+    probes: probes::Probes,
 }
 
 type Result<T = ()> = std::result::Result<T, CompileError>;
@@ -206,19 +214,21 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
         switch_signature: None,
         caller_slot: None,
         osr: None,
+        probes: probes::Probes::default(),
     };
     let outcome = translator.function(entry, Rc::new(scan), &body);
     if outcome.is_ok() {
         translator.refuse_unused_plan();
     }
-    let Translator { b, positions, sites, guards, applied, constants, broken_fact, .. } = translator;
+    let Translator { b, positions, sites, probes, guards, applied, constants, broken_fact, .. } = translator;
     if outcome.is_err() || broken_fact {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
         return outcome.map(|()| None);
     }
     b.finalize(isa.frontend_config());
-    Ok(Some(Translation { function, positions, sites, guards, applied, constants }))
+    let probes = probes.finish(&function);
+    Ok(Some(Translation { function, positions, sites, probes, guards, applied, constants }))
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {
@@ -247,6 +257,7 @@ impl Translator<'_, '_> {
                 self.define_locals(&params);
                 self.parameter_sites(start, ty.params());
                 self.countdown(u32::MAX);
+                self.probe_entry(&params);
                 // Where calls are expected to vanish, that none is made is checked as what the tests before loops established is.
                 self.polled = scan.lasting_calls || scan.calls && !self.trusting;
                 if self.polled {
@@ -264,6 +275,7 @@ impl Translator<'_, '_> {
         self.body(body)?;
         if self.reachable {
             let results = SmallVec::<[Value; 4]>::from_slice(&self.stack);
+            self.probe_return();
             self.b.ins().return_(&results);
         }
         self.check_entrance()
@@ -294,6 +306,10 @@ impl Translator<'_, '_> {
             return Ok(());
         }
         self.check_facts(operator);
+        let operator = match operator {
+            Operator::I32ShrS if self.input.sabotage == Some(Sabotage::SignedShift) => &Operator::I32ShrU,
+            operator => operator,
+        };
         if numeric::numeric(&mut self.b, &mut self.stack, operator)
             || self.variable_operator(operator)
             || self.memory_operator(operator)?

@@ -6,7 +6,8 @@
 //!
 //! At a loop header the cold side writes the frame, in an inlined callee its callers' too, to the switch buffer in canonical form and *leaves* by a
 //! tail call; it never comes back, so the loop keeps its registers. What is written of a frame: locals that are live there, at their slots; then its
-//! operand stack. Slots of dead locals hold anything. At function entry the cold side asks and comes back.
+//! operand stack. Slots of dead locals hold anything. A flag that names one loop (for a burst) is no concern of the others: their cold side goes
+//! back at once. At function entry the cold side asks and comes back.
 
 use cranelift_codegen::ir::{InstBuilder, SigRef, Type, Value, types};
 use smallvec::SmallVec;
@@ -44,6 +45,7 @@ impl Translator<'_, '_> {
         // The outermost function's word, whatever is inlined: the code is that function's.
         let (cold, hot) = self.poll_flag(self.module.offsets().poll(own as u32));
         self.enter(cold);
+        self.unless_another_is_asked(offset, hot);
         if self.frames_fit(0) {
             self.leave(offset);
         } else {
@@ -60,6 +62,26 @@ impl Translator<'_, '_> {
         self.split_cold(flag)
     }
 
+    /// A poll word may ask one loop of the function to come: the others go on.
+    fn unless_another_is_asked(&mut self, offset: u32, hot: cranelift_codegen::ir::Block) {
+        let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
+        let context = self.b.ins().get_pinned_reg(types::I64);
+        let asked = self.load(Region::Poll, types::I32, context, self.module.offsets().poll(own as u32));
+        // No constants that the loop might use: see `leave`.
+        let (all_but_1, this) = (self.iconst32(!1), self.iconst32(offset));
+        let one_loop = self.b.ins().band(asked, all_but_1);
+        let not_this = self.b.ins().bxor(asked, this);
+        let (which, leaves) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(which);
+        self.b.set_cold_block(leaves);
+        self.b.ins().brif(one_loop, which, &[], leaves, &[]);
+        self.b.seal_block(which);
+        self.enter(which);
+        self.b.ins().brif(not_this, hot, &[], leaves, &[]);
+        self.b.seal_block(leaves);
+        self.enter(leaves);
+    }
+
     /// Asks without a frame: what comes back says nothing.
     fn ask(&mut self) {
         let function = self.iconst32(self.input.function);
@@ -71,7 +93,7 @@ impl Translator<'_, '_> {
     }
 
     /// Writes the frames and goes where the machine says.
-    fn leave(&mut self, offset: u32) {
+    pub(super) fn leave(&mut self, offset: u32) {
         let scan = self.frame().scan.clone();
         let live = scan.loops.get(&offset).and_then(|facts| facts.live.as_ref());
         let buffer = self.write_frames(offset, live, &[]);

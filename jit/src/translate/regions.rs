@@ -32,6 +32,10 @@ pub(crate) enum Region {
     Frame,
     /// The countdown to the next guard that a test makes fail.
     Guards,
+    /// Fields of the store's context that tell where the burst buffer's next word goes.
+    Burst,
+    /// The burst buffer.
+    BurstWords,
     /// Contents of a memory.
     Memory(u32),
     /// Entries of a table.
@@ -60,6 +64,8 @@ impl Region {
             Region::Lengths => (7, 0, "lengths"),
             Region::Frame => (9, 0, "frame"),
             Region::Guards => (10, 0, "guards"),
+            Region::Burst => (12, 0, "burst"),
+            Region::BurstWords => (13, 0, "burst words"),
             Region::Memory(index) => (16, own(index, module.imported_memories), "memory"),
             Region::Table(index) => (17, own(index, module.imported_tables), "table"),
             Region::Global(index) => (18, own(index, module.imported_globals), "global"),

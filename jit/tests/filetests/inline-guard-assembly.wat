@@ -24,114 +24,116 @@
 ;;>      8  mov [rsp+10h], rbx
 ;;>      d  mov [rsp+18h], r12
 ;;>     12  mov [rsp+20h], r13
-;;>     17  mov [rsp+28h], r14
-;;>     1c  mov r14, rdi
-;;>     1f  mov r13, r15
-;;>     22  mov rax, r15
-;;>     25  mov eax, [rax+1Ch]
-;;>     28  test eax, eax
-;;>     2a  jne near 0ABh
-;;>     30  xor edi, edi
-;;>     32  mov r12, [r13+40h]
-;;>     36  mov rbx, rdi
-;;>     39  mov rax, r15
-;;>     3c  mov eax, [rax+0A4h]
-;;>     42  test eax, eax
-;;>     44  jne near 13Ah
-;;>     4a  mov ecx, [r13+50h]
-;;>     4e  cmp ecx, 8
-;;>     51  jae near 0CCh
-;;>     57  mov rsi, rcx
-;;>     5a  shl esi, 4
-;;>     5d  mov rsi, [r12+rsi+8]
-;;>     62  lea r8, [r13+60h]
-;;>     66  cmp rsi, r8
-;;>     69  jne near 0CCh
-;;>     6f  lea eax, [rdi+1]
-;;>     72  add ebx, 1
-;;>     78  mov rcx, r14
-;;>     7b  cmp ebx, ecx
-;;>     7d  jae near 8Eh
-;;>     83  mov rdi, rax
-;;>     86  mov r14, rcx
-;;>     89  jmp 39h
-;;>     8e  mov rbx, [rsp+10h]
-;;>     93  mov r12, [rsp+18h]
-;;>     98  mov r13, [rsp+20h]
-;;>     9d  mov r14, [rsp+28h]
-;;>     a2  add rsp, 30h
-;;>     a6  mov rsp, rbp
-;;>     a9  pop rbp
-;;>     aa  ret
-;;>     ab  mov rdi, r15
-;;>     ae  mov rax, [rdi+30h]
-;;>     b2  mov rax, [rax+60h]
-;;>     b6  mov esi, 1
-;;>     bb  mov edx, 0FFFFFFFFh
-;;>     c0  mov ecx, 7
-;;>     c5  call rax
-;;>     c7  jmp 30h
-;;>     cc  cmp ecx, 8
-;;>     cf  jae near 1B1h
-;;>     d5  mov r9, rcx
-;;>     d8  shl r9d, 4
-;;>     dc  lea r8, [r12+r9]
-;;>     e0  cmp ecx, 8
-;;>     e3  cmovae r8, r12
-;;>     e7  mov r10, [r8]
-;;>     ea  cmp r10, 1
-;;>     ee  jne near 12Bh
-;;>     f4  mov rax, [r8+8]
-;;>     f8  mov rcx, [rax+8]
-;;>     fc  cmp rcx, r13
-;;>     ff  jne near 10Fh
-;;>    105  mov rax, [rax]
-;;>    108  call rax
-;;>    10a  jmp 72h
-;;>    10f  mov [rcx+10h], r13
-;;>    113  mov [rsp], r13
-;;>    117  mov rax, [rax]
-;;>    11a  mov r15, rcx
-;;>    11d  call rax
-;;>    11f  mov rcx, [rsp]
-;;>    123  mov r15, rcx
-;;>    126  jmp 72h
-;;>    12b  mov rax, [r8+8]
-;;>    12f  test rax, rax
-;;>    132  je near 1B3h
-;;>    138  ud2
-;;>    13a  mov rcx, r14
-;;>    13d  mov rax, r15
-;;>    140  mov rax, [rax+8]
-;;>    144  mov rax, [rax+28h]
-;;>    148  mov rdx, 4C00000001h
-;;>    152  mov [rax], rdx
-;;>    155  mov qword [rax+8], 7
-;;>    15d  mov ecx, ecx
-;;>    15f  mov [rax+10h], rcx
-;;>    163  mov ecx, edi
-;;>    165  mov [rax+18h], rcx
-;;>    169  mov ecx, ebx
-;;>    16b  mov [rax+20h], rcx
-;;>    16f  mov esi, [rax]
-;;>    171  mov edx, [rax+4]
-;;>    174  mov ecx, [rax+8]
-;;>    177  mov rdi, r15
-;;>    17a  mov rax, [rdi+30h]
-;;>    17e  mov rax, [rax+60h]
-;;>    182  call rax
-;;>    184  mov rcx, r15
-;;>    187  mov rcx, [rcx+8]
-;;>    18b  mov rdi, [rcx+28h]
-;;>    18f  mov r10, rax
-;;>    192  mov rbx, [rsp+10h]
-;;>    197  mov r12, [rsp+18h]
-;;>    19c  mov r13, [rsp+20h]
-;;>    1a1  mov r14, [rsp+28h]
-;;>    1a6  add rsp, 30h
-;;>    1aa  mov rsp, rbp
-;;>    1ad  pop rbp
-;;>    1ae  jmp r10
-;;>    1b1  ud2
-;;>    1b3  ud2
+;;>     17  mov r12, rdi
+;;>     1a  mov r13, r15
+;;>     1d  mov rax, r15
+;;>     20  mov eax, [rax+1Ch]
+;;>     23  test eax, eax
+;;>     25  jne near 9Ch
+;;>     2b  xor edi, edi
+;;>     2d  mov rbx, rdi
+;;>     30  mov rdx, r15
+;;>     33  mov edx, [rdx+0A4h]
+;;>     39  test edx, edx
+;;>     3b  jne near 0BDh
+;;>     41  mov ecx, [r13+50h]
+;;>     45  cmp ecx, 8
+;;>     48  jae near 14Dh
+;;>     4e  mov rax, [r13+40h]
+;;>     52  mov rdx, rcx
+;;>     55  shl edx, 4
+;;>     58  mov rax, [rax+rdx+8]
+;;>     5d  lea rdx, [r13+60h]
+;;>     61  cmp rax, rdx
+;;>     64  jne near 14Dh
+;;>     6a  lea eax, [rdi+1]
+;;>     6d  add ebx, 1
+;;>     73  cmp ebx, r12d
+;;>     76  jae near 84h
+;;>     7c  mov rdi, rax
+;;>     7f  jmp 30h
+;;>     84  mov rbx, [rsp+10h]
+;;>     89  mov r12, [rsp+18h]
+;;>     8e  mov r13, [rsp+20h]
+;;>     93  add rsp, 30h
+;;>     97  mov rsp, rbp
+;;>     9a  pop rbp
+;;>     9b  ret
+;;>     9c  mov rdi, r15
+;;>     9f  mov rax, [rdi+30h]
+;;>     a3  mov rax, [rax+60h]
+;;>     a7  mov esi, 1
+;;>     ac  mov edx, 0FFFFFFFFh
+;;>     b1  mov ecx, 7
+;;>     b6  call rax
+;;>     b8  jmp 2Bh
+;;>     bd  mov rsi, r15
+;;>     c0  mov esi, [rsi+0A4h]
+;;>     c6  test esi, 0FFFFFFFEh
+;;>     cc  je near 0DDh
+;;>     d2  xor esi, 4Ch
+;;>     d5  test esi, esi
+;;>     d7  jne near 41h
+;;>     dd  mov rax, r15
+;;>     e0  mov rax, [rax+8]
+;;>     e4  mov rax, [rax+28h]
+;;>     e8  mov rcx, 4C00000001h
+;;>     f2  mov [rax], rcx
+;;>     f5  mov qword [rax+8], 7
+;;>     fd  mov ecx, r12d
+;;>    100  mov [rax+10h], rcx
+;;>    104  mov ecx, edi
+;;>    106  mov [rax+18h], rcx
+;;>    10a  mov ecx, ebx
+;;>    10c  mov [rax+20h], rcx
+;;>    110  mov esi, [rax]
+;;>    112  mov edx, [rax+4]
+;;>    115  mov ecx, [rax+8]
+;;>    118  mov rdi, r15
+;;>    11b  mov rax, [rdi+30h]
+;;>    11f  mov rax, [rax+60h]
+;;>    123  call rax
+;;>    125  mov rcx, r15
+;;>    128  mov rcx, [rcx+8]
+;;>    12c  mov rdi, [rcx+28h]
+;;>    130  mov r10, rax
+;;>    133  mov rbx, [rsp+10h]
+;;>    138  mov r12, [rsp+18h]
+;;>    13d  mov r13, [rsp+20h]
+;;>    142  add rsp, 30h
+;;>    146  mov rsp, rbp
+;;>    149  pop rbp
+;;>    14a  jmp r10
+;;>    14d  cmp ecx, 8
+;;>    150  jae near 1BDh
+;;>    156  mov rdx, [r13+40h]
+;;>    15a  mov rax, rcx
+;;>    15d  shl eax, 4
+;;>    160  add rax, rdx
+;;>    163  cmp ecx, 8
+;;>    166  cmovae rax, rdx
+;;>    16a  mov rcx, [rax]
+;;>    16d  cmp rcx, 1
+;;>    171  jne near 1AEh
+;;>    177  mov rax, [rax+8]
+;;>    17b  mov rcx, [rax+8]
+;;>    17f  cmp rcx, r13
+;;>    182  jne near 192h
+;;>    188  mov rax, [rax]
+;;>    18b  call rax
+;;>    18d  jmp 6Dh
+;;>    192  mov [rcx+10h], r13
+;;>    196  mov [rsp], r13
+;;>    19a  mov rax, [rax]
+;;>    19d  mov r15, rcx
+;;>    1a0  call rax
+;;>    1a2  mov rcx, [rsp]
+;;>    1a6  mov r15, rcx
+;;>    1a9  jmp 6Dh
+;;>    1ae  mov rax, [rax+8]
+;;>    1b2  test rax, rax
+;;>    1b5  je near 1BFh
+;;>    1bb  ud2
+;;>    1bd  ud2
+;;>    1bf  ud2
 ;;> inline-guarded in function 1: done

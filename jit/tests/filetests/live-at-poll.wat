@@ -29,46 +29,62 @@
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v3 = iconst.i32 0
-;;>                                     v14 -> v3
+;;>                                     v22 -> v3
+;;>                                     v21 -> v22
+;;>                                     v38 -> v22
 ;;> @0001                               jump block2(v0)
 ;;>
-;;>                                 block2(v12: i32):
+;;>                                 block2(v19: i32):
+;;>                                     v18 -> v19
+;;>                                     v35 -> v19
 ;;> @0001                               v5 = get_pinned_reg.i64
 ;;> @0001                               v6 = load.i32 notrap aligned region0 v5+96
 ;;> @0001                               brif v6, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v7 = get_pinned_reg.i64
-;;> @0001                               v8 = load.i64 notrap aligned readonly region1 v7+8
-;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8+40
-;;> @0001                               v10 = iconst.i64 0x001e_0000_0000
-;;> @0001                               store notrap aligned region2 v10, v9  ; v10 = 0x001e_0000_0000
-;;> @0001                               v11 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v11, v9+8  ; v11 = 7
-;;> @0001                               v13 = uextend.i64 v12
-;;> @0001                               store notrap aligned region2 v13, v9+16
-;;> @0001                               v15 = uextend.i64 v14  ; v14 = 0
-;;> @0001                               store notrap aligned region2 v15, v9+32
-;;> @0001                               v16 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v16, v9+48
-;;> @0001                               v17 = load.i32 notrap aligned region2 v9
-;;> @0001                               v18 = load.i32 notrap aligned region2 v9+4
-;;> @0001                               v19 = load.i32 notrap aligned region2 v9+8
-;;> @0001                               v20 = get_pinned_reg.i64
-;;> @0001                               v21 = load.i64 notrap aligned readonly region1 v20+48
-;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+96
-;;> @0001                               v23 = call_indirect sig0, v22(v20, v17, v18, v19)
-;;> @0001                               v24 = get_pinned_reg.i64
-;;> @0001                               v25 = load.i64 notrap aligned readonly region1 v24+8
-;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+40
-;;> @0001                               return_call_indirect sig1, v23(v26)
+;;> @0001                               v8 = load.i32 notrap aligned region0 v7+96
+;;> @0001                               v9 = iconst.i32 -2
+;;> @0001                               v10 = iconst.i32 30
+;;> @0001                               v11 = band v8, v9  ; v9 = -2
+;;> @0001                               v12 = bxor v8, v10  ; v10 = 30
+;;> @0001                               brif v11, block5, block6
+;;>
+;;>                                 block5 cold:
+;;> @0001                               brif.i32 v12, block4, block6
+;;>
+;;>                                 block6 cold:
+;;> @0001                               v13 = get_pinned_reg.i64
+;;> @0001                               v14 = load.i64 notrap aligned readonly region1 v13+8
+;;> @0001                               v15 = load.i64 notrap aligned readonly region1 v14+40
+;;> @0001                               v16 = iconst.i64 0x001e_0000_0000
+;;> @0001                               store notrap aligned region2 v16, v15  ; v16 = 0x001e_0000_0000
+;;> @0001                               v17 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v17, v15+8  ; v17 = 7
+;;> @0001                               v20 = uextend.i64 v19
+;;> @0001                               store notrap aligned region2 v20, v15+16
+;;> @0001                               v23 = uextend.i64 v22  ; v22 = 0
+;;> @0001                               store notrap aligned region2 v23, v15+32
+;;> @0001                               v24 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v24, v15+48
+;;> @0001                               v25 = load.i32 notrap aligned region2 v15
+;;> @0001                               v26 = load.i32 notrap aligned region2 v15+4
+;;> @0001                               v27 = load.i32 notrap aligned region2 v15+8
+;;> @0001                               v28 = get_pinned_reg.i64
+;;> @0001                               v29 = load.i64 notrap aligned readonly region1 v28+48
+;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+96
+;;> @0001                               v31 = call_indirect sig0, v30(v28, v25, v26, v27)
+;;> @0001                               v32 = get_pinned_reg.i64
+;;> @0001                               v33 = load.i64 notrap aligned readonly region1 v32+8
+;;> @0001                               v34 = load.i64 notrap aligned readonly region1 v33+40
+;;> @0001                               return_call_indirect sig1, v31(v34)
 ;;>
 ;;>                                 block4:
-;;> @0001                               v27 = iconst.i32 1
-;;> @0002                               v28 = isub.i32 v12, v27  ; v27 = 1
-;;> @0003                               brif v28, block2(v28), block5
+;;> @0001                               v36 = iconst.i32 1
+;;> @0002                               v37 = isub.i32 v19, v36  ; v36 = 1
+;;> @0003                               brif v37, block2(v37), block7
 ;;>
-;;>                                 block5:
-;;> @0005                               v29 = iadd.i32 v1, v14  ; v14 = 0
-;;> @0006                               return v29
+;;>                                 block7:
+;;> @0005                               v39 = iadd.i32 v1, v38  ; v38 = 0
+;;> @0006                               return v39
 ;;> }

@@ -54,87 +54,112 @@
 ;;>
 ;;>                                 block5 cold:
 ;;> @0002                               v12 = get_pinned_reg.i64
-;;> @0002                               v13 = load.i64 notrap aligned readonly region2 v12+8
-;;> @0002                               v14 = load.i64 notrap aligned readonly region2 v13+40
-;;> @0002                               v15 = iconst.i64 0x0024_0000_0000
-;;> @0002                               store notrap aligned region0 v15, v14  ; v15 = 0x0024_0000_0000
-;;> @0002                               v16 = iconst.i64 7
-;;> @0002                               store notrap aligned region0 v16, v14+8  ; v16 = 7
-;;> @0002                               v18 = uextend.i64 v71
-;;> @0002                               store notrap aligned region0 v18, v14+16
-;;> @0002                               v20 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v20, v14+24
-;;>                                     v73 = iadd.i32 v34, v62
-;;> @0002                               v22 = uextend.i64 v73
-;;> @0002                               store notrap aligned region0 v22, v14+40
-;;> @0002                               v23 = load.i32 notrap aligned region0 v14
-;;> @0002                               v24 = load.i32 notrap aligned region0 v14+4
-;;> @0002                               v25 = load.i32 notrap aligned region0 v14+8
-;;> @0002                               v26 = get_pinned_reg.i64
-;;> @0002                               v27 = load.i64 notrap aligned readonly region2 v26+48
-;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+96
-;;> @0002                               v29 = call_indirect sig0, v28(v26, v23, v24, v25)
-;;> @0002                               v30 = get_pinned_reg.i64
-;;> @0002                               v31 = load.i64 notrap aligned readonly region2 v30+8
-;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31+40
-;;> @0002                               return_call_indirect sig1, v29(v32)
+;;> @0002                               v13 = load.i32 notrap aligned region1 v12+96
+;;>                                     v99 = iconst.i32 -2
+;;>                                     v100 = band v13, v99  ; v99 = -2
+;;> @0002                               brif v100, block7, block8
+;;>
+;;>                                 block7 cold:
+;;> @0002                               v15 = iconst.i32 36
+;;> @0002                               v17 = bxor.i32 v13, v15  ; v15 = 36
+;;> @0002                               brif v17, block6, block8
+;;>
+;;>                                 block8 cold:
+;;> @0002                               v18 = get_pinned_reg.i64
+;;> @0002                               v19 = load.i64 notrap aligned readonly region2 v18+8
+;;> @0002                               v20 = load.i64 notrap aligned readonly region2 v19+40
+;;> @0002                               v21 = iconst.i64 0x0024_0000_0000
+;;> @0002                               store notrap aligned region0 v21, v20  ; v21 = 0x0024_0000_0000
+;;>                                     v101 = iconst.i64 7
+;;> @0002                               store notrap aligned region0 v101, v20+8  ; v101 = 7
+;;> @0002                               v25 = uextend.i64 v98
+;;> @0002                               store notrap aligned region0 v25, v20+16
+;;>                                     v102 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v102, v20+24
+;;>                                     v103 = iadd.i32 v45, v84
+;;> @0002                               v31 = uextend.i64 v103
+;;> @0002                               store notrap aligned region0 v31, v20+40
+;;> @0002                               v32 = load.i32 notrap aligned region0 v20
+;;> @0002                               v33 = load.i32 notrap aligned region0 v20+4
+;;> @0002                               v34 = load.i32 notrap aligned region0 v20+8
+;;> @0002                               v35 = get_pinned_reg.i64
+;;> @0002                               v36 = load.i64 notrap aligned readonly region2 v35+48
+;;> @0002                               v37 = load.i64 notrap aligned readonly region2 v36+96
+;;> @0002                               v38 = call_indirect sig0, v37(v35, v32, v33, v34)
+;;> @0002                               v39 = get_pinned_reg.i64
+;;> @0002                               v40 = load.i64 notrap aligned readonly region2 v39+8
+;;> @0002                               v41 = load.i64 notrap aligned readonly region2 v40+40
+;;> @0002                               return_call_indirect sig1, v38(v41)
 ;;>
 ;;>                                 block6:
-;;>                                     v72 = iadd.i32 v34, v62
-;;> @0003                               jump block7(v72, v71, v4)
+;;>                                     v104 = iadd.i32 v45, v84
+;;> @0003                               jump block9(v104, v98, v4)
 ;;>
 ;;>                                 block1:
-;;> @0003                               v33 = load.i32 notrap aligned region0 v0+48
-;;> @0003                               jump block7(v33, v3, v5)
+;;> @0003                               v44 = load.i32 notrap aligned region0 v0+48
+;;> @0003                               jump block9(v44, v3, v5)
 ;;>
-;;>                                 block7(v34: i32, v62: i32, v64: i32):
-;;> @0003                               v60 = iconst.i32 1
-;;> @0003                               jump block8(v64)
+;;>                                 block9(v45: i32, v84: i32, v89: i32):
+;;> @0003                               v51 = iconst.i32 -2
+;;> @0003                               v52 = iconst.i32 44
+;;> @0003                               jump block10(v89)
 ;;>
-;;>                                 block8(v47: i32):
-;;> @0003                               v36 = get_pinned_reg.i64
-;;> @0003                               v37 = load.i32 notrap aligned region1 v36+96
-;;> @0003                               brif v37, block9, block10
+;;>                                 block10(v67: i32):
+;;> @0003                               v47 = get_pinned_reg.i64
+;;> @0003                               v48 = load.i32 notrap aligned region1 v47+96
+;;> @0003                               brif v48, block11, block12
 ;;>
-;;>                                 block9 cold:
-;;> @0003                               v38 = get_pinned_reg.i64
-;;> @0003                               v39 = load.i64 notrap aligned readonly region2 v38+8
-;;> @0003                               v40 = load.i64 notrap aligned readonly region2 v39+40
-;;> @0003                               v41 = iconst.i64 0x002c_0000_0000
-;;> @0003                               store notrap aligned region0 v41, v40  ; v41 = 0x002c_0000_0000
-;;>                                     v74 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v74, v40+8  ; v74 = 7
-;;> @0003                               v44 = uextend.i64 v62
-;;> @0003                               store notrap aligned region0 v44, v40+16
-;;>                                     v75 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v75, v40+24
-;;> @0003                               v48 = uextend.i64 v47
-;;> @0003                               store notrap aligned region0 v48, v40+32
-;;> @0003                               v49 = uextend.i64 v34
-;;> @0003                               store notrap aligned region0 v49, v40+48
-;;> @0003                               v50 = load.i32 notrap aligned region0 v40
-;;> @0003                               v51 = load.i32 notrap aligned region0 v40+4
-;;> @0003                               v52 = load.i32 notrap aligned region0 v40+8
-;;> @0003                               v53 = get_pinned_reg.i64
-;;> @0003                               v54 = load.i64 notrap aligned readonly region2 v53+48
-;;> @0003                               v55 = load.i64 notrap aligned readonly region2 v54+96
-;;> @0003                               v56 = call_indirect sig0, v55(v53, v50, v51, v52)
-;;> @0003                               v57 = get_pinned_reg.i64
-;;> @0003                               v58 = load.i64 notrap aligned readonly region2 v57+8
-;;> @0003                               v59 = load.i64 notrap aligned readonly region2 v58+40
-;;> @0003                               return_call_indirect sig1, v56(v59)
+;;>                                 block11 cold:
+;;> @0003                               v49 = get_pinned_reg.i64
+;;> @0003                               v50 = load.i32 notrap aligned region1 v49+96
+;;>                                     v93 = iconst.i32 -2
+;;>                                     v94 = band v50, v93  ; v93 = -2
+;;> @0003                               brif v94, block13, block14
 ;;>
-;;>                                 block10:
-;;>                                     v68 = iconst.i32 1
-;;>                                     v69 = isub.i32 v47, v68  ; v68 = 1
-;;> @0005                               brif v69, block8(v69), block11
+;;>                                 block13 cold:
+;;>                                     v95 = iconst.i32 44
+;;>                                     v96 = bxor.i32 v50, v95  ; v95 = 44
+;;> @0003                               brif v96, block12, block14
 ;;>
-;;>                                 block11:
-;;>                                     v70 = iconst.i32 1
-;;>                                     v71 = isub.i32 v62, v70  ; v70 = 1
-;;> @0009                               brif v71, block4, block12
+;;>                                 block14 cold:
+;;> @0003                               v55 = get_pinned_reg.i64
+;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+8
+;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+40
+;;> @0003                               v58 = iconst.i64 0x002c_0000_0000
+;;> @0003                               store notrap aligned region0 v58, v57  ; v58 = 0x002c_0000_0000
+;;> @0003                               v59 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v59, v57+8  ; v59 = 7
+;;> @0003                               v62 = uextend.i64 v84
+;;> @0003                               store notrap aligned region0 v62, v57+16
+;;> @0003                               v65 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v65, v57+24
+;;> @0003                               v68 = uextend.i64 v67
+;;> @0003                               store notrap aligned region0 v68, v57+32
+;;> @0003                               v69 = uextend.i64 v45
+;;> @0003                               store notrap aligned region0 v69, v57+48
+;;> @0003                               v70 = load.i32 notrap aligned region0 v57
+;;> @0003                               v71 = load.i32 notrap aligned region0 v57+4
+;;> @0003                               v72 = load.i32 notrap aligned region0 v57+8
+;;> @0003                               v73 = get_pinned_reg.i64
+;;> @0003                               v74 = load.i64 notrap aligned readonly region2 v73+48
+;;> @0003                               v75 = load.i64 notrap aligned readonly region2 v74+96
+;;> @0003                               v76 = call_indirect sig0, v75(v73, v70, v71, v72)
+;;> @0003                               v77 = get_pinned_reg.i64
+;;> @0003                               v78 = load.i64 notrap aligned readonly region2 v77+8
+;;> @0003                               v79 = load.i64 notrap aligned readonly region2 v78+40
+;;> @0003                               return_call_indirect sig1, v76(v79)
 ;;>
 ;;>                                 block12:
-;;> @0007                               v65 = iadd.i32 v34, v62
-;;> @000b                               return v65
+;;> @0003                               v81 = iconst.i32 1
+;;> @0004                               v82 = isub.i32 v67, v81  ; v81 = 1
+;;> @0005                               brif v82, block10(v82), block15
+;;>
+;;>                                 block15:
+;;>                                     v97 = iconst.i32 1
+;;>                                     v98 = isub.i32 v84, v97  ; v97 = 1
+;;> @0009                               brif v98, block4, block16
+;;>
+;;>                                 block16:
+;;> @0007                               v90 = iadd.i32 v45, v84
+;;> @000b                               return v90
 ;;> }

@@ -26,43 +26,50 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
-;;>      9  mov rcx, [rcx+40h]
-;;>      d  mov rdx, r15
-;;>     10  mov edx, [rdx+70h]
-;;>     13  test edx, edx
-;;>     15  jne near 36h
-;;>     1b  mov edx, edi
-;;>     1d  mov edx, [rcx+rdx+8]
-;;>     21  add edi, 4
-;;>     27  add eax, edx
-;;>     29  cmp edi, esi
-;;>     2b  jb near 0Dh
-;;>     31  mov rsp, rbp
-;;>     34  pop rbp
-;;>     35  ret
-;;>     36  mov rcx, r15
-;;>     39  mov rcx, [rcx+8]
-;;>     3d  mov rcx, [rcx+28h]
-;;>     41  mov rdx, 2100000000h
-;;>     4b  mov [rcx], rdx
-;;>     4e  mov qword [rcx+8], 7
-;;>     56  mov edx, edi
-;;>     58  mov [rcx+10h], rdx
-;;>     5c  mov edx, esi
-;;>     5e  mov [rcx+18h], rdx
-;;>     62  mov eax, eax
-;;>     64  mov [rcx+20h], rax
-;;>     68  mov esi, [rcx]
-;;>     6a  mov edx, [rcx+4]
-;;>     6d  mov ecx, [rcx+8]
-;;>     70  mov rdi, r15
-;;>     73  mov rax, [rdi+30h]
-;;>     77  mov rax, [rax+60h]
-;;>     7b  call rax
-;;>     7d  mov rcx, r15
-;;>     80  mov rcx, [rcx+8]
-;;>     84  mov rdi, [rcx+28h]
-;;>     88  mov r10, rax
-;;>     8b  mov rsp, rbp
-;;>     8e  pop rbp
-;;>     8f  jmp r10
+;;>      9  mov rdx, r15
+;;>      c  mov edx, [rdx+70h]
+;;>      f  test edx, edx
+;;>     11  jne near 38h
+;;>     17  mov rdx, [rcx+40h]
+;;>     1b  mov r8d, edi
+;;>     1e  mov edx, [rdx+r8+8]
+;;>     23  add edi, 4
+;;>     29  add eax, edx
+;;>     2b  cmp edi, esi
+;;>     2d  jb near 9
+;;>     33  mov rsp, rbp
+;;>     36  pop rbp
+;;>     37  ret
+;;>     38  mov rdx, r15
+;;>     3b  mov edx, [rdx+70h]
+;;>     3e  test edx, 0FFFFFFFEh
+;;>     44  je near 55h
+;;>     4a  xor edx, 21h
+;;>     4d  test edx, edx
+;;>     4f  jne near 17h
+;;>     55  mov rcx, r15
+;;>     58  mov rcx, [rcx+8]
+;;>     5c  mov rcx, [rcx+28h]
+;;>     60  mov rdx, 2100000000h
+;;>     6a  mov [rcx], rdx
+;;>     6d  mov qword [rcx+8], 7
+;;>     75  mov edx, edi
+;;>     77  mov [rcx+10h], rdx
+;;>     7b  mov edx, esi
+;;>     7d  mov [rcx+18h], rdx
+;;>     81  mov eax, eax
+;;>     83  mov [rcx+20h], rax
+;;>     87  mov esi, [rcx]
+;;>     89  mov edx, [rcx+4]
+;;>     8c  mov ecx, [rcx+8]
+;;>     8f  mov rdi, r15
+;;>     92  mov rax, [rdi+30h]
+;;>     96  mov rax, [rax+60h]
+;;>     9a  call rax
+;;>     9c  mov rcx, r15
+;;>     9f  mov rcx, [rcx+8]
+;;>     a3  mov rdi, [rcx+28h]
+;;>     a7  mov r10, rax
+;;>     aa  mov rsp, rbp
+;;>     ad  pop rbp
+;;>     ae  jmp r10

@@ -252,6 +252,7 @@ impl Machine {
             sites: true,
             countdowns: true,
             fail_guards: 0,
+            probe_base: 0,
             listing: std::env::var_os("LIST").is_some(),
         };
         publish(&self.compiler.compile(&request).unwrap())

@@ -10,46 +10,40 @@
 use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
-use crate::engine::{FeedbackPolicy, Shared, TierPolicy};
-use crate::exits::{self, Exits};
-use crate::layout::{FunctionPlace, KIND_HOST, VmContext, VmFunc};
+use crate::engine::{Shared, TierPolicy};
+use crate::exits::Exits;
+use crate::layout::{FunctionPlace, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Job;
 use crate::registry::PlacedCode;
-use crate::runtime::{self, instance};
 use crate::signature;
 use crate::store::poll_word;
-use crate::trap::{Outcome, Unwind};
-use lwp_feedback::class::SiteClass;
-use lwp_feedback::codemap::{CodeEntry, FunctionId, Resolved, Tier as CodeTier};
-use lwp_feedback::layout::Record;
-use lwp_feedback::monitor::{self, Hot, RingId};
-use lwp_feedback::policy::{self, Plan, Refusal};
-use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
-use lwp_feedback::recordfile::Recorder;
-use lwp_feedback::ring::store_programmed;
+use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
+use lwp_feedback::policy::{Plan, Refusal};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Duration;
+
+mod bursts;
+mod leave;
+mod listener;
+mod planning;
+mod reconsider;
+mod stubs;
+mod thresholds;
+
+pub(crate) use bursts::at_burst;
+pub use leave::{hot_call, hot_loop};
+pub(crate) use leave::{hot_compiled, poll};
+pub use listener::Counted;
+pub(crate) use listener::{Listener, Recording};
+use stubs::lazy_stubs;
+pub(crate) use stubs::resolve;
+use thresholds::{BASELINE_STEP, INTERPRETER_STEP, weighted};
 
 /// Offset that stands for a function's entry where a loop's offset could stand.
 pub const FUNCTION_ENTRY: u32 = u32::MAX;
-/// Intervals measured in tier 1 before it gives way, where they are reported.
-const MEASURED_BEFORE: usize = 5;
-/// Intervals measured before a counted tier-2 version gives way to the uncounted one.
-const MEASURED_INTERVALS: usize = 9;
-/// A function of more bytes than this needs that many times the events to become hot: compile time grows with size (measured: 1.3 µs a byte in tier
-/// 1, 6 µs in tier 2; CPython's main loop of 106,184 bytes takes 0.13 and 0.6 s), the gain of an event does not.
-const INTERPRETER_STEP: usize = 128;
-/// See `INTERPRETER_STEP`, for tier 2.
-const BASELINE_STEP: usize = 1024;
-/// See `INTERPRETER_STEP`, for a loop's own entry in tier 1: one more compile of the whole function for the benefit of one activation.
-const LOOP_STEP: usize = 32;
-/// The countdown's reload doubles with each record of a function, up to this many times: one that waits for its compile must not flood the ring.
-const MOST_DOUBLINGS: u32 = 12;
-/// Loops of one function that are counted.
-const MOST_LOOPS: usize = 1024;
 /// Bytes of a lazy stub.
 const STUB_BYTES: usize = 16;
 
@@ -65,6 +59,8 @@ pub struct CodeVersion {
     pub tier: Tier,
     /// Bytes of machine code.
     pub code_bytes: usize,
+    /// Hash of the machine code before it was placed: the same for the same code.
+    pub code_hash: u64,
     /// Time the compile took.
     pub compile_time: Duration,
     /// When it was published, since the engine began.
@@ -76,6 +72,13 @@ pub struct CodeVersion {
     /// What the compiler did and refused.
     pub applied: Vec<Applied>,
     placed: Box<PlacedCode>,
+}
+
+impl CodeVersion {
+    /// How often a speculative load of it has faulted: each costs microseconds.
+    pub fn speculative_faults(&self) -> u64 {
+        self.placed.speculative_faults()
+    }
 }
 
 /// A refusal or failure that is not the policy's.
@@ -98,6 +101,8 @@ struct FunctionCode {
     bytecode: OnceLock<Box<Bytecode>>,
     /// 0 until known.
     enter_adapter: AtomicPtr<u8>,
+    /// Whether code of an earlier process was looked for.
+    looked_for_kept: AtomicBool,
     /// Hot records written since the code of the function last changed.
     hot_records: AtomicU32,
 }
@@ -125,17 +130,6 @@ struct ContextPointer(*mut VmContext);
 // write atomics.
 unsafe impl Send for ContextPointer {}
 
-/// What records said about one function, for the report.
-#[derive(Clone, Debug, Default)]
-pub struct Counted {
-    /// Calls and back edges counted, by tier: interpreter, baseline, optimizing.
-    pub events: [u64; 3],
-    /// The events of hot-loop records, by loop.
-    pub loops: HashMap<u32, u64>,
-    /// Ticks of the time stamp counter per event, measured between successive records of one version on one thread.
-    pub intervals: HashMap<u32, Vec<f64>>,
-}
-
 /// A module's code.
 pub struct ModuleCode {
     module: Arc<Module>,
@@ -150,11 +144,15 @@ pub struct ModuleCode {
     /// All functions' lazy stubs, in order; `None` without a compiler.
     _stubs: Option<CodeBlock>,
     next_version: AtomicU32,
+    /// Whether an earlier process left code.
+    has_kept: bool,
     published: Mutex<Published>,
     /// Serializes compiles on running threads.
     compiling: Mutex<()>,
     counted: Mutex<HashMap<u32, Counted>>,
     pub(crate) exits: Exits,
+    planning: planning::Planning,
+    bursts: bursts::ModuleBursts,
 }
 
 impl ModuleCode {
@@ -162,6 +160,7 @@ impl ModuleCode {
         let imported = module.imported_functions;
         let count = module.functions.len() - imported as usize;
         let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).flatten();
+        let last_kept = shared.compiler.as_ref().and_then(|compiler| compiler.last_kept(&module));
         let signatures = module.functions.iter().map(|&ty| signature::id(&module.types[ty as usize])).collect();
         let functions: Box<[FunctionCode]> = (0..count)
             .map(|own| {
@@ -183,11 +182,14 @@ impl ModuleCode {
             loops: RwLock::default(),
             switches: AtomicU64::new(0),
             _stubs: stubs,
-            next_version: AtomicU32::new(1),
+            next_version: AtomicU32::new(last_kept.unwrap_or(0) + 1),
+            has_kept: last_kept.is_some(),
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),
             exits: Exits::default(),
+            planning: planning::Planning::default(),
+            bursts: bursts::ModuleBursts::default(),
             module,
             shared,
         })
@@ -256,9 +258,25 @@ impl ModuleCode {
         if compiled != 0 {
             return Some(compiled);
         }
+        self.take_kept(function);
         self.compile_if_pinned(function, Entrance::Body);
         let compiled = self.compiled(function) as usize;
         (compiled != 0).then_some(compiled)
+    }
+
+    /// Publishes what an earlier process left of a function, if it did. Looked for once.
+    fn take_kept(&self, function: u32) {
+        let (true, Some(compiler)) = (self.has_kept, &self.shared.compiler) else { return };
+        if self.own(function).looked_for_kept.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let Some((request, code)) = compiler.kept(&self.module, function) else { return };
+        if !self.published().requested.insert((function, Entrance::Body, request.tier, false)) {
+            return;
+        }
+        if let Err(error) = self.publish(&request, &code, Duration::ZERO, false) {
+            tracing::debug!(function, %error, "kept code not used");
+        }
     }
 
     /// Where the engine's policy pins a tier: compiles an entrance by it, here and now, unless that was tried before.
@@ -375,11 +393,18 @@ impl ModuleCode {
         };
         let automatic = self.shared.config.tier == TierPolicy::Auto;
         let plan = match (&self.shared.config.plans, tier) {
-            (_, Tier::Baseline) => None,
+            (_, Tier::Baseline | Tier::Instrumented) => None,
             (Some(given), Tier::Optimizing) => given.plan(self.module.hash, function).map(Arc::new),
             (None, Tier::Optimizing) => automatic.then(|| self.plan(function)).flatten(),
         };
         let plan = plan.and_then(|plan| self.exits.amend(plan));
+        let probe_base = match tier {
+            Tier::Instrumented => match self.reserve_probes(function) {
+                Some(base) => base,
+                None => return,
+            },
+            Tier::Baseline | Tier::Optimizing => 0,
+        };
         let request = CompileRequest {
             module: self.module.clone(),
             function,
@@ -388,8 +413,9 @@ impl ModuleCode {
             fail_guards: self.shared.config.stress.fail_guards,
             version: self.next_version.fetch_add(1, Ordering::Relaxed),
             plan,
-            sites: tier == Tier::Baseline && automatic,
+            sites: tier == Tier::Baseline && automatic && self.shared.budget.allows_any(),
             countdowns: tier == Tier::Baseline && automatic || counted,
+            probe_base,
             listing: false,
         };
         let began = std::time::Instant::now();
@@ -410,7 +436,11 @@ impl ModuleCode {
         let address = placed.address();
         let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(code, position)?))).collect::<Vec<_>>();
         let id = FunctionId { module: self.module.hash, func: function };
-        let tier = if request.tier == Tier::Baseline { CodeTier::Baseline } else { CodeTier::Optimizing };
+        let tier = match request.tier {
+            Tier::Baseline => CodeTier::Baseline,
+            Tier::Optimizing => CodeTier::Optimizing,
+            Tier::Instrumented => CodeTier::Instrumented,
+        };
         let entry = CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
         if self.shared.watched() {
             self.shared
@@ -424,6 +454,7 @@ impl ModuleCode {
             entrance: request.entrance,
             tier: request.tier,
             code_bytes: code.bytes.len(),
+            code_hash: planning::code_hash(&code.bytes),
             compile_time,
             published: self.shared.started.elapsed(),
             counted,
@@ -441,6 +472,11 @@ impl ModuleCode {
         }
         let mut published = self.published();
         published.versions.push(version);
+        if request.tier == Tier::Instrumented {
+            drop(published);
+            self.publish_instrumented(request, code, address);
+            return Ok(());
+        }
         match request.entrance {
             Entrance::Body => {
                 self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
@@ -516,7 +552,7 @@ impl ModuleCode {
     fn hot_after(&self, own: usize, tier: Tier) -> u32 {
         let bytes = self.module.bodies[own].len();
         match tier {
-            Tier::Baseline => weighted(self.shared.config.hot_baseline, bytes, BASELINE_STEP),
+            Tier::Baseline | Tier::Instrumented => weighted(self.shared.config.hot_baseline, bytes, BASELINE_STEP),
             // Counted only to be measured: soon enough, whatever the size.
             Tier::Optimizing => self.shared.config.hot_baseline.max(1),
         }
@@ -536,104 +572,6 @@ impl ModuleCode {
         self.loops.read().unwrap_or_else(|error| error.into_inner()).get(&(function, offset)).copied()
     }
 
-    /// What the records say to do with a function. The snapshot holds the function and the facts of every callee seen.
-    fn plan(&self, function: u32) -> Option<Arc<Plan>> {
-        if self.shared.config.feedback == FeedbackPolicy::Off {
-            return None;
-        }
-        let id = FunctionId { module: self.module.hash, func: function };
-        let profile = self.shared.profile.function(id)?;
-        let mut callees: Vec<u32> = profile
-            .sites
-            .iter()
-            .filter(|site| site.key.class == SiteClass::CallTarget)
-            .flat_map(|site| site.values.iter().filter_map(|value| u32::try_from(value.value).ok()))
-            .filter(|&callee| (callee as usize) < self.module.functions.len())
-            .collect();
-        callees.sort_unstable();
-        callees.dedup();
-        let facts = callees.into_iter().map(|callee| self.facts(callee)).collect();
-        let snapshot = Snapshot { module: self.module.hash, functions: vec![profile], facts };
-        let (plans, refusals) = policy::plan(&snapshot, &self.shared.config.budgets);
-        self.published().refusals.insert(function, refusals);
-        plans.into_iter().find(|plan| plan.function == id).map(Arc::new)
-    }
-
-    /// What the policy is told about a function, by an engine with a compiler.
-    pub fn facts(&self, function: u32) -> FunctionFacts {
-        let (body_bytes, inlinable) = match self.module.defined(function) {
-            None => (0, Err(NotInlinable::Imported)),
-            Some(own) => {
-                let compiler = self.shared.compiler.as_ref().expect("plans are made for a compiler");
-                (self.module.bodies[own].len() as u32, compiler.inlinable(&self.module, function))
-            }
-        };
-        FunctionFacts { func: function, body_bytes, inlinable: inlinable.is_ok(), reason: inlinable.err() }
-    }
-
-    /// A hot record arrived: what to compile next.
-    fn on_hot(self: &Arc<Self>, event: &Hot, interval: Option<f64>) {
-        let function = event.function.func;
-        if self.module.defined(function).is_none() || function as usize >= self.module.functions.len() {
-            return; // a damaged record
-        }
-        let tier_index = match event.tier {
-            CodeTier::Interpreter => 0,
-            CodeTier::Baseline | CodeTier::Instrumented => 1,
-            CodeTier::Optimizing => 2,
-        };
-        let mut rounds_of_loop = 0;
-        let measured = {
-            let mut counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
-            let counted = counted.entry(function).or_default();
-            counted.events[tier_index] = counted.events[tier_index].saturating_add(event.value);
-            if event.kind == SiteClass::HotLoop && (counted.loops.len() < MOST_LOOPS || counted.loops.contains_key(&event.data1)) {
-                let rounds = counted.loops.entry(event.data1).or_default();
-                *rounds = rounds.saturating_add(event.value);
-                rounds_of_loop = *rounds;
-            }
-            let intervals = counted.intervals.entry(event.version).or_default();
-            if let Some(interval) = interval
-                && intervals.len() < 1000
-            {
-                intervals.push(interval);
-            }
-            intervals.len()
-        };
-        // A record may be damaged: a loop is compiled only where there is one.
-        let at_loop = event.kind == SiteClass::HotLoop && self.own(function).bytecode.get().is_none_or(|code| code.has_loop(event.data1));
-        let measure = self.shared.config.measure;
-        match event.tier {
-            CodeTier::Interpreter => {
-                self.request(function, Entrance::Body, Tier::Baseline, false);
-                let bytes = self.body_bytes(function);
-                if at_loop && rounds_of_loop >= u64::from(weighted(self.shared.config.hot_interpreter, bytes, LOOP_STEP)) {
-                    self.request(function, Entrance::Loop(event.data1), Tier::Baseline, false);
-                }
-            }
-            // Without an interval of its own there would be nothing to compare tier 2 with.
-            CodeTier::Baseline if measure && measured < MEASURED_BEFORE => {}
-            CodeTier::Baseline | CodeTier::Instrumented => {
-                if at_loop {
-                    match self.loop_code(function, event.data1) {
-                        // The version is there, but this activation has not moved to it.
-                        Some(LoopCode { tier: Tier::Optimizing, .. }) => self.ask_to_leave(&self.published(), function),
-                        _ => self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, measure),
-                    }
-                }
-                self.request(function, Entrance::Body, Tier::Optimizing, measure);
-            }
-            CodeTier::Optimizing => {
-                if measured >= MEASURED_INTERVALS {
-                    self.request(function, Entrance::Body, Tier::Optimizing, false);
-                    if at_loop {
-                        self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, false);
-                    }
-                }
-            }
-        }
-    }
-
     /// How often compiled code left at a poll, for another version or for the interpreter.
     pub fn switches(&self) -> u64 {
         self.switches.load(Ordering::Relaxed)
@@ -647,6 +585,17 @@ impl ModuleCode {
     /// Versions published so far, oldest first.
     pub fn versions(&self) -> Vec<Arc<CodeVersion>> {
         self.published().versions.clone()
+    }
+
+    /// The newest version of each entrance: what its next call or round runs.
+    pub fn versions_in_force(&self) -> Vec<Arc<CodeVersion>> {
+        let mut newest: HashMap<(u32, Entrance), Arc<CodeVersion>> = HashMap::new();
+        for version in self.published().versions.iter() {
+            newest.insert((version.function, version.entrance), version.clone());
+        }
+        let mut versions: Vec<_> = newest.into_values().collect();
+        versions.sort_by_key(|version| version.number);
+        versions
     }
 
     /// Compiles that failed.
@@ -678,38 +627,6 @@ impl ModuleCode {
     pub fn module(&self) -> &Arc<Module> {
         &self.module
     }
-
-    /// Writes the LWPINS record of a hot function or loop and reloads its word: with `reload`, doubled for each record since its code changed.
-    ///
-    /// # Safety
-    /// `context` is the running context of this module.
-    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, reload: u32) {
-        let own = self.module.defined(function).expect("only defined functions count");
-        let before = self.functions[own].hot_records.fetch_add(1, Ordering::Relaxed);
-        // Of a threshold of 1, for tests, every event is wanted; and where intervals are measured they must be even.
-        let doublings = if reload <= 1 || self.shared.config.measure { 0 } else { before.min(MOST_DOUBLINGS) };
-        // Compiled code takes the borrow from the word's sign.
-        let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
-        let counted = u64::from(self.reloads[own].swap(reload, Ordering::Relaxed));
-        self.counters[own].store(reload - 1, Ordering::Relaxed);
-        if !self.shared.watched() {
-            return; // nobody drains, and nothing moves up
-        }
-        let class = if offset == FUNCTION_ENTRY { SiteClass::HotFunction } else { SiteClass::HotLoop };
-        // SAFETY: the running store's LWPCB is this thread's ring, which lives as long as the thread.
-        unsafe { store_programmed((*(*context).store).lwpcb.cast(), ip, u32::from(class.imm16(0)), offset, counted) };
-        if self.shared.config.deterministic {
-            self.shared.settle_here();
-        }
-    }
-}
-
-/// Events that make a function of `bytes` hot, at least 1. A threshold of 1 is for tests and holds for every size.
-fn weighted(threshold: u32, bytes: usize, step: usize) -> u32 {
-    if threshold <= 1 {
-        return 1;
-    }
-    u32::try_from(u64::from(threshold) * (bytes / step).max(1) as u64).unwrap_or(u32::MAX)
 }
 
 /// Offset in the outermost function of a position.
@@ -723,6 +640,7 @@ fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
 
 impl Drop for ModuleCode {
     fn drop(&mut self) {
+        self.forget_probes();
         // Records still in rings may name this code: it keeps its addresses until every ring has passed them.
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
         for version in published.versions.drain(..) {
@@ -743,210 +661,4 @@ impl Drop for ModuleCode {
 pub(crate) enum Remains {
     Version(Arc<CodeVersion>),
     Bytecode(Box<Bytecode>),
-}
-
-/// One stub per function: `mov dword ptr [r15 + callee], index; jmp target`.
-fn lazy_stubs(imported: u32, count: usize, target: usize) -> Option<CodeBlock> {
-    let mut block = match CodeBlock::new(count * STUB_BYTES, STUB_BYTES) {
-        Ok(block) => block,
-        Err(error) => {
-            tracing::error!(%error, "no room for lazy stubs");
-            return None;
-        }
-    };
-    let mut bytes = Vec::with_capacity(count * STUB_BYTES);
-    for own in 0..count {
-        bytes.extend_from_slice(&stub(imported + own as u32, block.address() + own * STUB_BYTES, target));
-    }
-    block.fill(&bytes);
-    Some(block)
-}
-
-fn stub(function: u32, at: usize, target: usize) -> [u8; STUB_BYTES] {
-    let mut bytes = [0xcc; STUB_BYTES];
-    bytes[..4].copy_from_slice(&[0x41, 0xc7, 0x47, crate::layout::context::callee as u8]);
-    bytes[4..8].copy_from_slice(&function.to_le_bytes());
-    bytes[8] = 0xe9;
-    let displacement = (target as i64 - (at + 13) as i64) as i32;
-    bytes[9..13].copy_from_slice(&displacement.to_le_bytes());
-    bytes
-}
-
-/// What a lazy stub reaches: the code to jump to for the function `context` was entered for.
-///
-/// # Safety
-/// `context` is the running context.
-pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
-    let failed = |error: String| Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() });
-    // SAFETY: the caller's promise.
-    unsafe {
-        if (*context).kind == KIND_HOST {
-            let host = crate::store::host_func(context);
-            let engine = (*runtime::store_state(context)).engine();
-            let adapter = engine.adapter(Adapter::CallSlow, host.signature).map_err(failed)?;
-            host.entry.store(adapter as *mut u8, Ordering::Release);
-            return Ok(adapter);
-        }
-        let function = (*context).callee;
-        let code = &instance(context).code;
-        if let Some(compiled) = code.code_to_run(function) {
-            return Ok(compiled);
-        }
-        let adapter = code.shared.adapter(Adapter::CallSlow, code.signature(function)).map_err(failed)?;
-        let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
-        let address = block.address();
-        block.fill(&stub(function, address, adapter));
-        let mut published = code.published();
-        published.stubs.push(block);
-        if code.compiled(function).is_null() {
-            code.set_entry(&published, function, address);
-        }
-        Ok(address)
-    }
-}
-
-/// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on. Where there is no code
-/// to continue at and the function is the one its activation entered, the builtin lands there instead of returning.
-///
-/// # Safety
-/// `context` is the running context of kind wasm; called from the poll's builtin.
-pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> Outcome<usize> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let code = &instance(context).code;
-        let stress = code.shared.config.stress;
-        if let Some(own) = code.module.defined(function) {
-            poll_word(context, code.module.offsets().poll(own as u32)).store(0, Ordering::Release);
-        }
-        runtime::interrupted(context)?;
-        if offset == FUNCTION_ENTRY {
-            return Ok(0);
-        }
-        code.switches.fetch_add(1, Ordering::Relaxed);
-        if exits::holds_callees(context) {
-            // An entrance at the callee's loop would return the callee's results.
-            return exits::go_on(context);
-        }
-        if !stress.leave_to_interpreter {
-            // A pinned tier has code for loops only where something made it leave one.
-            code.compile_if_pinned(function, Entrance::Loop(offset));
-        }
-        if !stress.leave_to_interpreter
-            && let Some(version) = code.loop_code(function, offset)
-        {
-            return Ok(version.address);
-        }
-        exits::go_on(context)
-    }
-}
-
-/// The interpreter called a function whose countdown was 0.
-///
-/// # Safety
-/// `context` is the running context of kind wasm.
-pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let code = &instance(context).code;
-        let ip = code.bytecode(function).address_range().start;
-        code.hot(context, function, FUNCTION_ENTRY, ip, code.hot_interpreter(function));
-    }
-}
-
-/// The interpreter took a back edge of a function whose countdown was 0: code to continue the loop in, or null.
-///
-/// # Safety
-/// As [`hot_call`].
-pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *const u8 {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let code = &instance(context).code;
-        if code.loop_code(function, offset).is_none() {
-            let ip = code.bytecode(function).address_range().start;
-            code.hot(context, function, offset, ip, code.hot_interpreter(function));
-        } else {
-            let own = code.module.defined(function).expect("only defined functions count");
-            let after = code.hot_after(own, Tier::Baseline);
-            code.reloads[own].store(after, Ordering::Relaxed);
-            code.counters[own].store(after - 1, Ordering::Relaxed);
-        }
-        code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
-    }
-}
-
-/// Compiled code found a countdown at 0. The record's address is the return address of the builtin's call.
-///
-/// # Safety
-/// As [`hot_call`]; called from the builtin's thunk.
-pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, _version: u32) {
-    // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
-    unsafe {
-        let code = &instance(context).code;
-        let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
-        code.hot(context, function, offset, ip, code.hot_compiled(function));
-    }
-}
-
-/// Where drained records are saved, once something is set. Shared by the engine and its listener.
-pub(crate) type Recording = Arc<OnceLock<Mutex<Recorder<Box<dyn std::io::Write + Send>>>>>;
-
-/// The monitor's way back into the engine.
-pub(crate) struct Listener {
-    shared: Weak<Shared>,
-    recording: Recording,
-    /// Time stamp of the last hot record of a version on a ring.
-    last: HashMap<(RingId, u64, u32, u32), u64>,
-}
-
-/// Most entries of `Listener::last`; beyond it is forgotten, which costs one interval each.
-const MOST_LAST: usize = 1 << 16;
-
-impl Listener {
-    pub(crate) fn new(shared: Weak<Shared>, recording: Recording) -> Listener {
-        Listener { shared, recording, last: HashMap::new() }
-    }
-}
-
-impl monitor::Listener for Listener {
-    fn hot(&mut self, event: &Hot) {
-        if !matches!(event.kind, SiteClass::HotFunction | SiteClass::HotLoop) {
-            return;
-        }
-        let Some(shared) = self.shared.upgrade() else {
-            return;
-        };
-        if self.last.len() >= MOST_LAST {
-            self.last.clear();
-        }
-        let key = (event.ring, event.function.module, event.function.func, event.version);
-        let interval = match self.last.insert(key, event.tsc) {
-            Some(before) if event.tsc > before && event.value > 0 => Some((event.tsc - before) as f64 / event.value as f64),
-            _ => None,
-        };
-        for code in shared.modules(event.function.module) {
-            code.on_hot(event, interval);
-        }
-    }
-
-    fn wants_records(&self) -> bool {
-        self.recording.get().is_some()
-    }
-
-    fn record(&mut self, ring: RingId, record: &Record, resolved: Option<&Resolved>) {
-        if let Some(recorder) = self.recording.get() {
-            recorder.lock().unwrap_or_else(|error| error.into_inner()).record(ring, record, resolved);
-        }
-    }
-
-    fn missed(&mut self, ring: RingId, count: u64) {
-        if let Some(recorder) = self.recording.get() {
-            recorder.lock().unwrap_or_else(|error| error.into_inner()).missed(ring, count);
-        }
-    }
-
-    fn polled(&mut self, _summary: &monitor::PollSummary) {
-        if let Some(shared) = self.shared.upgrade() {
-            shared.sweep();
-        }
-    }
 }

@@ -1,0 +1,134 @@
+//! What running code calls: polls that found their flag set, and countdowns that ran out. All on the thread that runs wasm, which never waits here
+//! for the monitor or a compile.
+
+use super::thresholds::MOST_DOUBLINGS;
+use super::{FUNCTION_ENTRY, ModuleCode};
+use crate::code::{Entrance, Tier};
+use crate::exits;
+use crate::layout::VmContext;
+use crate::runtime::{self, instance};
+use crate::store::poll_word;
+use crate::trap::Outcome;
+use lwp_feedback::class::SiteClass;
+use lwp_feedback::ring::store_programmed;
+use std::sync::atomic::Ordering;
+
+/// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on. Where there is no code
+/// to continue at and the function is the one its activation entered, the builtin lands there instead of returning.
+///
+/// # Safety
+/// `context` is the running context of kind wasm; called from the poll's builtin.
+pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, version: u32) -> Outcome<usize> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let code = &instance(context).code;
+        let stress = code.shared.config.stress;
+        let mut asked = 0;
+        if let Some(own) = code.module.defined(function) {
+            // Spread over the headers and rounds of a run, and the same in every run.
+            let random = (code.switches.load(Ordering::Relaxed) ^ u64::from(offset)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+            let again = random < u64::from(stress.leave_again);
+            asked = poll_word(context, code.module.offsets().poll(own as u32)).swap(u32::from(again), Ordering::AcqRel);
+        }
+        runtime::interrupted(context)?;
+        if offset == FUNCTION_ENTRY {
+            return Ok(0);
+        }
+        code.left_burst(context, version);
+        if exits::holds_callees(context) {
+            // An entrance at the callee's loop would return the callee's results.
+            code.switches.fetch_add(1, Ordering::Relaxed);
+            return exits::go_on(context);
+        }
+        if asked == offset
+            && !stress.leave_to_interpreter
+            && let Some(address) = code.begin_burst(context, function, offset)
+        {
+            return Ok(address);
+        }
+        code.switches.fetch_add(1, Ordering::Relaxed);
+        if !stress.leave_to_interpreter {
+            // A pinned tier has code for loops only where something made it leave one.
+            code.compile_if_pinned(function, Entrance::Loop(offset));
+        }
+        if !stress.leave_to_interpreter
+            && let Some(version) = code.loop_code(function, offset)
+        {
+            return Ok(version.address);
+        }
+        exits::go_on(context)
+    }
+}
+
+/// The interpreter called a function whose countdown was 0.
+///
+/// # Safety
+/// `context` is the running context of kind wasm.
+pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let code = &instance(context).code;
+        let ip = code.bytecode(function).address_range().start;
+        code.hot(context, function, FUNCTION_ENTRY, ip, code.hot_interpreter(function));
+    }
+}
+
+/// The interpreter took a back edge of a function whose countdown was 0: code to continue the loop in, or null.
+///
+/// # Safety
+/// As [`hot_call`].
+pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *const u8 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let code = &instance(context).code;
+        if code.loop_code(function, offset).is_none() {
+            let ip = code.bytecode(function).address_range().start;
+            code.hot(context, function, offset, ip, code.hot_interpreter(function));
+        } else {
+            let own = code.module.defined(function).expect("only defined functions count");
+            let after = code.hot_after(own, Tier::Baseline);
+            code.reloads[own].store(after, Ordering::Relaxed);
+            code.counters[own].store(after - 1, Ordering::Relaxed);
+        }
+        code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
+    }
+}
+
+/// Compiled code found a countdown at 0. The record's address is the return address of the builtin's call.
+///
+/// # Safety
+/// As [`hot_call`]; called from the builtin's thunk.
+pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, _version: u32) {
+    // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
+    unsafe {
+        let code = &instance(context).code;
+        let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
+        code.hot(context, function, offset, ip, code.hot_compiled(function));
+    }
+}
+
+impl ModuleCode {
+    /// Writes the LWPINS record of a hot function or loop and reloads its word: with `reload`, doubled for each record since its code changed.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, reload: u32) {
+        let own = self.module.defined(function).expect("only defined functions count");
+        let before = self.functions[own].hot_records.fetch_add(1, Ordering::Relaxed);
+        // Of a threshold of 1, for tests, every event is wanted; and where intervals are measured they must be even.
+        let doublings = if reload <= 1 || self.shared.config.measure { 0 } else { before.min(MOST_DOUBLINGS) };
+        // Compiled code takes the borrow from the word's sign.
+        let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
+        let counted = u64::from(self.reloads[own].swap(reload, Ordering::Relaxed));
+        self.counters[own].store(reload - 1, Ordering::Relaxed);
+        if !self.shared.watched() {
+            return; // nobody drains, and nothing moves up
+        }
+        let class = if offset == FUNCTION_ENTRY { SiteClass::HotFunction } else { SiteClass::HotLoop };
+        // SAFETY: the running store's LWPCB is this thread's ring, which lives as long as the thread.
+        unsafe { store_programmed((*(*context).store).lwpcb.cast(), ip, u32::from(class.imm16(0)), offset, counted) };
+        if self.shared.config.deterministic {
+            self.shared.settle_here();
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The monitor's way back into the engine: hot records become compile requests, and drained records are saved where that was asked for.
+
+use super::thresholds::{LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, weighted};
+use super::{LoopCode, ModuleCode};
+use crate::code::{Entrance, Tier};
+use crate::engine::Shared;
+use lwp_feedback::class::SiteClass;
+use lwp_feedback::codemap::{Resolved, Tier as CodeTier};
+use lwp_feedback::layout::Record;
+use lwp_feedback::monitor::{self, Hot, RingId};
+use lwp_feedback::recordfile::Recorder;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+/// What records said about one function, for the report.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// Calls and back edges counted, by tier: interpreter, baseline, optimizing.
+    pub events: [u64; 3],
+    /// The events of hot-loop records, by loop.
+    pub loops: HashMap<u32, u64>,
+    /// Ticks of the time stamp counter per event, measured between successive records of one version on one thread.
+    pub intervals: HashMap<u32, Vec<f64>>,
+}
+
+impl ModuleCode {
+    /// A hot record arrived: what to compile next.
+    fn on_hot(self: &Arc<Self>, event: &Hot, interval: Option<f64>) {
+        let function = event.function.func;
+        if self.module.defined(function).is_none() || function as usize >= self.module.functions.len() {
+            return; // a damaged record
+        }
+        let tier_index = match event.tier {
+            CodeTier::Interpreter => 0,
+            CodeTier::Baseline | CodeTier::Instrumented => 1,
+            CodeTier::Optimizing => 2,
+        };
+        let mut rounds_of_loop = 0;
+        let measured = {
+            let mut counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
+            let counted = counted.entry(function).or_default();
+            counted.events[tier_index] = counted.events[tier_index].saturating_add(event.value);
+            if event.kind == SiteClass::HotLoop && (counted.loops.len() < MOST_LOOPS || counted.loops.contains_key(&event.data1)) {
+                let rounds = counted.loops.entry(event.data1).or_default();
+                *rounds = rounds.saturating_add(event.value);
+                rounds_of_loop = *rounds;
+            }
+            let intervals = counted.intervals.entry(event.version).or_default();
+            if let Some(interval) = interval
+                && intervals.len() < 1000
+            {
+                intervals.push(interval);
+            }
+            intervals.len()
+        };
+        // A record may be damaged: a loop is compiled only where there is one.
+        let at_loop = event.kind == SiteClass::HotLoop && self.own(function).bytecode.get().is_none_or(|code| code.has_loop(event.data1));
+        let measure = self.shared.config.measure;
+        match event.tier {
+            CodeTier::Interpreter => {
+                self.request(function, Entrance::Body, Tier::Baseline, false);
+                let bytes = self.body_bytes(function);
+                if at_loop && rounds_of_loop >= u64::from(weighted(self.shared.config.hot_interpreter, bytes, LOOP_STEP)) {
+                    self.request(function, Entrance::Loop(event.data1), Tier::Baseline, false);
+                }
+            }
+            // Without an interval of its own there would be nothing to compare tier 2 with.
+            CodeTier::Baseline if measure && measured < MEASURED_BEFORE => {}
+            CodeTier::Baseline | CodeTier::Instrumented => {
+                if at_loop {
+                    self.burst_candidate(function, event.data1);
+                    match self.loop_code(function, event.data1) {
+                        // The version is there, but this activation has not moved to it.
+                        Some(LoopCode { tier: Tier::Optimizing, .. }) => self.ask_to_leave(&self.published(), function),
+                        _ => self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, measure),
+                    }
+                }
+                self.request(function, Entrance::Body, Tier::Optimizing, measure);
+            }
+            CodeTier::Optimizing => {
+                if measured >= MEASURED_INTERVALS {
+                    self.request(function, Entrance::Body, Tier::Optimizing, false);
+                    if at_loop {
+                        self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, false);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where drained records are saved, once something is set. Shared by the engine and its listener.
+pub(crate) type Recording = Arc<OnceLock<Mutex<Recorder<Box<dyn std::io::Write + Send>>>>>;
+
+/// The monitor's way back into the engine.
+pub(crate) struct Listener {
+    shared: Weak<Shared>,
+    recording: Recording,
+    /// Time stamp of the last hot record of a version on a ring.
+    last: HashMap<(RingId, u64, u32, u32), u64>,
+}
+
+/// Most entries of `Listener::last`; beyond it is forgotten, which costs one interval each.
+const MOST_LAST: usize = 1 << 16;
+
+impl Listener {
+    pub(crate) fn new(shared: Weak<Shared>, recording: Recording) -> Listener {
+        Listener { shared, recording, last: HashMap::new() }
+    }
+}
+
+impl monitor::Listener for Listener {
+    fn hot(&mut self, event: &Hot) {
+        if !matches!(event.kind, SiteClass::HotFunction | SiteClass::HotLoop | SiteClass::BurstEnd) {
+            return;
+        }
+        let Some(shared) = self.shared.upgrade() else {
+            return;
+        };
+        if event.kind == SiteClass::BurstEnd {
+            for code in shared.modules(event.function.module) {
+                code.reconsider(event.function.func);
+            }
+            return;
+        }
+        if self.last.len() >= MOST_LAST {
+            self.last.clear();
+        }
+        let key = (event.ring, event.function.module, event.function.func, event.version);
+        let interval = match self.last.insert(key, event.tsc) {
+            Some(before) if event.tsc > before && event.value > 0 => Some((event.tsc - before) as f64 / event.value as f64),
+            _ => None,
+        };
+        for code in shared.modules(event.function.module) {
+            code.on_hot(event, interval);
+        }
+    }
+
+    fn wants_records(&self) -> bool {
+        self.recording.get().is_some()
+    }
+
+    fn record(&mut self, ring: RingId, record: &Record, resolved: Option<&Resolved>) {
+        if let Some(recorder) = self.recording.get() {
+            recorder.lock().unwrap_or_else(|error| error.into_inner()).record(ring, record, resolved);
+        }
+    }
+
+    fn missed(&mut self, ring: RingId, count: u64) {
+        if let Some(recorder) = self.recording.get() {
+            recorder.lock().unwrap_or_else(|error| error.into_inner()).missed(ring, count);
+        }
+    }
+
+    fn tick(&mut self, summary: &monitor::PollSummary) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.bursts_due(summary.cpu_ns);
+        }
+    }
+
+    fn polled(&mut self, _summary: &monitor::PollSummary) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.sweep();
+        }
+    }
+}

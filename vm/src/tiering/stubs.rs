@@ -1,0 +1,69 @@
+//! Lazy stubs: what a function's entry leads to before it has code, and the resolver behind them.
+
+use super::STUB_BYTES;
+use crate::arena::CodeBlock;
+use crate::code::Adapter;
+use crate::layout::{KIND_HOST, VmContext};
+use crate::runtime::{self, instance};
+use crate::trap::{Outcome, Unwind};
+use std::sync::atomic::Ordering;
+
+/// One stub per function: `mov dword ptr [r15 + callee], index; jmp target`.
+pub(super) fn lazy_stubs(imported: u32, count: usize, target: usize) -> Option<CodeBlock> {
+    let mut block = match CodeBlock::new(count * STUB_BYTES, STUB_BYTES) {
+        Ok(block) => block,
+        Err(error) => {
+            tracing::error!(%error, "no room for lazy stubs");
+            return None;
+        }
+    };
+    let mut bytes = Vec::with_capacity(count * STUB_BYTES);
+    for own in 0..count {
+        bytes.extend_from_slice(&stub(imported + own as u32, block.address() + own * STUB_BYTES, target));
+    }
+    block.fill(&bytes);
+    Some(block)
+}
+
+fn stub(function: u32, at: usize, target: usize) -> [u8; STUB_BYTES] {
+    let mut bytes = [0xcc; STUB_BYTES];
+    bytes[..4].copy_from_slice(&[0x41, 0xc7, 0x47, crate::layout::context::callee as u8]);
+    bytes[4..8].copy_from_slice(&function.to_le_bytes());
+    bytes[8] = 0xe9;
+    let displacement = (target as i64 - (at + 13) as i64) as i32;
+    bytes[9..13].copy_from_slice(&displacement.to_le_bytes());
+    bytes
+}
+
+/// What a lazy stub reaches: the code to jump to for the function `context` was entered for.
+///
+/// # Safety
+/// `context` is the running context.
+pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
+    let failed = |error: String| Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() });
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*context).kind == KIND_HOST {
+            let host = crate::store::host_func(context);
+            let engine = (*runtime::store_state(context)).engine();
+            let adapter = engine.adapter(Adapter::CallSlow, host.signature).map_err(failed)?;
+            host.entry.store(adapter as *mut u8, Ordering::Release);
+            return Ok(adapter);
+        }
+        let function = (*context).callee;
+        let code = &instance(context).code;
+        if let Some(compiled) = code.code_to_run(function) {
+            return Ok(compiled);
+        }
+        let adapter = code.shared.adapter(Adapter::CallSlow, code.signature(function)).map_err(failed)?;
+        let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
+        let address = block.address();
+        block.fill(&stub(function, address, adapter));
+        let mut published = code.published();
+        published.stubs.push(block);
+        if code.compiled(function).is_null() {
+            code.set_entry(&published, function, address);
+        }
+        Ok(address)
+    }
+}
