@@ -62,3 +62,7 @@ pub mod bench;
 pub mod info;
 
 pub mod sim;
+
+pub mod events;
+
+pub mod pebs;

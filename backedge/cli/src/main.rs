@@ -8,6 +8,7 @@ mod compile;
 mod dump;
 mod explain;
 mod export;
+mod events;
 mod failure;
 mod inspect;
 mod invoke;
@@ -16,6 +17,7 @@ mod options;
 mod policyexec;
 mod policyoptions;
 mod profile;
+mod pebs;
 mod report;
 mod run;
 mod scripts;
@@ -38,6 +40,8 @@ fn main() {
         Command::Cache(cache) => compile::cache(&cache).map(|()| 0),
         Command::Wast(wast) => scripts::run(&wast),
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
+        Command::Events(events) => events::run(&events).map(|()| 0),
+        Command::Pebs(pebs) => pebs::run(&pebs).map(|()| 0),
     };
     let code = outcome.unwrap_or_else(|failure: Failure| {
         // Where standard error takes nothing, the code still says what happened.

@@ -53,6 +53,12 @@ pub enum Command {
     /// Lightweight profiling itself: this machine, traces, saved records, LWP programs
     #[command(subcommand)]
     Lwp(Lwp),
+    /// Named processor events (libpfm): tables, unit masks, register values
+    #[command(subcommand)]
+    Events(crate::events::Events),
+    /// Precise sampling (PEBS): the document's experiments on the software unit
+    #[command(subcommand)]
+    Pebs(crate::pebs::Pebs),
 }
 
 /// Which tiers run.

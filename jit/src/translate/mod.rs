@@ -33,6 +33,7 @@ use crate::scan::{Scan, Wanted, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
 
 pub(crate) mod calls;
+pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod exits;
@@ -219,6 +220,7 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
     let outcome = translator.function(entry, Rc::new(scan), &body);
     if outcome.is_ok() {
         translator.refuse_unused_plan();
+        translator.refuse_unused_choices();
     }
     let Translator { b, positions, sites, probes, guards, applied, constants, broken_fact, .. } = translator;
     if outcome.is_err() || broken_fact {

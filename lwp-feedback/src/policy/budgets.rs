@@ -33,7 +33,7 @@ pub struct Budgets {
     /// specialize: share of the parameter's one value.
     pub min_specialize_share: f64,
 
-    /// branch-to-select: predictions recorded. Rates of some percent must be told from none.
+    /// branch-to-select: predictions recorded. The formula takes the lower end of what they can mean, so few of them ask for a higher rate.
     pub min_branch_samples: u64,
     /// branch-to-select: share mispredicted.
     pub min_mispredict_share: f64,
@@ -82,7 +82,7 @@ impl Default for Budgets {
             min_exit_share: 0.995,
             min_exit_samples: 600,
             min_specialize_share: 0.99,
-            min_branch_samples: 256,
+            min_branch_samples: 64,
             min_mispredict_share: 0.02,
             min_likely_share: 0.9,
             min_load_samples: 64,

@@ -94,7 +94,9 @@ fn only_reason(list: Vec<SiteSnapshot>, budgets: &Budgets) -> RefusalReason {
 #[test]
 fn every_file_of_the_folder_is_registered_under_its_name() {
     let names: Vec<&str> = transformations().map(|it| it.name).collect();
-    assert_eq!(names, ["branch-to-select", "inline", "layout", "prefetch", "select-to-branch", "specialize", "switch-order"]);
+    for known in ["branch-to-select", "inline", "layout", "prefetch", "select-to-branch", "specialize", "switch-order"] {
+        assert!(names.contains(&known), "{known}");
+    }
     for it in transformations() {
         assert!(!it.about.is_empty() && it.excludes.iter().all(|other| names.contains(other)), "{}", it.name);
     }
@@ -204,7 +206,7 @@ fn only_mispredicted_branches_become_selects() {
     assert!(matches!(at(130, 500, 500, 480), Err(RefusalReason::DoesNotPay { .. })));
     assert_eq!(at(140, 500, 500, 480), Err(RefusalReason::BackEdge));
     assert_eq!(at(999, 500, 500, 480), Err(RefusalReason::ShapeUnknown));
-    assert_eq!(at(110, 50, 50, 50), Err(RefusalReason::TooFewSamples { samples: 100, needed: 256 }));
+    assert_eq!(at(110, 20, 20, 20), Err(RefusalReason::TooFewSamples { samples: 40, needed: 64 }));
 }
 
 #[test]
