@@ -77,15 +77,15 @@
 ;;>     dd  mov rax, r15
 ;;>     e0  mov rax, [rax+8]
 ;;>     e4  mov rax, [rax+28h]
-;;>     e8  mov ecx, r12d
-;;>     eb  mov [rax+10h], rcx
-;;>     ef  mov ecx, edi
-;;>     f1  mov [rax+18h], rcx
-;;>     f5  mov ecx, ebx
-;;>     f7  mov [rax+20h], rcx
-;;>     fb  mov rcx, 4C00000001h
-;;>    105  mov [rax], rcx
-;;>    108  mov qword [rax+8], 7
+;;>     e8  mov rcx, 4C00000001h
+;;>     f2  mov [rax], rcx
+;;>     f5  mov qword [rax+8], 7
+;;>     fd  mov ecx, r12d
+;;>    100  mov [rax+10h], rcx
+;;>    104  mov ecx, edi
+;;>    106  mov [rax+18h], rcx
+;;>    10a  mov ecx, ebx
+;;>    10c  mov [rax+20h], rcx
 ;;>    110  mov esi, [rax]
 ;;>    112  mov edx, [rax+4]
 ;;>    115  mov ecx, [rax+8]

@@ -54,7 +54,7 @@
 ;;> @0001                               v18 = iconst.i32 76
 ;;> @0001                               jump block4(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
-;;>                                 block4(v28: i32, v31: i32):
+;;>                                 block4(v30: i32, v33: i32):
 ;;> @0001                               v13 = get_pinned_reg.i64
 ;;> @0001                               v14 = load.i32 notrap aligned region0 v13+164
 ;;> @0001                               brif v14, block5, block6
@@ -75,16 +75,16 @@
 ;;> @0001                               v21 = get_pinned_reg.i64
 ;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+8
 ;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+40
-;;> @0001                               v26 = uextend.i64 v0
-;;> @0001                               store notrap aligned region2 v26, v23+16
-;;> @0001                               v29 = uextend.i64 v28
-;;> @0001                               store notrap aligned region2 v29, v23+24
-;;> @0001                               v32 = uextend.i64 v31
-;;> @0001                               store notrap aligned region2 v32, v23+32
-;;> @0001                               v33 = iconst.i64 0x004c_0000_0001
-;;> @0001                               store notrap aligned region2 v33, v23  ; v33 = 0x004c_0000_0001
-;;> @0001                               v34 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v34, v23+8  ; v34 = 7
+;;> @0001                               v24 = iconst.i64 0x004c_0000_0001
+;;> @0001                               store notrap aligned region2 v24, v23  ; v24 = 0x004c_0000_0001
+;;> @0001                               v25 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v25, v23+8  ; v25 = 7
+;;> @0001                               v28 = uextend.i64 v0
+;;> @0001                               store notrap aligned region2 v28, v23+16
+;;> @0001                               v31 = uextend.i64 v30
+;;> @0001                               store notrap aligned region2 v31, v23+24
+;;> @0001                               v34 = uextend.i64 v33
+;;> @0001                               store notrap aligned region2 v34, v23+32
 ;;> @0001                               v35 = load.i32 notrap aligned region2 v23
 ;;> @0001                               v36 = load.i32 notrap aligned region2 v23+4
 ;;> @0001                               v37 = load.i32 notrap aligned region2 v23+8
@@ -117,7 +117,7 @@
 ;;>
 ;;>                                 block12:
 ;;>                                     v104 = iconst.i32 1
-;;> @0004                               v61 = iadd.i32 v28, v104  ; v104 = 1
+;;> @0004                               v61 = iadd.i32 v30, v104  ; v104 = 1
 ;;> @0005                               jump block9(v61)
 ;;>
 ;;>                                 block10 cold:
@@ -150,14 +150,14 @@
 ;;> @0003                               store.i64 notrap aligned region5 v1, v79
 ;;> @0003                               v80 = load.i64 notrap aligned region6 v75
 ;;> @0003                               set_pinned_reg.i64 v76
-;;> @0003                               v81 = call_indirect sig2, v80(v28)
+;;> @0003                               v81 = call_indirect sig2, v80(v30)
 ;;> @0003                               v82 = load.i64 notrap aligned region5 v79
 ;;> @0003                               set_pinned_reg v82
 ;;> @0003                               jump block18(v81)
 ;;>
 ;;>                                 block17 cold:
 ;;> @0003                               v83 = load.i64 notrap aligned region6 v75
-;;> @0003                               v84 = call_indirect sig2, v83(v28)
+;;> @0003                               v84 = call_indirect sig2, v83(v30)
 ;;> @0003                               jump block18(v84)
 ;;>
 ;;>                                 block18(v78: i32) cold:
@@ -165,7 +165,7 @@
 ;;>
 ;;>                                 block9(v47: i32):
 ;;>                                     v110 = iconst.i32 1
-;;> @0006                               v90 = iadd.i32 v31, v110  ; v110 = 1
+;;> @0006                               v90 = iadd.i32 v33, v110  ; v110 = 1
 ;;> @0007                               v95 = icmp ult v90, v0
 ;;> @0008                               brif v95, block4(v47, v90), block19
 ;;>

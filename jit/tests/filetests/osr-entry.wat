@@ -68,17 +68,17 @@
 ;;> @0002                               v18 = get_pinned_reg.i64
 ;;> @0002                               v19 = load.i64 notrap aligned readonly region2 v18+8
 ;;> @0002                               v20 = load.i64 notrap aligned readonly region2 v19+40
-;;> @0002                               v23 = uextend.i64 v98
-;;> @0002                               store notrap aligned region0 v23, v20+16
-;;>                                     v101 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v101, v20+24
-;;>                                     v102 = iadd.i32 v45, v84
-;;> @0002                               v29 = uextend.i64 v102
-;;> @0002                               store notrap aligned region0 v29, v20+40
-;;> @0002                               v30 = iconst.i64 0x0024_0000_0000
-;;> @0002                               store notrap aligned region0 v30, v20  ; v30 = 0x0024_0000_0000
-;;>                                     v103 = iconst.i64 7
-;;> @0002                               store notrap aligned region0 v103, v20+8  ; v103 = 7
+;;> @0002                               v21 = iconst.i64 0x0024_0000_0000
+;;> @0002                               store notrap aligned region0 v21, v20  ; v21 = 0x0024_0000_0000
+;;>                                     v101 = iconst.i64 7
+;;> @0002                               store notrap aligned region0 v101, v20+8  ; v101 = 7
+;;> @0002                               v25 = uextend.i64 v98
+;;> @0002                               store notrap aligned region0 v25, v20+16
+;;>                                     v102 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v102, v20+24
+;;>                                     v103 = iadd.i32 v45, v84
+;;> @0002                               v31 = uextend.i64 v103
+;;> @0002                               store notrap aligned region0 v31, v20+40
 ;;> @0002                               v32 = load.i32 notrap aligned region0 v20
 ;;> @0002                               v33 = load.i32 notrap aligned region0 v20+4
 ;;> @0002                               v34 = load.i32 notrap aligned region0 v20+8
@@ -104,7 +104,7 @@
 ;;> @0003                               v52 = iconst.i32 44
 ;;> @0003                               jump block10(v89)
 ;;>
-;;>                                 block10(v65: i32):
+;;>                                 block10(v67: i32):
 ;;> @0003                               v47 = get_pinned_reg.i64
 ;;> @0003                               v48 = load.i32 notrap aligned region1 v47+96
 ;;> @0003                               brif v48, block11, block12
@@ -125,18 +125,18 @@
 ;;> @0003                               v55 = get_pinned_reg.i64
 ;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+8
 ;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+40
-;;> @0003                               v60 = uextend.i64 v84
-;;> @0003                               store notrap aligned region0 v60, v57+16
-;;> @0003                               v63 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v63, v57+24
-;;> @0003                               v66 = uextend.i64 v65
-;;> @0003                               store notrap aligned region0 v66, v57+32
-;;> @0003                               v67 = uextend.i64 v45
-;;> @0003                               store notrap aligned region0 v67, v57+48
-;;> @0003                               v68 = iconst.i64 0x002c_0000_0000
-;;> @0003                               store notrap aligned region0 v68, v57  ; v68 = 0x002c_0000_0000
-;;> @0003                               v69 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v69, v57+8  ; v69 = 7
+;;> @0003                               v58 = iconst.i64 0x002c_0000_0000
+;;> @0003                               store notrap aligned region0 v58, v57  ; v58 = 0x002c_0000_0000
+;;> @0003                               v59 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v59, v57+8  ; v59 = 7
+;;> @0003                               v62 = uextend.i64 v84
+;;> @0003                               store notrap aligned region0 v62, v57+16
+;;> @0003                               v65 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v65, v57+24
+;;> @0003                               v68 = uextend.i64 v67
+;;> @0003                               store notrap aligned region0 v68, v57+32
+;;> @0003                               v69 = uextend.i64 v45
+;;> @0003                               store notrap aligned region0 v69, v57+48
 ;;> @0003                               v70 = load.i32 notrap aligned region0 v57
 ;;> @0003                               v71 = load.i32 notrap aligned region0 v57+4
 ;;> @0003                               v72 = load.i32 notrap aligned region0 v57+8
@@ -151,7 +151,7 @@
 ;;>
 ;;>                                 block12:
 ;;> @0003                               v81 = iconst.i32 1
-;;> @0004                               v82 = isub.i32 v65, v81  ; v81 = 1
+;;> @0004                               v82 = isub.i32 v67, v81  ; v81 = 1
 ;;> @0005                               brif v82, block10(v82), block15
 ;;>
 ;;>                                 block15:

@@ -50,15 +50,15 @@
 ;;>     55  mov rcx, r15
 ;;>     58  mov rcx, [rcx+8]
 ;;>     5c  mov rcx, [rcx+28h]
-;;>     60  mov edx, edi
-;;>     62  mov [rcx+10h], rdx
-;;>     66  mov edx, esi
-;;>     68  mov [rcx+18h], rdx
-;;>     6c  mov eax, eax
-;;>     6e  mov [rcx+20h], rax
-;;>     72  mov rax, 2100000000h
-;;>     7c  mov [rcx], rax
-;;>     7f  mov qword [rcx+8], 7
+;;>     60  mov rdx, 2100000000h
+;;>     6a  mov [rcx], rdx
+;;>     6d  mov qword [rcx+8], 7
+;;>     75  mov edx, edi
+;;>     77  mov [rcx+10h], rdx
+;;>     7b  mov edx, esi
+;;>     7d  mov [rcx+18h], rdx
+;;>     81  mov eax, eax
+;;>     83  mov [rcx+20h], rax
 ;;>     87  mov esi, [rcx]
 ;;>     89  mov edx, [rcx+4]
 ;;>     8c  mov ecx, [rcx+8]
