@@ -4,7 +4,7 @@
 use super::thresholds::MOST_DOUBLINGS;
 use super::{FUNCTION_ENTRY, ModuleCode};
 use crate::code::{Adapter, Entrance, Tier};
-use crate::layout::VmContext;
+use crate::layout::{VmContext, poll_tag};
 use crate::runtime::{self, instance};
 use crate::signature;
 use crate::store::poll_word;
@@ -32,7 +32,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             return Ok(0);
         }
         code.left_burst(context, version);
-        if asked == offset
+        if asked == poll_tag(offset)
             && !stress.leave_to_interpreter
             && let Some(address) = code.begin_burst(context, function, offset)
         {
