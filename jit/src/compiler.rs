@@ -13,9 +13,10 @@ use cranelift_frontend::FunctionBuilderContext;
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, Tier};
 use vm::module::Module;
 
+use crate::markers::Census;
 use crate::plan::FunctionPlan;
 use crate::translate::{Input, translate};
-use crate::{adapter, finish, inlinable};
+use crate::{adapter, finish, inlinable, passes};
 
 /// Largest body that is compiled, bytes. Cranelift's register allocator grows faster than linearly; larger bodies are tables of data
 /// in code's clothing. A guess.
@@ -30,11 +31,22 @@ pub struct Options {
     pub verify: bool,
     /// Inline small direct callees in tier 2 without feedback.
     pub inline_static: bool,
+    /// For tests of the fuzzer only: compile something wrongly on purpose. Nothing in the product sets it.
+    pub sabotage: Option<Sabotage>,
+}
+
+/// A bug on purpose, to show that the fuzzer finds its kind. Only a program that makes its own [`CraneliftCompiler`] can ask for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sabotage {
+    /// Both tiers: `i32.shr_s` shifts zeros in.
+    SignedShift,
+    /// Tier 2: a guard in front of an inlined callee always passes.
+    OpenGuard,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { verify: false, inline_static: true }
+        Options { verify: false, inline_static: true, sabotage: None }
     }
 }
 
@@ -86,10 +98,12 @@ impl CraneliftCompiler {
 
     fn generate(&self, tier: Tier, function: u32, context: &mut Context, listing: bool) -> Result<CompiledCode, CompileError> {
         let clif = listing.then(|| context.func.display().to_string());
-        let code = context
+        context
             .compile(&**self.isa(tier), &mut ControlPlane::default())
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
-        let mut result = finish::finish(code, ALIGNMENT).map_err(|reason| CompileError::Internal { function, reason })?;
+        let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
+        let code = context.compiled_code().expect("compiled above");
+        let mut result = finish::finish(code, ALIGNMENT, markers).map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
             result.listing =
                 Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });
@@ -126,6 +140,14 @@ fn isa(options: &Options, opt_level: &str) -> Result<OwnedTargetIsa, String> {
     Ok(isa)
 }
 
+/// See [`crate::processor`].
+pub(crate) fn processor() -> Result<String, String> {
+    let isa = isa(&Options::default(), "speed")?;
+    let features: Vec<String> =
+        isa.isa_flags().iter().filter(|flag| flag.as_bool() == Some(true)).map(|flag| flag.name.to_owned()).collect();
+    Ok(format!("{} {}", isa.triple(), features.join(" ")))
+}
+
 impl Compiler for CraneliftCompiler {
     fn compile(&self, request: &CompileRequest) -> Result<CompiledCode, CompileError> {
         let module: &Module = &request.module;
@@ -148,11 +170,15 @@ impl Compiler for CraneliftCompiler {
             probe_base: request.probe_base,
             plan: &plan,
             inline_static: self.options.inline_static,
+            sabotage: self.options.sabotage,
         };
         self.with_memory(function, |memory| {
             let isa = &**self.isa(request.tier);
-            let translation = translate(&input, isa, &mut memory.builder)?;
+            let mut translation = translate(&input, isa, &mut memory.builder)?;
             memory.context.func = translation.function;
+            if request.tier == Tier::Optimizing {
+                passes::run(&mut memory.context.func, &translation.positions, &plan, &mut translation.applied);
+            }
             if translation.constants {
                 // `compile` runs the passes once more.
                 if let Err(error) = memory.context.optimize(isa, &mut ControlPlane::default()) {

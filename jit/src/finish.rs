@@ -8,10 +8,12 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 use vm::code::{CompiledCode, Reloc, RelocTarget};
 
+use crate::markers::{self, Census};
 use crate::traps;
 
-/// Takes over code and tables. Positions, sites and the rest are the caller's to add. `Err` says what cannot be expressed.
-pub(crate) fn finish(code: &ClifCode, alignment: u32) -> Result<CompiledCode, String> {
+/// Takes over code and tables. Positions, sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
+/// code was made from. `Err` says what cannot be expressed, or which marker is not what it must be.
+pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census) -> Result<CompiledCode, String> {
     let buffer = &code.buffer;
     let mut relocs = Vec::new();
     for reloc in buffer.relocs() {
@@ -22,11 +24,21 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32) -> Result<CompiledCode, St
         relocs.push(Reloc { offset: reloc.offset, target, addend: reloc.addend });
     }
     let mut found = Vec::new();
+    let mut marked = Vec::new();
     for trap in buffer.traps() {
+        if let Some(kind) = markers::Kind::of(trap.code) {
+            marked.push((trap.offset, kind));
+            continue;
+        }
         let code = traps::from_clif(trap.code).ok_or_else(|| format!("unknown trap code {} at {:#x}", trap.code, trap.offset))?;
         found.push((trap.offset, code));
     }
     found.sort_unstable();
+    let mut bytes = buffer.data().to_vec();
+    let (speculative, census) = markers::finish(&mut bytes, &marked)?;
+    if census != expected {
+        return Err(format!("{expected:?} markers before code generation, {census:?} after it"));
+    }
     let mut locations: Vec<(u32, u32)> = Vec::new();
     for range in buffer.get_srclocs_sorted() {
         if range.loc.is_default() || locations.last().is_some_and(|last| last.1 == range.loc.bits()) {
@@ -35,10 +47,11 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32) -> Result<CompiledCode, St
         locations.push((range.start, range.loc.bits()));
     }
     Ok(CompiledCode {
-        bytes: buffer.data().to_vec(),
+        bytes,
         alignment: alignment.max(buffer.alignment),
         relocs,
         traps: found,
+        speculative,
         locations,
         ..CompiledCode::default()
     })

@@ -103,8 +103,7 @@ fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
             targets: vec![target],
             samples: 100,
             share: 1.0,
-            needed_share: 0.8,
-            needed_samples: 64,
+            ..InlineDecision::default()
         }));
     }
     for json in &directives.decisions {

@@ -55,8 +55,14 @@ pub mod policy;
 
 pub mod recordfile;
 
+pub mod profilefile;
+
 pub mod bench;
 
 pub mod info;
 
 pub mod sim;
+
+pub mod events;
+
+pub mod pebs;

@@ -79,6 +79,10 @@ pub struct EngineConfig {
     pub budgets: lwp_feedback::policy::Budgets,
     /// Plans to carry out in place of those made from records, in every tier-2 compile.
     pub plans: Option<Arc<lwp_feedback::policy::PlanFile>>,
+    /// What makes plans from records.
+    pub policy: Arc<dyn lwp_feedback::policy::Policy>,
+    /// Profiles of earlier processes: a module that one of them is of starts with it.
+    pub profiles: Vec<Arc<lwp_feedback::profilefile::SavedProfile>>,
 }
 
 /// Events a test forces. None changes a result.
@@ -86,6 +90,8 @@ pub struct EngineConfig {
 pub struct Stress {
     /// Leaving code goes to the interpreter even where there is code for the loop.
     pub leave_to_interpreter: bool,
+    /// Of 256 polls that found their word set, how many leave it set, so that the function leaves again at its next loop header. 0: none.
+    pub leave_again: u8,
 }
 
 impl Default for EngineConfig {
@@ -107,6 +113,8 @@ impl Default for EngineConfig {
             ring: RingConfig { interval1: 127, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
             plans: None,
+            policy: Arc::new(lwp_feedback::policy::DefaultPolicy),
+            profiles: Vec::new(),
         }
     }
 }
@@ -269,14 +277,23 @@ impl Engine {
 
     /// Validates a module and makes it ready to run.
     pub fn load(&self, bytes: &[u8]) -> Result<Arc<LoadedModule>, ModuleError> {
+        Ok(self.adopt(Module::new(bytes)?))
+    }
+
+    /// Makes a module ready to run.
+    pub fn adopt(&self, module: Module) -> Arc<LoadedModule> {
         self.0.shared.sweep();
-        let module = Arc::new(Module::new(bytes)?);
+        let module = Arc::new(module);
         let code = ModuleCode::new(self.0.shared.clone(), module.clone());
         let mut modules = lock(&self.0.shared.modules);
         let same = modules.entry(module.hash).or_default();
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
-        Ok(Arc::new(LoadedModule { module, code, engine: self.clone() }))
+        drop(modules);
+        for profile in &self.0.shared.config.profiles {
+            code.start_with(profile);
+        }
+        Arc::new(LoadedModule { module, code, engine: self.clone() })
     }
 
     /// Ticks so far.

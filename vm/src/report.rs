@@ -77,6 +77,8 @@ pub struct VersionReport {
     pub loop_offset: Option<u32>,
     /// Bytes of machine code.
     pub code_bytes: usize,
+    /// Hash of the machine code before it was placed, in hexadecimal.
+    pub code_hash: String,
     /// Compile time, ms.
     pub compile_ms: f64,
     /// When it was published, ms since the engine began.
@@ -91,6 +93,8 @@ pub struct VersionReport {
     pub ns_per_event: Option<f64>,
     /// Intervals behind that median.
     pub intervals: usize,
+    /// Faults of its speculative loads, each of which costs microseconds.
+    pub speculative_faults: u64,
 }
 
 /// One optimization at one place.
@@ -245,6 +249,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
             Entrance::Loop(offset) => Some(offset),
         },
         code_bytes: version.code_bytes,
+        code_hash: format!("{:016x}", version.code_hash),
         compile_ms: version.compile_time.as_secs_f64() * 1e3,
         published_ms: version.published.as_secs_f64() * 1e3,
         counted: version.counted,
@@ -261,6 +266,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
             .collect(),
         ns_per_event: median(intervals).map(|ticks| ticks * ns_per_tick),
         intervals: intervals.len(),
+        speculative_faults: version.speculative_faults(),
     }
 }
 

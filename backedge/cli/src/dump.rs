@@ -40,7 +40,7 @@ pub fn dump(options: &Dump) -> Result<(), Failure> {
 }
 
 /// A defined function by index, by its name, or by an export's.
-fn find(module: &Module, name: &str) -> Result<u32, Failure> {
+pub fn find(module: &Module, name: &str) -> Result<u32, Failure> {
     let inner = &module.loaded().module;
     let count = inner.functions.len() as u32;
     let by_export = || {

@@ -1,5 +1,6 @@
 //! The command line: options spelled as wasmtime spells them where it has them.
 
+use crate::policyoptions::{KeepOptions, PolicyOptions};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lwp_feedback::sim::Generation;
 use std::ffi::OsString;
@@ -33,8 +34,18 @@ pub struct Options {
 pub enum Command {
     /// Run a program, or call one of its functions
     Run(Run),
+    /// Run a program, then say what was seen of it and why what was done about it
+    Explain(Explain),
+    /// Profiles that runs left: what they say, and putting them into a module
+    #[command(subcommand)]
+    Profile(Profile),
     /// Show imports, exports, memories and functions by size
     Inspect(Inspect),
+    /// Compile a module ahead of time
+    Compile(Compile),
+    /// The cache of machine code: what is in it, or empty it
+    #[command(subcommand)]
+    Cache(Cache),
     /// Print a function as bytecode, Cranelift IR or machine code
     Dump(Dump),
     /// Run spec scripts (.wast)
@@ -42,6 +53,12 @@ pub enum Command {
     /// Lightweight profiling itself: this machine, traces, saved records, LWP programs
     #[command(subcommand)]
     Lwp(Lwp),
+    /// Named processor events (libpfm): tables, unit masks, register values
+    #[command(subcommand)]
+    Events(crate::events::Events),
+    /// Precise sampling (PEBS): the document's experiments on the software unit
+    #[command(subcommand)]
+    Pebs(crate::pebs::Pebs),
 }
 
 /// Which tiers run.
@@ -81,6 +98,8 @@ pub struct EngineOptions {
     /// Carry out the plans of FILE (JSON) in place of those made from records
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub policy: PolicyOptions,
     /// Share of run time that watching may cost, percent: bursts of instrumented code, their model, the monitor. 0 records nothing
     #[arg(long, value_name = "PCT", default_value = "1", value_parser = percent)]
     pub feedback_budget: f64,
@@ -113,14 +132,103 @@ pub struct Run {
     /// Say what the engine saw, decided and did: `text` or `json`, to standard error or to FILE
     #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = ReportTo::parse)]
     pub report: Option<ReportTo>,
+    /// Code generation options: cache[=y|n] (machine code is kept for the next run; default y)
+    #[arg(short = 'C', long = "codegen", value_name = "KEY[=VAL[,..]]", value_parser = CodegenOptions::parse)]
+    pub codegen: Vec<CodegenOptions>,
+    /// Run FILE though it is precompiled: native code, as trusted as any program
+    #[arg(long)]
+    pub allow_precompiled: bool,
     /// Save every LWP record in FILE, for `backedge lwp decode` and `replay`
     #[arg(long, value_name = "FILE")]
     pub lwp_record: Option<PathBuf>,
+    #[command(flatten)]
+    pub keep: KeepOptions,
     #[command(flatten)]
     pub engine: EngineOptions,
     /// The program (.wasm or .wat) and its arguments; what follows FILE is passed on untouched
     #[arg(value_name = "FILE [ARGS]", required = true, trailing_var_arg = true)]
     pub file_and_args: Vec<OsString>,
+}
+
+/// `backedge explain`.
+#[derive(Args)]
+pub struct Explain {
+    /// One function, by name, export or index; all that have records without it
+    #[arg(long, value_name = "FUNCTION")]
+    pub func: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Do not run FILE: explain from records that an earlier run of it saved with --lwp-record
+    #[arg(long, value_name = "RECORDS")]
+    pub replay: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// `backedge profile`.
+#[derive(Subcommand)]
+pub enum Profile {
+    /// Put what a profile says into a copy of the module, as the sections that other engines read
+    Export(ProfileExport),
+    /// Print what a profile holds
+    Show {
+        /// The profile
+        file: PathBuf,
+    },
+}
+
+/// `backedge profile export`.
+#[derive(Args)]
+pub struct ProfileExport {
+    /// The module (.wasm or .wat)
+    pub file: PathBuf,
+    /// The profile of a run of it (--profile-save)
+    pub profile: PathBuf,
+    /// Where the module with its hints goes
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Also write hints and profile as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// `backedge compile`.
+#[derive(Args)]
+pub struct Compile {
+    /// The module (.wasm or .wat)
+    pub file: PathBuf,
+    /// Where the compiled module goes; by custom it ends in .bec
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// `backedge cache`.
+#[derive(Subcommand)]
+pub enum Cache {
+    /// List its files, most recently used first
+    List,
+    /// Remove its files
+    Clean,
+}
+
+/// One `-C`.
+#[derive(Clone, Default)]
+pub struct CodegenOptions {
+    pub cache: Option<bool>,
+}
+
+impl CodegenOptions {
+    fn parse(text: &str) -> Result<CodegenOptions, String> {
+        let mut options = CodegenOptions::default();
+        for (key, value) in pairs(text) {
+            match key {
+                "cache" => options.cache = Some(flag(key, value)?),
+                _ => return Err(format!("unknown option `{key}`; known: cache")),
+            }
+        }
+        Ok(options)
+    }
 }
 
 /// `backedge inspect`.
@@ -230,6 +338,8 @@ pub struct LwpReplay {
     /// The module that was recorded (.wasm or .wat): without it the policy knows no callee
     #[arg(long, value_name = "FILE")]
     pub module: Option<PathBuf>,
+    #[command(flatten)]
+    pub policy: PolicyOptions,
 }
 
 /// `backedge lwp exec`.

@@ -306,7 +306,7 @@ fn decisions(out: &mut String, function: &FunctionReport) {
         })
         .collect();
     for refusal in &function.refusals {
-        lines.push(format!("refused: {} at {:#x}: {}", refusal.class.name(), refusal.offset, refusal.reason));
+        lines.push(format!("refused: {} at {:#x}: {}", refusal.transformation, refusal.offset, refusal.reason));
     }
     if !lines.is_empty() {
         line(out, format_args!("    decisions"));

@@ -1,13 +1,13 @@
 //! Structured control: blocks, loops, branches, returns, `unreachable`.
 
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, JumpTableData, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use smallvec::SmallVec;
 use wasmparser::Operator;
 
 use vm::code::Entrance;
 use vm::trap::TrapCode;
 
-use super::{Result, Translator, malformed};
+use super::{Result, Translator};
 use crate::traps;
 use crate::types::{Types, block_signature};
 
@@ -110,19 +110,7 @@ impl Translator<'_, '_> {
                 self.b.seal_block(next);
                 self.enter(next);
             }
-            Operator::BrTable { ref targets } => {
-                let index = self.pop();
-                self.probe_switch(index);
-                let default = self.table_target(targets.default());
-                let mut entries = Vec::with_capacity(targets.len() as usize);
-                for depth in targets.targets() {
-                    let depth = depth.map_err(|error| malformed(self.frame().function, &error))?;
-                    entries.push(self.table_target(depth));
-                }
-                let table = self.b.create_jump_table(JumpTableData::new(default, &entries));
-                self.b.ins().br_table(index, table);
-                self.reachable = false;
-            }
+            Operator::BrTable { ref targets } => self.table_branch(targets, offset)?,
             Operator::Return => {
                 let depth = self.control.len() - 1 - self.frame().control;
                 if self.frames.len() == 1 {
@@ -143,12 +131,7 @@ impl Translator<'_, '_> {
             Operator::Drop => {
                 self.pop();
             }
-            Operator::Select | Operator::TypedSelect { .. } => {
-                let [a, b, condition] = self.pop_many();
-                self.probe_select(condition);
-                let value = self.b.ins().select(condition, a, b);
-                self.push(value);
-            }
+            Operator::Select | Operator::TypedSelect { .. } => self.select_operator(offset),
             _ => return Ok(false),
         }
         Ok(true)
@@ -295,7 +278,7 @@ impl Translator<'_, '_> {
         self.b.ins().jump(target, &values);
     }
 
-    fn table_target(&mut self, depth: u32) -> cranelift_codegen::ir::BlockCall {
+    pub(super) fn table_target(&mut self, depth: u32) -> cranelift_codegen::ir::BlockCall {
         let (target, count) = self.target(depth);
         let values = arguments(&self.stack[self.stack.len() - count..]);
         self.b.func.dfg.block_call(target, values.iter())

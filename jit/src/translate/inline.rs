@@ -17,6 +17,7 @@ use super::calls::IndirectCall;
 use super::control::{Control, arguments};
 use super::regions::Region;
 use super::{Frame, Result, Translator, malformed};
+use crate::compiler::Sabotage;
 use crate::inlinable::{MOST_BYTES_STATIC, inlinable};
 use crate::scan::scan;
 use crate::types::clif_types;
@@ -78,7 +79,8 @@ impl Translator<'_, '_> {
         let reference = self.load(Region::Table(call.table), types::I64, entry, table_entry::reference);
         for (nth, &callee) in targets.iter().enumerate() {
             let expected = self.function_reference(callee);
-            let other = self.b.ins().icmp(IntCC::NotEqual, reference, expected);
+            let guard = if self.input.sabotage == Some(Sabotage::OpenGuard) { expected } else { reference };
+            let other = self.b.ins().icmp(IntCC::NotEqual, guard, expected);
             let hit = self.b.create_block();
             let miss = if nth + 1 == targets.len() { generic } else { self.b.create_block() };
             self.b.ins().brif(other, miss, &[], hit, &[]);

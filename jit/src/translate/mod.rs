@@ -27,11 +27,13 @@ use vm::builtin::Builtin;
 use vm::code::{Applied, CompileError, Entrance, Probe, SourcePosition, Tier, ValueSite};
 use vm::module::Module;
 
+use crate::compiler::Sabotage;
 use crate::plan::FunctionPlan;
 use crate::scan::{Scan, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
 
 pub(crate) mod calls;
+pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod globals;
@@ -61,6 +63,8 @@ pub(crate) struct Input<'a> {
     pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
+    /// See [`crate::Options::sabotage`].
+    pub sabotage: Option<Sabotage>,
 }
 
 /// What leaves the translator.
@@ -178,6 +182,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
     let outcome = translator.function(entry, Rc::new(scan), &body);
     if outcome.is_ok() {
         translator.refuse_unused_plan();
+        translator.refuse_unused_choices();
     }
     let Translator { b, positions, sites, probes, applied, constants, .. } = translator;
     if let Err(error) = outcome {
@@ -258,6 +263,10 @@ impl Translator<'_, '_> {
         if self.control_operator(operator, offset)? || !self.reachable {
             return Ok(());
         }
+        let operator = match operator {
+            Operator::I32ShrS if self.input.sabotage == Some(Sabotage::SignedShift) => &Operator::I32ShrU,
+            operator => operator,
+        };
         if numeric::numeric(&mut self.b, &mut self.stack, operator)
             || self.variable_operator(operator)
             || self.memory_operator(operator)?

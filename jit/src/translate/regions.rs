@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use cranelift_codegen::ir::{AliasRegion, AliasRegionData, Function, MemFlagsData};
+use cranelift_codegen::ir::{AliasRegion, AliasRegionData, DataFlowGraph, Function, MemFlagsData};
 
 use vm::module::Module;
 
@@ -47,6 +47,8 @@ const MOST_INDEXED: u32 = 1000;
 const SHARED: u32 = 0xff_ffff;
 /// Kinds from here on have an index.
 const FIRST_INDEXED: u32 = 16;
+const MEMORY: u32 = 16;
+const GLOBAL: u32 = 18;
 
 impl Region {
     /// Kind and index, imported and very many objects merged.
@@ -63,9 +65,9 @@ impl Region {
             Region::Frame => (9, 0, "frame"),
             Region::Burst => (12, 0, "burst"),
             Region::BurstWords => (13, 0, "burst words"),
-            Region::Memory(index) => (16, own(index, module.imported_memories), "memory"),
+            Region::Memory(index) => (MEMORY, own(index, module.imported_memories), "memory"),
             Region::Table(index) => (17, own(index, module.imported_tables), "table"),
-            Region::Global(index) => (18, own(index, module.imported_globals), "global"),
+            Region::Global(index) => (GLOBAL, own(index, module.imported_globals), "global"),
         }
     }
 }
@@ -96,4 +98,14 @@ impl Regions {
 pub(crate) fn slots(function: &mut Function) -> MemFlagsData {
     let region = function.dfg.alias_regions.insert(AliasRegionData { user_id: 8 << 24, description: "slots".into() });
     MemFlagsData::trusted().with_alias_region(Some(region))
+}
+
+/// Whether a region is of the kind that an example names, whatever its index.
+pub(crate) fn is_of(dfg: &DataFlowGraph, region: AliasRegion, example: Region) -> bool {
+    let kind = match example {
+        Region::Memory(_) => MEMORY,
+        Region::Global(_) => GLOBAL,
+        _ => return false,
+    };
+    dfg.alias_regions[region].user_id >> 24 == kind
 }

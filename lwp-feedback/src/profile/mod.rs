@@ -9,6 +9,7 @@
 //!    Values, branches and loads fade each by their own records: a burst's hundreds of branches do not push a call's few values out.
 //! 3. Wrong records give a wrong profile and nothing worse.
 
+mod shape;
 mod provenance;
 mod snapshot;
 mod top_k;
@@ -24,6 +25,7 @@ use crate::class::SiteClass;
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
 
+pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape};
 pub use provenance::Provenance;
 pub use snapshot::{
     BranchSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, LoopSnapshot, NotInlinable, SelectSnapshot, SiteSnapshot, Snapshot,
@@ -415,7 +417,7 @@ impl Profile {
             .map(|entry| snapshot::of_function(entry.key().func, entry.value()))
             .collect();
         functions.sort_unstable_by_key(|function| function.func);
-        Snapshot { module, functions, facts: Vec::new() }
+        Snapshot { module, functions, ..Snapshot::default() }
     }
 
     /// The profile of one function, or `None` if it has no records.

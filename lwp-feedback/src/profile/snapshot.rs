@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::top_k::Kept;
+use super::shape::{FunctionPrior, FunctionShape};
 use super::{Branch, FunctionProfile, Load, Provenance, Rounds, Select, SiteKey, TopK};
 
 /// A module's profile and what the engine knows about its functions.
@@ -14,6 +15,15 @@ pub struct Snapshot {
     pub functions: Vec<FunctionSnapshot>,
     /// Static facts of functions, supplied by the engine; any order.
     pub facts: Vec<FunctionFacts>,
+    /// What the engine knows of the code of the functions in `functions`; any order.
+    #[serde(default)]
+    pub shapes: Vec<FunctionShape>,
+    /// What the module's producer said of functions; any order.
+    #[serde(default)]
+    pub priors: Vec<FunctionPrior>,
+    /// Bytes of code, counted as wasm, that plans in force have added to the module.
+    #[serde(default)]
+    pub grown_bytes: u64,
 }
 
 /// One function's profile.

@@ -2,6 +2,7 @@
 
 use super::error::ModuleError;
 use super::features::{self, SUPPORTED};
+use super::hints::Hints;
 use super::names::Names;
 use super::{
     ConstExpr, ConstOp, DataSegment, ElementItems, ElementSegment, ExportItem, ExternType, GlobalInit, Import, Module, SegmentMode,
@@ -49,14 +50,14 @@ fn parse_binary(bytes: Vec<u8>) -> Result<Module, ModuleError> {
         return Err(ModuleError::Component);
     }
     let parallel = bytes.len() >= PARALLEL_BYTES;
-    let (hash, parsed) = if parallel {
-        rayon::join(|| hash_prefix(&bytes), || read_and_validate(&bytes, true))
+    let (digest, parsed) = if parallel {
+        rayon::join(|| digest(&bytes), || read(&bytes, Bodies::ValidateInParallel))
     } else {
-        (hash_prefix(&bytes), read_and_validate(&bytes, false))
+        (digest(&bytes), read(&bytes, Bodies::Validate))
     };
     match parsed {
         Ok(mut module) => {
-            module.hash = hash;
+            (module.digest, module.hash) = (digest, prefix(&digest));
             module.bytes = bytes;
             Ok(module)
         }
@@ -64,10 +65,34 @@ fn parse_binary(bytes: Vec<u8>) -> Result<Module, ModuleError> {
     }
 }
 
-/// First 8 bytes of the SHA-256, as a big-endian number: its hexadecimal digits are the hash's first 16.
-fn hash_prefix(bytes: &[u8]) -> u64 {
-    let digest = Sha256::digest(bytes);
-    u64::from_be_bytes(digest[..8].try_into().expect("SHA-256 has 32 bytes"))
+/// See [`Module::new_validated`].
+pub(super) fn parse_validated(bytes: Vec<u8>, digest: [u8; 32]) -> Result<Module, ModuleError> {
+    match read(&bytes, Bodies::Trust) {
+        Ok(mut module) => {
+            (module.digest, module.hash) = (digest, prefix(&digest));
+            module.bytes = bytes;
+            Ok(module)
+        }
+        Err(failure) => Err(explain(&bytes, failure)),
+    }
+}
+
+fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+/// The first 8 bytes as a big-endian number: its hexadecimal digits are the digest's first 16.
+fn prefix(digest: &[u8; 32]) -> u64 {
+    u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
+}
+
+/// What to do with function bodies.
+#[derive(Clone, Copy, PartialEq)]
+enum Bodies {
+    Validate,
+    ValidateInParallel,
+    /// They were validated before.
+    Trust,
 }
 
 /// A broken rule, and the function whose body breaks it.
@@ -100,13 +125,14 @@ fn explain(bytes: &[u8], failure: Failure) -> ModuleError {
 type Body<'a> = (FuncToValidate<ValidatorResources>, FunctionBody<'a>);
 
 /// The module without its bytes and hash.
-fn read_and_validate(bytes: &[u8], parallel: bool) -> Result<Module, Failure> {
+fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
     let mut validator = Validator::new_with_features(SUPPORTED);
     let mut parser = Parser::new(0);
     parser.set_features(SUPPORTED);
     let mut module = Module {
         bytes: Vec::new(),
         hash: 0,
+        digest: [0; 32],
         name: None,
         types: Vec::new(),
         functions: Vec::new(),
@@ -127,25 +153,30 @@ fn read_and_validate(bytes: &[u8], parallel: bool) -> Result<Module, Failure> {
         bodies: Vec::new(),
         names: Vec::new(),
         escaping: Vec::new(),
+        hints: Vec::new(),
         offsets: VmOffsets::new(VmCounts::default()),
     };
     let mut names = Names::default();
+    let mut hints = Hints::default();
     let mut bodies: Vec<Body<'_>> = Vec::new();
     for payload in parser.parse_all(bytes) {
         let payload = payload?;
         if let ValidPayload::Func(function, body) = validator.payload(&payload)? {
             let range = body.range();
             module.bodies.push(range.start as usize..range.end as usize);
-            bodies.push((function, body));
+            if treatment != Bodies::Trust {
+                bodies.push((function, body));
+            }
         }
-        read_section(&mut module, &mut names, payload)?;
+        read_section(&mut module, &mut names, &mut hints, payload)?;
     }
-    validate_bodies(bodies, parallel).map_err(|(function, error)| {
+    validate_bodies(bodies, treatment == Bodies::ValidateInParallel).map_err(|(function, error)| {
         let function = module.imported_functions + function as u32;
         Failure { error, function: Some(function), name: names.functions.get(function as usize).cloned().unwrap_or_default() }
     })?;
     module.name = names.module;
     module.names = names.functions;
+    module.hints = hints.finish(module.imported_functions, &module.bodies);
     module.escaping = escaping(&module);
     module.offsets = VmOffsets::new(VmCounts {
         memories: module.memories.len() as u32,
@@ -176,7 +207,7 @@ fn validate_bodies(bodies: Vec<Body<'_>>, parallel: bool) -> Result<(), (usize, 
 }
 
 /// Adds what one section says. It was validated before, so what may not be there is not.
-fn read_section(module: &mut Module, names: &mut Names, payload: Payload<'_>) -> Result<(), wasmparser::Error> {
+fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, payload: Payload<'_>) -> Result<(), wasmparser::Error> {
     match payload {
         Payload::TypeSection(section) => {
             module.types = section.into_iter_err_on_gc_types().collect::<Result<_, _>>()?;
@@ -272,7 +303,10 @@ fn read_section(module: &mut Module, names: &mut Names, payload: Payload<'_>) ->
                 });
             }
         }
-        Payload::CustomSection(section) => names.read(&section, module.functions.len()),
+        Payload::CustomSection(section) => {
+            names.read(&section, module.functions.len());
+            hints.read(&section);
+        }
         _ => {}
     }
     Ok(())
@@ -392,7 +426,7 @@ mod tests {
         assert_eq!(module.exports[1], ("mem".into(), ExportItem::Memory(0)));
         assert_eq!(module.memories[0].maximum, Some(2));
         // (the first 8 bytes of `sha256sum` are the key)
-        assert_eq!(module.hash, hash_prefix(module.bytes()));
+        assert_eq!(module.hash, prefix(&digest(module.bytes())));
     }
 
     #[test]

@@ -25,7 +25,10 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         let stress = code.shared.config.stress;
         let mut asked = 0;
         if let Some(own) = code.module.defined(function) {
-            asked = poll_word(context, code.module.offsets().poll(own as u32)).swap(0, Ordering::AcqRel);
+            // Spread over the headers and rounds of a run, and the same in every run.
+            let random = (code.switches.load(Ordering::Relaxed) ^ u64::from(offset)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+            let again = random < u64::from(stress.leave_again);
+            asked = poll_word(context, code.module.offsets().poll(own as u32)).swap(u32::from(again), Ordering::AcqRel);
         }
         runtime::interrupted(context)?;
         if offset == FUNCTION_ENTRY {

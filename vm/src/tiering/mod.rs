@@ -10,25 +10,24 @@
 use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
-use crate::engine::{FeedbackPolicy, Shared, TierPolicy};
+use crate::engine::{Shared, TierPolicy};
 use crate::layout::{FunctionPlace, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Job;
 use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::poll_word;
-use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
-use lwp_feedback::policy::{self, Plan, Refusal};
-use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
+use lwp_feedback::policy::{Plan, Refusal};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Duration;
 
 mod bursts;
 mod leave;
 mod listener;
+mod planning;
 mod reconsider;
 mod stubs;
 mod thresholds;
@@ -59,6 +58,8 @@ pub struct CodeVersion {
     pub tier: Tier,
     /// Bytes of machine code.
     pub code_bytes: usize,
+    /// Hash of the machine code before it was placed: the same for the same code.
+    pub code_hash: u64,
     /// Time the compile took.
     pub compile_time: Duration,
     /// When it was published, since the engine began.
@@ -70,6 +71,13 @@ pub struct CodeVersion {
     /// What the compiler did and refused.
     pub applied: Vec<Applied>,
     placed: Box<PlacedCode>,
+}
+
+impl CodeVersion {
+    /// How often a speculative load of it has faulted: each costs microseconds.
+    pub fn speculative_faults(&self) -> u64 {
+        self.placed.speculative_faults()
+    }
 }
 
 /// A refusal or failure that is not the policy's.
@@ -92,6 +100,8 @@ struct FunctionCode {
     bytecode: OnceLock<Box<Bytecode>>,
     /// 0 until known.
     enter_adapter: AtomicPtr<u8>,
+    /// Whether code of an earlier process was looked for.
+    looked_for_kept: AtomicBool,
     /// Hot records written since the code of the function last changed.
     hot_records: AtomicU32,
 }
@@ -133,10 +143,13 @@ pub struct ModuleCode {
     /// All functions' lazy stubs, in order; `None` without a compiler.
     _stubs: Option<CodeBlock>,
     next_version: AtomicU32,
+    /// Whether an earlier process left code.
+    has_kept: bool,
     published: Mutex<Published>,
     /// Serializes compiles on running threads.
     compiling: Mutex<()>,
     counted: Mutex<HashMap<u32, Counted>>,
+    planning: planning::Planning,
     bursts: bursts::ModuleBursts,
 }
 
@@ -145,6 +158,7 @@ impl ModuleCode {
         let imported = module.imported_functions;
         let count = module.functions.len() - imported as usize;
         let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).flatten();
+        let last_kept = shared.compiler.as_ref().and_then(|compiler| compiler.last_kept(&module));
         let signatures = module.functions.iter().map(|&ty| signature::id(&module.types[ty as usize])).collect();
         let functions: Box<[FunctionCode]> = (0..count)
             .map(|own| {
@@ -166,10 +180,12 @@ impl ModuleCode {
             loops: RwLock::default(),
             switches: AtomicU64::new(0),
             _stubs: stubs,
-            next_version: AtomicU32::new(1),
+            next_version: AtomicU32::new(last_kept.unwrap_or(0) + 1),
+            has_kept: last_kept.is_some(),
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),
+            planning: planning::Planning::default(),
             bursts: bursts::ModuleBursts::default(),
             module,
             shared,
@@ -239,9 +255,25 @@ impl ModuleCode {
         if compiled != 0 {
             return Some(compiled);
         }
+        self.take_kept(function);
         self.compile_if_pinned(function, Entrance::Body);
         let compiled = self.compiled(function) as usize;
         (compiled != 0).then_some(compiled)
+    }
+
+    /// Publishes what an earlier process left of a function, if it did. Looked for once.
+    fn take_kept(&self, function: u32) {
+        let (true, Some(compiler)) = (self.has_kept, &self.shared.compiler) else { return };
+        if self.own(function).looked_for_kept.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let Some((request, code)) = compiler.kept(&self.module, function) else { return };
+        if !self.published().requested.insert((function, Entrance::Body, request.tier, false)) {
+            return;
+        }
+        if let Err(error) = self.publish(&request, &code, Duration::ZERO, false) {
+            tracing::debug!(function, %error, "kept code not used");
+        }
     }
 
     /// Where the engine's policy pins a tier: compiles an entrance by it, here and now, unless that was tried before.
@@ -417,6 +449,7 @@ impl ModuleCode {
             entrance: request.entrance,
             tier: request.tier,
             code_bytes: code.bytes.len(),
+            code_hash: planning::code_hash(&code.bytes),
             compile_time,
             published: self.shared.started.elapsed(),
             counted,
@@ -478,41 +511,6 @@ impl ModuleCode {
         self.loops.read().unwrap_or_else(|error| error.into_inner()).get(&(function, offset)).copied()
     }
 
-    /// What the records say to do with a function. The snapshot holds the function and the facts of every callee seen.
-    fn plan(&self, function: u32) -> Option<Arc<Plan>> {
-        if self.shared.config.feedback == FeedbackPolicy::Off {
-            return None;
-        }
-        let id = FunctionId { module: self.module.hash, func: function };
-        let profile = self.shared.profile.function(id)?;
-        let mut callees: Vec<u32> = profile
-            .sites
-            .iter()
-            .filter(|site| site.key.class == SiteClass::CallTarget)
-            .flat_map(|site| site.values.iter().filter_map(|value| u32::try_from(value.value).ok()))
-            .filter(|&callee| (callee as usize) < self.module.functions.len())
-            .collect();
-        callees.sort_unstable();
-        callees.dedup();
-        let facts = callees.into_iter().map(|callee| self.facts(callee)).collect();
-        let snapshot = Snapshot { module: self.module.hash, functions: vec![profile], facts };
-        let (plans, refusals) = policy::plan(&snapshot, &self.shared.config.budgets);
-        self.published().refusals.insert(function, refusals);
-        plans.into_iter().find(|plan| plan.function == id).map(Arc::new)
-    }
-
-    /// What the policy is told about a function, by an engine with a compiler.
-    pub fn facts(&self, function: u32) -> FunctionFacts {
-        let (body_bytes, inlinable) = match self.module.defined(function) {
-            None => (0, Err(NotInlinable::Imported)),
-            Some(own) => {
-                let compiler = self.shared.compiler.as_ref().expect("plans are made for a compiler");
-                (self.module.bodies[own].len() as u32, compiler.inlinable(&self.module, function))
-            }
-        };
-        FunctionFacts { func: function, body_bytes, inlinable: inlinable.is_ok(), reason: inlinable.err() }
-    }
-
     /// How often compiled code left at a poll, for another version or for the interpreter.
     pub fn switches(&self) -> u64 {
         self.switches.load(Ordering::Relaxed)
@@ -526,6 +524,17 @@ impl ModuleCode {
     /// Versions published so far, oldest first.
     pub fn versions(&self) -> Vec<Arc<CodeVersion>> {
         self.published().versions.clone()
+    }
+
+    /// The newest version of each entrance: what its next call or round runs.
+    pub fn versions_in_force(&self) -> Vec<Arc<CodeVersion>> {
+        let mut newest: HashMap<(u32, Entrance), Arc<CodeVersion>> = HashMap::new();
+        for version in self.published().versions.iter() {
+            newest.insert((version.function, version.entrance), version.clone());
+        }
+        let mut versions: Vec<_> = newest.into_values().collect();
+        versions.sort_by_key(|version| version.number);
+        versions
     }
 
     /// Compiles that failed.
