@@ -7,6 +7,7 @@ use wasmparser::Operator;
 use vm::code::Entrance;
 use vm::trap::TrapCode;
 
+use super::sites::Trips;
 use super::{Result, Translator};
 use crate::traps;
 use crate::types::{Types, block_signature};
@@ -17,8 +18,9 @@ pub(super) enum Kind {
     Body,
     /// A `block`.
     Block,
-    /// A `loop`; `owns_context` says that the value in `loop_context` is its.
-    Loop { header: Block, params: Types, owns_context: bool },
+    /// A `loop`; `owns_context` says that the value in `loop_context` is its, `facts` how many facts there were before it,
+    /// `trips` counts its rounds where that is recorded.
+    Loop { header: Block, params: Types, owns_context: bool, facts: usize, trips: Option<Trips> },
     /// An `if`; `otherwise` is its second arm until that is begun, `params` are what both arms start with.
     /// `dead` says that the second arm is known never to be taken.
     If { otherwise: Option<Block>, params: SmallVec<[Value; 4]>, dead: bool },
@@ -53,6 +55,22 @@ impl Control {
     /// The control entry of a round of an unrolled loop, `next` being the next one's beginning.
     pub(super) fn round(next: Block, results: Types, height: usize) -> Control {
         Control { kind: Kind::Round, height, results, next: Some(next), branched: false, around: false }
+    }
+
+    /// Of a loop whose rounds are counted: the counter.
+    pub(super) fn trips(&self) -> Option<Trips> {
+        match &self.kind {
+            Kind::Loop { trips, .. } => *trips,
+            _ => None,
+        }
+    }
+
+    /// Of a loop: its header and the number of its parameters.
+    pub(super) fn header(&self) -> Option<(Block, usize)> {
+        match &self.kind {
+            Kind::Loop { header, params, .. } => Some((*header, params.len())),
+            _ => None,
+        }
     }
 }
 
@@ -111,6 +129,9 @@ impl Translator<'_, '_> {
             Operator::End => self.end(),
             _ if !self.reachable => return Ok(false),
             Operator::Br { relative_depth } => {
+                if let Some(trips) = self.left_trips(relative_depth) {
+                    self.trip_site(trips);
+                }
                 self.branch(relative_depth);
                 self.reachable = false;
             }
@@ -127,7 +148,17 @@ impl Translator<'_, '_> {
                 let (target, count) = self.target(relative_depth);
                 let values = arguments(&self.stack[self.stack.len() - count..]);
                 let next = self.b.create_block();
-                self.b.ins().brif(condition, target, &values, next, &[]);
+                match self.left_trips(relative_depth) {
+                    None => _ = self.b.ins().brif(condition, target, &values, next, &[]),
+                    Some(trips) => {
+                        let out = self.b.create_block();
+                        self.b.ins().brif(condition, out, &[], next, &[]);
+                        self.b.seal_block(out);
+                        self.enter(out);
+                        self.trip_site(trips);
+                        self.b.ins().jump(target, &values);
+                    }
+                }
                 self.b.seal_block(next);
                 self.enter(next);
             }
@@ -174,14 +205,19 @@ impl Translator<'_, '_> {
         if entered_here {
             self.join_entry_from_buffer();
         }
-        let facts = self.frame().scan.loops.get(&offset);
-        let (calls, repeats) = facts.map_or((true, true), |facts| (facts.hot_calls, facts.repeats));
+        let known = self.frame().scan.loops.get(&offset);
+        let (calls, repeats) = known.map_or((true, true), |facts| (facts.hot_calls, facts.repeats));
         // A loop that is entered from outside is not dominated by the preheaders of the loops around it: no context of theirs in it.
         let owns_context = !calls && self.frames[0].scan.hot_calls && self.loop_context.is_none();
         if owns_context {
             let entered_inside = around && !entered_here;
             self.loop_context = Some(if entered_inside { self.entry_context } else { self.context() });
         }
+        let facts = self.facts.len();
+        if !around || entered_here {
+            self.test_before_loop(offset)?;
+        }
+        let trips = repeats.then(|| self.begin_trips(offset)).flatten();
         let header = self.block_with(&params);
         let height = self.stack.len() - params.len();
         let values = self.pop_slice(params.len());
@@ -195,19 +231,22 @@ impl Translator<'_, '_> {
         }
         self.stack.extend_from_slice(&values);
         self.control.push(Control {
-            kind: Kind::Loop { header, params, owns_context },
+            kind: Kind::Loop { header, params, owns_context, facts, trips },
             height,
             results,
             next: None,
             branched: false,
             around,
         });
-        // Functions with loops are not inlined, so a loop is always the outermost frame's; the check keeps that honest.
-        if repeats && outermost {
+        if let Some(trips) = trips {
+            self.count_trip(trips);
+        }
+        if repeats {
             self.countdown(offset);
             self.loop_poll(offset);
             self.probe_round(offset)?;
         }
+        self.forced_exit_at_loop(offset);
         Ok(())
     }
 
@@ -246,8 +285,14 @@ impl Translator<'_, '_> {
                 let next = top.next.expect("a round has a next one");
                 return self.end_round(next, top.branched, top.height, count);
             }
-            Kind::Loop { header, owns_context, .. } => {
+            Kind::Loop { header, owns_context, facts, trips, .. } => {
+                if self.reachable
+                    && let Some(trips) = trips
+                {
+                    self.trip_site(trips);
+                }
                 self.b.seal_block(header);
+                self.facts.truncate(facts);
                 if owns_context {
                     self.loop_context = None;
                 }

@@ -4,10 +4,13 @@
 //! section 4.2); when the 26-bit counter goes negative, a cold block calls a thunk that keeps every register. So a site costs a load, a
 //! decrement and a branch, and the observed value is computed only when it is recorded.
 //!
+//! Where the machine's source of records is `trap`, a site is a real LWP instruction instead ([`crate::lwp_thunks`]).
+//!
 //! Data1 of a record is the byte offset of the operator; for a parameter it is the byte offset of the function's body (where its locals
 //! are declared), and the parameter's number is the detail in the imm16's high byte.
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::Variable;
 use lwp_feedback::class::SiteClass;
 use wasmparser::ValType;
 
@@ -17,6 +20,7 @@ use vm::layout::{context, store};
 
 use super::Translator;
 use super::regions::Region;
+use crate::lwp_thunks::{self, Instruction, Thunk};
 
 /// Parameters of a function that get a site.
 const MOST_PARAMS: usize = 4;
@@ -25,7 +29,49 @@ const COUNTER1: i32 = 132;
 /// Sign bit of the 26-bit counter.
 const NEGATIVE: i64 = 1 << 25;
 
+/// The counter of a loop's rounds.
+#[derive(Clone, Copy)]
+pub(super) struct Trips {
+    count: Variable,
+    /// Byte offset of the `loop`.
+    offset: u32,
+}
+
 impl Translator<'_, '_> {
+    /// In front of a loop: a counter for its rounds, if they are recorded. Where the function is entered at the loop, or at one inside it,
+    /// it counts from there on.
+    pub(super) fn begin_trips(&mut self, offset: u32) -> Option<Trips> {
+        if !self.wants_sites() {
+            return None;
+        }
+        let count = self.b.declare_var(types::I32);
+        let zero = self.iconst32(0);
+        self.b.def_var(count, zero);
+        Some(Trips { count, offset })
+    }
+
+    /// At the loop's header.
+    pub(super) fn count_trip(&mut self, trips: Trips) {
+        let before = self.b.use_var(trips.count);
+        let one = self.iconst32(1);
+        let after = self.b.ins().iadd(before, one);
+        self.b.def_var(trips.count, after);
+    }
+
+    /// Where the loop is left.
+    pub(super) fn trip_site(&mut self, trips: Trips) {
+        self.value_site(SiteClass::TripCount.imm16(0), trips.offset, |translator| {
+            let count = translator.b.use_var(trips.count);
+            translator.b.ins().uextend(types::I64, count)
+        });
+    }
+
+    /// The innermost loop that a branch of that depth leaves, if its rounds are recorded.
+    pub(super) fn left_trips(&self, depth: u32) -> Option<Trips> {
+        let target = self.control.len() - 1 - depth as usize;
+        self.control[target + 1..].iter().rev().find_map(|control| control.trips())
+    }
+
     /// Whether LWPVAL sites are wanted here.
     pub(super) fn wants_sites(&self) -> bool {
         self.input.sites && self.frames.len() == 1
@@ -35,6 +81,29 @@ impl Translator<'_, '_> {
     pub(super) fn value_site(&mut self, imm16: u16, offset: u32, value: impl FnOnce(&mut Self) -> Value) {
         let function = self.frame().function;
         self.sites.push(ValueSite { class: imm16, offset, function });
+        if self.input.lwp_instructions {
+            let value = value(self);
+            let data1 = self.iconst32(offset);
+            self.lwp_instruction(Instruction::Lwpval, u32::from(imm16), value, data1);
+            return;
+        }
+        self.count_value(|translator| {
+            let class = translator.iconst32(u32::from(imm16));
+            let data1 = translator.iconst32(offset);
+            [class, data1, value(translator)]
+        });
+    }
+
+    /// An LWP instruction of this site's own.
+    pub(super) fn lwp_instruction(&mut self, instruction: Instruction, imm: u32, data2: Value, data1: Value) -> Option<Value> {
+        let callee = lwp_thunks::declare(self.b.func, self.thunks.len(), instruction);
+        self.thunks.push(Thunk { instruction, imm, location: self.b.srcloc().bits() });
+        let call = self.b.ins().call(callee, &[data2, data1]);
+        self.b.inst_results(call).first().copied()
+    }
+
+    /// LWPVAL in place: counts, and where a record is due makes it of what `operands` yields (imm16, Data1, Data2) in the cold block.
+    pub(super) fn count_value(&mut self, operands: impl FnOnce(&mut Self) -> [Value; 3]) {
         let context = self.context();
         let shared = self.load_constant(types::I64, context, context::store);
         let lwpcb = self.load(Region::Lwp, types::I64, shared, store::lwpcb);
@@ -46,10 +115,8 @@ impl Translator<'_, '_> {
         let negative = self.b.ins().band(counter, mask);
         let (cold, hot) = self.split_cold(negative);
         self.enter(cold);
-        let value = value(self);
-        let class = self.iconst32(u32::from(imm16));
-        let data1 = self.iconst32(offset);
-        self.builtin(Builtin::ValueSample, &[class, data1, value]);
+        let operands = operands(self);
+        self.builtin(Builtin::ValueSample, &operands);
         self.b.ins().jump(hot, &[]);
         self.b.seal_block(hot);
         self.enter(hot);
@@ -89,9 +156,14 @@ impl Translator<'_, '_> {
         let (cold, hot) = self.split_cold(borrow);
         self.enter(cold);
         let function = self.iconst32(self.input.function);
-        let offset = self.iconst32(offset);
+        let at = self.iconst32(offset);
         let version = self.iconst32(self.input.version);
-        self.builtin(Builtin::Hot, &[function, offset, version]);
+        let counted = self.builtin(Builtin::Hot, &[function, at, version]).expect("it yields what was counted");
+        self.hot_sites += 1;
+        if self.input.lwp_instructions {
+            let class = if offset == u32::MAX { SiteClass::HotFunction } else { SiteClass::HotLoop };
+            self.lwp_instruction(Instruction::Lwpins, u32::from(class.imm16(0)), counted, at);
+        }
         self.b.ins().jump(hot, &[]);
         self.b.seal_block(hot);
         self.enter(hot);

@@ -145,6 +145,7 @@ impl Translator<'_, '_> {
         self.stack.clear();
         self.control.clear();
         self.specialized.clear();
+        self.facts.clear();
         self.reachable = true;
         self.folding = false;
         self.loop_context = None;

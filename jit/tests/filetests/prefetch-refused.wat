@@ -45,7 +45,7 @@
 ;;>     2d  mov rax, r15
 ;;>     30  mov eax, [rax+70h]
 ;;>     33  test eax, eax
-;;>     35  jne near 189h
+;;>     35  jne near 1B4h
 ;;>     3b  mov rbx, rsi
 ;;>     3e  mov eax, ebx
 ;;>     40  mov ebx, [r13+rax]
@@ -112,73 +112,95 @@
 ;;>    117  ret
 ;;>    118  mov rax, rsi
 ;;>    11b  mov rcx, r15
-;;>    11e  mov rcx, [rcx+8]
-;;>    122  mov rcx, [rcx+28h]
-;;>    126  mov edx, edi
-;;>    128  mov [rcx+10h], rdx
-;;>    12c  mov eax, eax
-;;>    12e  mov [rcx+28h], rax
-;;>    132  mov rax, 8400000000h
-;;>    13c  mov [rcx], rax
-;;>    13f  mov qword [rcx+8], 7
-;;>    147  mov esi, [rcx]
-;;>    149  mov edx, [rcx+4]
-;;>    14c  mov ecx, [rcx+8]
-;;>    14f  mov rdi, r15
-;;>    152  mov rax, [rdi+30h]
-;;>    156  mov rax, [rax+60h]
-;;>    15a  call rax
-;;>    15c  mov rcx, r15
-;;>    15f  mov rcx, [rcx+8]
-;;>    163  mov rdi, [rcx+28h]
-;;>    167  mov r10, rax
-;;>    16a  mov rbx, [rsp+10h]
-;;>    16f  mov r12, [rsp+18h]
-;;>    174  mov r13, [rsp+20h]
-;;>    179  mov r14, [rsp+28h]
-;;>    17e  add rsp, 30h
-;;>    182  mov rsp, rbp
-;;>    185  pop rbp
-;;>    186  jmp r10
-;;>    189  mov rdx, [rsp]
-;;>    18d  mov rbx, rsi
-;;>    190  mov rdi, r14
-;;>    193  mov rax, r15
-;;>    196  mov rax, [rax+8]
-;;>    19a  mov rax, [rax+28h]
-;;>    19e  mov ecx, edi
-;;>    1a0  mov [rax+10h], rcx
-;;>    1a4  mov ecx, ebx
-;;>    1a6  mov [rax+18h], rcx
-;;>    1aa  mov ecx, edx
-;;>    1ac  mov [rax+20h], rcx
-;;>    1b0  mov ecx, r12d
-;;>    1b3  mov [rax+28h], rcx
-;;>    1b7  mov rcx, 2400000000h
-;;>    1c1  mov [rax], rcx
-;;>    1c4  mov qword [rax+8], 7
-;;>    1cc  mov esi, [rax]
-;;>    1ce  mov edx, [rax+4]
-;;>    1d1  mov ecx, [rax+8]
-;;>    1d4  mov rdi, r15
-;;>    1d7  mov rax, [rdi+30h]
-;;>    1db  mov rax, [rax+60h]
-;;>    1df  call rax
-;;>    1e1  mov rcx, r15
-;;>    1e4  mov rcx, [rcx+8]
-;;>    1e8  mov rdi, [rcx+28h]
-;;>    1ec  mov r10, rax
-;;>    1ef  mov rbx, [rsp+10h]
-;;>    1f4  mov r12, [rsp+18h]
-;;>    1f9  mov r13, [rsp+20h]
-;;>    1fe  mov r14, [rsp+28h]
-;;>    203  add rsp, 30h
-;;>    207  mov rsp, rbp
-;;>    20a  pop rbp
-;;>    20b  jmp r10
+;;>    11e  mov edx, [rcx+70h]
+;;>    121  test dx, dx
+;;>    124  jne near 146h
+;;>    12a  xor edx, 850000h
+;;>    130  test edx, edx
+;;>    132  je near 146h
+;;>    138  mov word [rcx+72h], 0
+;;>    13e  mov rsi, rax
+;;>    141  jmp 0C4h
+;;>    146  mov rcx, r15
+;;>    149  mov rcx, [rcx+8]
+;;>    14d  mov rcx, [rcx+28h]
+;;>    151  mov rdx, 8400000000h
+;;>    15b  mov [rcx], rdx
+;;>    15e  mov qword [rcx+8], 7
+;;>    166  mov edx, edi
+;;>    168  mov [rcx+10h], rdx
+;;>    16c  mov eax, eax
+;;>    16e  mov [rcx+28h], rax
+;;>    172  mov esi, [rcx]
+;;>    174  mov edx, [rcx+4]
+;;>    177  mov ecx, [rcx+8]
+;;>    17a  mov rdi, r15
+;;>    17d  mov rax, [rdi+30h]
+;;>    181  mov rax, [rax+60h]
+;;>    185  call rax
+;;>    187  mov rcx, r15
+;;>    18a  mov rcx, [rcx+8]
+;;>    18e  mov rdi, [rcx+28h]
+;;>    192  mov r10, rax
+;;>    195  mov rbx, [rsp+10h]
+;;>    19a  mov r12, [rsp+18h]
+;;>    19f  mov r13, [rsp+20h]
+;;>    1a4  mov r14, [rsp+28h]
+;;>    1a9  add rsp, 30h
+;;>    1ad  mov rsp, rbp
+;;>    1b0  pop rbp
+;;>    1b1  jmp r10
+;;>    1b4  mov rdx, [rsp]
+;;>    1b8  mov rbx, rsi
+;;>    1bb  mov rdi, r14
+;;>    1be  mov rax, r15
+;;>    1c1  mov ecx, [rax+70h]
+;;>    1c4  test cx, cx
+;;>    1c7  jne near 1F0h
+;;>    1cd  xor ecx, 250000h
+;;>    1d3  test ecx, ecx
+;;>    1d5  je near 1F0h
+;;>    1db  mov word [rax+72h], 0
+;;>    1e1  mov rsi, rbx
+;;>    1e4  mov r14, rdi
+;;>    1e7  mov [rsp], rdx
+;;>    1eb  jmp 2Dh
+;;>    1f0  mov r8, r15
+;;>    1f3  mov r8, [r8+8]
+;;>    1f7  mov r8, [r8+28h]
+;;>    1fb  mov r9, 2400000000h
+;;>    205  mov [r8], r9
+;;>    208  mov qword [r8+8], 7
+;;>    210  mov r9d, edi
+;;>    213  mov [r8+10h], r9
+;;>    217  mov r10d, ebx
+;;>    21a  mov [r8+18h], r10
+;;>    21e  mov r11d, edx
+;;>    221  mov [r8+20h], r11
+;;>    225  mov eax, r12d
+;;>    228  mov [r8+28h], rax
+;;>    22c  mov esi, [r8]
+;;>    22f  mov edx, [r8+4]
+;;>    233  mov ecx, [r8+8]
+;;>    237  mov rdi, r15
+;;>    23a  mov rax, [rdi+30h]
+;;>    23e  mov rax, [rax+60h]
+;;>    242  call rax
+;;>    244  mov rcx, r15
+;;>    247  mov rcx, [rcx+8]
+;;>    24b  mov rdi, [rcx+28h]
+;;>    24f  mov r10, rax
+;;>    252  mov rbx, [rsp+10h]
+;;>    257  mov r12, [rsp+18h]
+;;>    25c  mov r13, [rsp+20h]
+;;>    261  mov r14, [rsp+28h]
+;;>    266  add rsp, 30h
+;;>    26a  mov rsp, rbp
+;;>    26d  pop rbp
+;;>    26e  jmp r10
 ;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
 ;;> prefetch in function 0: the address comes from call_indirect, which cannot be done ahead of time
-;;> prefetch in function 0: the address comes from a load, the plan says strided
+;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
 ;;> prefetch in function 0: a distance of 0 rounds, 1 to 65536 are possible
 ;;> prefetch in function 0: its loop does not change the address
 ;;> prefetch in function 0: the address depends on which way the loop took

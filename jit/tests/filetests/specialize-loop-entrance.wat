@@ -39,117 +39,149 @@
 ;;>
 ;;>                                 block6:
 ;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+64
-;;> @0001                               v39 = iconst.i32 2
-;;> @0005                               v46 = iconst.i32 1
+;;> @0001                               v49 = iconst.i32 2
+;;> @0005                               v56 = iconst.i32 1
 ;;> @0001                               jump block7(v6, v7)
 ;;>
-;;>                                 block7(v23: i32, v25: i32):
+;;>                                 block7(v34: i32, v37: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
 ;;> @0001                               v15 = load.i32 notrap aligned region2 v14+112
 ;;> @0001                               brif v15, block8, block9
 ;;>
 ;;>                                 block8 cold:
 ;;> @0001                               v16 = get_pinned_reg.i64
-;;> @0001                               v17 = load.i64 notrap aligned readonly region0 v16+8
-;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+40
-;;> @0001                               v20 = uextend.i64 v4
-;;> @0001                               store notrap aligned region1 v20, v18+16
-;;>                                     v95 = iconst.i64 3
-;;> @0001                               store notrap aligned region1 v95, v18+24  ; v95 = 3
-;;> @0001                               v24 = uextend.i64 v23
-;;> @0001                               store notrap aligned region1 v24, v18+32
-;;> @0001                               v26 = uextend.i64 v25
-;;> @0001                               store notrap aligned region1 v26, v18+40
-;;> @0001                               v27 = iconst.i64 0x0021_0000_0000
-;;> @0001                               store notrap aligned region1 v27, v18  ; v27 = 0x0021_0000_0000
-;;> @0001                               v28 = iconst.i64 7
-;;> @0001                               store notrap aligned region1 v28, v18+8  ; v28 = 7
-;;> @0001                               v29 = load.i32 notrap aligned region1 v18
-;;> @0001                               v30 = load.i32 notrap aligned region1 v18+4
-;;> @0001                               v31 = load.i32 notrap aligned region1 v18+8
-;;> @0001                               v32 = get_pinned_reg.i64
-;;> @0001                               v33 = load.i64 notrap aligned readonly region0 v32+48
-;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+96
-;;> @0001                               v35 = call_indirect sig0, v34(v32, v29, v30, v31)
-;;> @0001                               v36 = get_pinned_reg.i64
-;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+8
-;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+40
-;;> @0001                               return_call_indirect sig1, v35(v38)
+;;> @0001                               v17 = load.i32 notrap aligned region2 v16+112
+;;> @0001                               v19 = ireduce.i16 v17
+;;> @0001                               brif v19, block11, block10
 ;;>
-;;>                                 block9:
-;;>                                     v108 = iconst.i32 2
-;;>                                     v109 = ishl.i32 v23, v108  ; v108 = 2
-;;> @0003                               v41 = iadd.i32 v4, v109
-;;> @0004                               v42 = uextend.i64 v41
-;;> @0004                               v43 = iadd.i64 v2, v42
-;;> @0004                               v44 = load.i32 user2 region3 v43
-;;>                                     v110 = iconst.i32 1
-;;>                                     v111 = iadd.i32 v23, v110  ; v110 = 1
-;;>                                     v112 = iconst.i32 3
-;;>                                     v113 = icmp ult v111, v112  ; v112 = 3
-;;> @0005                               v45 = iadd.i32 v25, v44
-;;> @0008                               brif v113, block7(v111, v45), block10
+;;>                                 block10 cold:
+;;> @0001                               v18 = iconst.i32 0x0022_0000
+;;> @0001                               v20 = bxor.i32 v17, v18  ; v18 = 0x0022_0000
+;;> @0001                               brif v20, block12, block11
 ;;>
-;;>                                 block10:
-;;> @000a                               return v45
-;;>
-;;>                                 block2 cold:
-;;> @000a                               jump block11
+;;>                                 block12 cold:
+;;> @0001                               v21 = iconst.i16 0
+;;> @0001                               store notrap aligned region2 v21, v16+114  ; v21 = 0
+;;> @0001                               jump block7(v34, v37)
 ;;>
 ;;>                                 block11 cold:
-;;> @000b                               jump block14
+;;> @0001                               v22 = get_pinned_reg.i64
+;;> @0001                               v23 = load.i64 notrap aligned readonly region0 v22+8
+;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+40
+;;> @0001                               v25 = iconst.i64 0x0021_0000_0000
+;;> @0001                               store notrap aligned region1 v25, v24  ; v25 = 0x0021_0000_0000
+;;> @0001                               v26 = iconst.i64 7
+;;> @0001                               store notrap aligned region1 v26, v24+8  ; v26 = 7
+;;> @0001                               v29 = uextend.i64 v4
+;;> @0001                               store notrap aligned region1 v29, v24+16
+;;>                                     v115 = iconst.i64 3
+;;> @0001                               store notrap aligned region1 v115, v24+24  ; v115 = 3
+;;> @0001                               v35 = uextend.i64 v34
+;;> @0001                               store notrap aligned region1 v35, v24+32
+;;> @0001                               v38 = uextend.i64 v37
+;;> @0001                               store notrap aligned region1 v38, v24+40
+;;> @0001                               v39 = load.i32 notrap aligned region1 v24
+;;> @0001                               v40 = load.i32 notrap aligned region1 v24+4
+;;> @0001                               v41 = load.i32 notrap aligned region1 v24+8
+;;> @0001                               v42 = get_pinned_reg.i64
+;;> @0001                               v43 = load.i64 notrap aligned readonly region0 v42+48
+;;> @0001                               v44 = load.i64 notrap aligned readonly region0 v43+96
+;;> @0001                               v45 = call_indirect sig0, v44(v42, v39, v40, v41)
+;;> @0001                               v46 = get_pinned_reg.i64
+;;> @0001                               v47 = load.i64 notrap aligned readonly region0 v46+8
+;;> @0001                               v48 = load.i64 notrap aligned readonly region0 v47+40
+;;> @0001                               return_call_indirect sig1, v45(v48)
+;;>
+;;>                                 block9:
+;;>                                     v130 = iconst.i32 2
+;;>                                     v131 = ishl.i32 v34, v130  ; v130 = 2
+;;> @0003                               v51 = iadd.i32 v4, v131
+;;> @0004                               v52 = uextend.i64 v51
+;;> @0004                               v53 = iadd.i64 v2, v52
+;;> @0004                               v54 = load.i32 user2 region3 v53
+;;>                                     v132 = iconst.i32 1
+;;>                                     v133 = iadd.i32 v34, v132  ; v132 = 1
+;;>                                     v134 = iconst.i32 3
+;;>                                     v135 = icmp ult v133, v134  ; v134 = 3
+;;> @0005                               v55 = iadd.i32 v37, v54
+;;> @0008                               brif v135, block7(v133, v55), block13
+;;>
+;;>                                 block13:
+;;> @000a                               return v55
+;;>
+;;>                                 block2 cold:
+;;> @000a                               jump block14
 ;;>
 ;;>                                 block14 cold:
-;;>                                     v114 = load.i64 notrap aligned readonly can_move region0 v1+64
-;;>                                     v115 = iconst.i32 2
-;;>                                     v116 = iconst.i32 1
-;;> @000b                               jump block15(v6, v7)
-;;>
-;;>                                 block15(v64: i32, v66: i32) cold:
-;;> @000b                               v55 = get_pinned_reg.i64
-;;> @000b                               v56 = load.i32 notrap aligned region2 v55+112
-;;> @000b                               brif v56, block16, block17
-;;>
-;;>                                 block16 cold:
-;;> @000b                               v57 = get_pinned_reg.i64
-;;> @000b                               v58 = load.i64 notrap aligned readonly region0 v57+8
-;;> @000b                               v59 = load.i64 notrap aligned readonly region0 v58+40
-;;>                                     v117 = uextend.i64 v4
-;;> @000b                               store notrap aligned region1 v117, v59+16
-;;> @000b                               v63 = uextend.i64 v5
-;;> @000b                               store notrap aligned region1 v63, v59+24
-;;> @000b                               v65 = uextend.i64 v64
-;;> @000b                               store notrap aligned region1 v65, v59+32
-;;> @000b                               v67 = uextend.i64 v66
-;;> @000b                               store notrap aligned region1 v67, v59+40
-;;>                                     v118 = iconst.i64 0x0021_0000_0000
-;;> @000b                               store notrap aligned region1 v118, v59  ; v118 = 0x0021_0000_0000
-;;>                                     v119 = iconst.i64 7
-;;> @000b                               store notrap aligned region1 v119, v59+8  ; v119 = 7
-;;> @000b                               v70 = load.i32 notrap aligned region1 v59
-;;> @000b                               v71 = load.i32 notrap aligned region1 v59+4
-;;> @000b                               v72 = load.i32 notrap aligned region1 v59+8
-;;> @000b                               v73 = get_pinned_reg.i64
-;;> @000b                               v74 = load.i64 notrap aligned readonly region0 v73+48
-;;> @000b                               v75 = load.i64 notrap aligned readonly region0 v74+96
-;;> @000b                               v76 = call_indirect sig0, v75(v73, v70, v71, v72)
-;;> @000b                               v77 = get_pinned_reg.i64
-;;> @000b                               v78 = load.i64 notrap aligned readonly region0 v77+8
-;;> @000b                               v79 = load.i64 notrap aligned readonly region0 v78+40
-;;> @000b                               return_call_indirect sig1, v76(v79)
+;;> @000b                               jump block17
 ;;>
 ;;>                                 block17 cold:
-;;> @000c                               v81 = ishl.i32 v64, v115  ; v115 = 2
-;;> @000d                               v82 = iadd.i32 v4, v81
-;;> @000e                               v83 = uextend.i64 v82
-;;> @000e                               v84 = iadd.i64 v114, v83
-;;> @000e                               v85 = load.i32 user2 region3 v84
-;;> @0010                               v88 = iadd.i32 v64, v116  ; v116 = 1
-;;> @0011                               v89 = icmp ult v88, v5
-;;> @000f                               v86 = iadd.i32 v66, v85
-;;> @0012                               brif v89, block15(v88, v86), block18
+;;>                                     v136 = load.i64 notrap aligned readonly can_move region0 v1+64
+;;>                                     v137 = iconst.i32 2
+;;>                                     v138 = iconst.i32 1
+;;> @000b                               jump block18(v6, v7)
 ;;>
-;;>                                 block18 cold:
-;;> @0014                               return v86
+;;>                                 block18(v85: i32, v88: i32) cold:
+;;> @000b                               v65 = get_pinned_reg.i64
+;;> @000b                               v66 = load.i32 notrap aligned region2 v65+112
+;;> @000b                               brif v66, block19, block20
+;;>
+;;>                                 block19 cold:
+;;> @000b                               v67 = get_pinned_reg.i64
+;;> @000b                               v68 = load.i32 notrap aligned region2 v67+112
+;;> @000b                               v70 = ireduce.i16 v68
+;;> @000b                               brif v70, block22, block21
+;;>
+;;>                                 block21 cold:
+;;>                                     v139 = iconst.i32 0x0022_0000
+;;> @000b                               v71 = bxor.i32 v68, v139  ; v139 = 0x0022_0000
+;;> @000b                               brif v71, block23, block22
+;;>
+;;>                                 block23 cold:
+;;>                                     v140 = iconst.i16 0
+;;> @000b                               store notrap aligned region2 v140, v67+114  ; v140 = 0
+;;> @000b                               jump block18(v85, v88)
+;;>
+;;>                                 block22 cold:
+;;> @000b                               v73 = get_pinned_reg.i64
+;;> @000b                               v74 = load.i64 notrap aligned readonly region0 v73+8
+;;> @000b                               v75 = load.i64 notrap aligned readonly region0 v74+40
+;;>                                     v141 = iconst.i64 0x0021_0000_0000
+;;> @000b                               store notrap aligned region1 v141, v75  ; v141 = 0x0021_0000_0000
+;;>                                     v142 = iconst.i64 7
+;;> @000b                               store notrap aligned region1 v142, v75+8  ; v142 = 7
+;;>                                     v143 = uextend.i64 v4
+;;> @000b                               store notrap aligned region1 v143, v75+16
+;;> @000b                               v83 = uextend.i64 v5
+;;> @000b                               store notrap aligned region1 v83, v75+24
+;;> @000b                               v86 = uextend.i64 v85
+;;> @000b                               store notrap aligned region1 v86, v75+32
+;;> @000b                               v89 = uextend.i64 v88
+;;> @000b                               store notrap aligned region1 v89, v75+40
+;;> @000b                               v90 = load.i32 notrap aligned region1 v75
+;;> @000b                               v91 = load.i32 notrap aligned region1 v75+4
+;;> @000b                               v92 = load.i32 notrap aligned region1 v75+8
+;;> @000b                               v93 = get_pinned_reg.i64
+;;> @000b                               v94 = load.i64 notrap aligned readonly region0 v93+48
+;;> @000b                               v95 = load.i64 notrap aligned readonly region0 v94+96
+;;> @000b                               v96 = call_indirect sig0, v95(v93, v90, v91, v92)
+;;> @000b                               v97 = get_pinned_reg.i64
+;;> @000b                               v98 = load.i64 notrap aligned readonly region0 v97+8
+;;> @000b                               v99 = load.i64 notrap aligned readonly region0 v98+40
+;;> @000b                               return_call_indirect sig1, v96(v99)
+;;>
+;;>                                 block20 cold:
+;;> @000c                               v101 = ishl.i32 v85, v137  ; v137 = 2
+;;> @000d                               v102 = iadd.i32 v4, v101
+;;> @000e                               v103 = uextend.i64 v102
+;;> @000e                               v104 = iadd.i64 v136, v103
+;;> @000e                               v105 = load.i32 user2 region3 v104
+;;> @0010                               v108 = iadd.i32 v85, v138  ; v138 = 1
+;;> @0011                               v109 = icmp ult v108, v5
+;;> @000f                               v106 = iadd.i32 v88, v105
+;;> @0012                               brif v109, block18(v108, v106), block24
+;;>
+;;>                                 block24 cold:
+;;> @0014                               return v106
 ;;> }
 ;;> specialize in function 0: done

@@ -31,7 +31,7 @@
 ;;>     2d  ret
 ;;>     2e  xor eax, eax
 ;;>     30  mov rcx, [rcx+40h]
-;;>     34  mov r8, rax
+;;>     34  mov r10, rax
 ;;>     37  mov rdx, r15
 ;;>     3a  mov edx, [rdx+70h]
 ;;>     3d  test edx, edx
@@ -39,41 +39,50 @@
 ;;>     45  lea edx, [rdi+rax*4]
 ;;>     48  mov edx, [rcx+rdx]
 ;;>     4b  add eax, 1
-;;>     51  add r8d, edx
+;;>     51  add r10d, edx
 ;;>     54  cmp eax, esi
 ;;>     56  jb near 37h
-;;>     5c  mov rax, r8
+;;>     5c  mov rax, r10
 ;;>     5f  mov rsp, rbp
 ;;>     62  pop rbp
 ;;>     63  ret
-;;>     64  mov rcx, r15
-;;>     67  mov rcx, [rcx+8]
-;;>     6b  mov rcx, [rcx+28h]
-;;>     6f  mov edx, edi
-;;>     71  mov [rcx+10h], rdx
-;;>     75  mov edx, esi
-;;>     77  mov [rcx+18h], rdx
-;;>     7b  mov eax, eax
-;;>     7d  mov [rcx+20h], rax
-;;>     81  mov rax, r8
-;;>     84  mov eax, eax
-;;>     86  mov [rcx+28h], rax
-;;>     8a  mov rax, 2100000000h
-;;>     94  mov [rcx], rax
-;;>     97  mov qword [rcx+8], 7
-;;>     9f  mov esi, [rcx]
-;;>     a1  mov edx, [rcx+4]
-;;>     a4  mov ecx, [rcx+8]
-;;>     a7  mov rdi, r15
-;;>     aa  mov rax, [rdi+30h]
-;;>     ae  mov rax, [rax+60h]
-;;>     b2  call rax
-;;>     b4  mov rcx, r15
-;;>     b7  mov rcx, [rcx+8]
-;;>     bb  mov rdi, [rcx+28h]
-;;>     bf  mov r10, rax
-;;>     c2  mov rsp, rbp
-;;>     c5  pop rbp
-;;>     c6  jmp r10
+;;>     64  mov rdx, r15
+;;>     67  mov r8d, [rdx+70h]
+;;>     6b  test r8w, r8w
+;;>     6f  jne near 90h
+;;>     75  xor r8d, 220000h
+;;>     7c  test r8d, r8d
+;;>     7f  je near 90h
+;;>     85  mov word [rdx+72h], 0
+;;>     8b  jmp 37h
+;;>     90  mov r8, r15
+;;>     93  mov r8, [r8+8]
+;;>     97  mov r8, [r8+28h]
+;;>     9b  mov r9, 2100000000h
+;;>     a5  mov [r8], r9
+;;>     a8  mov qword [r8+8], 7
+;;>     b0  mov edi, edi
+;;>     b2  mov [r8+10h], rdi
+;;>     b6  mov esi, esi
+;;>     b8  mov [r8+18h], rsi
+;;>     bc  mov edi, eax
+;;>     be  mov [r8+20h], rdi
+;;>     c2  mov rax, r10
+;;>     c5  mov r9d, eax
+;;>     c8  mov [r8+28h], r9
+;;>     cc  mov esi, [r8]
+;;>     cf  mov edx, [r8+4]
+;;>     d3  mov ecx, [r8+8]
+;;>     d7  mov rdi, r15
+;;>     da  mov r9, [rdi+30h]
+;;>     de  mov r9, [r9+60h]
+;;>     e2  call r9
+;;>     e5  mov r9, r15
+;;>     e8  mov r9, [r9+8]
+;;>     ec  mov rdi, [r9+28h]
+;;>     f0  mov r10, rax
+;;>     f3  mov rsp, rbp
+;;>     f6  pop rbp
+;;>     f7  jmp r10
 ;;> specialize in function 0: done
 ;;> unroll in function 0: done
