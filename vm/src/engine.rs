@@ -74,6 +74,8 @@ pub struct EngineConfig {
     pub ring: RingConfig,
     /// What the policy may spend.
     pub budgets: lwp_feedback::policy::Budgets,
+    /// Plans to carry out in place of those made from records, in every tier-2 compile.
+    pub plans: Option<Arc<lwp_feedback::policy::PlanFile>>,
 }
 
 /// Events a test forces. None changes a result.
@@ -100,6 +102,7 @@ impl Default for EngineConfig {
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
             ring: RingConfig { interval1: 127, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
+            plans: None,
         }
     }
 }

@@ -2,15 +2,17 @@
 
 use crate::failure::Failure;
 use crate::options::{Dump, DumpTier, Stage};
-use crate::run::load;
+use crate::run::{load, plans};
 use backedge::{Config, Engine, Module, TierPolicy};
+use std::fmt::Write as _;
 use std::io::Write;
+use std::sync::Arc;
 use vm::code::{CompileRequest, Entrance, Tier};
 
 /// Prints the stage.
 pub fn dump(options: &Dump) -> Result<(), Failure> {
     let mut config = Config::new();
-    if matches!(options.stage, Stage::Bytecode) {
+    if matches!(options.stage, Stage::Bytecode | Stage::Wasm) {
         config.tier(TierPolicy::Interpreter);
     } else {
         // A policy with a compiler, and without threads of its own.
@@ -61,6 +63,9 @@ fn find(module: &Module, name: &str) -> Result<u32, Failure> {
 }
 
 fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failure> {
+    if let Stage::Wasm = options.stage {
+        return operators(&module.loaded().module, function);
+    }
     if let Stage::Bytecode = options.stage {
         return Ok(module.loaded().code.bytecode(function).to_string());
     }
@@ -72,7 +77,13 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         entrance: Entrance::Body,
         tier: if baseline { Tier::Baseline } else { Tier::Optimizing },
         version: 1,
-        plan: None,
+        plan: options
+            .plan
+            .as_deref()
+            .map(plans)
+            .transpose()?
+            .and_then(|file| file.plan(module.loaded().module.hash, function))
+            .map(Arc::new),
         sites: baseline,
         countdowns: baseline,
         listing: true,
@@ -86,4 +97,16 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         Stage::Asm => listing.assembly,
         _ => format!("; as translated\n{}\n; as optimized\n{}", listing.clif.trim_end(), listing.optimized),
     })
+}
+
+/// One operator a line, with its byte offset in the module: what plans and reports name.
+fn operators(module: &vm::module::Module, function: u32) -> Result<String, Failure> {
+    let malformed = |error: wasmparser::BinaryReaderError| Failure::Load(format!("function {function}: {error}"));
+    let mut reader = module.body(function).get_operators_reader().map_err(malformed)?;
+    let mut text = String::new();
+    while !reader.eof() {
+        let (operator, offset) = reader.read_with_offset().map_err(malformed)?;
+        let _ = writeln!(text, "{offset:8} {offset:#8x}  {operator:?}");
+    }
+    Ok(text)
 }

@@ -78,6 +78,9 @@ pub struct EngineOptions {
     /// Short for --feedback=off
     #[arg(long, conflicts_with = "feedback")]
     pub no_feedback: bool,
+    /// Carry out the plans of FILE (JSON) in place of those made from records
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
     /// Calls and loop rounds after which a function is hot
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i32::MAX as i64))]
     pub hot_threshold: Option<u32>,
@@ -130,6 +133,8 @@ pub struct Inspect {
 /// What `dump` shows.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Stage {
+    /// The operators with their byte offsets in the module
+    Wasm,
     /// The interpreter's bytecode
     Bytecode,
     /// Cranelift IR, as translated and as optimized
@@ -147,6 +152,9 @@ pub struct Dump {
     /// One function, by name, export or index; all without it
     #[arg(long, value_name = "FUNCTION")]
     pub func: Option<String>,
+    /// Compile to the plans of FILE (JSON)
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
     /// The compiler to ask
     #[arg(long, value_enum, default_value = "optimizing")]
     pub tier: DumpTier,

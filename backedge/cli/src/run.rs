@@ -10,8 +10,10 @@ use backedge::{
     Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits, StoreLimitsBuilder, TierPolicy,
     UnknownImportError,
 };
+use lwp_feedback::policy::PlanFile;
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Virtual stack of the guest's thread. Only touched pages cost memory.
 const GUEST_STACK_BYTES: usize = 256 << 20;
@@ -38,7 +40,7 @@ fn run_here(options: &Run) -> Result<i32, Failure> {
     let (file, args) = options.file_and_args.split_first().ok_or_else(|| Failure::Usage("expected a file to run".into()))?;
     let args = args.iter().map(text).collect::<Result<Vec<&str>, Failure>>()?;
     let wasm = WasmOptions::merged(&options.wasm);
-    let mut config = config(&options.engine);
+    let mut config = config(&options.engine)?;
     config.measure(options.report.is_some());
     if let Some(bytes) = wasm.max_wasm_stack {
         config.max_wasm_stack(bytes);
@@ -143,7 +145,7 @@ fn check_startable(module: &Module) -> Result<(), Failure> {
 }
 
 /// The engine's settings that the options say.
-pub fn config(options: &EngineOptions) -> Config {
+pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     let mut config = Config::new();
     config.tier(match options.tier {
         Tier::Interp => TierPolicy::Interpreter,
@@ -157,7 +159,14 @@ pub fn config(options: &EngineOptions) -> Config {
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
     }
-    config
+    config.machine().plans = options.plan.as_deref().map(plans).transpose()?.map(Arc::new);
+    Ok(config)
+}
+
+/// Reads a plan file.
+pub fn plans(path: &Path) -> Result<PlanFile, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::read(path, &error))?;
+    PlanFile::parse(&text).map_err(|error| Failure::Load(format!("`{}` is not a plan file: {error}", path.display())))
 }
 
 /// An engine.

@@ -9,6 +9,7 @@
 
 mod decision;
 mod inline;
+mod planfile;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,6 +24,7 @@ pub use decision::{
     Because, Decision, LikelyDecision, PrefetchDecision, PrefetchKind, SiteDecision, SpecializeDecision, SwitchOrderDecision,
 };
 pub use inline::{InlineDecision, InlineTarget, MAX_TARGETS};
+pub use planfile::{FilePlan, PlanFile};
 
 /// The policy's tuning numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

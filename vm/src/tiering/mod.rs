@@ -352,7 +352,11 @@ impl ModuleCode {
             return;
         };
         let automatic = self.shared.config.tier == TierPolicy::Auto;
-        let plan = if tier == Tier::Optimizing && automatic { self.plan(function) } else { None };
+        let plan = match (&self.shared.config.plans, tier) {
+            (_, Tier::Baseline) => None,
+            (Some(given), Tier::Optimizing) => given.plan(self.module.hash, function).map(Arc::new),
+            (None, Tier::Optimizing) => automatic.then(|| self.plan(function)).flatten(),
+        };
         let request = CompileRequest {
             module: self.module.clone(),
             function,
