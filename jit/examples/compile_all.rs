@@ -30,7 +30,9 @@ fn main() -> Result<()> {
         plan: None,
         sites: true,
         countdowns: true,
-        listing,
+        rounds: false,
+            padding: 0,
+            listing,
     };
     if let Some(function) = rest.first() {
         let entrance = match rest.get(1) {

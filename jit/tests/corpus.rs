@@ -38,7 +38,9 @@ fn compile_all(compiler: &CraneliftCompiler, module: Module, name: &str) -> (usi
                     plan: None,
                     sites: true,
                     countdowns: true,
-                    listing: false,
+                    rounds: false,
+            padding: 0,
+            listing: false,
                 };
                 match compiler.compile(&request) {
                     Ok(code) => {

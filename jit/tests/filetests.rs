@@ -133,7 +133,9 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
         version: 7,
         sites: directives.sites,
         countdowns: directives.countdowns,
-        listing: true,
+        rounds: false,
+            padding: 0,
+            listing: true,
     };
     let code = compiler.compile(&request)?;
     let listing = code.listing.context("a listing was asked for")?;

@@ -46,6 +46,14 @@ pub struct CompileRequest {
     pub sites: bool,
     /// Tier 1 only: emit countdowns that call [`Builtin::Hot`](crate::builtin::Builtin::Hot) (off when there is no tier above).
     pub countdowns: bool,
+    /// An arm of a trial (tier 2): it counts units of work and reports when they are used up. A loop's entrance counts the rounds of its loop down in a
+    /// register, from [`VmStoreContext::rounds`](crate::layout::VmStoreContext), in place of that header's poll, and leaves at 0 as the poll does; its
+    /// other headers look at the instance's poll word, so that asking its function to leave moves the other versions only. A body counts its calls
+    /// down in the function's countdown word and calls [`Builtin::Hot`](crate::builtin::Builtin::Hot) at 0.
+    pub rounds: bool,
+    /// For tests of trials: makes the entered loop, or every call, slower by a memory fence each time its count is a multiple of this power of two; 0
+    /// for none. Needs `rounds`.
+    pub padding: u32,
     /// Also fill [`CompiledCode::listing`].
     pub listing: bool,
 }

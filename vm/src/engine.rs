@@ -11,7 +11,7 @@ use crate::queue::Queue;
 use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::StoreState;
-use crate::tiering::{Listener, ModuleCode, Recording, Remains};
+use crate::tiering::{Listener, ModuleCode, Recording, Remains, TrialConfig};
 use lwp_feedback::codemap::{CodeMap, RetireCookie};
 use lwp_feedback::monitor::{Monitor, MonitorConfig, MonitorStats, MonitorThread, NoListener};
 use lwp_feedback::profile::{Profile, ProfileLimits};
@@ -74,6 +74,8 @@ pub struct EngineConfig {
     pub ring: RingConfig,
     /// What the policy may spend.
     pub budgets: lwp_feedback::policy::Budgets,
+    /// How plans are tried on the running program before they are kept.
+    pub trials: TrialConfig,
     /// Plans to carry out in place of those made from records, in every tier-2 compile.
     pub plans: Option<Arc<lwp_feedback::policy::PlanFile>>,
 }
@@ -102,6 +104,7 @@ impl Default for EngineConfig {
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
             ring: RingConfig { interval1: 127, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
+            trials: TrialConfig::default(),
             plans: None,
         }
     }
@@ -147,6 +150,18 @@ pub struct Shared {
     /// Code of modules that are gone, until no record can name it.
     graves: Mutex<Vec<(RetireCookie, Remains)>>,
     modules: Mutex<HashMap<u64, Vec<Weak<ModuleCode>>>>,
+    /// Compiles begun and ended, and those running: they spoil what is measured meanwhile.
+    compiles: AtomicU64,
+    compiling: AtomicU64,
+}
+
+/// A compile that runs.
+pub(crate) struct Compiling<'a>(&'a Shared);
+
+impl Drop for Compiling<'_> {
+    fn drop(&mut self) {
+        self.0.compiling.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 struct AdapterPlace(Box<PlacedCode>);
@@ -227,6 +242,8 @@ impl Engine {
             stores: Mutex::new(Vec::new()),
             graves: Mutex::new(Vec::new()),
             modules: Mutex::new(HashMap::new()),
+            compiles: AtomicU64::new(0),
+            compiling: AtomicU64::new(0),
         });
         let monitor_thread = if spawn_monitor { Some(shared.monitor.spawn()?) } else { None };
         let mut compile_threads = Vec::new();
@@ -386,8 +403,7 @@ impl Engine {
 
     /// Length of a tick of the time stamp counter, measured since the engine began.
     pub fn ns_per_tick(&self) -> f64 {
-        let ticks = time_stamp().wrapping_sub(self.0.shared.started_ticks).max(1);
-        self.elapsed().as_nanos() as f64 / ticks as f64
+        self.0.shared.ns_per_tick()
     }
 
     /// The profile that records feed.
@@ -428,6 +444,32 @@ impl Shared {
     /// The live modules of a hash.
     pub(crate) fn modules(&self, hash: u64) -> Vec<Arc<ModuleCode>> {
         lock(&self.modules).get(&hash).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
+    }
+
+    /// See [`Engine::ns_per_tick`].
+    pub(crate) fn ns_per_tick(&self) -> f64 {
+        let ticks = time_stamp().wrapping_sub(self.started_ticks).max(1);
+        self.started.elapsed().as_nanos() as f64 / ticks as f64
+    }
+
+    /// A compile begins, and ends when the result is dropped.
+    pub(crate) fn compile_begins(&self) -> Compiling<'_> {
+        self.compiling.fetch_add(1, Ordering::SeqCst);
+        self.compiles.fetch_add(1, Ordering::SeqCst);
+        Compiling(self)
+    }
+
+    /// A number that moves with each compile, and whether one runs.
+    pub(crate) fn compiles(&self) -> (u64, bool) {
+        (self.compiles.load(Ordering::Relaxed), self.compiling.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Looks after the trials of all modules.
+    pub(crate) fn tend(&self) {
+        let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
+        for code in modules {
+            code.tend();
+        }
     }
 
     /// Whether records are written and drained at all.

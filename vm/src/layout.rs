@@ -86,6 +86,8 @@ vm_struct! {
         stack_high: usize,
         /// Lowest host stack address at which another nested activation may start.
         host_limit: usize,
+        /// Rounds that the trial's arm which is entered next runs for; at least 1.
+        rounds: u64,
     }
 }
 

@@ -256,7 +256,7 @@ unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> 
     unsafe {
         check_host_stack(context)?;
         let code = &instance(context).code;
-        match code.code_to_run(function) {
+        match code.code_to_run_in(context, function) {
             Some(compiled) => {
                 let adapter = code.enter_adapter(function).map_err(|error| internal(&error))?;
                 match run_compiled(context, adapter, compiled, slots, false)? {
@@ -290,6 +290,7 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
     unsafe {
         let host = &*(*context).instance.cast::<HostContext>();
         let store = &mut *store_state(context);
+        store.host_calls = store.host_calls.wrapping_add(1);
         let caller = if caller.is_null() || (*caller).kind == KIND_HOST {
             None
         } else {

@@ -70,6 +70,8 @@ pub struct StoreState {
     /// The landing is a switch to the interpreter, not a failure.
     pub(crate) leaving: bool,
     pub(crate) activations: Vec<runtime::Activation>,
+    /// Calls of host functions so far: a trial does not count blocks that hold one.
+    pub(crate) host_calls: u64,
     /// Unique in the process.
     pub id: u64,
     engine: Engine,
@@ -130,6 +132,7 @@ impl Store {
             stack_low: stack.low(),
             stack_high: stack.high(),
             host_limit: 0,
+            rounds: 1,
         };
         let mut state = Box::new(StoreState {
             context,
@@ -137,6 +140,7 @@ impl Store {
             pending: None,
             leaving: false,
             activations: Vec::new(),
+            host_calls: 0,
             id: NEXT_STORE.fetch_add(1, Ordering::Relaxed),
             engine: engine.clone(),
             host_data: std::ptr::null_mut(),

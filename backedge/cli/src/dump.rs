@@ -86,7 +86,9 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
             .map(Arc::new),
         sites: baseline,
         countdowns: baseline,
-        listing: true,
+        rounds: false,
+            padding: 0,
+            listing: true,
     };
     let code = match compiler.compile(&request) {
         Ok(code) => code,

@@ -159,6 +159,8 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
     }
+    config.machine().trials.enabled = !options.no_trial;
+    config.machine().trials.seed = options.seed;
     config.machine().plans = options.plan.as_deref().map(plans).transpose()?.map(Arc::new);
     Ok(config)
 }

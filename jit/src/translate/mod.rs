@@ -55,6 +55,10 @@ pub(crate) struct Input<'a> {
     pub version: u32,
     pub sites: bool,
     pub countdowns: bool,
+    /// See `CompileRequest`.
+    pub rounds: bool,
+    /// See `CompileRequest`.
+    pub padding: u32,
     pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
@@ -110,6 +114,8 @@ struct Translator<'a, 'b> {
     /// Where the context is kept over calls into other instances.
     caller_slot: Option<StackSlot>,
     osr: Option<osr::Osr>,
+    /// Rounds left, in a trial's loop entrance.
+    rounds: Option<Variable>,
 }
 
 type Result<T = ()> = std::result::Result<T, CompileError>;
@@ -168,6 +174,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         switch_signature: None,
         caller_slot: None,
         osr: None,
+        rounds: None,
     };
     let outcome = translator.function(entry, Rc::new(scan), &body);
     if outcome.is_ok() {
@@ -208,6 +215,7 @@ impl Translator<'_, '_> {
                 self.define_locals(&params);
                 self.parameter_sites(start, ty.params());
                 self.countdown(u32::MAX);
+                self.pad_entry();
                 if scan.calls {
                     self.entry_poll();
                 }

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 ///
 /// # Safety
 /// `context` is the running context of kind wasm; called from the poll's builtin.
-pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> Outcome<usize> {
+pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, version: u32) -> Outcome<usize> {
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
@@ -26,9 +26,18 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, _
         if let Some(own) = code.module.defined(function) {
             poll_word(context, code.module.offsets().poll(own as u32)).store(0, Ordering::Release);
         }
-        runtime::interrupted(context)?;
+        // Asked for the deadline's sake, not only to leave.
+        if (*context).poll.load(Ordering::Acquire) != 0 {
+            runtime::interrupted(context)?;
+        }
         if offset == FUNCTION_ENTRY {
             return Ok(0);
+        }
+        if code.trials.concern(function)
+            && !stress.leave_to_interpreter
+            && let Some(address) = code.loop_boundary(context, function, offset, version)
+        {
+            return Ok(address);
         }
         code.switches.fetch_add(1, Ordering::Relaxed);
         if !stress.leave_to_interpreter {
@@ -90,10 +99,13 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
 ///
 /// # Safety
 /// As [`hot_call`]; called from the builtin's thunk.
-pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, _version: u32) {
+pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, version: u32) {
     // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
     unsafe {
         let code = &instance(context).code;
+        if code.trials.concern(function) && offset == FUNCTION_ENTRY && code.call_boundary(context, function, version) {
+            return;
+        }
         let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
         code.hot(context, function, offset, ip, code.hot_compiled(function));
     }

@@ -9,12 +9,11 @@
 
 use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
-use crate::code::{Adapter, Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
+use crate::code::{Adapter, CompiledCode, Entrance, Tier};
 use crate::engine::{FeedbackPolicy, Shared, TierPolicy};
 use crate::layout::{FunctionPlace, VmContext, VmFunc};
 use crate::module::Module;
-use crate::queue::Job;
-use crate::registry::PlacedCode;
+use crate::queue::Work;
 use crate::signature;
 use crate::store::poll_word;
 use lwp_feedback::class::SiteClass;
@@ -24,12 +23,15 @@ use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
-use std::time::Duration;
 
+mod blocks;
 mod leave;
 mod listener;
 mod stubs;
 mod thresholds;
+mod trial;
+pub mod verdict;
+mod versions;
 
 pub use leave::{hot_call, hot_loop};
 pub(crate) use leave::{hot_compiled, poll};
@@ -38,36 +40,14 @@ pub(crate) use listener::{Listener, Recording};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
 use thresholds::{BASELINE_STEP, INTERPRETER_STEP, weighted};
+use trial::Trials;
+pub use trial::{TrialConfig, TrialRecord};
+pub use versions::CodeVersion;
 
 /// Offset that stands for a function's entry where a loop's offset could stand.
 pub const FUNCTION_ENTRY: u32 = u32::MAX;
 /// Bytes of a lazy stub.
 const STUB_BYTES: usize = 16;
-
-/// A published version of a function's code.
-pub struct CodeVersion {
-    /// Unique in the module, from 1.
-    pub number: u32,
-    /// The function.
-    pub function: u32,
-    /// Body or loop.
-    pub entrance: Entrance,
-    /// Pipeline.
-    pub tier: Tier,
-    /// Bytes of machine code.
-    pub code_bytes: usize,
-    /// Time the compile took.
-    pub compile_time: Duration,
-    /// When it was published, since the engine began.
-    pub published: Duration,
-    /// Whether it counts calls and back edges.
-    pub counted: bool,
-    /// What it was compiled to.
-    pub plan: Option<Arc<Plan>>,
-    /// What the compiler did and refused.
-    pub applied: Vec<Applied>,
-    placed: Box<PlacedCode>,
-}
 
 /// A refusal or failure that is not the policy's.
 #[derive(Clone, Debug)]
@@ -105,6 +85,8 @@ struct Published {
     instances: Vec<ContextPointer>,
     requested: HashSet<(u32, Entrance, Tier, bool)>,
     versions: Vec<Arc<CodeVersion>>,
+    /// What calls and loops of a function lead to now.
+    current: HashMap<(u32, Entrance), Arc<CodeVersion>>,
     failures: Vec<CompileFailure>,
     refusals: HashMap<u32, Vec<Refusal>>,
     /// Stubs that lead straight to the slow-call adapter.
@@ -134,6 +116,7 @@ pub struct ModuleCode {
     /// Serializes compiles on running threads.
     compiling: Mutex<()>,
     counted: Mutex<HashMap<u32, Counted>>,
+    trials: Trials,
 }
 
 impl ModuleCode {
@@ -166,6 +149,7 @@ impl ModuleCode {
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),
+            trials: Trials::default(),
             module,
             shared,
         })
@@ -239,6 +223,20 @@ impl ModuleCode {
         (compiled != 0).then_some(compiled)
     }
 
+    /// The same in one instance, where the function may be on trial.
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    pub(crate) unsafe fn code_to_run_in(&self, context: *mut VmContext, function: u32) -> Option<usize> {
+        let code = self.code_to_run(function)?;
+        if !self.trials.concern(function) {
+            return Some(code);
+        }
+        let own = self.module.defined(function)?;
+        // SAFETY: the caller's promise. What is compiled has code as its entry, never a stub.
+        Some(unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize)
+    }
+
     /// Where the engine's policy pins a tier: compiles an entrance by it, here and now, unless that was tried before.
     fn compile_if_pinned(&self, function: u32, entrance: Entrance) {
         let tier = match self.shared.config.tier {
@@ -307,6 +305,12 @@ impl ModuleCode {
     fn set_entry(&self, published: &Published, function: u32, entry: usize) {
         let own = self.module.defined(function).expect("only defined functions have code here");
         self.functions[own].entry.store(entry as *mut u8, Ordering::Release);
+        self.set_entry_in_instances(published, function, entry);
+    }
+
+    /// The same for the instances there are; new ones get what [`ModuleCode::set_entry`] said.
+    fn set_entry_in_instances(&self, published: &Published, function: u32, entry: usize) {
+        let own = self.module.defined(function).expect("only defined functions have code here");
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
             unsafe { self.func(context.0, own) }.entry.store(entry as *mut u8, Ordering::Release);
@@ -334,102 +338,19 @@ impl ModuleCode {
     /// Queues a compile unless it was asked for before.
     fn request(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
         if self.published().requested.insert((function, entrance, tier, counted)) {
-            self.shared.queue.push(Job { code: self.clone(), function, entrance, tier });
+            self.shared.queue.push_work(self.clone(), Work::Compile(function, entrance, tier));
         }
     }
 
     /// A queued compile.
-    pub(crate) fn compile_requested(&self, function: u32, entrance: Entrance, tier: Tier) {
+    pub(crate) fn compile_requested(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier) {
         let counted = tier == Tier::Optimizing
             && self.shared.config.measure
             && !self.published().requested.contains(&(function, entrance, tier, false));
         self.compile(function, entrance, tier, counted);
-    }
-
-    /// Compiles and publishes; failures are kept for the report.
-    fn compile(&self, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
-        let Some(compiler) = &self.shared.compiler else {
-            return;
-        };
-        let automatic = self.shared.config.tier == TierPolicy::Auto;
-        let plan = match (&self.shared.config.plans, tier) {
-            (_, Tier::Baseline) => None,
-            (Some(given), Tier::Optimizing) => given.plan(self.module.hash, function).map(Arc::new),
-            (None, Tier::Optimizing) => automatic.then(|| self.plan(function)).flatten(),
-        };
-        let request = CompileRequest {
-            module: self.module.clone(),
-            function,
-            entrance,
-            tier,
-            version: self.next_version.fetch_add(1, Ordering::Relaxed),
-            plan,
-            sites: tier == Tier::Baseline && automatic,
-            countdowns: tier == Tier::Baseline && automatic || counted,
-            listing: false,
-        };
-        let began = std::time::Instant::now();
-        let result = compiler.compile(&request).and_then(|code| self.publish(&request, &code, began.elapsed(), counted));
-        if let Err(error) = result {
-            if matches!(error, CompileError::Internal { .. }) {
-                tracing::error!(function, ?tier, %error, "compile failed");
-            } else {
-                tracing::debug!(function, ?tier, %error, "not compiled");
-            }
-            self.published().failures.push(CompileFailure { function, tier, reason: error.to_string() });
+        if tier == Tier::Optimizing {
+            self.reconsider(function);
         }
-    }
-
-    fn publish(&self, request: &CompileRequest, code: &CompiledCode, compile_time: Duration, counted: bool) -> Result<(), CompileError> {
-        let function = request.function;
-        let placed = PlacedCode::new(code, Some(self.module.clone()), false).map_err(|reason| CompileError::Limit { function, reason })?;
-        let address = placed.address();
-        let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(code, position)?))).collect::<Vec<_>>();
-        let id = FunctionId { module: self.module.hash, func: function };
-        let tier = if request.tier == Tier::Baseline { CodeTier::Baseline } else { CodeTier::Optimizing };
-        let entry = CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
-        if self.shared.watched() {
-            self.shared
-                .code_map
-                .insert(placed.range(), entry)
-                .map_err(|error| CompileError::Internal { function, reason: error.to_string() })?;
-        }
-        let version = Arc::new(CodeVersion {
-            number: request.version,
-            function,
-            entrance: request.entrance,
-            tier: request.tier,
-            code_bytes: code.bytes.len(),
-            compile_time,
-            published: self.shared.started.elapsed(),
-            counted,
-            plan: request.plan.clone(),
-            applied: code.applied.clone(),
-            placed,
-        });
-        let own = self.module.defined(function).expect("only defined functions are compiled");
-        if request.countdowns {
-            let after = self.hot_after(own, request.tier);
-            self.functions[own].hot_records.store(0, Ordering::Relaxed);
-            self.reloads[own].store(after, Ordering::Relaxed);
-            self.counters[own].store(after - 1, Ordering::Relaxed);
-        }
-        let mut published = self.published();
-        published.versions.push(version);
-        match request.entrance {
-            Entrance::Body => {
-                self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
-                self.set_entry(&published, function, address);
-            }
-            Entrance::Loop(offset) => {
-                let code = LoopCode { address, tier: request.tier };
-                self.loops.write().unwrap_or_else(|error| error.into_inner()).insert((function, offset), code);
-                if request.tier == Tier::Optimizing {
-                    self.ask_to_leave(&published, function);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Events after which code of a tier that counts is hot; the interpreter's are set at the start.
@@ -454,6 +375,15 @@ impl ModuleCode {
 
     fn loop_code(&self, function: u32, offset: u32) -> Option<LoopCode> {
         self.loops.read().unwrap_or_else(|error| error.into_inner()).get(&(function, offset)).copied()
+    }
+
+    /// What is to be done with a function, by a plan file or by the records.
+    fn planned(&self, function: u32) -> Option<Arc<Plan>> {
+        match &self.shared.config.plans {
+            Some(given) => given.plan(self.module.hash, function).map(Arc::new),
+            None if self.shared.config.tier == TierPolicy::Auto => self.plan(function),
+            None => None,
+        }
     }
 
     /// What the records say to do with a function. The snapshot holds the function and the facts of every callee seen.
@@ -498,7 +428,7 @@ impl ModuleCode {
 
     /// Where the versions' code stands.
     pub fn code_addresses(&self) -> Vec<std::ops::Range<u64>> {
-        self.published().versions.iter().map(|version| version.placed.range()).collect()
+        self.published().versions.iter().map(|version| version.range()).collect()
     }
 
     /// Versions published so far, oldest first.
@@ -551,7 +481,7 @@ impl Drop for ModuleCode {
         // Records still in rings may name this code: it keeps its addresses until every ring has passed them.
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
         for version in published.versions.drain(..) {
-            let range = version.placed.range();
+            let range = version.range();
             self.shared.bury(range, Remains::Version(version));
         }
         for function in &mut self.functions {

@@ -1,0 +1,166 @@
+//! Versions of a function's code: compiled, placed, linked so that calls and loops lead to them.
+//!
+//! Order of publication: bytes, trap table and address map ([`ModuleCode::build`]), then the entry pointers (Release, [`ModuleCode::link`]).
+
+use super::{CompileFailure, LoopCode, ModuleCode, outermost};
+use crate::code::{Applied, CompileError, CompileRequest, Entrance, Tier};
+use crate::engine::TierPolicy;
+use crate::registry::PlacedCode;
+use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
+use lwp_feedback::policy::Plan;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// A published version of a function's code.
+pub struct CodeVersion {
+    /// Unique in the module, from 1.
+    pub number: u32,
+    /// The function.
+    pub function: u32,
+    /// Body or loop.
+    pub entrance: Entrance,
+    /// Pipeline.
+    pub tier: Tier,
+    /// Bytes of machine code.
+    pub code_bytes: usize,
+    /// Time the compile took.
+    pub compile_time: Duration,
+    /// When it was published, since the engine began.
+    pub published: Duration,
+    /// Whether it counts calls and back edges.
+    pub counted: bool,
+    /// What it was compiled to.
+    pub plan: Option<Arc<Plan>>,
+    /// What the compiler did and refused.
+    pub applied: Vec<Applied>,
+    /// An arm of a trial: it counts its work, and nothing but the trial leads to it.
+    pub arm: bool,
+    placed: Box<PlacedCode>,
+}
+
+impl CodeVersion {
+    /// Where its code starts.
+    pub(crate) fn address(&self) -> usize {
+        self.placed.address()
+    }
+
+    /// Addresses its code takes.
+    pub(crate) fn range(&self) -> std::ops::Range<u64> {
+        self.placed.range()
+    }
+}
+
+impl ModuleCode {
+    /// Compiles and links; failures are kept for the report.
+    pub(super) fn compile(&self, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
+        let automatic = self.shared.config.tier == TierPolicy::Auto;
+        let plan = match tier {
+            Tier::Baseline => None,
+            Tier::Optimizing if self.tries() => self.adopted(function),
+            Tier::Optimizing => self.planned(function),
+        };
+        let request = CompileRequest {
+            module: self.module.clone(),
+            function,
+            entrance,
+            tier,
+            version: self.next_version.fetch_add(1, Ordering::Relaxed),
+            plan,
+            sites: tier == Tier::Baseline && automatic,
+            countdowns: tier == Tier::Baseline && automatic || counted,
+            rounds: false,
+            padding: 0,
+            listing: false,
+        };
+        if let Ok(version) = self.build(&request, counted) {
+            self.link(version, request.countdowns);
+        }
+    }
+
+    /// Compiles and places a version; nothing leads to it yet. Failures are kept for the report.
+    pub(super) fn build(&self, request: &CompileRequest, counted: bool) -> Result<Arc<CodeVersion>, CompileError> {
+        let result = self.build_unnoted(request, counted);
+        if let Err(error) = &result {
+            let (function, tier) = (request.function, request.tier);
+            if matches!(error, CompileError::Internal { .. }) {
+                tracing::error!(function, ?tier, %error, "compile failed");
+            } else {
+                tracing::debug!(function, ?tier, %error, "not compiled");
+            }
+            self.published().failures.push(CompileFailure { function, tier, reason: error.to_string() });
+        }
+        result
+    }
+
+    fn build_unnoted(&self, request: &CompileRequest, counted: bool) -> Result<Arc<CodeVersion>, CompileError> {
+        let function = request.function;
+        let compiler = self.shared.compiler.as_ref().ok_or_else(|| CompileError::Unsupported { function, reason: "no compiler".into() })?;
+        let began = Instant::now();
+        let code = {
+            let _spoils_measures = self.shared.compile_begins();
+            compiler.compile(request)?
+        };
+        let placed = PlacedCode::new(&code, Some(self.module.clone()), false).map_err(|reason| CompileError::Limit { function, reason })?;
+        let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(&code, position)?))).collect::<Vec<_>>();
+        let id = FunctionId { module: self.module.hash, func: function };
+        let tier = if request.tier == Tier::Baseline { CodeTier::Baseline } else { CodeTier::Optimizing };
+        let entry = CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
+        if self.shared.watched() {
+            self.shared
+                .code_map
+                .insert(placed.range(), entry)
+                .map_err(|error| CompileError::Internal { function, reason: error.to_string() })?;
+        }
+        let version = Arc::new(CodeVersion {
+            number: request.version,
+            function,
+            entrance: request.entrance,
+            tier: request.tier,
+            code_bytes: code.bytes.len(),
+            compile_time: began.elapsed(),
+            published: self.shared.started.elapsed(),
+            counted,
+            plan: request.plan.clone(),
+            applied: code.applied,
+            arm: request.rounds,
+            placed,
+        });
+        self.published().versions.push(version.clone());
+        Ok(version)
+    }
+
+    /// Lets calls, or the rounds of its loop, lead to a version; what they led to before is retired.
+    fn link(&self, version: Arc<CodeVersion>, countdowns: bool) {
+        let (function, tier, address) = (version.function, version.tier, version.address());
+        let own = self.module.defined(function).expect("only defined functions are compiled");
+        if countdowns {
+            let after = self.hot_after(own, tier);
+            self.functions[own].hot_records.store(0, Ordering::Relaxed);
+            self.reloads[own].store(after, Ordering::Relaxed);
+            self.counters[own].store(after - 1, Ordering::Relaxed);
+        }
+        let mut published = self.published();
+        let before = published.current.insert((function, version.entrance), version.clone());
+        match version.entrance {
+            Entrance::Body => {
+                self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
+                self.set_entry(&published, function, address);
+            }
+            Entrance::Loop(offset) => {
+                let code = LoopCode { address, tier };
+                self.loops.write().unwrap_or_else(|error| error.into_inner()).insert((function, offset), code);
+                if tier == Tier::Optimizing {
+                    self.ask_to_leave(&published, function);
+                }
+            }
+        }
+        drop(published);
+        if let Some(before) = before {
+            self.retire(before);
+        }
+    }
+
+    /// A version that nothing leads to any more: its code goes once no frame can be in it.
+    pub(super) fn retire(&self, _version: Arc<CodeVersion>) {}
+}
