@@ -4,6 +4,7 @@
 
 pub use vm::engine::{FeedbackPolicy, TierPolicy};
 
+use crate::cache::CacheDirectory;
 use vm::engine::EngineConfig;
 
 /// Settings of an [`Engine`](crate::Engine), with wasmtime's names where it has them.
@@ -20,6 +21,7 @@ use vm::engine::EngineConfig;
 pub struct Config {
     pub(crate) engine: EngineConfig,
     pub(crate) epoch_interruption: bool,
+    pub(crate) cache: Option<CacheDirectory>,
 }
 
 impl Config {
@@ -49,6 +51,14 @@ impl Config {
     /// Whether what the LWP records say changes the code. Default: [`FeedbackPolicy::Lwp`].
     pub fn feedback(&mut self, feedback: FeedbackPolicy) -> &mut Config {
         self.engine.feedback = feedback;
+        self
+    }
+
+    /// Where machine code is kept for the next process, and looked for. Default: nowhere. It holds native code: whoever can write there can run
+    /// anything in this process, so files and directories that others may write to are not used. Only [`TierPolicy::Auto`] keeps code, and
+    /// not while code is timed ([`Config::measure`]) or made to given plans.
+    pub fn cache(&mut self, directory: Option<CacheDirectory>) -> &mut Config {
+        self.cache = directory;
         self
     }
 

@@ -1,6 +1,8 @@
 //! The engine: settings, compiler and monitor, shared by modules and stores.
 
-use crate::{Config, Error, Result, TierPolicy};
+use crate::cache::archive::MAGIC;
+use crate::cache::{KeepingCompiler, precompile};
+use crate::{Config, Error, FeedbackPolicy, Module, Result, TierPolicy, bail};
 use jit::{CraneliftCompiler, Options};
 use std::sync::Arc;
 
@@ -15,6 +17,15 @@ use std::sync::Arc;
 pub struct Engine {
     pub(crate) vm: vm::engine::Engine,
     pub(crate) config: Arc<Config>,
+    pub(crate) compiler: Option<Arc<KeepingCompiler>>,
+}
+
+/// What precompiled bytes hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Precompiled {
+    /// A module.
+    Module,
 }
 
 impl Default for Engine {
@@ -29,16 +40,66 @@ impl Engine {
     /// # Errors
     /// Settings that contradict each other, or that this machine cannot honour.
     pub fn new(config: &Config) -> Result<Engine> {
-        let compiler: Option<Arc<dyn vm::code::Compiler>> = match config.engine.tier {
+        let compiler = match config.engine.tier {
             TierPolicy::Interpreter => None,
-            _ => Some(Arc::new(CraneliftCompiler::new(Options::default()).map_err(Error::msg)?)),
+            tier => {
+                let machine = &config.engine;
+                let usual = tier == TierPolicy::Auto && !machine.measure && machine.plans.is_none();
+                let directory = config.cache.clone().filter(|_| usual);
+                let kind = if machine.feedback == FeedbackPolicy::Off { "plain" } else { "lwp" };
+                let compiler = CraneliftCompiler::new(Options::default()).map_err(Error::msg)?;
+                Some(Arc::new(KeepingCompiler::new(Arc::new(compiler), directory, kind)))
+            }
         };
-        Ok(Engine { vm: vm::engine::Engine::new(config.engine.clone(), compiler)?, config: Arc::new(config.clone()) })
+        let inner = compiler.clone().map(|compiler| compiler as Arc<dyn vm::code::Compiler>);
+        Ok(Engine { vm: vm::engine::Engine::new(config.engine.clone(), inner)?, config: Arc::new(config.clone()), compiler })
     }
 
     /// The settings it was made with.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Writes what was compiled so far into the cache, where one is set. The last handle to an engine does so when it is dropped.
+    pub fn save_cache(&self) {
+        if let Some(compiler) = &self.compiler {
+            compiler.save();
+        }
+    }
+
+    /// Compiles all of a module ahead of time, for [`Module::deserialize`]. The bytes work with this build on this processor only.
+    ///
+    /// # Errors
+    /// Not a valid module, or an engine without a compiler.
+    pub fn precompile_module(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        Module::new(self, bytes)?.serialize()
+    }
+
+    /// What precompiled bytes hold, by their first bytes; `None` if they are nothing precompiled.
+    pub fn detect_precompiled(bytes: &[u8]) -> Option<Precompiled> {
+        bytes.starts_with(&MAGIC[..7]).then_some(Precompiled::Module)
+    }
+
+    /// See [`Engine::detect_precompiled`].
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn detect_precompiled_file(path: impl AsRef<std::path::Path>) -> Result<Option<Precompiled>> {
+        use std::io::Read as _;
+        let mut first = Vec::new();
+        std::fs::File::open(path)?.take(MAGIC.len() as u64).read_to_end(&mut first)?;
+        Ok(Engine::detect_precompiled(&first))
+    }
+
+    pub(crate) fn keeper(&self) -> Result<&KeepingCompiler> {
+        match &self.compiler {
+            Some(compiler) => Ok(compiler),
+            None => bail!("an engine of the interpreter alone neither makes nor runs compiled code"),
+        }
+    }
+
+    pub(crate) fn precompile(&self, module: &Arc<vm::module::Module>) -> Result<Vec<u8>> {
+        Ok(precompile(self.keeper()?, module)?)
     }
 
     /// Advances the epoch by one tick. Callable from any thread, not from a signal handler: it takes a lock.

@@ -43,6 +43,7 @@
 //!
 //! Reading order: [`Config`], [`Engine`], [`Module`], [`Store`], [`Func`], [`Instance`], [`Linker`], [`wasi`].
 
+mod cache;
 mod config;
 mod engine;
 mod error;
@@ -59,8 +60,9 @@ pub mod wasi;
 #[cfg(feature = "wast")]
 pub mod wast;
 
+pub use cache::{CacheDirectory, CacheFile};
 pub use config::{Config, FeedbackPolicy, TierPolicy};
-pub use engine::Engine;
+pub use engine::{Engine, Precompiled};
 pub use error::{Context, Error, FrameInfo, I32Exit, LinkError, Result, Trap, WasmBacktrace, bail, ensure, format_err};
 pub use externals::{Extern, Global, Memory, MemoryAccessError, Table};
 pub use func::{Func, HostFunc, IntoFunc, TypedFunc, WasmParams, WasmResults, WasmRet, WasmTy};

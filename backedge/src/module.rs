@@ -1,5 +1,6 @@
 //! A loaded module: validated, with its code, profile and plans, shared by every store and thread that runs it.
 
+use crate::cache::archive::{Archive, Source};
 use crate::types::{ExportType, ExternType, FuncType, GlobalType, ImportType, MemoryType, TableType};
 use crate::{Context, Engine, Result, bail};
 use std::path::Path;
@@ -54,6 +55,52 @@ impl Module {
             bail!("bad magic number: expected `\\0asm` at byte offset 0");
         }
         Module::new(engine, binary)
+    }
+
+    /// This module compiled ahead of time: what [`Module::deserialize`] takes.
+    ///
+    /// # Errors
+    /// An engine without a compiler.
+    pub fn serialize(&self) -> Result<Vec<u8>> {
+        self.engine.precompile(&self.loaded.module)
+    }
+
+    /// Loads what [`Module::serialize`] or [`Engine::precompile_module`] made.
+    ///
+    /// # Errors
+    /// Damaged bytes, or made by another build or for another processor.
+    ///
+    /// # Safety
+    /// The bytes contain machine code that will run unchecked, and a module whose bodies are not validated again: they must come, unchanged, from one of these
+    /// functions of this build.
+    pub unsafe fn deserialize(engine: &Engine, bytes: impl AsRef<[u8]>) -> Result<Module> {
+        // SAFETY: the caller's promise.
+        unsafe { Module::from_archive(engine, Source::Memory(bytes.as_ref().to_vec())) }
+    }
+
+    /// As [`Module::deserialize`], from a file, whose code is read as it is needed: the file must not change while the module lives.
+    ///
+    /// # Errors
+    /// As there, and a file that cannot be read.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn deserialize_file(engine: &Engine, path: impl AsRef<Path>) -> Result<Module> {
+        let path = path.as_ref();
+        let file = std::fs::File::open(path).with_context(|| format!("failed to read `{}`", path.display()))?;
+        // SAFETY: the caller's promise.
+        unsafe { Module::from_archive(engine, Source::File(file)) }.with_context(|| format!("failed to load `{}`", path.display()))
+    }
+
+    /// # Safety
+    /// See [`Module::deserialize`].
+    unsafe fn from_archive(engine: &Engine, source: Source) -> Result<Module> {
+        let keeper = engine.keeper()?;
+        let archive = Archive::open(source, keeper.maker(), None)?;
+        // SAFETY: the caller's promise.
+        let module = unsafe { vm::module::Module::new_validated(archive.module_bytes()?, archive.digest())? };
+        keeper.adopt(archive);
+        Ok(Module { engine: engine.clone(), loaded: engine.vm.adopt(module) })
     }
 
     /// Checks .wasm bytes without keeping anything.

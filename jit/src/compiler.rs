@@ -126,6 +126,14 @@ fn isa(options: &Options, opt_level: &str) -> Result<OwnedTargetIsa, String> {
     Ok(isa)
 }
 
+/// See [`crate::processor`].
+pub(crate) fn processor() -> Result<String, String> {
+    let isa = isa(&Options::default(), "speed")?;
+    let features: Vec<String> =
+        isa.isa_flags().iter().filter(|flag| flag.as_bool() == Some(true)).map(|flag| flag.name.to_owned()).collect();
+    Ok(format!("{} {}", isa.triple(), features.join(" ")))
+}
+
 impl Compiler for CraneliftCompiler {
     fn compile(&self, request: &CompileRequest) -> Result<CompiledCode, CompileError> {
         let module: &Module = &request.module;

@@ -21,3 +21,14 @@ mod traps;
 mod types;
 
 pub use compiler::{CraneliftCompiler, Options};
+
+/// A digest of the sources this compiler and the machine it compiles for were built from.
+pub const SOURCES: &str = env!("BACKEDGE_SOURCES");
+
+/// The processor code is made for, with the features that decide which instructions are used.
+///
+/// # Errors
+/// The processor is not supported; the text says why.
+pub fn processor() -> Result<String, String> {
+    compiler::processor()
+}

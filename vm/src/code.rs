@@ -6,10 +6,11 @@ use crate::module::Module;
 use crate::trap::TrapCode;
 use lwp_feedback::policy::Plan;
 use lwp_feedback::profile::NotInlinable;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Which pipeline compiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Tier {
     /// Tier 1: quick, with LWP sites and countdowns.
     Baseline,
@@ -18,7 +19,7 @@ pub enum Tier {
 }
 
 /// Which entrance of a function is compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Entrance {
     /// The function itself: its signature, tail convention.
     Body,
@@ -58,8 +59,25 @@ pub struct CompileRequest {
     pub listing: bool,
 }
 
+impl CompileRequest {
+    /// A request without plan, sites, countdowns and listing.
+    pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
+        let (sites, countdowns, rounds, listing) = (false, false, false, false);
+        CompileRequest { module, function, entrance, tier, version, plan: None, sites, countdowns, rounds, padding: 0, listing }
+    }
+
+    /// Whether another process can start with what comes of it: a function's body in the form that stays, not one made to be measured.
+    pub fn lasting(&self) -> bool {
+        let usual = match self.tier {
+            Tier::Baseline => self.sites && self.countdowns,
+            Tier::Optimizing => !self.countdowns,
+        };
+        usual && self.entrance == Entrance::Body && !self.listing && !self.rounds
+    }
+}
+
 /// One wasm position of compiled code; several where functions are inlined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SourcePosition {
     /// Index in [`CompiledCode::positions`] of the call site this body was inlined at, if it was.
     pub inlined_at: Option<u32>,
@@ -70,14 +88,14 @@ pub struct SourcePosition {
 }
 
 /// What a relocation names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RelocTarget {
     /// The code itself, at an offset (self-recursion, constants).
     Own(u32),
 }
 
 /// A 32-bit pc-relative relocation: `target + addend - place` is written at `offset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloc {
     /// Place in the code.
     pub offset: u32,
@@ -88,7 +106,7 @@ pub struct Reloc {
 }
 
 /// An LWPVAL site in the code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueSite {
     /// The site's class (imm16).
     pub class: u16,
@@ -112,7 +130,7 @@ pub struct Applied {
 }
 
 /// Machine code and its tables. Offsets are from the first byte.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CompiledCode {
     /// The code, then its constants.
     pub bytes: Vec<u8>,
@@ -128,9 +146,11 @@ pub struct CompiledCode {
     pub positions: Vec<SourcePosition>,
     /// LWPVAL sites.
     pub sites: Vec<ValueSite>,
-    /// Optimizations that fired or refused.
+    /// Optimizations that fired or refused. Not kept with kept code.
+    #[serde(skip)]
     pub applied: Vec<Applied>,
     /// CLIF before and after optimization, and disassembly, when asked for.
+    #[serde(skip)]
     pub listing: Option<Listing>,
 }
 
@@ -203,4 +223,14 @@ pub trait Compiler: Send + Sync {
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError>;
     /// Whether a defined function can be inlined, whatever the profile says.
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable>;
+    /// The largest version number of a module's code kept from an earlier process, if there is any. New versions take larger ones.
+    fn last_kept(&self, _module: &Module) -> Option<u32> {
+        None
+    }
+    /// A function's body kept from an earlier process, and the request that made it.
+    fn kept(&self, _module: &Arc<Module>, _function: u32) -> Option<(CompileRequest, CompiledCode)> {
+        None
+    }
+    /// A version proved no good: it is not to be kept.
+    fn taken_back(&self, _module: &Module, _function: u32, _version: u32) {}
 }

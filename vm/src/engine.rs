@@ -277,14 +277,19 @@ impl Engine {
 
     /// Validates a module and makes it ready to run.
     pub fn load(&self, bytes: &[u8]) -> Result<Arc<LoadedModule>, ModuleError> {
+        Ok(self.adopt(Module::new(bytes)?))
+    }
+
+    /// Makes a module ready to run.
+    pub fn adopt(&self, module: Module) -> Arc<LoadedModule> {
         self.0.shared.sweep();
-        let module = Arc::new(Module::new(bytes)?);
+        let module = Arc::new(module);
         let code = ModuleCode::new(self.0.shared.clone(), module.clone());
         let mut modules = lock(&self.0.shared.modules);
         let same = modules.entry(module.hash).or_default();
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
-        Ok(Arc::new(LoadedModule { module, code, engine: self.clone() }))
+        Arc::new(LoadedModule { module, code, engine: self.clone() })
     }
 
     /// Ticks so far.

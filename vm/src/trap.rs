@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 
 /// The traps of the core specification (section 4.2, "Runtime Structure") and of the engine, under the names of `wasmtime::Trap`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum TrapCode {

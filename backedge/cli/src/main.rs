@@ -4,6 +4,7 @@
 //! [`failure`] holds what goes wrong and the exit code of each.
 
 mod arguments;
+mod compile;
 mod dump;
 mod failure;
 mod inspect;
@@ -26,6 +27,8 @@ fn main() {
         Command::Run(run) => run::run(&run),
         Command::Inspect(inspect) => inspect::inspect(&inspect).map(|()| 0),
         Command::Dump(dump) => dump::dump(&dump).map(|()| 0),
+        Command::Compile(compile) => compile::compile(&compile).map(|()| 0),
+        Command::Cache(cache) => compile::cache(&cache).map(|()| 0),
         Command::Wast(wast) => scripts::run(&wast),
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
     };

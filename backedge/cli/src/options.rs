@@ -35,6 +35,11 @@ pub enum Command {
     Run(Run),
     /// Show imports, exports, memories and functions by size
     Inspect(Inspect),
+    /// Compile a module ahead of time
+    Compile(Compile),
+    /// The cache of machine code: what is in it, or empty it
+    #[command(subcommand)]
+    Cache(Cache),
     /// Print a function as bytecode, Cranelift IR or machine code
     Dump(Dump),
     /// Run spec scripts (.wast)
@@ -116,6 +121,12 @@ pub struct Run {
     /// Say what the engine saw, decided and did: `text` or `json`, to standard error or to FILE
     #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = ReportTo::parse)]
     pub report: Option<ReportTo>,
+    /// Code generation options: cache[=y|n] (machine code is kept for the next run; default y)
+    #[arg(short = 'C', long = "codegen", value_name = "KEY[=VAL[,..]]", value_parser = CodegenOptions::parse)]
+    pub codegen: Vec<CodegenOptions>,
+    /// Run FILE though it is precompiled: native code, as trusted as any program
+    #[arg(long)]
+    pub allow_precompiled: bool,
     /// Save every LWP record in FILE, for `backedge lwp decode` and `replay`
     #[arg(long, value_name = "FILE")]
     pub lwp_record: Option<PathBuf>,
@@ -124,6 +135,44 @@ pub struct Run {
     /// The program (.wasm or .wat) and its arguments; what follows FILE is passed on untouched
     #[arg(value_name = "FILE [ARGS]", required = true, trailing_var_arg = true)]
     pub file_and_args: Vec<OsString>,
+}
+
+/// `backedge compile`.
+#[derive(Args)]
+pub struct Compile {
+    /// The module (.wasm or .wat)
+    pub file: PathBuf,
+    /// Where the compiled module goes; by custom it ends in .bec
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// `backedge cache`.
+#[derive(Subcommand)]
+pub enum Cache {
+    /// List its files, most recently used first
+    List,
+    /// Remove its files
+    Clean,
+}
+
+/// One `-C`.
+#[derive(Clone, Default)]
+pub struct CodegenOptions {
+    pub cache: Option<bool>,
+}
+
+impl CodegenOptions {
+    fn parse(text: &str) -> Result<CodegenOptions, String> {
+        let mut options = CodegenOptions::default();
+        for (key, value) in pairs(text) {
+            match key {
+                "cache" => options.cache = Some(flag(key, value)?),
+                _ => return Err(format!("unknown option `{key}`; known: cache")),
+            }
+        }
+        Ok(options)
+    }
 }
 
 /// `backedge inspect`.

@@ -3,12 +3,12 @@
 //! The guest runs on a thread of its own with a big stack, so that host frames under deep wasm recursion have room.
 
 use crate::failure::Failure;
-use crate::options::{EngineOptions, Feedback, Run, Tier, WasiOptions, WasmOptions};
-use crate::{invoke, report};
+use crate::options::{CodegenOptions, EngineOptions, Feedback, Run, Tier, WasiOptions, WasmOptions};
+use crate::{compile, invoke, report};
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
 use backedge::{
-    Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits, StoreLimitsBuilder, TierPolicy,
-    UnknownImportError,
+    CacheDirectory, Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits, StoreLimitsBuilder,
+    TierPolicy, UnknownImportError,
 };
 use lwp_feedback::policy::PlanFile;
 use std::ffi::OsString;
@@ -42,12 +42,19 @@ fn run_here(options: &Run) -> Result<i32, Failure> {
     let wasm = WasmOptions::merged(&options.wasm);
     let mut config = config(&options.engine)?;
     config.measure(options.report.is_some());
+    if options.codegen.iter().filter_map(|CodegenOptions { cache }| *cache).next_back().unwrap_or(true) {
+        config.cache(CacheDirectory::of_user());
+    }
     if let Some(bytes) = wasm.max_wasm_stack {
         config.max_wasm_stack(bytes);
     }
     config.epoch_interruption(wasm.timeout.is_some());
     let engine = engine(&config)?;
-    let module = load(&engine, Path::new(file))?;
+    let module = if Engine::detect_precompiled_file(file).unwrap_or(None).is_some() {
+        compile::load(&engine, Path::new(file), options.allow_precompiled)?
+    } else {
+        load(&engine, Path::new(file))?
+    };
     let wasi = wasi_context(options, file, &args)?;
     if let Some(to) = &options.lwp_record {
         let out = std::fs::File::create(to).map_err(|error| unrecorded(to, &error))?;
@@ -69,6 +76,7 @@ fn run_here(options: &Run) -> Result<i32, Failure> {
             .map_err(|error| Failure::Load(format!("cannot start the timeout's thread: {error}")))?;
     }
     let outcome = guest(options, &module, &linker, &mut store, &args);
+    engine.save_cache();
     if let Some(to) = &options.lwp_record {
         engine.vm().finish_recording().map_err(|error| unrecorded(to, &error))?;
     }

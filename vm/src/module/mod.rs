@@ -153,6 +153,8 @@ pub struct Module {
     pub(crate) bytes: Vec<u8>,
     /// First 8 bytes of the SHA-256 of the bytes: the key of profiles.
     pub hash: u64,
+    /// The SHA-256 of the bytes: the key of code, which must not be another module's.
+    pub digest: [u8; 32],
     /// Name from the name section.
     pub name: Option<String>,
     /// Function types, by type index.
@@ -197,6 +199,17 @@ pub struct Module {
 }
 
 impl Module {
+    /// Reads a binary module whose bodies this engine validated before.
+    ///
+    /// # Errors
+    /// A section is not valid.
+    ///
+    /// # Safety
+    /// The bytes are those of a module that [`Module::new`] accepted, and `digest` is their SHA-256.
+    pub unsafe fn new_validated(bytes: Vec<u8>, digest: [u8; 32]) -> Result<Module, ModuleError> {
+        parse::parse_validated(bytes, digest)
+    }
+
     /// Reads and validates a module, from its binary form or (when the bytes do not start with `\0asm`) from its text form. Every function body is
     /// validated here, on as many threads as rayon's pool has.
     pub fn new(bytes: &[u8]) -> Result<Module, ModuleError> {

@@ -49,14 +49,14 @@ fn parse_binary(bytes: Vec<u8>) -> Result<Module, ModuleError> {
         return Err(ModuleError::Component);
     }
     let parallel = bytes.len() >= PARALLEL_BYTES;
-    let (hash, parsed) = if parallel {
-        rayon::join(|| hash_prefix(&bytes), || read_and_validate(&bytes, true))
+    let (digest, parsed) = if parallel {
+        rayon::join(|| digest(&bytes), || read(&bytes, Bodies::ValidateInParallel))
     } else {
-        (hash_prefix(&bytes), read_and_validate(&bytes, false))
+        (digest(&bytes), read(&bytes, Bodies::Validate))
     };
     match parsed {
         Ok(mut module) => {
-            module.hash = hash;
+            (module.digest, module.hash) = (digest, prefix(&digest));
             module.bytes = bytes;
             Ok(module)
         }
@@ -64,10 +64,34 @@ fn parse_binary(bytes: Vec<u8>) -> Result<Module, ModuleError> {
     }
 }
 
-/// First 8 bytes of the SHA-256, as a big-endian number: its hexadecimal digits are the hash's first 16.
-fn hash_prefix(bytes: &[u8]) -> u64 {
-    let digest = Sha256::digest(bytes);
-    u64::from_be_bytes(digest[..8].try_into().expect("SHA-256 has 32 bytes"))
+/// See [`Module::new_validated`].
+pub(super) fn parse_validated(bytes: Vec<u8>, digest: [u8; 32]) -> Result<Module, ModuleError> {
+    match read(&bytes, Bodies::Trust) {
+        Ok(mut module) => {
+            (module.digest, module.hash) = (digest, prefix(&digest));
+            module.bytes = bytes;
+            Ok(module)
+        }
+        Err(failure) => Err(explain(&bytes, failure)),
+    }
+}
+
+fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+/// The first 8 bytes as a big-endian number: its hexadecimal digits are the digest's first 16.
+fn prefix(digest: &[u8; 32]) -> u64 {
+    u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
+}
+
+/// What to do with function bodies.
+#[derive(Clone, Copy, PartialEq)]
+enum Bodies {
+    Validate,
+    ValidateInParallel,
+    /// They were validated before.
+    Trust,
 }
 
 /// A broken rule, and the function whose body breaks it.
@@ -100,13 +124,14 @@ fn explain(bytes: &[u8], failure: Failure) -> ModuleError {
 type Body<'a> = (FuncToValidate<ValidatorResources>, FunctionBody<'a>);
 
 /// The module without its bytes and hash.
-fn read_and_validate(bytes: &[u8], parallel: bool) -> Result<Module, Failure> {
+fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
     let mut validator = Validator::new_with_features(SUPPORTED);
     let mut parser = Parser::new(0);
     parser.set_features(SUPPORTED);
     let mut module = Module {
         bytes: Vec::new(),
         hash: 0,
+        digest: [0; 32],
         name: None,
         types: Vec::new(),
         functions: Vec::new(),
@@ -136,11 +161,13 @@ fn read_and_validate(bytes: &[u8], parallel: bool) -> Result<Module, Failure> {
         if let ValidPayload::Func(function, body) = validator.payload(&payload)? {
             let range = body.range();
             module.bodies.push(range.start as usize..range.end as usize);
-            bodies.push((function, body));
+            if treatment != Bodies::Trust {
+                bodies.push((function, body));
+            }
         }
         read_section(&mut module, &mut names, payload)?;
     }
-    validate_bodies(bodies, parallel).map_err(|(function, error)| {
+    validate_bodies(bodies, treatment == Bodies::ValidateInParallel).map_err(|(function, error)| {
         let function = module.imported_functions + function as u32;
         Failure { error, function: Some(function), name: names.functions.get(function as usize).cloned().unwrap_or_default() }
     })?;
@@ -392,7 +419,7 @@ mod tests {
         assert_eq!(module.exports[1], ("mem".into(), ExportItem::Memory(0)));
         assert_eq!(module.memories[0].maximum, Some(2));
         // (the first 8 bytes of `sha256sum` are the key)
-        assert_eq!(module.hash, hash_prefix(module.bytes()));
+        assert_eq!(module.hash, prefix(&digest(module.bytes())));
     }
 
     #[test]

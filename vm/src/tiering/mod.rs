@@ -21,8 +21,9 @@ use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
 use lwp_feedback::policy::{self, Plan, Refusal};
 use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
+use std::time::Duration;
 
 mod blocks;
 mod leave;
@@ -69,6 +70,8 @@ struct FunctionCode {
     bytecode: OnceLock<Box<Bytecode>>,
     /// 0 until known.
     enter_adapter: AtomicPtr<u8>,
+    /// Whether code of an earlier process was looked for.
+    looked_for_kept: AtomicBool,
     /// Hot records written since the code of the function last changed.
     hot_records: AtomicU32,
 }
@@ -112,6 +115,8 @@ pub struct ModuleCode {
     /// All functions' lazy stubs, in order; `None` without a compiler.
     _stubs: Option<CodeBlock>,
     next_version: AtomicU32,
+    /// Whether an earlier process left code.
+    has_kept: bool,
     published: Mutex<Published>,
     /// Serializes compiles on running threads.
     compiling: Mutex<()>,
@@ -124,6 +129,7 @@ impl ModuleCode {
         let imported = module.imported_functions;
         let count = module.functions.len() - imported as usize;
         let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).flatten();
+        let last_kept = shared.compiler.as_ref().and_then(|compiler| compiler.last_kept(&module));
         let signatures = module.functions.iter().map(|&ty| signature::id(&module.types[ty as usize])).collect();
         let functions: Box<[FunctionCode]> = (0..count)
             .map(|own| {
@@ -145,7 +151,8 @@ impl ModuleCode {
             loops: RwLock::default(),
             switches: AtomicU64::new(0),
             _stubs: stubs,
-            next_version: AtomicU32::new(1),
+            next_version: AtomicU32::new(last_kept.unwrap_or(0) + 1),
+            has_kept: last_kept.is_some(),
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),
@@ -218,6 +225,7 @@ impl ModuleCode {
         if compiled != 0 {
             return Some(compiled);
         }
+        self.take_kept(function);
         self.compile_if_pinned(function, Entrance::Body);
         let compiled = self.compiled(function) as usize;
         (compiled != 0).then_some(compiled)
@@ -235,6 +243,25 @@ impl ModuleCode {
         let own = self.module.defined(function)?;
         // SAFETY: the caller's promise. What is compiled has code as its entry, never a stub.
         Some(unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize)
+    }
+
+    /// Publishes what an earlier process left of a function, if it did. Looked for once.
+    fn take_kept(&self, function: u32) {
+        let (true, Some(compiler)) = (self.has_kept, &self.shared.compiler) else { return };
+        if self.own(function).looked_for_kept.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let Some((request, code)) = compiler.kept(&self.module, function) else { return };
+        if !self.published().requested.insert((function, Entrance::Body, request.tier, false)) {
+            return;
+        }
+        match self.place(&request, code, Duration::ZERO, false) {
+            Ok(version) => {
+                self.adopt(function, version.plan.clone());
+                self.link(version, request.countdowns);
+            }
+            Err(error) => tracing::debug!(function, %error, "kept code not used"),
+        }
     }
 
     /// Where the engine's policy pins a tier: compiles an entrance by it, here and now, unless that was tried before.

@@ -250,6 +250,13 @@ impl ModuleCode {
         self.trials.lock().adopted.get(&function).cloned()
     }
 
+    /// Makes a plan the function's: one that won in an earlier process.
+    pub(super) fn adopt(&self, function: u32, plan: Option<Arc<Plan>>) {
+        if let Some(plan) = plan {
+            self.trials.lock().adopted.insert(function, plan);
+        }
+    }
+
     /// Looks at a function's profile again, on a compile thread: what the policy decides and no trial took back yet is tried. Call it where new
     /// records arrived.
     pub fn reconsider(self: &Arc<Self>, function: u32) {

@@ -3,7 +3,7 @@
 //! Order of publication: bytes, trap table and address map ([`ModuleCode::build`]), then the entry pointers (Release, [`ModuleCode::link`]).
 
 use super::{CompileFailure, LoopCode, ModuleCode, outermost};
-use crate::code::{Applied, CompileError, CompileRequest, Entrance, Tier};
+use crate::code::{Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
 use crate::engine::TierPolicy;
 use crate::registry::PlacedCode;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
@@ -101,6 +101,18 @@ impl ModuleCode {
             let _spoils_measures = self.shared.compile_begins();
             compiler.compile(request)?
         };
+        self.place(request, code, began.elapsed(), counted)
+    }
+
+    /// Puts code in its place, with its tables; nothing leads to it yet.
+    pub(super) fn place(
+        &self,
+        request: &CompileRequest,
+        code: CompiledCode,
+        compile_time: Duration,
+        counted: bool,
+    ) -> Result<Arc<CodeVersion>, CompileError> {
+        let function = request.function;
         let placed = PlacedCode::new(&code, Some(self.module.clone()), false).map_err(|reason| CompileError::Limit { function, reason })?;
         let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(&code, position)?))).collect::<Vec<_>>();
         let id = FunctionId { module: self.module.hash, func: function };
@@ -118,7 +130,7 @@ impl ModuleCode {
             entrance: request.entrance,
             tier: request.tier,
             code_bytes: code.bytes.len(),
-            compile_time: began.elapsed(),
+            compile_time,
             published: self.shared.started.elapsed(),
             counted,
             plan: request.plan.clone(),
@@ -131,7 +143,7 @@ impl ModuleCode {
     }
 
     /// Lets calls, or the rounds of its loop, lead to a version; what they led to before is retired.
-    fn link(&self, version: Arc<CodeVersion>, countdowns: bool) {
+    pub(super) fn link(&self, version: Arc<CodeVersion>, countdowns: bool) {
         let (function, tier, address) = (version.function, version.tier, version.address());
         let own = self.module.defined(function).expect("only defined functions are compiled");
         if countdowns {

@@ -1,0 +1,53 @@
+//! `backedge compile` and `backedge cache`: machine code made ahead of time, and kept from earlier runs.
+
+use crate::failure::Failure;
+use crate::options::{Cache, Compile};
+use crate::run;
+use backedge::{CacheDirectory, Config, Engine, Module};
+use std::io::Write as _;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// Compiles a module and writes it.
+pub fn compile(options: &Compile) -> Result<(), Failure> {
+    let engine = run::engine(&Config::new())?;
+    let module = run::load(&engine, &options.file)?;
+    let bytes = module.serialize().map_err(|error| Failure::Load(format!("`{}`: {error:#}", options.file.display())))?;
+    std::fs::write(&options.output, bytes).map_err(|error| Failure::Load(format!("cannot write `{}`: {error}", options.output.display())))
+}
+
+/// Loads a precompiled module, where that was allowed.
+pub fn load(engine: &Engine, path: &Path, allowed: bool) -> Result<Module, Failure> {
+    if !allowed {
+        let text = format!("`{}` is precompiled: native code; --allow-precompiled runs it", path.display());
+        return Err(Failure::Usage(text));
+    }
+    // SAFETY: none that could be checked: the user says that the file is what `backedge compile` wrote.
+    unsafe { Module::deserialize_file(engine, path) }.map_err(|error| Failure::Load(format!("{error:#}")))
+}
+
+/// Lists or empties the cache.
+pub fn cache(action: &Cache) -> Result<(), Failure> {
+    let Some(directory) = CacheDirectory::of_user() else {
+        return Err(Failure::Load("there is no cache: neither XDG_CACHE_HOME nor HOME is set".into()));
+    };
+    let failed = |error: std::io::Error| Failure::Load(format!("`{}`: {error}", directory.path().display()));
+    let mut out = std::io::stdout().lock();
+    // A reader that went away (`| head`) is no failure.
+    let _ = match action {
+        Cache::List => {
+            let files = directory.files().map_err(failed)?;
+            let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+            for file in &files {
+                let age = SystemTime::now().duration_since(file.used).unwrap_or_default().as_secs();
+                let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+                if writeln!(out, "{:>10} bytes, used {age} s ago  {name}", file.bytes).is_err() {
+                    return Ok(());
+                }
+            }
+            writeln!(out, "{} files, {bytes} bytes in {}", files.len(), directory.path().display())
+        }
+        Cache::Clean => writeln!(out, "removed {} files", directory.clean().map_err(failed)?),
+    };
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! A file of machine code: an index of versions, and each version's bytes and tables.
+//!
+//! ```text
+//! magic (8) | index bytes u32 | index CRC-32 u32 | index | payload
+//! ```
+//! Numbers are little-endian, the index and the versions are in postcard's format. Every version has a CRC-32 of its own and is read when it is asked
+//! for, so opening costs one read. A file of another build, processor or module is recognised by the head of its index.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use lwp_feedback::policy::Plan;
+use serde::{Deserialize, Serialize};
+use vm::code::{CompileRequest, CompiledCode, Entrance, Tier};
+use vm::module::Module;
+
+/// First bytes of a file, with the format's version last.
+pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x01";
+const PREFIX_BYTES: u64 = 16;
+/// Largest index that is read: a damaged length must not ask for memory.
+const MOST_INDEX_BYTES: u32 = 256 << 20;
+
+/// Why a file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ArchiveError {
+    #[error("it is no backedge code: bad magic number at byte offset 0")]
+    Magic,
+    #[error("damaged at byte offset {offset}: {what}")]
+    Damaged { offset: u64, what: &'static str },
+    #[error("made by {made}, this is {here}")]
+    Foreign { made: String, here: String },
+    #[error("made for another module")]
+    OtherModule,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Which build for which processor makes code: only the same may run it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Maker {
+    pub version: String,
+    pub sources: String,
+    pub processor: String,
+}
+
+impl Maker {
+    pub(crate) fn here() -> Maker {
+        Maker {
+            version: env!("CARGO_PKG_VERSION").into(),
+            sources: jit::SOURCES.into(),
+            processor: jit::processor().unwrap_or_else(|error| error),
+        }
+    }
+}
+
+impl fmt::Display for Maker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "backedge {} ({}) for {}", self.version, &self.sources[..self.sources.len().min(12)], self.processor)
+    }
+}
+
+/// One version of a function's body.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub function: u32,
+    pub tier: Tier,
+    pub version: u32,
+    pub plan: Option<Plan>,
+    pub sites: bool,
+    pub countdowns: bool,
+    offset: u64,
+    length: u32,
+    crc: u32,
+}
+
+impl Entry {
+    /// An entry of a version that is about to be written.
+    pub(crate) fn of(request: &CompileRequest) -> Entry {
+        Entry {
+            function: request.function,
+            tier: request.tier,
+            version: request.version,
+            plan: request.plan.as_deref().cloned(),
+            sites: request.sites,
+            countdowns: request.countdowns,
+            offset: 0,
+            length: 0,
+            crc: 0,
+        }
+    }
+
+    /// The request that made it.
+    pub(crate) fn request(&self, module: &Arc<Module>) -> CompileRequest {
+        let mut request = CompileRequest::new(module.clone(), self.function, Entrance::Body, self.tier, self.version);
+        request.plan = self.plan.clone().map(Arc::new);
+        request.sites = self.sites;
+        request.countdowns = self.countdowns;
+        request
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Index {
+    maker: Maker,
+    /// SHA-256 of the module.
+    module: [u8; 32],
+    /// Bytes of the module itself at the payload's begin, in precompiled files.
+    module_bytes: u64,
+    entries: Vec<Entry>,
+}
+
+/// Where the bytes are.
+pub(crate) enum Source {
+    /// In a file, read piece by piece.
+    File(File),
+    /// In memory.
+    Memory(Vec<u8>),
+}
+
+impl Source {
+    fn length(&self) -> io::Result<u64> {
+        match self {
+            Source::File(file) => Ok(file.metadata()?.len()),
+            Source::Memory(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    fn read_exact_at(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
+        match self {
+            Source::File(file) => file.read_exact_at(into, offset),
+            Source::Memory(bytes) => {
+                let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+                let part = rest.get(..into.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+                into.copy_from_slice(part);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// An open file.
+pub(crate) struct Archive {
+    file: Source,
+    payload: u64,
+    module: [u8; 32],
+    module_bytes: u64,
+    entries: HashMap<u32, Entry>,
+}
+
+impl Archive {
+    /// Reads the index. `module` is the digest it must be for, if that is known.
+    pub(crate) fn open(file: Source, maker: &Maker, module: Option<&[u8; 32]>) -> Result<Archive, ArchiveError> {
+        let mut prefix = [0; PREFIX_BYTES as usize];
+        file.read_exact_at(&mut prefix, 0).map_err(short(0))?;
+        if prefix[..8] != MAGIC {
+            return Err(ArchiveError::Magic);
+        }
+        let word = |at: usize| u32::from_le_bytes(prefix[at..at + 4].try_into().expect("four bytes"));
+        let (length, crc) = (word(8), word(12));
+        if length > MOST_INDEX_BYTES || u64::from(length) > file.length()? {
+            return Err(ArchiveError::Damaged { offset: 8, what: "the index does not fit in the file" });
+        }
+        let mut bytes = vec![0; length as usize];
+        file.read_exact_at(&mut bytes, PREFIX_BYTES).map_err(short(PREFIX_BYTES))?;
+        if crc32fast::hash(&bytes) != crc {
+            return Err(ArchiveError::Damaged { offset: PREFIX_BYTES, what: "the index's checksum does not match" });
+        }
+        let index: Index =
+            postcard::from_bytes(&bytes).map_err(|_| ArchiveError::Damaged { offset: PREFIX_BYTES, what: "the index does not decode" })?;
+        if index.maker != *maker {
+            return Err(ArchiveError::Foreign { made: index.maker.to_string(), here: maker.to_string() });
+        }
+        if module.is_some_and(|wanted| *wanted != index.module) {
+            return Err(ArchiveError::OtherModule);
+        }
+        let entries = index.entries.into_iter().map(|entry| (entry.function, entry)).collect();
+        Ok(Archive { file, payload: PREFIX_BYTES + u64::from(length), module: index.module, module_bytes: index.module_bytes, entries })
+    }
+
+    /// SHA-256 of the module it is for.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        self.module
+    }
+
+    /// The module's own bytes, where the file holds them.
+    pub(crate) fn module_bytes(&self) -> Result<Vec<u8>, ArchiveError> {
+        if self.module_bytes > self.file.length()? {
+            return Err(ArchiveError::Damaged { offset: PREFIX_BYTES, what: "the module does not fit in the file" });
+        }
+        let mut bytes = vec![0; self.module_bytes as usize];
+        self.file.read_exact_at(&mut bytes, self.payload).map_err(short(self.payload))?;
+        Ok(bytes)
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    pub(crate) fn entry(&self, function: u32) -> Option<&Entry> {
+        self.entries.get(&function)
+    }
+
+    /// Largest version number.
+    pub(crate) fn last_version(&self) -> u32 {
+        self.entries.values().map(|entry| entry.version).max().unwrap_or(0)
+    }
+
+    /// A version as it is written.
+    pub(crate) fn encoded(&self, entry: &Entry) -> Result<Vec<u8>, ArchiveError> {
+        let offset = self.payload + entry.offset;
+        if offset.saturating_add(u64::from(entry.length)) > self.file.length()? {
+            return Err(ArchiveError::Damaged { offset, what: "a version does not fit in the file" });
+        }
+        let mut bytes = vec![0; entry.length as usize];
+        self.file.read_exact_at(&mut bytes, offset).map_err(short(offset))?;
+        if crc32fast::hash(&bytes) != entry.crc {
+            return Err(ArchiveError::Damaged { offset, what: "a version's checksum does not match" });
+        }
+        Ok(bytes)
+    }
+
+    /// A version's code.
+    pub(crate) fn code(&self, entry: &Entry) -> Result<CompiledCode, ArchiveError> {
+        let offset = self.payload + entry.offset;
+        let bytes = self.encoded(entry)?;
+        postcard::from_bytes(&bytes).map_err(|_| ArchiveError::Damaged { offset, what: "a version does not decode" })
+    }
+}
+
+fn short(offset: u64) -> impl Fn(io::Error) -> ArchiveError {
+    move |error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => ArchiveError::Damaged { offset, what: "the file ends early" },
+        _ => ArchiveError::Io(error),
+    }
+}
+
+/// A version's code as it is written.
+pub(crate) fn encode(code: &CompiledCode) -> Vec<u8> {
+    postcard::to_stdvec(code).expect("code is plain data")
+}
+
+/// Writes a whole file: the module's bytes first where they are given, then the versions.
+pub(crate) fn write(
+    out: &mut impl Write,
+    maker: &Maker,
+    module: &[u8; 32],
+    module_bytes: &[u8],
+    versions: &[(Entry, Vec<u8>)],
+) -> io::Result<()> {
+    let mut at = module_bytes.len() as u64;
+    let entries = versions
+        .iter()
+        .map(|(entry, bytes)| {
+            let entry = Entry { offset: at, length: bytes.len() as u32, crc: crc32fast::hash(bytes), ..entry.clone() };
+            at += bytes.len() as u64;
+            entry
+        })
+        .collect();
+    let index = Index { maker: maker.clone(), module: *module, module_bytes: module_bytes.len() as u64, entries };
+    let index = postcard::to_stdvec(&index).map_err(io::Error::other)?;
+    out.write_all(&MAGIC)?;
+    out.write_all(&(index.len() as u32).to_le_bytes())?;
+    out.write_all(&crc32fast::hash(&index).to_le_bytes())?;
+    out.write_all(&index)?;
+    out.write_all(module_bytes)?;
+    versions.iter().try_for_each(|(_, bytes)| out.write_all(bytes))
+}

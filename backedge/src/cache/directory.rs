@@ -1,0 +1,137 @@
+//! The cache's directory: whose it may be, how files come and go.
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Bytes of all files together; the ones used longest ago go first.
+const MOST_BYTES: u64 = 512 << 20;
+/// Suffix of the files, so that nothing else in the directory is ever touched.
+const SUFFIX: &str = ".becode";
+
+/// A directory of cached code, `$XDG_CACHE_HOME/backedge` or `$HOME/.cache/backedge` unless another is named.
+#[derive(Clone, Debug)]
+pub struct CacheDirectory {
+    path: PathBuf,
+    most_bytes: u64,
+}
+
+/// A file of the cache.
+#[derive(Clone, Debug)]
+pub struct CacheFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// When it was last written or used.
+    pub used: SystemTime,
+}
+
+impl CacheDirectory {
+    /// A directory of the caller's choice; it is made when something is first written.
+    pub fn new(path: impl Into<PathBuf>) -> CacheDirectory {
+        CacheDirectory { path: path.into(), most_bytes: MOST_BYTES }
+    }
+
+    /// The user's own, if the environment says where.
+    pub fn of_user() -> Option<CacheDirectory> {
+        let from = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = from("XDG_CACHE_HOME").or_else(|| Some(from("HOME")?.join(".cache")))?;
+        Some(CacheDirectory::new(base.join("backedge")))
+    }
+
+    /// Limits the size of all files together, in bytes.
+    pub fn with_limit(mut self, bytes: u64) -> CacheDirectory {
+        self.most_bytes = bytes;
+        self
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its files, most recently used first.
+    ///
+    /// # Errors
+    /// The directory exists and cannot be read.
+    pub fn files(&self) -> io::Result<Vec<CacheFile>> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_file() && entry.file_name().to_string_lossy().ends_with(SUFFIX) {
+                let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                files.push(CacheFile { path: entry.path(), bytes: metadata.len(), used });
+            }
+        }
+        files.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.path.cmp(&b.path)));
+        Ok(files)
+    }
+
+    /// Removes all its files. Returns how many.
+    ///
+    /// # Errors
+    /// A file cannot be removed; those before it are gone.
+    pub fn clean(&self) -> io::Result<usize> {
+        let files = self.files()?;
+        for file in &files {
+            fs::remove_file(&file.path)?;
+        }
+        Ok(files.len())
+    }
+
+    /// Opens a file for reading, if it is there and nobody else can have written it.
+    pub(super) fn open(&self, name: &str) -> Option<File> {
+        let file = File::open(self.path.join(format!("{name}{SUFFIX}"))).ok()?;
+        let trusted = |metadata: Metadata| ours(&metadata);
+        if !fs::symlink_metadata(&self.path).is_ok_and(trusted) || !file.metadata().is_ok_and(trusted) {
+            tracing::debug!(path = %self.path.display(), "the cache is not used: it is another user's, or others may write to it");
+            return None;
+        }
+        // It was used now. Fails on a read-only disk, which is no harm.
+        let _ = file.set_modified(SystemTime::now());
+        Some(file)
+    }
+
+    /// Replaces a file at one stroke, then removes the ones used longest ago beyond the limit.
+    pub(super) fn write(&self, name: &str, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.path)?;
+        if !ours(&fs::symlink_metadata(&self.path)?) {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the directory is another user's, or others may write to it"));
+        }
+        let temporary = self.path.join(format!("{name}.{}.new", std::process::id()));
+        let written = (|| {
+            let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+            let mut out = BufWriter::new(file);
+            fill(&mut out)?;
+            out.flush()?;
+            fs::rename(&temporary, self.path.join(format!("{name}{SUFFIX}")))
+        })();
+        if written.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        written?;
+        let mut left = self.most_bytes;
+        for file in self.files()? {
+            match left.checked_sub(file.bytes) {
+                Some(rest) => left = rest,
+                None => fs::remove_file(&file.path)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file or directory is this user's and writable by nobody else.
+fn ours(metadata: &Metadata) -> bool {
+    // SAFETY: it only reads the process's own credentials.
+    metadata.uid() == unsafe { libc::geteuid() } && metadata.mode() & 0o022 == 0
+}

@@ -1,0 +1,186 @@
+//! Machine code kept from one process to the next: the cache, and precompiled modules.
+//!
+//! Both are an [`archive::Archive`] per module. [`KeepingCompiler`] stands in front of the compiler: what it compiles it also keeps, and what was kept it
+//! hands out at a function's first call. Kept code is native code that runs unchecked, so a cache file is used only from a directory and a file that belong
+//! to this user and that nobody else can write; its checksums guard against damage, not against malice.
+//!
+//! Best effort: whatever fails here costs a debug line, never the run.
+
+pub(crate) mod archive;
+mod directory;
+
+use archive::{Archive, Entry, Maker, Source};
+use lwp_feedback::profile::NotInlinable;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard};
+use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Entrance, Tier};
+use vm::module::Module;
+
+pub use directory::{CacheDirectory, CacheFile};
+
+/// A compiler that keeps what it made, and knows what was kept.
+pub(crate) struct KeepingCompiler {
+    inner: Arc<dyn Compiler>,
+    maker: Maker,
+    /// `None`: only precompiled modules are served.
+    directory: Option<CacheDirectory>,
+    /// Distinguishes engines whose settings make other code: part of a file's name.
+    kind: &'static str,
+    modules: Mutex<HashMap<[u8; 32], Arc<Kept>>>,
+}
+
+/// What is kept of one module.
+struct Kept {
+    archive: Option<Archive>,
+    /// Whether the archive is a precompiled module's: then nothing is saved.
+    precompiled: bool,
+    /// Made in this process, by function; the last one counts.
+    fresh: Mutex<BTreeMap<u32, Vec<(Entry, Vec<u8>)>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+impl KeepingCompiler {
+    pub(crate) fn new(inner: Arc<dyn Compiler>, directory: Option<CacheDirectory>, kind: &'static str) -> KeepingCompiler {
+        KeepingCompiler { inner, maker: Maker::here(), directory, kind, modules: Mutex::default() }
+    }
+
+    pub(crate) fn maker(&self) -> &Maker {
+        &self.maker
+    }
+
+    /// Serves a module from its precompiled code.
+    pub(crate) fn adopt(&self, archive: Archive) {
+        let kept = Kept { precompiled: true, fresh: Mutex::default(), archive: Some(archive) };
+        let digest = kept.archive.as_ref().expect("just put there").digest();
+        lock(&self.modules).insert(digest, Arc::new(kept));
+    }
+
+    fn kept(&self, module: &Module) -> Arc<Kept> {
+        lock(&self.modules)
+            .entry(module.digest)
+            .or_insert_with(|| {
+                let archive = self.directory.as_ref().and_then(|directory| {
+                    let file = directory.open(&self.name(module))?;
+                    match Archive::open(Source::File(file), &self.maker, Some(&module.digest)) {
+                        Ok(archive) => Some(archive),
+                        Err(error) => {
+                            tracing::debug!(%error, "a cache file is not used");
+                            None
+                        }
+                    }
+                });
+                Arc::new(Kept { archive, precompiled: false, fresh: Mutex::default() })
+            })
+            .clone()
+    }
+
+    fn name(&self, module: &Module) -> String {
+        let digest: String = module.digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{digest}-{}", self.kind)
+    }
+
+    /// Writes what was made since into the cache.
+    pub(crate) fn save(&self) {
+        let Some(directory) = &self.directory else { return };
+        let modules: Vec<_> = lock(&self.modules).iter().map(|(digest, kept)| (*digest, kept.clone())).collect();
+        for (digest, kept) in modules {
+            let fresh = std::mem::take(&mut *lock(&kept.fresh));
+            if fresh.is_empty() || kept.precompiled {
+                continue;
+            }
+            let mut versions: Vec<(Entry, Vec<u8>)> = Vec::new();
+            for entry in kept.archive.iter().flat_map(Archive::entries).filter(|entry| !fresh.contains_key(&entry.function)) {
+                if let Some(Ok(bytes)) = kept.archive.as_ref().map(|archive| archive.encoded(entry)) {
+                    versions.push((entry.clone(), bytes));
+                }
+            }
+            versions.extend(fresh.into_values().filter_map(|mut of_function| of_function.pop()));
+            versions.sort_by_key(|(entry, _)| entry.function);
+            let name = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "-" + self.kind;
+            if let Err(error) = directory.write(&name, |out| archive::write(out, &self.maker, &digest, &[], &versions)) {
+                tracing::debug!(%error, "the cache was not written");
+            }
+        }
+    }
+}
+
+impl Compiler for KeepingCompiler {
+    fn compile(&self, request: &CompileRequest) -> Result<CompiledCode, CompileError> {
+        let code = self.inner.compile(request)?;
+        if self.directory.is_some() && request.lasting() {
+            let kept = self.kept(&request.module);
+            if !kept.precompiled {
+                let fresh = (Entry::of(request), archive::encode(&code));
+                lock(&kept.fresh).entry(request.function).or_default().push(fresh);
+            }
+        }
+        Ok(code)
+    }
+
+    fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError> {
+        self.inner.adapter(adapter, signature)
+    }
+
+    fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable> {
+        self.inner.inlinable(module, function)
+    }
+
+    fn last_kept(&self, module: &Module) -> Option<u32> {
+        if self.directory.is_none() && !lock(&self.modules).contains_key(&module.digest) {
+            return None;
+        }
+        self.kept(module).archive.as_ref().map(Archive::last_version)
+    }
+
+    fn kept(&self, module: &Arc<Module>, function: u32) -> Option<(CompileRequest, CompiledCode)> {
+        let kept = KeepingCompiler::kept(self, module);
+        let archive = kept.archive.as_ref()?;
+        let entry = archive.entry(function)?;
+        match archive.code(entry) {
+            Ok(code) => Some((entry.request(module), code)),
+            Err(error) => {
+                tracing::debug!(function, %error, "a kept version is not used");
+                None
+            }
+        }
+    }
+
+    fn taken_back(&self, module: &Module, function: u32, version: u32) {
+        if self.directory.is_none() {
+            return;
+        }
+        if let Some(versions) = lock(&KeepingCompiler::kept(self, module).fresh).get_mut(&function) {
+            versions.retain(|(entry, _)| entry.version != version);
+        }
+    }
+}
+
+impl Drop for KeepingCompiler {
+    fn drop(&mut self) {
+        self.save();
+    }
+}
+
+/// All of a module's functions, compiled by tier 2 without a plan: the bytes of a precompiled module.
+pub(crate) fn precompile(compiler: &KeepingCompiler, module: &Arc<Module>) -> Result<Vec<u8>, CompileError> {
+    use rayon::prelude::*;
+    let first = module.imported_functions;
+    let versions = (first..module.functions.len() as u32)
+        .into_par_iter()
+        .filter_map(|function| {
+            let request = CompileRequest::new(module.clone(), function, Entrance::Body, Tier::Optimizing, function - first + 1);
+            match compiler.inner.compile(&request) {
+                Ok(code) => Some(Ok((Entry::of(&request), archive::encode(&code)))),
+                // Such a function is interpreted.
+                Err(CompileError::Unsupported { .. } | CompileError::Limit { .. }) => None,
+                Err(error) => Some(Err(error)),
+            }
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut bytes = Vec::new();
+    archive::write(&mut bytes, &compiler.maker, &module.digest, module.bytes(), &versions).expect("memory takes what is written");
+    Ok(bytes)
+}
