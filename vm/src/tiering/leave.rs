@@ -1,6 +1,7 @@
 //! What running code calls: polls that found their flag set, and countdowns that ran out. All on the thread that runs wasm, which never waits here
 //! for the monitor or a compile.
 
+use super::retire::report_frames;
 use super::thresholds::MOST_DOUBLINGS;
 use super::{FUNCTION_ENTRY, ModuleCode};
 use crate::code::{Adapter, Entrance, Tier};
@@ -13,6 +14,9 @@ use lwp_feedback::class::SiteClass;
 use lwp_feedback::ring::store_programmed;
 use std::sync::atomic::Ordering;
 
+/// Rounds of a loop's entrance under `Stress::leave_always`: the header it is entered at takes one off at once, and the next one leaves.
+const STRESSED_ROUNDS: u64 = 2;
+
 /// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on. Where there is no code
 /// to continue at and the function is the one its activation entered, the builtin lands there instead of returning.
 ///
@@ -23,8 +27,9 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
     unsafe {
         let code = &instance(context).code;
         let stress = code.shared.config.stress;
+        report_frames(context);
         if let Some(own) = code.module.defined(function) {
-            poll_word(context, code.module.offsets().poll(own as u32)).store(0, Ordering::Release);
+            poll_word(context, code.module.offsets().poll(own as u32)).store(u32::from(stress.leave_always), Ordering::Release);
         }
         // Asked for the deadline's sake, not only to leave.
         if (*context).poll.load(Ordering::Acquire) != 0 {
@@ -47,6 +52,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         if !stress.leave_to_interpreter
             && let Some(version) = code.loop_code(function, offset)
         {
+            (*(*context).store).rounds = STRESSED_ROUNDS;
             return Ok(version.address);
         }
         if runtime::leaves_its_activation(context) {
@@ -91,6 +97,7 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
             code.reloads[own].store(after, Ordering::Relaxed);
             code.counters[own].store(after - 1, Ordering::Relaxed);
         }
+        (*(*context).store).rounds = STRESSED_ROUNDS;
         code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
     }
 }

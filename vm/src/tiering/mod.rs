@@ -14,6 +14,7 @@ use crate::engine::{FeedbackPolicy, Shared, TierPolicy};
 use crate::layout::{FunctionPlace, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Work;
+use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::poll_word;
 use lwp_feedback::class::SiteClass;
@@ -28,6 +29,7 @@ use std::time::Duration;
 mod blocks;
 mod leave;
 mod listener;
+mod retire;
 mod stubs;
 mod thresholds;
 mod trial;
@@ -41,6 +43,7 @@ pub(crate) use listener::{Listener, Recording};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
 use thresholds::{BASELINE_STEP, INTERPRETER_STEP, weighted};
+pub(crate) use retire::{Retirement, report_frames};
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
@@ -93,7 +96,11 @@ struct Published {
     failures: Vec<CompileFailure>,
     refusals: HashMap<u32, Vec<Refusal>>,
     /// Stubs that lead straight to the slow-call adapter.
-    stubs: Vec<CodeBlock>,
+    stubs: HashMap<u32, CodeBlock>,
+    /// Machine code of `current`.
+    linked_bytes: usize,
+    /// Times an entrance went back to lower tiers.
+    evicted: u64,
 }
 
 struct ContextPointer(*mut VmContext);
@@ -113,7 +120,7 @@ pub struct ModuleCode {
     loops: RwLock<HashMap<(u32, u32), LoopCode>>,
     switches: AtomicU64,
     /// All functions' lazy stubs, in order; `None` without a compiler.
-    _stubs: Option<CodeBlock>,
+    lazy: Option<CodeBlock>,
     next_version: AtomicU32,
     /// Whether an earlier process left code.
     has_kept: bool,
@@ -150,7 +157,7 @@ impl ModuleCode {
             counters,
             loops: RwLock::default(),
             switches: AtomicU64::new(0),
-            _stubs: stubs,
+            lazy: stubs,
             next_version: AtomicU32::new(last_kept.unwrap_or(0) + 1),
             has_kept: last_kept.is_some(),
             published: Mutex::default(),
@@ -220,7 +227,7 @@ impl ModuleCode {
     }
 
     /// Code to run a function with: compiled now if the engine's policy says so. `None`: interpret.
-    pub(crate) fn code_to_run(&self, function: u32) -> Option<usize> {
+    pub(crate) fn code_to_run(self: &Arc<Self>, function: u32) -> Option<usize> {
         let compiled = self.compiled(function) as usize;
         if compiled != 0 {
             return Some(compiled);
@@ -235,7 +242,7 @@ impl ModuleCode {
     ///
     /// # Safety
     /// `context` is a live context of this module.
-    pub(crate) unsafe fn code_to_run_in(&self, context: *mut VmContext, function: u32) -> Option<usize> {
+    pub(crate) unsafe fn code_to_run_in(self: &Arc<Self>, context: *mut VmContext, function: u32) -> Option<usize> {
         let code = self.code_to_run(function)?;
         if !self.trials.concern(function) {
             return Some(code);
@@ -246,7 +253,7 @@ impl ModuleCode {
     }
 
     /// Publishes what an earlier process left of a function, if it did. Looked for once.
-    fn take_kept(&self, function: u32) {
+    fn take_kept(self: &Arc<Self>, function: u32) {
         let (true, Some(compiler)) = (self.has_kept, &self.shared.compiler) else { return };
         if self.own(function).looked_for_kept.swap(true, Ordering::Relaxed) {
             return;
@@ -265,7 +272,7 @@ impl ModuleCode {
     }
 
     /// Where the engine's policy pins a tier: compiles an entrance by it, here and now, unless that was tried before.
-    fn compile_if_pinned(&self, function: u32, entrance: Entrance) {
+    fn compile_if_pinned(self: &Arc<Self>, function: u32, entrance: Entrance) {
         let tier = match self.shared.config.tier {
             TierPolicy::Baseline => Tier::Baseline,
             TierPolicy::Optimizing => Tier::Optimizing,
@@ -310,6 +317,9 @@ impl ModuleCode {
             let entry = self.functions[own].entry.load(Ordering::Acquire);
             // SAFETY: the caller's promise.
             unsafe { self.func(context, own) }.entry.store(entry, Ordering::Release);
+            let asked = u32::from(self.shared.config.stress.leave_always);
+            // SAFETY: as above.
+            unsafe { poll_word(context, self.module.offsets().poll(own as u32)) }.store(asked, Ordering::Release);
         }
         published.instances.push(ContextPointer(context));
     }
@@ -400,6 +410,25 @@ impl ModuleCode {
         self.hot_after(own, Tier::Baseline)
     }
 
+    /// What calls of a function without code reach.
+    fn stub_entry(&self, published: &Published, own: usize) -> usize {
+        let function = self.module.imported_functions + own as u32;
+        match published.stubs.get(&function) {
+            Some(block) => block.address(),
+            None => self.lazy.as_ref().map_or(0, |block| block.address() + own * STUB_BYTES),
+        }
+    }
+
+    /// Times an entrance went back to lower tiers, for room or by a stress switch.
+    pub fn evictions(&self) -> u64 {
+        self.published().evicted
+    }
+
+    /// Bytes of machine code that calls and loops lead to.
+    pub fn linked_bytes(&self) -> usize {
+        self.published().linked_bytes
+    }
+
     fn loop_code(&self, function: u32, offset: u32) -> Option<LoopCode> {
         self.loops.read().unwrap_or_else(|error| error.into_inner()).get(&(function, offset)).copied()
     }
@@ -455,7 +484,7 @@ impl ModuleCode {
 
     /// Where the versions' code stands.
     pub fn code_addresses(&self) -> Vec<std::ops::Range<u64>> {
-        self.published().versions.iter().map(|version| version.range()).collect()
+        self.published().versions.iter().filter_map(|version| version.code_range()).collect()
     }
 
     /// Versions published so far, oldest first.
@@ -507,10 +536,13 @@ impl Drop for ModuleCode {
     fn drop(&mut self) {
         // Records still in rings may name this code: it keeps its addresses until every ring has passed them.
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
-        for version in published.versions.drain(..) {
-            let range = version.range();
-            self.shared.bury(range, Remains::Version(version));
+        let versions = std::mem::take(&mut published.versions);
+        for version in versions {
+            if let Some(placed) = version.take_code() {
+                self.shared.bury(placed.range(), Remains::Code(placed));
+            }
         }
+        self.shared.forget_retiring(self);
         for function in &mut self.functions {
             if let Some(bytecode) = function.bytecode.take() {
                 let range = bytecode.address_range();
@@ -523,6 +555,6 @@ impl Drop for ModuleCode {
 /// Code whose module is gone, but whose addresses records may still name. Only kept, until it may be freed.
 #[expect(dead_code, reason = "held for its memory")]
 pub(crate) enum Remains {
-    Version(Arc<CodeVersion>),
+    Code(Box<PlacedCode>),
     Bytecode(Box<Bytecode>),
 }

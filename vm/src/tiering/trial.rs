@@ -654,8 +654,9 @@ impl ModuleCode {
                         self.decided(judgement);
                     } else {
                         drop(state);
-                        self.decided(judgement);
+                        // Before the arms are retired.
                         self.restore_entry(function);
+                        self.decided(judgement);
                     }
                     return true;
                 }

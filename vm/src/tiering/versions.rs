@@ -2,14 +2,15 @@
 //!
 //! Order of publication: bytes, trap table and address map ([`ModuleCode::build`]), then the entry pointers (Release, [`ModuleCode::link`]).
 
+use super::retire::Place;
 use super::{CompileFailure, LoopCode, ModuleCode, outermost};
 use crate::code::{Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
 use crate::engine::TierPolicy;
 use crate::registry::PlacedCode;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
 use lwp_feedback::policy::Plan;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// A published version of a function's code.
@@ -36,24 +37,39 @@ pub struct CodeVersion {
     pub applied: Vec<Applied>,
     /// An arm of a trial: it counts its work, and nothing but the trial leads to it.
     pub arm: bool,
-    placed: Box<PlacedCode>,
+    address: usize,
+    placed: Place,
 }
 
 impl CodeVersion {
-    /// Where its code starts.
+    /// Where its code starts, or started.
     pub(crate) fn address(&self) -> usize {
-        self.placed.address()
+        self.address
     }
 
-    /// Addresses its code takes.
-    pub(crate) fn range(&self) -> std::ops::Range<u64> {
-        self.placed.range()
+    /// Addresses its code takes, while it has any.
+    pub(crate) fn code_range(&self) -> Option<std::ops::Range<u64>> {
+        self.placed().as_ref().map(|placed| placed.range())
+    }
+
+    /// Whether its code was given up: no frame was in it any more.
+    pub fn is_gone(&self) -> bool {
+        self.placed().is_none()
+    }
+
+    /// Its code, to be given up.
+    pub(super) fn take_code(&self) -> Option<Box<PlacedCode>> {
+        self.placed().take()
+    }
+
+    fn placed(&self) -> MutexGuard<'_, Option<Box<PlacedCode>>> {
+        self.placed.lock().unwrap_or_else(|error| error.into_inner())
     }
 }
 
 impl ModuleCode {
     /// Compiles and links; failures are kept for the report.
-    pub(super) fn compile(&self, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
+    pub(super) fn compile(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) -> bool {
         let automatic = self.shared.config.tier == TierPolicy::Auto;
         let plan = match tier {
             Tier::Baseline => None,
@@ -69,13 +85,16 @@ impl ModuleCode {
             plan,
             sites: tier == Tier::Baseline && automatic,
             countdowns: tier == Tier::Baseline && automatic || counted,
-            rounds: false,
+            // Entered for two rounds, of which the first header takes one: see `leave`.
+            rounds: self.shared.config.stress.leave_always && matches!(entrance, Entrance::Loop(_)),
             padding: 0,
             listing: false,
         };
-        if let Ok(version) = self.build(&request, counted) {
-            self.link(version, request.countdowns);
+        match self.build(&request, counted) {
+            Ok(version) => self.link(version, request.countdowns),
+            Err(_) => return false,
         }
+        true
     }
 
     /// Compiles and places a version; nothing leads to it yet. Failures are kept for the report.
@@ -136,14 +155,15 @@ impl ModuleCode {
             plan: request.plan.clone(),
             applied: code.applied,
             arm: request.rounds,
-            placed,
+            address: placed.address(),
+            placed: Mutex::new(Some(placed)),
         });
         self.published().versions.push(version.clone());
         Ok(version)
     }
 
     /// Lets calls, or the rounds of its loop, lead to a version; what they led to before is retired.
-    pub(super) fn link(&self, version: Arc<CodeVersion>, countdowns: bool) {
+    pub(super) fn link(self: &Arc<Self>, version: Arc<CodeVersion>, countdowns: bool) {
         let (function, tier, address) = (version.function, version.tier, version.address());
         let own = self.module.defined(function).expect("only defined functions are compiled");
         if countdowns {
@@ -153,7 +173,9 @@ impl ModuleCode {
             self.counters[own].store(after - 1, Ordering::Relaxed);
         }
         let mut published = self.published();
+        published.linked_bytes += version.code_bytes;
         let before = published.current.insert((function, version.entrance), version.clone());
+        published.linked_bytes -= before.as_ref().map_or(0, |before| before.code_bytes);
         match version.entrance {
             Entrance::Body => {
                 self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
@@ -171,8 +193,6 @@ impl ModuleCode {
         if let Some(before) = before {
             self.retire(before);
         }
+        self.keep_under_cap(&version);
     }
-
-    /// A version that nothing leads to any more: its code goes once no frame can be in it.
-    pub(super) fn retire(&self, _version: Arc<CodeVersion>) {}
 }
