@@ -2,7 +2,7 @@
 
 use crate::cache::archive::MAGIC;
 use crate::cache::{KeepingCompiler, precompile};
-use crate::{Config, Error, FeedbackPolicy, Module, Result, TierPolicy, bail};
+use crate::{Config, Error, FeedbackPolicy, Module, RecordSource, Result, TierPolicy, bail};
 use jit::{CraneliftCompiler, Options};
 use std::sync::Arc;
 
@@ -44,15 +44,25 @@ impl Engine {
             TierPolicy::Interpreter => None,
             tier => {
                 let machine = &config.engine;
-                let usual = tier == TierPolicy::Auto && !machine.measure && machine.plans.is_none();
+                let usual = tier == TierPolicy::Auto && !machine.measure && machine.plans.is_none() && machine.source == RecordSource::Inline;
                 let directory = config.cache.clone().filter(|_| usual);
                 let kind = if machine.feedback == FeedbackPolicy::Off { "plain" } else { "lwp" };
-                let compiler = CraneliftCompiler::new(Options::default()).map_err(Error::msg)?;
+                let compiler = CraneliftCompiler::new(Options { lwp_instructions: machine.source == RecordSource::Trap, ..Options::default() })
+                    .map_err(Error::msg)?;
                 Some(Arc::new(KeepingCompiler::new(Arc::new(compiler), directory, kind)))
             }
         };
         let inner = compiler.clone().map(|compiler| compiler as Arc<dyn vm::code::Compiler>);
-        Ok(Engine { vm: vm::engine::Engine::new(config.engine.clone(), inner)?, config: Arc::new(config.clone()), compiler })
+        Ok(Engine { compiler, ..Engine::with_compiler(config, inner)? })
+    }
+
+    /// An engine with a compiler of the caller's, or none: for tools and tests that put something between the machine and the compiler. It neither keeps
+    /// code nor runs precompiled modules.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub fn with_compiler(config: &Config, compiler: Option<Arc<dyn vm::code::Compiler>>) -> Result<Engine> {
+        Ok(Engine { vm: vm::engine::Engine::new(config.engine.clone(), compiler)?, config: Arc::new(config.clone()), compiler: None })
     }
 
     /// The settings it was made with.

@@ -88,7 +88,7 @@ pub fn run(engine: &Engine, name: &str, text: &str) -> Result<Summary> {
         summary.uncompiled.extend(module.loaded().code.failures().into_iter().map(|failure| format!("{name}: {}", failure.reason)));
         for version in module.loaded().code.versions() {
             summary.compiled[match version.tier {
-                vm::code::Tier::Baseline => 0,
+                vm::code::Tier::Baseline | vm::code::Tier::Instrumented => 0,
                 vm::code::Tier::Optimizing => 1,
             }] += 1;
         }

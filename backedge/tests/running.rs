@@ -138,7 +138,7 @@ fn switches_do_not_pile_up_frames() {
             hot_baseline: 1,
             deterministic: true,
             wasm_stack_bytes: 64 << 10,
-            stress: Stress { leave_to_interpreter },
+            stress: Stress { leave_to_interpreter, ..Stress::default() },
             ..EngineConfig::default()
         });
         let mut guest = Guest::new(&engine, LOOP);

@@ -54,6 +54,13 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
     capped.machine().code_cap = 64 << 10;
     let mut tried = threads.clone();
     tried.machine().trials.try_same = true;
+    let mut failing = config(TierPolicy::Optimizing);
+    failing.machine().stress.fail_guards = 3;
+    let mut failing_later = auto.clone();
+    failing_later.machine().stress.fail_guards = 5;
+    // A plan for whatever left one record.
+    failing_later.machine().ring.interval1 = 3;
+    failing_later.machine().budgets.min_samples = 1;
     vec![
         ("OSR at every loop header", everywhere, (true, true)),
         ("every third version retired", retiring, (true, true)),
@@ -66,6 +73,8 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
         ("tier-up after 1 call, feedback on", auto, (true, true)),
         ("the same, compiled on threads", threads, (true, true)),
         ("the same, every exit to the interpreter", leaving, (true, true)),
+        ("tier 2 at first call, every 3rd guard fails", failing, (false, true)),
+        ("tier-up after 1 call, plans from single records, every 5th guard fails", failing_later, (true, true)),
     ]
 }
 

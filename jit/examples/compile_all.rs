@@ -31,8 +31,10 @@ fn main() -> Result<()> {
         sites: true,
         countdowns: true,
         rounds: false,
-            padding: 0,
-            listing,
+        padding: 0,
+        fail_guards: 0,
+        probe_base: 0,
+        listing,
     };
     if let Some(function) = rest.first() {
         let entrance = match rest.get(1) {

@@ -42,7 +42,7 @@ fn main() {
             }
             let targets = vec![InlineTarget { callee: 0, share: 1.0, samples: 100, body_bytes: 10 }];
             let decision =
-                Decision::Inline(InlineDecision { offset, targets, samples: 100, share: 1.0, needed_share: 0.8, needed_samples: 64 });
+                Decision::Inline(InlineDecision { offset, targets, samples: 100, share: 1.0, ..InlineDecision::default() });
             let function = FunctionId { module: machine.module.hash, func: 1 };
             machine.replace(1, Arc::new(Plan { function, decisions: vec![decision] }));
         }

@@ -13,9 +13,11 @@ use cranelift_frontend::FunctionBuilderContext;
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, Tier};
 use vm::module::Module;
 
+use crate::lwp_thunks::Thunk;
+use crate::markers::Census;
 use crate::plan::FunctionPlan;
 use crate::translate::{Input, translate};
-use crate::{adapter, finish, inlinable};
+use crate::{adapter, finish, inlinable, passes};
 
 /// Largest body that is compiled, bytes. Cranelift's register allocator grows faster than linearly; larger bodies are tables of data
 /// in code's clothing. A guess.
@@ -30,11 +32,24 @@ pub struct Options {
     pub verify: bool,
     /// Inline small direct callees in tier 2 without feedback.
     pub inline_static: bool,
+    /// Put real LWP instructions at LWPVAL and LWPINS sites, for a machine whose source of records is `trap`.
+    pub lwp_instructions: bool,
+    /// For tests of the fuzzer only: compile something wrongly on purpose. Nothing in the product sets it.
+    pub sabotage: Option<Sabotage>,
+}
+
+/// A bug on purpose, to show that the fuzzer finds its kind. Only a program that makes its own [`CraneliftCompiler`] can ask for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sabotage {
+    /// Both tiers: `i32.shr_s` shifts zeros in.
+    SignedShift,
+    /// Tier 2: a guard in front of an inlined callee always passes.
+    OpenGuard,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { verify: false, inline_static: true }
+        Options { verify: false, inline_static: true, lwp_instructions: false, sabotage: None }
     }
 }
 
@@ -62,7 +77,7 @@ impl CraneliftCompiler {
 
     fn isa(&self, tier: Tier) -> &Arc<dyn TargetIsa> {
         match tier {
-            Tier::Baseline => &self.baseline,
+            Tier::Baseline | Tier::Instrumented => &self.baseline,
             Tier::Optimizing => &self.optimizing,
         }
     }
@@ -84,12 +99,22 @@ impl CraneliftCompiler {
         })
     }
 
-    fn generate(&self, tier: Tier, function: u32, context: &mut Context, listing: bool) -> Result<CompiledCode, CompileError> {
+    fn generate(
+        &self,
+        tier: Tier,
+        function: u32,
+        context: &mut Context,
+        thunks: &[Thunk],
+        listing: bool,
+    ) -> Result<CompiledCode, CompileError> {
         let clif = listing.then(|| context.func.display().to_string());
-        let code = context
+        context
             .compile(&**self.isa(tier), &mut ControlPlane::default())
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
-        let mut result = finish::finish(code, ALIGNMENT).map_err(|reason| CompileError::Internal { function, reason })?;
+        let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
+        let code = context.compiled_code().expect("compiled above");
+        let mut result = finish::finish(code, ALIGNMENT, markers, thunks)
+            .map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
             result.listing =
                 Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });
@@ -155,13 +180,20 @@ impl Compiler for CraneliftCompiler {
             countdowns: request.countdowns,
             rounds: request.rounds,
             padding: request.padding,
+            probe_base: request.probe_base,
             plan: &plan,
             inline_static: self.options.inline_static,
+            lwp_instructions: self.options.lwp_instructions,
+            fail_guards: request.fail_guards,
+            sabotage: self.options.sabotage,
         };
         self.with_memory(function, |memory| {
             let isa = &**self.isa(request.tier);
-            let translation = translate(&input, isa, &mut memory.builder)?;
+            let mut translation = translate(&input, isa, &mut memory.builder)?;
             memory.context.func = translation.function;
+            if request.tier == Tier::Optimizing {
+                passes::run(&mut memory.context.func, &translation.positions, &plan, &mut translation.applied);
+            }
             if translation.constants {
                 // `compile` runs the passes once more.
                 if let Err(error) = memory.context.optimize(isa, &mut ControlPlane::default()) {
@@ -169,9 +201,12 @@ impl Compiler for CraneliftCompiler {
                     return Err(CompileError::Internal { function, reason });
                 }
             }
-            let mut code = self.generate(request.tier, function, &mut memory.context, request.listing)?;
+            let mut code = self.generate(request.tier, function, &mut memory.context, &translation.thunks, request.listing)?;
             code.positions = translation.positions;
             code.sites = translation.sites;
+            code.hot_sites = translation.hot_sites;
+            code.guards = translation.guards;
+            code.probes = translation.probes;
             code.applied = translation.applied;
             Ok(code)
         })
@@ -180,12 +215,12 @@ impl Compiler for CraneliftCompiler {
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError> {
         self.with_memory(u32::MAX, |memory| {
             memory.context.func = adapter::build(adapter, signature, &*self.optimizing, &mut memory.builder);
-            self.generate(Tier::Optimizing, u32::MAX, &mut memory.context, false)
+            self.generate(Tier::Optimizing, u32::MAX, &mut memory.context, &[], false)
         })
     }
 
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), lwp_feedback::profile::NotInlinable> {
-        inlinable::inlinable(module, function)
+        inlinable::inlinable(module, function).map(|_| ())
     }
 }
 

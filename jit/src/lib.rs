@@ -14,13 +14,16 @@ mod adapter;
 pub mod compiler;
 mod finish;
 mod inlinable;
+mod lwp_thunks;
+mod markers;
+mod passes;
 mod plan;
 mod scan;
 mod translate;
 mod traps;
 mod types;
 
-pub use compiler::{CraneliftCompiler, Options};
+pub use compiler::{CraneliftCompiler, Options, Sabotage};
 
 /// A digest of the sources this compiler and the machine it compiles for were built from.
 pub const SOURCES: &str = env!("BACKEDGE_SOURCES");

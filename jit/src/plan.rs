@@ -4,13 +4,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lwp_feedback::policy::{Decision, Plan, PrefetchKind};
+use lwp_feedback::policy::{Decision, OtherDecision, Plan, PrefetchKind};
 
 /// Callees to try at one `call_indirect`, most frequent first.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InlineTargets {
     /// Function indices.
     pub callees: Vec<u32>,
+    /// Whether code is left where it is none of them.
+    pub exit: bool,
+    /// Whether the test stays at the call.
+    pub in_place: bool,
 }
 
 /// How far ahead to fetch for one access.
@@ -38,6 +42,8 @@ pub(crate) struct FunctionPlan {
     pub layout: HashMap<u32, bool>,
     /// `br_table` operators and the indices to test first.
     pub switch_order: HashMap<u32, Vec<u32>>,
+    /// What passes that registered themselves are asked for.
+    pub other: Vec<OtherDecision>,
 }
 
 impl FunctionPlan {
@@ -48,7 +54,7 @@ impl FunctionPlan {
             match decision {
                 Decision::Inline(it) => {
                     let callees = it.targets.iter().map(|target| target.callee).collect();
-                    taken.calls.insert(it.offset, InlineTargets { callees });
+                    taken.calls.insert(it.offset, InlineTargets { callees, exit: it.side_exit, in_place: it.in_place });
                 }
                 Decision::Specialize(it) => taken.specialize.push((it.parameter, it.value)),
                 Decision::BranchToSelect(it) => _ = taken.branch_to_select.insert(it.offset),
@@ -56,6 +62,7 @@ impl FunctionPlan {
                 Decision::Prefetch(it) => _ = taken.prefetch.insert(it.offset, Prefetch { kind: it.kind, distance: it.distance }),
                 Decision::Layout(it) => _ = taken.layout.insert(it.offset, it.likely),
                 Decision::SwitchOrder(it) => _ = taken.switch_order.insert(it.offset, it.first.clone()),
+                Decision::Other(it) => taken.other.push(it.clone()),
                 _ => {}
             }
         }

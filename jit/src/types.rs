@@ -64,8 +64,8 @@ pub(crate) fn builtin_signature(builtin: Builtin) -> Signature {
     Signature {
         params,
         returns: builtin.result().iter().map(word).collect(),
-        // The thunk of `ValueSample` keeps every register, so that a site costs its cold block and nothing else.
-        call_conv: if builtin == Builtin::ValueSample { CallConv::PreserveAll } else { CallConv::SystemV },
+        // The thunks of these keep every register, so that a site costs its cold block and nothing else.
+        call_conv: if matches!(builtin, Builtin::ValueSample | Builtin::TimedLoad) { CallConv::PreserveAll } else { CallConv::SystemV },
     }
 }
 

@@ -39,8 +39,10 @@ fn compile_all(compiler: &CraneliftCompiler, module: Module, name: &str) -> (usi
                     sites: true,
                     countdowns: true,
                     rounds: false,
-            padding: 0,
-            listing: false,
+                    padding: 0,
+                    fail_guards: 0,
+                    probe_base: 0,
+                    listing: false,
                 };
                 match compiler.compile(&request) {
                     Ok(code) => {

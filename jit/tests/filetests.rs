@@ -27,6 +27,8 @@ struct Directives {
     decisions: Vec<serde_json::Value>,
     sites: bool,
     countdowns: bool,
+    /// Whether what the plan inlines leaves where its guard fails.
+    exits: bool,
     contains: Vec<String>,
     lacks: Vec<String>,
 }
@@ -48,6 +50,7 @@ fn directives(text: &str) -> Result<Directives> {
             }
             "decision" => result.decisions.push(serde_json::from_str(value).context("decision = JSON of a policy::Decision")?),
             "sites" => result.sites = value.parse()?,
+            "exits" => result.exits = value.parse()?,
             "countdowns" => result.countdowns = value.parse()?,
             "contains" => result.contains.push(value.into()),
             "lacks" => result.lacks.push(value.into()),
@@ -103,8 +106,8 @@ fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
             targets: vec![target],
             samples: 100,
             share: 1.0,
-            needed_share: 0.8,
-            needed_samples: 64,
+            side_exit: directives.exits,
+            ..InlineDecision::default()
         }));
     }
     for json in &directives.decisions {
@@ -134,8 +137,10 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
         sites: directives.sites,
         countdowns: directives.countdowns,
         rounds: false,
-            padding: 0,
-            listing: true,
+        padding: 0,
+        fail_guards: 0,
+        probe_base: 0,
+        listing: true,
     };
     let code = compiler.compile(&request)?;
     let listing = code.listing.context("a listing was asked for")?;

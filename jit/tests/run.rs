@@ -137,7 +137,7 @@ fn plan(machine: &Machine, callees: &[u32]) -> std::sync::Arc<lwp_feedback::poli
         }
     }
     let targets = callees.iter().map(|&callee| InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 }).collect();
-    let decision = Decision::Inline(InlineDecision { offset, targets, samples: 100, share: 1.0, needed_share: 0.8, needed_samples: 64 });
+    let decision = Decision::Inline(InlineDecision { offset, targets, samples: 100, share: 1.0, ..InlineDecision::default() });
     let function = lwp_feedback::codemap::FunctionId { module: machine.module.hash, func: 2 };
     std::sync::Arc::new(Plan { function, decisions: vec![decision] })
 }

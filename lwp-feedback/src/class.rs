@@ -55,6 +55,13 @@ site_classes! {
     PhaseMark = 131, "phase-mark";
     /// LWPINS: marks one round of a loop, for trials. Data2 is the number of rounds.
     LoopMark = 132, "loop-mark";
+    /// LWPINS: how often a load was executed in a burst that times loads. Data2 is the count, Data1 the offset of the load that its address came from, or 0.
+    BurstLoad = 140, "burst-load";
+    /// LWPINS: a distance in bytes between successive addresses of a load in a burst. Data2 is the distance (signed), Data1 how often;
+    /// with detail 1 Data1 counts all distances that were too rare to be told apart.
+    BurstStride = 141, "burst-stride";
+    /// LWPINS: the last record of a burst. Data1 is how many rounds of the loop it saw, Data2 the nanoseconds they took (0 where loads were timed).
+    BurstEnd = 142, "burst-end";
 }
 
 impl SiteClass {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::calibrate::{Plateaus, plateaus};
 use crate::capabilities::{Capabilities, CpuidRegisters, LEAF1_ECX_LWP};
 use crate::native;
 
@@ -31,6 +32,8 @@ pub struct Info {
     pub xcr0: u64,
     /// What the software unit offers.
     pub unit: Capabilities,
+    /// What a timed load tells here: the latency plateaus of caches and memory.
+    pub plateaus: Plateaus,
     /// The sources.
     pub sources: Vec<SourceInfo>,
 }
@@ -91,6 +94,7 @@ pub fn collect() -> Info {
         leaf_8000_001c,
         xcr0,
         unit: Capabilities::UNIT,
+        plateaus: *plateaus(),
         sources: vec![
             source("inline", true, "generated code writes the records itself".into()),
             source("trap", true, "LWP instructions are executed by a SIGILL handler, about 10 us each".into()),
@@ -108,6 +112,7 @@ impl fmt::Display for Info {
         writeln!(f, "LWP bit    {}", if self.lwp_bit { "set" } else { "clear" })?;
         writeln!(f, "8000_001C  EAX={eax:08x} EBX={ebx:08x} ECX={ecx:08x} EDX={edx:08x}")?;
         writeln!(f, "XCR0       {:#x}", self.xcr0)?;
+        writeln!(f, "loads      {}", self.plateaus)?;
         for source in &self.sources {
             writeln!(f, "{:<10} {:<3} {}", source.name, if source.available { "yes" } else { "no" }, source.detail)?;
         }

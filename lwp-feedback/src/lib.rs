@@ -39,6 +39,10 @@ pub mod trap;
 
 pub mod class;
 
+pub mod predictor;
+
+pub mod calibrate;
+
 pub mod ring;
 
 pub mod codemap;
@@ -51,8 +55,16 @@ pub mod policy;
 
 pub mod recordfile;
 
+pub mod profilefile;
+
 pub mod bench;
 
 pub mod info;
 
 pub mod sim;
+
+pub mod events;
+
+pub mod pebs;
+
+pub mod cpc;

@@ -16,6 +16,8 @@ pub enum Tier {
     Baseline,
     /// Tier 2: optimized, to a plan.
     Optimizing,
+    /// Compiled as tier 1, with probes that write a burst ([`crate::burst`]).
+    Instrumented,
 }
 
 /// Which entrance of a function is compiled.
@@ -55,6 +57,10 @@ pub struct CompileRequest {
     /// For tests of trials: makes the entered loop, or every call, slower by a memory fence each time its count is a multiple of this power of two; 0
     /// for none. Needs `rounds`.
     pub padding: u32,
+    /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
+    pub fail_guards: u32,
+    /// Instrumented only: number of the first probe. Probes count from there, at most one per byte of the body and one more.
+    pub probe_base: u32,
     /// Also fill [`CompiledCode::listing`].
     pub listing: bool,
 }
@@ -63,13 +69,15 @@ impl CompileRequest {
     /// A request without plan, sites, countdowns and listing.
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
         let (sites, countdowns, rounds, listing) = (false, false, false, false);
-        CompileRequest { module, function, entrance, tier, version, plan: None, sites, countdowns, rounds, padding: 0, listing }
+        let (padding, fail_guards, probe_base) = (0, 0, 0);
+        CompileRequest { module, function, entrance, tier, version, plan: None, sites, countdowns, rounds, padding, fail_guards, probe_base, listing }
     }
 
     /// Whether another process can start with what comes of it: a function's body in the form that stays, not one made to be measured.
     pub fn lasting(&self) -> bool {
         let usual = match self.tier {
             Tier::Baseline => self.sites && self.countdowns,
+            Tier::Instrumented => false,
             Tier::Optimizing => !self.countdowns,
         };
         usual && self.entrance == Entrance::Body && !self.listing && !self.rounds
@@ -116,6 +124,94 @@ pub struct ValueSite {
     pub function: u32,
 }
 
+/// A guard whose failure leaves the code: its index in [`CompiledCode::guards`] is its number in records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guard {
+    /// Function in whose code it stands.
+    pub function: u32,
+    /// Byte offset of the operator whose decision it guards.
+    pub offset: u32,
+    /// Which part of which decision is taken back where it fails too often.
+    pub kind: GuardKind,
+}
+
+/// What a [`Guard`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum GuardKind {
+    /// The callee of an indirect call, tested before the loop in which it cannot change. Taken back, the test moves to the call.
+    HoistedCallee,
+    /// The callee of an indirect call, tested at the call. Taken back, the generic call stands behind the test.
+    Callee,
+    /// The value of a parameter. Taken back, there is no specialization.
+    Parameter,
+    /// Put in by a test; never taken back.
+    Forced,
+}
+
+impl GuardKind {
+    /// As reports print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            GuardKind::HoistedCallee => "hoisted-callee",
+            GuardKind::Callee => "callee",
+            GuardKind::Parameter => "parameter",
+            GuardKind::Forced => "forced",
+        }
+    }
+}
+
+/// A load that yields zero where it would fault ([`crate::speculative`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpeculativeLoad {
+    /// Place of the instruction in the code.
+    pub offset: u32,
+    /// Its bytes, 1 to 15.
+    pub length: u8,
+    /// What it writes, whole.
+    pub target: LoadTarget,
+}
+
+/// A register that a load writes, by the processor's number, 0 to 15.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LoadTarget {
+    /// A general register, all 64 bits.
+    General(u8),
+    /// An XMM register, all 128 bits.
+    Vector(u8),
+}
+
+/// What a probe of instrumented code watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ProbeKind {
+    /// A conditional branch: 1 where its condition holds.
+    Branch,
+    /// A `br_table`: its index.
+    Switch,
+    /// A `call_indirect`: the callee's function index.
+    IndirectCall,
+    /// The function was entered: the low half of its return address.
+    Entry,
+    /// It returns: the same.
+    Return,
+    /// A `select`: 1 where its condition holds.
+    Select,
+    /// A round of a loop begins.
+    Round,
+    /// A load: the ticks it took; the next word is its address.
+    Load,
+}
+
+/// A probe of instrumented code. Its number is the request's `probe_base` plus its place in [`CompiledCode::probes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// What it watches.
+    pub kind: ProbeKind,
+    /// Index in [`CompiledCode::positions`] of the operator.
+    pub position: u32,
+    /// Of a load: byte offset of the load whose value its address is computed from, where there is one.
+    pub feeder: Option<u32>,
+}
+
 /// What an optimization did, for counters and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
@@ -140,12 +236,20 @@ pub struct CompiledCode {
     pub relocs: Vec<Reloc>,
     /// Instructions that may trap, by offset.
     pub traps: Vec<(u32, TrapCode)>,
+    /// Loads that do not trap.
+    pub speculative: Vec<SpeculativeLoad>,
     /// Code offset → index in `positions`, sorted by offset; each holds from its offset to the next one's.
     pub locations: Vec<(u32, u32)>,
     /// Wasm positions.
     pub positions: Vec<SourcePosition>,
     /// LWPVAL sites.
     pub sites: Vec<ValueSite>,
+    /// Guards whose failure leaves the code, by number.
+    pub guards: Vec<Guard>,
+    /// LWPINS sites: places that say that a function or loop became hot.
+    pub hot_sites: u32,
+    /// Probes of instrumented code.
+    pub probes: Vec<Probe>,
     /// Optimizations that fired or refused. Not kept with kept code.
     #[serde(skip)]
     pub applied: Vec<Applied>,
@@ -173,7 +277,8 @@ pub enum Adapter {
     Enter,
     /// Tail convention, the signature's: puts the arguments into slots on its frame, calls `Builtin::CallSlow`, returns the results.
     CallSlow,
-    /// Tail convention, one address in (ignored), the signature's results out: calls `Builtin::Resume` and returns the results.
+    /// Tail convention, one address in (ignored), the signature's results out: calls `Builtin::Resume` and returns the results. Polls and side
+    /// exits leave to it.
     Resume,
 }
 

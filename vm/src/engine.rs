@@ -5,6 +5,7 @@
 
 use crate::arena::CodeBlock;
 use crate::builtins;
+use crate::burst::{Budget, BurstStats, Probes};
 use crate::code::{Adapter, AdapterSignature, Compiler};
 use crate::module::{Module, ModuleError};
 use crate::queue::Queue;
@@ -47,6 +48,16 @@ pub enum FeedbackPolicy {
     Off,
 }
 
+/// What writes the records of compiled code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RecordSource {
+    /// The code itself, by the rules of LWP, on the LWPCB in memory.
+    #[default]
+    Inline,
+    /// Real LWP instructions, executed by the SIGILL handler: microseconds each, for conformance. The compiler must be made to emit them.
+    Trap,
+}
+
 /// How an engine works.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -54,6 +65,8 @@ pub struct EngineConfig {
     pub tier: TierPolicy,
     /// Whether records change the code.
     pub feedback: FeedbackPolicy,
+    /// What writes the records of compiled code.
+    pub source: RecordSource,
     /// Calls and back edges of a small function in the interpreter before it asks for tier 1, more of a larger one; at least 1.
     pub hot_interpreter: u32,
     /// Calls and back edges of a small function in tier 1 before it asks for tier 2, more of a larger one; at least 1.
@@ -70,6 +83,8 @@ pub struct EngineConfig {
     pub measure: bool,
     /// For tests: what is forced to happen more often than it would.
     pub stress: Stress,
+    /// Share of run time that watching may cost, percent (bursts, their model, the monitor); 0 records nothing. Code keeps what it learned.
+    pub feedback_budget: f64,
     /// The ring each thread that runs wasm gets.
     pub ring: RingConfig,
     /// What the policy may spend.
@@ -80,6 +95,10 @@ pub struct EngineConfig {
     pub trials: TrialConfig,
     /// Plans to carry out in place of those made from records, in every tier-2 compile.
     pub plans: Option<Arc<lwp_feedback::policy::PlanFile>>,
+    /// What makes plans from records.
+    pub policy: Arc<dyn lwp_feedback::policy::Policy>,
+    /// Profiles of earlier processes: a module that one of them is of starts with it.
+    pub profiles: Vec<Arc<lwp_feedback::profilefile::SavedProfile>>,
 }
 
 /// Events a test forces. None changes a result.
@@ -91,6 +110,11 @@ pub struct Stress {
     pub retire_every: u32,
     /// Compiled code leaves at the first loop header it meets, and loops' own entrances after every round, for another entrance or the interpreter.
     pub leave_always: bool,
+    /// Every so many guards one is made to fail in tier 2, where every call, loop header and block has one then; 0 none. Such failures take
+    /// no decision back.
+    pub fail_guards: u32,
+    /// Of 256 polls that found their word set, how many leave it set, so that the function leaves again at its next loop header. 0: none.
+    pub leave_again: u8,
 }
 
 impl Default for EngineConfig {
@@ -98,6 +122,7 @@ impl Default for EngineConfig {
         EngineConfig {
             tier: TierPolicy::Auto,
             feedback: FeedbackPolicy::Lwp,
+            source: RecordSource::default(),
             // Guesses. Tier 1 must run long enough for its sites to leave some 100 records each.
             hot_interpreter: 500,
             hot_baseline: 50_000,
@@ -107,6 +132,7 @@ impl Default for EngineConfig {
             deterministic: false,
             measure: false,
             stress: Stress::default(),
+            feedback_budget: 1.0,
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
             ring: RingConfig { interval1: 127, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
@@ -114,6 +140,8 @@ impl Default for EngineConfig {
             code_cap: 256 << 20,
             trials: TrialConfig::default(),
             plans: None,
+            policy: Arc::new(lwp_feedback::policy::DefaultPolicy),
+            profiles: Vec::new(),
         }
     }
 }
@@ -147,6 +175,8 @@ pub struct Shared {
     pub(crate) monitor: Arc<Monitor>,
     recording: Recording,
     pub(crate) queue: Queue,
+    pub(crate) probes: Probes,
+    pub(crate) budget: Budget,
     pub(crate) started: Instant,
     started_ticks: u64,
     adapters: RwLock<HashMap<(Adapter, u32), AdapterPlace>>,
@@ -229,6 +259,7 @@ impl Engine {
         let watched = compiler.is_some() && config.tier == TierPolicy::Auto; // see `Shared::watched`
         let spawn_monitor = watched && config.monitor_thread && !config.deterministic;
         let recording = Recording::default();
+        let feedback_budget = config.feedback_budget;
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
                 MonitorConfig::default(),
@@ -242,6 +273,8 @@ impl Engine {
             profile,
             recording: recording.clone(),
             queue: Queue::new(),
+            probes: Probes::default(),
+            budget: Budget::new(feedback_budget),
             started: Instant::now(),
             started_ticks: time_stamp(),
             adapters: RwLock::new(HashMap::new()),
@@ -299,6 +332,10 @@ impl Engine {
         let same = modules.entry(module.hash).or_default();
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
+        drop(modules);
+        for profile in &self.0.shared.config.profiles {
+            code.start_with(profile);
+        }
         Arc::new(LoadedModule { module, code, engine: self.clone() })
     }
 
@@ -430,6 +467,11 @@ impl Engine {
         self.0.shared.ns_per_tick()
     }
 
+    /// What bursts did and cost so far.
+    pub fn burst_stats(&self) -> BurstStats {
+        self.0.shared.budget.stats()
+    }
+
     /// The profile that records feed.
     pub fn profile(&self) -> &Arc<Profile> {
         &self.0.shared.profile
@@ -441,6 +483,24 @@ impl Engine {
 }
 
 impl Shared {
+    /// See [`Engine::ns_per_tick`].
+    pub(crate) fn ns_per_tick(&self) -> f64 {
+        let ticks = time_stamp().wrapping_sub(self.started_ticks).max(1);
+        self.started.elapsed().as_nanos() as f64 / ticks as f64
+    }
+
+    /// The monitor's tick: time earns credit, and where there is some, loops are asked to come for bursts.
+    pub(crate) fn bursts_due(&self, monitor_cpu_ns: u64) {
+        if !self.budget.allows_any() || self.config.deterministic {
+            return;
+        }
+        let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
+        self.budget.earn(modules.iter().any(|code| code.is_learning()), monitor_cpu_ns);
+        if self.budget.has_credit() {
+            modules.iter().for_each(|code| code.ask_for_bursts());
+        }
+    }
+
     pub(crate) fn resolver(&self) -> usize {
         self.resolver.as_ref().map_or(0, CodeBlock::address)
     }
@@ -468,12 +528,6 @@ impl Shared {
     /// The live modules of a hash.
     pub(crate) fn modules(&self, hash: u64) -> Vec<Arc<ModuleCode>> {
         lock(&self.modules).get(&hash).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
-    }
-
-    /// See [`Engine::ns_per_tick`].
-    pub(crate) fn ns_per_tick(&self) -> f64 {
-        let ticks = time_stamp().wrapping_sub(self.started_ticks).max(1);
-        self.started.elapsed().as_nanos() as f64 / ticks as f64
     }
 
     /// A compile begins, and ends when the result is dropped.

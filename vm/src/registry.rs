@@ -1,8 +1,9 @@
 //! Which code stands where in code memory: for backtraces and for telling which trap a fault is.
 
 use crate::arena::CodeBlock;
-use crate::code::{CompiledCode, Reloc, RelocTarget, SourcePosition};
+use crate::code::{CompiledCode, Reloc, RelocTarget, SourcePosition, SpeculativeLoad};
 use crate::module::Module;
+use crate::speculative;
 use crate::trap::{Frame, TrapCode};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,6 +13,7 @@ use std::sync::{Arc, RwLock};
 pub struct PlacedCode {
     block: CodeBlock,
     traps: Vec<(u32, TrapCode)>,
+    speculative: Vec<SpeculativeLoad>,
     locations: Vec<(u32, u32)>,
     positions: Vec<SourcePosition>,
     /// The module whose function it is; adapters and stubs have none.
@@ -43,11 +45,13 @@ impl PlacedCode {
         let placed = Box::new(PlacedCode {
             block,
             traps: code.traps.clone(),
+            speculative: code.speculative.clone(),
             locations: code.locations.clone(),
             positions: code.positions.clone(),
             module,
             entrance,
         });
+        speculative::register(placed.address(), &placed.speculative);
         PLACED.write().unwrap_or_else(|e| e.into_inner()).insert(placed.address(), Tables(&raw const *placed));
         Ok(placed)
     }
@@ -67,6 +71,11 @@ impl PlacedCode {
         self.block.length()
     }
 
+    /// How often a speculative load of it has faulted.
+    pub fn speculative_faults(&self) -> u64 {
+        speculative::faults_of(self.address(), &self.speculative)
+    }
+
     fn position_at(&self, offset: u32) -> Option<u32> {
         let index = self.locations.partition_point(|&(start, _)| start <= offset).checked_sub(1)?;
         Some(self.locations[index].1)
@@ -76,6 +85,7 @@ impl PlacedCode {
 impl Drop for PlacedCode {
     fn drop(&mut self) {
         PLACED.write().unwrap_or_else(|e| e.into_inner()).remove(&self.address());
+        speculative::forget(self.address(), &self.speculative);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an engine saw and decided about a module, as plain data: the command prints it, tools read it as JSON.
 
+use crate::burst::BurstStats;
 use crate::code::{Entrance, Tier};
 use crate::engine::{Engine, LoadedModule};
 use crate::tiering::{CodeVersion, TrialRecord};
@@ -7,6 +8,7 @@ use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::monitor::MonitorStats;
 use lwp_feedback::policy::{Decision, Refusal};
+use lwp_feedback::profile::{BranchSnapshot, LoadSnapshot, LoopSnapshot, SelectSnapshot};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -27,6 +29,8 @@ pub struct Report {
     pub failures: Vec<FailureReport>,
     /// Records that arrived and what draining them cost.
     pub monitor: MonitorStats,
+    /// Bursts: what they did and cost.
+    pub bursts: BurstStats,
     /// Time compile threads spent, ms.
     pub compile_ms: f64,
     /// Bytes of machine code published for the module.
@@ -50,6 +54,14 @@ pub struct FunctionReport {
     pub versions: Vec<VersionReport>,
     /// Value sites.
     pub sites: Vec<SiteReport>,
+    /// Branches that bursts or hardware saw.
+    pub branches: Vec<BranchSnapshot>,
+    /// Loads that missed, or that bursts timed.
+    pub loads: Vec<LoadSnapshot>,
+    /// Selects that bursts saw.
+    pub selects: Vec<SelectSnapshot>,
+    /// Loops that bursts ran.
+    pub rounds: Vec<LoopSnapshot>,
     /// What the policy refused at its latest look.
     pub refusals: Vec<Refusal>,
     /// Median ns per call or back edge before (baseline) and after (optimizing), where both were measured.
@@ -61,12 +73,14 @@ pub struct FunctionReport {
 pub struct VersionReport {
     /// Its number in the module.
     pub version: u32,
-    /// `baseline` or `optimizing`.
+    /// `baseline`, `optimizing` or `instrumented`.
     pub tier: &'static str,
     /// Byte offset of the loop it enters at; absent for the function itself.
     pub loop_offset: Option<u32>,
     /// Bytes of machine code.
     pub code_bytes: usize,
+    /// Hash of the machine code before it was placed, in hexadecimal.
+    pub code_hash: String,
     /// Compile time, ms.
     pub compile_ms: f64,
     /// When it was published, ms since the engine began.
@@ -83,6 +97,12 @@ pub struct VersionReport {
     pub ns_per_event: Option<f64>,
     /// Intervals behind that median.
     pub intervals: usize,
+    /// LWPVAL sites in its code.
+    pub lwpval_sites: usize,
+    /// LWPINS sites in its code.
+    pub lwpins_sites: usize,
+    /// Faults of its speculative loads, each of which costs microseconds.
+    pub speculative_faults: u64,
 }
 
 /// One optimization at one place.
@@ -143,6 +163,7 @@ fn tier_name(tier: Tier) -> &'static str {
     match tier {
         Tier::Baseline => "baseline",
         Tier::Optimizing => "optimizing",
+        Tier::Instrumented => "instrumented",
     }
 }
 
@@ -186,6 +207,7 @@ impl Report {
                     measured.max_by_key(|version| version.intervals).and_then(|version| version.ns_per_event)
                 };
                 let own = module.defined(function).expect("filtered above");
+                let seen = profile.functions.iter().find(|seen| seen.func == function).cloned().unwrap_or_default();
                 FunctionReport {
                     function,
                     name: module.function_name(function).map(str::to_owned),
@@ -194,6 +216,10 @@ impl Report {
                     before_after_ns: of_tier("baseline").zip(of_tier("optimizing")),
                     versions,
                     sites: sites(engine, loaded, function),
+                    branches: seen.branches,
+                    loads: seen.loads,
+                    selects: seen.selects,
+                    rounds: seen.rounds,
                     refusals: refusals.iter().filter(|refusal| refusal.function.func == function).cloned().collect(),
                 }
             })
@@ -215,6 +241,7 @@ impl Report {
                 .map(|failure| FailureReport { function: failure.function, tier: tier_name(failure.tier), reason: failure.reason })
                 .collect(),
             monitor: engine.monitor_stats(),
+            bursts: engine.burst_stats(),
             compile_ms: versions.iter().map(|version| version.compile_time.as_secs_f64() * 1e3).sum(),
             code_bytes: versions.iter().map(|version| version.code_bytes).sum(),
             elapsed_ms: engine.elapsed().as_secs_f64() * 1e3,
@@ -231,6 +258,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
             Entrance::Loop(offset) => Some(offset),
         },
         code_bytes: version.code_bytes,
+        code_hash: format!("{:016x}", version.code_hash),
         compile_ms: version.compile_time.as_secs_f64() * 1e3,
         published_ms: version.published.as_secs_f64() * 1e3,
         counted: version.counted,
@@ -248,6 +276,9 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
             .collect(),
         ns_per_event: median(intervals).map(|ticks| ticks * ns_per_tick),
         intervals: intervals.len(),
+        lwpval_sites: version.value_sites,
+        lwpins_sites: version.hot_sites,
+        speculative_faults: version.speculative_faults(),
     }
 }
 

@@ -3,13 +3,18 @@
 //! The handler decides by two facts and touches nothing else: the faulting pc lies in code memory, or the faulting address lies in the guard of the
 //! stack of the store this thread is running (a builtin's thunk pushes on that stack too). It records the pc, the frame pointer and the
 //! address in the store, and resumes at the landing of the innermost entry. Which trap it was is looked up there, in ordinary code.
+//! A load that was compiled as speculative ([`crate::speculative`]) does not trap: it yields zero, and its code goes on.
+//! An LWP instruction in compiled code (source `trap`) is executed on the thread's ring.
 //! Async-signal-safe: atomics, a constant-initialized thread-local and the store's own words.
 
 use crate::arena;
+use crate::code::LoadTarget;
 use crate::entry::land;
 use crate::layout::{KIND_HOST, KIND_WASM, VmContext, VmStoreContext};
 use crate::mapping::{Mapping, PAGE};
+use crate::speculative;
 use crate::stack::GUARD_BYTES;
+use lwp_feedback::trap::generated::execute_in_ring;
 use std::cell::Cell;
 use std::io;
 use std::mem::MaybeUninit;
@@ -113,13 +118,26 @@ impl Drop for AlternateStack {
 /// The handler. Returns into the landing for a fault of wasm code, else passes the signal on.
 unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid `ucontext_t` and `siginfo_t` to an SA_SIGINFO handler.
-    let (machine, address) = unsafe { (&mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs, (*info).si_addr() as usize) };
-    let pc = machine[libc::REG_RIP as usize] as usize;
+    let (machine, address) = unsafe { (&mut (*context.cast::<libc::ucontext_t>()).uc_mcontext, (*info).si_addr() as usize) };
+    let pc = machine.gregs[libc::REG_RIP as usize] as usize;
+    let memory_fault = signal == libc::SIGSEGV || signal == libc::SIGBUS;
     let store = if arena::contains(pc) {
-        let running = machine[libc::REG_R15 as usize] as usize as *mut VmContext;
+        if memory_fault && let Some(load) = speculative::take_fault(pc) {
+            // SAFETY: the kernel's own context.
+            unsafe { zero(machine, load.target) };
+            machine.gregs[libc::REG_RIP as usize] += i64::from(load.length);
+            return;
+        }
+        // Our own traps are `ud2`; the first byte of an LWP instruction is this. Blocks of code are padded, so 14 more can be read.
+        // SAFETY: code in the arena runs there, so it can be read.
+        let is_lwp = signal == libc::SIGILL && unsafe { (pc as *const u8).read() } == 0x8f;
+        let running = machine.gregs[libc::REG_R15 as usize] as usize as *mut VmContext;
         // SAFETY: invariant 1 of `crate::entry`: code in the arena runs with its live context in r15.
         unsafe {
             debug_assert!(matches!((*running).kind, KIND_WASM | KIND_HOST));
+            if is_lwp && execute_in_ring(context, (*(*running).store).lwpcb.cast()) {
+                return;
+            }
             (*running).store
         }
     } else {
@@ -140,12 +158,45 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
     // SAFETY: the store is live and only this thread runs it; `entry` is set while wasm runs (invariant 2 of `crate::entry`).
     unsafe {
         (*store).trap_pc = pc;
-        (*store).trap_fp = machine[libc::REG_RBP as usize] as usize;
-        (*store).trap_address = if signal == libc::SIGSEGV || signal == libc::SIGBUS { address } else { 0 };
-        machine[libc::REG_RSP as usize] = (*store).entry as i64;
+        (*store).trap_fp = machine.gregs[libc::REG_RBP as usize] as usize;
+        (*store).trap_address = if memory_fault { address } else { 0 };
+        machine.gregs[libc::REG_RSP as usize] = (*store).entry as i64;
     }
-    machine[libc::REG_RIP as usize] = land as *const () as i64;
-    machine[libc::REG_EFL as usize] &= !0x400; // the ABI wants the direction flag clear
+    machine.gregs[libc::REG_RIP as usize] = land as *const () as i64;
+    machine.gregs[libc::REG_EFL as usize] &= !0x400; // the ABI wants the direction flag clear
+}
+
+/// General registers by the processor's number.
+const GENERAL: [libc::c_int; 16] = [
+    libc::REG_RAX,
+    libc::REG_RCX,
+    libc::REG_RDX,
+    libc::REG_RBX,
+    libc::REG_RSP,
+    libc::REG_RBP,
+    libc::REG_RSI,
+    libc::REG_RDI,
+    libc::REG_R8,
+    libc::REG_R9,
+    libc::REG_R10,
+    libc::REG_R11,
+    libc::REG_R12,
+    libc::REG_R13,
+    libc::REG_R14,
+    libc::REG_R15,
+];
+
+/// Zeroes a register of the interrupted code.
+///
+/// # Safety
+/// `machine` is what the kernel passed to the running handler.
+unsafe fn zero(machine: &mut libc::mcontext_t, target: LoadTarget) {
+    match target {
+        LoadTarget::General(number) => machine.gregs[GENERAL[usize::from(number & 15)] as usize] = 0,
+        // Where the kernel saved the registers in their initial state (all zero), it ignores what is written here: zero either way.
+        // SAFETY: on x86-64 the kernel saves the vector registers with every signal.
+        LoadTarget::Vector(number) => unsafe { (*machine.fpregs)._xmm[usize::from(number & 15)].element = [0; 4] },
+    }
 }
 
 /// Hands the signal to the action that was installed before ours.

@@ -3,13 +3,14 @@
 //! Everything in a store lives as long as the store and never moves. Handles ([`FuncRef`] and the rest) are addresses into it: they are
 //! meaningful only with the store they came from, which the embedding API checks by the store's id.
 
+use crate::burst::StoreBurst;
 use crate::bytecode::frame::slots_of_all;
 use crate::engine::Engine;
 use crate::handles::{FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef};
 use crate::instance::{Instance, InstantiateError};
 use crate::interp::InterpStack;
-use crate::layout::{KIND_HOST, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, VmContext, VmFunc, VmGlobal, VmStoreContext};
-use crate::mapping::Mapping;
+use crate::layout::{BURST_WORDS, KIND_HOST, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, VmContext, VmFunc, VmGlobal, VmStoreContext};
+use crate::mapping::{Mapping, PAGE};
 use crate::memory::{Memory, MemoryError};
 use crate::runtime;
 use crate::signature;
@@ -76,11 +77,14 @@ pub struct StoreState {
     running: AtomicBool,
     /// Retire epoch at which its frames were last reported.
     reported: AtomicU64,
+    /// The burst under way and this thread's predictor, from the first burst on.
+    pub(crate) burst: Option<Box<StoreBurst>>,
     /// Unique in the process.
     pub id: u64,
     engine: Engine,
     host_data: *mut (),
     _stack: WasmStack,
+    /// The switch buffer, then the burst buffer.
     _switch_buffer: Mapping,
     pub(crate) deadline: AtomicU64,
     pub(crate) deadline_callback: Option<DeadlineCallback>,
@@ -118,8 +122,8 @@ impl Store {
     /// An empty store.
     pub fn new(engine: &Engine) -> std::io::Result<Store> {
         let stack = WasmStack::new(engine.config().wasm_stack_bytes)?;
-        let switch_bytes = SWITCH_HEADER_BYTES as usize + SWITCH_BUFFER_SLOTS * 8;
-        let switch_buffer = Mapping::reserve(switch_bytes)?;
+        let switch_bytes = (SWITCH_HEADER_BYTES as usize + SWITCH_BUFFER_SLOTS * 8).next_multiple_of(PAGE);
+        let switch_buffer = Mapping::reserve(switch_bytes + BURST_WORDS * 8)?;
         switch_buffer.open(0, switch_buffer.length())?;
         let context = VmStoreContext {
             wasm_sp: stack.high(),
@@ -137,6 +141,12 @@ impl Store {
             stack_high: stack.high(),
             host_limit: 0,
             rounds: 1,
+            guard_countdown: engine.config().stress.fail_guards.saturating_sub(1),
+            burst_index: 0,
+            burst_limit: 0,
+            burst_timing: 0,
+            burst_reserved: 0,
+            burst_buffer: switch_buffer.base().wrapping_add(switch_bytes).cast(),
         };
         let mut state = Box::new(StoreState {
             context,
@@ -147,6 +157,7 @@ impl Store {
             host_calls: 0,
             running: AtomicBool::new(false),
             reported: AtomicU64::new(0),
+            burst: None,
             id: NEXT_STORE.fetch_add(1, Ordering::Relaxed),
             engine: engine.clone(),
             host_data: std::ptr::null_mut(),

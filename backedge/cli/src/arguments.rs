@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 
 /// Words that are not a file to run when they come first.
-const KNOWN: [&str; 11] = ["run", "inspect", "compile", "cache", "dump", "wast", "lwp", "help", "--help", "--version", "-V"];
+const KNOWN: &[&str] = &[
+    "run", "explain", "profile", "inspect", "compile", "cache", "dump", "wast", "lwp", "events", "pebs", "help", "--help", "--version", "-V",
+];
 
 /// Inserts `run` where the command line starts with a file or with an option of `run`.
 pub fn with_subcommand(args: impl Iterator<Item = OsString>) -> Vec<OsString> {

@@ -12,6 +12,7 @@ use vm::code::{CompileRequest, Entrance, Tier};
 /// Prints the stage.
 pub fn dump(options: &Dump) -> Result<(), Failure> {
     let mut config = Config::new();
+    config.record_source(options.source.into());
     if matches!(options.stage, Stage::Bytecode | Stage::Wasm) {
         config.tier(TierPolicy::Interpreter);
     } else {
@@ -40,7 +41,7 @@ pub fn dump(options: &Dump) -> Result<(), Failure> {
 }
 
 /// A defined function by index, by its name, or by an export's.
-fn find(module: &Module, name: &str) -> Result<u32, Failure> {
+pub fn find(module: &Module, name: &str) -> Result<u32, Failure> {
     let inner = &module.loaded().module;
     let count = inner.functions.len() as u32;
     let by_export = || {
@@ -87,8 +88,10 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         sites: baseline,
         countdowns: baseline,
         rounds: false,
-            padding: 0,
-            listing: true,
+        padding: 0,
+        fail_guards: 0,
+        probe_base: 0,
+        listing: true,
     };
     let code = match compiler.compile(&request) {
         Ok(code) => code,

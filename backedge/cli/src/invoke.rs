@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use backedge::{AsContextMut, ExternType, FuncType, Instance, Module, Val, ValType};
-use std::io::Write;
 
 /// A call that fits its function.
 pub struct Call {
@@ -45,13 +44,12 @@ pub fn prepare(module: &Module, name: &str, args: &[&str]) -> Result<Call, Failu
 }
 
 impl Call {
-    /// Calls the function of an instance of the module and prints its results, one a line.
-    pub fn run(&self, mut store: impl AsContextMut, instance: Instance) -> Result<(), backedge::Error> {
+    /// Calls the function of an instance of the module and writes its results to `out`, one a line.
+    pub fn run(&self, mut store: impl AsContextMut, instance: Instance, mut out: impl std::io::Write) -> Result<(), backedge::Error> {
         let func =
             instance.get_func(&mut store, &self.name).ok_or_else(|| backedge::format_err!("no exported function `{}`", self.name))?;
         let mut results: Vec<Val> = self.ty.results().map(|ty| Val::default_for_ty(&ty).expect("every type has a default")).collect();
         func.call(&mut store, &self.args, &mut results)?;
-        let mut out = std::io::stdout().lock();
         for result in &results {
             // A reader that went away is not the guest's failure.
             let _ = writeln!(out, "{}", print(result));

@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::options::{Lwp, LwpExec, LwpReplay};
+use crate::policyoptions::PolicyOptions;
 use crate::run::load;
-use backedge::{Config, Engine, TierPolicy};
+use backedge::{Config, Module, TierPolicy};
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::layout::EventId;
 use lwp_feedback::monitor::{Hot, Listener, PollSummary};
-use lwp_feedback::policy::{self, Budgets};
-use lwp_feedback::profile::{FunctionFacts, Profile, ProfileLimits};
+use lwp_feedback::profile::{Profile, ProfileLimits};
 use lwp_feedback::recordfile::{self, DecodeError, ReplaySummary};
 use lwp_feedback::trap::exec::{self, ExecError};
 use lwp_feedback::{bench, info, sim};
@@ -20,6 +20,7 @@ use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use vm::engine::EngineConfig;
 
 /// Names the preload library where it is not beside the command.
 const PRELOAD_VARIABLE: &str = "BACKEDGE_LWP_PRELOAD";
@@ -113,29 +114,34 @@ impl Listener for HotCounts {
 }
 
 fn replay(options: &LwpReplay) -> Result<(), Failure> {
-    let facts = options.module.as_deref().map(facts).transpose()?;
+    let module = options.module.as_deref().map(|path| module(path, &options.policy)).transpose()?;
+    let mut config = Config::new();
+    options.policy.apply(&mut config)?;
+    let machine = match &module {
+        Some(module) => module.engine().vm().config().clone(),
+        None => config.machine().clone(),
+    };
     let input = open(&options.file)?;
     let profile = Arc::new(Profile::new(ProfileLimits::default()));
     let hot = HotCounts::default();
     let summary = recordfile::replay(input, profile.clone(), Box::new(hot.clone())).map_err(|error| in_file(&options.file, error))?;
-    print(&replayed(&summary, &profile, &hot, facts));
+    print(&replayed(&summary, &profile, &hot, module.as_ref(), &machine));
     // What came before the damage was replayed and printed.
     summary.error.map_or(Ok(()), |error| Err(in_file(&options.file, error)))
 }
 
-/// A module's hash, and what its engine knows about its functions.
-fn facts(path: &Path) -> Result<(u64, Vec<FunctionFacts>), Failure> {
+/// The module that was recorded, in an engine that says what it knows about its functions.
+fn module(path: &Path, policy: &PolicyOptions) -> Result<Module, Failure> {
+    let mut config = Config::new();
     // A policy with a compiler, and without threads of its own.
-    let engine = Engine::new(Config::new().tier(TierPolicy::Optimizing))
-        .map_err(|error| Failure::Load(format!("cannot start the engine: {error:#}")))?;
-    let module = load(&engine, path)?;
-    let code = &module.loaded().code;
-    let facts = (0..module.loaded().module.functions.len() as u32).map(|function| code.facts(function)).collect();
-    Ok((module.loaded().module.hash, facts))
+    config.tier(TierPolicy::Optimizing);
+    policy.apply(&mut config)?;
+    load(&crate::run::engine(&config)?, path)
 }
 
 /// The same text for the same file: no times, no addresses of this process.
-fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, mut facts: Option<(u64, Vec<FunctionFacts>)>) -> String {
+fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, known: Option<&Module>, machine: &EngineConfig) -> String {
+    let mut known = known;
     let mut out = String::new();
     let mut line = |args: std::fmt::Arguments<'_>| {
         out.write_fmt(args).expect("writing to a string");
@@ -164,17 +170,19 @@ fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, mut fac
     for module in modules {
         let mut snapshot = profile.snapshot(module);
         let sites: usize = snapshot.functions.iter().map(|function| function.sites.len()).sum();
-        let known = facts.take_if(|(hash, _)| *hash == module);
+        let known = known.take_if(|known| known.loaded().module.hash == module);
         let unknown = if known.is_some() { "" } else { "; its functions are not known (--module FILE), so no callee is inlined" };
         line(format_args!("\nmodule {module:016x}: {} functions, {sites} value sites{unknown}", snapshot.functions.len()));
-        snapshot.facts = known.map(|(_, facts)| facts).unwrap_or_default();
-        let (plans, refusals) = policy::plan(&snapshot, &Budgets::default());
+        if let Some(known) = known {
+            snapshot = known.loaded().code.snapshot_of(snapshot.functions);
+        }
+        let (plans, refusals) = machine.policy.plan(&snapshot, &machine.budgets);
         line(format_args!("{} plans, {} refusals", plans.len(), refusals.len()));
         plans.iter().for_each(|plan| line(format_args!("{plan}")));
         refusals.iter().for_each(|refusal| line(format_args!("{refusal}")));
     }
-    if let Some((hash, _)) = facts {
-        line(format_args!("\nmodule {hash:016x} of --module has no records here"));
+    if let Some(known) = known {
+        line(format_args!("\nmodule {:016x} of --module has no records here", known.loaded().module.hash));
     }
     out
 }

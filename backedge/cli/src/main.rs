@@ -6,11 +6,18 @@
 mod arguments;
 mod compile;
 mod dump;
+mod explain;
+mod export;
+mod events;
 mod failure;
 mod inspect;
 mod invoke;
 mod lwp;
 mod options;
+mod policyexec;
+mod policyoptions;
+mod profile;
+mod pebs;
 mod report;
 mod run;
 mod scripts;
@@ -25,12 +32,16 @@ fn main() {
     let options = Options::parse_from(arguments::with_subcommand(std::env::args_os()));
     let outcome = match options.command {
         Command::Run(run) => run::run(&run),
+        Command::Explain(options) => explain::explain(&options),
+        Command::Profile(options) => profile::run(&options).map(|()| 0),
         Command::Inspect(inspect) => inspect::inspect(&inspect).map(|()| 0),
         Command::Dump(dump) => dump::dump(&dump).map(|()| 0),
         Command::Compile(compile) => compile::compile(&compile).map(|()| 0),
         Command::Cache(cache) => compile::cache(&cache).map(|()| 0),
         Command::Wast(wast) => scripts::run(&wast),
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
+        Command::Events(events) => events::run(&events).map(|()| 0),
+        Command::Pebs(pebs) => pebs::run(&pebs).map(|()| 0),
     };
     let code = outcome.unwrap_or_else(|failure: Failure| {
         // Where standard error takes nothing, the code still says what happened.

@@ -1,5 +1,6 @@
 //! The command line: options spelled as wasmtime spells them where it has them.
 
+use crate::policyoptions::{KeepOptions, PolicyOptions};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lwp_feedback::sim::Generation;
 use std::ffi::OsString;
@@ -33,6 +34,11 @@ pub struct Options {
 pub enum Command {
     /// Run a program, or call one of its functions
     Run(Run),
+    /// Run a program, then say what was seen of it and why what was done about it
+    Explain(Explain),
+    /// Profiles that runs left: what they say, and putting them into a module
+    #[command(subcommand)]
+    Profile(Profile),
     /// Show imports, exports, memories and functions by size
     Inspect(Inspect),
     /// Compile a module ahead of time
@@ -47,6 +53,12 @@ pub enum Command {
     /// Lightweight profiling itself: this machine, traces, saved records, LWP programs
     #[command(subcommand)]
     Lwp(Lwp),
+    /// Named processor events (libpfm): tables, unit masks, register values
+    #[command(subcommand)]
+    Events(crate::events::Events),
+    /// Precise sampling (PEBS): the document's experiments on the software unit
+    #[command(subcommand)]
+    Pebs(crate::pebs::Pebs),
 }
 
 /// Which tiers run.
@@ -71,6 +83,24 @@ pub enum Feedback {
     Off,
 }
 
+/// What writes the LWP records of compiled code.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Source {
+    /// The code itself, by the rules of LWP
+    Inline,
+    /// Real LWP instructions, executed by the SIGILL handler: microseconds each, for conformance
+    Trap,
+}
+
+impl From<Source> for backedge::RecordSource {
+    fn from(source: Source) -> backedge::RecordSource {
+        match source {
+            Source::Inline => backedge::RecordSource::Inline,
+            Source::Trap => backedge::RecordSource::Trap,
+        }
+    }
+}
+
 /// How an engine works: shared by `run` and `wast`.
 #[derive(Args)]
 pub struct EngineOptions {
@@ -83,9 +113,17 @@ pub struct EngineOptions {
     /// Short for --feedback=off
     #[arg(long, conflicts_with = "feedback")]
     pub no_feedback: bool,
+    /// What writes the LWP records of compiled code
+    #[arg(long, value_enum, default_value = "inline")]
+    pub source: Source,
     /// Carry out the plans of FILE (JSON) in place of those made from records
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub policy: PolicyOptions,
+    /// Share of run time that watching may cost, percent: bursts of instrumented code, their model, the monitor. 0 records nothing
+    #[arg(long, value_name = "PCT", default_value = "1", value_parser = percent)]
+    pub feedback_budget: f64,
     /// Calls and loop rounds after which a function is hot
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i32::MAX as i64))]
     pub hot_threshold: Option<u32>,
@@ -131,10 +169,55 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     pub lwp_record: Option<PathBuf>,
     #[command(flatten)]
+    pub keep: KeepOptions,
+    #[command(flatten)]
     pub engine: EngineOptions,
     /// The program (.wasm or .wat) and its arguments; what follows FILE is passed on untouched
     #[arg(value_name = "FILE [ARGS]", required = true, trailing_var_arg = true)]
     pub file_and_args: Vec<OsString>,
+}
+
+/// `backedge explain`.
+#[derive(Args)]
+pub struct Explain {
+    /// One function, by name, export or index; all that have records without it
+    #[arg(long, value_name = "FUNCTION")]
+    pub func: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Do not run FILE: explain from records that an earlier run of it saved with --lwp-record
+    #[arg(long, value_name = "RECORDS")]
+    pub replay: Option<PathBuf>,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// `backedge profile`.
+#[derive(Subcommand)]
+pub enum Profile {
+    /// Put what a profile says into a copy of the module, as the sections that other engines read
+    Export(ProfileExport),
+    /// Print what a profile holds
+    Show {
+        /// The profile
+        file: PathBuf,
+    },
+}
+
+/// `backedge profile export`.
+#[derive(Args)]
+pub struct ProfileExport {
+    /// The module (.wasm or .wat)
+    pub file: PathBuf,
+    /// The profile of a run of it (--profile-save)
+    pub profile: PathBuf,
+    /// Where the module with its hints goes
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Also write hints and profile as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 /// `backedge compile`.
@@ -210,6 +293,9 @@ pub struct Dump {
     /// Compile to the plans of FILE (JSON)
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
+    /// What writes the LWP records of the code
+    #[arg(long, value_enum, default_value = "inline")]
+    pub source: Source,
     /// The compiler to ask
     #[arg(long, value_enum, default_value = "optimizing")]
     pub tier: DumpTier,
@@ -282,6 +368,8 @@ pub struct LwpReplay {
     /// The module that was recorded (.wasm or .wat): without it the policy knows no callee
     #[arg(long, value_name = "FILE")]
     pub module: Option<PathBuf>,
+    #[command(flatten)]
+    pub policy: PolicyOptions,
 }
 
 /// `backedge lwp exec`.
@@ -387,6 +475,14 @@ fn flag(key: &str, value: Option<&str>) -> Result<bool, String> {
         None | Some("y" | "yes" | "true") => Ok(true),
         Some("n" | "no" | "false") => Ok(false),
         Some(other) => Err(format!("expected y or n for `{key}`, found `{other}`")),
+    }
+}
+
+/// A share from 0 to 100 percent.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse::<f64>() {
+        Ok(share) if (0.0..=100.0).contains(&share) => Ok(share),
+        _ => Err(format!("expected a percentage from 0 to 100, found `{text}`")),
     }
 }
 

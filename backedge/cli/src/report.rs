@@ -144,6 +144,24 @@ fn header(out: &mut String, report: &Report) {
             100.0 * cpu_ms / report.elapsed_ms.max(1e-9)
         ),
     );
+    let bursts = &report.bursts;
+    if bursts.budget_percent > 0.0 {
+        line(
+            out,
+            format_args!(
+                "bursts    {} of branches, {} of loads, {} dropped; {:.2} ms, model {:.2} ms",
+                number(bursts.branch_bursts),
+                number(bursts.load_bursts),
+                number(bursts.dropped),
+                bursts.burst_ms,
+                bursts.model_ms
+            ),
+        );
+        line(
+            out,
+            format_args!("watching  cost {:.2} % of the run with the monitor, {:.2} % allowed", bursts.cost_percent, bursts.budget_percent),
+        );
+    }
     let versions: usize = report.functions.iter().map(|f| f.versions.len()).sum();
     line(
         out,
@@ -186,7 +204,82 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     for site in sites {
         describe_site(out, site);
     }
+    describe_events(out, function);
     decisions(out, function);
+}
+
+/// Branches, selects and loads, each with where its numbers come from.
+fn describe_events(out: &mut String, function: &FunctionReport) {
+    let percent = |part: u64, whole: u64| part as f64 * 100.0 / whole.max(1) as f64;
+    if !function.branches.is_empty() {
+        line(out, format_args!("    branches"));
+    }
+    for branch in &function.branches {
+        let (all, judged) = (branch.taken + branch.not_taken, branch.predicted + branch.mispredicted);
+        line(
+            out,
+            format_args!(
+                "      {:#x}  {} records, {:.1} % taken, {:.1} % mispredicted ({})",
+                branch.offset,
+                number(all),
+                percent(branch.taken, all),
+                percent(branch.mispredicted, judged),
+                branch.provenance
+            ),
+        );
+    }
+    if !function.selects.is_empty() {
+        line(out, format_args!("    selects"));
+    }
+    for select in &function.selects {
+        let all = select.taken + select.not_taken;
+        line(
+            out,
+            format_args!(
+                "      {:#x}  {} records, {:.1} % true; a branch would be mispredicted {:.1} % (modelled)",
+                select.offset,
+                number(all),
+                percent(select.taken, all),
+                percent(select.would_mispredict, select.judged)
+            ),
+        );
+    }
+    if !function.loads.is_empty() {
+        line(out, format_args!("    loads"));
+    }
+    for load in &function.loads {
+        let misses = load.count();
+        let mut text = format!("      {:#x}  {} of {} miss", load.offset, number(misses), number(load.executions));
+        if misses > 0 {
+            let _ = write!(
+                text,
+                ": {:.0} % from L3, {:.0} % from memory, {:.0} ticks on average",
+                percent(load.sources[1], misses),
+                percent(load.sources[3], misses),
+                load.mean_latency()
+            );
+        }
+        line(out, format_args!("{text} ({})", load.provenance));
+        let mut text = String::new();
+        if let Some((stride, share)) = load.dominant_stride()
+            && share >= 0.5
+        {
+            let _ = write!(text, "stride {stride} ({:.0} %)", share * 100.0);
+        }
+        if let Some(from) = load.indirect_from {
+            let separator = if text.is_empty() { "" } else { ", " };
+            let _ = write!(text, "{separator}address from the load at {from:#x}");
+        }
+        if !text.is_empty() {
+            line(out, format_args!("          {text}"));
+        }
+    }
+    for rounds in &function.rounds {
+        line(
+            out,
+            format_args!("    loop {:#x}  {:.1} ns a round in bursts, {} rounds", rounds.offset, rounds.round_ns(), number(rounds.rounds)),
+        );
+    }
 }
 
 fn describe_version(out: &mut String, version: &VersionReport) {
@@ -270,7 +363,7 @@ fn decisions(out: &mut String, function: &FunctionReport) {
         })
         .collect();
     for refusal in &function.refusals {
-        lines.push(format!("refused: {} at {:#x}: {}", refusal.class.name(), refusal.offset, refusal.reason));
+        lines.push(format!("refused: {} at {:#x}: {}", refusal.transformation, refusal.offset, refusal.reason));
     }
     if !lines.is_empty() {
         line(out, format_args!("    decisions"));

@@ -4,7 +4,7 @@
 
 use crate::failure::Failure;
 use crate::options::{CodegenOptions, EngineOptions, Feedback, Run, Tier, WasiOptions, WasmOptions};
-use crate::{compile, invoke, report};
+use crate::{compile, export, invoke, report};
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
 use backedge::{
     CacheDirectory, Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits, StoreLimitsBuilder,
@@ -26,37 +26,49 @@ struct Host {
 
 /// Runs the program; the exit code is the program's.
 pub fn run(options: &Run) -> Result<i32, Failure> {
+    run_then(options, false, &mut |_, _| {})
+}
+
+/// As [`run`]; `then` sees the engine and the module when everything has settled. With `quiet` the guest's standard output goes to standard error.
+pub fn run_then(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) + Send)) -> Result<i32, Failure> {
     std::thread::scope(|scope| {
         let guest = std::thread::Builder::new()
             .name("guest".into())
             .stack_size(GUEST_STACK_BYTES)
-            .spawn_scoped(scope, || run_here(options))
+            .spawn_scoped(scope, || run_here(options, quiet, then))
             .map_err(|error| Failure::Load(format!("cannot start the guest's thread: {error}")))?;
         guest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-fn run_here(options: &Run) -> Result<i32, Failure> {
+fn run_here(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) + Send)) -> Result<i32, Failure> {
     let (file, args) = options.file_and_args.split_first().ok_or_else(|| Failure::Usage("expected a file to run".into()))?;
     let args = args.iter().map(text).collect::<Result<Vec<&str>, Failure>>()?;
     let wasm = WasmOptions::merged(&options.wasm);
     let mut config = config(&options.engine)?;
-    config.measure(options.report.is_some());
-    if options.codegen.iter().filter_map(|CodegenOptions { cache }| *cache).next_back().unwrap_or(true) {
+    config.measure(options.report.is_some() || options.keep.export.is_some() || quiet);
+    // To explain is to see the records that code from a cache does not write.
+    if !quiet && options.codegen.iter().filter_map(|CodegenOptions { cache }| *cache).next_back().unwrap_or(true) {
         config.cache(CacheDirectory::of_user());
     }
     if let Some(bytes) = wasm.max_wasm_stack {
         config.max_wasm_stack(bytes);
     }
     config.epoch_interruption(wasm.timeout.is_some());
+    options.keep.begin(&mut config)?;
     let engine = engine(&config)?;
     let module = if Engine::detect_precompiled_file(file).unwrap_or(None).is_some() {
         compile::load(&engine, Path::new(file), options.allow_precompiled)?
     } else {
         load(&engine, Path::new(file))?
     };
-    let wasi = wasi_context(options, file, &args)?;
-    if let Some(to) = &options.lwp_record {
+    options.keep.check(&module);
+    let wasi = wasi_context(options, file, &args, quiet)?;
+    let record_to = match &options.keep.export {
+        Some(folder) => Some(export::record_file(folder)?),
+        None => options.lwp_record.clone(),
+    };
+    if let Some(to) = &record_to {
         let out = std::fs::File::create(to).map_err(|error| unrecorded(to, &error))?;
         let note = format!("backedge run {}, module {:016x}", Path::new(file).display(), module.loaded().module.hash);
         engine.vm().record_to(Box::new(std::io::BufWriter::new(out)), &note).map_err(|error| unrecorded(to, &error))?;
@@ -75,14 +87,22 @@ fn run_here(options: &Run) -> Result<i32, Failure> {
             })
             .map_err(|error| Failure::Load(format!("cannot start the timeout's thread: {error}")))?;
     }
-    let outcome = guest(options, &module, &linker, &mut store, &args);
+    let outcome = guest(options, &module, &linker, &mut store, &args, quiet);
     engine.save_cache();
-    if let Some(to) = &options.lwp_record {
+    if let Some(to) = &record_to {
         engine.vm().finish_recording().map_err(|error| unrecorded(to, &error))?;
     }
     if let Some(to) = &options.report {
         engine.settle();
         report::write(&module.report(), to)?;
+    }
+    if let Some(folder) = &options.keep.export {
+        export::write(folder, &module.report())?;
+    }
+    options.keep.end(&engine, &module)?;
+    if quiet {
+        engine.settle();
+        then(&engine, &module);
     }
     outcome
 }
@@ -92,7 +112,14 @@ fn unrecorded(to: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// Instantiates the module and calls what is to be called.
-fn guest(options: &Run, module: &Module, linker: &Linker<Host>, store: &mut Store<Host>, args: &[&str]) -> Result<i32, Failure> {
+fn guest(
+    options: &Run,
+    module: &Module,
+    linker: &Linker<Host>,
+    store: &mut Store<Host>,
+    args: &[&str],
+    quiet: bool,
+) -> Result<i32, Failure> {
     let call = match &options.invoke {
         Some(name) => Some(invoke::prepare(module, name, args)?),
         None => {
@@ -114,7 +141,8 @@ fn guest(options: &Run, module: &Module, linker: &Linker<Host>, store: &mut Stor
             initialize.typed::<(), ()>(&*store)?.call(&mut *store, ())?;
         }
         match &call {
-            Some(call) => call.run(&mut *store, instance),
+            Some(call) if quiet => call.run(&mut *store, instance, std::io::stderr()),
+            Some(call) => call.run(&mut *store, instance, std::io::stdout()),
             None => start(&mut *store, instance),
         }
     };
@@ -164,12 +192,15 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     if options.no_feedback || options.feedback == Feedback::Off {
         config.feedback(FeedbackPolicy::Off);
     }
+    config.record_source(options.source.into());
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
     }
     config.machine().trials.enabled = !options.no_trial;
     config.machine().trials.seed = options.seed;
+    config.machine().feedback_budget = options.feedback_budget;
     config.machine().plans = options.plan.as_deref().map(plans).transpose()?.map(Arc::new);
+    options.policy.apply(&mut config)?;
     Ok(config)
 }
 
@@ -210,10 +241,13 @@ fn store(engine: &Engine, wasi: WasiCtx, wasm: &WasmOptions) -> Result<Store<Hos
     Ok(store)
 }
 
-fn wasi_context(options: &Run, file: &OsString, args: &[&str]) -> Result<WasiCtx, Failure> {
+fn wasi_context(options: &Run, file: &OsString, args: &[&str], quiet: bool) -> Result<WasiCtx, Failure> {
     let mut builder = WasiCtxBuilder::new();
     let usage = |error: backedge::Error| Failure::Usage(format!("{error:#}"));
     builder.inherit_stdio();
+    if quiet {
+        builder.stdout(std::io::stderr());
+    }
     let name = match &options.argv0 {
         Some(name) => name.clone(),
         None => Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),

@@ -35,7 +35,7 @@ impl Translator<'_, '_> {
     /// The context for loads that never change and may leave loops: tier 2 merges and hoists them, which needs one common base.
     pub(super) fn invariant_context(&mut self) -> Value {
         match self.input.tier {
-            Tier::Baseline => self.context(),
+            Tier::Baseline | Tier::Instrumented => self.context(),
             Tier::Optimizing => self.entry_context,
         }
     }
@@ -88,7 +88,7 @@ impl Translator<'_, '_> {
         let mut all = SmallVec::<[Value; 8]>::from_slice(&[context]);
         all.extend_from_slice(arguments);
         let call = self.b.ins().call_indirect(signature, entry, &all);
-        if builtin != Builtin::ValueSample {
+        if !matches!(builtin, Builtin::ValueSample | Builtin::TimedLoad) {
             self.forget_context();
         }
         self.b.inst_results(call).first().copied()

@@ -1,13 +1,13 @@
 //! Structured control: blocks, loops, branches, returns, `unreachable`.
 
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, JumpTableData, Value, types};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use smallvec::SmallVec;
 use wasmparser::Operator;
 
 use vm::code::Entrance;
 use vm::trap::TrapCode;
 
-use super::{Result, Translator, malformed};
+use super::{Result, Translator};
 use crate::traps;
 use crate::types::{Types, block_signature};
 
@@ -17,8 +17,8 @@ pub(super) enum Kind {
     Body,
     /// A `block`.
     Block,
-    /// A `loop`; `owns_context` says that the value in `loop_context` is its.
-    Loop { header: Block, params: Types, owns_context: bool },
+    /// A `loop`; `owns_context` says that the value in `loop_context` is its, `facts` how many facts there were before it.
+    Loop { header: Block, params: Types, owns_context: bool, facts: usize },
     /// An `if`; `otherwise` is its second arm until that is begun, `params` are what both arms start with.
     If { otherwise: Option<Block>, params: SmallVec<[Value; 4]> },
     /// Anything begun in unreachable code.
@@ -46,6 +46,16 @@ impl Control {
     }
 }
 
+impl Control {
+    /// Of a loop: its header and the number of its parameters.
+    pub(super) fn header(&self) -> Option<(Block, usize)> {
+        match &self.kind {
+            Kind::Loop { header, params, .. } => Some((*header, params.len())),
+            _ => None,
+        }
+    }
+}
+
 /// Values as block arguments.
 pub(super) fn arguments(values: &[Value]) -> SmallVec<[BlockArg; 8]> {
     values.iter().map(|&value| BlockArg::Value(value)).collect()
@@ -66,9 +76,10 @@ impl Translator<'_, '_> {
                 let height = self.stack.len() - params.len();
                 self.control.push(Control { kind: Kind::Block, height, results, next: Some(next), branched: false, around });
             }
-            Operator::Loop { blockty } => self.begin_loop(blockty, offset),
+            Operator::Loop { blockty } => self.begin_loop(blockty, offset)?,
             Operator::If { blockty } => {
                 let condition = self.pop();
+                self.probe_branch(condition);
                 let (params, results) = block_signature(self.module, blockty);
                 let around = self.save_around(offset);
                 let next = self.block_with(&results);
@@ -91,6 +102,7 @@ impl Translator<'_, '_> {
             }
             Operator::BrIf { relative_depth } => {
                 let condition = self.pop();
+                self.probe_branch(condition);
                 let (target, count) = self.target(relative_depth);
                 let values = arguments(&self.stack[self.stack.len() - count..]);
                 let next = self.b.create_block();
@@ -98,23 +110,13 @@ impl Translator<'_, '_> {
                 self.b.seal_block(next);
                 self.enter(next);
             }
-            Operator::BrTable { ref targets } => {
-                let index = self.pop();
-                let default = self.table_target(targets.default());
-                let mut entries = Vec::with_capacity(targets.len() as usize);
-                for depth in targets.targets() {
-                    let depth = depth.map_err(|error| malformed(self.frame().function, &error))?;
-                    entries.push(self.table_target(depth));
-                }
-                let table = self.b.create_jump_table(JumpTableData::new(default, &entries));
-                self.b.ins().br_table(index, table);
-                self.reachable = false;
-            }
+            Operator::BrTable { ref targets } => self.table_branch(targets, offset)?,
             Operator::Return => {
                 let depth = self.control.len() - 1 - self.frame().control;
                 if self.frames.len() == 1 {
                     let count = self.control[0].results.len();
                     let results = SmallVec::<[Value; 4]>::from_slice(&self.stack[self.stack.len() - count..]);
+                    self.probe_return();
                     self.b.ins().return_(&results);
                 } else {
                     self.branch(depth as u32);
@@ -129,11 +131,7 @@ impl Translator<'_, '_> {
             Operator::Drop => {
                 self.pop();
             }
-            Operator::Select | Operator::TypedSelect { .. } => {
-                let [a, b, condition] = self.pop_many();
-                let value = self.b.ins().select(condition, a, b);
-                self.push(value);
-            }
+            Operator::Select | Operator::TypedSelect { .. } => self.select_operator(offset),
             _ => return Ok(false),
         }
         Ok(true)
@@ -147,7 +145,7 @@ impl Translator<'_, '_> {
         block
     }
 
-    fn begin_loop(&mut self, blockty: wasmparser::BlockType, offset: u32) {
+    fn begin_loop(&mut self, blockty: wasmparser::BlockType, offset: u32) -> Result {
         let (params, results) = block_signature(self.module, blockty);
         let outermost = self.frames.len() == 1;
         let around = self.save_around(offset);
@@ -155,13 +153,17 @@ impl Translator<'_, '_> {
         if entered_here {
             self.join_entry_from_buffer();
         }
-        let facts = self.frame().scan.loops.get(&offset);
-        let (calls, repeats) = facts.map_or((true, true), |facts| (facts.hot_calls, facts.repeats));
+        let known = self.frame().scan.loops.get(&offset);
+        let (calls, repeats) = known.map_or((true, true), |facts| (facts.hot_calls, facts.repeats));
         // A loop that is entered from outside is not dominated by the preheaders of the loops around it: no context of theirs in it.
         let owns_context = !calls && self.frames[0].scan.hot_calls && self.loop_context.is_none();
         if owns_context {
             let entered_inside = around && !entered_here;
             self.loop_context = Some(if entered_inside { self.entry_context } else { self.context() });
+        }
+        let facts = self.facts.len();
+        if !around || entered_here {
+            self.test_before_loop(offset)?;
         }
         let header = self.block_with(&params);
         let height = self.stack.len() - params.len();
@@ -176,18 +178,20 @@ impl Translator<'_, '_> {
         }
         self.stack.extend_from_slice(&values);
         self.control.push(Control {
-            kind: Kind::Loop { header, params, owns_context },
+            kind: Kind::Loop { header, params, owns_context, facts },
             height,
             results,
             next: None,
             branched: false,
             around,
         });
-        // Functions with loops are not inlined, so a loop is always the outermost frame's; the check keeps that honest.
-        if repeats && outermost {
+        if repeats {
             self.countdown(offset);
             self.loop_poll(offset);
+            self.probe_round(offset)?;
         }
+        self.forced_exit_at_loop(offset);
+        Ok(())
     }
 
     fn begin_else(&mut self) {
@@ -216,8 +220,9 @@ impl Translator<'_, '_> {
         let count = top.results.len();
         match top.kind {
             Kind::Dead => return,
-            Kind::Loop { header, owns_context, .. } => {
+            Kind::Loop { header, owns_context, facts, .. } => {
                 self.b.seal_block(header);
+                self.facts.truncate(facts);
                 if owns_context {
                     self.loop_context = None;
                 }
@@ -278,7 +283,7 @@ impl Translator<'_, '_> {
         self.b.ins().jump(target, &values);
     }
 
-    fn table_target(&mut self, depth: u32) -> cranelift_codegen::ir::BlockCall {
+    pub(super) fn table_target(&mut self, depth: u32) -> cranelift_codegen::ir::BlockCall {
         let (target, count) = self.target(depth);
         let values = arguments(&self.stack[self.stack.len() - count..]);
         self.b.func.dfg.block_call(target, values.iter())

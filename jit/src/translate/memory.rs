@@ -132,7 +132,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    fn memory_base(&mut self, index: u32) -> Value {
+    pub(super) fn memory_base(&mut self, index: u32) -> Value {
         if let Some(base) = self.memory_bases[index as usize] {
             return base;
         }
@@ -142,7 +142,7 @@ impl Translator<'_, '_> {
         self.load_invariant(types::I64, context, place)
     }
 
-    fn memory_length(&mut self, index: u32) -> Value {
+    pub(super) fn memory_length(&mut self, index: u32) -> Value {
         let place = self.module.offsets().memory(index) + memory_ref::memory;
         let context = self.invariant_context();
         let memory = self.load_invariant(types::I64, context, place);
@@ -189,6 +189,7 @@ impl Translator<'_, '_> {
             Widen::U32 | Widen::S32 => 4,
         };
         let (flags, address, offset) = self.access(memarg, bytes)?;
+        self.probe_load(memarg, address, offset, bytes);
         let ins = self.b.ins();
         let value = match widen {
             Widen::None => ins.load(ty, flags, address, offset),
@@ -199,6 +200,7 @@ impl Translator<'_, '_> {
             Widen::U32 => ins.uload32(flags, address, offset),
             Widen::S32 => ins.sload32(flags, address, offset),
         };
+        self.probe_loaded(value);
         self.push(value);
         Ok(())
     }

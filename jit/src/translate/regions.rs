@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use cranelift_codegen::ir::{AliasRegion, AliasRegionData, Function, MemFlagsData};
+use cranelift_codegen::ir::{AliasRegion, AliasRegionData, DataFlowGraph, Function, MemFlagsData};
 
 use vm::module::Module;
 
@@ -30,6 +30,12 @@ pub(crate) enum Region {
     Lengths,
     /// Our own frame.
     Frame,
+    /// The countdown to the next guard that a test makes fail.
+    Guards,
+    /// Fields of the store's context that tell where the burst buffer's next word goes.
+    Burst,
+    /// The burst buffer.
+    BurstWords,
     /// Contents of a memory.
     Memory(u32),
     /// Entries of a table.
@@ -43,6 +49,8 @@ const MOST_INDEXED: u32 = 1000;
 const SHARED: u32 = 0xff_ffff;
 /// Kinds from here on have an index.
 const FIRST_INDEXED: u32 = 16;
+const MEMORY: u32 = 16;
+const GLOBAL: u32 = 18;
 
 impl Region {
     /// Kind and index, imported and very many objects merged.
@@ -57,9 +65,12 @@ impl Region {
             Region::Code => (6, 0, "code"),
             Region::Lengths => (7, 0, "lengths"),
             Region::Frame => (9, 0, "frame"),
-            Region::Memory(index) => (16, own(index, module.imported_memories), "memory"),
+            Region::Guards => (10, 0, "guards"),
+            Region::Burst => (12, 0, "burst"),
+            Region::BurstWords => (13, 0, "burst words"),
+            Region::Memory(index) => (MEMORY, own(index, module.imported_memories), "memory"),
             Region::Table(index) => (17, own(index, module.imported_tables), "table"),
-            Region::Global(index) => (18, own(index, module.imported_globals), "global"),
+            Region::Global(index) => (GLOBAL, own(index, module.imported_globals), "global"),
         }
     }
 }
@@ -90,4 +101,14 @@ impl Regions {
 pub(crate) fn slots(function: &mut Function) -> MemFlagsData {
     let region = function.dfg.alias_regions.insert(AliasRegionData { user_id: 8 << 24, description: "slots".into() });
     MemFlagsData::trusted().with_alias_region(Some(region))
+}
+
+/// Whether a region is of the kind that an example names, whatever its index.
+pub(crate) fn is_of(dfg: &DataFlowGraph, region: AliasRegion, example: Region) -> bool {
+    let kind = match example {
+        Region::Memory(_) => MEMORY,
+        Region::Global(_) => GLOBAL,
+        _ => return false,
+    };
+    dfg.alias_regions[region].user_id >> 24 == kind
 }

@@ -30,64 +30,64 @@
 ;;>     22  mov rax, r15
 ;;>     25  mov eax, [rax+1Ch]
 ;;>     28  test eax, eax
-;;>     2a  jne near 0ABh
+;;>     2a  jne near 0ACh
 ;;>     30  xor edi, edi
 ;;>     32  mov r12, [r13+40h]
 ;;>     36  mov rbx, rdi
-;;>     39  mov rax, r15
-;;>     3c  mov eax, [rax+0A4h]
-;;>     42  test eax, eax
+;;>     39  mov rcx, r15
+;;>     3c  mov ecx, [rcx+0A4h]
+;;>     42  test ecx, ecx
 ;;>     44  jne near 13Ah
-;;>     4a  mov ecx, [r13+50h]
-;;>     4e  cmp ecx, 8
-;;>     51  jae near 0CCh
-;;>     57  mov rsi, rcx
-;;>     5a  shl esi, 4
-;;>     5d  mov rsi, [r12+rsi+8]
-;;>     62  lea r8, [r13+60h]
-;;>     66  cmp rsi, r8
-;;>     69  jne near 0CCh
-;;>     6f  lea eax, [rdi+1]
-;;>     72  add ebx, 1
-;;>     78  mov rcx, r14
-;;>     7b  cmp ebx, ecx
-;;>     7d  jae near 8Eh
-;;>     83  mov rdi, rax
-;;>     86  mov r14, rcx
-;;>     89  jmp 39h
-;;>     8e  mov rbx, [rsp+10h]
-;;>     93  mov r12, [rsp+18h]
-;;>     98  mov r13, [rsp+20h]
-;;>     9d  mov r14, [rsp+28h]
-;;>     a2  add rsp, 30h
-;;>     a6  mov rsp, rbp
-;;>     a9  pop rbp
-;;>     aa  ret
-;;>     ab  mov rdi, r15
-;;>     ae  mov rax, [rdi+30h]
-;;>     b2  mov rax, [rax+60h]
-;;>     b6  mov esi, 1
-;;>     bb  mov edx, 0FFFFFFFFh
-;;>     c0  mov ecx, 7
-;;>     c5  call rax
-;;>     c7  jmp 30h
-;;>     cc  cmp ecx, 8
-;;>     cf  jae near 1B1h
-;;>     d5  mov r9, rcx
-;;>     d8  shl r9d, 4
-;;>     dc  lea r8, [r12+r9]
-;;>     e0  cmp ecx, 8
-;;>     e3  cmovae r8, r12
-;;>     e7  mov r10, [r8]
-;;>     ea  cmp r10, 1
+;;>     4a  mov esi, [r13+50h]
+;;>     4e  cmp esi, 8
+;;>     51  jae near 0CDh
+;;>     57  mov r8, rsi
+;;>     5a  shl r8d, 4
+;;>     5e  mov r8, [r12+r8+8]
+;;>     63  lea r9, [r13+60h]
+;;>     67  cmp r8, r9
+;;>     6a  jne near 0CDh
+;;>     70  lea eax, [rdi+1]
+;;>     73  add ebx, 1
+;;>     79  mov rcx, r14
+;;>     7c  cmp ebx, ecx
+;;>     7e  jae near 8Fh
+;;>     84  mov rdi, rax
+;;>     87  mov r14, rcx
+;;>     8a  jmp 39h
+;;>     8f  mov rbx, [rsp+10h]
+;;>     94  mov r12, [rsp+18h]
+;;>     99  mov r13, [rsp+20h]
+;;>     9e  mov r14, [rsp+28h]
+;;>     a3  add rsp, 30h
+;;>     a7  mov rsp, rbp
+;;>     aa  pop rbp
+;;>     ab  ret
+;;>     ac  mov rdi, r15
+;;>     af  mov rax, [rdi+30h]
+;;>     b3  mov rax, [rax+60h]
+;;>     b7  mov esi, 1
+;;>     bc  mov edx, 0FFFFFFFFh
+;;>     c1  mov ecx, 7
+;;>     c6  call rax
+;;>     c8  jmp 30h
+;;>     cd  cmp esi, 8
+;;>     d0  jae near 1E2h
+;;>     d6  mov rax, rsi
+;;>     d9  shl eax, 4
+;;>     dc  lea r11, [r12+rax]
+;;>     e0  cmp esi, 8
+;;>     e3  cmovae r11, r12
+;;>     e7  mov rax, [r11]
+;;>     ea  cmp rax, 1
 ;;>     ee  jne near 12Bh
-;;>     f4  mov rax, [r8+8]
+;;>     f4  mov rax, [r11+8]
 ;;>     f8  mov rcx, [rax+8]
 ;;>     fc  cmp rcx, r13
 ;;>     ff  jne near 10Fh
 ;;>    105  mov rax, [rax]
 ;;>    108  call rax
-;;>    10a  jmp 72h
+;;>    10a  jmp 73h
 ;;>    10f  mov [rcx+10h], r13
 ;;>    113  mov [rsp], r13
 ;;>    117  mov rax, [rax]
@@ -95,43 +95,53 @@
 ;;>    11d  call rax
 ;;>    11f  mov rcx, [rsp]
 ;;>    123  mov r15, rcx
-;;>    126  jmp 72h
-;;>    12b  mov rax, [r8+8]
+;;>    126  jmp 73h
+;;>    12b  mov rax, [r11+8]
 ;;>    12f  test rax, rax
-;;>    132  je near 1B3h
+;;>    132  je near 1E4h
 ;;>    138  ud2
 ;;>    13a  mov rcx, r14
 ;;>    13d  mov rax, r15
-;;>    140  mov rax, [rax+8]
-;;>    144  mov rax, [rax+28h]
-;;>    148  mov ecx, ecx
-;;>    14a  mov [rax+10h], rcx
-;;>    14e  mov ecx, edi
-;;>    150  mov [rax+18h], rcx
-;;>    154  mov ecx, ebx
-;;>    156  mov [rax+20h], rcx
-;;>    15a  mov rcx, 4C00000001h
-;;>    164  mov [rax], rcx
-;;>    167  mov qword [rax+8], 7
-;;>    16f  mov esi, [rax]
-;;>    171  mov edx, [rax+4]
-;;>    174  mov ecx, [rax+8]
-;;>    177  mov rdi, r15
-;;>    17a  mov rax, [rdi+30h]
-;;>    17e  mov rax, [rax+60h]
-;;>    182  call rax
-;;>    184  mov rcx, r15
-;;>    187  mov rcx, [rcx+8]
-;;>    18b  mov rdi, [rcx+28h]
-;;>    18f  mov r10, rax
-;;>    192  mov rbx, [rsp+10h]
-;;>    197  mov r12, [rsp+18h]
-;;>    19c  mov r13, [rsp+20h]
-;;>    1a1  mov r14, [rsp+28h]
-;;>    1a6  add rsp, 30h
-;;>    1aa  mov rsp, rbp
-;;>    1ad  pop rbp
-;;>    1ae  jmp r10
-;;>    1b1  ud2
-;;>    1b3  ud2
+;;>    140  mov edx, [rax+0A4h]
+;;>    146  test dx, dx
+;;>    149  jne near 16Eh
+;;>    14f  xor edx, 4D0000h
+;;>    155  test edx, edx
+;;>    157  je near 16Eh
+;;>    15d  mov word [rax+0A6h], 0
+;;>    166  mov r14, rcx
+;;>    169  jmp 39h
+;;>    16e  mov rax, r15
+;;>    171  mov rax, [rax+8]
+;;>    175  mov rax, [rax+28h]
+;;>    179  mov ecx, ecx
+;;>    17b  mov [rax+10h], rcx
+;;>    17f  mov ecx, edi
+;;>    181  mov [rax+18h], rcx
+;;>    185  mov ecx, ebx
+;;>    187  mov [rax+20h], rcx
+;;>    18b  mov rcx, 4C00000001h
+;;>    195  mov [rax], rcx
+;;>    198  mov qword [rax+8], 7
+;;>    1a0  mov esi, [rax]
+;;>    1a2  mov edx, [rax+4]
+;;>    1a5  mov ecx, [rax+8]
+;;>    1a8  mov rdi, r15
+;;>    1ab  mov rax, [rdi+30h]
+;;>    1af  mov rax, [rax+60h]
+;;>    1b3  call rax
+;;>    1b5  mov rcx, r15
+;;>    1b8  mov rcx, [rcx+8]
+;;>    1bc  mov rdi, [rcx+28h]
+;;>    1c0  mov r10, rax
+;;>    1c3  mov rbx, [rsp+10h]
+;;>    1c8  mov r12, [rsp+18h]
+;;>    1cd  mov r13, [rsp+20h]
+;;>    1d2  mov r14, [rsp+28h]
+;;>    1d7  add rsp, 30h
+;;>    1db  mov rsp, rbp
+;;>    1de  pop rbp
+;;>    1df  jmp r10
+;;>    1e2  ud2
+;;>    1e4  ud2
 ;;> inline-guarded in function 1: done

@@ -50,114 +50,130 @@
 ;;>
 ;;>                                 block2:
 ;;> @0000                               v2 = iconst.i32 0
-;;> @0003                               v38 = iconst.i32 8
-;;> @0003                               v40 = load.i64 notrap aligned readonly can_move region1 v1+64
-;;> @0003                               v41 = iconst.i64 4
-;;> @0003                               v46 = iconst.i64 96
-;;> @0003                               v47 = iadd.i64 v1, v46  ; v46 = 96
-;;>                                     v94 = iconst.i32 1
-;;> @0003                               v62 = iconst.i64 1
-;;> @0003                               v69 = stack_addr.i64 ss0
+;;> @0003                               v47 = iconst.i32 8
+;;> @0003                               v49 = load.i64 notrap aligned readonly can_move region1 v1+64
+;;> @0003                               v50 = iconst.i64 4
+;;> @0003                               v55 = iconst.i64 96
+;;> @0003                               v56 = iadd.i64 v1, v55  ; v55 = 96
+;;>                                     v103 = iconst.i32 1
+;;> @0003                               v71 = iconst.i64 1
+;;> @0003                               v78 = stack_addr.i64 ss0
 ;;> @0001                               jump block4(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
-;;>                                 block4(v20: i32, v22: i32):
+;;>                                 block4(v28: i32, v31: i32):
 ;;> @0001                               v13 = get_pinned_reg.i64
 ;;> @0001                               v14 = load.i32 notrap aligned region0 v13+164
 ;;> @0001                               brif v14, block5, block6
 ;;>
 ;;>                                 block5 cold:
 ;;> @0001                               v15 = get_pinned_reg.i64
-;;> @0001                               v16 = load.i64 notrap aligned readonly region1 v15+8
-;;> @0001                               v17 = load.i64 notrap aligned readonly region1 v16+40
-;;> @0001                               v19 = uextend.i64 v0
-;;> @0001                               store notrap aligned region2 v19, v17+16
-;;> @0001                               v21 = uextend.i64 v20
-;;> @0001                               store notrap aligned region2 v21, v17+24
-;;> @0001                               v23 = uextend.i64 v22
-;;> @0001                               store notrap aligned region2 v23, v17+32
-;;> @0001                               v24 = iconst.i64 0x004c_0000_0001
-;;> @0001                               store notrap aligned region2 v24, v17  ; v24 = 0x004c_0000_0001
-;;> @0001                               v25 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v25, v17+8  ; v25 = 7
-;;> @0001                               v26 = load.i32 notrap aligned region2 v17
-;;> @0001                               v27 = load.i32 notrap aligned region2 v17+4
-;;> @0001                               v28 = load.i32 notrap aligned region2 v17+8
-;;> @0001                               v29 = get_pinned_reg.i64
-;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+48
-;;> @0001                               v31 = load.i64 notrap aligned readonly region1 v30+96
-;;> @0001                               v32 = call_indirect sig0, v31(v29, v26, v27, v28)
-;;> @0001                               v33 = get_pinned_reg.i64
-;;> @0001                               v34 = load.i64 notrap aligned readonly region1 v33+8
-;;> @0001                               v35 = load.i64 notrap aligned readonly region1 v34+40
-;;> @0001                               return_call_indirect sig1, v32(v35)
+;;> @0001                               v16 = load.i32 notrap aligned region0 v15+164
+;;> @0001                               v18 = ireduce.i16 v16
+;;> @0001                               brif v18, block8, block7
 ;;>
-;;>                                 block6:
-;;> @0002                               v36 = load.i32 notrap aligned region3 v1+80
-;;>                                     v88 = iconst.i32 8
-;;>                                     v89 = icmp uge v36, v88  ; v88 = 8
-;;> @0003                               brif v89, block8, block9
+;;>                                 block7 cold:
+;;> @0001                               v17 = iconst.i32 0x004d_0000
+;;> @0001                               v19 = bxor.i32 v16, v17  ; v17 = 0x004d_0000
+;;> @0001                               brif v19, block9, block8
 ;;>
-;;>                                 block9:
-;;>                                     v90 = iconst.i64 4
-;;>                                     v91 = ishl.i32 v36, v90  ; v90 = 4
-;;> @0003                               v43 = uextend.i64 v91
-;;> @0003                               v44 = iadd.i64 v40, v43
-;;> @0003                               v45 = load.i64 notrap aligned region4 v44+8
-;;>                                     v92 = iadd.i64 v1, v46  ; v46 = 96
-;;>                                     v93 = icmp ne v45, v92
-;;> @0003                               brif v93, block8, block10
-;;>
-;;>                                 block10:
-;;> @0004                               v51 = iadd.i32 v20, v94  ; v94 = 1
-;;> @0005                               jump block7(v51)
+;;>                                 block9 cold:
+;;> @0001                               v20 = iconst.i16 0
+;;> @0001                               store notrap aligned region0 v20, v15+166  ; v20 = 0
+;;> @0001                               jump block4(v28, v31)
 ;;>
 ;;>                                 block8 cold:
-;;> @0003                               trapnz.i8 v89, user4
-;;>                                     v95 = iconst.i64 4
-;;>                                     v96 = ishl.i32 v36, v95  ; v95 = 4
-;;>                                     v97 = uextend.i64 v96
-;;>                                     v98 = iadd.i64 v40, v97
-;;> @0003                               v60 = select_spectre_guard.i64 v89, v40, v98
-;;> @0003                               v61 = load.i64 notrap aligned region4 v60
-;;>                                     v99 = iconst.i64 1
-;;>                                     v100 = icmp ne v61, v99  ; v99 = 1
-;;> @0003                               brif v100, block12, block13
+;;> @0001                               v21 = get_pinned_reg.i64
+;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+8
+;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+40
+;;> @0001                               v26 = uextend.i64 v0
+;;> @0001                               store notrap aligned region2 v26, v23+16
+;;> @0001                               v29 = uextend.i64 v28
+;;> @0001                               store notrap aligned region2 v29, v23+24
+;;> @0001                               v32 = uextend.i64 v31
+;;> @0001                               store notrap aligned region2 v32, v23+32
+;;> @0001                               v33 = iconst.i64 0x004c_0000_0001
+;;> @0001                               store notrap aligned region2 v33, v23  ; v33 = 0x004c_0000_0001
+;;> @0001                               v34 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v34, v23+8  ; v34 = 7
+;;> @0001                               v35 = load.i32 notrap aligned region2 v23
+;;> @0001                               v36 = load.i32 notrap aligned region2 v23+4
+;;> @0001                               v37 = load.i32 notrap aligned region2 v23+8
+;;> @0001                               v38 = get_pinned_reg.i64
+;;> @0001                               v39 = load.i64 notrap aligned readonly region1 v38+48
+;;> @0001                               v40 = load.i64 notrap aligned readonly region1 v39+96
+;;> @0001                               v41 = call_indirect sig0, v40(v38, v35, v36, v37)
+;;> @0001                               v42 = get_pinned_reg.i64
+;;> @0001                               v43 = load.i64 notrap aligned readonly region1 v42+8
+;;> @0001                               v44 = load.i64 notrap aligned readonly region1 v43+40
+;;> @0001                               return_call_indirect sig1, v41(v44)
 ;;>
-;;>                                 block12 cold:
-;;> @0003                               v64 = load.i64 notrap aligned region4 v60+8
-;;> @0003                               trapz v64, user5
-;;> @0003                               trap user6
+;;>                                 block6:
+;;> @0002                               v45 = load.i32 notrap aligned region3 v1+80
+;;>                                     v97 = iconst.i32 8
+;;>                                     v98 = icmp uge v45, v97  ; v97 = 8
+;;> @0003                               brif v98, block11, block12
 ;;>
-;;>                                 block13 cold:
-;;> @0003                               v65 = load.i64 notrap aligned region4 v60+8
-;;> @0003                               v66 = load.i64 notrap aligned readonly region1 v65+8
-;;> @0003                               v67 = icmp ne v66, v1
-;;> @0003                               brif v67, block14, block15
+;;>                                 block12:
+;;>                                     v99 = iconst.i64 4
+;;>                                     v100 = ishl.i32 v45, v99  ; v99 = 4
+;;> @0003                               v52 = uextend.i64 v100
+;;> @0003                               v53 = iadd.i64 v49, v52
+;;> @0003                               v54 = load.i64 notrap aligned region4 v53+8
+;;>                                     v101 = iadd.i64 v1, v55  ; v55 = 96
+;;>                                     v102 = icmp ne v54, v101
+;;> @0003                               brif v102, block11, block13
 ;;>
-;;>                                 block14 cold:
-;;> @0003                               store.i64 notrap aligned region1 v1, v66+16
-;;> @0003                               store.i64 notrap aligned region5 v1, v69
-;;> @0003                               v70 = load.i64 notrap aligned region6 v65
-;;> @0003                               set_pinned_reg.i64 v66
-;;> @0003                               v71 = call_indirect sig2, v70(v20)
-;;> @0003                               v72 = load.i64 notrap aligned region5 v69
-;;> @0003                               set_pinned_reg v72
-;;> @0003                               jump block16(v71)
+;;>                                 block13:
+;;> @0004                               v60 = iadd.i32 v28, v103  ; v103 = 1
+;;> @0005                               jump block10(v60)
+;;>
+;;>                                 block11 cold:
+;;> @0003                               trapnz.i8 v98, user4
+;;>                                     v104 = iconst.i64 4
+;;>                                     v105 = ishl.i32 v45, v104  ; v104 = 4
+;;>                                     v106 = uextend.i64 v105
+;;>                                     v107 = iadd.i64 v49, v106
+;;> @0003                               v69 = select_spectre_guard.i64 v98, v49, v107
+;;> @0003                               v70 = load.i64 notrap aligned region4 v69
+;;>                                     v108 = iconst.i64 1
+;;>                                     v109 = icmp ne v70, v108  ; v108 = 1
+;;> @0003                               brif v109, block15, block16
 ;;>
 ;;>                                 block15 cold:
-;;> @0003                               v73 = load.i64 notrap aligned region6 v65
-;;> @0003                               v74 = call_indirect sig2, v73(v20)
-;;> @0003                               jump block16(v74)
+;;> @0003                               v73 = load.i64 notrap aligned region4 v69+8
+;;> @0003                               trapz v73, user5
+;;> @0003                               trap user6
 ;;>
-;;>                                 block16(v68: i32) cold:
-;;> @0003                               jump block7(v68)
+;;>                                 block16 cold:
+;;> @0003                               v74 = load.i64 notrap aligned region4 v69+8
+;;> @0003                               v75 = load.i64 notrap aligned readonly region1 v74+8
+;;> @0003                               v76 = icmp ne v75, v1
+;;> @0003                               brif v76, block17, block18
 ;;>
-;;>                                 block7(v37: i32):
-;;> @0006                               v79 = iadd.i32 v22, v94  ; v94 = 1
-;;> @0007                               v83 = icmp ult v79, v0
-;;> @0008                               brif v83, block4(v37, v79), block17
+;;>                                 block17 cold:
+;;> @0003                               store.i64 notrap aligned region1 v1, v75+16
+;;> @0003                               store.i64 notrap aligned region5 v1, v78
+;;> @0003                               v79 = load.i64 notrap aligned region6 v74
+;;> @0003                               set_pinned_reg.i64 v75
+;;> @0003                               v80 = call_indirect sig2, v79(v28)
+;;> @0003                               v81 = load.i64 notrap aligned region5 v78
+;;> @0003                               set_pinned_reg v81
+;;> @0003                               jump block19(v80)
 ;;>
-;;>                                 block17:
-;;> @000a                               return v37
+;;>                                 block18 cold:
+;;> @0003                               v82 = load.i64 notrap aligned region6 v74
+;;> @0003                               v83 = call_indirect sig2, v82(v28)
+;;> @0003                               jump block19(v83)
+;;>
+;;>                                 block19(v77: i32) cold:
+;;> @0003                               jump block10(v77)
+;;>
+;;>                                 block10(v46: i32):
+;;> @0006                               v88 = iadd.i32 v31, v103  ; v103 = 1
+;;> @0007                               v92 = icmp ult v88, v0
+;;> @0008                               brif v92, block4(v46, v88), block20
+;;>
+;;>                                 block20:
+;;> @000a                               return v46
 ;;> }
 ;;> inline-guarded in function 1: done

@@ -54,87 +54,119 @@
 ;;>
 ;;>                                 block5 cold:
 ;;> @0002                               v12 = get_pinned_reg.i64
-;;> @0002                               v13 = load.i64 notrap aligned readonly region2 v12+8
-;;> @0002                               v14 = load.i64 notrap aligned readonly region2 v13+40
-;;> @0002                               v16 = uextend.i64 v71
-;;> @0002                               store notrap aligned region0 v16, v14+16
-;;> @0002                               v18 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v18, v14+24
-;;>                                     v73 = iadd.i32 v34, v62
-;;> @0002                               v20 = uextend.i64 v73
-;;> @0002                               store notrap aligned region0 v20, v14+40
-;;> @0002                               v21 = iconst.i64 0x0024_0000_0000
-;;> @0002                               store notrap aligned region0 v21, v14  ; v21 = 0x0024_0000_0000
-;;> @0002                               v22 = iconst.i64 7
-;;> @0002                               store notrap aligned region0 v22, v14+8  ; v22 = 7
-;;> @0002                               v23 = load.i32 notrap aligned region0 v14
-;;> @0002                               v24 = load.i32 notrap aligned region0 v14+4
-;;> @0002                               v25 = load.i32 notrap aligned region0 v14+8
-;;> @0002                               v26 = get_pinned_reg.i64
-;;> @0002                               v27 = load.i64 notrap aligned readonly region2 v26+48
-;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+96
-;;> @0002                               v29 = call_indirect sig0, v28(v26, v23, v24, v25)
-;;> @0002                               v30 = get_pinned_reg.i64
-;;> @0002                               v31 = load.i64 notrap aligned readonly region2 v30+8
-;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31+40
-;;> @0002                               return_call_indirect sig1, v29(v32)
+;;> @0002                               v13 = load.i32 notrap aligned region1 v12+96
+;;> @0002                               v15 = ireduce.i16 v13
+;;> @0002                               brif v15, block8, block7
 ;;>
-;;>                                 block6:
-;;>                                     v72 = iadd.i32 v34, v62
-;;> @0003                               jump block7(v72, v71, v4)
-;;>
-;;>                                 block1:
-;;> @0003                               v33 = load.i32 notrap aligned region0 v0+48
-;;> @0003                               jump block7(v33, v3, v5)
-;;>
-;;>                                 block7(v34: i32, v62: i32, v64: i32):
-;;> @0003                               v60 = iconst.i32 1
-;;> @0003                               jump block8(v64)
-;;>
-;;>                                 block8(v45: i32):
-;;> @0003                               v36 = get_pinned_reg.i64
-;;> @0003                               v37 = load.i32 notrap aligned region1 v36+96
-;;> @0003                               brif v37, block9, block10
+;;>                                 block7 cold:
+;;> @0002                               v14 = iconst.i32 0x0025_0000
+;;> @0002                               v16 = bxor.i32 v13, v14  ; v14 = 0x0025_0000
+;;> @0002                               brif v16, block9, block8
 ;;>
 ;;>                                 block9 cold:
-;;> @0003                               v38 = get_pinned_reg.i64
-;;> @0003                               v39 = load.i64 notrap aligned readonly region2 v38+8
-;;> @0003                               v40 = load.i64 notrap aligned readonly region2 v39+40
-;;> @0003                               v42 = uextend.i64 v62
-;;> @0003                               store notrap aligned region0 v42, v40+16
-;;>                                     v74 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v74, v40+24
-;;> @0003                               v46 = uextend.i64 v45
-;;> @0003                               store notrap aligned region0 v46, v40+32
-;;> @0003                               v47 = uextend.i64 v34
-;;> @0003                               store notrap aligned region0 v47, v40+48
-;;> @0003                               v48 = iconst.i64 0x002c_0000_0000
-;;> @0003                               store notrap aligned region0 v48, v40  ; v48 = 0x002c_0000_0000
-;;>                                     v75 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v75, v40+8  ; v75 = 7
-;;> @0003                               v50 = load.i32 notrap aligned region0 v40
-;;> @0003                               v51 = load.i32 notrap aligned region0 v40+4
-;;> @0003                               v52 = load.i32 notrap aligned region0 v40+8
+;;> @0002                               v17 = iconst.i16 0
+;;> @0002                               store notrap aligned region1 v17, v12+98  ; v17 = 0
+;;> @0002                               jump block4
+;;>
+;;>                                 block8 cold:
+;;> @0002                               v18 = get_pinned_reg.i64
+;;> @0002                               v19 = load.i64 notrap aligned readonly region2 v18+8
+;;> @0002                               v20 = load.i64 notrap aligned readonly region2 v19+40
+;;> @0002                               v23 = uextend.i64 v89
+;;> @0002                               store notrap aligned region0 v23, v20+16
+;;> @0002                               v26 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v26, v20+24
+;;>                                     v91 = iadd.i32 v43, v80
+;;> @0002                               v29 = uextend.i64 v91
+;;> @0002                               store notrap aligned region0 v29, v20+40
+;;> @0002                               v30 = iconst.i64 0x0024_0000_0000
+;;> @0002                               store notrap aligned region0 v30, v20  ; v30 = 0x0024_0000_0000
+;;> @0002                               v31 = iconst.i64 7
+;;> @0002                               store notrap aligned region0 v31, v20+8  ; v31 = 7
+;;> @0002                               v32 = load.i32 notrap aligned region0 v20
+;;> @0002                               v33 = load.i32 notrap aligned region0 v20+4
+;;> @0002                               v34 = load.i32 notrap aligned region0 v20+8
+;;> @0002                               v35 = get_pinned_reg.i64
+;;> @0002                               v36 = load.i64 notrap aligned readonly region2 v35+48
+;;> @0002                               v37 = load.i64 notrap aligned readonly region2 v36+96
+;;> @0002                               v38 = call_indirect sig0, v37(v35, v32, v33, v34)
+;;> @0002                               v39 = get_pinned_reg.i64
+;;> @0002                               v40 = load.i64 notrap aligned readonly region2 v39+8
+;;> @0002                               v41 = load.i64 notrap aligned readonly region2 v40+40
+;;> @0002                               return_call_indirect sig1, v38(v41)
+;;>
+;;>                                 block6:
+;;>                                     v90 = iadd.i32 v43, v80
+;;> @0003                               jump block10(v90, v89, v4)
+;;>
+;;>                                 block1:
+;;> @0003                               v42 = load.i32 notrap aligned region0 v0+48
+;;> @0003                               jump block10(v42, v3, v5)
+;;>
+;;>                                 block10(v43: i32, v80: i32, v82: i32):
+;;> @0003                               v78 = iconst.i32 1
+;;> @0003                               jump block11(v82)
+;;>
+;;>                                 block11(v63: i32):
+;;> @0003                               v45 = get_pinned_reg.i64
+;;> @0003                               v46 = load.i32 notrap aligned region1 v45+96
+;;> @0003                               brif v46, block12, block13
+;;>
+;;>                                 block12 cold:
+;;> @0003                               v47 = get_pinned_reg.i64
+;;> @0003                               v48 = load.i32 notrap aligned region1 v47+96
+;;> @0003                               v50 = ireduce.i16 v48
+;;> @0003                               brif v50, block15, block14
+;;>
+;;>                                 block14 cold:
+;;> @0003                               v49 = iconst.i32 0x002d_0000
+;;> @0003                               v51 = bxor.i32 v48, v49  ; v49 = 0x002d_0000
+;;> @0003                               brif v51, block16, block15
+;;>
+;;>                                 block16 cold:
+;;>                                     v92 = iconst.i16 0
+;;> @0003                               store notrap aligned region1 v92, v47+98  ; v92 = 0
+;;> @0003                               jump block11(v63)
+;;>
+;;>                                 block15 cold:
 ;;> @0003                               v53 = get_pinned_reg.i64
-;;> @0003                               v54 = load.i64 notrap aligned readonly region2 v53+48
-;;> @0003                               v55 = load.i64 notrap aligned readonly region2 v54+96
-;;> @0003                               v56 = call_indirect sig0, v55(v53, v50, v51, v52)
-;;> @0003                               v57 = get_pinned_reg.i64
-;;> @0003                               v58 = load.i64 notrap aligned readonly region2 v57+8
-;;> @0003                               v59 = load.i64 notrap aligned readonly region2 v58+40
-;;> @0003                               return_call_indirect sig1, v56(v59)
+;;> @0003                               v54 = load.i64 notrap aligned readonly region2 v53+8
+;;> @0003                               v55 = load.i64 notrap aligned readonly region2 v54+40
+;;> @0003                               v58 = uextend.i64 v80
+;;> @0003                               store notrap aligned region0 v58, v55+16
+;;>                                     v93 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v93, v55+24
+;;> @0003                               v64 = uextend.i64 v63
+;;> @0003                               store notrap aligned region0 v64, v55+32
+;;> @0003                               v65 = uextend.i64 v43
+;;> @0003                               store notrap aligned region0 v65, v55+48
+;;> @0003                               v66 = iconst.i64 0x002c_0000_0000
+;;> @0003                               store notrap aligned region0 v66, v55  ; v66 = 0x002c_0000_0000
+;;>                                     v94 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v94, v55+8  ; v94 = 7
+;;> @0003                               v68 = load.i32 notrap aligned region0 v55
+;;> @0003                               v69 = load.i32 notrap aligned region0 v55+4
+;;> @0003                               v70 = load.i32 notrap aligned region0 v55+8
+;;> @0003                               v71 = get_pinned_reg.i64
+;;> @0003                               v72 = load.i64 notrap aligned readonly region2 v71+48
+;;> @0003                               v73 = load.i64 notrap aligned readonly region2 v72+96
+;;> @0003                               v74 = call_indirect sig0, v73(v71, v68, v69, v70)
+;;> @0003                               v75 = get_pinned_reg.i64
+;;> @0003                               v76 = load.i64 notrap aligned readonly region2 v75+8
+;;> @0003                               v77 = load.i64 notrap aligned readonly region2 v76+40
+;;> @0003                               return_call_indirect sig1, v74(v77)
 ;;>
-;;>                                 block10:
-;;>                                     v68 = iconst.i32 1
-;;>                                     v69 = isub.i32 v45, v68  ; v68 = 1
-;;> @0005                               brif v69, block8(v69), block11
+;;>                                 block13:
+;;>                                     v86 = iconst.i32 1
+;;>                                     v87 = isub.i32 v63, v86  ; v86 = 1
+;;> @0005                               brif v87, block11(v87), block17
 ;;>
-;;>                                 block11:
-;;>                                     v70 = iconst.i32 1
-;;>                                     v71 = isub.i32 v62, v70  ; v70 = 1
-;;> @0009                               brif v71, block4, block12
+;;>                                 block17:
+;;>                                     v88 = iconst.i32 1
+;;>                                     v89 = isub.i32 v80, v88  ; v88 = 1
+;;> @0009                               brif v89, block4, block18
 ;;>
-;;>                                 block12:
-;;> @0007                               v65 = iadd.i32 v34, v62
-;;> @000b                               return v65
+;;>                                 block18:
+;;> @0007                               v83 = iadd.i32 v43, v80
+;;> @000b                               return v83
 ;;> }

@@ -48,48 +48,64 @@
 ;;>
 ;;>                                 block2:
 ;;> @0001                               v13 = get_pinned_reg.i64
-;;>                                     v43 = iconst.i32 0
-;;> @0002                               v36 = iconst.i32 1
-;;> @0001                               jump block4(v0, v43)  ; v43 = 0
+;;>                                     v51 = iconst.i32 0
+;;> @0002                               v44 = iconst.i32 1
+;;> @0001                               jump block4(v0, v51)  ; v51 = 0
 ;;>
-;;>                                 block4(v19: i32, v21: i32):
+;;>                                 block4(v26: i32, v29: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
 ;;> @0001                               v15 = load.i32 notrap aligned region0 v14+96
 ;;> @0001                               brif v15, block5, block6
 ;;>
 ;;>                                 block5 cold:
 ;;> @0001                               v16 = get_pinned_reg.i64
-;;> @0001                               v17 = load.i64 notrap aligned readonly region1 v16+8
-;;> @0001                               v18 = load.i64 notrap aligned readonly region1 v17+40
-;;> @0001                               v20 = uextend.i64 v19
-;;> @0001                               store notrap aligned region2 v20, v18+16
-;;> @0001                               v22 = uextend.i64 v21
-;;> @0001                               store notrap aligned region2 v22, v18+24
-;;> @0001                               v23 = iconst.i64 0x001b_0000_0000
-;;> @0001                               store notrap aligned region2 v23, v18  ; v23 = 0x001b_0000_0000
-;;> @0001                               v24 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v24, v18+8  ; v24 = 7
-;;> @0001                               v25 = load.i32 notrap aligned region2 v18
-;;> @0001                               v26 = load.i32 notrap aligned region2 v18+4
-;;> @0001                               v27 = load.i32 notrap aligned region2 v18+8
-;;> @0001                               v28 = get_pinned_reg.i64
-;;> @0001                               v29 = load.i64 notrap aligned readonly region1 v28+48
-;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+96
-;;> @0001                               v31 = call_indirect sig0, v30(v28, v25, v26, v27)
-;;> @0001                               v32 = get_pinned_reg.i64
-;;> @0001                               v33 = load.i64 notrap aligned readonly region1 v32+8
-;;> @0001                               v34 = load.i64 notrap aligned readonly region1 v33+40
-;;> @0001                               return_call_indirect sig1, v31(v34)
+;;> @0001                               v17 = load.i32 notrap aligned region0 v16+96
+;;> @0001                               v19 = ireduce.i16 v17
+;;> @0001                               brif v19, block8, block7
+;;>
+;;>                                 block7 cold:
+;;> @0001                               v18 = iconst.i32 0x001c_0000
+;;> @0001                               v20 = bxor.i32 v17, v18  ; v18 = 0x001c_0000
+;;> @0001                               brif v20, block9, block8
+;;>
+;;>                                 block9 cold:
+;;> @0001                               v21 = iconst.i16 0
+;;> @0001                               store notrap aligned region0 v21, v16+98  ; v21 = 0
+;;> @0001                               jump block4(v26, v29)
+;;>
+;;>                                 block8 cold:
+;;> @0001                               v22 = get_pinned_reg.i64
+;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+8
+;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23+40
+;;> @0001                               v27 = uextend.i64 v26
+;;> @0001                               store notrap aligned region2 v27, v24+16
+;;> @0001                               v30 = uextend.i64 v29
+;;> @0001                               store notrap aligned region2 v30, v24+24
+;;> @0001                               v31 = iconst.i64 0x001b_0000_0000
+;;> @0001                               store notrap aligned region2 v31, v24  ; v31 = 0x001b_0000_0000
+;;> @0001                               v32 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v32, v24+8  ; v32 = 7
+;;> @0001                               v33 = load.i32 notrap aligned region2 v24
+;;> @0001                               v34 = load.i32 notrap aligned region2 v24+4
+;;> @0001                               v35 = load.i32 notrap aligned region2 v24+8
+;;> @0001                               v36 = get_pinned_reg.i64
+;;> @0001                               v37 = load.i64 notrap aligned readonly region1 v36+48
+;;> @0001                               v38 = load.i64 notrap aligned readonly region1 v37+96
+;;> @0001                               v39 = call_indirect sig0, v38(v36, v33, v34, v35)
+;;> @0001                               v40 = get_pinned_reg.i64
+;;> @0001                               v41 = load.i64 notrap aligned readonly region1 v40+8
+;;> @0001                               v42 = load.i64 notrap aligned readonly region1 v41+40
+;;> @0001                               return_call_indirect sig1, v39(v42)
 ;;>
 ;;>                                 block6:
-;;>                                     v44 = iconst.i32 1
-;;>                                     v45 = isub.i32 v19, v44  ; v44 = 1
-;;> @0002                               v35 = iadd.i32 v21, v19
-;;> @0004                               brif v45, block4(v45, v35), block7
+;;>                                     v52 = iconst.i32 1
+;;>                                     v53 = isub.i32 v26, v52  ; v52 = 1
+;;> @0002                               v43 = iadd.i32 v29, v26
+;;> @0004                               brif v53, block4(v53, v43), block10
 ;;>
-;;>                                 block7:
-;;> @0006                               v40 = get_pinned_reg.i64
-;;> @0006                               v41 = load.i64 notrap aligned region3 v40+64
-;;> @0006                               v42 = call_indirect sig2, v41(v35)
-;;> @0007                               return v42
+;;>                                 block10:
+;;> @0006                               v48 = get_pinned_reg.i64
+;;> @0006                               v49 = load.i64 notrap aligned region3 v48+64
+;;> @0006                               v50 = call_indirect sig2, v49(v43)
+;;> @0007                               return v50
 ;;> }

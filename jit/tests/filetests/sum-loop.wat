@@ -40,29 +40,38 @@
 ;;>     31  mov rsp, rbp
 ;;>     34  pop rbp
 ;;>     35  ret
-;;>     36  mov rcx, r15
-;;>     39  mov rcx, [rcx+8]
-;;>     3d  mov rcx, [rcx+28h]
-;;>     41  mov edx, edi
-;;>     43  mov [rcx+10h], rdx
-;;>     47  mov edx, esi
-;;>     49  mov [rcx+18h], rdx
-;;>     4d  mov eax, eax
-;;>     4f  mov [rcx+20h], rax
-;;>     53  mov rax, 2100000000h
-;;>     5d  mov [rcx], rax
-;;>     60  mov qword [rcx+8], 7
-;;>     68  mov esi, [rcx]
-;;>     6a  mov edx, [rcx+4]
-;;>     6d  mov ecx, [rcx+8]
-;;>     70  mov rdi, r15
-;;>     73  mov rax, [rdi+30h]
-;;>     77  mov rax, [rax+60h]
-;;>     7b  call rax
-;;>     7d  mov rcx, r15
-;;>     80  mov rcx, [rcx+8]
-;;>     84  mov rdi, [rcx+28h]
-;;>     88  mov r10, rax
-;;>     8b  mov rsp, rbp
-;;>     8e  pop rbp
-;;>     8f  jmp r10
+;;>     36  mov rdx, r15
+;;>     39  mov r8d, [rdx+70h]
+;;>     3d  test r8w, r8w
+;;>     41  jne near 62h
+;;>     47  xor r8d, 220000h
+;;>     4e  test r8d, r8d
+;;>     51  je near 62h
+;;>     57  mov word [rdx+72h], 0
+;;>     5d  jmp 0Dh
+;;>     62  mov rcx, r15
+;;>     65  mov rcx, [rcx+8]
+;;>     69  mov rcx, [rcx+28h]
+;;>     6d  mov edx, edi
+;;>     6f  mov [rcx+10h], rdx
+;;>     73  mov edx, esi
+;;>     75  mov [rcx+18h], rdx
+;;>     79  mov eax, eax
+;;>     7b  mov [rcx+20h], rax
+;;>     7f  mov rax, 2100000000h
+;;>     89  mov [rcx], rax
+;;>     8c  mov qword [rcx+8], 7
+;;>     94  mov esi, [rcx]
+;;>     96  mov edx, [rcx+4]
+;;>     99  mov ecx, [rcx+8]
+;;>     9c  mov rdi, r15
+;;>     9f  mov rax, [rdi+30h]
+;;>     a3  mov rax, [rax+60h]
+;;>     a7  call rax
+;;>     a9  mov rcx, r15
+;;>     ac  mov rcx, [rcx+8]
+;;>     b0  mov rdi, [rcx+28h]
+;;>     b4  mov r10, rax
+;;>     b7  mov rsp, rbp
+;;>     ba  pop rbp
+;;>     bb  jmp r10

@@ -98,6 +98,9 @@ pub trait Listener: Send {
 
     /// A poll that handled records is over: the time to look at the profile.
     fn polled(&mut self, _summary: &PollSummary) {}
+
+    /// A poll is over, whether it found records or not: the monitor's pulse.
+    fn tick(&mut self, _summary: &PollSummary) {}
 }
 
 /// Acts on nothing.
@@ -119,6 +122,8 @@ pub struct PollSummary {
     pub more: bool,
     /// How long to wait otherwise.
     pub next_poll: Duration,
+    /// CPU time the monitor took so far, as of the poll before, nanoseconds.
+    pub cpu_ns: u64,
 }
 
 /// The ring has a consumer already.
@@ -300,7 +305,7 @@ impl Monitor {
             core.cache.fill(Cached { ip: 0, resolved: None });
         }
 
-        let mut summary = PollSummary { records: 0, rings: core.rings.len(), more: false, next_poll: core.interval };
+        let mut summary = PollSummary { records: 0, rings: core.rings.len(), more: false, next_poll: core.interval, cpu_ns: core.counters.cpu_ns };
         let mut fullest = 0.0f64;
         let mut passed = epoch;
         let mut rings = std::mem::take(&mut core.rings);
@@ -323,6 +328,7 @@ impl Monitor {
         if summary.records > 0 {
             core.listener.polled(&summary);
         }
+        core.listener.tick(&summary);
         let cpu_after = stats::thread_cpu_ns();
         if core.owner == Some(std::thread::current().id()) {
             core.owner_cpu_ns = cpu_after;

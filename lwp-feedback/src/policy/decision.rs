@@ -6,7 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::InlineDecision;
+/// Most targets at one site.
+pub const MAX_TARGETS: usize = 4;
 
 /// One thing to do, with the numbers that led to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,8 @@ pub enum Decision {
     Layout(LikelyDecision),
     /// Test the frequent indices of a `br_table` first.
     SwitchOrder(SwitchOrderDecision),
+    /// A transformation that has no variant of its own here: an experiment. A compiler that does not know its name refuses it.
+    Other(OtherDecision),
 }
 
 /// Why: the inputs of the formula that decided. Zero where a number plays no part.
@@ -43,6 +46,47 @@ pub struct Because {
     pub saves_ns: f64,
     /// Cost per execution that is added, nanoseconds.
     pub costs_ns: f64,
+    /// The formula with its numbers put in.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub formula: String,
+}
+
+/// Inline these callees at this indirect call, tested in this order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InlineDecision {
+    /// Offset of the call.
+    pub offset: u32,
+    /// Callees, most frequent first; 1 to [`MAX_TARGETS`].
+    pub targets: Vec<InlineTarget>,
+    /// What stands behind the last guard: a side exit, or else the generic call.
+    pub side_exit: bool,
+    /// With a side exit: whether the guard stays at the call even where the loop around it cannot change the callee.
+    pub in_place: bool,
+    /// Samples of the site.
+    pub samples: u64,
+    /// Share of the samples that the targets hold together, 0 to 1.
+    pub share: f64,
+    /// Share that was needed.
+    pub needed_share: f64,
+    /// Samples that were needed.
+    pub needed_samples: u64,
+    /// The numbers.
+    pub because: Because,
+}
+
+/// One callee to inline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InlineTarget {
+    /// Function index.
+    pub callee: u32,
+    /// Share of the site's samples, 0 to 1.
+    pub share: f64,
+    /// Samples that are certain.
+    pub samples: u64,
+    /// Bytes of its body.
+    pub body_bytes: u32,
 }
 
 /// A decision about one operator.
@@ -89,6 +133,9 @@ pub enum PrefetchKind {
     Strided,
     /// It is computed from a value loaded at an address that advances so.
     Indirect,
+    /// As `Indirect`, but the loop around the innermost one advances, and its rounds count: for inner loops too short to look ahead in
+    /// that do not go on where the one before stopped.
+    Outer,
 }
 
 /// How far ahead to fetch.
@@ -117,6 +164,20 @@ pub struct SwitchOrderDecision {
     pub because: Because,
 }
 
+/// What a transformation without a variant wants.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OtherDecision {
+    /// The transformation's name.
+    pub transformation: String,
+    /// Offset of the operator.
+    pub offset: u32,
+    /// What the compiler needs, by name.
+    pub arguments: std::collections::BTreeMap<String, i64>,
+    /// The numbers.
+    pub because: Because,
+}
+
 impl Decision {
     /// Offset of the operator it is about.
     pub fn offset(&self) -> u32 {
@@ -127,10 +188,24 @@ impl Decision {
             Self::SelectToBranch(it) | Self::Layout(it) => it.offset,
             Self::Prefetch(it) => it.offset,
             Self::SwitchOrder(it) => it.offset,
+            Self::Other(it) => it.offset,
         }
     }
 
-    /// The transformation's name, as counters, refusals and `--forbid` use it.
+    /// The numbers that led to it.
+    pub fn because(&self) -> &Because {
+        match self {
+            Self::Inline(it) => &it.because,
+            Self::Specialize(it) => &it.because,
+            Self::BranchToSelect(it) => &it.because,
+            Self::SelectToBranch(it) | Self::Layout(it) => &it.because,
+            Self::Prefetch(it) => &it.because,
+            Self::SwitchOrder(it) => &it.because,
+            Self::Other(it) => &it.because,
+        }
+    }
+
+    /// The transformation's name, as counters, refusals and `--forbid` use it; `other` where no such transformation is registered.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Inline(_) => "inline",
@@ -140,6 +215,8 @@ impl Decision {
             Self::Prefetch(_) => "prefetch",
             Self::Layout(_) => "layout",
             Self::SwitchOrder(_) => "switch-order",
+            // What nobody registered has no name of its own.
+            Self::Other(it) => super::transformations().find(|known| known.name == it.transformation).map_or("other", |known| known.name),
         }
     }
 }
@@ -149,6 +226,43 @@ impl fmt::Display for Because {
         write!(f, "{:.1} % of {} samples, needed {:.1} %", self.share * 100.0, self.samples, self.needed * 100.0)?;
         if self.saves_ns > 0.0 || self.costs_ns > 0.0 {
             write!(f, "; saves {:.2} ns, costs {:.2} ns", self.saves_ns, self.costs_ns)?;
+        }
+        if !self.formula.is_empty() {
+            write!(f, " ({})", self.formula)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for InlineDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "inline at {:#x}:", self.offset)?;
+        for target in &self.targets {
+            write!(
+                f,
+                " callee {} ({:.1} %, {} of {} samples, {} bytes)",
+                target.callee,
+                target.share * 100.0,
+                target.samples,
+                self.samples,
+                target.body_bytes
+            )?;
+        }
+        let behind = match (self.side_exit, self.in_place) {
+            (false, _) => "",
+            (true, false) => ", side exit behind",
+            (true, true) => ", side exit behind, tested at the call",
+        };
+        write!(
+            f,
+            "; together {:.1} %, needed {:.1} % of at least {}{behind}",
+            self.share * 100.0,
+            self.needed_share * 100.0,
+            self.needed_samples
+        )?;
+        let because = &self.because;
+        if because.saves_ns > 0.0 || because.costs_ns > 0.0 {
+            write!(f, "; saves {:.2} ns, costs {:.2} ns ({})", because.saves_ns, because.costs_ns, because.formula)?;
         }
         Ok(())
     }
@@ -166,6 +280,7 @@ impl fmt::Display for Decision {
             }
             Self::Prefetch(it) => write!(f, "{name} at {offset:#x}, {:?}, {} rounds ahead: {}", it.kind, it.distance, it.because),
             Self::SwitchOrder(it) => write!(f, "{name} at {offset:#x}, first {:?}: {}", it.first, it.because),
+            Self::Other(it) => write!(f, "{name} at {offset:#x}, {:?}: {}", it.arguments, it.because),
         }
     }
 }

@@ -6,8 +6,11 @@
 //! 1. Memory is bounded whatever the ring holds: functions, sites per function and sites in all have limits, and what is dropped is
 //!    counted.
 //! 2. Decay is by record count, never by the clock, so that a replay of the same records gives the same snapshot byte for byte.
+//!    Values, branches and loads fade each by their own records: a burst's hundreds of branches do not push a call's few values out.
 //! 3. Wrong records give a wrong profile and nothing worse.
 
+mod shape;
+mod provenance;
 mod snapshot;
 mod top_k;
 
@@ -22,8 +25,11 @@ use crate::class::SiteClass;
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
 
+pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape};
+pub use provenance::Provenance;
 pub use snapshot::{
-    BranchSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, NotInlinable, SiteSnapshot, Snapshot, StrideCount, ValueCount,
+    BranchSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, LoopSnapshot, NotInlinable, SelectSnapshot, SiteSnapshot, Snapshot,
+    StrideCount, ValueCount,
 };
 pub use top_k::{TOP_K, TopK};
 
@@ -47,7 +53,7 @@ pub struct ProfileLimits {
     pub sites_per_function: usize,
     /// Value sites, branches and loads of all functions together. A load takes about 1 KiB, the others 0.2.
     pub sites: usize,
-    /// A function's counts are halved every this many of its records.
+    /// A function's counts of values, of branches and of loads are halved every this many of its records of that kind.
     pub decay_records: u64,
 }
 
@@ -64,6 +70,23 @@ struct Branch {
     not_taken: u64,
     predicted: u64,
     mispredicted: u64,
+    provenance: Provenance,
+}
+
+/// Values of a select's condition, and what a branch in its place would meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Select {
+    taken: u64,
+    not_taken: u64,
+    judged: u64,
+    would_mispredict: u64,
+}
+
+/// Rounds of a loop seen by bursts, and how long they took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Rounds {
+    rounds: u64,
+    ns: u64,
 }
 
 /// Latencies and sources of a load.
@@ -73,6 +96,12 @@ struct Load {
     sources: [u64; 8],
     last_address: Option<u64>,
     strides: TopK,
+    /// Executions in bursts that time loads.
+    executions: u64,
+    /// `strides` came from bursts, which see every execution; records alone see those that missed.
+    burst_strides: bool,
+    indirect_from: Option<u32>,
+    provenance: Provenance,
 }
 
 /// Latencies above this are counted as this: LatencyMax 16 bits.
@@ -85,7 +114,16 @@ fn latency_histogram() -> Histogram<u32> {
 
 impl Load {
     fn new() -> Self {
-        Self { latency: latency_histogram(), sources: [0; 8], last_address: None, strides: TopK::default() }
+        Self {
+            latency: latency_histogram(),
+            sources: [0; 8],
+            last_address: None,
+            strides: TopK::default(),
+            executions: 0,
+            burst_strides: false,
+            indirect_from: None,
+            provenance: Provenance::default(),
+        }
     }
 
     fn halve(&mut self) {
@@ -96,45 +134,85 @@ impl Load {
         self.latency = halved;
         self.sources.iter_mut().for_each(|count| *count /= 2);
         self.strides.halve();
+        self.executions /= 2;
     }
+
+    fn is_empty(&self) -> bool {
+        self.latency.is_empty() && self.executions == 0
+    }
+}
+
+/// What fades together.
+#[derive(Clone, Copy)]
+enum Kind {
+    Values,
+    Branches,
+    Loads,
 }
 
 #[derive(Debug, Default)]
 struct FunctionProfile {
     records: u64,
-    since_decay: u64,
+    /// Records since the last decay, by [`Kind`].
+    since_decay: [u64; 3],
     hot: u64,
     side_exits: u64,
     ticks: u64,
     sites: BTreeMap<SiteKey, TopK>,
     branches: BTreeMap<u32, Branch>,
     loads: BTreeMap<u32, Load>,
+    selects: BTreeMap<u32, Select>,
+    rounds: BTreeMap<u32, Rounds>,
 }
 
 impl FunctionProfile {
     fn site_count(&self) -> usize {
-        self.sites.len() + self.branches.len() + self.loads.len()
+        self.sites.len() + self.branches.len() + self.loads.len() + self.selects.len() + self.rounds.len()
     }
 
-    /// Halves all counts and forgets what reached 0. Returns how many sites that freed.
-    fn decay(&mut self) -> usize {
-        let before = self.site_count();
-        self.since_decay = 0;
-        self.ticks /= 2;
-        self.sites.retain(|_, values| {
-            values.halve();
+    /// Selects are seen by bursts, so they fade with the branches.
+    fn halve_sites(&mut self, selects: bool) {
+        self.sites.retain(|key, values| {
+            if (key.class == SiteClass::Select) == selects {
+                values.halve();
+            }
             values.total() > 0
         });
-        self.branches.retain(|_, branch| {
-            for count in [&mut branch.taken, &mut branch.not_taken, &mut branch.predicted, &mut branch.mispredicted] {
-                *count /= 2;
+    }
+
+    /// Halves all counts of a kind and forgets what reached 0. Returns how many sites that freed.
+    fn decay(&mut self, kind: Kind) -> usize {
+        let before = self.site_count();
+        self.since_decay[kind as usize] = 0;
+        match kind {
+            Kind::Values => {
+                self.ticks /= 2;
+                self.halve_sites(false);
             }
-            branch.taken + branch.not_taken > 0
-        });
-        self.loads.retain(|_, load| {
-            load.halve();
-            !load.latency.is_empty()
-        });
+            Kind::Branches => {
+                self.halve_sites(true);
+                self.branches.retain(|_, branch| {
+                    for count in [&mut branch.taken, &mut branch.not_taken, &mut branch.predicted, &mut branch.mispredicted] {
+                        *count /= 2;
+                    }
+                    branch.taken + branch.not_taken > 0
+                });
+                self.selects.retain(|_, select| {
+                    for count in [&mut select.taken, &mut select.not_taken, &mut select.judged, &mut select.would_mispredict] {
+                        *count /= 2;
+                    }
+                    select.taken + select.not_taken > 0
+                });
+                self.rounds.retain(|_, rounds| {
+                    *rounds = Rounds { rounds: rounds.rounds / 2, ns: rounds.ns / 2 };
+                    rounds.rounds > 0
+                });
+            }
+            Kind::Loads => self.loads.retain(|_, load| {
+                load.halve();
+                !load.is_empty()
+            }),
+        }
         before - self.site_count()
     }
 }
@@ -188,9 +266,10 @@ impl Profile {
         };
         let function = &mut *function;
         function.records += 1;
-        function.since_decay += 1;
-        if function.since_decay >= self.limits.decay_records {
-            let freed = function.decay();
+        let kind = kind_of(record);
+        function.since_decay[kind as usize] += 1;
+        if function.since_decay[kind as usize] >= self.limits.decay_records {
+            let freed = function.decay(kind);
             self.sites.fetch_sub(freed as u64, Ordering::Relaxed);
         }
         let offset = resolved.wasm_offset;
@@ -203,8 +282,15 @@ impl Profile {
                 match class {
                     SiteClass::HotFunction | SiteClass::HotLoop => function.hot += 1,
                     SiteClass::SideExit => function.side_exits += 1,
+                    SiteClass::Select => self.select(function, offset, detail, record.data2() != 0),
+                    SiteClass::BurstLoad | SiteClass::BurstStride | SiteClass::BurstEnd => {
+                        self.burst(function, offset, class, record);
+                        return;
+                    }
                     _ => {}
                 }
+                // A select's detail is the model's verdict, which is no part of what the site is.
+                let detail = if class == SiteClass::Select { 0 } else { detail };
                 let key = SiteKey { offset, class, detail };
                 if !function.sites.contains_key(&key) && !self.admit(function) {
                     return;
@@ -216,6 +302,7 @@ impl Profile {
                     return;
                 }
                 let branch = function.branches.entry(offset).or_default();
+                branch.provenance = Provenance::of_branch(resolved.tier);
                 let flags = record.flags();
                 *(if flags & 1 << 15 != 0 { &mut branch.taken } else { &mut branch.not_taken }) += 1;
                 if flags & 1 << 13 != 0 {
@@ -229,7 +316,8 @@ impl Profile {
                 let load = function.loads.entry(offset).or_insert_with(Load::new);
                 load.latency.saturating_record(u64::from(record.data1()).max(1));
                 load.sources[usize::from(record.flags() >> 13)] += 1;
-                if record.flags() & 1 << 12 != 0 {
+                load.provenance = Provenance::of_load(resolved.tier);
+                if record.flags() & 1 << 12 != 0 && !load.burst_strides {
                     if let Some(last) = load.last_address {
                         load.strides.add(record.data2().wrapping_sub(last));
                     }
@@ -239,6 +327,54 @@ impl Profile {
             EventId::INSTRUCTIONS | EventId::CORE_CLOCKS | EventId::REF_CLOCKS => function.ticks += 1,
             _ => {
                 self.unknown_event.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// A select's condition, with the model's verdict where the record carries one.
+    fn select(&self, function: &mut FunctionProfile, offset: u32, verdict: u8, condition: bool) {
+        if !function.selects.contains_key(&offset) && !self.admit(function) {
+            return;
+        }
+        let select = function.selects.entry(offset).or_default();
+        *(if condition { &mut select.taken } else { &mut select.not_taken }) += 1;
+        if verdict == SELECT_PREDICTED || verdict == SELECT_MISPREDICTED {
+            select.judged += 1;
+            select.would_mispredict += u64::from(verdict == SELECT_MISPREDICTED);
+        }
+    }
+
+    /// What a burst says of itself.
+    fn burst(&self, function: &mut FunctionProfile, offset: u32, class: SiteClass, record: &Record) {
+        if class == SiteClass::BurstEnd {
+            if !function.rounds.contains_key(&offset) && !self.admit(function) {
+                return;
+            }
+            let rounds = function.rounds.entry(offset).or_default();
+            // Bursts that time loads say nothing about time.
+            if record.data2() != 0 {
+                rounds.rounds = rounds.rounds.saturating_add(record.data1().into());
+                rounds.ns = rounds.ns.saturating_add(record.data2());
+            }
+            return;
+        }
+        if !function.loads.contains_key(&offset) && !self.admit(function) {
+            return;
+        }
+        let load = function.loads.entry(offset).or_insert_with(Load::new);
+        load.provenance = Provenance::Timed;
+        if class == SiteClass::BurstLoad {
+            load.executions = load.executions.saturating_add(record.data2());
+            load.indirect_from = Some(record.data1()).filter(|&from| from != 0);
+        } else {
+            if !load.burst_strides {
+                load.burst_strides = true;
+                load.strides = TopK::default();
+            }
+            match SiteClass::from_imm16(record.flags()) {
+                Some((_, 0)) => load.strides.add_many(record.data2(), record.data1().into()),
+                // Strides too rare to be told apart.
+                _ => load.strides.add_others(record.data1().into()),
             }
         }
     }
@@ -281,7 +417,7 @@ impl Profile {
             .map(|entry| snapshot::of_function(entry.key().func, entry.value()))
             .collect();
         functions.sort_unstable_by_key(|function| function.func);
-        Snapshot { module, functions, facts: Vec::new() }
+        Snapshot { module, functions, ..Snapshot::default() }
     }
 
     /// The profile of one function, or `None` if it has no records.
@@ -318,6 +454,24 @@ impl Profile {
             }
             keep
         });
+    }
+}
+
+/// Detail of a `Select` record whose condition, as a branch, would have been predicted.
+pub const SELECT_PREDICTED: u8 = 1;
+/// The same, mispredicted.
+pub const SELECT_MISPREDICTED: u8 = 2;
+
+fn kind_of(record: &Record) -> Kind {
+    match record.event_id() {
+        EventId::BRANCHES => Kind::Branches,
+        EventId::DCACHE => Kind::Loads,
+        EventId::VALUE | EventId::PROGRAMMED => match SiteClass::from_imm16(record.flags()) {
+            Some((SiteClass::BurstLoad | SiteClass::BurstStride, _)) => Kind::Loads,
+            Some((SiteClass::BurstEnd | SiteClass::Select, _)) => Kind::Branches,
+            _ => Kind::Values,
+        },
+        _ => Kind::Values,
     }
 }
 

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::top_k::Kept;
-use super::{Branch, FunctionProfile, Load, SiteKey, TopK};
+use super::shape::{FunctionPrior, FunctionShape};
+use super::{Branch, FunctionProfile, Load, Provenance, Rounds, Select, SiteKey, TopK};
 
 /// A module's profile and what the engine knows about its functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +15,15 @@ pub struct Snapshot {
     pub functions: Vec<FunctionSnapshot>,
     /// Static facts of functions, supplied by the engine; any order.
     pub facts: Vec<FunctionFacts>,
+    /// What the engine knows of the code of the functions in `functions`; any order.
+    #[serde(default)]
+    pub shapes: Vec<FunctionShape>,
+    /// What the module's producer said of functions; any order.
+    #[serde(default)]
+    pub priors: Vec<FunctionPrior>,
+    /// Bytes of code, counted as wasm, that plans in force have added to the module.
+    #[serde(default)]
+    pub grown_bytes: u64,
 }
 
 /// One function's profile.
@@ -35,6 +45,12 @@ pub struct FunctionSnapshot {
     pub branches: Vec<BranchSnapshot>,
     /// Loads, ascending by offset.
     pub loads: Vec<LoadSnapshot>,
+    /// Selects whose condition bursts saw, ascending by offset.
+    #[serde(default)]
+    pub selects: Vec<SelectSnapshot>,
+    /// Loops that bursts ran, ascending by offset.
+    #[serde(default)]
+    pub rounds: Vec<LoopSnapshot>,
 }
 
 /// A value site.
@@ -68,7 +84,7 @@ impl ValueCount {
 }
 
 /// A branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchSnapshot {
     /// Offset of the operator.
     pub offset: u32,
@@ -80,10 +96,54 @@ pub struct BranchSnapshot {
     pub predicted: u64,
     /// Records with PRV and without PRD.
     pub mispredicted: u64,
+    /// Whose verdicts these are.
+    #[serde(default)]
+    pub provenance: Provenance,
 }
 
-/// A load that missed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The condition of a select, and what a branch in its place would meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelectSnapshot {
+    /// Offset of the operator.
+    pub offset: u32,
+    /// Records with a condition that is not 0.
+    pub taken: u64,
+    /// Records with condition 0.
+    pub not_taken: u64,
+    /// Records with the predictor model's verdict.
+    pub judged: u64,
+    /// Of these, those that a branch would have mispredicted. Modelled.
+    pub would_mispredict: u64,
+}
+
+impl SelectSnapshot {
+    /// Share of executions that a branch in its place would mispredict, where the model has seen any.
+    pub fn would_mispredict_share(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.would_mispredict as f64 / self.judged as f64)
+    }
+}
+
+/// How long a loop's rounds take, seen by bursts that record branches: their code is instrumented tier-1 code, so this is more than tier 2 needs, and
+/// misses of the caches are in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopSnapshot {
+    /// Offset of the loop.
+    pub offset: u32,
+    /// Rounds, decayed.
+    pub rounds: u64,
+    /// Nanoseconds they took, decayed alike.
+    pub ns: u64,
+}
+
+impl LoopSnapshot {
+    /// Nanoseconds of a round.
+    pub fn round_ns(&self) -> f64 {
+        self.ns as f64 / self.rounds.max(1) as f64
+    }
+}
+
+/// A load, seen by records of its misses and by bursts that time all loads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadSnapshot {
     /// Offset of the operator.
     pub offset: u32,
@@ -91,16 +151,37 @@ pub struct LoadSnapshot {
     pub latency: Vec<(u64, u64)>,
     /// Records per SRC code.
     pub sources: [u64; 8],
-    /// Differences of successive recorded addresses, most frequent first.
+    /// Differences of successive addresses, most frequent first: of all executions in bursts; of records alone where no burst saw the load.
     pub strides: Vec<StrideCount>,
-    /// Recorded address pairs.
+    /// Address pairs.
     pub stride_total: u64,
+    /// Executions in bursts that time loads. With EventInterval4 = 0 every miss of theirs is a record, so misses per execution is [`Self::count`] over this.
+    #[serde(default)]
+    pub executions: u64,
+    /// Offset of the load whose value the address is computed from, where there is one: its own for a chase of pointers.
+    #[serde(default)]
+    pub indirect_from: Option<u32>,
+    /// Where latencies and sources come from.
+    #[serde(default)]
+    pub provenance: Provenance,
 }
 
 impl LoadSnapshot {
     /// Records of this load.
     pub fn count(&self) -> u64 {
         self.latency.iter().fold(0, |sum, &(_, count)| sum.saturating_add(count))
+    }
+
+    /// Misses per execution, where bursts have timed it.
+    pub fn miss_share(&self) -> Option<f64> {
+        (self.executions > 0).then(|| self.count() as f64 / self.executions as f64)
+    }
+
+    /// The most frequent stride in bytes and its certain share of the address pairs.
+    pub fn dominant_stride(&self) -> Option<(i64, f64)> {
+        let first = self.strides.first()?;
+        let certain = first.count - first.error.min(first.count);
+        Some((first.stride, certain as f64 / self.stride_total.max(1) as f64))
     }
 
     /// Mean latency in cycles, by class.
@@ -187,8 +268,21 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
                 not_taken: branch.not_taken,
                 predicted: branch.predicted,
                 mispredicted: branch.mispredicted,
+                provenance: branch.provenance,
             })
             .collect(),
+        selects: profile
+            .selects
+            .iter()
+            .map(|(&offset, &Select { taken, not_taken, judged, would_mispredict })| SelectSnapshot {
+                offset,
+                taken,
+                not_taken,
+                judged,
+                would_mispredict,
+            })
+            .collect(),
+        rounds: profile.rounds.iter().map(|(&offset, &Rounds { rounds, ns })| LoopSnapshot { offset, rounds, ns }).collect(),
         loads: profile
             .loads
             .iter()
@@ -203,6 +297,9 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
                     .map(|Kept { value, count, error }| StrideCount { stride: value as i64, count, error })
                     .collect(),
                 stride_total: load.strides.total(),
+                executions: load.executions,
+                indirect_from: load.indirect_from,
+                provenance: load.provenance,
             })
             .collect(),
     }
@@ -217,14 +314,21 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
         ticks: saved.ticks,
         ..FunctionProfile::default()
     };
-    let limit = limit / 3;
+    let limit = limit / 5;
     for site in saved.sites.iter().take(limit) {
         let kept = site.values.iter().map(|&ValueCount { value, count, error }| Kept { value, count, error });
         profile.sites.insert(site.key, TopK::from_parts(site.total, kept));
     }
     for branch in saved.branches.iter().take(limit) {
-        let &BranchSnapshot { offset, taken, not_taken, predicted, mispredicted } = branch;
-        profile.branches.insert(offset, Branch { taken, not_taken, predicted, mispredicted });
+        let &BranchSnapshot { offset, taken, not_taken, predicted, mispredicted, provenance } = branch;
+        profile.branches.insert(offset, Branch { taken, not_taken, predicted, mispredicted, provenance });
+    }
+    for select in saved.selects.iter().take(limit) {
+        let &SelectSnapshot { offset, taken, not_taken, judged, would_mispredict } = select;
+        profile.selects.insert(offset, Select { taken, not_taken, judged, would_mispredict });
+    }
+    for &LoopSnapshot { offset, rounds, ns } in saved.rounds.iter().take(limit) {
+        profile.rounds.insert(offset, Rounds { rounds, ns });
     }
     for saved in saved.loads.iter().take(limit) {
         let mut load = Load::new();
@@ -234,6 +338,10 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
         load.sources = saved.sources;
         let kept = saved.strides.iter().map(|&StrideCount { stride, count, error }| Kept { value: stride as u64, count, error });
         load.strides = TopK::from_parts(saved.stride_total, kept);
+        load.executions = saved.executions;
+        load.burst_strides = saved.executions > 0;
+        load.indirect_from = saved.indirect_from;
+        load.provenance = saved.provenance;
         profile.loads.insert(saved.offset, load);
     }
     profile

@@ -83,3 +83,41 @@ fn garbage_stays_within_the_limits() {
     let losses = profile.losses();
     assert!(losses.functions_over_limit > 0 && losses.sites_over_limit > 0 && losses.unknown_event > 0 && losses.unknown_class > 0);
 }
+
+fn of_burst(class: SiteClass, detail: u8, data1: u32, data2: u64) -> Record {
+    Record::new(EventId::PROGRAMMED, 0, class.imm16(detail), data1, 0, data2, 0)
+}
+
+#[test]
+fn bursts_say_what_records_cannot() {
+    let profile = Profile::default();
+    let instrumented = |offset| Resolved { tier: Tier::Instrumented, ..at(1, offset) };
+    profile.apply(&instrumented(20), &Record::new(EventId::DCACHE, 0, 3 << 13 | 1 << 12, 400, 0, 64, 0));
+    profile.apply(&instrumented(20), &of_burst(SiteClass::BurstLoad, 0, 12, 200));
+    profile.apply(&instrumented(20), &of_burst(SiteClass::BurstStride, 0, 150, (-8i64) as u64));
+    profile.apply(&instrumented(30), &Record::new(EventId::BRANCHES, 0, 0xA000, 0, 0, 0, 0));
+    profile.apply(&instrumented(40), &of_burst(SiteClass::Select, SELECT_MISPREDICTED, 0, 1));
+    profile.apply(&instrumented(40), &of_burst(SiteClass::Select, 0, 0, 0));
+    profile.apply(&instrumented(10), &of_burst(SiteClass::BurstEnd, 0, 1000, 5000));
+    let snapshot = profile.snapshot(MODULE);
+    let function = &snapshot.functions[0];
+    let load = &function.loads[0];
+    assert_eq!((load.executions, load.indirect_from, load.provenance), (200, Some(12), Provenance::Timed));
+    assert_eq!((load.miss_share(), load.dominant_stride()), (Some(1.0 / 200.0), Some((-8, 1.0))));
+    assert_eq!((function.branches[0].mispredicted, function.branches[0].provenance), (1, Provenance::Modelled));
+    let select = function.selects[0];
+    assert_eq!((select.taken, select.not_taken, select.judged, select.would_mispredict), (1, 1, 1, 1));
+    assert_eq!(function.sites.len(), 1, "verdicts are no sites of their own");
+    assert_eq!(function.rounds[0].round_ns(), 5.0);
+    let second = Profile::default();
+    second.restore(&snapshot);
+    assert_eq!(second.snapshot(MODULE), snapshot);
+}
+
+#[test]
+fn branches_do_not_push_values_out() {
+    let profile = Profile::new(ProfileLimits { decay_records: 100, ..ProfileLimits::default() });
+    (0..50).for_each(|_| profile.apply(&at(1, 5), &value(SiteClass::CallTarget, 1)));
+    (0..5000).for_each(|_| profile.apply(&at(1, 9), &Record::new(EventId::BRANCHES, 0, 0xA000, 0, 0, 0, 0)));
+    assert_eq!(profile.snapshot(MODULE).functions[0].sites[0].total, 50);
+}

@@ -24,17 +24,28 @@ impl TopK {
     /// Counts a value.
     #[inline]
     pub fn add(&mut self, value: u64) {
-        self.total = self.total.saturating_add(1);
+        self.add_many(value, 1);
+    }
+
+    /// Counts a value `times` times.
+    #[inline]
+    pub fn add_many(&mut self, value: u64, times: u64) {
+        self.total = self.total.saturating_add(times);
         let len = usize::from(self.len);
         if let Some(kept) = self.kept[..len].iter_mut().find(|kept| kept.value == value) {
-            kept.count = kept.count.saturating_add(1);
+            kept.count = kept.count.saturating_add(times);
         } else if len < TOP_K {
-            self.kept[len] = Kept { value, count: 1, error: 0 };
+            self.kept[len] = Kept { value, count: times, error: 0 };
             self.len += 1;
         } else {
             let least = self.kept.iter_mut().min_by_key(|kept| kept.count).expect("TOP_K is not 0");
-            *least = Kept { value, count: least.count.saturating_add(1), error: least.count };
+            *least = Kept { value, count: least.count.saturating_add(times), error: least.count };
         }
+    }
+
+    /// Counts values of which nothing but their number is known.
+    pub fn add_others(&mut self, times: u64) {
+        self.total = self.total.saturating_add(times);
     }
 
     /// Values counted, decayed like the counts.

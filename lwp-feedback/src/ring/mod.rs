@@ -10,6 +10,7 @@
 //! owner's SLWPCB), and tail is re-read only when the ring looks past its threshold or full, or every 16th store.
 
 pub mod protocol;
+mod events;
 mod store;
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -19,12 +20,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::layout::{
-    BUFFER_SIZE_MASK, COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Flags, INTERVAL_MAX, Lwpcb, RANDOM_SHIFT, RECORD_BYTES, Record,
+    BUFFER_SIZE_MASK, COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Filters, Flags, INTERVAL_MAX, Lwpcb, RANDOM_SHIFT, RECORD_BYTES, Record,
     reloaded_counter,
 };
 use protocol::{RingMemory, Stored};
 
-pub use store::{store_programmed, store_value_sample};
+pub use events::{BranchEvent, MissEvent, store_branch, store_miss};
+pub use store::{count_value, store_programmed, store_value_sample};
 
 /// Smallest ring: 32 records, as on every part seen.
 pub const MIN_BUFFER_BYTES: u32 = 32 * RECORD_BYTES;
@@ -40,6 +42,12 @@ pub struct RingConfig {
     pub buffer_bytes: u32,
     /// EventInterval1: one LWPVAL in `interval1 + 1` (on average) leaves a record. 0 to 2^25 - 1.
     pub interval1: u32,
+    /// EventInterval3: one branch in `interval3 + 1` leaves a record. 0 to 2^25 - 1.
+    pub interval3: u32,
+    /// EventInterval4: one eligible miss in `interval4 + 1` leaves a record. 0 to 2^25 - 1.
+    pub interval4: u32,
+    /// The Filters dword.
+    pub filters: Filters,
     /// Random: low bits of the counter that are randomised on reload, 0 to 15. Not 0 while several sites are live, or one site can take
     /// all the records.
     pub random_bits: u8,
@@ -51,7 +59,7 @@ pub struct RingConfig {
     pub flags: Flags,
     /// Behave as hardware may: see the module's header.
     pub deferred: bool,
-    /// A `HotFunction` or `HotLoop` record wakes the monitor at once, so that tier-up does not wait for the next poll.
+    /// A `HotFunction`, `HotLoop` or `BurstEnd` record wakes the monitor at once, so that tier-up does not wait for the next poll.
     pub wake_on_hot: bool,
     /// Seed of the counter's random bits; 0 is taken as 1.
     pub seed: u32,
@@ -62,10 +70,13 @@ impl Default for RingConfig {
         Self {
             buffer_bytes: 64 << 10,
             interval1: 1023,
+            interval3: 7,
+            interval4: 0,
+            filters: Filters::NRB,
             random_bits: 6,
             threshold_bytes: 32 << 10,
             core_id: None,
-            flags: Flags::VAL | Flags::PTSC | Flags::INT,
+            flags: Flags::VAL | Flags::BRE | Flags::DME | Flags::PTSC | Flags::INT,
             deferred: false,
             wake_on_hot: true,
             seed: 1,
@@ -156,8 +167,10 @@ impl Ring {
         if !(MIN_BUFFER_BYTES..=BUFFER_SIZE_MASK).contains(&size) {
             return Err(RingError::BufferSize { bytes: config.buffer_bytes });
         }
-        if config.interval1 > INTERVAL_MAX {
-            return Err(RingError::Interval { interval: config.interval1 });
+        for interval in [config.interval1, config.interval3, config.interval4] {
+            if interval > INTERVAL_MAX {
+                return Err(RingError::Interval { interval });
+            }
         }
         if config.random_bits > 15 {
             return Err(RingError::Random { bits: config.random_bits });
@@ -173,6 +186,11 @@ impl Ring {
         lwpcb.threshold.store(config.threshold_bytes / RECORD_BYTES * RECORD_BYTES, Ordering::Relaxed);
         lwpcb.events[0].interval.store(config.interval1, Ordering::Relaxed);
         lwpcb.events[0].counter.store(config.interval1, Ordering::Relaxed);
+        for (slot, interval) in [(2, config.interval3), (3, config.interval4)] {
+            lwpcb.events[slot].interval.store(interval, Ordering::Relaxed);
+            lwpcb.events[slot].counter.store(interval, Ordering::Relaxed);
+        }
+        lwpcb.filters.store(config.filters.bits(), Ordering::Relaxed);
         let side = Side {
             buffer,
             size,
@@ -465,6 +483,17 @@ impl RingCore {
         x
     }
 
+    /// LWPVAL.
+    #[inline]
+    fn count_value(&self, ip: u64, imm16: u16, data1: u32, data2: u64) {
+        let counter = &self.lwpcb.events[0].counter;
+        let left = counter.load(Ordering::Relaxed).wrapping_sub(1) & COUNTER_MASK;
+        counter.store(left, Ordering::Relaxed);
+        if left & COUNTER_SIGN_BIT != 0 {
+            self.finish_value_sample(ip, imm16, data1, data2);
+        }
+    }
+
     /// The rest of an LWPVAL whose counter went negative.
     fn finish_value_sample(&self, ip: u64, imm16: u16, data1: u32, data2: u64) {
         let flags = self.flags();
@@ -485,7 +514,7 @@ impl RingCore {
         let record = self.record(EventId::PROGRAMMED, flags, ip, imm16, data1, data2);
         let stored = self.store(&record, flags);
         if self.side.wake_on_hot
-            && let Some((SiteClass::HotFunction | SiteClass::HotLoop, _)) = SiteClass::from_imm16(imm16)
+            && let Some((SiteClass::HotFunction | SiteClass::HotLoop | SiteClass::BurstEnd, _)) = SiteClass::from_imm16(imm16)
         {
             self.set_head_release(self.side.head.load(Ordering::Relaxed));
             self.wake();
@@ -510,13 +539,7 @@ impl RingProducer {
     /// LWPVAL: counts, and stores a record when the counter goes negative.
     #[inline]
     pub fn value(&mut self, ip: u64, imm16: u16, data1: u32, data2: u64) {
-        let core = self.ring.core();
-        let counter = &core.lwpcb.events[0].counter;
-        let left = counter.load(Ordering::Relaxed).wrapping_sub(1) & COUNTER_MASK;
-        counter.store(left, Ordering::Relaxed);
-        if left & COUNTER_SIGN_BIT != 0 {
-            core.finish_value_sample(ip, imm16, data1, data2);
-        }
+        self.ring.core().count_value(ip, imm16, data1, data2);
     }
 
     /// LWPINS: stores a record. Returns CF: true when the ring was full.

@@ -3,8 +3,10 @@
 //! Enters: bytes (.wasm, or .wat through the `wat` crate). Leaves: [`Module`], immutable and shared. Everything is validated here, once,
 //! in parallel; later stages may rely on it. Code, profile and plans hang off the module elsewhere (`crate::tiering`).
 
+mod constant_tables;
 mod error;
 mod features;
+mod hints;
 mod names;
 mod parse;
 
@@ -195,7 +197,10 @@ pub struct Module {
     pub(crate) names: Vec<Option<String>>,
     /// Functions that a `ref.func`, an element segment or an export names.
     pub escaping: Vec<bool>,
+    /// What the `metadata.code.*` sections say, ascending by function; offsets are in the module.
+    pub hints: Vec<lwp_feedback::profile::FunctionPrior>,
     pub(crate) offsets: crate::layout::VmOffsets,
+    constant_tables: constant_tables::ConstantTables,
 }
 
 impl Module {

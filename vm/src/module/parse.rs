@@ -2,6 +2,7 @@
 
 use super::error::ModuleError;
 use super::features::{self, SUPPORTED};
+use super::hints::Hints;
 use super::names::Names;
 use super::{
     ConstExpr, ConstOp, DataSegment, ElementItems, ElementSegment, ExportItem, ExternType, GlobalInit, Import, Module, SegmentMode,
@@ -152,9 +153,12 @@ fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
         bodies: Vec::new(),
         names: Vec::new(),
         escaping: Vec::new(),
+        hints: Vec::new(),
         offsets: VmOffsets::new(VmCounts::default()),
+        constant_tables: Default::default(),
     };
     let mut names = Names::default();
+    let mut hints = Hints::default();
     let mut bodies: Vec<Body<'_>> = Vec::new();
     for payload in parser.parse_all(bytes) {
         let payload = payload?;
@@ -165,7 +169,7 @@ fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
                 bodies.push((function, body));
             }
         }
-        read_section(&mut module, &mut names, payload)?;
+        read_section(&mut module, &mut names, &mut hints, payload)?;
     }
     validate_bodies(bodies, treatment == Bodies::ValidateInParallel).map_err(|(function, error)| {
         let function = module.imported_functions + function as u32;
@@ -173,6 +177,7 @@ fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
     })?;
     module.name = names.module;
     module.names = names.functions;
+    module.hints = hints.finish(module.imported_functions, &module.bodies);
     module.escaping = escaping(&module);
     module.offsets = VmOffsets::new(VmCounts {
         memories: module.memories.len() as u32,
@@ -203,7 +208,7 @@ fn validate_bodies(bodies: Vec<Body<'_>>, parallel: bool) -> Result<(), (usize, 
 }
 
 /// Adds what one section says. It was validated before, so what may not be there is not.
-fn read_section(module: &mut Module, names: &mut Names, payload: Payload<'_>) -> Result<(), wasmparser::Error> {
+fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, payload: Payload<'_>) -> Result<(), wasmparser::Error> {
     match payload {
         Payload::TypeSection(section) => {
             module.types = section.into_iter_err_on_gc_types().collect::<Result<_, _>>()?;
@@ -299,7 +304,10 @@ fn read_section(module: &mut Module, names: &mut Names, payload: Payload<'_>) ->
                 });
             }
         }
-        Payload::CustomSection(section) => names.read(&section, module.functions.len()),
+        Payload::CustomSection(section) => {
+            names.read(&section, module.functions.len());
+            hints.read(&section);
+        }
         _ => {}
     }
     Ok(())

@@ -68,6 +68,7 @@ impl ModuleCode {
             CodeTier::Baseline if measure && measured < MEASURED_BEFORE => {}
             CodeTier::Baseline | CodeTier::Instrumented => {
                 if at_loop {
+                    self.burst_candidate(function, event.data1);
                     match self.loop_code(function, event.data1) {
                         // The version is there, but this activation has not moved to it.
                         Some(LoopCode { tier: Tier::Optimizing, .. }) => self.ask_to_leave(&self.published(), function),
@@ -110,12 +111,18 @@ impl Listener {
 
 impl monitor::Listener for Listener {
     fn hot(&mut self, event: &Hot) {
-        if !matches!(event.kind, SiteClass::HotFunction | SiteClass::HotLoop) {
+        if !matches!(event.kind, SiteClass::HotFunction | SiteClass::HotLoop | SiteClass::BurstEnd) {
             return;
         }
         let Some(shared) = self.shared.upgrade() else {
             return;
         };
+        if event.kind == SiteClass::BurstEnd {
+            for code in shared.modules(event.function.module) {
+                code.reconsider(event.function.func);
+            }
+            return;
+        }
         if self.last.len() >= MOST_LAST {
             self.last.clear();
         }
@@ -142,6 +149,12 @@ impl monitor::Listener for Listener {
     fn missed(&mut self, ring: RingId, count: u64) {
         if let Some(recorder) = self.recording.get() {
             recorder.lock().unwrap_or_else(|error| error.into_inner()).missed(ring, count);
+        }
+    }
+
+    fn tick(&mut self, summary: &monitor::PollSummary) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.bursts_due(summary.cpu_ns);
         }
     }
 

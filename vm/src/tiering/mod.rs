@@ -10,25 +10,27 @@
 use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, CompiledCode, Entrance, Tier};
-use crate::engine::{FeedbackPolicy, Shared, TierPolicy};
-use crate::layout::{FunctionPlace, VmContext, VmFunc};
+use crate::engine::{Shared, TierPolicy};
+use crate::exits::Exits;
+use crate::layout::{FunctionPlace, VmContext, VmFunc, poll_tag};
 use crate::module::Module;
 use crate::queue::Work;
 use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::poll_word;
-use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
-use lwp_feedback::policy::{self, Plan, Refusal};
-use lwp_feedback::profile::{FunctionFacts, NotInlinable, Snapshot};
+use lwp_feedback::policy::{Plan, Refusal};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Duration;
 
 mod blocks;
+mod bursts;
 mod leave;
 mod listener;
+mod planning;
+mod reconsider;
 mod retire;
 mod stubs;
 mod thresholds;
@@ -36,6 +38,7 @@ mod trial;
 pub mod verdict;
 mod versions;
 
+pub(crate) use bursts::at_burst;
 pub use leave::{hot_call, hot_loop};
 pub(crate) use leave::{hot_compiled, poll};
 pub use listener::Counted;
@@ -129,6 +132,9 @@ pub struct ModuleCode {
     compiling: Mutex<()>,
     counted: Mutex<HashMap<u32, Counted>>,
     trials: Trials,
+    pub(crate) exits: Exits,
+    planning: planning::Planning,
+    bursts: bursts::ModuleBursts,
 }
 
 impl ModuleCode {
@@ -164,6 +170,9 @@ impl ModuleCode {
             compiling: Mutex::default(),
             counted: Mutex::default(),
             trials: Trials::default(),
+            exits: Exits::default(),
+            planning: planning::Planning::default(),
+            bursts: bursts::ModuleBursts::default(),
             module,
             shared,
         })
@@ -364,6 +373,18 @@ impl ModuleCode {
         }
     }
 
+    /// Asks all running code of a function to leave at the header of one loop.
+    fn ask_loop(&self, published: &Published, function: u32, loop_offset: u32) {
+        let own = self.module.defined(function).expect("only defined functions have code here");
+        let offset = self.module.offsets().poll(own as u32);
+        for context in &published.instances {
+            // SAFETY: in the list, so live (see `ContextPointer`).
+            let word = unsafe { poll_word(context.0, offset) };
+            // What asks everybody goes before.
+            let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != 1).then_some(poll_tag(loop_offset)));
+        }
+    }
+
     /// Asks all running code of the module to leave at its next loop header: for tests of switching.
     pub fn ask_all_to_leave(&self) {
         let published = self.published();
@@ -390,11 +411,57 @@ impl ModuleCode {
         }
     }
 
+    /// Takes a function's tier 2 code out of use and asks for other in its place; running code leaves at its next poll. The body goes on being called
+    /// until the other is there.
+    pub(crate) fn replace_optimized(self: &Arc<Self>, function: u32) {
+        let mut unlinked = Vec::new();
+        let mut entrances = Vec::new();
+        {
+            let mut published = self.published();
+            let optimized = published.current.iter().filter(|((of, _), version)| *of == function && version.tier == Tier::Optimizing);
+            entrances.extend(optimized.map(|((_, entrance), _)| *entrance));
+            entrances.sort_unstable();
+            for &entrance in &entrances {
+                if let Entrance::Loop(offset) = entrance {
+                    self.loops.write().unwrap_or_else(|error| error.into_inner()).remove(&(function, offset));
+                    if let Some(version) = published.current.remove(&(function, entrance)) {
+                        published.linked_bytes -= version.code_bytes;
+                        unlinked.push(version);
+                    }
+                }
+                published.requested.insert((function, entrance, Tier::Optimizing, false));
+            }
+            self.ask_to_leave(&published, function);
+        }
+        for version in unlinked {
+            self.retire(version);
+        }
+        for entrance in entrances {
+            self.shared.queue.push_work(self.clone(), Work::Compile(function, entrance, Tier::Optimizing));
+        }
+    }
+
+    /// Makes the interpreter look for compiled code at the function's next loop header, if any of these loops has some.
+    pub(crate) fn enter_loops_soon(&self, function: u32, loops: impl Iterator<Item = u32>) {
+        let known = self.loops.read().unwrap_or_else(|error| error.into_inner());
+        if let Some(own) = self.module.defined(function)
+            && loops.into_iter().any(|offset| known.contains_key(&(function, offset)))
+        {
+            self.reloads[own].store(1, Ordering::Relaxed);
+            self.counters[own].store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// The engine's insides.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Events after which code of a tier that counts is hot; the interpreter's are set at the start.
     fn hot_after(&self, own: usize, tier: Tier) -> u32 {
         let bytes = self.module.bodies[own].len();
         match tier {
-            Tier::Baseline => weighted(self.shared.config.hot_baseline, bytes, BASELINE_STEP),
+            Tier::Baseline | Tier::Instrumented => weighted(self.shared.config.hot_baseline, bytes, BASELINE_STEP),
             // Counted only to be measured: soon enough, whatever the size.
             Tier::Optimizing => self.shared.config.hot_baseline.max(1),
         }
@@ -442,41 +509,6 @@ impl ModuleCode {
         }
     }
 
-    /// What the records say to do with a function. The snapshot holds the function and the facts of every callee seen.
-    fn plan(&self, function: u32) -> Option<Arc<Plan>> {
-        if self.shared.config.feedback == FeedbackPolicy::Off {
-            return None;
-        }
-        let id = FunctionId { module: self.module.hash, func: function };
-        let profile = self.shared.profile.function(id)?;
-        let mut callees: Vec<u32> = profile
-            .sites
-            .iter()
-            .filter(|site| site.key.class == SiteClass::CallTarget)
-            .flat_map(|site| site.values.iter().filter_map(|value| u32::try_from(value.value).ok()))
-            .filter(|&callee| (callee as usize) < self.module.functions.len())
-            .collect();
-        callees.sort_unstable();
-        callees.dedup();
-        let facts = callees.into_iter().map(|callee| self.facts(callee)).collect();
-        let snapshot = Snapshot { module: self.module.hash, functions: vec![profile], facts };
-        let (plans, refusals) = policy::plan(&snapshot, &self.shared.config.budgets);
-        self.published().refusals.insert(function, refusals);
-        plans.into_iter().find(|plan| plan.function == id).map(Arc::new)
-    }
-
-    /// What the policy is told about a function, by an engine with a compiler.
-    pub fn facts(&self, function: u32) -> FunctionFacts {
-        let (body_bytes, inlinable) = match self.module.defined(function) {
-            None => (0, Err(NotInlinable::Imported)),
-            Some(own) => {
-                let compiler = self.shared.compiler.as_ref().expect("plans are made for a compiler");
-                (self.module.bodies[own].len() as u32, compiler.inlinable(&self.module, function))
-            }
-        };
-        FunctionFacts { func: function, body_bytes, inlinable: inlinable.is_ok(), reason: inlinable.err() }
-    }
-
     /// How often compiled code left at a poll, for another version or for the interpreter.
     pub fn switches(&self) -> u64 {
         self.switches.load(Ordering::Relaxed)
@@ -490,6 +522,17 @@ impl ModuleCode {
     /// Versions published so far, oldest first.
     pub fn versions(&self) -> Vec<Arc<CodeVersion>> {
         self.published().versions.clone()
+    }
+
+    /// The newest version of each entrance: what its next call or round runs.
+    pub fn versions_in_force(&self) -> Vec<Arc<CodeVersion>> {
+        let mut newest: HashMap<(u32, Entrance), Arc<CodeVersion>> = HashMap::new();
+        for version in self.published().versions.iter() {
+            newest.insert((version.function, version.entrance), version.clone());
+        }
+        let mut versions: Vec<_> = newest.into_values().collect();
+        versions.sort_by_key(|version| version.number);
+        versions
     }
 
     /// Compiles that failed.
@@ -534,6 +577,7 @@ fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
 
 impl Drop for ModuleCode {
     fn drop(&mut self) {
+        self.forget_probes();
         // Records still in rings may name this code: it keeps its addresses until every ring has passed them.
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
         let versions = std::mem::take(&mut published.versions);

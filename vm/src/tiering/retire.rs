@@ -116,6 +116,7 @@ impl Shared {
                 self.bury(placed.range(), super::Remains::Code(placed));
             }
             if let Some(code) = retiring.code.upgrade() {
+                code.exits.forget(retiring.version.number);
                 code.describe_less();
             }
         }

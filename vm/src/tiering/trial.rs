@@ -15,7 +15,7 @@ use super::verdict::{Distribution, Judgement, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::{CompileRequest, Entrance, Tier};
 use crate::engine::TierPolicy;
-use crate::layout::VmContext;
+use crate::layout::{VmContext, poll_tag};
 use crate::queue::Work;
 use crate::runtime::store_state;
 use crate::store::poll_word;
@@ -260,7 +260,10 @@ impl ModuleCode {
     /// Looks at a function's profile again, on a compile thread: what the policy decides and no trial took back yet is tried. Call it where new
     /// records arrived.
     pub fn reconsider(self: &Arc<Self>, function: u32) {
-        if self.tries() && self.module.defined(function).is_some() && self.trials.lock().pending.insert(function) {
+        if !self.tries() {
+            return self.reconsider_untried(function);
+        }
+        if self.module.defined(function).is_some() && self.trials.lock().pending.insert(function) {
             self.shared.queue.push_work(self.clone(), Work::Reconsider(function));
         }
     }
@@ -288,7 +291,7 @@ impl ModuleCode {
         let Some(entrance) = self.entrance_to_try(function) else {
             return; // no tier-2 code yet: asked again when there is
         };
-        let planned = self.planned(function);
+        let planned = self.planned(function).and_then(|plan| self.exits.amend(plan));
         let same = self.shared.config.trials.try_same;
         {
             let mut state = self.trials.lock();
@@ -378,18 +381,11 @@ impl ModuleCode {
             (function, entrance, plan, base, ready)
         };
         if !ready {
-            let request = |plan: Option<Arc<Plan>>, padding| CompileRequest {
-                module: self.module.clone(),
-                function,
-                entrance,
-                tier: Tier::Optimizing,
-                version: self.next_version.fetch_add(1, Ordering::Relaxed),
-                plan,
-                sites: false,
-                countdowns: false,
-                rounds: true,
-                padding,
-                listing: false,
+            let request = |plan: Option<Arc<Plan>>, padding| {
+                let version = self.next_version.fetch_add(1, Ordering::Relaxed);
+                let request = CompileRequest::new(self.module.clone(), function, entrance, Tier::Optimizing, version);
+                let plan = plan.and_then(|plan| self.exits.amend(plan));
+                CompileRequest { plan, rounds: true, padding, fail_guards: self.shared.config.stress.fail_guards, ..request }
             };
             let trials = &self.shared.config.trials;
             let old = self.build(&request(base, 0), false);
@@ -480,7 +476,7 @@ impl ModuleCode {
         let Some(Active { candidate, stage: Stage::Running, .. }) = &state.active else { return };
         let Some(arms) = &candidate.arms else { return };
         match candidate.entrance {
-            Entrance::Loop(_) => self.ask_to_leave(&published, candidate.function),
+            Entrance::Loop(offset) => self.ask_loop(&published, candidate.function, offset),
             Entrance::Body => {
                 let own = self.module.defined(candidate.function).expect("only defined functions are tried");
                 self.count_units(own, arms.units);
@@ -592,7 +588,7 @@ impl ModuleCode {
                 // Arms do not look at this word; another activation of the function comes here by it.
                 // SAFETY: the caller's promise; this thread runs the store.
                 unsafe {
-                    poll_word(context, self.module.offsets().poll(own as u32)).store(1, Ordering::Release);
+                    poll_word(context, self.module.offsets().poll(own as u32)).store(poll_tag(offset), Ordering::Release);
                     (*(*context).store).rounds = units;
                 }
                 Some(arms.version(arm).address())

@@ -2,6 +2,7 @@
 //!
 //! Order of publication: bytes, trap table and address map ([`ModuleCode::build`]), then the entry pointers (Release, [`ModuleCode::link`]).
 
+use super::planning::code_hash;
 use super::retire::Place;
 use super::{CompileFailure, LoopCode, ModuleCode, outermost};
 use crate::code::{Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
@@ -25,6 +26,8 @@ pub struct CodeVersion {
     pub tier: Tier,
     /// Bytes of machine code.
     pub code_bytes: usize,
+    /// Hash of the machine code before it was placed: the same for the same code.
+    pub code_hash: u64,
     /// Time the compile took.
     pub compile_time: Duration,
     /// When it was published, since the engine began.
@@ -35,6 +38,10 @@ pub struct CodeVersion {
     pub plan: Option<Arc<Plan>>,
     /// What the compiler did and refused.
     pub applied: Vec<Applied>,
+    /// LWPVAL sites in the code.
+    pub value_sites: usize,
+    /// LWPINS sites in the code.
+    pub hot_sites: usize,
     /// An arm of a trial: it counts its work, and nothing but the trial leads to it.
     pub arm: bool,
     address: usize,
@@ -50,6 +57,11 @@ impl CodeVersion {
     /// Addresses its code takes, while it has any.
     pub(crate) fn code_range(&self) -> Option<std::ops::Range<u64>> {
         self.placed().as_ref().map(|placed| placed.range())
+    }
+
+    /// How often a speculative load of it has faulted: each costs microseconds. 0 once its code is given up.
+    pub fn speculative_faults(&self) -> u64 {
+        self.placed().as_ref().map_or(0, |placed| placed.speculative_faults())
     }
 
     /// Whether its code was given up: no frame was in it any more.
@@ -72,9 +84,17 @@ impl ModuleCode {
     pub(super) fn compile(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) -> bool {
         let automatic = self.shared.config.tier == TierPolicy::Auto;
         let plan = match tier {
-            Tier::Baseline => None,
+            Tier::Baseline | Tier::Instrumented => None,
             Tier::Optimizing if self.tries() => self.adopted(function),
             Tier::Optimizing => self.planned(function),
+        };
+        let plan = plan.and_then(|plan| self.exits.amend(plan));
+        let probe_base = match tier {
+            Tier::Instrumented => match self.reserve_probes(function) {
+                Some(base) => base,
+                None => return false,
+            },
+            Tier::Baseline | Tier::Optimizing => 0,
         };
         let request = CompileRequest {
             module: self.module.clone(),
@@ -83,14 +103,18 @@ impl ModuleCode {
             tier,
             version: self.next_version.fetch_add(1, Ordering::Relaxed),
             plan,
-            sites: tier == Tier::Baseline && automatic,
+            sites: tier == Tier::Baseline && automatic && self.shared.budget.allows_any(),
             countdowns: tier == Tier::Baseline && automatic || counted,
             // Entered for two rounds, of which the first header takes one: see `leave`.
-            rounds: self.shared.config.stress.leave_always && matches!(entrance, Entrance::Loop(_)),
+            rounds: self.shared.config.stress.leave_always && tier != Tier::Instrumented && matches!(entrance, Entrance::Loop(_)),
             padding: 0,
+            fail_guards: self.shared.config.stress.fail_guards,
+            probe_base,
             listing: false,
         };
         match self.build(&request, counted) {
+            // Known to bursts, and nowhere else.
+            Ok(_) if tier == Tier::Instrumented => {}
             Ok(version) => self.link(version, request.countdowns),
             Err(_) => return false,
         }
@@ -135,7 +159,11 @@ impl ModuleCode {
         let placed = PlacedCode::new(&code, Some(self.module.clone()), false).map_err(|reason| CompileError::Limit { function, reason })?;
         let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(&code, position)?))).collect::<Vec<_>>();
         let id = FunctionId { module: self.module.hash, func: function };
-        let tier = if request.tier == Tier::Baseline { CodeTier::Baseline } else { CodeTier::Optimizing };
+        let tier = match request.tier {
+            Tier::Baseline => CodeTier::Baseline,
+            Tier::Optimizing => CodeTier::Optimizing,
+            Tier::Instrumented => CodeTier::Instrumented,
+        };
         let entry = CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
         if self.shared.watched() {
             self.shared
@@ -143,16 +171,23 @@ impl ModuleCode {
                 .insert(placed.range(), entry)
                 .map_err(|error| CompileError::Internal { function, reason: error.to_string() })?;
         }
+        self.exits.add(request.version, function, &code.guards);
+        if request.tier == Tier::Instrumented {
+            self.publish_instrumented(request, &code, placed.address());
+        }
         let version = Arc::new(CodeVersion {
             number: request.version,
             function,
             entrance: request.entrance,
             tier: request.tier,
             code_bytes: code.bytes.len(),
+            code_hash: code_hash(&code.bytes),
             compile_time,
             published: self.shared.started.elapsed(),
             counted,
             plan: request.plan.clone(),
+            value_sites: code.sites.len(),
+            hot_sites: code.hot_sites as usize,
             applied: code.applied,
             arm: request.rounds,
             address: placed.address(),

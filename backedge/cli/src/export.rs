@@ -1,0 +1,244 @@
+//! `backedge run --export DIR`: records, sites, versions with their trials, decisions and refusals as tables, each as CSV and as JSON lines.
+//!
+//! A table is a list of columns and rows of JSON values; both forms come from it, so they cannot differ.
+
+use crate::failure::Failure;
+use lwp_feedback::codemap::CodeEntry;
+use lwp_feedback::recordfile::{Chunk, RecordReader};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use vm::report::Report;
+
+/// Where the run's records are saved until they are tables.
+pub fn record_file(folder: &Path) -> Result<PathBuf, Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+    Ok(folder.join("records.lwp"))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Load(format!("cannot export to `{}`: {error}", path.display()))
+}
+
+/// One table in two files.
+struct Table {
+    columns: &'static [&'static str],
+    csv: BufWriter<File>,
+    jsonl: BufWriter<File>,
+    folder: PathBuf,
+}
+
+impl Table {
+    fn new(folder: &Path, name: &str, columns: &'static [&'static str]) -> Result<Table, Failure> {
+        let create = |extension: &str| {
+            let path = folder.join(format!("{name}.{extension}"));
+            File::create(&path).map(BufWriter::new).map_err(|error| failed(&path, &error))
+        };
+        let mut table = Table { columns, csv: create("csv")?, jsonl: create("jsonl")?, folder: folder.into() };
+        let header = columns.join(",");
+        writeln!(table.csv, "{header}").map_err(|error| failed(folder, &error))?;
+        Ok(table)
+    }
+
+    fn row(&mut self, values: &[Value]) -> Result<(), Failure> {
+        debug_assert_eq!(values.len(), self.columns.len());
+        let cells: Vec<String> = values.iter().map(cell).collect();
+        let object: serde_json::Map<String, Value> =
+            self.columns.iter().map(|&column| column.to_owned()).zip(values.iter().cloned()).collect();
+        let written = writeln!(self.csv, "{}", cells.join(",")).and_then(|()| writeln!(self.jsonl, "{}", Value::Object(object)));
+        written.map_err(|error| failed(&self.folder, &error))
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        self.csv.flush().and_then(|()| self.jsonl.flush()).map_err(|error| failed(&self.folder, &error))
+    }
+}
+
+/// By RFC 4180.
+fn cell(value: &Value) -> String {
+    let text = match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+/// Writes all tables.
+pub fn write(folder: &Path, report: &Report) -> Result<(), Failure> {
+    records(folder)?;
+    sites(folder, report)?;
+    versions(folder, report)?;
+    decisions(folder, report)
+}
+
+fn records(folder: &Path) -> Result<(), Failure> {
+    const COLUMNS: &[&str] =
+        &["ring", "event", "class", "core", "flags", "address", "data1", "data2", "tsc", "module", "function", "version", "tier", "offset"];
+    let mut table = Table::new(folder, "records", COLUMNS)?;
+    let path = folder.join("records.lwp");
+    let input = File::open(&path).map_err(|error| failed(&path, &error))?;
+    let unreadable = |error: &dyn std::fmt::Display| Failure::Load(format!("`{}`: {error}", path.display()));
+    let mut code: Vec<(Range<u64>, Arc<CodeEntry>)> = Vec::new();
+    for chunk in RecordReader::new(BufReader::new(input)).map_err(|error| unreadable(&error))? {
+        match chunk.map_err(|error| unreadable(&error))? {
+            Chunk::Code(range, entry) => {
+                code.retain(|(other, _)| other.end <= range.start || range.end <= other.start);
+                code.push((range, entry));
+            }
+            Chunk::Gone(range) => code.retain(|(other, _)| other.end <= range.start || range.end <= other.start),
+            Chunk::Records { ring, records } => {
+                for record in records {
+                    let address = record.address();
+                    let found = code.iter().find(|(range, _)| range.contains(&address));
+                    let class = lwp_feedback::class::SiteClass::from_imm16(record.flags())
+                        .filter(|_| matches!(record.event_id().0, 1 | 255))
+                        .map(|(class, _)| class.name());
+                    table.row(&[
+                        json!(ring),
+                        json!(record.event_id().0),
+                        json!(class),
+                        json!(record.core_id()),
+                        json!(record.flags()),
+                        json!(format!("{address:#x}")),
+                        json!(record.data1()),
+                        json!(record.data2()),
+                        json!(record.tsc()),
+                        json!(found.map(|(_, entry)| format!("{:016x}", entry.function.module))),
+                        json!(found.map(|(_, entry)| entry.function.func)),
+                        json!(found.map(|(_, entry)| entry.version)),
+                        json!(found.map(|(_, entry)| format!("{:?}", entry.tier).to_lowercase())),
+                        json!(found.map(|(range, entry)| wasm_offset(entry, (address - range.start) as u32))),
+                    ])?;
+                }
+            }
+            Chunk::Note(_) | Chunk::Missed { .. } => {}
+        }
+    }
+    table.finish()
+}
+
+/// As the code map resolves it.
+fn wasm_offset(entry: &CodeEntry, code_offset: u32) -> Option<u32> {
+    let at = if entry.return_addresses { code_offset.saturating_sub(1) } else { code_offset };
+    let before = entry.offsets.partition_point(|&(offset, _)| offset <= at);
+    Some(entry.offsets[..before].last()?.1)
+}
+
+fn sites(folder: &Path, report: &Report) -> Result<(), Failure> {
+    let mut table = Table::new(folder, "sites", &["function", "name", "offset", "class", "detail", "total", "value", "count", "error"])?;
+    for function in &report.functions {
+        for site in &function.sites {
+            for value in &site.values {
+                table.row(&[
+                    json!(function.function),
+                    json!(function.name),
+                    json!(site.offset),
+                    json!(site.class.name()),
+                    json!(site.detail),
+                    json!(site.total),
+                    json!(value.value),
+                    json!(value.count),
+                    json!(value.error),
+                ])?;
+            }
+        }
+    }
+    table.finish()
+}
+
+/// One row a version: what it is, and how its trial went, in the report's own words.
+fn versions(folder: &Path, report: &Report) -> Result<(), Failure> {
+    let columns: &[&str] =
+        &["function", "version", "tier", "loop_offset", "code_bytes", "code_hash", "compile_ms", "published_ms", "ns_per_event", "trial"];
+    let mut table = Table::new(folder, "versions", columns)?;
+    for function in &report.functions {
+        for version in &function.versions {
+            let all = serde_json::to_value(version).unwrap_or_default();
+            let field = |name: &str| all.get(name).cloned().unwrap_or_default();
+            table.row(&[
+                json!(function.function),
+                json!(version.version),
+                json!(version.tier),
+                json!(version.loop_offset),
+                json!(version.code_bytes),
+                field("code_hash"),
+                json!(version.compile_ms),
+                json!(version.published_ms),
+                json!(version.ns_per_event),
+                field("trial"),
+            ])?;
+        }
+    }
+    table.finish()
+}
+
+/// What was decided, by version; what the policy refused; what the compiler did and refused.
+fn decisions(folder: &Path, report: &Report) -> Result<(), Failure> {
+    let columns: &[&str] = &[
+        "function",
+        "version",
+        "offset",
+        "transformation",
+        "by",
+        "done",
+        "reason",
+        "samples",
+        "share",
+        "needed",
+        "saves_ns",
+        "costs_ns",
+        "text",
+    ];
+    let mut table = Table::new(folder, "decisions", columns)?;
+    for function in &report.functions {
+        for version in &function.versions {
+            for decision in &version.decisions {
+                let because = decision.because();
+                table.row(&[
+                    json!(function.function),
+                    json!(version.version),
+                    json!(decision.offset()),
+                    json!(decision.name()),
+                    json!("policy"),
+                    json!(true),
+                    Value::Null,
+                    json!(because.samples),
+                    json!(because.share),
+                    json!(because.needed),
+                    json!(because.saves_ns),
+                    json!(because.costs_ns),
+                    json!(decision.to_string()),
+                ])?;
+            }
+            for applied in &version.applied {
+                let mut row =
+                    vec![json!(applied.function), json!(version.version), json!(applied.offset), json!(applied.name), json!("compiler")];
+                row.push(json!(applied.refused.is_none()));
+                row.extend([json!(applied.refused), Value::Null, Value::Null, Value::Null, Value::Null, Value::Null, Value::Null]);
+                table.row(&row)?;
+            }
+        }
+        for refusal in &function.refusals {
+            let mut row =
+                vec![json!(function.function), Value::Null, json!(refusal.offset), json!(refusal.transformation), json!("policy")];
+            row.extend([json!(false), json!(refusal.reason.name()), Value::Null, Value::Null, Value::Null, Value::Null, Value::Null]);
+            row.push(json!(refusal.to_string()));
+            table.row(&row)?;
+        }
+    }
+    table.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        assert_eq!([json!("a,\"b\""), json!(null), json!(1.5), json!("x")].map(|value| cell(&value)), ["\"a,\"\"b\"\"\"", "", "1.5", "x"]);
+    }
+}

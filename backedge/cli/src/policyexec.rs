@@ -1,0 +1,130 @@
+//! `--policy-exec CMD`: a policy that is another program. One line of JSON goes to its standard input for each question, one line comes back.
+//!
+//! ```text
+//! → {"snapshot": {"module": …, "functions": […], "facts": […], "shapes": […], "priors": […], "grown_bytes": 0}, "budgets": {…}}
+//! ← {"plans": [{"func": 3, "decisions": [{"layout": {"offset": 52, "likely": true}}]}]}
+//! ```
+//! The program can cost the run time and one line on standard error, nothing else: it is asked on a compile thread, for at most [`PATIENCE`] a
+//! question; when it ends, hangs or answers something else it is ended, and from then on there are no plans.
+
+use crate::failure::Failure;
+use crate::policyoptions::warn;
+use lwp_feedback::codemap::FunctionId;
+use lwp_feedback::policy::{Budgets, Plan, PlanFile, Policy, Refusal};
+use lwp_feedback::profile::Snapshot;
+use serde_json::json;
+use std::fmt;
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// How long an answer may take. A guess: a Python process starts in 30 ms, and a whole module's profile is some MiB of JSON.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Longest answer, bytes.
+const MOST_ANSWER: u64 = 64 << 20;
+
+/// The other program.
+pub struct PolicyExec {
+    command: String,
+    /// `None` once it failed.
+    process: Mutex<Option<Process>>,
+}
+
+impl fmt::Debug for PolicyExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PolicyExec").field("command", &self.command).finish_non_exhaustive()
+    }
+}
+
+struct Process {
+    child: Child,
+    questions: Sender<Vec<u8>>,
+    answers: Receiver<std::io::Result<String>>,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // The shell and what it started are a process group of their own.
+        // SAFETY: kill touches no memory; the group's leader is our child, which was not waited for yet, so the number is still its.
+        unsafe { libc::kill(-(self.child.id() as i32), libc::SIGKILL) };
+        let _ = self.child.wait();
+    }
+}
+
+impl PolicyExec {
+    /// Starts the program, with the shell.
+    pub fn new(command: &str) -> Result<PolicyExec, Failure> {
+        let failed = |error: std::io::Error| Failure::Load(format!("cannot start the policy `{command}`: {error}"));
+        let mut child = Command::new("sh")
+            .args(["-c", command])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let mut input = child.stdin.take().expect("piped above");
+        let output = child.stdout.take().expect("piped above");
+        let (questions, to_write) = channel::<Vec<u8>>();
+        let (to_read, answers) = channel();
+        // Neither thread is waited for: both end when the program does.
+        let writer = move || {
+            // A failed write shows as an answer that does not come.
+            while to_write.recv().is_ok_and(|question| input.write_all(&question).and_then(|()| input.flush()).is_ok()) {}
+        };
+        let reader = move || {
+            let mut output = BufReader::new(output);
+            loop {
+                let mut line = String::new();
+                let read = output.by_ref().take(MOST_ANSWER).read_line(&mut line);
+                let ended = !matches!(read, Ok(bytes) if bytes > 0);
+                if to_read.send(read.map(|_| line)).is_err() || ended {
+                    return;
+                }
+            }
+        };
+        std::thread::Builder::new().name("policy-questions".into()).spawn(writer).map_err(failed)?;
+        std::thread::Builder::new().name("policy-answers".into()).spawn(reader).map_err(failed)?;
+        Ok(PolicyExec { command: command.into(), process: Mutex::new(Some(Process { child, questions, answers })) })
+    }
+}
+
+fn ask(process: &Process, snapshot: &Snapshot, budgets: &Budgets) -> Result<PlanFile, String> {
+    let mut question = serde_json::to_vec(&json!({"snapshot": snapshot, "budgets": budgets})).map_err(|error| error.to_string())?;
+    question.push(b'\n');
+    let ended = || "it ended".to_owned();
+    process.questions.send(question).map_err(|_| ended())?;
+    let line = match process.answers.recv_timeout(PATIENCE) {
+        Ok(Ok(line)) if line.is_empty() => return Err(ended()),
+        Ok(Ok(line)) => line,
+        Ok(Err(error)) => return Err(format!("its answer cannot be read: {error}")),
+        Err(RecvTimeoutError::Timeout) => return Err(format!("no answer in {} s", PATIENCE.as_secs())),
+        Err(RecvTimeoutError::Disconnected) => return Err(ended()),
+    };
+    PlanFile::parse(&line).map_err(|error| format!("its answer is not a plan: {error}"))
+}
+
+impl Policy for PolicyExec {
+    fn plan(&self, snapshot: &Snapshot, budgets: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
+        let mut process = self.process.lock().unwrap_or_else(|error| error.into_inner());
+        let Some(running) = process.as_ref() else {
+            return (Vec::new(), Vec::new());
+        };
+        match ask(running, snapshot, budgets) {
+            Ok(file) => {
+                let plan = |plan: lwp_feedback::policy::FilePlan| Plan {
+                    function: FunctionId { module: snapshot.module, func: plan.func },
+                    decisions: plan.decisions.into_iter().filter(|it| !budgets.forbid.contains(it.name())).collect(),
+                };
+                (file.plans.into_iter().map(plan).collect(), Vec::new())
+            }
+            Err(why) => {
+                warn(&format!("policy `{}`: {why}; no more plans from it", self.command));
+                *process = None;
+                (Vec::new(), Vec::new())
+            }
+        }
+    }
+}

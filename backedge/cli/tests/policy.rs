@@ -1,0 +1,315 @@
+//! The policy from outside: explained, forbidden, saved, replaced, carried to the next process, exported.
+
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Output, Stdio};
+
+/// `run(n)`: n calls of `work`, which calls `one` through the table.
+const HOT: &str = r#"(module $hot
+    (type $unary (func (param i32) (result i32)))
+    (table 2 funcref) (elem (i32.const 0) $one $two)
+    (func $one (param i32) (result i32) (i32.add (local.get 0) (i32.const 1)))
+    (func $two (param i32) (result i32) (i32.add (local.get 0) (i32.const 2)))
+    (func $work (param i32 i32) (result i32) (call_indirect (type $unary) (local.get 0) (local.get 1)))
+    (func (export "run") (param i32) (result i32) (local i32)
+        (loop $next
+            (local.set 1 (call $work (local.get 1) (i32.const 0)))
+            (br_if $next (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))
+        (local.get 1)))"#;
+
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Files {
+        Files(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), contents).unwrap();
+        self.path(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+}
+
+fn backedge(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_backedge")).args(args).stdin(Stdio::null()).output().unwrap()
+}
+
+/// Runs, checks the exit code, returns (stdout, stderr).
+#[track_caller]
+fn expect(code: i32, args: &[&str]) -> (String, String) {
+    let output = backedge(args);
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(code), "{args:?}\nstdout: {out}\nstderr: {err}");
+    (out, err)
+}
+
+const ROUNDS: &str = "4000000";
+/// Low enough to be reached soon, and high enough for more than 64 samples in tier 1.
+const THRESHOLD: &str = "20000";
+
+/// Runs the hot program so that it reaches the optimizing tier in any build, without code of earlier runs; returns standard error.
+#[track_caller]
+fn hot(options: &[&str], program: &str) -> String {
+    let mut args = vec!["run", "-C", "cache=n", "--hot-threshold", THRESHOLD, "--invoke", "run"];
+    args.extend(options);
+    args.extend([program, ROUNDS]);
+    let (out, err) = expect(0, &args);
+    // Whatever the policy does, this is the result.
+    assert_eq!(out, format!("{ROUNDS}\n"), "{options:?}");
+    err
+}
+
+#[track_caller]
+fn one_warning(err: &str, part: &str) {
+    assert_eq!(err.lines().count(), 1, "{err}");
+    assert!(err.starts_with("warning: ") && err.contains(part), "{err}");
+}
+
+/// All versions of a report, as (function, tier, loop, hash of the code).
+fn versions(report: &Value) -> Vec<(u64, String, Option<u64>, String)> {
+    let functions = report["functions"].as_array().unwrap();
+    let mut versions: Vec<_> = functions
+        .iter()
+        .flat_map(|function| function["versions"].as_array().unwrap().iter().map(move |version| (function, version)))
+        .map(|(function, version)| {
+            let text = |name: &str| version[name].as_str().unwrap().to_owned();
+            (function["function"].as_u64().unwrap(), text("tier"), version["loop_offset"].as_u64(), text("code_hash"))
+        })
+        .collect();
+    versions.sort();
+    versions
+}
+
+fn inlined(plans: &Value) -> usize {
+    plans["plans"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|plan| plan["decisions"].as_array().unwrap())
+        .filter(|it| !it["inline"].is_null())
+        .count()
+}
+
+#[test]
+fn explain_says_what_was_seen_and_why() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let records = files.path("records");
+    let (out, err) = expect(0, &["explain", "--hot-threshold", THRESHOLD, "--invoke", "run", &program, ROUNDS]);
+    assert!(out.contains("seen: call-target (exact): ") && out.contains("`one` 100.0 %"), "{out}{err}");
+    assert!(
+        out.contains("inline: decided: inline at 0x") && out.contains("saves 1.50 ns, costs 0.25 ns (100.0 % of calls x 1.50 ns"),
+        "{out}"
+    );
+    // The guest's results are not in what explains it.
+    assert!(!out.contains(ROUNDS) || err.contains(ROUNDS), "{out}\n{err}");
+    let (out, _) = expect(
+        0,
+        &["explain", "--json", "--func", "work", "--forbid", "inline", "--hot-threshold", THRESHOLD, "--invoke", "run", &program, ROUNDS],
+    );
+    let json: Value = serde_json::from_str(&out).unwrap();
+    let [function] = &json["functions"].as_array().unwrap()[..] else { panic!("{out}") };
+    assert_eq!(function["name"], "work");
+    let answers: Vec<&Value> = function["operators"].as_array().unwrap().iter().flat_map(|it| it["answers"].as_array().unwrap()).collect();
+    assert!(answers.iter().any(|it| it["transformation"] == "inline" && it["reason"] == "forbidden" && it["decided"] == false), "{out}");
+
+    hot(&["--lwp-record", &records], &program);
+    let explain = |more: &[&str]| expect(0, &[&["explain", "--replay", &records], more, &[&program]].concat()).0;
+    let out = explain(&[]);
+    assert!(out.contains("inline: decided: "), "{out}");
+    assert_eq!(explain(&[]), out);
+    assert!(explain(&["--forbid", "inline,layout"]).contains("inline: refused: forbidden"));
+    let other = files.write("other.wat", "(module)");
+    assert_eq!(expect(1, &["explain", "--replay", &records, &other]).1.lines().count(), 1);
+    let (_, err) = expect(2, &["run", "--forbid", "everything", &program]);
+    assert!(err.contains("no such transformation; known: branch-to-select, inline, "), "{err}");
+}
+
+#[test]
+fn plans_are_saved_and_carried_out_again_with_the_same_code() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let plan = files.path("plan.json");
+    hot(&["--save-plan", &plan], &program);
+    assert!(inlined(&files.json("plan.json")) > 0, "{}", files.read("plan.json"));
+    let run = |name: &str| {
+        let report = format!("--report=json,{}", files.path(name));
+        hot(&["--plan", &plan, &report], &program);
+        versions(&files.json(name))
+    };
+    let first = run("first");
+    assert!(first.iter().any(|version| version.1 == "optimizing"), "{first:?}");
+    assert_eq!(first, run("second"));
+    // Another module's plans are not carried out.
+    let other = files.write(
+        "other.wat",
+        HOT.replace("$two (param i32) (result i32) (i32.add (local.get 0) (i32.const 2))", "$two (param i32) (result i32) (local.get 0)"),
+    );
+    let out = files.path("out.json");
+    hot(&["--plan", &plan, "--save-plan", &out], &other);
+    assert_eq!(inlined(&files.json("out.json")), 0);
+}
+
+#[test]
+fn a_policy_may_be_ten_lines_of_python() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/policy.py");
+    let plan = files.path("plan.json");
+    assert_eq!(hot(&["--policy-exec", policy, "--save-plan", &plan], &program), "");
+    assert!(inlined(&files.json("plan.json")) > 0, "{}", files.read("plan.json"));
+    // On a recording too.
+    let records = files.path("records");
+    hot(&["--lwp-record", &records], &program);
+    let (out, _) = expect(0, &["lwp", "replay", "--policy-exec", policy, "--module", &program, &records]);
+    assert!(out.contains(": inline at 0x"), "{out}");
+}
+
+#[test]
+fn a_policy_that_fails_costs_one_line() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let fails = |command: &str, part: &str| one_warning(&hot(&["--policy-exec", command], &program), part);
+    fails("exit 3", "it ended");
+    fails("echo hello; cat > /dev/null", "its answer is not a plan");
+    fails("head -c 3000000 /dev/zero; echo; cat > /dev/null", "its answer");
+    fails("/no/such/program 2> /dev/null", "it ended");
+    // Reads nothing and never answers.
+    fails("exec tail -f /dev/null", "no answer in 3 s");
+    // Nonsense that is well-formed.
+    let nonsense = r#"while read line; do echo '{"plans": [{"func": 2, "decisions": [{"inline": {"offset": 1, "targets": [{"callee": 9}]}},
+        {"prefetch": {"offset": 4294967295, "kind": "indirect", "distance": 0}}]}, {"func": 99, "decisions": []}]}' | tr -d '\n'; echo; done"#;
+    assert_eq!(hot(&["--policy-exec", nonsense], &program), "");
+}
+
+#[test]
+fn a_profile_is_carried_to_the_next_process() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let profile = files.path("profile");
+    // The first of a series: there is none yet.
+    assert_eq!(hot(&["--profile-use", &profile, "--profile-save", &profile], &program), "");
+    assert_eq!(std::fs::metadata(&profile).unwrap().permissions().mode() & 0o777, 0o600);
+    let (out, _) = expect(0, &["profile", "show", &profile]);
+    assert!(out.contains("inline at 0x"), "{out}");
+    // The next one compiles at once what was hot, to the plans that were in force, though nothing becomes hot now.
+    let plan = files.path("plan.json");
+    let mut args =
+        vec!["run", "-C", "cache=n", "--profile-use", &profile, "--save-plan", &plan, "--invoke", "run", &program, "3"];
+    let (out, err) = expect(0, &args);
+    assert_eq!((out.as_str(), err.as_str()), ("3\n", ""));
+    assert!(inlined(&files.json("plan.json")) > 0, "{}", files.read("plan.json"));
+    // Without it not.
+    args.drain(3..5);
+    expect(0, &args);
+    assert_eq!(inlined(&files.json("plan.json")), 0);
+}
+
+#[test]
+fn a_profile_that_does_not_fit_is_a_line() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let profile = files.path("profile");
+    hot(&["--profile-save", &profile], &program);
+    let bytes = std::fs::read(&profile).unwrap();
+    let mut damaged = bytes.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    let stale = String::from_utf8(bytes.clone()).unwrap().replacen("profile 1 ", "profile 9 ", 1);
+    let cases = [
+        (files.write("damaged", damaged), "profile ignored: `"),
+        (files.write("cut", &bytes[..bytes.len() / 3]), "damaged: its checksum is wrong"),
+        (files.write("stale", stale), "a profile of format 9, this is format 1"),
+        (files.write("text", "dear diary"), "not a backedge profile"),
+    ];
+    for (path, part) in &cases {
+        one_warning(&hot(&["--profile-use", path], &program), part);
+    }
+    let other = files.write("other.wat", HOT.replace("$hot", "$other"));
+    one_warning(&hot(&["--profile-use", &profile], &other), "profile refused: `");
+    let (_, err) = expect(1, &["run", "--profile-use", "/no/such/profile", "--invoke", "run", &program, "1"]);
+    assert!(err.starts_with("error: no such file"), "{err}");
+}
+
+#[test]
+fn values_of_the_guest_are_kept_only_on_request() {
+    let files = Files::new();
+    // Parameter 1 is always 77,123.
+    let text =
+        HOT.replace("(call $work (local.get 1) (i32.const 0))", "(call $work (local.get 1) (i32.sub (i32.const 77123) (i32.const 77123)))");
+    let text = text.replace(
+        "(func $one (param i32)",
+        "(func $secret (param i32) (result i32) (local i32) (loop (nop)) (i32.eq (local.get 0) (i32.const 77123)))\n(func $one (param i32)",
+    );
+    let text = text.replace("(local.set 1 (call $work", "(drop (call $secret (i32.const 77123))) (local.set 1 (call $work");
+    let program = files.write("secret.wat", text);
+    hot(&["--profile-save", &files.path("targets")], &program);
+    hot(&["--profile-save", &files.path("all"), "--record-values", "all"], &program);
+    assert!(!files.read("targets").contains("77123"));
+    assert!(files.read("all").contains("77123"));
+}
+
+#[test]
+fn what_was_learnt_goes_into_the_module() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let (profile, hinted, json) = (files.path("profile"), files.path("hinted.wasm"), files.path("hints.json"));
+    hot(&["--profile-save", &profile], &program);
+    expect(0, &["profile", "export", &program, &profile, "-o", &hinted, "--json", &json]);
+    let module = std::fs::read(&hinted).unwrap();
+    assert!(module.windows(26).any(|bytes| bytes == b"metadata.code.call_targets"));
+    let hints = files.json("hints.json");
+    assert!(hints["hints"].as_array().unwrap().iter().any(|prior| !prior["call_targets"].as_array().unwrap().is_empty()), "{hints}");
+    // The copy runs, and begins with what its sections say: they show in what explains it.
+    hot(&[], &hinted);
+    let (out, _) = expect(0, &["explain", "--hot-threshold", THRESHOLD, "--invoke", "run", &hinted, ROUNDS]);
+    assert!(out.contains("call-target (hint): callees and percent [(0, "), "{out}");
+    let (_, err) = expect(1, &["profile", "export", &hinted, &profile, "-o", &files.path("again.wasm")]);
+    assert!(err.contains("a profile of module "), "{err}");
+}
+
+#[test]
+fn tables_are_csv_and_json_lines_of_the_same_rows() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let folder = files.path("tables");
+    hot(&["--export", &folder], &program);
+    for name in ["records", "sites", "versions", "decisions"] {
+        let csv = files.read(&format!("tables/{name}.csv"));
+        let lines = files.read(&format!("tables/{name}.jsonl"));
+        assert!(lines.lines().count() > 0, "{name}");
+        assert_eq!(csv.lines().count(), lines.lines().count() + 1, "{name}");
+        let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+        for line in lines.lines() {
+            let row: serde_json::Map<String, Value> = serde_json::from_str(line).unwrap();
+            assert!(row.len() == columns.len() && columns.iter().all(|&column| row.contains_key(column)), "{name}: {line}");
+        }
+    }
+    assert!(files.read("tables/records.jsonl").contains(r#""class":"call-target""#));
+    assert!(files.read("tables/decisions.csv").contains(",inline,policy,true,"));
+}
+
+#[test]
+fn budgets_come_from_a_file() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let budgets = files.write("budgets.json", r#"{"max_inlined_bytes": 1}"#);
+    let plan = files.path("plan.json");
+    hot(&["--budgets", &budgets, "--save-plan", &plan], &program);
+    assert_eq!(inlined(&files.json("plan.json")), 0);
+    let wrong = files.write("wrong.json", "[1]");
+    let (_, err) = expect(1, &["run", "--budgets", &wrong, &program]);
+    assert!(err.contains("holds no budgets"), "{err}");
+}

@@ -1,0 +1,251 @@
+//! Programs whose branches and loads are known, and what bursts say of them: with the model and the timer as they ship.
+//!
+//! The machine is shared and tests run at the same time, so a program whose truth is a time gets several tries.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+use vm::engine::{Engine, EngineConfig};
+use vm::handles::{Extern, InstanceRef};
+use vm::report::{FunctionReport, Report};
+use vm::store::{Store, call_slots};
+
+/// One at a time: two programs that fill the caches tell of each other.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+fn machine() -> MutexGuard<'static, ()> {
+    MACHINE.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+struct Guest {
+    engine: Engine,
+    store: Store,
+    instance: InstanceRef,
+    loaded: Arc<vm::engine::LoadedModule>,
+}
+
+impl Guest {
+    fn new(wat: &str, budget: f64) -> Guest {
+        let config = EngineConfig { hot_interpreter: 50, hot_baseline: 1000, feedback_budget: budget, ..EngineConfig::default() };
+        let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
+        let engine = Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts");
+        let mut store = Store::new(&engine).expect("a store");
+        let loaded = engine.load(wat.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{wat}"));
+        // SAFETY: no imports.
+        let instance = unsafe { store.instantiate(&loaded, &[]) }.expect("it instantiates");
+        Guest { engine, store, instance, loaded }
+    }
+
+    fn call(&mut self, name: &str, args: &[u64]) -> u64 {
+        let Some(Extern::Func(function)) = self.instance.export(name) else { panic!("no function {name}") };
+        let mut slots = args.to_vec();
+        slots.resize(call_slots(&function.ty()), 0);
+        // SAFETY: the function is this store's and the arguments are numbers of its types.
+        unsafe { self.store.call(function, &mut slots) }.expect("it returns");
+        slots[0]
+    }
+
+    fn report(&self) -> Report {
+        self.engine.settle();
+        self.engine.report(&self.loaded)
+    }
+}
+
+/// The function of that name.
+fn function<'a>(report: &'a Report, name: &str) -> &'a FunctionReport {
+    report.functions.iter().find(|function| function.name.as_deref() == Some(name)).expect("it ran hot")
+}
+
+/// A loop of `$n` rounds around `body`, with a random `$x`, counters `$a` and `$b`, and its result.
+fn rounds(body: &str) -> String {
+    format!(
+        "(module (func $run (export \"run\") (param $n i32) (result i32) (local $x i32) (local $a i32) (local $b i32)
+          (local.set $x (i32.const 88172645))
+          (loop $again
+            (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 13))))
+            (local.set $x (i32.xor (local.get $x) (i32.shr_u (local.get $x) (i32.const 17))))
+            (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 5))))
+            {body}
+            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+          (i32.add (local.get $a) (i32.mul (local.get $b) (i32.const 3)))))"
+    )
+}
+
+const ADD_A: &str = "(local.set $a (i32.add (local.get $a) (i32.const 1)))";
+const ADD_B: &str = "(local.set $b (i32.add (local.get $b) (i32.const 1)))";
+const RANDOM_BIT: &str = "(i32.and (i32.shr_u (local.get $x) (i32.const 11)) (i32.const 1))";
+
+/// Runs until bursts have left enough records; the number of rounds must be the same every time for the results to be.
+fn run_branches(body: &str) -> (Guest, Report) {
+    let mut guest = Guest::new(&rounds(body), 20.0);
+    let expected = Guest::new(&rounds(body), 0.0).call("run", &[20_000_000]);
+    for _ in 0..20 {
+        assert_eq!(guest.call("run", &[20_000_000]), expected, "bursts change no result");
+        let report = guest.report();
+        let run = function(&report, "run");
+        let records: u64 = run.branches.iter().map(|branch| branch.taken + branch.not_taken).sum();
+        if records > 8_000 {
+            return (guest, report);
+        }
+    }
+    panic!("too few records: {:?}", guest.report().bursts);
+}
+
+/// Share of the nth branch's judged records that were mispredicted.
+fn mispredicted(report: &Report, nth: usize) -> f64 {
+    let branch = &function(report, "run").branches[nth];
+    assert_eq!(branch.provenance, lwp_feedback::profile::Provenance::Modelled);
+    branch.mispredicted as f64 / (branch.predicted + branch.mispredicted) as f64
+}
+
+#[test]
+fn branches_of_known_programs_are_mispredicted_as_known() {
+    let _one = machine();
+    let one = |condition: &str| {
+        let (_guest, report) = run_branches(&format!("(if {condition} (then {ADD_A}))"));
+        assert!(mispredicted(&report, 1) < 0.03, "the back edge: {:?}", function(&report, "run").branches);
+        (mispredicted(&report, 0), function(&report, "run").branches[0])
+    };
+    let (random, branch) = one(RANDOM_BIT);
+    assert!((0.45..=0.55).contains(&random), "random: {random}");
+    let taken = branch.taken as f64 / (branch.taken + branch.not_taken) as f64;
+    assert!((0.45..=0.55).contains(&taken), "taken: {taken}");
+    let (alternating, _) = one("(i32.and (local.get $n) (i32.const 1))");
+    assert!(alternating < 0.03, "alternating: {alternating}");
+    let pattern = "(i32.wrap_i64 (i64.and (i64.shr_u (i64.const 0x9e3779b97f4a7c15) (i64.extend_i32_u (i32.and (local.get $n) (i32.const 63)))) (i64.const 1)))";
+    let (period, _) = one(pattern);
+    assert!(period < 0.03, "period 64: {period}");
+    let (biased, _) = one("(i32.lt_u (i32.rem_u (i32.shr_u (local.get $x) (i32.const 8)) (i32.const 10)) (i32.const 1))");
+    assert!((0.08..=0.12).contains(&biased), "90/10: {biased}");
+}
+
+#[test]
+fn the_second_of_a_correlated_pair_is_predicted() {
+    let _one = machine();
+    let body = format!("(if {RANDOM_BIT} (then {ADD_A})) (if (i32.eqz {RANDOM_BIT}) (then {ADD_B}))");
+    let (_guest, report) = run_branches(&body);
+    assert!(mispredicted(&report, 0) > 0.4 && mispredicted(&report, 1) <= 0.05, "{:?}", function(&report, "run").branches);
+}
+
+#[test]
+fn a_select_is_no_branch_but_says_what_one_would_meet() {
+    let _one = machine();
+    let body = format!("(local.set $a (select (i32.add (local.get $a) (i32.const 3)) (local.get $a) {RANDOM_BIT}))");
+    let mut guest = Guest::new(&rounds(&body), 20.0);
+    let mut selects = Vec::new();
+    for _ in 0..40 {
+        guest.call("run", &[20_000_000]);
+        let report = guest.report();
+        let run = function(&report, "run");
+        assert!(run.branches.len() <= 1, "only the back edge is a branch");
+        selects = run.selects.clone();
+        if selects.first().is_some_and(|select| select.judged > 1000) {
+            break;
+        }
+    }
+    let select = selects[0];
+    let share = select.would_mispredict_share().expect("judged");
+    assert!((0.44..=0.56).contains(&share), "{select:?}");
+}
+
+#[test]
+fn nothing_is_recorded_without_a_budget() {
+    let _one = machine();
+    let mut guest = Guest::new(&rounds(&format!("(if {RANDOM_BIT} (then {ADD_A}))")), 0.0);
+    guest.call("run", &[30_000_000]);
+    let report = guest.report();
+    assert_eq!((report.bursts.branch_bursts, report.bursts.load_bursts, report.bursts.words), (0, 0, 0));
+    assert!(report.functions.iter().all(|function| function.branches.is_empty() && function.loads.is_empty() && function.sites.is_empty()));
+}
+
+/// `run` sums `b[a[i]]` over random offsets below `bytes` in `a`; the memory is filled, so each page is one of its own.
+///
+/// The indices take no more room than the data, so that they do not push it out.
+fn gather(bytes: u32) -> String {
+    let indices = (bytes / 16).min(262_144);
+    let pages = (bytes + (1 << 20)) / 65536 + 1;
+    format!(
+        "(module (memory {pages})
+          (func $init (export \"init\") (local $i i32) (local $x i32)
+            (memory.fill (i32.const 0) (i32.const 1) (i32.const {bytes}))
+            (local.set $x (i32.const 88172645))
+            (loop $again
+              (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 13))))
+              (local.set $x (i32.xor (local.get $x) (i32.shr_u (local.get $x) (i32.const 17))))
+              (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 5))))
+              (i32.store offset={bytes} (i32.shl (local.get $i) (i32.const 2)) (i32.and (local.get $x) (i32.const {mask})))
+              (br_if $again (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const {indices})))))
+          (func $run (export \"run\") (param $n i32) (result i32) (local $s i32)
+            (loop $again
+              (local.set $s (i32.add (local.get $s)
+                (i32.load (i32.load offset={bytes} (i32.shl (i32.and (local.get $n) (i32.const {wrap})) (i32.const 2))))))
+              (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+            (local.get $s)))",
+        mask = (bytes - 1) & !3,
+        wrap = indices - 1,
+    )
+}
+
+/// The load of `b` after bursts have timed it some thousand times. `accept` says whether the machine was quiet enough.
+fn timed_gather(bytes: u32, mut accept: impl FnMut(&lwp_feedback::profile::LoadSnapshot) -> bool) -> lwp_feedback::profile::LoadSnapshot {
+    let mut last = None;
+    for _ in 0..8 {
+        let mut guest = Guest::new(&gather(bytes), 20.0);
+        guest.call("init", &[]);
+        for _ in 0..20 {
+            guest.call("run", &[8_000_000]);
+            let report = guest.report();
+            let loads = &function(&report, "run").loads;
+            if let [index, value] = &loads[..]
+                && value.executions.min(index.executions) > 4_000
+            {
+                assert_eq!(value.provenance, lwp_feedback::profile::Provenance::Timed);
+                let value = value.clone();
+                let (first, second) = if value.indirect_from == Some(index.offset) { (index, &value) } else { (&value, index) };
+                assert_eq!((first.indirect_from, second.indirect_from), (None, Some(first.offset)), "{loads:?}");
+                assert_eq!(first.dominant_stride().map(|(stride, _)| stride), Some(-4));
+                assert!(first.dominant_stride().is_some_and(|(_, share)| share > 0.95), "{first:?}");
+                assert!(second.dominant_stride().is_none_or(|(_, share)| share < 0.1), "{second:?}");
+                last = Some(second.clone());
+                break;
+            }
+        }
+        if last.as_ref().is_some_and(&mut accept) {
+            break;
+        }
+    }
+    last.expect("bursts time loads")
+}
+
+#[test]
+fn a_gather_over_memory_comes_from_memory() {
+    let _one = machine();
+    let share = |load: &lwp_feedback::profile::LoadSnapshot| load.sources[3] as f64 / load.count().max(1) as f64;
+    let load = timed_gather(256 << 20, |load| share(load) >= 0.9);
+    assert!(share(&load) >= 0.9, "{load:?}");
+    assert!(load.miss_share().expect("timed") > 0.9, "{load:?}");
+}
+
+#[test]
+fn a_gather_over_the_first_cache_does_not_miss() {
+    let _one = machine();
+    let load = timed_gather(16 << 10, |load| load.miss_share().is_some_and(|share| share < 0.01));
+    assert!(load.miss_share().expect("timed") < 0.01, "{load:?}");
+}
+
+#[test]
+fn a_gather_over_the_last_cache_comes_from_there() {
+    let _one = machine();
+    let share = |load: &lwp_feedback::profile::LoadSnapshot| load.sources[1] as f64 / load.count().max(1) as f64;
+    // Others use that cache too: what it leaves a chain of pointers at the same time is what a gather can have.
+    let plateaus = lwp_feedback::calibrate::plateaus();
+    let of_a_chain = || {
+        let sources: Vec<u8> =
+            lwp_feedback::calibrate::chase(8 << 20, 20_000).into_iter().filter_map(|ticks| plateaus.source(ticks)).collect();
+        sources.iter().filter(|&&source| source == 1).count() as f64 / sources.len().max(1) as f64
+    };
+    let mut needed = 0.6f64;
+    let load = timed_gather(8 << 20, |load| {
+        needed = (of_a_chain() - 0.15).min(0.6);
+        share(load) >= needed
+    });
+    assert!(share(&load) >= needed, "{load:?}, needed {needed}");
+}

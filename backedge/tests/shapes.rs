@@ -1,0 +1,307 @@
+//! The shape transformations, each at every operator it could be about: results, traps, memory and globals are the interpreter's, whatever the
+//! input, and the report says that the transformation fired.
+
+use std::sync::Arc;
+
+use backedge::{Config, Engine, Extern, Instance, Module, Store, TierPolicy, Trap, Val};
+use lwp_feedback::policy::{Because, Decision, FilePlan, LikelyDecision, PlanFile, SiteDecision, SwitchOrderDecision};
+use wasmparser::Operator;
+
+/// Operators of a defined function with their byte offsets.
+fn operators<'m>(module: &'m vm::module::Module, function: u32) -> Vec<(Operator<'m>, u32)> {
+    let mut reader = module.body(function).get_operators_reader().unwrap();
+    let mut found = Vec::new();
+    while !reader.eof() {
+        let (operator, offset) = reader.read_with_offset().unwrap();
+        found.push((operator, offset as u32));
+    }
+    found
+}
+
+/// A plan that wants one kind of transformation wherever it could be wanted.
+fn plan_all(wat: &str, decide: impl Fn(&Operator<'_>, u32) -> Vec<Decision>) -> Arc<PlanFile> {
+    let module = vm::module::Module::new(wat.as_bytes()).unwrap();
+    let plans = (module.imported_functions..module.functions.len() as u32)
+        .map(|func| {
+            let decisions = operators(&module, func).iter().flat_map(|(operator, offset)| decide(operator, *offset)).collect();
+            FilePlan { func, decisions }
+        })
+        .collect();
+    Arc::new(PlanFile { module: None, plans })
+}
+
+fn site(offset: u32) -> SiteDecision {
+    SiteDecision { offset, because: Because::default() }
+}
+
+fn likely(offset: u32, likely: bool) -> LikelyDecision {
+    LikelyDecision { offset, likely, because: Because::default() }
+}
+
+fn branches(operator: &Operator<'_>) -> bool {
+    matches!(operator, Operator::If { .. } | Operator::BrIf { .. })
+}
+
+/// Everything a call of `run` leaves behind.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    results: Result<Vec<u64>, String>,
+    memory: Vec<u8>,
+    globals: Vec<u64>,
+}
+
+fn bits(value: &Val) -> u64 {
+    match value {
+        Val::I32(value) => u64::from(*value as u32),
+        Val::I64(value) => *value as u64,
+        Val::F32(bits) => u64::from(*bits),
+        Val::F64(bits) => *bits,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Calls `run` in one instance once for each list of arguments.
+fn outcomes(config: &Config, wat: &str, calls: &[Vec<i32>]) -> (Vec<Outcome>, Vec<(&'static str, Option<String>)>) {
+    let engine = Engine::new(config).unwrap();
+    let module = Module::new(&engine, wat).unwrap();
+    let mut store = Store::new(&engine, ());
+    let instance = Instance::new(&mut store, &module, &[]).unwrap();
+    let run = instance.get_func(&mut store, "run").unwrap();
+    let mut all = Vec::new();
+    for arguments in calls {
+        let arguments: Vec<Val> = arguments.iter().map(|&value| Val::I32(value)).collect();
+        let mut results = vec![Val::I32(0); run.ty(&store).results().len()];
+        let results = match run.call(&mut store, &arguments, &mut results) {
+            Ok(()) => Ok(results.iter().map(bits).collect()),
+            Err(error) => Err(error.downcast_ref::<Trap>().expect("only traps end a call").to_string()),
+        };
+        let memory = match instance.get_export(&mut store, "memory") {
+            Some(Extern::Memory(memory)) => memory.data(&store).to_vec(),
+            _ => Vec::new(),
+        };
+        let globals = ["a", "b", "c"].iter().filter_map(|name| instance.get_global(&mut store, name)).collect::<Vec<_>>();
+        let globals = globals.iter().map(|global| bits(&global.get(&mut store))).collect();
+        all.push(Outcome { results, memory, globals });
+    }
+    engine.settle();
+    let report = module.report();
+    let versions = report.functions.iter().flat_map(|function| &function.versions);
+    let applied = versions.flat_map(|version| &version.applied).map(|applied| (applied.name, applied.refused.clone())).collect();
+    (all, applied)
+}
+
+/// Compares the interpreter with tier 2 to a plan; yields how often `name` fired and why it refused.
+fn check(name: &str, wat: &str, plans: Arc<PlanFile>, calls: &[Vec<i32>]) -> (usize, Vec<String>) {
+    let mut config = Config::new();
+    config.tier(TierPolicy::Interpreter);
+    let (expected, _) = outcomes(&config, wat, calls);
+    let mut applied_first = Vec::new();
+    for leave in [false, true] {
+        let mut config = Config::new();
+        config.tier(TierPolicy::Optimizing);
+        config.machine().plans = Some(plans.clone());
+        config.machine().stress.leave_to_interpreter = leave;
+        let (got, applied) = outcomes(&config, wat, calls);
+        for ((got, expected), call) in got.iter().zip(&expected).zip(calls) {
+            assert_eq!(got.results, expected.results, "run{call:?} of {wat}");
+            assert_eq!(got.globals, expected.globals, "run{call:?} of {wat}");
+            assert!(got.memory == expected.memory, "memory after run{call:?} of {wat}");
+        }
+        applied_first = applied;
+    }
+    let of: Vec<_> = applied_first.into_iter().filter(|(of, _)| *of == name).collect();
+    let fired = of.iter().filter(|(_, refused)| refused.is_none()).count();
+    (fired, of.into_iter().filter_map(|(_, refused)| refused).collect())
+}
+
+/// A module whose `run(n, x)` loops `n` times over `body`, with flags that look random in `$f`, `$i` the round, `$x` a parameter.
+fn looping(body: &str) -> String {
+    format!(
+        r#"(module
+  (memory (export "memory") 1)
+  (global $a (export "a") (mut i32) (i32.const 0))
+  (global $b (export "b") (mut i64) (i64.const 0))
+  (global $c (export "c") (mut f64) (f64.const 1))
+  (func (export "run") (param $n i32) (param $x i32) (result i32 i64 f64)
+    (local $i i32) (local $f i32) (local $k i32) (local $t i32) (local $w i64) (local $d f64) (local $e f32)
+    (loop $next
+      (local.set $f (i32.and (i32.shr_u (i32.mul (i32.add (local.get $i) (i32.const 77)) (i32.const 0x9E3779B1)) (i32.const 13)) (i32.const 3)))
+      {body}
+      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+    (local.get $k) (local.get $w) (f64.add (local.get $d) (f64.promote_f32 (local.get $e)))))"#
+    )
+}
+
+/// Rounds and addresses, among them some past the end of memory (65536 bytes) by little and by much, and at its very end.
+fn calls() -> Vec<Vec<i32>> {
+    [(1, 0), (2, 8), (100, 1024), (100, 65536 - 404), (100, 65536 - 8), (3, 65536), (50, -4), (50, 0x4000_0000), (100, -64)]
+        .map(|(n, x)| vec![n, x])
+        .to_vec()
+}
+
+/// Bodies whose every branch can go.
+const SELECTABLE: &[&str] = &[
+    // A triangle with a store, as a partition has it.
+    "(if (local.get $f) (then
+        (i32.store (i32.add (local.get $x) (i32.shl (local.get $k) (i32.const 2))) (local.get $i))
+        (local.set $k (i32.add (local.get $k) (i32.const 1)))))",
+    // The same as LLVM writes it, with a load in the arm.
+    "(block $skip
+        (br_if $skip (i32.eqz (local.get $f)))
+        (i32.store offset=4 (local.get $x) (i32.add (i32.load (i32.add (local.get $x) (local.get $i))) (local.get $i)))
+        (local.set $k (i32.add (local.get $k) (i32.const 1))))",
+    // A diamond whose arms write different memory.
+    "(local.set $t (i32.and (local.get $i) (i32.const 15)))
+     (if (i32.eq (local.get $f) (i32.const 1)) (then
+        (i32.store (i32.add (local.get $x) (local.get $t)) (i32.add (i32.load (i32.add (local.get $x) (local.get $t))) (local.get $i))))
+      (else
+        (i32.store offset=128 (local.get $x) (i32.xor (i32.load offset=128 (local.get $x)) (local.get $i)))))",
+    // The diamond in LLVM's form, with a br out of the first arm.
+    "(block $done (block $else
+        (br_if $else (i32.lt_u (local.get $f) (i32.const 2)))
+        (i64.store (local.get $x) (i64.extend_i32_u (local.get $i)))
+        (local.set $w (i64.add (local.get $w) (i64.const 3)))
+        (br $done))
+      (i64.store (local.get $t) (local.get $w))
+      (local.set $t (i32.and (i32.add (local.get $t) (i32.const 8)) (i32.const 1023))))",
+    // Arms of different length, other widths, globals.
+    "(if (local.get $f) (then
+        (i32.store8 (local.get $x) (local.get $i))
+        (i32.store16 offset=6 (local.get $x) (local.get $i))
+        (global.set $a (i32.add (global.get $a) (i32.load8_s (local.get $x))))
+        (global.set $b (i64.load32_u offset=3 (local.get $x))))
+      (else
+        (i32.store8 offset=1 (local.get $x) (i32.const 9))
+        (global.set $a (i32.const 5))))",
+    // Floats, which are selected in integer registers.
+    "(if (i32.and (local.get $f) (i32.const 1)) (then
+        (local.set $d (f64.add (local.get $d) (f64.convert_i32_s (local.get $i))))
+        (f64.store (local.get $x) (local.get $d))
+        (global.set $c (f64.mul (global.get $c) (f64.const 1.5)))
+        (local.set $e (f32.add (local.get $e) (f32.const 1))))
+      (else
+        (local.set $d (f64.neg (local.get $d)))
+        (f64.store offset=8 (local.get $x) (global.get $c))))",
+    // Branches within arms go along.
+    "(if (i32.and (local.get $f) (i32.const 1)) (then
+        (if (i32.and (local.get $f) (i32.const 2)) (then (i32.store (local.get $x) (local.get $i)))
+          (else (local.set $k (i32.add (local.get $k) (i32.const 1)))))
+        (i32.store offset=16 (local.get $x) (local.get $k))))",
+    // Two conditions to one end.
+    "(block $skip
+        (br_if $skip (i32.eqz (i32.and (local.get $f) (i32.const 1))))
+        (br_if $skip (i32.eqz (i32.and (local.get $f) (i32.const 2))))
+        (i32.store (i32.add (local.get $x) (i32.shl (local.get $k) (i32.const 2))) (local.get $i))
+        (local.set $k (i32.add (local.get $k) (i32.const 1))))",
+    // A load in front of the branch proves the arm's.
+    "(local.set $t (i32.load (local.get $x)))
+     (if (local.get $f) (then
+        (i32.store (local.get $x) (i32.add (i32.load (local.get $x)) (i32.const 1)))
+        (local.set $k (i32.add (local.get $k) (i32.load16_u (local.get $x))))))",
+    // A division that cannot trap, and a value.
+    "(local.set $k (if (result i32) (local.get $f)
+        (then (i32.div_s (local.get $i) (i32.const 7))) (else (i32.add (local.get $k) (i32.load (local.get $x))))))",
+];
+
+#[test]
+fn branches_become_selects_and_change_nothing() {
+    for body in SELECTABLE {
+        let wat = looping(body);
+        // All but the loop's own back edge, which does not come together again.
+        let plans =
+            plan_all(&wat, |operator, offset| if branches(operator) { vec![Decision::BranchToSelect(site(offset))] } else { vec![] });
+        let (fired, refused) = check("branch-to-select", &wat, plans, &calls());
+        assert!(fired >= 1, "{body}: {refused:?}");
+        assert!(refused.iter().all(|reason| reason == "an arm ends in return"), "{body}: {refused:?}");
+    }
+}
+
+/// Bodies whose `if` must stay, each with the reason.
+const KEPT: &[(&str, &str)] = &[
+    ("(if (local.get $f) (then (local.set $k (i32.div_u (local.get $i) (local.get $x)))))", "an arm has udiv"),
+    ("(if (local.get $f) (then (unreachable)))", "an arm ends in trap"),
+    ("(if (i32.eq (local.get $f) (i32.const 9)) (then (return (i32.const 1) (i64.const 2) (f64.const 3))))", "an arm ends in return"),
+    ("(if (local.get $f) (then (drop (memory.grow (i32.const 0)))))", "an arm has call_indirect"),
+    ("(if (local.get $f) (then (local.set $k (i32.trunc_f64_s (local.get $d)))))", "an arm has fcvt_to_sint"),
+    ("(if (local.get $f) (then (i32.store offset=0x90000000 (local.get $x) (i32.const 1))))", "an arm has trapnz"),
+    (
+        "(if (local.get $f) (then (local.set $t (i32.const 3)) (loop $l (br_if $l (local.tee $t (i32.sub (local.get $t) (i32.const 1)))))))",
+        "its arms do not meet",
+    ),
+];
+
+#[test]
+fn what_only_a_taken_arm_may_do_keeps_the_branch() {
+    for (body, reason) in KEPT {
+        let wat = looping(body);
+        let wanted = |operator: &Operator<'_>| matches!(operator, Operator::If { .. });
+        let plans = plan_all(&wat, |operator, offset| if wanted(operator) { vec![Decision::BranchToSelect(site(offset))] } else { vec![] });
+        let (fired, refused) = check("branch-to-select", &wat, plans, &calls());
+        assert_eq!(fired, 0, "{body}");
+        assert!(refused.iter().any(|found| found == reason), "{body}: {refused:?}");
+    }
+}
+
+#[test]
+fn layouts_change_nothing() {
+    for body in SELECTABLE.iter().chain(KEPT.iter().map(|(body, _)| body)) {
+        for way in [false, true] {
+            let wat = looping(body);
+            let plans =
+                plan_all(&wat, |operator, offset| if branches(operator) { vec![Decision::Layout(likely(offset, way))] } else { vec![] });
+            let (fired, _) = check("layout", &wat, plans, &calls());
+            assert!(fired >= 1, "{body}");
+        }
+    }
+}
+
+#[test]
+fn selects_become_branches_and_change_nothing() {
+    let bodies = [
+        "(local.set $k (select (i32.mul (local.get $k) (i32.const 31)) (i32.add (local.get $k) (local.get $i)) (local.get $f)))",
+        "(local.set $w (select (i64.load (local.get $x)) (i64.add (local.get $w) (i64.const 1)) (i32.lt_u (local.get $f) (i32.const 2))))",
+        "(local.set $d (select (f64.sqrt (local.get $d)) (f64.add (local.get $d) (f64.const 2)) (i32.eqz (local.get $f))))
+         (local.set $e (select (result f32) (local.get $e) (f32.const 7) (i32.const 0)))",
+    ];
+    for body in bodies {
+        for way in [false, true] {
+            let wat = looping(body);
+            let selects = |operator: &Operator<'_>| matches!(operator, Operator::Select | Operator::TypedSelect { .. });
+            let plans = plan_all(
+                &wat,
+                |operator, offset| if selects(operator) { vec![Decision::SelectToBranch(likely(offset, way))] } else { vec![] },
+            );
+            let (fired, refused) = check("select-to-branch", &wat, plans, &calls());
+            assert!(fired >= 1 && refused.is_empty(), "{body}: {refused:?}");
+        }
+    }
+}
+
+#[test]
+fn switches_tested_in_any_order_change_nothing() {
+    let body = "(block $d (block $c (block $b (block $a
+        (br_table $a $b $a $c $d (local.get $f)))
+        (local.set $k (i32.add (local.get $k) (i32.const 1))) (br $d))
+        (local.set $k (i32.mul (local.get $k) (i32.const 3))) (br $d))
+        (i32.store (local.get $x) (local.get $k)))";
+    let value = "(local.set $k (block $b (result i32) (block $a (result i32) (local.get $i) (br_table $a $b $a (local.get $f)))
+        (i32.add (i32.const 1))))";
+    for body in [body, value] {
+        for first in [vec![0], vec![3, 1], vec![2, 2, 9], vec![u32::MAX]] {
+            let wat = looping(body);
+            let order = |offset| Decision::SwitchOrder(SwitchOrderDecision { offset, first: first.clone(), because: Because::default() });
+            let plans =
+                plan_all(&wat, |operator, offset| if matches!(operator, Operator::BrTable { .. }) { vec![order(offset)] } else { vec![] });
+            let (fired, refused) = check("switch-order", &wat, plans, &calls());
+            assert!(fired >= 1 && refused.is_empty(), "{body}: {refused:?}");
+        }
+    }
+    for (first, reason) in [(vec![], "no index named"), (vec![0; 5], "more than 4 indices")] {
+        let wat = looping(body);
+        let order = |offset| Decision::SwitchOrder(SwitchOrderDecision { offset, first: first.clone(), because: Because::default() });
+        let plans =
+            plan_all(&wat, |operator, offset| if matches!(operator, Operator::BrTable { .. }) { vec![order(offset)] } else { vec![] });
+        let (fired, refused) = check("switch-order", &wat, plans, &calls());
+        assert!(fired == 0 && refused.iter().any(|found| found == reason), "{refused:?}");
+    }
+}

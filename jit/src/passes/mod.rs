@@ -1,0 +1,49 @@
+//! Our passes over a translated function, before Cranelift's own: what a plan wants that is easier said of blocks and values than of wasm
+//! operators.
+//!
+//! Enters: CLIF as the translator made it, its table of source positions, the plan. Leaves: the same function changed, and one
+//! [`Applied`] for each wish, fired or refused. A branch is found again by the source position it carries: the operator's offset.
+//! A callee that was inlined more than once has more than one branch of that offset; each is treated alike.
+
+use cranelift_codegen::ir::{Function, Inst, Opcode};
+
+use vm::code::{Applied, SourcePosition};
+
+use crate::plan::FunctionPlan;
+
+pub(crate) mod branch_to_select;
+mod extra;
+pub(crate) mod layout;
+pub(crate) mod prefetch;
+
+/// Runs what the plan asks for.
+pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], plan: &FunctionPlan, applied: &mut Vec<Applied>) {
+    if !plan.branch_to_select.is_empty() {
+        branch_to_select::run(function, positions, &plan.branch_to_select, applied);
+    }
+    if !plan.layout.is_empty() {
+        layout::run(function, positions, &plan.layout, applied);
+    }
+    if !plan.prefetch.is_empty() {
+        prefetch::run(function, positions, &plan.prefetch, applied);
+    }
+    if !plan.other.is_empty() {
+        extra::run(function, positions, &plan.other, applied);
+    }
+}
+
+/// Conditional branches in program order that stand for an operator `wanted` picks, with that operator's position.
+fn branches(function: &Function, positions: &[SourcePosition], wanted: impl Fn(u32) -> bool) -> Vec<(Inst, SourcePosition)> {
+    let mut found = Vec::new();
+    for block in function.layout.blocks() {
+        let Some(last) = function.layout.last_inst(block) else { continue };
+        if function.dfg.insts[last].opcode() != Opcode::Brif {
+            continue;
+        }
+        let position = positions.get(function.srcloc(last).bits() as usize);
+        if let Some(position) = position.filter(|position| wanted(position.offset)) {
+            found.push((last, *position));
+        }
+    }
+    found
+}

@@ -1,0 +1,260 @@
+//! Where this machine's loads come from, told by their time: the latency plateaus of its caches and of its memory.
+//!
+//! A load between fences is timed with the time stamp counter; what comes out is not the load's latency but that plus a constant, and
+//! steps of the counter, so nothing is compared with a data sheet: the plateaus are measured here, by the same sequence that bursts
+//! use ([`timed_load`]), on chains of pointers that lie in L1, in L2, in L3, and in no cache (flushed line by line). Between two
+//! plateaus lies a threshold.
+//!
+//! What cannot be told: L1 from L2, which lie closer than the counter's step (26 ticks, 10 ns, here: L1 50, L2 57, L3 81, memory 370). So what counts as
+//! a DCache miss is a load above the L2 plateau. One load's time is known to a step only, so some hits of L2 look like L3 (a fifth here) and some of
+//! L3 like L2 (a fifteenth); L1 and memory are clear of both.
+
+use std::arch::asm;
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// Working sets that lie in L1 and in L2 of every x86-64 in use, and one that exceeds any L2 by more than it keeps.
+const L1_BYTES: usize = 16 << 10;
+const L2_BYTES: usize = 192 << 10;
+const L3_BYTES: usize = 4 << 20;
+/// Loads timed on each plateau.
+const SAMPLES: usize = 400;
+
+/// The plateaus, and what follows from them. Ticks of the time stamp counter, overhead of the fences included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plateaus {
+    /// Mean of the faster loads that hit L1.
+    pub l1: u32,
+    /// Mean of the faster loads that hit L2.
+    pub l2: u32,
+    /// Mean of the faster loads that hit L3.
+    pub l3: u32,
+    /// Mean of the faster loads from memory.
+    pub dram: u32,
+    /// Step of the counter: the smallest difference seen.
+    pub step: u32,
+    /// A load is eligible as a DCache miss above this.
+    pub miss_above: u32,
+    /// A miss came from memory above this, otherwise from L3.
+    pub dram_above: u32,
+    /// L3 and memory could be told apart; otherwise misses have source 0.
+    pub sources_known: bool,
+}
+
+impl Plateaus {
+    /// SRC of a load that took `ticks`, or `None` where it is no miss: 1 L3, 3 memory, 0 unknown.
+    pub fn source(&self, ticks: u32) -> Option<u8> {
+        match ticks {
+            ticks if ticks <= self.miss_above => None,
+            _ if !self.sources_known => Some(0),
+            ticks if ticks <= self.dram_above => Some(1),
+            _ => Some(3),
+        }
+    }
+
+    fn from_means(l1: u32, l2: u32, l3: u32, dram: u32, step: u32) -> Plateaus {
+        let near = l1.max(l2);
+        let step = step.max(1);
+        // Where the plateaus cannot be told apart, what is clearly above them.
+        let miss_above = if l3 > near + step / 2 { (near + l3) / 2 } else { near + step };
+        // The plateaus differ by factors, so their geometric mean lies in the middle.
+        let between = (f64::from(l3.max(near)) * f64::from(dram)).sqrt() as u32;
+        let sources_known = dram > l3 + l3 / 2 && l3 >= near;
+        Plateaus { l1, l2, l3, dram, step, miss_above, dram_above: between.max(miss_above), sources_known }
+    }
+}
+
+impl fmt::Display for Plateaus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plateaus { l1, l2, l3, dram, step, miss_above, dram_above, sources_known } = self;
+        write!(f, "a timed load takes, in ticks (step {step}): L1 {l1}, L2 {l2}, L3 {l3}, memory {dram}; ")?;
+        write!(f, "a miss takes more than {miss_above} (L1 and L2 are not told apart), ")?;
+        if *sources_known { write!(f, "one from memory more than {dram_above}") } else { write!(f, "L3 and memory cannot be told apart") }
+    }
+}
+
+/// Ticks that a load of the byte at `at` takes, between fences. Every load before it is complete, none behind it has begun. Bursts time their loads with
+/// the same instructions.
+///
+/// # Safety
+/// `at` is readable.
+#[inline(never)]
+pub unsafe fn timed_load(at: *const u8) -> u32 {
+    let ticks: u32;
+    // SAFETY: the caller's promise; no memory is written.
+    unsafe {
+        asm!(
+            "lfence",
+            "rdtsc",
+            "lfence",
+            "mov {start:e}, eax",
+            "movzx {value:e}, byte ptr [{at}]",
+            "lfence",
+            "rdtsc",
+            "sub eax, {start:e}",
+            at = in(reg) at,
+            start = out(reg) _,
+            value = out(reg) _,
+            out("eax") ticks,
+            out("edx") _,
+            options(nostack, readonly),
+        );
+    }
+    ticks
+}
+
+/// A cycle through all lines of a buffer in random order: word 0 of each line holds the index of the next.
+struct Chain {
+    words: Vec<u64>,
+}
+
+impl Chain {
+    fn new(bytes: usize, random: &mut impl FnMut() -> u64) -> Chain {
+        let lines = bytes / LINE;
+        let mut words = vec![0u64; bytes / 8];
+        // Sattolo's algorithm: one cycle through all.
+        let mut order: Vec<u32> = (0..lines as u32).collect();
+        for last in (1..lines).rev() {
+            order.swap(last, (random() % last as u64) as usize);
+        }
+        for pair in 0..lines {
+            words[order[pair] as usize * 8] = u64::from(order[(pair + 1) % lines]);
+        }
+        Chain { words }
+    }
+
+    fn line(&self, index: u64) -> *const u8 {
+        (&raw const self.words[index as usize * 8]).cast()
+    }
+
+    /// Times of `count` loads along the chain, after `rounds` of it have been walked; `flush` takes each line out of all caches first.
+    fn times(&self, rounds: usize, count: usize, flush: bool) -> Vec<u32> {
+        let lines = self.words.len() / 8;
+        let mut at = 0u64;
+        for _ in 0..rounds * lines {
+            at = std::hint::black_box(self.words[at as usize * 8]);
+        }
+        (0..count)
+            .map(|_| {
+                let place = self.line(at);
+                if flush {
+                    // SAFETY: CLFLUSH of a readable line; every x86-64 has it.
+                    unsafe {
+                        std::arch::x86_64::_mm_clflush(place);
+                        std::arch::x86_64::_mm_mfence();
+                    }
+                }
+                // SAFETY: `line` points into `words`.
+                let ticks = unsafe { timed_load(place) };
+                at = self.words[at as usize * 8];
+                ticks
+            })
+            .collect()
+    }
+}
+
+/// Mean of the lower two thirds: what lies above was interrupted, or came from further away because somebody else used the cache. A mean tells plateaus
+/// apart that lie within one step of the counter, because where in a step a load begins is random.
+fn plateau(times: &[u32]) -> u32 {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    let kept = &times[..times.len() * 2 / 3];
+    (kept.iter().map(|&ticks| u64::from(ticks)).sum::<u64>() / kept.len().max(1) as u64) as u32
+}
+
+fn generator() -> impl FnMut() -> u64 {
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    }
+}
+
+/// Times of `count` loads along a chain through `bytes` bytes that was walked once before, ticks. For comparing with what bursts say.
+pub fn chase(bytes: usize, count: usize) -> Vec<u32> {
+    Chain::new(bytes, &mut generator()).times(1, count, false)
+}
+
+/// Measures; some milliseconds. Each plateau is the lowest of three tries, for the machine may be busy.
+pub fn measure() -> Plateaus {
+    let mut random = generator();
+    let (near, middle, far) = (Chain::new(L1_BYTES, &mut random), Chain::new(L2_BYTES, &mut random), Chain::new(L3_BYTES, &mut random));
+    let mut lowest = [u32::MAX; 4];
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let tries = [
+            near.times(4, SAMPLES, false),
+            middle.times(2, SAMPLES, false),
+            far.times(1, SAMPLES, false),
+            near.times(1, SAMPLES / 2, true),
+        ];
+        for (lowest, times) in lowest.iter_mut().zip(&tries) {
+            *lowest = (*lowest).min(plateau(times));
+        }
+        seen.extend(tries.into_iter().flatten());
+    }
+    seen.sort_unstable();
+    let step = seen.windows(2).map(|pair| pair[1] - pair[0]).filter(|&difference| difference > 0).min().unwrap_or(1);
+    let [l1, l2, l3, dram] = lowest;
+    Plateaus::from_means(l1, l2, l3, dram, step)
+}
+
+static PLATEAUS: OnceLock<Plateaus> = OnceLock::new();
+
+/// This machine's plateaus, measured at first use.
+pub fn plateaus() -> &'static Plateaus {
+    PLATEAUS.get_or_init(measure)
+}
+
+/// The same, where they have been measured already: for threads that must not wait.
+pub fn known_plateaus() -> Option<&'static Plateaus> {
+    PLATEAUS.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_lie_between_the_plateaus() {
+        let plateaus = Plateaus::from_means(52, 52, 91, 450, 26);
+        assert_eq!(plateaus.source(52), None);
+        assert_eq!(plateaus.source(78), Some(1));
+        assert_eq!(plateaus.source(104), Some(1));
+        assert_eq!(plateaus.source(390), Some(3));
+        let blurred = Plateaus::from_means(52, 52, 52, 60, 26);
+        assert_eq!(blurred.source(78), None);
+        assert_eq!(blurred.source(104), Some(0));
+    }
+
+    #[test]
+    fn this_machine_has_plateaus() {
+        let plateaus = measure();
+        assert!(plateaus.dram > plateaus.l1, "{plateaus}");
+        assert!(plateaus.miss_above >= plateaus.l1, "{plateaus}");
+    }
+
+    #[test]
+    fn a_chain_visits_every_line_once() {
+        let mut next = 0u64;
+        let chain = Chain::new(64 * LINE, &mut || {
+            next += 7;
+            next
+        });
+        let (mut at, mut visited) = (0, 0);
+        loop {
+            at = chain.words[at as usize * 8];
+            visited += 1;
+            if at == 0 {
+                break;
+            }
+        }
+        assert_eq!(visited, 64);
+    }
+}

@@ -1,0 +1,129 @@
+//! From candidates to plans: the ones that save most are taken first, over all functions, while the budgets last.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use super::transformation::{ALL, Candidate};
+use super::{Budgets, Decision, Plan, Refusal, RefusalReason};
+use crate::codemap::FunctionId;
+
+/// A candidate of a function.
+pub(super) struct Ranked {
+    pub(super) function: FunctionId,
+    pub(super) candidate: Candidate,
+}
+
+impl Ranked {
+    /// Time it can save: net per execution, times executions. Never NaN.
+    fn saves_ns(&self) -> f64 {
+        Ranked::net_ns(&self.candidate)
+    }
+
+    fn net_ns(candidate: &Candidate) -> f64 {
+        let because = candidate.decision.because();
+        let net = (because.saves_ns - because.costs_ns) * candidate.executions;
+        if net.is_nan() { 0.0 } else { net }
+    }
+
+    fn before(&self, other: &Self) -> Ordering {
+        // Of two that save the same, where is the tie's end: no order of input may show.
+        let key = |it: &Self| (it.function, it.candidate.decision.offset(), it.candidate.transformation);
+        other.saves_ns().total_cmp(&self.saves_ns()).then_with(|| key(self).cmp(&key(other)))
+    }
+}
+
+#[derive(Default)]
+struct Spent {
+    inlined_bytes: u32,
+    growth_bytes: u32,
+    /// Decisions by transformation.
+    decisions: BTreeMap<&'static str, usize>,
+    /// Transformations by operator.
+    taken: BTreeMap<u32, Vec<&'static str>>,
+}
+
+/// Takes what pays most. Plans ascend by function, their decisions by offset.
+pub(super) fn take(mut candidates: Vec<Ranked>, grown_bytes: u64, budgets: &Budgets, refusals: &mut Vec<Refusal>) -> Vec<Plan> {
+    candidates.sort_by(Ranked::before);
+    let mut module_left = budgets.max_module_growth.saturating_sub(grown_bytes);
+    let mut ms_left = if budgets.max_compile_ms.is_nan() { 0.0 } else { budgets.max_compile_ms };
+    let mut spent: BTreeMap<FunctionId, Spent> = BTreeMap::new();
+    let mut plans: BTreeMap<FunctionId, Vec<Decision>> = BTreeMap::new();
+    for Ranked { function, candidate } in candidates {
+        let spent = spent.entry(function).or_default();
+        let ms = f64::from(candidate.growth_bytes) * budgets.costs.compile_us_per_byte / 1000.0;
+        match check(&candidate, spent, module_left, (ms, ms_left), budgets) {
+            Ok(()) => {
+                let bytes = candidate.growth_bytes;
+                module_left -= u64::from(bytes);
+                ms_left -= ms.max(0.0);
+                spent.growth_bytes = spent.growth_bytes.saturating_add(bytes);
+                if let Decision::Inline(_) = candidate.decision {
+                    spent.inlined_bytes = spent.inlined_bytes.saturating_add(bytes);
+                }
+                *spent.decisions.entry(candidate.transformation).or_default() += 1;
+                spent.taken.entry(candidate.decision.offset()).or_default().push(candidate.transformation);
+                plans.entry(function).or_default().push(candidate.decision);
+            }
+            Err(reason) => {
+                let (offset, transformation) = (candidate.decision.offset(), candidate.transformation.into());
+                refusals.push(Refusal { function, offset, transformation, reason });
+            }
+        }
+    }
+    plans
+        .into_iter()
+        .map(|(function, mut decisions)| {
+            decisions.sort_by(|a, b| a.offset().cmp(&b.offset()).then_with(|| a.name().cmp(b.name())).then_with(|| key(a).cmp(&key(b))));
+            Plan { function, decisions }
+        })
+        .collect()
+}
+
+/// Tells decisions of one name at one offset apart: parameters share their function's offset.
+fn key(decision: &Decision) -> u32 {
+    match decision {
+        Decision::Specialize(it) => it.parameter,
+        _ => 0,
+    }
+}
+
+fn check(
+    candidate: &Candidate,
+    spent: &Spent,
+    module_left: u64,
+    (ms, ms_left): (f64, f64),
+    budgets: &Budgets,
+) -> Result<(), RefusalReason> {
+    let bytes = candidate.growth_bytes;
+    let excluded = ALL.iter().find(|it| it.name == candidate.transformation).map_or(&[][..], |it| it.excludes);
+    let there = spent.taken.get(&candidate.decision.offset()).into_iter().flatten();
+    if let Some(by) = there.into_iter().find(|name| excluded.contains(name)) {
+        return Err(RefusalReason::Superseded { by: (*by).into() });
+    }
+    // A hint of the module's producer comes before anything was seen.
+    let us = Ranked::net_ns(candidate) / 1000.0;
+    if candidate.decision.because().samples > 0 && us < budgets.min_saves_us {
+        return Err(RefusalReason::SavesTooLittle { us, needed: budgets.min_saves_us });
+    }
+    if spent.decisions.get(candidate.transformation).copied().unwrap_or(0) >= budgets.max_decisions {
+        return Err(RefusalReason::TooMany { limit: budgets.max_decisions as u64 });
+    }
+    if let Decision::Inline(_) = candidate.decision {
+        let left = budgets.max_inlined_bytes.saturating_sub(spent.inlined_bytes);
+        if bytes > left {
+            return Err(RefusalReason::BudgetExhausted { bytes, left });
+        }
+    }
+    let left = budgets.max_function_growth.saturating_sub(spent.growth_bytes);
+    if bytes > left {
+        return Err(RefusalReason::FunctionGrowth { bytes, left });
+    }
+    if u64::from(bytes) > module_left {
+        return Err(RefusalReason::ModuleGrowth { bytes, left: module_left });
+    }
+    if ms > 0.0 && ms > ms_left {
+        return Err(RefusalReason::CompileTime { ms, left: ms_left.max(0.0) });
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Layout: a branch that mostly goes one way lets that way fall through, and the other moves out of line.
+//!
+//! ```text
+//! saves = (share - 1/2) · cost of a taken jump      (against a layout that knows nothing)
+//! costs = nothing while it runs; code moves, none is added
+//! ```
+//! Where records say nothing yet, the module's `metadata.code.branch_hint` decides.
+
+use super::{Transformation, View, enough, outcomes, pays};
+use crate::policy::{Because, Budgets, Decision, LikelyDecision, RefusalReason};
+use crate::profile::BranchSnapshot;
+
+/// See the file.
+pub const TRANSFORMATION: Transformation = Transformation {
+    name: "layout",
+    about: "let the likely side of a branch fall through and move the other out of line",
+    excludes: &["branch-to-select"],
+    consider,
+};
+
+fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
+    let mut hinted: Vec<(u32, bool)> = view.prior.map_or(Vec::new(), |prior| prior.branches.clone());
+    for branch in &view.function.branches {
+        let samples = outcomes(branch);
+        if view.trusts_prior(samples, budgets) && hinted.iter().any(|&(offset, _)| offset == branch.offset) {
+            continue;
+        }
+        hinted.retain(|&(offset, _)| offset != branch.offset);
+        out.answer(branch.offset, budgets.costs.executions_of_bursts(samples), 0, decide(view, branch, budgets).map(Decision::Layout));
+    }
+    if !view.trusts_prior(0, budgets) {
+        return;
+    }
+    for (offset, likely) in hinted {
+        let because = Because { formula: "the module's branch hint".into(), ..Because::default() };
+        out.propose(Decision::Layout(LikelyDecision { offset, likely, because }), 0.0, 0);
+    }
+}
+
+fn decide(view: &View<'_>, branch: &BranchSnapshot, budgets: &Budgets) -> Result<LikelyDecision, RefusalReason> {
+    let samples = outcomes(branch);
+    enough(samples, budgets.min_samples)?;
+    let likely = branch.taken >= branch.not_taken;
+    let share = branch.taken.max(branch.not_taken) as f64 / samples as f64;
+    if share < budgets.min_likely_share {
+        return Err(RefusalReason::NotLikely { share, needed: budgets.min_likely_share, samples });
+    }
+    // Blocks of a loop stand together whatever is known.
+    if likely && view.shape.and_then(|shape| shape.branch(branch.offset)).is_some_and(|it| it.back_edge) {
+        return Err(RefusalReason::BackEdge);
+    }
+    let saves_ns = (share - 0.5) * budgets.costs.taken_jump_ns;
+    let formula = format!("({:.1} % - 50 %) x {:.2} ns of a taken jump", share * 100.0, budgets.costs.taken_jump_ns);
+    pays(saves_ns, 0.0, &formula, budgets)?;
+    let because = Because { samples, share, needed: budgets.min_likely_share, saves_ns, costs_ns: 0.0, formula };
+    Ok(LikelyDecision { offset: branch.offset, likely, because })
+}

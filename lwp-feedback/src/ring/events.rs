@@ -1,0 +1,168 @@
+//! Events 3 and 4 from software that saw the branch or timed the load: counted, filtered and stored by the rules of the final architecture.
+//!
+//! The counters are those of the LWPCB. Random here never exceeds the interval's own bits, so that an interval of 0 records every event (bursts begin at
+//! random times; the architecture would spread even an interval of 0 over 2^Random events).
+
+use super::RingCore;
+use crate::capabilities::Capabilities;
+use crate::layout::{COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Filters, Flags, Lwpcb, RANDOM_SHIFT, reloaded_counter};
+use std::sync::atomic::Ordering;
+
+/// A branch that retired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchEvent {
+    /// Address of the branch, or its return address where the code map says so.
+    pub address: u64,
+    /// It may fall through.
+    pub conditional: bool,
+    /// Its target is in the instruction.
+    pub direct: bool,
+    /// It was taken.
+    pub taken: bool,
+    /// Whether it was predicted, where that is known.
+    pub predicted: Option<bool>,
+    /// Address of the next instruction, 0 where it is not known.
+    pub target: u64,
+}
+
+/// A load whose data was not in the first cache levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissEvent {
+    /// Address of the load, or its return address where the code map says so.
+    pub address: u64,
+    /// SRC: 1 L3, 3 memory, 0 unknown.
+    pub source: u8,
+    /// Ticks it took.
+    pub latency: u32,
+    /// Lowest missing byte.
+    pub data_address: u64,
+}
+
+const TKN: u16 = 1 << 15;
+const PRD: u16 = 1 << 14;
+const PRV: u16 = 1 << 13;
+const DAV: u16 = 1 << 12;
+
+impl RingCore {
+    /// Counts one event of a slot; true where a record is due.
+    fn due(&self, slot: usize) -> bool {
+        let slot = &self.lwpcb.events[slot];
+        let left = slot.counter.load(Ordering::Relaxed).wrapping_sub(1) & COUNTER_MASK;
+        if left & COUNTER_SIGN_BIT == 0 {
+            slot.counter.store(left, Ordering::Relaxed);
+            return false;
+        }
+        let interval = slot.interval.load(Ordering::Relaxed);
+        let bits = self.lwpcb.buffer_size_random.load(Ordering::Relaxed) >> RANDOM_SHIFT;
+        let bits = bits.min(u32::BITS - interval.leading_zeros());
+        slot.counter.store(reloaded_counter(interval, bits, self.next_random()), Ordering::Relaxed);
+        true
+    }
+
+    fn branch(&self, branch: &BranchEvent) -> bool {
+        let flags = self.flags();
+        let filters = Filters::from_bits_retain(self.lwpcb.filters.load(Ordering::Relaxed));
+        let kind = if branch.conditional {
+            Filters::NCB
+        } else if branch.direct {
+            Filters::NRB
+        } else {
+            Filters::NAB
+        };
+        let outcome = branch.predicted.map_or(Filters::empty(), |predicted| if predicted { Filters::NPB } else { Filters::NMB });
+        if !flags.contains(Flags::BRE) || filters.intersects(kind | outcome) || !self.due(2) {
+            return false;
+        }
+        let flag = |set: bool, flag: u16| if set { flag } else { 0 };
+        let bits = flag(branch.taken || !branch.conditional, TKN)
+            | flag(branch.predicted == Some(true), PRD)
+            | flag(branch.predicted.is_some(), PRV);
+        self.store(&self.record(EventId::BRANCHES, flags, branch.address, bits, 0, branch.target), flags)
+    }
+
+    fn miss(&self, miss: &MissEvent) -> bool {
+        let flags = self.flags();
+        let filters = self.lwpcb.filters.load(Ordering::Relaxed);
+        let unit = Capabilities::UNIT;
+        let (round, cap) = (u32::from(unit.latency_round_bits.min(4)), unit.latency_cap());
+        let latency = (miss.latency >> round << round).min(cap);
+        let needed = (16 * (filters & Filters::MIN_LATENCY.bits())).min(cap);
+        let level = match miss.source {
+            1 => Filters::NBC,
+            2 => Filters::RDC,
+            3 => Filters::RAM,
+            7 => Filters::OTH,
+            _ => Filters::empty(),
+        };
+        let kept = filters & Filters::CLF.bits() == 0 || filters & level.bits() != 0;
+        if !flags.contains(Flags::DME) || latency < needed || !kept || !self.due(3) {
+            return false;
+        }
+        let bits = u16::from(miss.source & 7) << 13 | DAV;
+        self.store(&self.record(EventId::DCACHE, flags, miss.address, bits, latency, miss.data_address), flags)
+    }
+}
+
+/// A branch retired: counts it where the LWPCB wants branches and no filter drops it, and stores a record where one is due. True: stored.
+///
+/// # Safety
+/// `lwpcb` comes from [`super::Ring::lwpcb`], its ring is alive, and no other thread produces into it now.
+pub unsafe fn store_branch(lwpcb: *mut Lwpcb, branch: &BranchEvent) -> bool {
+    // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
+    unsafe { &*lwpcb.cast::<RingCore>() }.branch(branch)
+}
+
+/// A load missed: as [`store_branch`], for event 4.
+///
+/// # Safety
+/// As for [`store_branch`].
+pub unsafe fn store_miss(lwpcb: *mut Lwpcb, miss: &MissEvent) -> bool {
+    // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
+    unsafe { &*lwpcb.cast::<RingCore>() }.miss(miss)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{DataSource, Typed};
+    use crate::ring::{Ring, RingConfig};
+
+    fn branch(predicted: Option<bool>) -> BranchEvent {
+        BranchEvent { address: 0x10, conditional: true, direct: true, taken: false, predicted, target: 0 }
+    }
+
+    #[test]
+    fn branches_follow_interval_and_filters() {
+        let ring = Ring::new(&RingConfig { interval3: 3, random_bits: 0, ..RingConfig::default() }).unwrap();
+        let mut consumer = ring.consumer().unwrap();
+        // SAFETY: the ring lives, and this thread alone produces.
+        let stored = (0..400).filter(|_| unsafe { store_branch(ring.lwpcb(), &branch(Some(false))) }).count();
+        assert_eq!(stored, 100);
+        let unconditional = BranchEvent { conditional: false, ..branch(None) };
+        // SAFETY: as above.
+        assert!((0..400).all(|_| !unsafe { store_branch(ring.lwpcb(), &unconditional) }), "NRB");
+        let mut records = Vec::new();
+        consumer.drain(1000, |record| records.push(*record));
+        assert_eq!(records.len(), 100);
+        let Typed::Branch(view) = records[0].typed() else { panic!("{}", records[0]) };
+        assert!(view.prediction_valid() && !view.predicted() && !view.taken());
+    }
+
+    #[test]
+    fn misses_are_rounded_and_saturate() {
+        let ring = Ring::new(&RingConfig::default()).unwrap();
+        let mut consumer = ring.consumer().unwrap();
+        for latency in [91, 1 << 20] {
+            let miss = MissEvent { address: 0x10, source: 3, latency, data_address: 0x1234 };
+            // SAFETY: the ring lives, and this thread alone produces.
+            assert!(unsafe { store_miss(ring.lwpcb(), &miss) });
+        }
+        let mut seen = Vec::new();
+        consumer.drain(10, |record| {
+            let Typed::Dcache(view) = record.typed() else { panic!("{record}") };
+            assert_eq!((view.source(), view.data_address()), (DataSource::Dram, Some(0x1234)));
+            seen.push(view.latency());
+        });
+        assert_eq!(seen, [80, (1 << 16) - 16]);
+    }
+}

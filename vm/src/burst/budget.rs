@@ -1,0 +1,198 @@
+//! What bursts may cost, and what they did cost.
+//!
+//! One number governs: the share of run time, in percent ([`EngineConfig::feedback_budget`](crate::engine::EngineConfig)). Time earns credit: at five times
+//! the share while a loop is in its first second of being hot (what is learned early pays longest), at three tenths of it later. Everything
+//! that watching costs is taken off: the whole time of a burst (its code is slower than the ordinary version's, and how much slower is not known), the
+//! model's run over it, and the monitor's CPU time. A burst begins only while there is credit.
+
+use serde::Serialize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::Kind;
+
+/// How long a hot loop counts as new.
+pub(crate) const LEARNING: Duration = Duration::from_secs(1);
+/// Credit earned per time, times the share, while a loop is new.
+const LEARNING_FACTOR: f64 = 5.0;
+/// The same, later.
+const STEADY_FACTOR: f64 = 0.3;
+/// What there is at the start, so that the first hot loop need not wait, times the share: 100 ms of run time (1 ms at 1 %). A guess.
+const START_NS: f64 = 100e6;
+/// Credit that idle time can pile up: as much as this run time earns while learning, so that a burst of bursts stays short.
+const MOST_SAVED_NS: f64 = 100e6;
+/// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
+const LONGEST_NS: f64 = 400e3;
+/// Words of a burst, by kind: at the start, at least, at most (the buffer must hold what is written until the next loop header).
+const WORDS: [(u32, u32, u32); 2] = [(4096, 1024, 8192), (1024, 256, 2048)];
+
+/// Counts, for reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct BurstStats {
+    /// Share of run time allowed, percent.
+    pub budget_percent: f64,
+    /// Bursts that looked at branches.
+    pub branch_bursts: u64,
+    /// Bursts that timed loads.
+    pub load_bursts: u64,
+    /// Words they wrote.
+    pub words: u64,
+    /// Bursts that were dropped: they wrote more than the buffer holds, or something that makes no sense.
+    pub dropped: u64,
+    /// Times a burst was due but there was no credit.
+    pub declined: u64,
+    /// Time spent in bursts, ms.
+    pub burst_ms: f64,
+    /// Time spent in the model and in writing records, ms.
+    pub model_ms: f64,
+    /// All of that and the monitor's CPU time, as a share of the time since the engine began, percent.
+    pub cost_percent: f64,
+}
+
+struct Account {
+    last: Instant,
+    monitor_ns: u64,
+}
+
+/// The account.
+pub(crate) struct Budget {
+    /// Share of run time, 0 to 1.
+    share: f64,
+    started: Instant,
+    credit_ns: AtomicI64,
+    account: Mutex<Account>,
+    words: [AtomicU64; 2],
+    bursts: [AtomicU64; 2],
+    written: AtomicU64,
+    dropped: AtomicU64,
+    declined: AtomicU64,
+    burst_ns: AtomicU64,
+    model_ns: AtomicU64,
+    monitor_ns: AtomicU64,
+}
+
+impl Budget {
+    pub(crate) fn new(percent: f64) -> Budget {
+        let share = if percent.is_finite() { (percent / 100.0).clamp(0.0, 1.0) } else { 0.0 };
+        let now = Instant::now();
+        Budget {
+            share,
+            started: now,
+            credit_ns: AtomicI64::new((START_NS * share) as i64),
+            account: Mutex::new(Account { last: now, monitor_ns: 0 }),
+            words: [AtomicU64::new(WORDS[0].0.into()), AtomicU64::new(WORDS[1].0.into())],
+            bursts: [AtomicU64::new(0), AtomicU64::new(0)],
+            written: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            declined: AtomicU64::new(0),
+            burst_ns: AtomicU64::new(0),
+            model_ns: AtomicU64::new(0),
+            monitor_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether anything may be recorded at all.
+    pub(crate) fn allows_any(&self) -> bool {
+        self.share > 0.0
+    }
+
+    /// Whether a burst may begin now.
+    pub(crate) fn has_credit(&self) -> bool {
+        self.credit_ns.load(Ordering::Relaxed) > 0
+    }
+
+    /// A burst was due and may not begin.
+    pub(crate) fn decline(&self) {
+        self.declined.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Time went by: earns credit, and pays the monitor, which took `monitor_ns` so far.
+    pub(crate) fn earn(&self, learning: bool, monitor_ns: u64) {
+        let mut account = self.account.lock().unwrap_or_else(|error| error.into_inner());
+        let now = Instant::now();
+        let elapsed = now.duration_since(account.last).as_nanos() as f64;
+        account.last = now;
+        let monitor = monitor_ns.saturating_sub(account.monitor_ns);
+        account.monitor_ns = monitor_ns;
+        self.monitor_ns.store(monitor_ns, Ordering::Relaxed);
+        let factor = if learning { LEARNING_FACTOR } else { STEADY_FACTOR };
+        let most = (MOST_SAVED_NS * self.share * factor).max(LONGEST_NS) as i64;
+        let credit = self.credit_ns.load(Ordering::Relaxed);
+        let change = (elapsed * self.share * factor) as i64 - monitor as i64;
+        // What is saved already is not taken away again.
+        self.credit_ns.fetch_add(change.min((most - credit).max(0)), Ordering::Relaxed);
+    }
+
+    /// Words that a burst of a kind shall write.
+    pub(crate) fn words(&self, kind: Kind) -> u32 {
+        self.words[kind as usize].load(Ordering::Relaxed) as u32
+    }
+
+    /// A burst is over. `words` is what it wrote, `None` where it was dropped.
+    pub(crate) fn spent(&self, kind: Kind, words: Option<u32>, burst_ns: f64, model_ns: f64) {
+        let cost = burst_ns + model_ns;
+        self.credit_ns.fetch_sub(cost as i64, Ordering::Relaxed);
+        self.burst_ns.fetch_add(burst_ns as u64, Ordering::Relaxed);
+        self.model_ns.fetch_add(model_ns as u64, Ordering::Relaxed);
+        let Some(words) = words else {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        self.bursts[kind as usize].fetch_add(1, Ordering::Relaxed);
+        self.written.fetch_add(words.into(), Ordering::Relaxed);
+        // Towards bursts of a wanted length: half the way at each, for single bursts are noisy.
+        let (_, least, most) = WORDS[kind as usize];
+        let longest = LONGEST_NS.min(self.share * MOST_SAVED_NS).max(50e3);
+        let wanted = f64::from(words) * longest / cost.max(1.0);
+        let now = f64::from(self.words(kind));
+        let next = ((now + wanted) / 2.0).clamp(least.into(), most.into());
+        self.words[kind as usize].store(next as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stats(&self) -> BurstStats {
+        let ms = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64 / 1e6;
+        let cost = ms(&self.burst_ns) + ms(&self.model_ns) + ms(&self.monitor_ns);
+        BurstStats {
+            budget_percent: self.share * 100.0,
+            branch_bursts: self.bursts[0].load(Ordering::Relaxed),
+            load_bursts: self.bursts[1].load(Ordering::Relaxed),
+            words: self.written.load(Ordering::Relaxed),
+            dropped: self.dropped.load(Ordering::Relaxed),
+            declined: self.declined.load(Ordering::Relaxed),
+            burst_ms: ms(&self.burst_ns),
+            model_ms: ms(&self.model_ns),
+            cost_percent: cost / (self.started.elapsed().as_secs_f64() * 1e3).max(1e-9) * 100.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_allowed_at_zero() {
+        let budget = Budget::new(0.0);
+        assert!(!budget.allows_any() && !budget.has_credit());
+        budget.earn(true, 0);
+        assert!(!budget.has_credit());
+        assert!(!Budget::new(f64::NAN).allows_any());
+    }
+
+    #[test]
+    fn cost_uses_credit_up_and_bounds_the_length() {
+        let budget = Budget::new(1.0);
+        assert!(budget.has_credit());
+        budget.spent(Kind::Branches, Some(4096), 1e6, 1e6);
+        assert!(!budget.has_credit());
+        assert!(budget.words(Kind::Branches) < 4096);
+        for _ in 0..20 {
+            budget.spent(Kind::Branches, Some(budget.words(Kind::Branches)), 1e9, 0.0);
+        }
+        assert_eq!(budget.words(Kind::Branches), WORDS[0].1);
+        budget.spent(Kind::Loads, None, 1.0, 1.0);
+        let stats = budget.stats();
+        assert_eq!((stats.branch_bursts, stats.load_bursts, stats.dropped), (21, 0, 1));
+    }
+}

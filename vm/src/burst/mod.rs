@@ -1,0 +1,137 @@
+//! Bursts: short runs of instrumented code that say how branches went and where loads got their data from.
+//!
+//! Instrumented code (a version of a loop compiled with probes) appends a word per event to its store's *burst buffer*: the probe's number in the low
+//! half, what happened in the high half; a timed load takes a second word for its address. When the buffer holds as much as was asked for, the code
+//! leaves at a loop header, [`finish`] runs the branch-predictor model over the buffer and stores event records 3 and 4 in the thread's
+//! ring, and the loop goes on in its ordinary version.
+//!
+//! There are two kinds of burst of the same code: *branches* (nothing is timed, loads write nothing) and *loads* (every load is timed). One burst times
+//! all loads or none, because the choice must not be a branch that the processor mispredicts: on the wrong way it would begin the very load that is to
+//! be timed, and the data would be near when the clock starts.
+//!
+//! ```text
+//! budget ──► asks (poll word) ──► at_poll: begins ──► instrumented loop ──► at_burst: finish ──► records ──► ring
+//!    ▲                                                                         │
+//!    └──────────────────────── what it cost ◄──────────────────────────────────┘
+//! ```
+//!
+//! Invariants:
+//! 1. Instrumented code may write to the buffer whether a burst is under way or not, and as often as it likes: the index is taken modulo
+//!    the buffer's size. A burst that wrote more than the buffer holds is dropped and counted.
+//! 2. Nothing in the buffer is trusted: a number that names no probe ends the reading.
+//! 3. A burst never changes what the program does. Its code is the program's, and leaving is the poll's leaving.
+//!
+//! The parts: [`budget`] (what bursts may cost), [`finish`] (from words to records), [`timed_load_thunk`] (the clock); which loops get bursts is
+//! `crate::tiering::bursts`.
+
+mod budget;
+mod finish;
+mod timed;
+
+pub use budget::BurstStats;
+pub(crate) use budget::{Budget, LEARNING};
+pub(crate) use finish::finish;
+pub(crate) use timed::timed_load_thunk;
+
+use crate::code::ProbeKind;
+use lwp_feedback::predictor::Predictor;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, RwLock};
+
+/// In place of a loop's offset: the function was entered.
+pub const AT_ENTRY: u32 = u32::MAX;
+/// In place of a loop's offset: the function returns.
+pub const AT_RETURN: u32 = u32::MAX - 1;
+
+/// What a burst looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Branches, selects, rounds.
+    Branches,
+    /// Every load is timed.
+    Loads,
+}
+
+/// A probe as `finish` needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProbeSite {
+    pub(crate) kind: ProbeKind,
+    /// What its records carry as instruction address: resolves to its operator.
+    pub(crate) ip: u64,
+    /// Byte offset of its operator.
+    pub(crate) offset: u32,
+    /// Byte offset of the load its address comes from, or 0.
+    pub(crate) feeder: u32,
+}
+
+/// The probes of one version, by number less the first.
+pub(crate) struct ProbeTable {
+    pub(crate) sites: Box<[ProbeSite]>,
+}
+
+/// All probes of an engine.
+#[derive(Default)]
+pub(crate) struct Probes {
+    next: AtomicU32,
+    tables: RwLock<BTreeMap<u32, Arc<ProbeTable>>>,
+}
+
+impl Probes {
+    /// Numbers for up to `count` probes; `None` when they are used up (the engine then has no more bursts of new code).
+    pub(crate) fn reserve(&self, count: u32) -> Option<u32> {
+        self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(count)).ok()
+    }
+
+    pub(crate) fn insert(&self, base: u32, table: ProbeTable) {
+        self.tables.write().unwrap_or_else(|error| error.into_inner()).insert(base, Arc::new(table));
+    }
+
+    pub(crate) fn remove(&self, base: u32) {
+        self.tables.write().unwrap_or_else(|error| error.into_inner()).remove(&base);
+    }
+
+    /// The table a number belongs to, with the number of its first probe.
+    fn table(&self, number: u32) -> Option<(u32, Arc<ProbeTable>)> {
+        let tables = self.tables.read().unwrap_or_else(|error| error.into_inner());
+        let (&base, table) = tables.range(..=number).next_back()?;
+        ((number - base) < table.sites.len() as u32).then(|| (base, table.clone()))
+    }
+}
+
+/// A burst under way.
+pub(crate) struct Open {
+    pub(crate) kind: Kind,
+    /// The version that runs.
+    pub(crate) version: u32,
+    /// The loop it was begun at.
+    pub(crate) offset: u32,
+    /// Time stamp of the latest entry; 0 while other code runs.
+    pub(crate) running_since: u64,
+    /// Ticks before that.
+    pub(crate) ticks: u64,
+}
+
+/// What a store keeps for bursts.
+pub(crate) struct StoreBurst {
+    pub(crate) open: Option<Open>,
+    pub(crate) predictor: Predictor,
+    /// Selects seen: one in some leaves a record.
+    selects: u32,
+}
+
+impl StoreBurst {
+    pub(crate) fn new(seed: u32) -> StoreBurst {
+        StoreBurst { open: None, predictor: Predictor::new(seed), selects: 0 }
+    }
+}
+
+impl Open {
+    /// Other code goes on: the clock stops.
+    pub(crate) fn pause(&mut self, now: u64) {
+        if self.running_since != 0 {
+            self.ticks += now.saturating_sub(self.running_since);
+            self.running_since = 0;
+        }
+    }
+}

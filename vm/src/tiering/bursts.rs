@@ -1,0 +1,279 @@
+//! Which loops of a module get bursts, and when: from "this loop is hot" to instrumented code that runs for a while ([`crate::burst`]).
+//!
+//! A loop that becomes hot in tier 1 becomes a *candidate*, and its instrumented entrance is compiled. At each of its ticks the monitor's thread asks
+//! some candidates to come: it writes the loop's tag into the function's poll word. Whoever runs that loop leaves at its next header, finds the
+//! instrumented entrance here, and at the burst's end leaves for the loop's ordinary code. A function that returns before its burst is full asks to come
+//! again.
+
+use super::ModuleCode;
+use crate::burst::{AT_ENTRY, AT_RETURN, Kind, Open, ProbeSite, ProbeTable, StoreBurst, finish};
+use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
+use crate::layout::{BURST_WORDS, VmContext, poll_tag};
+use crate::runtime::{instance, store_state};
+use crate::store::poll_word;
+use lwp_feedback::calibrate::{known_plateaus, plateaus};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::time::{Duration, Instant};
+
+/// Loops of a module that can get bursts; further ones are counted as refused. A guess.
+const MOST_CANDIDATES: usize = 1024;
+/// Candidates asked at one tick. Asking one that does not run costs nothing.
+const ASKED_AT_ONCE: usize = 8;
+/// One that did not come within this time makes room for others.
+const PATIENCE: Duration = Duration::from_millis(40);
+/// The limit while no burst is under way and there is no code to leave to: when to ask again.
+const IDLE_WORDS: u32 = 1 << 15;
+
+/// A loop that bursts look at.
+struct Candidate {
+    hot_since: Instant,
+    /// Its instrumented entrance is there.
+    ready: bool,
+    /// Whether loads stand in the function.
+    loads: bool,
+    asked: Option<Instant>,
+    /// Bursts it had, and times it was asked and did not come.
+    turns: u32,
+    bursts: u32,
+}
+
+struct Instrumented {
+    address: usize,
+    version: u32,
+}
+
+/// A module's bursts.
+#[derive(Default)]
+pub(super) struct ModuleBursts {
+    candidates: Mutex<HashMap<(u32, u32), Candidate>>,
+    loops: RwLock<HashMap<(u32, u32), Instrumented>>,
+    /// Numbers of the first probes of this module's tables.
+    tables: Mutex<Vec<u32>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+/// The time stamp counter.
+fn ticks() -> u64 {
+    // SAFETY: RDTSC exists on every x86-64 and touches no memory.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+impl ModuleCode {
+    /// A loop became hot in compiled code: from now on bursts look at it.
+    pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32) {
+        if !self.shared.budget.allows_any() {
+            return;
+        }
+        {
+            let mut candidates = lock(&self.bursts.candidates);
+            if candidates.contains_key(&(function, offset)) || candidates.len() >= MOST_CANDIDATES {
+                return;
+            }
+            let candidate = Candidate { hot_since: Instant::now(), ready: false, loads: false, asked: None, turns: 0, bursts: 0 };
+            candidates.insert((function, offset), candidate);
+        }
+        self.request(function, Entrance::Loop(offset), Tier::Instrumented, false);
+    }
+
+    /// Numbers for the probes of an instrumented version of a function.
+    pub(super) fn reserve_probes(&self, function: u32) -> Option<u32> {
+        // Each operator has a byte at least, and its probe; entry and end of the function make two more.
+        self.shared.probes.reserve(u32::try_from(self.body_bytes(function)).ok()?.checked_add(2)?)
+    }
+
+    /// Instrumented code was placed at `address`: makes it known here, and nowhere else.
+    pub(super) fn publish_instrumented(&self, request: &CompileRequest, code: &CompiledCode, address: usize) {
+        let starts: HashMap<u32, u32> = code.locations.iter().rev().map(|&(at, position)| (position, at)).collect();
+        let site = |probe: &crate::code::Probe| {
+            // The byte after the operator's first: versions' records carry return addresses (see `publish`).
+            let at = starts.get(&probe.position).map_or(1, |&at| at + 1);
+            let offset = code.positions.get(probe.position as usize).map_or(0, |position| position.offset);
+            ProbeSite { kind: probe.kind, ip: address as u64 + u64::from(at), offset, feeder: probe.feeder.unwrap_or(0) }
+        };
+        let table = ProbeTable { sites: code.probes.iter().map(site).collect() };
+        self.shared.probes.insert(request.probe_base, table);
+        lock(&self.bursts.tables).push(request.probe_base);
+        let Entrance::Loop(offset) = request.entrance else { return };
+        let key = (request.function, offset);
+        let instrumented = Instrumented { address, version: request.version };
+        self.bursts.loops.write().unwrap_or_else(|error| error.into_inner()).insert(key, instrumented);
+        if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&key) {
+            candidate.ready = true;
+            candidate.loads = code.probes.iter().any(|probe| probe.kind == ProbeKind::Load);
+        }
+    }
+
+    /// The module goes: its probes' numbers mean nothing any more.
+    pub(super) fn forget_probes(&mut self) {
+        for base in lock(&self.bursts.tables).drain(..) {
+            self.shared.probes.remove(base);
+        }
+    }
+
+    /// Whether some candidate became hot so lately that there is much to learn.
+    pub(crate) fn is_learning(&self) -> bool {
+        let now = Instant::now();
+        lock(&self.bursts.candidates).values().any(|candidate| now.duration_since(candidate.hot_since) < crate::burst::LEARNING)
+    }
+
+    /// A tick with credit: asks the candidates that had fewest turns.
+    pub(crate) fn ask_for_bursts(&self) {
+        let now = Instant::now();
+        let mut candidates = lock(&self.bursts.candidates);
+        let mut due: Vec<(u32, (u32, u32))> = Vec::new();
+        for (&key, candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
+            match candidate.asked {
+                Some(asked) if now.duration_since(asked) < PATIENCE => continue,
+                Some(_) => {
+                    candidate.asked = None;
+                    candidate.turns += 1;
+                }
+                None => {}
+            }
+            due.push((candidate.turns, key));
+        }
+        due.sort_unstable();
+        // A burst leaves for the loop's ordinary code, so there must be some.
+        due.retain(|&(_, (function, offset))| self.loop_code(function, offset).is_some());
+        due.truncate(ASKED_AT_ONCE);
+        if due.iter().any(|(_, key)| candidates.get(key).is_some_and(|candidate| candidate.loads)) {
+            // Measured once in the process, here: the threads that run wasm do not wait for it.
+            plateaus();
+        }
+        let published = self.published();
+        for (_, key) in due {
+            if let Some(candidate) = candidates.get_mut(&key) {
+                candidate.asked = Some(now);
+            }
+            let (function, offset) = key;
+            let own = self.module.defined(function).expect("only defined functions have loops");
+            let place = self.module.offsets().poll(own as u32);
+            for context in &published.instances {
+                // SAFETY: in the list, so live (see `ContextPointer`).
+                let word = unsafe { poll_word(context.0, place) };
+                // What asks everybody to leave goes before; what asks for another loop is replaced.
+                let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != 1).then_some(poll_tag(offset)));
+            }
+        }
+    }
+
+    /// A loop came that was asked: begins a burst, or goes on with the one it left. The code to run, or `None` where nothing is to be done.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    pub(super) unsafe fn begin_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<usize> {
+        let (address, version) = {
+            let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
+            let found = loops.get(&(function, offset))?;
+            (found.address, found.version)
+        };
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let state = unsafe { &mut *store_state(context) };
+        let goes_on = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.version == version);
+        if goes_on {
+            state.burst.as_mut()?.open.as_mut()?.running_since = ticks();
+            return Some(address);
+        }
+        // SAFETY: as above.
+        unsafe { self.end_burst(context) };
+        let kind = {
+            let mut candidates = lock(&self.bursts.candidates);
+            let candidate = candidates.get_mut(&(function, offset))?;
+            candidate.asked = None;
+            if !self.shared.budget.has_credit() || self.loop_code(function, offset).is_none() {
+                self.shared.budget.decline();
+                return None;
+            }
+            candidate.turns += 1;
+            candidate.bursts += 1;
+            if candidate.loads && candidate.bursts.is_multiple_of(2) && known_plateaus().is_some() { Kind::Loads } else { Kind::Branches }
+        };
+        let seed = self.shared.config.ring.seed;
+        let burst = state.burst.get_or_insert_with(|| Box::new(StoreBurst::new(seed)));
+        burst.open = Some(Open { kind, version, offset, running_since: ticks(), ticks: 0 });
+        state.context.burst_index = 0;
+        state.context.burst_limit = self.shared.budget.words(kind);
+        state.context.burst_timing = u32::from(kind == Kind::Loads);
+        Some(address)
+    }
+
+    /// Ends the burst that the running store has open, if it has one: stores its records.
+    ///
+    /// # Safety
+    /// `context` is the running context of a module of this engine.
+    pub(super) unsafe fn end_burst(&self, context: *mut VmContext) {
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let state = unsafe { &mut *store_state(context) };
+        let written = std::mem::take(&mut state.context.burst_index) as usize;
+        state.context.burst_limit = IDLE_WORDS;
+        state.context.burst_timing = 0;
+        let Some(burst) = &mut state.burst else { return };
+        let Some(mut open) = burst.open.take() else { return };
+        let began = ticks();
+        open.pause(began);
+        let ns_per_tick = self.shared.ns_per_tick();
+        let mut read = None;
+        if written <= BURST_WORDS {
+            // SAFETY: the buffer has BURST_WORDS words, and the code that writes them does not run now.
+            let words = unsafe { std::slice::from_raw_parts(state.context.burst_buffer, written) };
+            // SAFETY: the running store's LWPCB is this thread's ring.
+            read = unsafe { finish(&self.shared.probes, burst, &open, words, state.context.lwpcb.cast(), ns_per_tick) };
+        }
+        let model_ns = ticks().saturating_sub(began) as f64 * ns_per_tick;
+        self.shared.budget.spent(open.kind, read.map(|_| written as u32), open.ticks as f64 * ns_per_tick, model_ns);
+    }
+
+    /// The running store left instrumented code of version `version` for something else.
+    ///
+    /// # Safety
+    /// As [`Self::end_burst`].
+    pub(super) unsafe fn left_burst(&self, context: *mut VmContext, version: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let open = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref());
+            if open.is_some_and(|open| open.version == version) {
+                self.end_burst(context);
+            }
+        }
+    }
+}
+
+/// Instrumented code found its buffer full, or returns: see [`Builtin::Burst`](crate::builtin::Builtin::Burst).
+///
+/// # Safety
+/// `context` is the running context of kind wasm; called from the builtin.
+pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u32, version: u32) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let code = &instance(context).code;
+        match offset {
+            AT_ENTRY => 0,
+            AT_RETURN => {
+                let state = &mut *store_state(context);
+                let (written, limit) = (state.context.burst_index, state.context.burst_limit);
+                let Some(open) = state.burst.as_mut().and_then(|burst| burst.open.as_mut()) else { return 0 };
+                if open.version != version {
+                    return 0;
+                }
+                if written >= limit {
+                    code.end_burst(context);
+                } else {
+                    open.pause(ticks());
+                    let own = code.module.defined(function).expect("only defined functions run");
+                    let word = poll_word(context, code.module.offsets().poll(own as u32));
+                    let _ = word.compare_exchange(0, poll_tag(open.offset), Ordering::AcqRel, Ordering::Acquire);
+                }
+                0
+            }
+            _ => {
+                code.end_burst(context);
+                usize::from(code.loop_code(function, offset).is_some())
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Plans: what the policy is told about a function, and which plan its next version is compiled to.
+//!
+//! In the order of what counts: a plan file, the plans of a saved profile, the engine's policy. Enters: the profile. Leaves: a plan, and the
+//! policy's refusals for the report.
+
+use super::ModuleCode;
+use crate::code::{Entrance, Tier};
+use crate::engine::FeedbackPolicy;
+use crate::shape::shape;
+use lwp_feedback::class::SiteClass;
+use lwp_feedback::codemap::FunctionId;
+use lwp_feedback::policy::{Decision, Plan, Refusal};
+use lwp_feedback::profile::{FunctionFacts, FunctionSnapshot, NotInlinable, Snapshot};
+use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What planning remembers of a module.
+#[derive(Default)]
+pub(super) struct Planning {
+    /// Plans of a saved profile, by function; an empty one says that none paid.
+    saved: Mutex<BTreeMap<u32, Vec<Decision>>>,
+    /// Estimated bytes that plans in force added, by function.
+    grown: Mutex<BTreeMap<u32, u64>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+impl ModuleCode {
+    /// What to do with a function that is about to be optimized. `None`: nothing.
+    pub(super) fn plan(&self, function: u32) -> Option<Arc<Plan>> {
+        if self.shared.config.feedback == FeedbackPolicy::Off {
+            return None;
+        }
+        let id = FunctionId { module: self.module.hash, func: function };
+        if let Some(decisions) = lock(&self.planning.saved).get(&function) {
+            let plan = Plan { function: id, decisions: decisions.clone() };
+            return (!plan.decisions.is_empty()).then(|| Arc::new(plan));
+        }
+        let profile = self.shared.profile.function(id)?;
+        let mut snapshot = self.snapshot_of(vec![profile]);
+        snapshot.grown_bytes = lock(&self.planning.grown).iter().filter(|&(&other, _)| other != function).map(|(_, bytes)| bytes).sum();
+        let (plans, refusals) = self.shared.config.policy.plan(&snapshot, &self.shared.config.budgets);
+        self.published().refusals.insert(function, refusals);
+        // A policy may be anyone's: only what it says about this function is taken.
+        let plan = plans.into_iter().find(|plan| plan.function == id && !plan.decisions.is_empty());
+        let bytes = plan.as_ref().map_or(0, |plan| self.growth(plan));
+        lock(&self.planning.grown).insert(function, bytes);
+        plan.map(Arc::new)
+    }
+
+    /// From now on the policy decides for this function, not the profile of an earlier process: its behaviour has changed.
+    pub fn forget_saved_plan(&self, function: u32) {
+        lock(&self.planning.saved).remove(&function);
+    }
+
+    /// Bytes of wasm that a plan repeats.
+    fn growth(&self, plan: &Plan) -> u64 {
+        let of = |decision: &Decision| match decision {
+            Decision::Inline(it) => it.targets.iter().map(|target| self.body_bytes(target.callee) as u64).sum(),
+            Decision::Specialize(_) => self.body_bytes(plan.function.func) as u64,
+            _ => 16,
+        };
+        plan.decisions.iter().map(of).sum()
+    }
+
+    /// What the policy would decide now for the whole module, whatever is compiled: for `explain`.
+    pub fn plan_all(&self) -> (Vec<Plan>, Vec<Refusal>) {
+        self.shared.config.policy.plan(&self.snapshot(), &self.shared.config.budgets)
+    }
+
+    /// The module's profile with all that the engine can tell about its code.
+    pub fn snapshot(&self) -> Snapshot {
+        self.snapshot_of(self.shared.profile.snapshot(self.module.hash).functions)
+    }
+
+    /// These functions' profiles with all that the engine can tell: their shapes and priors, and the facts of every callee seen.
+    pub fn snapshot_of(&self, functions: Vec<FunctionSnapshot>) -> Snapshot {
+        let known = |function: &u32| (*function as usize) < self.module.functions.len();
+        let named: BTreeSet<u32> = functions.iter().map(|it| it.func).collect();
+        let priors: Vec<_> = self.module.hints.iter().filter(|prior| named.contains(&prior.func)).cloned().collect();
+        let seen = functions
+            .iter()
+            .flat_map(|it| &it.sites)
+            .filter(|site| site.key.class == SiteClass::CallTarget)
+            .flat_map(|site| site.values.iter().filter_map(|value| u32::try_from(value.value).ok()));
+        let hinted = priors.iter().flat_map(|prior| &prior.call_targets).flat_map(|(_, targets)| targets.iter().map(|target| target.0));
+        let callees: BTreeSet<u32> = seen.chain(hinted).filter(known).collect();
+        let facts = callees.into_iter().map(|callee| self.facts(callee)).collect();
+        let shapes = named.iter().copied().filter(known).map(|function| shape(&self.module, function)).collect();
+        Snapshot { module: self.module.hash, functions, facts, shapes, priors, grown_bytes: 0 }
+    }
+
+    /// What the policy is told about a function that could be inlined. Without a compiler nothing can.
+    pub fn facts(&self, function: u32) -> FunctionFacts {
+        let (body_bytes, inlinable) = match (self.module.defined(function), &self.shared.compiler) {
+            (None, _) => (0, Err(NotInlinable::Imported)),
+            (Some(own), None) => (self.module.bodies[own].len() as u32, Err(NotInlinable::NotTranslatable)),
+            (Some(own), Some(compiler)) => (self.module.bodies[own].len() as u32, compiler.inlinable(&self.module, function)),
+        };
+        FunctionFacts { func: function, body_bytes, inlinable: inlinable.is_ok(), reason: inlinable.err() }
+    }
+
+    /// Takes over an earlier process's profile of this very module: its counts, its plans, and that its hot functions are compiled at once. Entries
+    /// that fit nothing here are skipped.
+    pub(crate) fn start_with(self: &Arc<Self>, profile: &SavedProfile) {
+        if profile.module != self.module.hash || self.shared.config.feedback == FeedbackPolicy::Off || !self.shared.watched() {
+            return;
+        }
+        let mut snapshot = profile.snapshot.clone();
+        // Sites whose values were not kept would drown those to come in a total of unknown ones.
+        snapshot.functions.iter_mut().for_each(|function| function.sites.retain(|site| !site.values.is_empty()));
+        self.shared.profile.restore(&snapshot);
+        let mut asked = BTreeSet::new();
+        for version in &profile.compiled {
+            let function = version.func;
+            if self.module.defined(function).is_none() || function as usize >= self.module.functions.len() {
+                continue;
+            }
+            let entrance = match version.loop_offset {
+                None => Entrance::Body,
+                Some(offset) if shape(&self.module, function).loops.iter().any(|it| it.offset == offset) => Entrance::Loop(offset),
+                Some(_) => continue,
+            };
+            // Of a function's entrances the first with a plan speaks for all.
+            let mut saved = lock(&self.planning.saved);
+            let plan = saved.entry(function).or_default();
+            if plan.is_empty() {
+                plan.clone_from(&version.decisions);
+            }
+            drop(saved);
+            if asked.insert((function, version.loop_offset)) {
+                // Tier 1 goes first in the queue, and is what waits for the slower compile.
+                self.request(function, entrance, Tier::Baseline, false);
+                self.request(function, entrance, Tier::Optimizing, self.shared.config.measure);
+            }
+        }
+    }
+
+    /// What the next process needs to start where this one is.
+    pub fn saved_profile(&self, values: RecordValues) -> SavedProfile {
+        let counted = self.counted();
+        let events = |function: u32| {
+            counted
+                .iter()
+                .find(|(other, _)| *other == function)
+                .map_or(0, |(_, counted)| counted.events.iter().fold(0, |sum: u64, &it| sum.saturating_add(it)))
+        };
+        let mut compiled: Vec<(u64, SavedVersion)> = Vec::new();
+        for version in self.versions_in_force() {
+            if version.tier != Tier::Optimizing {
+                continue;
+            }
+            let loop_offset = match version.entrance {
+                Entrance::Body => None,
+                Entrance::Loop(offset) => Some(offset),
+            };
+            let decisions = version.plan.as_ref().map_or(Vec::new(), |plan| plan.decisions.clone());
+            compiled.push((events(version.function), SavedVersion { func: version.function, loop_offset, decisions }));
+        }
+        compiled.sort_by_key(|(events, version)| (std::cmp::Reverse(*events), version.func, version.loop_offset));
+        let snapshot = self.shared.profile.snapshot(self.module.hash);
+        SavedProfile::new(snapshot, compiled.into_iter().map(|(_, version)| version).collect(), values)
+    }
+}
+
+/// FNV-1a, 64 bits: to tell code apart, not to guard it.
+pub(super) fn code_hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
