@@ -59,6 +59,8 @@ pub enum Command {
     /// Precise sampling (PEBS): the document's experiments on the software unit
     #[command(subcommand)]
     Pebs(crate::pebs::Pebs),
+    /// One run as LWP, PEBS, performance interrupts and counter sets would have shown it, and what the optimizer makes of each
+    CompareFeedback(crate::compare::CompareFeedback),
 }
 
 /// Which tiers run.

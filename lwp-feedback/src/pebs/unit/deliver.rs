@@ -132,6 +132,7 @@ impl<M: UserMemory> Unit<M> {
         } else if !pebs_due.is_empty() {
             // No room for the record: suppressed, and the buffer is reported full (again).
             pebs_due.iter().for_each(|counter| self.delivery.suppress(*counter));
+            self.dropped += pebs_due.len() as u64;
             self.status |= msr::OVF_BUFFER;
             self.delivery.raise(Cause::PebsBufferFull);
         }
