@@ -5,6 +5,7 @@
 //! measured: separate processes of this command, in turns, the median of each.
 
 use crate::failure::Failure;
+use crate::options::Feedback;
 use crate::run::{engine, load};
 use backedge::{Config, Module, TierPolicy};
 use clap::Args;
@@ -71,7 +72,7 @@ pub fn compare(options: &CompareFeedback) -> Result<(), Failure> {
     let stream = Stream::read(BufReader::new(input)).map_err(|error| Failure::Load(format!("`{}`: {error}", records.display())))?;
     let module = module(&options.file_and_args[0])?;
     let full = models::full(&stream);
-    let sampling = Sampling { period: options.period, poll_ticks: ticks(POLL) };
+    let sampling = sampling(options.period);
     let mut rows = Vec::new();
     let mut plans = Vec::new();
     for model in Model::ALL {
@@ -143,12 +144,12 @@ fn judge(model: Model, delivered: &Delivered, full: &Delivered, module: &Module)
         model,
         functions,
         sites,
-        records: delivered.records,
-        lost: delivered.lost,
-        unseen: delivered.unseen,
-        wake_ups: delivered.wake_ups,
-        cost_ms: (delivered.wake_ups as f64 * WAKE_UP_NS + delivered.records as f64 * RECORD_NS) / 1e6,
-        skid: delivered.skid,
+        records: delivered.counts.records,
+        lost: delivered.counts.lost,
+        unseen: delivered.counts.unseen,
+        wake_ups: delivered.counts.wake_ups,
+        cost_ms: (delivered.counts.wake_ups as f64 * WAKE_UP_NS + delivered.counts.records as f64 * RECORD_NS) / 1e6,
+        skid: delivered.counts.skid,
         plans: plans.len(),
         decisions: plans.iter().map(|plan| plan.decisions.len()).sum(),
         ms: 0.0,
@@ -176,6 +177,21 @@ fn time(options: &CompareFeedback, rows: &mut [Row], plans: &[PathBuf]) -> Resul
 fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
+}
+
+/// The model of a `--feedback`; none for LWP itself, and for none.
+pub fn model(feedback: Feedback) -> Option<Model> {
+    match feedback {
+        Feedback::Lwp | Feedback::Off => None,
+        Feedback::Pebs => Some(Model::Pebs),
+        Feedback::Pmi => Some(Model::Pmi),
+        Feedback::Cpc => Some(Model::Cpc),
+    }
+}
+
+/// One sample in `period` events, and a poll every 10 ms.
+pub fn sampling(period: u32) -> Sampling {
+    Sampling { period, poll_ticks: ticks(POLL) }
 }
 
 /// Ticks of the time stamp counter in a duration, measured here.

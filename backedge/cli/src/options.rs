@@ -81,6 +81,12 @@ pub enum Tier {
 pub enum Feedback {
     /// LWP records are drained and acted on
     Lwp,
+    /// As precise sampling (PEBS, BTS) would have delivered the same records; modelled
+    Pebs,
+    /// As performance interrupts would have; modelled
+    Pmi,
+    /// As counter sets (libcpc) would have; modelled
+    Cpc,
     /// No plan is made from them
     Off,
 }

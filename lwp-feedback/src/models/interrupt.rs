@@ -2,29 +2,41 @@
 
 use std::collections::BTreeMap;
 
-use super::{Delivered, Event, Sampling, Skid, Stream};
+use super::{Counts, Delivery, Event, Sampling, Sink, Skid};
 use crate::layout::{EventId, Record};
 
-pub(super) fn pmi(stream: &Stream, sampling: Sampling) -> Delivered {
-    let mut out = Delivered::new();
-    // Per thread: events until the overflow, and the event that overflowed.
-    let mut lanes: BTreeMap<u64, (u32, Option<Event>)> = BTreeMap::new();
-    for event in &stream.events {
-        let (left, raised) = lanes.entry(event.ring).or_insert((sampling.period, None));
+pub(super) struct Interrupts {
+    sampling: Sampling,
+    /// Per thread: events until the overflow, and the event that overflowed.
+    lanes: BTreeMap<u64, (u32, Option<Event>)>,
+}
+
+impl Interrupts {
+    pub(super) fn new(sampling: Sampling) -> Self {
+        Self { sampling, lanes: BTreeMap::new() }
+    }
+}
+
+impl Delivery for Interrupts {
+    fn event(&mut self, event: &Event, counts: &mut Counts, sink: Sink<'_>) {
+        let period = self.sampling.period;
+        let (left, raised) = self.lanes.entry(event.ring).or_insert((period, None));
         if let Some(cause) = raised.take() {
             let tick = Record::new(EventId::INSTRUCTIONS, 0, 0, 0, event.record.address(), 0, event.record.tsc());
-            out.take(&event.site, &tick);
-            out.wake_ups += 1;
-            skid(&mut out.skid, &cause, event);
+            sink(&event.site, &tick);
+            counts.wake_ups += 1;
+            skid(&mut counts.skid, &cause, event);
         }
         *left -= 1;
         if *left == 0 {
-            *left = sampling.period;
+            *left = period;
             *raised = Some(*event);
         }
     }
-    out.lost = lanes.values().filter(|(_, raised)| raised.is_some()).count() as u64;
-    out
+
+    fn finish(&mut self, counts: &mut Counts, _sink: Sink<'_>) {
+        counts.lost += self.lanes.values_mut().filter_map(|(_, raised)| raised.take()).count() as u64;
+    }
 }
 
 fn skid(skid: &mut Skid, cause: &Event, sample: &Event) {

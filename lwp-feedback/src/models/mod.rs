@@ -1,7 +1,8 @@
 //! The same run through each interface: what LWP, PEBS, a plain performance interrupt and counter sets would have delivered of it.
 //!
-//! In: the events of a record file ([`Stream`]), which are what the run's sites reported. Out: for each [`Model`] the profile it leads to and what it
-//! cost ([`Delivered`]). Everything here is *modelled* from the stream, and nothing is a random number: the same file gives the same result.
+//! In: events, which are what the run's sites reported: those of a record file ([`Stream`]), or live ones, where the monitor has a [`Delivery`]
+//! before its profile. Out: what reaches the profile, and what that cost ([`Counts`]). Everything here is *modelled* from the events, and nothing is a
+//! random number: the same file gives the same result.
 //!
 //! | model | what reaches the profile |
 //! |---|---|
@@ -10,9 +11,10 @@
 //! | pmi | one event in `period` raises the flag; the sample is the address of the *next event* on that thread, which stands for the next poll: the stream has no nearer one |
 //! | cpc | every `poll_ticks` the count since the last time goes to the function that runs then |
 
+mod counters;
 mod interrupt;
 mod pebs;
-mod polled;
+mod rings;
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -57,7 +59,7 @@ impl Model {
 /// How the models sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
-    /// Events for a sample, at least 2.
+    /// Events for a sample, at least 2. LWP's countdown takes the power of two below it, half an event longer on average.
     pub period: u32,
     /// Ticks of the records' time stamps between two polls, or two readings of the counters.
     pub poll_ticks: u64,
@@ -128,11 +130,10 @@ pub struct Skid {
     pub ticks: u64,
 }
 
-/// What a model delivered.
-pub struct Delivered {
-    /// The profile.
-    pub profile: Profile,
-    /// Records that reached it.
+/// What a model did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Records that reached the profile.
     pub records: u64,
     /// Records that were due and found no room.
     pub lost: u64,
@@ -142,26 +143,43 @@ pub struct Delivered {
     pub wake_ups: u64,
     /// Of the performance interrupt.
     pub skid: Skid,
+}
+
+/// Where delivered records go.
+pub type Sink<'a> = &'a mut dyn FnMut(&Resolved, &Record);
+
+/// A model at work.
+pub trait Delivery: Send {
+    /// An event happened: what reaches the profile by it goes to the sink.
+    fn event(&mut self, event: &Event, counts: &mut Counts, sink: Sink<'_>);
+
+    /// No more events: what is still under way goes to the sink.
+    fn finish(&mut self, counts: &mut Counts, sink: Sink<'_>);
+}
+
+/// A model, ready for events.
+pub fn delivery(model: Model, sampling: Sampling) -> Box<dyn Delivery> {
+    let sampling = Sampling { period: sampling.period.max(2), poll_ticks: sampling.poll_ticks.max(1) };
+    match model {
+        Model::Lwp => Box::new(rings::Rings::new(sampling)),
+        Model::Pebs => Box::new(pebs::DebugStores::new(sampling)),
+        Model::Pmi => Box::new(interrupt::Interrupts::new(sampling)),
+        Model::Cpc => Box::new(counters::CounterSets::new(sampling)),
+    }
+}
+
+/// What a model delivered of a stream.
+pub struct Delivered {
+    /// The profile.
+    pub profile: Profile,
+    /// What it did.
+    pub counts: Counts,
     tally: Tally,
 }
 
 impl Delivered {
     fn new() -> Self {
-        Self {
-            profile: Profile::new(ProfileLimits::default()),
-            records: 0,
-            lost: 0,
-            unseen: 0,
-            wake_ups: 0,
-            skid: Skid::default(),
-            tally: Tally::default(),
-        }
-    }
-
-    fn take(&mut self, site: &Resolved, record: &Record) {
-        self.profile.apply(site, record);
-        self.tally.add(site, record);
-        self.records += 1;
+        Self { profile: Profile::new(ProfileLimits::default()), counts: Counts::default(), tally: Tally::default() }
     }
 
     /// Overlap with another's distribution over functions, and over sites with what happened there: 1 is the same.
@@ -208,20 +226,31 @@ fn overlap<K: Ord>(a: &BTreeMap<K, u64>, b: &BTreeMap<K, u64>) -> f64 {
 
 /// Everything: what the models are compared with.
 pub fn full(stream: &Stream) -> Delivered {
-    let mut all = Delivered::new();
-    stream.events.iter().for_each(|event| all.take(&event.site, &event.record));
-    all
+    let Delivered { profile, mut counts, mut tally } = Delivered::new();
+    for event in &stream.events {
+        profile.apply(&event.site, &event.record);
+        tally.add(&event.site, &event.record);
+        counts.records += 1;
+    }
+    Delivered { profile, counts, tally }
 }
 
 /// What a model delivers of the stream.
 pub fn deliver(model: Model, stream: &Stream, sampling: Sampling) -> Delivered {
-    let sampling = Sampling { period: sampling.period.max(2), poll_ticks: sampling.poll_ticks.max(1) };
-    match model {
-        Model::Lwp => polled::lwp(stream, sampling),
-        Model::Pebs => pebs::pebs(stream, sampling),
-        Model::Pmi => interrupt::pmi(stream, sampling),
-        Model::Cpc => polled::cpc(stream, sampling),
+    let Delivered { profile, mut counts, mut tally } = Delivered::new();
+    let mut records = 0;
+    let mut sink = |site: &Resolved, record: &Record| {
+        profile.apply(site, record);
+        tally.add(site, record);
+        records += 1;
+    };
+    let mut delivery = delivery(model, sampling);
+    for event in &stream.events {
+        delivery.event(event, &mut counts, &mut sink);
     }
+    delivery.finish(&mut counts, &mut sink);
+    counts.records = records;
+    Delivered { profile, counts, tally }
 }
 
 /// Whether the record says where a call or jump went.

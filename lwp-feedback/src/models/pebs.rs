@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Delivered, Event, Sampling, Stream, is_call_target};
+use super::{Counts, Delivery, Event, Sampling, Sink, is_call_target};
 use crate::codemap::Resolved;
 use crate::events::constants::westmere::PEBS_MEM_INST_COUNT_EVENT;
 use crate::layout::{EventId, Record};
@@ -30,6 +30,8 @@ struct Lane {
     /// The last call-target record of an address: its class, to make a record of a branch again.
     targets: BTreeMap<u64, Record>,
     sites: BTreeMap<u64, Resolved>,
+    /// Of the unit's dropped records, those that were counted.
+    dropped: u64,
 }
 
 impl Lane {
@@ -57,7 +59,7 @@ impl Lane {
         ] {
             unit.write_msr(number, value)?;
         }
-        Ok(Self { unit, targets: BTreeMap::new(), sites: BTreeMap::new() })
+        Ok(Self { unit, targets: BTreeMap::new(), sites: BTreeMap::new(), dropped: 0 })
     }
 
     /// What the event is to the processor; `None` for what neither buffer can hold.
@@ -84,10 +86,11 @@ impl Lane {
         Some(retired)
     }
 
-    fn drain(&mut self, out: &mut Delivered) -> Result<(), UnitError> {
+    fn drain(&mut self, counts: &mut Counts, sink: Sink<'_>) -> Result<(), UnitError> {
         let drained = Consumer { core_id: 0, branch_records: true }.drain(&mut self.unit)?;
         self.unit.write_msr(msr::IA32_PERF_GLOBAL_OVF_CTRL, OVF_BUFFER | msr::COUNTER_OVERFLOWS)?;
-        out.lost += drained.unplaced;
+        counts.lost += drained.unplaced + self.unit.dropped_records() - self.dropped;
+        self.dropped = self.unit.dropped_records();
         for record in drained.records {
             let Some(site) = self.sites.get(&record.address()) else { continue };
             let target = self.targets.get(&record.address()).filter(|_| record.event_id() == EventId::BRANCHES);
@@ -95,32 +98,46 @@ impl Lane {
                 Some(of) => Record::new(EventId::VALUE, 0, of.flags(), of.data1(), record.address(), record.data2(), 0),
                 None => record,
             };
-            out.take(site, &record);
+            sink(site, &record);
         }
         Ok(())
     }
 }
 
-pub(super) fn pebs(stream: &Stream, sampling: Sampling) -> Delivered {
-    const SET_UP: &str = "the unit's memory holds its debug store, and the values were checked when they were written";
-    let mut out = Delivered::new();
-    let mut lanes: BTreeMap<u64, Lane> = BTreeMap::new();
-    for event in &stream.events {
-        let lane = lanes.entry(event.ring).or_insert_with(|| Lane::new(sampling).expect(SET_UP));
+const SET_UP: &str = "the unit's memory holds its debug store, and the values were checked when they were written";
+
+pub(super) struct DebugStores {
+    sampling: Sampling,
+    lanes: BTreeMap<u64, Lane>,
+}
+
+impl DebugStores {
+    pub(super) fn new(sampling: Sampling) -> Self {
+        Self { sampling, lanes: BTreeMap::new() }
+    }
+}
+
+impl Delivery for DebugStores {
+    fn event(&mut self, event: &Event, counts: &mut Counts, sink: Sink<'_>) {
+        let Self { sampling, lanes } = self;
+        let lane = lanes.entry(event.ring).or_insert_with(|| Lane::new(*sampling).expect(SET_UP));
         let Some(retired) = lane.retired(event) else {
-            out.unseen += 1;
-            continue;
+            counts.unseen += 1;
+            return;
         };
         let mut next = lane.unit.retire(&retired).expect(SET_UP);
         while next.is_some() {
-            out.wake_ups += 1;
-            lane.drain(&mut out).expect(SET_UP);
+            counts.wake_ups += 1;
+            lane.drain(counts, sink).expect(SET_UP);
             next = lane.unit.finish_interrupt();
         }
+        // What lost against another cause is of no interest here, and the list would grow.
+        lane.unit.take_losses();
     }
-    for lane in lanes.values_mut() {
-        lane.drain(&mut out).expect(SET_UP);
-        out.lost += lane.unit.dropped_records();
+
+    fn finish(&mut self, counts: &mut Counts, sink: Sink<'_>) {
+        for lane in self.lanes.values_mut() {
+            lane.drain(counts, sink).expect(SET_UP);
+        }
     }
-    out
 }

@@ -47,8 +47,7 @@ fn mixed(count: u64) -> Stream {
 }
 
 fn same(a: &Delivered, b: &Delivered) -> bool {
-    (a.records, a.lost, a.unseen, a.wake_ups, a.skid) == (b.records, b.lost, b.unseen, b.wake_ups, b.skid)
-        && a.profile.snapshot(MODULE) == b.profile.snapshot(MODULE)
+    a.counts == b.counts && a.profile.snapshot(MODULE) == b.profile.snapshot(MODULE)
 }
 
 #[test]
@@ -58,15 +57,15 @@ fn the_same_stream_gives_the_same_result() {
         assert!(same(&deliver(model, &stream, SAMPLING), &deliver(model, &stream, SAMPLING)), "{}", model.name());
     }
     let all = full(&stream);
-    assert_eq!((all.records, all.overlap(&all)), (3_000, (1.0, 1.0)));
+    assert_eq!((all.counts.records, all.overlap(&all)), (3_000, (1.0, 1.0)));
 }
 
 #[test]
 fn lwp_samples_at_its_period_and_keeps_sites() {
     let stream = mixed(12_000);
     let lwp = deliver(Model::Lwp, &stream, SAMPLING);
-    assert!((2_400..3_900).contains(&lwp.records), "{} of 12000 at a period of 4", lwp.records);
-    assert_eq!((lwp.lost, lwp.unseen), (0, 0));
+    assert!((2_400..3_900).contains(&lwp.counts.records), "{} of 12000 at a period of 4", lwp.counts.records);
+    assert_eq!((lwp.counts.lost, lwp.counts.unseen), (0, 0));
     let (functions, sites) = lwp.overlap(&full(&stream));
     assert!(functions > 0.9 && sites > 0.8, "{functions} {sites}");
 }
@@ -76,28 +75,28 @@ fn lwp_loses_what_no_poll_comes_for() {
     // All at one moment: no poll, only the half-full wake-up, which drains in time.
     let records: Vec<Record> = (0..100_000).map(|_| call(0x1010, 2, 0)).collect();
     let lwp = deliver(Model::Lwp, &stream(&records), Sampling { period: 2, poll_ticks: u64::MAX });
-    assert_eq!(lwp.lost, 0);
-    assert!(lwp.wake_ups > 10, "{}", lwp.wake_ups);
+    assert_eq!(lwp.counts.lost, 0);
+    assert!(lwp.counts.wake_ups > 10, "{}", lwp.counts.wake_ups);
 }
 
 #[test]
 fn pebs_traces_every_call_and_samples_loads() {
     let records: Vec<Record> = (0..2_000).map(|at| if at % 2 == 0 { call(0x1010, 2 + at % 4, at) } else { miss(0x1020, at) }).collect();
     let pebs = deliver(Model::Pebs, &stream(&records), SAMPLING);
-    assert_eq!((pebs.lost, pebs.unseen), (0, 0));
+    assert_eq!((pebs.counts.lost, pebs.counts.unseen), (0, 0));
     let snapshot = pebs.profile.snapshot(MODULE);
     let site = &snapshot.functions[0].sites[0];
     assert_eq!((site.total, site.values.len()), (1_000, 2), "the branch trace has each call and its target");
     assert_eq!(snapshot.functions[0].loads[0].count(), 1_000 / 4);
-    assert_eq!(pebs.records, 1_000 + 250);
-    assert!(pebs.wake_ups > 0);
+    assert_eq!(pebs.counts.records, 1_000 + 250);
+    assert!(pebs.counts.wake_ups > 0);
 }
 
 #[test]
 fn pebs_has_no_place_for_values_and_branches_not_taken() {
     let value = Record::new(EventId::VALUE, 0, SiteClass::Param.imm16(0), 0, 0x1040, 9, 0);
     let pebs = deliver(Model::Pebs, &stream(&[branch(0x1030, false, 0), branch(0x1030, true, 1), value]), SAMPLING);
-    assert_eq!((pebs.records, pebs.unseen), (1, 2));
+    assert_eq!((pebs.counts.records, pebs.counts.unseen), (1, 2));
     let branches = &pebs.profile.snapshot(MODULE).functions[0].branches;
     assert_eq!((branches[0].taken, branches[0].not_taken, branches[0].mispredicted), (1, 0, 1));
 }
@@ -107,8 +106,8 @@ fn a_pmi_is_seen_at_the_next_event() {
     let records: Vec<Record> = (0..800).map(|at| call(if at % 4 == 0 { 0x2010 } else { 0x1010 }, 2, at * 5)).collect();
     let pmi = deliver(Model::Pmi, &stream(&records), SAMPLING);
     // Each fourth event overflows, in function 1; the next one, each time in function 2, is the sample.
-    assert_eq!((pmi.records, pmi.wake_ups, pmi.lost), (199, 199, 1));
-    assert_eq!(pmi.skid, Skid { same_site: 0, same_function: 0, other_function: 199, ticks: 199 * 5 });
+    assert_eq!((pmi.counts.records, pmi.counts.wake_ups, pmi.counts.lost), (199, 199, 1));
+    assert_eq!(pmi.counts.skid, Skid { same_site: 0, same_function: 0, other_function: 199, ticks: 199 * 5 });
     let snapshot = pmi.profile.snapshot(MODULE);
     assert_eq!(snapshot.functions.iter().map(|function| function.func).collect::<Vec<_>>(), [2]);
     assert!(snapshot.functions[0].sites.is_empty(), "only an address is known");
@@ -120,8 +119,8 @@ fn cpc_gives_the_count_to_whoever_runs() {
     let cpc = deliver(Model::Cpc, &stream(&records), Sampling { period: 4, poll_ticks: 90 });
     // Read at events 9, 18, 27, …: the first reading finds function 2, and gives it all ten.
     let of = |func: u32| cpc.profile.snapshot(MODULE).functions.iter().find(|function| function.func == func).map_or(0, |it| it.records);
-    assert_eq!((of(1) + of(2), cpc.records), (100, 100));
-    assert!(of(2) >= 10 && cpc.wake_ups >= 10);
+    assert_eq!((of(1) + of(2), cpc.counts.records), (100, 100));
+    assert!(of(2) >= 10 && cpc.counts.wake_ups >= 10);
 }
 
 #[test]
