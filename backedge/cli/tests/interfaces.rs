@@ -92,3 +92,53 @@ fn compare_feedback_prints_a_row_for_each_model() {
     let (code, _, error) = backedge(&["compare-feedback", "/no/such.wasm"]);
     assert_eq!((code, error.lines().count()), (1, 1), "{error}");
 }
+
+/// The table of `docs/src/interfaces.md` as it follows from the measurements.
+fn table(measurements: &serde_json::Value) -> String {
+    let mut out = String::from(
+        "| program | model | functions (modelled) | sites (modelled) | lost (modelled) | unseen (modelled) | wake-ups (modelled) | cost, ms (modelled) | plans | decisions | ms | speed |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for program in measurements.as_array().unwrap() {
+        let name = program["program"].as_str().unwrap();
+        let without = program["no_feedback_ms"].as_f64().unwrap();
+        for row in program["models"].as_array().unwrap() {
+            let (modelled, measured) = (&row["modelled"], &row["measured"]);
+            let number = |value: &serde_json::Value| value.as_f64().unwrap();
+            out += &format!(
+                "| {name} | {} | {:.1} % | {:.1} % | {} | {} | {} | {:.1} | {} | {} | {:.0} | {:.2}x |\n",
+                row["model"].as_str().unwrap(),
+                number(&modelled["overlap_functions"]) * 100.0,
+                number(&modelled["overlap_sites"]) * 100.0,
+                modelled["lost"],
+                modelled["unseen"],
+                modelled["wake_ups"],
+                number(&modelled["cost_ms"]),
+                measured["plans"],
+                measured["decisions"],
+                number(&measured["ms"]),
+                number(&measured["speed"]),
+            );
+        }
+        out += &format!("| {name} | off | | | | | | | | | {without:.0} | 1.00x |\n");
+    }
+    out
+}
+
+#[test]
+fn the_table_is_made_from_the_measurements() {
+    const BEGIN: &str = "<!-- compare-feedback: begin -->\n";
+    const END: &str = "<!-- compare-feedback: end -->";
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let measurements = std::fs::read_to_string(docs.join("experiments/compare-feedback.json")).unwrap();
+    let table = table(&serde_json::from_str(&measurements).unwrap());
+    let path = docs.join("src/interfaces.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (found, after) = rest.split_once(END).unwrap();
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, format!("{before}{BEGIN}{table}{END}{after}")).unwrap();
+    } else {
+        assert_eq!(found, table);
+    }
+}

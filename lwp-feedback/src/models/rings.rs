@@ -13,7 +13,9 @@ struct Lane {
     /// Sites of the ring's addresses, the latest of each: what the code map says.
     sites: BTreeMap<u64, Resolved>,
     next_poll: u64,
+    /// Events of other kinds to the next record, and what its reloads are made from.
     countdown: u32,
+    random: u32,
     missed: u64,
 }
 
@@ -27,7 +29,15 @@ impl Lane {
         let producer = ring.producer().expect("a new ring has no producer");
         let consumer = ring.consumer().expect("a new ring has no consumer");
         let next_poll = now.saturating_add(sampling.poll_ticks);
-        Self { producer, consumer, sites: BTreeMap::new(), next_poll, countdown: sampling.period, missed: 0 }
+        Self { producer, consumer, sites: BTreeMap::new(), next_poll, countdown: sampling.period, random: 1, missed: 0 }
+    }
+
+    /// Without random bits a program's own rhythm would choose which of its sites are seen. Xorshift from a fixed seed.
+    fn reload(&mut self, period: u32) -> u32 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 17;
+        self.random ^= self.random << 5;
+        1 + self.random % (2 * period)
     }
 
     fn drain(&mut self, counts: &mut Counts, sink: Sink<'_>) {
@@ -72,7 +82,7 @@ impl Delivery for Rings {
         } else {
             lane.countdown -= 1;
             if lane.countdown == 0 {
-                lane.countdown = sampling.period;
+                lane.countdown = lane.reload(sampling.period);
                 lane.producer.store(record);
             }
         }
