@@ -13,7 +13,7 @@ fn stream(records: &[Record]) -> Stream {
     for func in 1..3u64 {
         let offsets: Vec<(u32, u32)> = (0..0x100).map(|offset| (offset, offset)).collect();
         let entry = CodeEntry::new(FunctionId { module: MODULE, func: func as u32 }, 1, Tier::Baseline, Arc::from(offsets));
-        writer.write(&Chunk::Code(func * 0x1000..func * 0x1000 + 0x100, Arc::new(entry).into())).unwrap();
+        writer.write(&Chunk::Code(func * 0x1000..func * 0x1000 + 0x100, Arc::new(entry))).unwrap();
     }
     writer.write(&Chunk::Records { ring: 0, records: records.to_vec() }).unwrap();
     Stream::read(&writer.finish().unwrap()[..]).unwrap()

@@ -216,7 +216,7 @@ fn a_full_buffer_takes_no_record() {
 }
 
 fn jump(unit: &mut Unit<FlatMemory>, ip: u64) -> Option<Interrupt> {
-    let branch = Some(Branch { target: Some(ip + 1), predicted: ip % 2 == 0 });
+    let branch = Some(Branch { target: Some(ip + 1), predicted: ip.is_multiple_of(2) });
     unit.retire(&Retired { ip, len: 1, branch, ..Retired::default() }).unwrap()
 }
 

@@ -140,11 +140,12 @@ impl<M: UserMemory> Unit<M> {
             self.age();
             return Ok(None);
         };
-        if pebs && let (Some(area), Cause::Counter(CounterId::Pmc(counter))) = (area, cause) {
-            if self.write_record(counter, &area, retired)? {
-                self.status |= msr::OVF_BUFFER;
-                self.delivery.buffer_full_held = true;
-            }
+        if pebs
+            && let (Some(area), Cause::Counter(CounterId::Pmc(counter))) = (area, cause)
+            && self.write_record(counter, &area, retired)?
+        {
+            self.status |= msr::OVF_BUFFER;
+            self.delivery.buffer_full_held = true;
         }
         for counter in pebs_due.iter().filter(|counter| room && !(pebs && cause == Cause::Counter(CounterId::Pmc(**counter)))) {
             self.delivery.suppress(*counter);
