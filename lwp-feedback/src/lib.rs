@@ -68,3 +68,5 @@ pub mod events;
 pub mod pebs;
 
 pub mod cpc;
+
+pub mod models;
