@@ -1,6 +1,8 @@
-//! A digest of the sources that decide what machine code means: code kept by a build with other sources is not used.
+//! Two things: a digest of the sources that decide what machine code means (code kept by a build with other sources is not used), and the table of the
+//! passes that register themselves: every file of `src/passes/extra/` but `mod.rs` is a module of its own with a `pub(super) const PASS`.
 
 use std::collections::hash_map::DefaultHasher;
+use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +19,24 @@ fn main() {
         std::env::var(variable).unwrap_or_default().hash(&mut hasher);
     }
     println!("cargo::rustc-env=BACKEDGE_SOURCES={:016x}", hasher.finish());
+    passes(&root.join("jit/src/passes/extra"));
+}
+
+fn passes(folder: &Path) {
+    let entries = std::fs::read_dir(folder).expect("the folder is part of the crate");
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".rs").map(str::to_owned)).filter(|name| name != "mod").collect();
+    names.sort();
+    let mut text = String::new();
+    for name in &names {
+        let path = folder.join(format!("{name}.rs"));
+        writeln!(text, "#[path = {:?}]\nmod {name};", path.display().to_string()).expect("writing to a string");
+    }
+    writeln!(text, "/// Every pass, by file name.\nconst ALL: &[Pass] = &[").expect("writing to a string");
+    names.iter().for_each(|name| writeln!(text, "    {name}::PASS,").expect("writing to a string"));
+    text.push_str("];\n");
+    let out = Path::new(&std::env::var("OUT_DIR").expect("cargo sets it")).join("passes.rs");
+    std::fs::write(out, text).expect("OUT_DIR is writable");
 }
 
 fn add(place: &Path, hasher: &mut DefaultHasher) {

@@ -105,7 +105,7 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
         }
         PointKind::Select => Decision::SelectToBranch(LikelyDecision { offset, likely: random.once_in(2), because: because() }),
         PointKind::Access => {
-            let kind = if random.once_in(2) { PrefetchKind::Strided } else { PrefetchKind::Indirect };
+            let kind = *random.of(&[PrefetchKind::Strided, PrefetchKind::Indirect, PrefetchKind::Outer]);
             Decision::Prefetch(PrefetchDecision { offset, kind, distance: 1 << random.below(8), because: because() })
         }
         // Now and then advice about an operator it does not fit.

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lwp_feedback::policy::{Decision, Plan, PrefetchKind};
+use lwp_feedback::policy::{Decision, OtherDecision, Plan, PrefetchKind};
 
 /// Callees to try at one `call_indirect`, most frequent first.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +38,8 @@ pub(crate) struct FunctionPlan {
     pub layout: HashMap<u32, bool>,
     /// `br_table` operators and the indices to test first.
     pub switch_order: HashMap<u32, Vec<u32>>,
+    /// What passes that registered themselves are asked for.
+    pub other: Vec<OtherDecision>,
 }
 
 impl FunctionPlan {
@@ -56,6 +58,7 @@ impl FunctionPlan {
                 Decision::Prefetch(it) => _ = taken.prefetch.insert(it.offset, Prefetch { kind: it.kind, distance: it.distance }),
                 Decision::Layout(it) => _ = taken.layout.insert(it.offset, it.likely),
                 Decision::SwitchOrder(it) => _ = taken.switch_order.insert(it.offset, it.first.clone()),
+                Decision::Other(it) => taken.other.push(it.clone()),
                 _ => {}
             }
         }

@@ -196,6 +196,8 @@ pub struct CompiledCode {
     pub positions: Vec<SourcePosition>,
     /// LWPVAL sites.
     pub sites: Vec<ValueSite>,
+    /// LWPINS sites: places that say that a function or loop became hot.
+    pub hot_sites: u32,
     /// Probes of instrumented code.
     pub probes: Vec<Probe>,
     /// Optimizations that fired or refused. Not kept with kept code.

@@ -12,6 +12,7 @@ use vm::code::{Applied, SourcePosition};
 use crate::plan::FunctionPlan;
 
 pub(crate) mod branch_to_select;
+mod extra;
 pub(crate) mod layout;
 pub(crate) mod prefetch;
 
@@ -25,6 +26,9 @@ pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], plan: &
     }
     if !plan.prefetch.is_empty() {
         prefetch::run(function, positions, &plan.prefetch, applied);
+    }
+    if !plan.other.is_empty() {
+        extra::run(function, positions, &plan.other, applied);
     }
 }
 

@@ -11,7 +11,12 @@
 //! Accesses", CGO 2017, whose staggered offsets these are).
 //!
 //! Where the innermost loop does not advance the address, the loops around it are tried: the value that an inner loop begins with
-//! stands for the one it changes. That fetches the first access of the next inner loop (the next key's first probe, the next row).
+//! stands for the one it changes. That fetches the first access of the next inner loop (the next key's first probe).
+//!
+//! Kind `outer` looks ahead in the loop around the innermost one although that advances the address: for inner loops that are short and
+//! do not go on where the one before stopped (the rows of a graph in the order of a queue). An inner loop's variable then becomes what
+//! it begins with, rounds of the outer loop later, plus as much as it has advanced by now. So each round of the inner loop fetches for
+//! the same round of a later inner loop. What does not follow from the inner variable is computed in front of the inner loop.
 //!
 //! Nothing the program can see depends on any of it. A cloned load reads within the memory or its guard: its address is the memory's
 //! base plus an index of 32 bits, as the program's own; clones of anything else that could trap are refused.
@@ -84,6 +89,7 @@ enum Refusal {
     NoAccess,
     Distance(u32),
     NoLoop,
+    NoOuterLoop,
     FixedAddress,
     NotStrided,
     UnknownStep,
@@ -100,6 +106,7 @@ impl fmt::Display for Refusal {
             Refusal::NoAccess => f.write_str("no reachable load or store there"),
             Refusal::Distance(rounds) => write!(f, "a distance of {rounds} rounds, 1 to {MOST_ROUNDS} are possible"),
             Refusal::NoLoop => f.write_str("it is in no loop"),
+            Refusal::NoOuterLoop => f.write_str("no loop is around its loop"),
             Refusal::FixedAddress => f.write_str("its loop does not change the address"),
             Refusal::NotStrided => f.write_str("the address comes from a load, the plan says strided"),
             Refusal::UnknownStep => f.write_str("the address follows from a value that the loop does not advance by a fixed step"),
@@ -239,6 +246,8 @@ enum Later {
     Loaded(Inst),
     /// What this becomes: the value an inner loop begins with.
     Begins(Value),
+    /// What this becomes, the value an inner loop begins with, plus as much as the variable has advanced from it.
+    Displaced(Value),
 }
 
 /// The slice of one address within one loop.
@@ -252,6 +261,10 @@ struct Slice<'a> {
     varying: HashSet<Value>,
     /// Values loaded in the loop that are taken as they are.
     held: Vec<Value>,
+    /// Whether inner loops' variables are displaced rather than begun anew.
+    displaces: bool,
+    /// Values that follow from displaced variables: only known in the inner loop.
+    inner: HashSet<Value>,
     cloned: usize,
     loads: usize,
 }
@@ -283,6 +296,9 @@ impl Slice<'_> {
         if !self.is_inside(block) {
             return Ok((Later::Same, false));
         }
+        if !self.function.dfg.value_type(value).is_int() {
+            return Err(Refusal::UnknownStep);
+        }
         if block == self.header {
             return self.induction(value, number).map(|step| (Later::Induction(step), true));
         }
@@ -292,13 +308,27 @@ impl Slice<'_> {
         if begins.iter().any(|&other| other != first) {
             return Err(Refusal::Join);
         }
-        Ok((Later::Begins(first), self.classify(first)?))
+        if !self.displaces {
+            return Ok((Later::Begins(first), self.classify(first)?));
+        }
+        let back = self.loops.arguments(self.function, block, number, inner, true)?;
+        for &value_there in &back {
+            self.step(value, value_there, inner)?;
+        }
+        let varies = self.classify(first)?;
+        self.inner.insert(value);
+        // How far the variable has advanced is told from what it began with this time.
+        let begins_inside = self.function.dfg.value_def(first).inst().and_then(|inst| self.function.layout.inst_block(inst));
+        if begins_inside.is_some_and(|block| self.is_inside(block)) {
+            self.held.push(first);
+        }
+        Ok((if varies { Later::Displaced(first) } else { Later::Same }, varies))
     }
 
     /// The step of a header's parameter, which all back edges must agree on.
     fn induction(&self, parameter: Value, number: usize) -> Result<Step> {
         let back = self.loops.arguments(self.function, self.header, number, self.of, true)?;
-        let mut steps = back.iter().map(|&value| self.step(parameter, value));
+        let mut steps = back.iter().map(|&value| self.step(parameter, value, self.of));
         let first = steps.next().ok_or(Refusal::UnknownStep)??;
         for step in steps {
             if step? != first {
@@ -308,8 +338,10 @@ impl Slice<'_> {
         Ok(first)
     }
 
-    /// What was added to `parameter` to make `value`.
-    fn step(&self, parameter: Value, value: Value) -> Result<Step> {
+    /// What was added to `parameter`, of the header of `of`, to make `value`.
+    fn step(&self, parameter: Value, value: Value, of: Loop) -> Result<Step> {
+        let is_inside = |block| self.loops.analysis.is_in_loop(block, of);
+        let header = self.loops.analysis.loop_header(of);
         let (mut value, mut sum) = (value, 0i64);
         for _ in 0..MOST_STEPS {
             if value == parameter {
@@ -320,7 +352,7 @@ impl Slice<'_> {
                     // A join within the loop that was handed the same value on all ways, or one of an inner loop that leaves it alone.
                     let mut handed = Vec::new();
                     for edge in self.loops.cfg.pred_iter(block) {
-                        if !self.is_inside(block) || !self.loops.domtree.is_reachable(edge.block) {
+                        if !is_inside(block) || !self.loops.domtree.is_reachable(edge.block) {
                             continue;
                         }
                         let data = &self.function.dfg;
@@ -334,7 +366,7 @@ impl Slice<'_> {
                     }
                     handed.retain(|&argument| argument != value);
                     let Some(&first) = handed.first() else { return Err(Refusal::UnknownStep) };
-                    if block == self.header || !handed.iter().all(|&argument| self.same(argument, first)) {
+                    if block == header || !handed.iter().all(|&argument| self.same(argument, first)) {
                         return Err(Refusal::UnknownStep);
                     }
                     value = first;
@@ -345,7 +377,7 @@ impl Slice<'_> {
                         sum = sum.wrapping_add(constant);
                         continue;
                     }
-                    return self.invariant_step(parameter, inst, sum);
+                    return self.invariant_step(parameter, inst, sum, of);
                 }
                 ValueDef::Union(..) => return Err(Refusal::UnknownStep),
             }
@@ -358,7 +390,7 @@ impl Slice<'_> {
         a == b || constant_sum(self.function, a).is_some_and(|sum| constant_sum(self.function, b) == Some(sum))
     }
 
-    fn invariant_step(&self, parameter: Value, inst: Inst, sum: i64) -> Result<Step> {
+    fn invariant_step(&self, parameter: Value, inst: Inst, sum: i64, of: Loop) -> Result<Step> {
         let data = &self.function.dfg;
         let InstructionData::Binary { opcode, args: [a, b] } = data.insts[inst] else { return Err(Refusal::UnknownStep) };
         let (a, b) = (data.resolve_aliases(a), data.resolve_aliases(b));
@@ -373,7 +405,7 @@ impl Slice<'_> {
             ValueDef::Result(inst, _) => self.function.layout.inst_block(inst),
             ValueDef::Union(..) => None,
         };
-        if sum != 0 || block.is_none_or(|block| self.is_inside(block)) {
+        if sum != 0 || block.is_none_or(|block| self.loops.analysis.is_in_loop(block, of)) {
             return Err(Refusal::UnknownStep);
         }
         Ok(Step::Invariant { value, negative })
@@ -400,6 +432,7 @@ impl Slice<'_> {
         let mut varies = false;
         for operand in operands {
             varies |= self.classify(operand)?;
+            self.pass_on(operand, value);
         }
         // Cloned even where it does not vary: the original may stand in an inner loop. Equal values are merged later.
         Ok((Later::Pure(inst), varies))
@@ -420,7 +453,10 @@ impl Slice<'_> {
         let opcode = data.insts[inst].opcode();
         let Some(address) = data.inst_values(inst).next() else { return Err(Refusal::Impure(opcode)) };
         let access = Access::of(self.function, inst);
-        if !self.classify(access.map_or(address, |access| access.address))? {
+        let address = access.map_or(address, |access| access.address);
+        let varies = self.classify(address)?;
+        self.pass_on(address, value);
+        if !varies {
             // The same place each round: what was read there this round.
             self.held.push(value);
             return Ok((Later::Same, false));
@@ -436,6 +472,13 @@ impl Slice<'_> {
         Ok((Later::Loaded(inst), true))
     }
 
+    /// What follows from a value known only in an inner loop is known only there.
+    fn pass_on(&mut self, from: Value, to: Value) {
+        if self.inner.contains(&self.function.dfg.resolve_aliases(from)) {
+            self.inner.insert(to);
+        }
+    }
+
     /// The loads that a value's later self needs, not those behind them.
     fn nearest_loads(&self, value: Value, found: &mut Vec<Inst>, seen: &mut HashSet<Value>) {
         let value = self.function.dfg.resolve_aliases(value);
@@ -444,7 +487,7 @@ impl Slice<'_> {
         }
         match self.later.get(&value) {
             Some(&Later::Loaded(inst)) => found.push(inst),
-            Some(&Later::Begins(first)) => self.nearest_loads(first, found, seen),
+            Some(&Later::Begins(first) | &Later::Displaced(first)) => self.nearest_loads(first, found, seen),
             Some(&Later::Pure(inst)) => {
                 for operand in self.function.dfg.inst_values(inst) {
                     self.nearest_loads(operand, found, seen);
@@ -487,6 +530,12 @@ fn fetch_ahead(function: &mut Function, loops: &Loops, inst: Inst, wish: Prefetc
     let access = Access::of(function, inst).ok_or(Refusal::NoAccess)?;
     let block = function.layout.inst_block(inst).ok_or(Refusal::NoAccess)?;
     let mut next = loops.analysis.innermost_loop(block);
+    if wish.kind == PrefetchKind::Outer {
+        next = next.and_then(|inner| loops.analysis.loop_parent(inner));
+        if next.is_none() {
+            return Err(Refusal::NoOuterLoop);
+        }
+    }
     let mut refusal = None;
     for _ in 0..MOST_LOOPS {
         let Some(of) = next else { break };
@@ -507,16 +556,29 @@ fn fetch_ahead(function: &mut Function, loops: &Loops, inst: Inst, wish: Prefetc
 /// What [`emit`] needs, with no borrow of the function.
 struct Emission {
     later: HashMap<Value, Later>,
+    inner: HashSet<Value>,
     fetches: Vec<Fetch>,
     /// Where: before this instruction.
     before: Inst,
+    /// Where for what is known only in an inner loop: before this one.
+    before_inner: Inst,
     source: SourceLoc,
 }
 
 fn plan(function: &Function, loops: &Loops, of: Loop, access: Access, inst: Inst, wish: Prefetch) -> Result<Emission> {
-    let header = loops.analysis.loop_header(of);
-    let later = HashMap::new();
-    let mut slice = Slice { function, loops, of, header, later, varying: HashSet::new(), held: Vec::new(), cloned: 0, loads: 0 };
+    let mut slice = Slice {
+        function,
+        loops,
+        of,
+        header: loops.analysis.loop_header(of),
+        later: HashMap::new(),
+        varying: HashSet::new(),
+        held: Vec::new(),
+        displaces: wish.kind == PrefetchKind::Outer,
+        inner: HashSet::new(),
+        cloned: 0,
+        loads: 0,
+    };
     if !slice.classify(access.address)? {
         return Err(Refusal::FixedAddress);
     }
@@ -526,8 +588,9 @@ fn plan(function: &Function, loops: &Loops, of: Loop, access: Access, inst: Inst
     let mut fetches = Vec::new();
     staggered(&slice, access, i64::from(wish.distance), i64::from(wish.distance), &mut fetches);
     let before = place(&slice, inst)?;
+    let before_inner = if slice.inner.is_empty() { before } else { inst };
     let source = function.srcloc(inst);
-    Ok(Emission { later: slice.later, fetches, before, source })
+    Ok(Emission { later: slice.later, inner: slice.inner, fetches, before, before_inner, source })
 }
 
 /// The access's own fetch, after those of the loads behind it that would miss as well, each one distance farther ahead.
@@ -562,12 +625,10 @@ fn place(slice: &Slice<'_>, inst: Inst) -> Result<Inst> {
     let mut first = layout.first_inst(block).ok_or(Refusal::NoLoop)?;
     for &value in &slice.held {
         let Some(held) = function.dfg.value_def(value).inst() else { continue };
-        if !loops.domtree.dominates(held, last, layout) || held == last {
+        if held == last || !loops.domtree.dominates(held, last, layout) {
             return Err(Refusal::Join);
         }
-        if layout.inst_block(held) == Some(block) && !loops.domtree.dominates(held, first, layout) {
-            first = layout.next_inst(held).ok_or(Refusal::NoLoop)?;
-        } else if held == first {
+        if held == first || layout.inst_block(held) == Some(block) && !loops.domtree.dominates(held, first, layout) {
             first = layout.next_inst(held).ok_or(Refusal::NoLoop)?;
         }
     }
@@ -576,32 +637,40 @@ fn place(slice: &Slice<'_>, inst: Inst) -> Result<Inst> {
 
 struct Emitter<'a> {
     cursor: FuncCursor<'a>,
-    later: &'a HashMap<Value, Later>,
+    emission: &'a Emission,
     made: HashMap<(Value, i64), Value>,
 }
 
 fn emit(function: &mut Function, emission: Emission) {
     let cursor = FuncCursor::new(function).at_inst(emission.before).with_srcloc(emission.source);
-    let mut emitter = Emitter { cursor, later: &emission.later, made: HashMap::new() };
-    for Fetch { access, rounds } in emission.fetches {
+    let mut emitter = Emitter { cursor, emission: &emission, made: HashMap::new() };
+    for &Fetch { access, rounds } in &emission.fetches {
         let address = emitter.advance(access.address, rounds);
-        let flags = access.flags;
-        markers::prefetch(&mut emitter.cursor, flags, address, access.offset);
+        emitter.go_to(access.address);
+        markers::prefetch(&mut emitter.cursor, access.flags, address, access.offset);
     }
 }
 
 impl Emitter<'_> {
+    /// Moves to where what follows from `value` is emitted.
+    fn go_to(&mut self, value: Value) {
+        let value = self.cursor.func.dfg.resolve_aliases(value);
+        let inner = self.emission.inner.contains(&value);
+        self.cursor.goto_inst(if inner { self.emission.before_inner } else { self.emission.before });
+    }
+
     fn advance(&mut self, value: Value, rounds: i64) -> Value {
         let value = self.cursor.func.dfg.resolve_aliases(value);
         if let Some(&made) = self.made.get(&(value, rounds)) {
             return made;
         }
-        let made = match self.later.get(&value).copied() {
+        let made = match self.emission.later.get(&value).copied() {
             None | Some(Later::Same) => value,
             Some(Later::Begins(first)) => self.advance(first, rounds),
+            Some(Later::Displaced(first)) => self.displaced(value, first, rounds),
             Some(Later::Induction(step)) => self.induction(value, step, rounds),
-            Some(Later::Pure(inst)) => self.pure(inst, rounds),
-            Some(Later::Loaded(inst)) => self.loaded(inst, rounds),
+            Some(Later::Pure(inst)) => self.pure(value, inst, rounds),
+            Some(Later::Loaded(inst)) => self.loaded(value, inst, rounds),
         };
         self.made.insert((value, rounds), made);
         made
@@ -613,6 +682,7 @@ impl Emitter<'_> {
     }
 
     fn induction(&mut self, value: Value, step: Step, rounds: i64) -> Value {
+        self.go_to(value);
         let ty = self.cursor.func.dfg.value_type(value);
         match step {
             Step::Constant(step) => {
@@ -627,9 +697,19 @@ impl Emitter<'_> {
         }
     }
 
-    fn pure(&mut self, inst: Inst, rounds: i64) -> Value {
+    fn displaced(&mut self, value: Value, first: Value, rounds: i64) -> Value {
+        let begins = self.advance(first, rounds);
+        // How far apart the two inner loops begin is the same in all their rounds.
+        self.go_to(first);
+        let apart = self.cursor.ins().isub(begins, first);
+        self.go_to(value);
+        self.cursor.ins().iadd(value, apart)
+    }
+
+    fn pure(&mut self, value: Value, inst: Inst, rounds: i64) -> Value {
         let operands: Vec<Value> = self.cursor.func.dfg.inst_values(inst).collect();
         let advanced: Vec<Value> = operands.into_iter().map(|operand| self.advance(operand, rounds)).collect();
+        self.go_to(value);
         let source = self.cursor.srcloc();
         let data = &mut self.cursor.func.dfg;
         let clone = data.clone_inst(inst);
@@ -640,11 +720,12 @@ impl Emitter<'_> {
         self.cursor.func.dfg.first_result(clone)
     }
 
-    fn loaded(&mut self, inst: Inst, rounds: i64) -> Value {
+    fn loaded(&mut self, value: Value, inst: Inst, rounds: i64) -> Value {
         let access = Access::of(self.cursor.func, inst).expect("classified as an access");
         let load = Load::of(&self.cursor.func.dfg, inst).expect("classified as a load");
         let address = self.advance(access.address, rounds);
         let load = Load { address, offset: access.offset, ..load };
+        self.go_to(value);
         markers::speculative_load(&mut self.cursor, &load).expect("classified as one that can be")
     }
 }

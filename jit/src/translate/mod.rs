@@ -28,6 +28,7 @@ use vm::code::{Applied, CompileError, Entrance, Probe, SourcePosition, Tier, Val
 use vm::module::Module;
 
 use crate::compiler::Sabotage;
+use crate::lwp_thunks::Thunk;
 use crate::plan::FunctionPlan;
 use crate::scan::{Scan, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
@@ -37,6 +38,7 @@ pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod globals;
+pub(crate) mod guest_lwp;
 pub(crate) mod inline;
 pub(crate) mod memory;
 pub(crate) mod numeric;
@@ -63,6 +65,8 @@ pub(crate) struct Input<'a> {
     pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
+    /// Whether LWP sites are real LWP instructions.
+    pub lwp_instructions: bool,
     /// See [`crate::Options::sabotage`].
     pub sabotage: Option<Sabotage>,
 }
@@ -72,6 +76,10 @@ pub(crate) struct Translation {
     pub function: ir::Function,
     pub positions: Vec<SourcePosition>,
     pub sites: Vec<ValueSite>,
+    /// LWPINS sites.
+    pub hot_sites: u32,
+    /// The LWP instructions that the code calls, by number.
+    pub thunks: Vec<Thunk>,
     pub probes: Vec<Probe>,
     pub applied: Vec<Applied>,
     /// Whether a callee was inlined that is given constants: they fold through joins only in a second run of the passes.
@@ -99,6 +107,8 @@ struct Translator<'a, 'b> {
     reachable: bool,
     positions: Vec<SourcePosition>,
     sites: Vec<ValueSite>,
+    hot_sites: u32,
+    thunks: Vec<Thunk>,
     applied: Vec<Applied>,
     constants: bool,
     /// Bytes of callees' bodies inlined so far.
@@ -163,6 +173,8 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         reachable: true,
         positions: Vec::new(),
         sites: Vec::new(),
+        hot_sites: 0,
+        thunks: Vec::new(),
         applied: Vec::new(),
         constants: false,
         inlined_bytes: 0,
@@ -184,7 +196,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         translator.refuse_unused_plan();
         translator.refuse_unused_choices();
     }
-    let Translator { b, positions, sites, probes, applied, constants, .. } = translator;
+    let Translator { b, positions, sites, hot_sites, thunks, probes, applied, constants, .. } = translator;
     if let Err(error) = outcome {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
@@ -192,7 +204,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
     }
     b.finalize(isa.frontend_config());
     let probes = probes.finish(&function);
-    Ok(Translation { function, positions, sites, probes, applied, constants })
+    Ok(Translation { function, positions, sites, hot_sites, thunks, probes, applied, constants })
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {

@@ -12,6 +12,8 @@ pub struct Budgets {
     pub forbid: BTreeSet<String>,
     /// What is saved per execution must be this many times what is added. A guess: estimates are off by a quarter.
     pub min_gain: f64,
+    /// What a decision would have saved in all executions that were seen, microseconds; less is not worth a compile and a trial. A guess.
+    pub min_saves_us: f64,
     /// Fewer samples of a value site or a branch's outcomes decide nothing. A guess: at 64 samples a share of 0.9 is known to about ±0.08.
     pub min_samples: u64,
 
@@ -33,7 +35,7 @@ pub struct Budgets {
     /// specialize: share of the parameter's one value.
     pub min_specialize_share: f64,
 
-    /// branch-to-select: predictions recorded. Rates of some percent must be told from none.
+    /// branch-to-select: predictions recorded. The formula takes the lower end of what they can mean, so few of them ask for a higher rate.
     pub min_branch_samples: u64,
     /// branch-to-select: share mispredicted.
     pub min_mispredict_share: f64,
@@ -73,6 +75,7 @@ impl Default for Budgets {
         Self {
             forbid: BTreeSet::new(),
             min_gain: 1.25,
+            min_saves_us: 5.0,
             min_samples: 64,
             min_share: 0.8,
             min_target_share: 0.1,
@@ -82,7 +85,7 @@ impl Default for Budgets {
             min_exit_share: 0.995,
             min_exit_samples: 600,
             min_specialize_share: 0.99,
-            min_branch_samples: 256,
+            min_branch_samples: 64,
             min_mispredict_share: 0.02,
             min_likely_share: 0.9,
             min_load_samples: 64,
@@ -153,7 +156,7 @@ impl Default for Costs {
             select_chain_ns: 1.0,
             branch_ns: 0.25,
             loop_bound_ns: 0.25,
-            switch_ns: 1.2,
+            switch_ns: 2.0,
             test_ns: 0.25,
             indirect_call_ns: 1.5,
             guard_ns: 0.25,

@@ -131,6 +131,9 @@ pub enum PrefetchKind {
     Strided,
     /// It is computed from a value loaded at an address that advances so.
     Indirect,
+    /// As `Indirect`, but the loop around the innermost one advances, and its rounds count: for inner loops too short to look ahead in
+    /// that do not go on where the one before stopped.
+    Outer,
 }
 
 /// How far ahead to fetch.

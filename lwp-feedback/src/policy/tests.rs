@@ -94,7 +94,9 @@ fn only_reason(list: Vec<SiteSnapshot>, budgets: &Budgets) -> RefusalReason {
 #[test]
 fn every_file_of_the_folder_is_registered_under_its_name() {
     let names: Vec<&str> = transformations().map(|it| it.name).collect();
-    assert_eq!(names, ["branch-to-select", "inline", "layout", "prefetch", "select-to-branch", "specialize", "switch-order"]);
+    for known in ["branch-to-select", "inline", "layout", "prefetch", "select-to-branch", "specialize", "switch-order"] {
+        assert!(names.contains(&known), "{known}");
+    }
     for it in transformations() {
         assert!(!it.about.is_empty() && it.excludes.iter().all(|other| names.contains(other)), "{}", it.name);
     }
@@ -204,12 +206,21 @@ fn only_mispredicted_branches_become_selects() {
     assert!(matches!(at(130, 500, 500, 480), Err(RefusalReason::DoesNotPay { .. })));
     assert_eq!(at(140, 500, 500, 480), Err(RefusalReason::BackEdge));
     assert_eq!(at(999, 500, 500, 480), Err(RefusalReason::ShapeUnknown));
-    assert_eq!(at(110, 50, 50, 50), Err(RefusalReason::TooFewSamples { samples: 100, needed: 256 }));
+    assert_eq!(at(110, 20, 20, 20), Err(RefusalReason::TooFewSamples { samples: 40, needed: 64 }));
+}
+
+#[test]
+fn what_saved_next_to_nothing_is_left_alone() {
+    let few = branch(110, 1, 79, 0);
+    // (79/80 - 1/2) x 0.25 ns x 80 records x 300.
+    let Err(RefusalReason::SavesTooLittle { us, needed: 5.0 }) = only("layout", few) else { panic!() };
+    assert!((us - 2.925).abs() < 1e-9, "{us}");
 }
 
 #[test]
 fn a_likely_side_falls_through_unless_the_branch_goes() {
     let Ok(Decision::Layout(it)) = only("layout", branch(110, 10, 990, 2)) else { panic!() };
+    assert_eq!(only("layout", branch(140, 990, 10, 2)), Err(RefusalReason::BackEdge));
     assert!(!it.likely && it.because.share == 0.99);
     assert_eq!(only("layout", branch(110, 500, 500, 2)), Err(RefusalReason::NotLikely { share: 0.5, needed: 0.9, samples: 1000 }));
     // Mispredicted 15 of 100 times although 9 of 10 go one way: the select saves more, and there is no branch left to lay out.

@@ -2,7 +2,7 @@
 
 use super::{Kind, Open, ProbeSite, ProbeTable, Probes, StoreBurst};
 use crate::code::ProbeKind;
-use lwp_feedback::calibrate::plateaus;
+use lwp_feedback::calibrate::known_plateaus;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::layout::Lwpcb;
 use lwp_feedback::predictor::{Verdict, WARM_UP};
@@ -58,7 +58,6 @@ pub(crate) unsafe fn finish(
     lwpcb: *mut Lwpcb,
     ns_per_tick: f64,
 ) -> Option<u64> {
-    let plateaus = plateaus();
     let mut known: Option<(u32, Arc<ProbeTable>)> = None;
     let mut loads: BTreeMap<u32, (ProbeSite, LoadSeen)> = BTreeMap::new();
     let mut rounds = 0u64;
@@ -137,7 +136,7 @@ pub(crate) unsafe fn finish(
                     continue;
                 }
                 loads.entry(number).or_insert_with(|| (site, LoadSeen::default())).1.at(address);
-                if let Some(source) = plateaus.source(payload) {
+                if let Some(source) = known_plateaus().and_then(|plateaus| plateaus.source(payload)) {
                     let miss = MissEvent { address: site.ip, source, latency: payload, data_address: address };
                     // SAFETY: the caller's promise.
                     unsafe { store_miss(lwpcb, &miss) };

@@ -11,6 +11,7 @@ use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::layout::{BURST_WORDS, VmContext};
 use crate::runtime::{instance, store_state};
 use crate::store::poll_word;
+use lwp_feedback::calibrate::{known_plateaus, plateaus};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
@@ -140,6 +141,10 @@ impl ModuleCode {
         // A burst leaves for the loop's ordinary code, so there must be some.
         due.retain(|&(_, (function, offset))| self.loop_code(function, offset).is_some());
         due.truncate(ASKED_AT_ONCE);
+        if due.iter().any(|(_, key)| candidates.get(key).is_some_and(|candidate| candidate.loads)) {
+            // Measured once in the process, here: the threads that run wasm do not wait for it.
+            plateaus();
+        }
         let published = self.published();
         for (_, key) in due {
             if let Some(candidate) = candidates.get_mut(&key) {
@@ -186,7 +191,7 @@ impl ModuleCode {
             }
             candidate.turns += 1;
             candidate.bursts += 1;
-            if candidate.loads && candidate.bursts.is_multiple_of(2) { Kind::Loads } else { Kind::Branches }
+            if candidate.loads && candidate.bursts.is_multiple_of(2) && known_plateaus().is_some() { Kind::Loads } else { Kind::Branches }
         };
         let seed = self.shared.config.ring.seed;
         let burst = state.burst.get_or_insert_with(|| Box::new(StoreBurst::new(seed)));

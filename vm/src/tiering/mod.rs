@@ -70,6 +70,10 @@ pub struct CodeVersion {
     pub plan: Option<Arc<Plan>>,
     /// What the compiler did and refused.
     pub applied: Vec<Applied>,
+    /// LWPVAL sites in the code.
+    pub value_sites: usize,
+    /// LWPINS sites in the code.
+    pub hot_sites: usize,
     placed: Box<PlacedCode>,
 }
 
@@ -455,6 +459,8 @@ impl ModuleCode {
             counted,
             plan: request.plan.clone(),
             applied: code.applied.clone(),
+            value_sites: code.sites.len(),
+            hot_sites: code.hot_sites as usize,
             placed,
         });
         let own = self.module.defined(function).expect("only defined functions are compiled");

@@ -1,7 +1,7 @@
 //! Branch to select: a branch that is mispredicted so often that running both arms is cheaper.
 //!
 //! ```text
-//! saves = share mispredicted · penalty
+//! saves = share certainly mispredicted · penalty                  (the lower end of its 95 % interval: bursts leave few records)
 //! costs = operators run in vain · cost of an operator + stores and joined values · cost of a select
 //! ```
 //! Run in vain is the other arm: with p the share of the taken arm, p · operators(not taken) + (1 - p) · operators(taken). How a branch divides says
@@ -48,11 +48,12 @@ fn decide(view: &View<'_>, branch: &BranchSnapshot, budgets: &Budgets) -> Result
     let taken = branch.taken as f64 / outcomes(branch).max(1) as f64;
     let vain = taken * f64::from(arms.not_taken.operators) + (1.0 - taken) * f64::from(arms.taken.operators);
     let selects = 1.0 + f64::from(arms.taken.stores) + f64::from(arms.not_taken.stores);
-    let saves_ns = rate * costs.mispredict_ns;
+    let certain = certain_rate(rate, predicted);
+    let saves_ns = certain * costs.mispredict_ns;
     let costs_ns = vain * costs.operator_ns + selects * costs.select_ns;
     let formula = format!(
-        "{:.1} % mispredicted x {:.2} ns; {vain:.1} operators in vain x {:.2} ns, {selects:.0} selects x {:.2} ns",
-        rate * 100.0,
+        "at least {:.1} % mispredicted x {:.2} ns; {vain:.1} operators in vain x {:.2} ns, {selects:.0} selects x {:.2} ns",
+        certain * 100.0,
         costs.mispredict_ns,
         costs.operator_ns,
         costs.select_ns
@@ -60,4 +61,9 @@ fn decide(view: &View<'_>, branch: &BranchSnapshot, budgets: &Budgets) -> Result
     pays(saves_ns, costs_ns, &formula, budgets)?;
     let because = Because { samples: predicted, share: rate, needed: budgets.min_mispredict_share, saves_ns, costs_ns, formula };
     Ok(SiteDecision { offset: branch.offset, because })
+}
+
+/// Lower end of the one-sided 95 % interval of a rate, by the normal approximation.
+fn certain_rate(rate: f64, samples: u64) -> f64 {
+    (rate - 1.645 * (rate * (1.0 - rate) / samples.max(1) as f64).max(0.0).sqrt()).max(0.0)
 }
