@@ -260,7 +260,8 @@ impl Plan {
                 if random.once_in(40) {
                     random.below(self.functions.len() as u64) as u32
                 } else {
-                    *random.of(&fitting[if random.once_in(3) { 0 } else { low }..])
+                    let from = if random.once_in(3) { 0 } else { low };
+                    *random.of(&fitting[from..])
                 }
             })
             .collect();
