@@ -95,7 +95,7 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
                     InlineTarget { callee, ..InlineTarget::default() }
                 })
                 .collect();
-            Decision::Inline(InlineDecision { offset, targets, side_exit: random.once_in(2), ..InlineDecision::default() })
+            Decision::Inline(InlineDecision { offset, targets, side_exit: random.once_in(2), in_place: random.once_in(4), ..InlineDecision::default() })
         }
         PointKind::Branch if random.once_in(2) => Decision::BranchToSelect(SiteDecision { offset, because: because() }),
         PointKind::Branch => Decision::Layout(LikelyDecision { offset, likely: random.once_in(2), because: because() }),
