@@ -341,10 +341,16 @@ impl<'a> Writer<'a> {
             budget,
         };
         writer.fuel();
+        // Zeros hide too much.
+        for local in params.len() as u32..counters {
+            writer.constant(writer.locals[local as usize]);
+            writer.op(I::LocalSet(local));
+        }
         let statements = 2 + writer.random.below(6);
         for _ in 0..statements {
             writer.statement(3);
         }
+        writer.show_locals();
         let results = writer.results.clone();
         if writer.plan.extras.tail_calls && writer.random.once_in(4) && writer.tail_call() {
             writer.op(I::End);
@@ -371,6 +377,27 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Lets what the locals hold be seen in the globals.
+    fn show_locals(&mut self) {
+        for local in 0..self.counters {
+            let ty = self.locals[local as usize];
+            let Some(global) = self.global_of(ty) else { continue };
+            let mix = match ty {
+                I32 => Some((I::I32Const(5), I::I32Rotl, I::I32Xor)),
+                I64 => Some((I::I64Const(5), I::I64Rotl, I::I64Xor)),
+                _ => None,
+            };
+            if let Some((count, rotate, xor)) = mix {
+                for instruction in [I::GlobalGet(global), count, rotate, I::LocalGet(local), xor] {
+                    self.op(instruction);
+                }
+            } else {
+                self.op(I::LocalGet(local));
+            }
+            self.op(I::GlobalSet(global));
+        }
+    }
+
     fn any_type(&mut self) -> ValType {
         self.random.of(&self.plan.operators).0
     }
@@ -387,7 +414,7 @@ impl<'a> Writer<'a> {
     }
 
     fn constant(&mut self, ty: ValType) {
-        let small = !self.random.once_in(3);
+        let small = self.random.once_in(2);
         let number = if small { self.random.below(40) as i64 - 8 } else { self.random.next() as i64 };
         let instruction = match ty {
             I32 => I::I32Const(number as i32),
@@ -661,7 +688,7 @@ impl<'a> Writer<'a> {
             };
         }
         let depth = depth - 1;
-        match self.random.below(20) {
+        match self.random.below(24) {
             0 => self.constant(ty),
             1..=3 => match self.local_of(ty) {
                 Some(local) => self.op(I::LocalGet(local)),
