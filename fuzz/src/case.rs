@@ -20,8 +20,11 @@ pub struct Case {
     pub raw_nans: bool,
 }
 
+/// A module that has the feature, and what switches it on in the generator.
+type Feature = (&'static str, fn(&mut Config));
+
 /// Features that are on when the engine loads the module beside them, so that the fuzzer needs no change when the engine learns one.
-const FEATURES: &[(&str, fn(&mut Config))] = &[
+const FEATURES: &[Feature] = &[
     ("(module (func (param v128)))", |config| config.simd_enabled = true),
     ("(module (func $f return_call $f))", |config| config.tail_call_enabled = true),
     ("(module (tag) (func (param exnref)))", |config| config.exceptions_enabled = true),
@@ -67,7 +70,7 @@ pub fn generate(seed: u64, features: &Features, canonical: bool) -> Option<Case>
     }
     let mut bytes = vec![0; 1000 + random.below(6000) as usize];
     for chunk in bytes.chunks_mut(8) {
-        chunk.copy_from_slice(&random.next().to_le_bytes()[..chunk.len()]);
+        chunk.copy_from_slice(&random.bits().to_le_bytes()[..chunk.len()]);
     }
     let mut config = config(&mut random, features);
     config.canonicalize_nans |= canonical;

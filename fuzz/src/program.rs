@@ -233,11 +233,11 @@ impl Plan {
         for (index, &ty) in self.globals.iter().enumerate() {
             let init = match ty {
                 _ if index == 0 => ConstExpr::i32_const(FUEL),
-                I32 => ConstExpr::i32_const(random.next() as i32),
-                I64 => ConstExpr::i64_const(random.next() as i64),
+                I32 => ConstExpr::i32_const(random.bits() as i32),
+                I64 => ConstExpr::i64_const(random.bits() as i64),
                 F32 => ConstExpr::f32_const((random.below(100) as f32 / 4.0).into()),
                 F64 => ConstExpr::f64_const((random.below(100) as f64 / 4.0).into()),
-                _ => ConstExpr::v128_const(i128::from(random.next()) << 64 | i128::from(random.next())),
+                _ => ConstExpr::v128_const(i128::from(random.bits()) << 64 | i128::from(random.bits())),
             };
             globals.global(GlobalType { val_type: ty, mutable: true, shared: false }, &init);
             exports.export(&format!("g{index}"), ExportKind::Global, index as u32);
@@ -276,7 +276,7 @@ impl Plan {
         }
         code.function(&refuel);
         let mut data = DataSection::new();
-        let bytes: Vec<u8> = (0..64).map(|_| random.next() as u8).collect();
+        let bytes: Vec<u8> = (0..64).map(|_| random.bits() as u8).collect();
         data.active(0, &ConstExpr::i32_const(0), bytes);
         let mut module = Module::new();
         module.section(&types).section(&imports).section(&functions).section(&tables).section(&memories).section(&globals);
@@ -415,13 +415,13 @@ impl<'a> Writer<'a> {
 
     fn constant(&mut self, ty: ValType) {
         let small = self.random.once_in(2);
-        let number = if small { self.random.below(40) as i64 - 8 } else { self.random.next() as i64 };
+        let number = if small { self.random.below(40) as i64 - 8 } else { self.random.bits() as i64 };
         let instruction = match ty {
             I32 => I::I32Const(number as i32),
             I64 => I::I64Const(number),
             F32 => I::F32Const((if self.random.once_in(12) { f32::NAN } else { number as f32 / 4.0 }).into()),
             F64 => I::F64Const((if self.random.once_in(12) { f64::INFINITY } else { number as f64 / 4.0 }).into()),
-            _ => I::V128Const(i128::from(number) << 64 | i128::from(self.random.next())),
+            _ => I::V128Const(i128::from(number) << 64 | i128::from(self.random.bits())),
         };
         self.op(instruction);
     }
