@@ -146,7 +146,7 @@ fn plans_are_saved_and_carried_out_again_with_the_same_code() {
     assert!(inlined(&files.json("plan.json")) > 0, "{}", files.read("plan.json"));
     let run = |name: &str| {
         let report = format!("--report=json,{}", files.path(name));
-        hot(&["--plan", &plan, &report], &program);
+        hot(&["--no-trial", "--seed", "7", "--plan", &plan, &report], &program);
         versions(&files.json(name))
     };
     let first = run("first");
@@ -299,6 +299,14 @@ fn tables_are_csv_and_json_lines_of_the_same_rows() {
     }
     assert!(files.read("tables/records.jsonl").contains(r#""class":"call-target""#));
     assert!(files.read("tables/decisions.csv").contains(",inline,policy,true,"));
+}
+
+#[test]
+fn an_event_source_that_is_not_there_is_a_mistake() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let (_, err) = expect(2, &["run", "--event-source", "everything", "--invoke", "run", &program, "1"]);
+    assert!(err.contains("no such source; known: "), "{err}");
 }
 
 #[test]

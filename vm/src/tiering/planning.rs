@@ -31,7 +31,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ModuleCode {
     /// What to do with a function that is about to be optimized. `None`: nothing.
     pub(super) fn plan(&self, function: u32) -> Option<Arc<Plan>> {
-        if self.shared.config.feedback == FeedbackPolicy::Off {
+        // A plan file is all there is; it is looked at where code is compiled.
+        if self.shared.config.feedback == FeedbackPolicy::Off || self.shared.config.plans.is_some() {
             return None;
         }
         let id = FunctionId { module: self.module.hash, func: function };
@@ -58,9 +59,11 @@ impl ModuleCode {
 
     /// Bytes of wasm that a plan repeats.
     fn growth(&self, plan: &Plan) -> u64 {
+        // A plan may name what is not there.
+        let bytes = |function: u32| self.module.defined(function).and_then(|own| self.module.bodies.get(own)).map_or(0, |body| body.len() as u64);
         let of = |decision: &Decision| match decision {
-            Decision::Inline(it) => it.targets.iter().map(|target| self.body_bytes(target.callee) as u64).sum(),
-            Decision::Specialize(_) => self.body_bytes(plan.function.func) as u64,
+            Decision::Inline(it) => it.targets.iter().map(|target| bytes(target.callee)).sum(),
+            Decision::Specialize(_) => bytes(plan.function.func),
             _ => 16,
         };
         plan.decisions.iter().map(of).sum()
