@@ -6,7 +6,7 @@ use super::{FUNCTION_ENTRY, ModuleCode};
 use crate::code::{Entrance, Tier};
 use crate::engine::RecordSource;
 use crate::exits;
-use crate::layout::VmContext;
+use crate::layout::{VmContext, poll_tag};
 use crate::runtime::{self, instance};
 use crate::store::poll_word;
 use crate::trap::Outcome;
@@ -41,7 +41,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             code.switches.fetch_add(1, Ordering::Relaxed);
             return exits::go_on(context);
         }
-        if asked == offset
+        if asked == poll_tag(offset)
             && !stress.leave_to_interpreter
             && let Some(address) = code.begin_burst(context, function, offset)
         {
