@@ -294,7 +294,11 @@ fn profile(module: &Module, seen: &FunctionSnapshot, see: &mut impl FnMut(u32, &
             "{} misses in {} executions{}{stride}{from}",
             load.count(),
             load.executions,
-            if load.count() > 0 { format!(", mean latency {:.0} ticks, by source {:?}", load.mean_latency(), load.sources) } else { String::new() }
+            if load.count() > 0 {
+                format!(", mean latency {:.0} ticks, by source {:?}", load.mean_latency(), load.sources)
+            } else {
+                String::new()
+            }
         );
         see(load.offset, "load", load.provenance.name(), text);
     }

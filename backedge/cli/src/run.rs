@@ -203,7 +203,7 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     // A given plan, and nothing that decides by time: compiled where it becomes hot, so that the same run makes the same code.
     if options.no_trial && options.plan.is_some() {
         config.deterministic(true);
-        config.machine().ring.seed = options.seed;
+        config.machine().ring.seed = options.seed as u32;
     }
     options.policy.apply(&mut config)?;
     Ok(config)

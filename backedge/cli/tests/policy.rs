@@ -206,8 +206,7 @@ fn a_profile_is_carried_to_the_next_process() {
     assert!(out.contains("inline at 0x"), "{out}");
     // The next one compiles at once what was hot, to the plans that were in force, though nothing becomes hot now.
     let plan = files.path("plan.json");
-    let mut args =
-        vec!["run", "-C", "cache=n", "--profile-use", &profile, "--save-plan", &plan, "--invoke", "run", &program, "3"];
+    let mut args = vec!["run", "-C", "cache=n", "--profile-use", &profile, "--save-plan", &plan, "--invoke", "run", &program, "3"];
     let (out, err) = expect(0, &args);
     assert_eq!((out.as_str(), err.as_str()), ("3\n", ""));
     assert!(inlined(&files.json("plan.json")) > 0, "{}", files.read("plan.json"));

@@ -60,7 +60,8 @@ impl ModuleCode {
     /// Bytes of wasm that a plan repeats.
     fn growth(&self, plan: &Plan) -> u64 {
         // A plan may name what is not there.
-        let bytes = |function: u32| self.module.defined(function).and_then(|own| self.module.bodies.get(own)).map_or(0, |body| body.len() as u64);
+        let bytes =
+            |function: u32| self.module.defined(function).and_then(|own| self.module.bodies.get(own)).map_or(0, |body| body.len() as u64);
         let of = |decision: &Decision| match decision {
             Decision::Inline(it) => it.targets.iter().map(|target| bytes(target.callee)).sum(),
             Decision::Specialize(_) => bytes(plan.function.func),
