@@ -198,6 +198,8 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
     }
+    config.machine().trials.enabled = !options.no_trial;
+    config.machine().trials.seed = options.seed;
     config.machine().feedback_budget = options.feedback_budget;
     config.machine().plans = options.plan.as_deref().map(plans).transpose()?.map(Arc::new);
     // A given plan, and nothing that decides by time: compiled where it becomes hot, so that the same run makes the same code.
