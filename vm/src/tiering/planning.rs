@@ -129,12 +129,19 @@ impl ModuleCode {
                 Some(_) => continue,
             };
             // Of a function's entrances the first with a plan speaks for all.
-            let mut saved = lock(&self.planning.saved);
-            let plan = saved.entry(function).or_default();
-            if plan.is_empty() {
-                plan.clone_from(&version.decisions);
+            if self.tries() {
+                // It won there: it is where this process starts, and what is decided besides is tried as ever.
+                if !version.decisions.is_empty() && self.adopted(function).is_none() {
+                    let id = FunctionId { module: self.module.hash, func: function };
+                    self.adopt(function, Some(Arc::new(Plan { function: id, decisions: version.decisions.clone() })));
+                }
+            } else {
+                let mut saved = lock(&self.planning.saved);
+                let plan = saved.entry(function).or_default();
+                if plan.is_empty() {
+                    plan.clone_from(&version.decisions);
+                }
             }
-            drop(saved);
             if asked.insert((function, version.loop_offset)) {
                 // Tier 1 goes first in the queue, and is what waits for the slower compile.
                 self.request(function, entrance, Tier::Baseline, false);
