@@ -459,6 +459,13 @@ impl Engine {
         Some((model.name(), self.0.shared.monitor.delivery_counts()?))
     }
 
+    /// Starts an event source of one's own: its records are drained with those of the code. It ends when the result is dropped.
+    pub fn start_source(&self, source: &lwp_feedback::source::Source) -> std::io::Result<lwp_feedback::source::RunningSource> {
+        let shared = &self.0.shared;
+        let attach = |ring| _ = shared.monitor.add_ring(ring).expect("a fresh ring has no consumer");
+        lwp_feedback::source::RunningSource::start(source, shared.code_map.clone(), attach)
+    }
+
     /// What the monitor did so far.
     pub fn monitor_stats(&self) -> MonitorStats {
         self.0.shared.monitor.stats()
