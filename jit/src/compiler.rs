@@ -182,6 +182,7 @@ impl Compiler for CraneliftCompiler {
             plan: &plan,
             inline_static: self.options.inline_static,
             lwp_instructions: self.options.lwp_instructions,
+            fail_guards: request.fail_guards,
             sabotage: self.options.sabotage,
         };
         self.with_memory(function, |memory| {
@@ -202,6 +203,7 @@ impl Compiler for CraneliftCompiler {
             code.positions = translation.positions;
             code.sites = translation.sites;
             code.hot_sites = translation.hot_sites;
+            code.guards = translation.guards;
             code.probes = translation.probes;
             code.applied = translation.applied;
             Ok(code)
@@ -216,7 +218,7 @@ impl Compiler for CraneliftCompiler {
     }
 
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), lwp_feedback::profile::NotInlinable> {
-        inlinable::inlinable(module, function)
+        inlinable::inlinable(module, function).map(|_| ())
     }
 }
 

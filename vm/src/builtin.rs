@@ -64,8 +64,11 @@ builtins! {
     /// (function, loop offset, version) → code to continue at with the switch buffer as its only argument. Called at a poll whose flag was
     /// set, after the live state was written to the switch buffer. Raises when the deadline passed.
     Poll(I32, I32, I32) -> I64;
-    /// (address of the result slots): continues the frame in the switch buffer in the interpreter, to the function's end.
+    /// (address of the result slots): continues the frames in the switch buffer in the interpreter, to the outermost function's end.
     Resume(I64);
+    /// (number of the guard plus 1 in the high half and version in the low one, the guard's value) → code to continue at with the switch buffer as its
+    /// only argument. Called where a guard failed, after the live state was written to the switch buffer.
+    SideExit(I64, I64) -> I64;
     /// (function, wasm offset, version): a function's or loop's countdown ran out (tier 1). Writes the LWPINS record, unless the
     /// code does so itself (source `trap`), and reloads the countdown → events counted, the record's Data2.
     Hot(I32, I32, I32) -> I64;

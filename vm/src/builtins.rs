@@ -6,6 +6,7 @@
 use crate::builtin::Builtin;
 use crate::burst;
 use crate::entry::{resolve_thunk, thunk, value_sample_thunk};
+use crate::exits;
 use crate::layout::VmContext;
 use crate::runtime::{self, raise};
 use crate::tiering;
@@ -31,6 +32,7 @@ static ENTRIES: LazyLock<Entries> = LazyLock::new(|| {
         Builtin::CallSlow => call_slow_thunk as *const () as usize,
         Builtin::Poll => poll_thunk as *const () as usize,
         Builtin::Resume => resume_interpreter_thunk as *const () as usize,
+        Builtin::SideExit => side_exit_thunk as *const () as usize,
         Builtin::Hot => hot_thunk as *const () as usize,
         Builtin::Programmed => programmed_thunk as *const () as usize,
         Builtin::ValueSample => value_sample_thunk as *const () as usize,
@@ -63,6 +65,7 @@ thunk!(elem_drop_thunk, elem_drop);
 thunk!(call_slow_thunk, call_slow);
 thunk!(poll_thunk, poll);
 thunk!(resume_interpreter_thunk, resume_interpreter);
+thunk!(side_exit_thunk, side_exit);
 thunk!(hot_thunk, hot);
 thunk!(programmed_thunk, programmed);
 thunk!(burst_thunk, burst);
@@ -183,6 +186,18 @@ pub(crate) unsafe extern "sysv64" fn resolve(context: *mut VmContext) -> usize {
 unsafe extern "sysv64" fn poll(context: *mut VmContext, function: u32, offset: u32, version: u32) -> usize {
     // SAFETY: see above.
     match unsafe { tiering::poll(context, function, offset, version) } {
+        Ok(code) => code,
+        Err(unwind) => {
+            // SAFETY: see above.
+            unsafe { raise(context, unwind) };
+            0
+        }
+    }
+}
+
+unsafe extern "sysv64" fn side_exit(context: *mut VmContext, guard: u64, value: u64) -> usize {
+    // SAFETY: see above.
+    match unsafe { exits::side_exit(context, (guard >> 32) as u32 - 1, guard as u32, value) } {
         Ok(code) => code,
         Err(unwind) => {
             // SAFETY: see above.

@@ -102,6 +102,9 @@ pub struct EngineConfig {
 pub struct Stress {
     /// Leaving code goes to the interpreter even where there is code for the loop.
     pub leave_to_interpreter: bool,
+    /// Every so many guards one is made to fail in tier 2, where every call, loop header and block has one then; 0 none. Such failures take
+    /// no decision back.
+    pub fail_guards: u32,
     /// Of 256 polls that found their word set, how many leave it set, so that the function leaves again at its next loop header. 0: none.
     pub leave_again: u8,
 }

@@ -1,8 +1,8 @@
 //! What an engine saw and decided about a module, as plain data: the command prints it, tools read it as JSON.
 
+use crate::burst::BurstStats;
 use crate::code::{Entrance, Tier};
 use crate::engine::{Engine, LoadedModule};
-use crate::burst::BurstStats;
 use crate::tiering::CodeVersion;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;

@@ -87,6 +87,7 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
             .map(Arc::new),
         sites: baseline,
         countdowns: baseline,
+        fail_guards: 0,
         probe_base: 0,
         listing: true,
     };

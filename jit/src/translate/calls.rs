@@ -170,6 +170,7 @@ impl Translator<'_, '_> {
     fn call(&mut self, signature: SigRef, entry: Value, arguments: &[Value]) -> Values {
         let call = self.b.ins().call_indirect(signature, entry, arguments);
         self.forget_context();
+        self.call_breaks_facts();
         Values::from_slice(self.b.inst_results(call))
     }
 }

@@ -31,12 +31,10 @@
 ;;> @0000                               v3 = iconst.i32 0
 ;;>                                     v20 -> v3
 ;;>                                     v19 -> v20
-;;>                                     v38 -> v20
 ;;> @0001                               jump block2(v0)
 ;;>
 ;;>                                 block2(v17: i32):
 ;;>                                     v16 -> v17
-;;>                                     v35 -> v17
 ;;> @0001                               v5 = get_pinned_reg.i64
 ;;> @0001                               v6 = load.i32 notrap aligned region0 v5+96
 ;;> @0001                               brif v6, block3, block4
@@ -44,14 +42,18 @@
 ;;>                                 block3 cold:
 ;;> @0001                               v7 = get_pinned_reg.i64
 ;;> @0001                               v8 = load.i32 notrap aligned region0 v7+96
-;;> @0001                               v9 = iconst.i32 -2
-;;> @0001                               v10 = iconst.i32 30
-;;> @0001                               v11 = band v8, v9  ; v9 = -2
-;;> @0001                               v12 = bxor v8, v10  ; v10 = 30
-;;> @0001                               brif v11, block5, block6
+;;> @0001                               v9 = iconst.i32 0x001f_0000
+;;> @0001                               v10 = ireduce.i16 v8
+;;> @0001                               v11 = bxor v8, v9  ; v9 = 0x001f_0000
+;;> @0001                               brif v10, block6, block5
 ;;>
 ;;>                                 block5 cold:
-;;> @0001                               brif.i32 v12, block4, block6
+;;> @0001                               brif.i32 v11, block7, block6
+;;>
+;;>                                 block7 cold:
+;;> @0001                               v12 = iconst.i16 0
+;;> @0001                               store notrap aligned region0 v12, v7+98  ; v12 = 0
+;;> @0001                               jump block2(v17)
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v13 = get_pinned_reg.i64
@@ -80,11 +82,11 @@
 ;;> @0001                               return_call_indirect sig1, v31(v34)
 ;;>
 ;;>                                 block4:
-;;> @0001                               v36 = iconst.i32 1
-;;> @0002                               v37 = isub.i32 v17, v36  ; v36 = 1
-;;> @0003                               brif v37, block2(v37), block7
+;;> @0001                               v35 = iconst.i32 1
+;;> @0002                               v36 = isub.i32 v17, v35  ; v35 = 1
+;;> @0003                               brif v36, block2(v36), block8
 ;;>
-;;>                                 block7:
-;;> @0005                               v39 = iadd.i32 v1, v38  ; v38 = 0
-;;> @0006                               return v39
+;;>                                 block8:
+;;> @0005                               v37 = iadd.i32 v1, v20  ; v20 = 0
+;;> @0006                               return v37
 ;;> }

@@ -3,13 +3,13 @@
 
 use super::thresholds::MOST_DOUBLINGS;
 use super::{FUNCTION_ENTRY, ModuleCode};
-use crate::code::{Adapter, Entrance, Tier};
+use crate::code::{Entrance, Tier};
 use crate::engine::RecordSource;
-use crate::layout::VmContext;
+use crate::exits;
+use crate::layout::{VmContext, poll_tag};
 use crate::runtime::{self, instance};
-use crate::signature;
 use crate::store::poll_word;
-use crate::trap::{Outcome, Unwind};
+use crate::trap::Outcome;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::ring::store_programmed;
 use std::sync::atomic::Ordering;
@@ -36,7 +36,12 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             return Ok(0);
         }
         code.left_burst(context, version);
-        if asked == offset
+        if exits::holds_callees(context) {
+            // An entrance at the callee's loop would return the callee's results.
+            code.switches.fetch_add(1, Ordering::Relaxed);
+            return exits::go_on(context);
+        }
+        if asked == poll_tag(offset)
             && !stress.leave_to_interpreter
             && let Some(address) = code.begin_burst(context, function, offset)
         {
@@ -52,15 +57,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         {
             return Ok(version.address);
         }
-        if runtime::leaves_its_activation(context) {
-            runtime::leave_activation(context);
-            return Ok(0);
-        }
-        let results = code.module.function_type(function).results().to_vec();
-        let ty = wasmparser::FuncType::new([wasmparser::ValType::I64], results);
-        code.shared
-            .adapter(Adapter::Resume, signature::id(&ty))
-            .map_err(|error| Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() }))
+        exits::go_on(context)
     }
 }
 
