@@ -42,6 +42,13 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
     threads.deterministic(false);
     let mut leaving = auto.clone();
     leaving.machine().stress.leave_to_interpreter = true;
+    let mut failing = config(TierPolicy::Optimizing);
+    failing.machine().stress.fail_guards = 3;
+    let mut failing_later = auto.clone();
+    failing_later.machine().stress.fail_guards = 5;
+    // A plan for whatever left one record.
+    failing_later.machine().ring.interval1 = 3;
+    failing_later.machine().budgets.min_samples = 1;
     vec![
         ("interpreter", config(TierPolicy::Interpreter), (false, false)),
         ("tier 1 at first call", config(TierPolicy::Baseline), (true, false)),
@@ -49,6 +56,8 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
         ("tier-up after 1 call, feedback on", auto, (true, true)),
         ("the same, compiled on threads", threads, (true, true)),
         ("the same, every exit to the interpreter", leaving, (true, true)),
+        ("tier 2 at first call, every 3rd guard fails", failing, (false, true)),
+        ("tier-up after 1 call, plans from single records, every 5th guard fails", failing_later, (true, true)),
     ]
 }
 

@@ -30,6 +30,7 @@ fn main() -> Result<()> {
         plan: None,
         sites: true,
         countdowns: true,
+        fail_guards: 0,
         probe_base: 0,
         listing,
     };

@@ -6,16 +6,24 @@ use wasmparser::{Operator, ValType};
 
 use crate::translate::numeric::is_numeric;
 
-/// Largest body inlined behind a guard, bytes. A guess: about 40 operators, a few cache lines of code per site.
-pub(crate) const MOST_BYTES: usize = 100;
+/// Largest body inlined behind a guard, bytes. A guess: about 80 operators; the policy has a limit of its own.
+pub(crate) const MOST_BYTES: usize = 200;
 /// Largest body inlined without feedback, bytes. A guess: about the code of the call itself.
 pub(crate) const MOST_BYTES_STATIC: usize = 40;
+/// Largest body inlined into itself without feedback, bytes. A guess: `fib` has some 40.
+pub(crate) const MOST_BYTES_RECURSIVE: usize = 100;
 /// Most locals, parameters included.
 const MOST_LOCALS: usize = 64;
 
-/// `Ok` if a function of the module may be inlined, else why not. It must be defined here, short, without loops (an inlined loop has no
-/// frame to leave with at its poll) and without calls.
-pub(crate) fn inlinable(module: &Module, function: u32) -> Result<(), NotInlinable> {
+/// What stands in an inlinable body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub loops: bool,
+    pub calls: bool,
+}
+
+/// What an inlinable function of the module looks like, or why it is none. It must be defined here and short.
+pub(crate) fn inlinable(module: &Module, function: u32) -> Result<Shape, NotInlinable> {
     let Some(index) = module.defined(function) else {
         return Err(NotInlinable::Imported);
     };
@@ -42,21 +50,32 @@ pub(crate) fn inlinable(module: &Module, function: u32) -> Result<(), NotInlinab
     if locals > MOST_LOCALS {
         return Err(NotInlinable::TooLarge);
     }
+    let mut shape = Shape::default();
     let mut reader = body.get_operators_reader().map_err(unreadable)?;
     while !reader.eof() {
-        check(&reader.read().map_err(unreadable)?)?;
+        let operator = reader.read().map_err(unreadable)?;
+        shape.loops |= matches!(operator, Operator::Loop { .. });
+        shape.calls |= matches!(operator, Operator::Call { .. } | Operator::CallIndirect { .. });
+        check(&operator)?;
     }
-    Ok(())
+    Ok(shape)
+}
+
+/// Whether a direct call of a function is to be replaced by its body without feedback: it is about as short as the call.
+pub(crate) fn inlined_without_feedback(module: &Module, function: u32) -> bool {
+    let bytes = module.defined(function).and_then(|own| module.bodies.get(own)).map_or(usize::MAX, |body| body.len());
+    bytes <= MOST_BYTES_STATIC && inlinable(module, function) == Ok(Shape::default())
 }
 
 fn check(operator: &Operator<'_>) -> Result<(), NotInlinable> {
     use Operator::*;
     match operator {
-        Loop { .. } => Err(NotInlinable::HasLoop),
-        Call { .. } | CallIndirect { .. } => Err(NotInlinable::HasCall),
         Unreachable
         | Nop
         | Block { .. }
+        | Loop { .. }
+        | Call { .. }
+        | CallIndirect { .. }
         | If { .. }
         | Else
         | End
@@ -96,6 +115,9 @@ fn check(operator: &Operator<'_>) -> Result<(), NotInlinable> {
         | I64Store16 { .. }
         | I64Store32 { .. }
         | MemorySize { .. }
+        | MemoryGrow { .. }
+        | MemoryCopy { .. }
+        | MemoryFill { .. }
         | TableGet { .. }
         | TableSize { .. }
         | RefNull { .. }

@@ -11,6 +11,10 @@ use lwp_feedback::policy::{Decision, OtherDecision, Plan, PrefetchKind};
 pub(crate) struct InlineTargets {
     /// Function indices.
     pub callees: Vec<u32>,
+    /// Whether code is left where it is none of them.
+    pub exit: bool,
+    /// Whether the test stays at the call.
+    pub in_place: bool,
 }
 
 /// How far ahead to fetch for one access.
@@ -50,7 +54,7 @@ impl FunctionPlan {
             match decision {
                 Decision::Inline(it) => {
                     let callees = it.targets.iter().map(|target| target.callee).collect();
-                    taken.calls.insert(it.offset, InlineTargets { callees });
+                    taken.calls.insert(it.offset, InlineTargets { callees, exit: it.side_exit, in_place: it.in_place });
                 }
                 Decision::Specialize(it) => taken.specialize.push((it.parameter, it.value)),
                 Decision::BranchToSelect(it) => _ = taken.branch_to_select.insert(it.offset),

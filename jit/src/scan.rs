@@ -26,6 +26,10 @@ pub(crate) struct Scan {
     pub calls: bool,
     /// Whether calls stand in it that no plan is about to move out of the way.
     pub hot_calls: bool,
+    /// Whether calls stand in it that are not going to vanish, hot or not.
+    pub lasting_calls: bool,
+    /// Locals whose value may still be read after a call, by the call's byte offset; `None` when all count as live. Filled on request.
+    pub live_at_calls: HashMap<u32, Option<LiveSet>>,
     /// Memories it reads or writes, by index.
     pub memories: Vec<bool>,
     /// Offsets of the control operators around the loop that was asked for, its own included.
@@ -145,15 +149,30 @@ impl Flow {
     }
 }
 
-/// Scans a body. `around` names a loop whose enclosing control operators are wanted, `planned` the offsets of indirect calls that are to
-/// be inlined.
-pub(crate) fn scan(
-    params: &[ValType],
-    body: &FunctionBody<'_>,
-    memories: usize,
-    around: Option<u32>,
-    planned: &dyn Fn(u32) -> bool,
-) -> Result<Scan, BinaryReaderError> {
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Expected {
+    /// Nothing is called: it is inlined, and the code is left where that does not do.
+    Vanishes,
+    /// It is inlined, and stays beside.
+    OutOfLine,
+    /// It stays.
+    Stays,
+}
+
+/// What is wanted of a scan.
+pub(crate) struct Wanted<'a> {
+    /// A loop whose enclosing control operators are wanted.
+    pub around: Option<u32>,
+    /// Whether [`Scan::live_at_calls`] is.
+    pub live_at_calls: bool,
+    /// What is expected of a call, given its offset and if it is direct its callee.
+    pub expected: &'a dyn Fn(u32, Option<u32>) -> Expected,
+}
+
+/// Scans a body.
+pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize, wanted: &Wanted<'_>) -> Result<Scan, BinaryReaderError> {
+    let around = wanted.around;
     let mut result = Scan { locals: params.to_vec(), memories: vec![false; memories], ..Scan::default() };
     for entry in body.get_locals_reader()? {
         let (count, ty) = entry?;
@@ -163,6 +182,7 @@ pub(crate) fn scan(
     let mut node = flow.node();
     let end = flow.node();
     let mut open = vec![Open { kind: Kind::Block, offset: u32::MAX, label: end, end, otherwise: None, hot_calls: false, repeats: false }];
+    let mut calls: Vec<(u32, usize)> = Vec::new();
     let mut reader = body.get_operators_reader()?;
     while !reader.eof() {
         let (operator, offset) = reader.read_with_offset()?;
@@ -234,9 +254,17 @@ pub(crate) fn scan(
             Operator::Return | Operator::Unreachable => node = flow.node(),
             Operator::Call { .. } | Operator::CallIndirect { .. } => {
                 result.calls = true;
-                let moved = matches!(operator, Operator::CallIndirect { .. }) && planned(offset);
+                let callee = if let Operator::Call { function_index } = operator { Some(function_index) } else { None };
+                let expected = (wanted.expected)(offset, callee);
                 if let Some(top) = open.last_mut() {
-                    top.hot_calls |= !moved;
+                    top.hot_calls |= expected == Expected::Stays;
+                }
+                result.lasting_calls |= expected != Expected::Vanishes;
+                if wanted.live_at_calls {
+                    let here = flow.node();
+                    flow.edge(node, here);
+                    node = here;
+                    calls.push((offset, here));
                 }
             }
             ref other => {
@@ -248,12 +276,12 @@ pub(crate) fn scan(
             }
         }
     }
-    if flow.sets && !result.loops.is_empty() {
-        let live = flow.solve();
-        for facts in result.loops.values_mut() {
-            facts.live = Some(LiveSet(live[facts.node * flow.words..][..flow.words].to_vec()));
-        }
+    let live = if flow.sets && !(result.loops.is_empty() && calls.is_empty()) { Some(flow.solve()) } else { None };
+    let live_at = |node: usize| live.as_ref().map(|live| LiveSet(live[node * flow.words..][..flow.words].to_vec()));
+    for facts in result.loops.values_mut() {
+        facts.live = live_at(facts.node);
     }
+    result.live_at_calls = calls.into_iter().map(|(offset, node)| (offset, live_at(node))).collect();
     Ok(result)
 }
 

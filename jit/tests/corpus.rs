@@ -38,6 +38,7 @@ fn compile_all(compiler: &CraneliftCompiler, module: Module, name: &str) -> (usi
                     plan: None,
                     sites: true,
                     countdowns: true,
+                    fail_guards: 0,
                     probe_base: 0,
                     listing: false,
                 };

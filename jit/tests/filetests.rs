@@ -27,6 +27,8 @@ struct Directives {
     decisions: Vec<serde_json::Value>,
     sites: bool,
     countdowns: bool,
+    /// Whether what the plan inlines leaves where its guard fails.
+    exits: bool,
     contains: Vec<String>,
     lacks: Vec<String>,
 }
@@ -48,6 +50,7 @@ fn directives(text: &str) -> Result<Directives> {
             }
             "decision" => result.decisions.push(serde_json::from_str(value).context("decision = JSON of a policy::Decision")?),
             "sites" => result.sites = value.parse()?,
+            "exits" => result.exits = value.parse()?,
             "countdowns" => result.countdowns = value.parse()?,
             "contains" => result.contains.push(value.into()),
             "lacks" => result.lacks.push(value.into()),
@@ -103,6 +106,7 @@ fn plan(module: &Module, directives: &Directives) -> Result<Option<Arc<Plan>>> {
             targets: vec![target],
             samples: 100,
             share: 1.0,
+            side_exit: directives.exits,
             ..InlineDecision::default()
         }));
     }
@@ -132,6 +136,7 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
         version: 7,
         sites: directives.sites,
         countdowns: directives.countdowns,
+        fail_guards: 0,
         probe_base: 0,
         listing: true,
     };

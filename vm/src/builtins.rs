@@ -6,11 +6,12 @@
 use crate::builtin::Builtin;
 use crate::burst;
 use crate::entry::{resolve_thunk, thunk, value_sample_thunk};
+use crate::exits;
 use crate::layout::VmContext;
 use crate::runtime::{self, raise};
 use crate::tiering;
 use crate::trap::{Outcome, TrapCode, Unwind};
-use lwp_feedback::ring::store_value_sample;
+use lwp_feedback::ring::{store_programmed, store_value_sample};
 use std::sync::LazyLock;
 
 struct Entries([usize; Builtin::ALL.len()]);
@@ -31,7 +32,9 @@ static ENTRIES: LazyLock<Entries> = LazyLock::new(|| {
         Builtin::CallSlow => call_slow_thunk as *const () as usize,
         Builtin::Poll => poll_thunk as *const () as usize,
         Builtin::Resume => resume_interpreter_thunk as *const () as usize,
+        Builtin::SideExit => side_exit_thunk as *const () as usize,
         Builtin::Hot => hot_thunk as *const () as usize,
+        Builtin::Programmed => programmed_thunk as *const () as usize,
         Builtin::ValueSample => value_sample_thunk as *const () as usize,
         Builtin::Burst => burst_thunk as *const () as usize,
         Builtin::TimedLoad => burst::timed_load_thunk as *const () as usize,
@@ -62,7 +65,9 @@ thunk!(elem_drop_thunk, elem_drop);
 thunk!(call_slow_thunk, call_slow);
 thunk!(poll_thunk, poll);
 thunk!(resume_interpreter_thunk, resume_interpreter);
+thunk!(side_exit_thunk, side_exit);
 thunk!(hot_thunk, hot);
+thunk!(programmed_thunk, programmed);
 thunk!(burst_thunk, burst);
 
 /// Raises where an operation trapped.
@@ -190,12 +195,24 @@ unsafe extern "sysv64" fn poll(context: *mut VmContext, function: u32, offset: u
     }
 }
 
+unsafe extern "sysv64" fn side_exit(context: *mut VmContext, guard: u64, value: u64) -> usize {
+    // SAFETY: see above.
+    match unsafe { exits::side_exit(context, (guard >> 32) as u32 - 1, guard as u32, value) } {
+        Ok(code) => code,
+        Err(unwind) => {
+            // SAFETY: see above.
+            unsafe { raise(context, unwind) };
+            0
+        }
+    }
+}
+
 unsafe extern "sysv64" fn resume_interpreter(context: *mut VmContext, results: *mut u64) {
     // SAFETY: see above; the code that left wrote the switch buffer just before.
     unsafe { check_outcome(context, runtime::resume(context, results)) }
 }
 
-unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, version: u32) {
+unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, version: u32) -> u64 {
     // SAFETY: see above.
     unsafe { tiering::hot_compiled(context, function, offset, version) }
 }
@@ -209,4 +226,13 @@ unsafe extern "sysv64" fn burst(context: *mut VmContext, function: u32, offset: 
 pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, class: u32, data1: u32, value: u64, ip: usize) {
     // SAFETY: see above; the store's LWPCB is the running thread's.
     unsafe { store_value_sample((*(*context).store).lwpcb.cast(), ip as u64, class, data1, value) };
+}
+
+unsafe extern "sysv64" fn programmed(context: *mut VmContext, imm16: u32, data1: u32, data2: u64) -> u32 {
+    // SAFETY: see above; invariant 4 of `crate::entry` gives the return address, and the store's LWPCB is the running thread's.
+    unsafe {
+        let store = (*context).store;
+        let ip = (((*store).exit_fp + 8) as *const u64).read();
+        store_programmed((*store).lwpcb.cast(), ip, imm16, data1, data2)
+    }
 }

@@ -49,6 +49,8 @@ pub struct CompileRequest {
     pub sites: bool,
     /// Tier 1 only: emit countdowns that call [`Builtin::Hot`](crate::builtin::Builtin::Hot) (off when there is no tier above).
     pub countdowns: bool,
+    /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
+    pub fail_guards: u32,
     /// Instrumented only: number of the first probe. Probes count from there, at most one per byte of the body and one more.
     pub probe_base: u32,
     /// Also fill [`CompiledCode::listing`].
@@ -58,7 +60,7 @@ pub struct CompileRequest {
 impl CompileRequest {
     /// A request without plan, sites, countdowns and listing.
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
-        CompileRequest { module, function, entrance, tier, version, plan: None, sites: false, countdowns: false, listing: false, probe_base: 0 }
+        CompileRequest { module, function, entrance, tier, version, plan: None, sites: false, countdowns: false, fail_guards: 0, listing: false, probe_base: 0 }
     }
 
     /// Whether another process can start with what comes of it: a function's body in the form that stays, not one made to be measured.
@@ -110,6 +112,42 @@ pub struct ValueSite {
     pub offset: u32,
     /// Function whose operator it is.
     pub function: u32,
+}
+
+/// A guard whose failure leaves the code: its index in [`CompiledCode::guards`] is its number in records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guard {
+    /// Function in whose code it stands.
+    pub function: u32,
+    /// Byte offset of the operator whose decision it guards.
+    pub offset: u32,
+    /// Which part of which decision is taken back where it fails too often.
+    pub kind: GuardKind,
+}
+
+/// What a [`Guard`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum GuardKind {
+    /// The callee of an indirect call, tested before the loop in which it cannot change. Taken back, the test moves to the call.
+    HoistedCallee,
+    /// The callee of an indirect call, tested at the call. Taken back, the generic call stands behind the test.
+    Callee,
+    /// The value of a parameter. Taken back, there is no specialization.
+    Parameter,
+    /// Put in by a test; never taken back.
+    Forced,
+}
+
+impl GuardKind {
+    /// As reports print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            GuardKind::HoistedCallee => "hoisted-callee",
+            GuardKind::Callee => "callee",
+            GuardKind::Parameter => "parameter",
+            GuardKind::Forced => "forced",
+        }
+    }
 }
 
 /// A load that yields zero where it would fault ([`crate::speculative`]).
@@ -196,6 +234,10 @@ pub struct CompiledCode {
     pub positions: Vec<SourcePosition>,
     /// LWPVAL sites.
     pub sites: Vec<ValueSite>,
+    /// Guards whose failure leaves the code, by number.
+    pub guards: Vec<Guard>,
+    /// LWPINS sites: places that say that a function or loop became hot.
+    pub hot_sites: u32,
     /// Probes of instrumented code.
     pub probes: Vec<Probe>,
     /// Optimizations that fired or refused. Not kept with kept code.
@@ -225,7 +267,8 @@ pub enum Adapter {
     Enter,
     /// Tail convention, the signature's: puts the arguments into slots on its frame, calls `Builtin::CallSlow`, returns the results.
     CallSlow,
-    /// Tail convention, one address in (ignored), the signature's results out: calls `Builtin::Resume` and returns the results.
+    /// Tail convention, one address in (ignored), the signature's results out: calls `Builtin::Resume` and returns the results. Polls and side
+    /// exits leave to it.
     Resume,
 }
 

@@ -48,6 +48,16 @@ pub enum FeedbackPolicy {
     Off,
 }
 
+/// What writes the records of compiled code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RecordSource {
+    /// The code itself, by the rules of LWP, on the LWPCB in memory.
+    #[default]
+    Inline,
+    /// Real LWP instructions, executed by the SIGILL handler: microseconds each, for conformance. The compiler must be made to emit them.
+    Trap,
+}
+
 /// How an engine works.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -55,6 +65,8 @@ pub struct EngineConfig {
     pub tier: TierPolicy,
     /// Whether records change the code.
     pub feedback: FeedbackPolicy,
+    /// What writes the records of compiled code.
+    pub source: RecordSource,
     /// Calls and back edges of a small function in the interpreter before it asks for tier 1, more of a larger one; at least 1.
     pub hot_interpreter: u32,
     /// Calls and back edges of a small function in tier 1 before it asks for tier 2, more of a larger one; at least 1.
@@ -90,6 +102,9 @@ pub struct EngineConfig {
 pub struct Stress {
     /// Leaving code goes to the interpreter even where there is code for the loop.
     pub leave_to_interpreter: bool,
+    /// Every so many guards one is made to fail in tier 2, where every call, loop header and block has one then; 0 none. Such failures take
+    /// no decision back.
+    pub fail_guards: u32,
     /// Of 256 polls that found their word set, how many leave it set, so that the function leaves again at its next loop header. 0: none.
     pub leave_again: u8,
 }
@@ -99,6 +114,7 @@ impl Default for EngineConfig {
         EngineConfig {
             tier: TierPolicy::Auto,
             feedback: FeedbackPolicy::Lwp,
+            source: RecordSource::default(),
             // Guesses. Tier 1 must run long enough for its sites to leave some 100 records each.
             hot_interpreter: 500,
             hot_baseline: 50_000,

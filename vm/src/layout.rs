@@ -86,6 +86,8 @@ vm_struct! {
         stack_high: usize,
         /// Lowest host stack address at which another nested activation may start.
         host_limit: usize,
+        /// For tests: guards that hold until one is made to fail ([`Stress::fail_guards`](crate::engine::Stress::fail_guards)).
+        guard_countdown: u32,
         /// Words that instrumented code has appended to the burst buffer; the place of the next is this modulo [`BURST_WORDS`].
         burst_index: u32,
         /// Instrumented code asks what to do at the first loop header or entry where `burst_index` is not below this.
@@ -183,23 +185,25 @@ vm_struct! {
 }
 
 vm_struct! {
-    /// Head of the switch buffer: which point of which function the slots behind it belong to. The slots are the
-    /// interpreter's canonical frame at that loop header: locals first, then the operand stack, by slot index.
+    /// Head of a frame in the switch buffer: which point of which function the slots behind it belong to. The slots are the
+    /// interpreter's canonical frame at that point: locals first, then the operand stack, by slot index. The buffer holds one frame, or where
+    /// code left in the middle of inlined callees several: the outermost first, each with its own head. A frame that calls ends below the
+    /// arguments of its call, which are the first slots of the next; the point of the last one says how long it is.
     pub struct SwitchHeader / switch {
         /// Function index in the module of the running context.
         function: u32,
-        /// Byte offset in the module of the `loop` opcode.
+        /// Byte offset in the module of the operator: the `loop`, the call that is to be done, of a caller the call that is being done.
         offset: u32,
         /// The version that left, for the report.
         version: u32,
-        /// Unused, zero.
-        reserved: u32,
+        /// How many frames of inlined callees follow behind this one.
+        callees: u32,
     }
 }
 
 /// Bytes of [`SwitchHeader`]; the slots start there.
 pub const SWITCH_HEADER_BYTES: i32 = size_of::<SwitchHeader>() as i32;
-/// Most slots a frame may have and still be switched in the middle of a loop. 1 Mi of bytes: a guess that covers every
+/// Most slots the frames that leave together may have (the heads of inner frames counted as slots) and still be switched. 1 Mi of bytes: a guess that covers every
 /// real module; a larger frame has no poll exit to other versions (it is counted).
 pub const SWITCH_BUFFER_SLOTS: usize = 128 * 1024;
 

@@ -1,7 +1,8 @@
 //! backedge's virtual machine: modules, instances, interpreter, traps, code table and WASI.
 //!
 //! Reading order: [`module`] (bytes to a validated module), [`layout`] (what compiled code sees), [`trap`], [`builtin`] and [`code`] (what a compiler
-//! is given and gives back), [`bytecode`] and [`interp`] (tier 0), [`store`], [`handles`], [`instance`] and [`runtime`] (running), [`tiering`] (how functions move up),
+//! is given and gives back), [`bytecode`] and [`interp`] (tier 0), [`store`], [`handles`], [`instance`] and [`runtime`] (running), [`tiering`] (how functions move up), [`exits`] (how code leaves where a
+//! guard fails),
 //! [`wasi`].
 
 pub mod module;
@@ -19,6 +20,7 @@ mod registry;
 mod entry;
 mod builtins;
 pub mod speculative;
+pub mod guest_lwp;
 pub mod burst;
 mod signals;
 pub mod bytecode;
@@ -30,6 +32,7 @@ pub mod instance;
 pub mod store;
 pub mod runtime;
 pub mod tiering;
+pub mod exits;
 pub mod shape;
 pub mod hints;
 pub mod report;

@@ -8,7 +8,7 @@ use crate::entry::enter;
 use crate::handles::InstanceRef;
 use crate::instance::Instance;
 use crate::interp;
-use crate::layout::{KIND_HOST, SWITCH_HEADER_BYTES, SwitchHeader, VmContext, VmFunc, VmStoreContext};
+use crate::layout::{KIND_HOST, VmContext, VmFunc, VmStoreContext};
 use crate::registry;
 use crate::signals;
 use crate::stack::GUARD_BYTES;
@@ -269,7 +269,8 @@ unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> 
     }
 }
 
-fn internal(error: &str) -> Box<Unwind> {
+/// Our own bug, as what the guest stops with.
+pub(crate) fn internal(error: &str) -> Box<Unwind> {
     Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() })
 }
 
@@ -310,7 +311,7 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
 enum Finish {
     /// It returned; the results are in the slots.
     Returned,
-    /// The function that was entered left at a loop header: its frame is in the switch buffer, and whoever entered it goes on with it.
+    /// The function that was entered left at a poll or a guard: its frames are in the switch buffer, and whoever entered it goes on with it.
     Left,
 }
 
@@ -357,25 +358,21 @@ fn landing(store: &mut StoreState) -> Box<Unwind> {
     Box::new(Unwind::Trap { code, frames })
 }
 
-/// What `Builtin::Resume` does: continues the frame in the switch buffer in the interpreter.
+/// What `Builtin::Resume` does: continues the frames in the switch buffer in the interpreter.
 ///
 /// # Safety
-/// `context` is the running context, the switch buffer holds a frame of one of its functions, and `results` has room for the results.
+/// `context` is the running context, the switch buffer holds frames of its functions, and `results` has room for the results of the outermost.
 pub(crate) unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
         check_host_stack(context)?;
-        let buffer = (*(*context).store).switch_buffer;
-        let header = buffer.cast::<SwitchHeader>().read();
-        let slots = buffer.byte_add(SWITCH_HEADER_BYTES as usize);
-        let frame = std::slice::from_raw_parts(slots, crate::layout::SWITCH_BUFFER_SLOTS);
-        interp::resume(context, header.function, header.offset, frame, results)
+        interp::resume(context, results)
     }
 }
 
 /// Continues a frame of the interpreter in compiled code: the switch buffer holds it, `code` is an OSR entry of `function`. True when the function
-/// ended and the results are there; false when it left again at a loop header and the switch buffer holds its frame, for the
-/// interpreter to go on with.
+/// ended and the results are there; false when it left again and the switch buffer holds its frame, and those of callees inlined in it, for
+/// the interpreter to go on with.
 ///
 /// # Safety
 /// As [`resume`].
@@ -397,11 +394,11 @@ pub unsafe fn enter_loop(context: *mut VmContext, code: *const u8, function: u32
     }
 }
 
-/// Whether the function that leaves at a poll is the one its activation entered: then it goes back to whoever entered it, instead of
+/// Whether the function that leaves at a poll or a guard is the one its activation entered: then it goes back to whoever entered it, instead of
 /// starting another activation on top, which would pile up.
 ///
 /// # Safety
-/// Called from the poll's builtin in `context`.
+/// Called from the builtin of the poll or the side exit in `context`.
 pub(crate) unsafe fn leaves_its_activation(context: *mut VmContext) -> bool {
     // SAFETY: `exit_fp` is the thunk's frame, whose first word is the function's frame pointer; above that lies its return address (invariant 4 of
     // `crate::entry`, preserve_frame_pointers).
@@ -411,7 +408,7 @@ pub(crate) unsafe fn leaves_its_activation(context: *mut VmContext) -> bool {
     }
 }
 
-/// Makes the poll's builtin land, with the frame in the switch buffer, at the entry of the running activation.
+/// Makes that builtin land, with the frames in the switch buffer, at the entry of the running activation.
 ///
 /// # Safety
 /// As [`leaves_its_activation`], which said yes.

@@ -134,6 +134,7 @@ impl Store {
             stack_low: stack.low(),
             stack_high: stack.high(),
             host_limit: 0,
+            guard_countdown: engine.config().stress.fail_guards.saturating_sub(1),
             burst_index: 0,
             burst_limit: 0,
             burst_timing: 0,

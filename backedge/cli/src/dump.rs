@@ -12,6 +12,7 @@ use vm::code::{CompileRequest, Entrance, Tier};
 /// Prints the stage.
 pub fn dump(options: &Dump) -> Result<(), Failure> {
     let mut config = Config::new();
+    config.record_source(options.source.into());
     if matches!(options.stage, Stage::Bytecode | Stage::Wasm) {
         config.tier(TierPolicy::Interpreter);
     } else {
@@ -86,6 +87,7 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
             .map(Arc::new),
         sites: baseline,
         countdowns: baseline,
+        fail_guards: 0,
         probe_base: 0,
         listing: true,
     };

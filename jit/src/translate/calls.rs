@@ -42,7 +42,10 @@ impl Translator<'_, '_> {
                 if self.try_inline_direct(function_index, offset, &arguments)? {
                     return Ok(true);
                 }
-                let results = self.direct_call(function_index, &arguments);
+                let results = match self.guest_lwp(function_index, &arguments) {
+                    Some(results) => results,
+                    None => self.direct_call(function_index, &arguments),
+                };
                 self.stack.extend_from_slice(&results);
             }
             Operator::CallIndirect { type_index, table_index } => {
@@ -167,6 +170,7 @@ impl Translator<'_, '_> {
     fn call(&mut self, signature: SigRef, entry: Value, arguments: &[Value]) -> Values {
         let call = self.b.ins().call_indirect(signature, entry, arguments);
         self.forget_context();
+        self.call_breaks_facts();
         Values::from_slice(self.b.inst_results(call))
     }
 }

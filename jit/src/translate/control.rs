@@ -17,8 +17,8 @@ pub(super) enum Kind {
     Body,
     /// A `block`.
     Block,
-    /// A `loop`; `owns_context` says that the value in `loop_context` is its.
-    Loop { header: Block, params: Types, owns_context: bool },
+    /// A `loop`; `owns_context` says that the value in `loop_context` is its, `facts` how many facts there were before it.
+    Loop { header: Block, params: Types, owns_context: bool, facts: usize },
     /// An `if`; `otherwise` is its second arm until that is begun, `params` are what both arms start with.
     If { otherwise: Option<Block>, params: SmallVec<[Value; 4]> },
     /// Anything begun in unreachable code.
@@ -153,13 +153,17 @@ impl Translator<'_, '_> {
         if entered_here {
             self.join_entry_from_buffer();
         }
-        let facts = self.frame().scan.loops.get(&offset);
-        let (calls, repeats) = facts.map_or((true, true), |facts| (facts.hot_calls, facts.repeats));
+        let known = self.frame().scan.loops.get(&offset);
+        let (calls, repeats) = known.map_or((true, true), |facts| (facts.hot_calls, facts.repeats));
         // A loop that is entered from outside is not dominated by the preheaders of the loops around it: no context of theirs in it.
         let owns_context = !calls && self.frames[0].scan.hot_calls && self.loop_context.is_none();
         if owns_context {
             let entered_inside = around && !entered_here;
             self.loop_context = Some(if entered_inside { self.entry_context } else { self.context() });
+        }
+        let facts = self.facts.len();
+        if !around || entered_here {
+            self.test_before_loop(offset)?;
         }
         let header = self.block_with(&params);
         let height = self.stack.len() - params.len();
@@ -174,19 +178,19 @@ impl Translator<'_, '_> {
         }
         self.stack.extend_from_slice(&values);
         self.control.push(Control {
-            kind: Kind::Loop { header, params, owns_context },
+            kind: Kind::Loop { header, params, owns_context, facts },
             height,
             results,
             next: None,
             branched: false,
             around,
         });
-        // Functions with loops are not inlined, so a loop is always the outermost frame's; the check keeps that honest.
-        if repeats && outermost {
+        if repeats {
             self.countdown(offset);
             self.loop_poll(offset);
             self.probe_round(offset)?;
         }
+        self.forced_exit_at_loop(offset);
         Ok(())
     }
 
@@ -216,8 +220,9 @@ impl Translator<'_, '_> {
         let count = top.results.len();
         match top.kind {
             Kind::Dead => return,
-            Kind::Loop { header, owns_context, .. } => {
+            Kind::Loop { header, owns_context, facts, .. } => {
                 self.b.seal_block(header);
+                self.facts.truncate(facts);
                 if owns_context {
                     self.loop_context = None;
                 }

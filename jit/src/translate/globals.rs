@@ -30,13 +30,7 @@ impl Translator<'_, '_> {
                 self.push(value);
             }
             Operator::GlobalGet { global_index } => {
-                let ty = self.module.globals[global_index as usize];
-                let (base, offset) = self.global_place(global_index, ty.mutable);
-                let value = if ty.mutable {
-                    self.load(Region::Global(global_index), clif_type(ty.content_type), base, offset)
-                } else {
-                    self.load_invariant(clif_type(ty.content_type), base, offset)
-                };
+                let value = self.global_get(global_index);
                 self.push(value);
             }
             Operator::GlobalSet { global_index } => {
@@ -47,6 +41,17 @@ impl Translator<'_, '_> {
             _ => return false,
         }
         true
+    }
+
+    /// A global's value.
+    pub(super) fn global_get(&mut self, index: u32) -> Value {
+        let ty = self.module.globals[index as usize];
+        let (base, offset) = self.global_place(index, ty.mutable);
+        if ty.mutable {
+            self.load(Region::Global(index), clif_type(ty.content_type), base, offset)
+        } else {
+            self.load_invariant(clif_type(ty.content_type), base, offset)
+        }
     }
 
     /// Address of a global. Small values are stored as they are: the upper half of their slot is zero from the start.

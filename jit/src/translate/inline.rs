@@ -1,35 +1,66 @@
-//! Inlining in the translator: the callee's wasm is translated in place of the call.
+//! Inlining in the translator: the callee's wasm is translated in place of the call, at any depth up to [`MOST_DEPTH`].
 //!
-//! Two kinds. *Static*: a direct call of a small leaf function (no feedback needed). *Guarded*: a `call_indirect` for which the plan
-//! names callees. The guard compares the table entry's reference with the address of our own `VmFunc` of that callee; equality implies
-//! the signature (checked here, once) and the instance. Bounds, null, wrong signature and everything else falls to the generic call,
-//! which checks again from scratch. So a plan that lies costs time, never a result.
+//! Two kinds. *Static*: a direct call of a small leaf function, or of the function itself, once (no feedback needed). *Guarded*: a
+//! `call_indirect` for which the plan names callees. The guard is the cheapest test that decides: the index alone where nothing but element segments writes the table
+//! ([`Module::constant_table`](vm::module::Module::constant_table)), else the table entry's reference against the address of our own `VmFunc` of that callee;
+//! equality implies the signature (checked here, once) and the instance. Everything else (out of bounds, null, wrong signature, another
+//! callee) either leaves the code at the call ([`exits`](super::exits)), or falls to the generic call, which checks again from scratch. So
+//! a plan that lies costs time, never a result.
 
 use std::rc::Rc;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Opcode, Value, types};
 
-use vm::code::Tier;
+use vm::code::{Guard, GuardKind, Tier};
 use vm::layout::table_entry;
 
 use super::calls::IndirectCall;
 use super::control::{Control, arguments};
+use super::exits::Exit;
 use super::regions::Region;
-use super::{Frame, Result, Translator, malformed};
+use super::{Frame, Input, Result, Translator, malformed};
 use crate::compiler::Sabotage;
-use crate::inlinable::{MOST_BYTES_STATIC, inlinable};
-use crate::scan::scan;
+use crate::inlinable::{MOST_BYTES_RECURSIVE, inlinable, inlined_without_feedback};
+use crate::scan::{Expected, Wanted, scan};
 use crate::types::clif_types;
 
 /// Name of the guarded inlining in reports.
 pub(super) const GUARDED: &str = "inline-guarded";
 /// Name of the inlining of direct calls in reports.
 const STATIC: &str = "inline-static";
+/// Name of the inlining of a function into itself in reports.
+const RECURSIVE: &str = "inline-recursive";
+/// Name of the way out of a guard in reports.
+const SIDE_EXIT: &str = "side-exit";
 /// Bytes of callees' bodies that one function takes in. The policy's default; bounds compile time under any plan.
 const MOST_INLINED_BYTES: usize = 2000;
 /// Callees tested at one call.
 const MOST_TARGETS: usize = 4;
+/// Functions inlined in one another. A guess.
+const MOST_DEPTH: usize = 5;
+/// How often a function may stand in a chain of inlined ones.
+const MOST_IN_CHAIN: usize = 2;
+/// Entries of a table that are compared with an index.
+const MOST_ENTRIES: usize = 2;
+
+/// What is expected of a call. Wrong where a budget runs out; nothing but time depends on it, or it is checked.
+pub(super) fn expected(input: &Input<'_>, offset: u32, direct: Option<u32>) -> Expected {
+    if input.tier != Tier::Optimizing {
+        return Expected::Stays;
+    }
+    match (direct, input.plan.calls.get(&offset)) {
+        (Some(callee), _) if input.inline_static && inlined_without_feedback(input.module, callee) => Expected::Vanishes,
+        (Some(_), _) | (None, None) => Expected::Stays,
+        // Of what is inlined something may call: only leaves vanish.
+        (None, Some(plan))
+            if plan.exit && plan.callees.iter().all(|&callee| inlinable(input.module, callee).is_ok_and(|shape| !shape.calls)) =>
+        {
+            Expected::Vanishes
+        }
+        (None, Some(_)) => Expected::OutOfLine,
+    }
+}
 
 impl Translator<'_, '_> {
     /// Inlines a direct call if the callee is small and the tier allows it. The arguments are off the stack already; the results are on it
@@ -38,70 +69,178 @@ impl Translator<'_, '_> {
         if self.input.tier != Tier::Optimizing || !self.input.inline_static || self.module.defined(callee).is_none() {
             return Ok(false);
         }
-        if self.body_bytes(callee) > MOST_BYTES_STATIC || inlinable(self.module, callee).is_err() || !self.takes(callee) {
+        let function = self.frame().function;
+        let name = if inlined_without_feedback(self.module, callee) {
+            STATIC
+        } else if callee == function
+            && self.body_bytes(callee) <= MOST_BYTES_RECURSIVE
+            && inlinable(self.module, callee).is_ok_and(|shape| !shape.loops)
+        {
+            RECURSIVE
+        } else {
+            return Ok(false);
+        };
+        if !self.takes(callee) || !self.chain_takes(callee) {
             return Ok(false);
         }
         let next = self.result_block(self.module.functions[callee as usize]);
-        self.inline_body(callee, values, next)?;
+        self.inline_body(callee, offset, values, next)?;
         self.resume_at(next);
-        let function = self.frame().function;
-        self.applied(STATIC, function, offset, None);
+        self.applied(name, function, offset, None);
         Ok(true)
     }
 
     /// Inlines the callees the plan names behind guards. False if there are none; every refusal is reported.
     pub(super) fn try_inline_indirect(&mut self, call: &IndirectCall) -> Result<bool> {
-        if self.input.tier != Tier::Optimizing || self.frames.len() != 1 {
+        if self.input.tier != Tier::Optimizing {
             return Ok(false);
         }
         let Some(plan) = self.input.plan.calls.get(&call.offset) else { return Ok(false) };
-        let function = self.frame().function;
+        let (function, offset) = (self.frame().function, call.offset);
         let mut targets: Vec<u32> = Vec::new();
         for &callee in &plan.callees {
-            match self.accept(call, callee, &targets) {
+            match self.accept(call.ty, callee, &targets) {
                 Ok(()) => targets.push(callee),
-                Err(reason) => self.applied(GUARDED, function, call.offset, Some(format!("callee {callee}: {reason}"))),
+                Err(reason) => self.applied(GUARDED, function, offset, Some(format!("callee {callee}: {reason}"))),
             }
         }
         if targets.is_empty() {
             return Ok(false);
         }
-        let next = self.result_block(call.ty);
-        let generic = self.b.create_block();
-        self.b.set_cold_block(generic);
-        let outside = self.outside_table(call.table, call.index);
-        let inside = self.b.create_block();
-        self.b.ins().brif(outside, generic, &[], inside, &[]);
-        self.b.seal_block(inside);
-        self.enter(inside);
-        // No Spectre guard: a word read past a mispredicted check is only compared with one address, fixed in the code, and leads nowhere.
-        let entry = self.table_entry(call.table, call.index);
-        let reference = self.load(Region::Table(call.table), types::I64, entry, table_entry::reference);
-        for (nth, &callee) in targets.iter().enumerate() {
-            let expected = self.function_reference(callee);
-            let guard = if self.input.sabotage == Some(Sabotage::OpenGuard) { expected } else { reference };
-            let other = self.b.ins().icmp(IntCC::NotEqual, guard, expected);
-            let hit = self.b.create_block();
-            let miss = if nth + 1 == targets.len() { generic } else { self.b.create_block() };
-            self.b.ins().brif(other, miss, &[], hit, &[]);
-            self.b.seal_block(hit);
-            self.b.seal_block(miss);
-            self.enter(hit);
-            self.inline_body(callee, &call.arguments, next)?;
-            self.applied(GUARDED, function, call.offset, None);
-            self.enter(miss);
-            self.reachable = true;
+        let mut exit = plan.exit;
+        if exit && let Err(reason) = self.can_exit(call.arguments.len() + 1) {
+            self.applied(SIDE_EXIT, function, offset, Some(reason));
+            exit = false;
         }
-        self.out_of_line = true;
-        let results = self.indirect_call(call);
-        self.out_of_line = false;
-        self.b.ins().jump(next, &arguments(&results));
+        let next = self.result_block(call.ty);
+        if exit
+            && let Some(callee) = self.established_callee(offset)
+            && targets == [callee]
+        {
+            self.drop_load(call.index);
+            self.inline_body(callee, offset, &call.arguments, next)?;
+            self.applied_guarded(offset);
+            self.resume_at(next);
+            return Ok(true);
+        }
+        let miss = self.b.create_block();
+        self.test_callees(call.table, call.index, &targets, miss, |translator, callee, last| {
+            translator.inline_body(callee, offset, &call.arguments, next)?;
+            translator.applied_guarded(offset);
+            translator.reachable = !last;
+            Ok(())
+        })?;
+        self.reachable = true;
+        if exit {
+            let mut operands = call.arguments.clone();
+            operands.push(call.index);
+            let guard = Guard { function, offset, kind: GuardKind::Callee };
+            let scan = self.frame().scan.clone();
+            let live = scan.live_at_calls.get(&offset).and_then(Option::as_ref);
+            self.fill_exit(miss, &Exit { guard, offset, live, operands: &operands }, |translator| translator.widened(call.index));
+            self.applied(SIDE_EXIT, function, offset, None);
+        } else {
+            self.b.set_cold_block(miss);
+            self.b.seal_block(miss);
+            self.enter(miss);
+            self.out_of_line = true;
+            let results = self.indirect_call(call);
+            self.out_of_line = false;
+            self.b.ins().jump(next, &arguments(&results));
+        }
         self.resume_at(next);
         Ok(true)
     }
 
-    /// Whether a callee may be inlined at an indirect call, or why not.
-    fn accept(&self, call: &IndirectCall, callee: u32, taken: &[u32]) -> std::result::Result<(), String> {
+    /// Tests an index into a table for callees in turn. Where it is the nth, `hit` is called with the builder in a block of its own; it is to end that block,
+    /// but for one callee need not. What is none of them goes to `miss`, which is not sealed.
+    pub(super) fn test_callees(
+        &mut self,
+        table: u32,
+        index: Value,
+        targets: &[u32],
+        miss: Block,
+        mut hit: impl FnMut(&mut Self, u32, bool) -> Result,
+    ) -> Result {
+        if let Some(fails) = self.forced_failure() {
+            self.go_unless(fails, miss);
+        }
+        let entries: Option<Vec<Vec<u32>>> = targets.iter().map(|&callee| self.known_entries(table, callee)).collect();
+        let reference = match entries {
+            Some(_) => None,
+            None => {
+                let outside = self.outside_table(table, index);
+                self.go_unless(outside, miss);
+                // No Spectre guard: a word read past a mispredicted check is only compared with one address, fixed in the code, and leads nowhere.
+                let entry = self.table_entry(table, index);
+                Some(self.load(Region::Table(table), types::I64, entry, table_entry::reference))
+            }
+        };
+        for (nth, &callee) in targets.iter().enumerate() {
+            let other = match (&entries, reference) {
+                (_, Some(reference)) => {
+                    let expected = self.function_reference(callee);
+                    let guard = if self.input.sabotage == Some(Sabotage::OpenGuard) { expected } else { reference };
+                    self.b.ins().icmp(IntCC::NotEqual, guard, expected)
+                }
+                (Some(entries), None) => self.is_none_of(index, &entries[nth]),
+                (None, None) => unreachable!("one of them was made"),
+            };
+            let last = nth + 1 == targets.len();
+            let hit_block = self.new_block();
+            let other_block = if last { miss } else { self.b.create_block() };
+            self.b.ins().brif(other, other_block, &[], hit_block, &[]);
+            self.b.seal_block(hit_block);
+            self.enter(hit_block);
+            hit(self, callee, last)?;
+            if !last {
+                self.b.seal_block(other_block);
+                self.enter(other_block);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back the load of a value that nothing uses, if it is the last instruction: Cranelift keeps every load.
+    fn drop_load(&mut self, value: Value) {
+        let Some(block) = self.b.current_block() else { return };
+        let last = self.b.func.layout.last_inst(block);
+        if last.is_some()
+            && last == self.b.func.dfg.value_def(value).inst()
+            && self.b.func.dfg.insts[last.expect("just seen")].opcode() == Opcode::Load
+        {
+            self.b.func.layout.remove_inst(last.expect("just seen"));
+        }
+    }
+
+    /// Goes to `elsewhere` where `condition` holds, else on in a new block.
+    fn go_unless(&mut self, condition: Value, elsewhere: Block) {
+        let next = self.new_block();
+        self.b.ins().brif(condition, elsewhere, &[], next, &[]);
+        self.b.seal_block(next);
+        self.enter(next);
+    }
+
+    fn is_none_of(&mut self, index: Value, entries: &[u32]) -> Value {
+        let others: Vec<Value> = (entries.iter())
+            .map(|&entry| {
+                let entry = self.iconst32(entry);
+                self.b.ins().icmp(IntCC::NotEqual, index, entry)
+            })
+            .collect();
+        others.into_iter().reduce(|a, b| self.b.ins().band(a, b)).expect("a callee that is looked for has an entry")
+    }
+
+    /// The indices of a callee in a table that nothing writes, if they are few enough to be compared with.
+    fn known_entries(&self, table: u32, callee: u32) -> Option<Vec<u32>> {
+        let entries = self.module.constant_table(table)?;
+        let found: Vec<u32> =
+            (0..entries.len() as u32).filter(|&index| entries[index as usize] == Some(callee)).take(MOST_ENTRIES + 1).collect();
+        (!found.is_empty() && found.len() <= MOST_ENTRIES).then_some(found)
+    }
+
+    /// Whether a callee may be inlined at an indirect call of a type, or why not.
+    pub(super) fn accept(&self, ty: u32, callee: u32, taken: &[u32]) -> std::result::Result<(), String> {
         if callee as usize >= self.module.functions.len() {
             return Err("no such function".into());
         }
@@ -111,10 +250,13 @@ impl Translator<'_, '_> {
         if taken.len() >= MOST_TARGETS {
             return Err(format!("more than {MOST_TARGETS} targets"));
         }
-        if self.module.function_type(callee) != &self.module.types[call.ty as usize] {
+        if self.module.function_type(callee) != &self.module.types[ty as usize] {
             return Err("its type is not the call's".into());
         }
         inlinable(self.module, callee).map_err(|why| why.to_string())?;
+        if !self.chain_takes(callee) {
+            return Err(format!("more than {MOST_DEPTH} functions in one another, or {MOST_IN_CHAIN} times the same"));
+        }
         let bytes = taken.iter().map(|&callee| self.body_bytes(callee)).sum::<usize>() + self.body_bytes(callee);
         if self.inlined_bytes + bytes > MOST_INLINED_BYTES {
             return Err(format!("{bytes} bytes exceed what is left of {MOST_INLINED_BYTES}"));
@@ -124,6 +266,10 @@ impl Translator<'_, '_> {
 
     fn takes(&self, callee: u32) -> bool {
         self.inlined_bytes + self.body_bytes(callee) <= MOST_INLINED_BYTES
+    }
+
+    fn chain_takes(&self, callee: u32) -> bool {
+        self.frames.len() <= MOST_DEPTH && self.frames.iter().filter(|frame| frame.function == callee).count() < MOST_IN_CHAIN
     }
 
     fn body_bytes(&self, function: u32) -> usize {
@@ -149,19 +295,26 @@ impl Translator<'_, '_> {
     }
 
     /// Translates a callee's body; all its ways out lead to `next`. Leaves the operand stack as it was.
-    fn inline_body(&mut self, callee: u32, values: &[Value], next: Block) -> Result {
+    fn inline_body(&mut self, callee: u32, offset: u32, values: &[Value], next: Block) -> Result {
         let module = self.module;
         let ty = module.function_type(callee);
         let body = module.body(callee);
-        let facts = scan(ty.params(), &body, module.memories.len(), None, &|_| false).map_err(|error| malformed(callee, &error))?;
+        let input = self.input;
+        let expected = |offset, callee| expected(input, offset, callee);
+        let wanted = Wanted { around: None, live_at_calls: true, expected: &expected };
+        let facts = scan(ty.params(), &body, module.memories.len(), &wanted).map_err(|error| malformed(callee, &error))?;
         let location = self.b.srcloc();
         let height = self.stack.len();
         let locals = self.declare_locals(&facts.locals);
+        let hoistable = self.hoistable(callee);
         self.frames.push(Frame {
             function: callee,
             inlined_at: Some(location.bits()),
+            called_at: offset,
+            stack: height,
             locals,
             scan: Rc::new(facts),
+            hoistable,
             control: self.control.len(),
         });
         self.define_locals(values);

@@ -11,8 +11,8 @@
 //! entry block, for what may leave loops; elsewhere it is read once per stretch without calls ([`context`]). *Slot*: 8 bytes of a
 //! frame that crosses tiers, locals first, then the operand stack ([`poll`], [`osr`]).
 //!
-//! The order of files: [`control`], [`numeric`], [`memory`], [`globals`], [`tables`], [`calls`], [`inline`], then what is ours and not
-//! wasm's: [`context`], [`regions`], [`poll`], [`osr`], [`sites`], [`probes`].
+//! The order of files: [`control`], [`numeric`], [`memory`], [`globals`], [`tables`], [`calls`], [`inline`], [`invariants`], then what is ours
+//! and not wasm's: [`context`], [`regions`], [`poll`], [`exits`], [`osr`], [`sites`], [`probes`].
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,20 +24,24 @@ use smallvec::SmallVec;
 use wasmparser::{FunctionBody, Operator, ValType};
 
 use vm::builtin::Builtin;
-use vm::code::{Applied, CompileError, Entrance, Probe, SourcePosition, Tier, ValueSite};
+use vm::code::{Applied, CompileError, Entrance, Guard, Probe, SourcePosition, Tier, ValueSite};
 use vm::module::Module;
 
 use crate::compiler::Sabotage;
+use crate::lwp_thunks::Thunk;
 use crate::plan::FunctionPlan;
-use crate::scan::{Scan, scan};
+use crate::scan::{Scan, Wanted, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
 
 pub(crate) mod calls;
 pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod control;
+pub(crate) mod exits;
 pub(crate) mod globals;
+pub(crate) mod guest_lwp;
 pub(crate) mod inline;
+pub(crate) mod invariants;
 pub(crate) mod memory;
 pub(crate) mod numeric;
 pub(crate) mod osr;
@@ -48,6 +52,7 @@ pub(crate) mod sites;
 pub(crate) mod tables;
 
 use control::Control;
+use invariants::Hoistable;
 
 /// What to translate.
 pub(crate) struct Input<'a> {
@@ -63,6 +68,10 @@ pub(crate) struct Input<'a> {
     pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
+    /// Whether LWP sites are real LWP instructions.
+    pub lwp_instructions: bool,
+    /// For tests: every so many guards one is made to fail; 0 none.
+    pub fail_guards: u32,
     /// See [`crate::Options::sabotage`].
     pub sabotage: Option<Sabotage>,
 }
@@ -72,6 +81,11 @@ pub(crate) struct Translation {
     pub function: ir::Function,
     pub positions: Vec<SourcePosition>,
     pub sites: Vec<ValueSite>,
+    /// LWPINS sites.
+    pub hot_sites: u32,
+    /// The LWP instructions that the code calls, by number.
+    pub thunks: Vec<Thunk>,
+    pub guards: Vec<Guard>,
     pub probes: Vec<Probe>,
     pub applied: Vec<Applied>,
     /// Whether a callee was inlined that is given constants: they fold through joins only in a second run of the passes.
@@ -83,8 +97,14 @@ struct Frame {
     function: u32,
     /// Position of the call this body stands in place of.
     inlined_at: Option<u32>,
+    /// Byte offset of that call in the frame before this one.
+    called_at: u32,
+    /// Height of the operand stack at which its own begins.
+    stack: usize,
     locals: Vec<(Variable, Type)>,
     scan: Rc<Scan>,
+    /// Tests that may stand before its loops, by loop.
+    hoistable: Rc<Hoistable>,
     /// Where the function's own control stack begins.
     control: usize,
 }
@@ -99,8 +119,19 @@ struct Translator<'a, 'b> {
     reachable: bool,
     positions: Vec<SourcePosition>,
     sites: Vec<ValueSite>,
+    hot_sites: u32,
+    thunks: Vec<Thunk>,
+    guards: Vec<Guard>,
     applied: Vec<Applied>,
     constants: bool,
+    /// Whether anything is relied on that is only known when the function is translated ([`invariants`]).
+    trusting: bool,
+    /// Whether calls may be made: the function polls at its entry, or is entered at a loop.
+    polled: bool,
+    /// What tests before the loops around have established.
+    facts: Vec<invariants::Fact>,
+    /// Something was translated that may change what a fact says, or a call where none was expected.
+    broken_fact: bool,
     /// Bytes of callees' bodies inlined so far.
     inlined_bytes: usize,
     entry_context: Value,
@@ -125,6 +156,16 @@ type Result<T = ()> = std::result::Result<T, CompileError>;
 
 /// Translates one entrance of one function.
 pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionBuilderContext) -> Result<Translation> {
+    if let Some(translation) = translate_once(input, isa, memory, true)? {
+        return Ok(translation);
+    }
+    // A test was moved out of a loop that turned out to change what it tests, or a call stayed that was to vanish.
+    let translation = translate_once(input, isa, memory, false)?;
+    Ok(translation.expect("nothing was relied on"))
+}
+
+/// One try; `None` where something was relied on (`trusting`) that turned out not to hold.
+fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionBuilderContext, trusting: bool) -> Result<Option<Translation>> {
     let module = input.module;
     let ty = module.function_type(input.function);
     let body = module.body(input.function);
@@ -132,7 +173,9 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         Entrance::Body => None,
         Entrance::Loop(offset) => Some(offset),
     };
-    let scan = scan(ty.params(), &body, module.memories.len(), around, &|offset| input.plan.calls.contains_key(&offset))
+    let optimizing = input.tier == Tier::Optimizing;
+    let expected = |offset, callee| inline::expected(input, offset, callee);
+    let scan = scan(ty.params(), &body, module.memories.len(), &Wanted { around, live_at_calls: optimizing, expected: &expected })
         .map_err(|error| malformed(input.function, &error))?;
     if has_vector(ty) || scan.locals.contains(&ValType::V128) {
         return Err(unsupported(input.function, "v128"));
@@ -163,8 +206,15 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         reachable: true,
         positions: Vec::new(),
         sites: Vec::new(),
+        hot_sites: 0,
+        thunks: Vec::new(),
+        guards: Vec::new(),
         applied: Vec::new(),
         constants: false,
+        trusting,
+        polled: true,
+        facts: Vec::new(),
+        broken_fact: false,
         inlined_bytes: 0,
         entry_context,
         block_context: Some((entry, entry_context)),
@@ -184,15 +234,15 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
         translator.refuse_unused_plan();
         translator.refuse_unused_choices();
     }
-    let Translator { b, positions, sites, probes, applied, constants, .. } = translator;
-    if let Err(error) = outcome {
+    let Translator { b, positions, sites, hot_sites, thunks, guards, probes, applied, constants, broken_fact, .. } = translator;
+    if outcome.is_err() || broken_fact {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
-        return Err(error);
+        return outcome.map(|()| None);
     }
     b.finalize(isa.frontend_config());
     let probes = probes.finish(&function);
-    Ok(Translation { function, positions, sites, probes, applied, constants })
+    Ok(Some(Translation { function, positions, sites, hot_sites, thunks, guards, probes, applied, constants }))
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {
@@ -213,7 +263,8 @@ impl Translator<'_, '_> {
         self.b.set_srcloc(position);
         self.load_memory_bases(&scan);
         let locals = self.declare_locals(&scan.locals);
-        self.frames.push(Frame { function, inlined_at: None, locals, scan: scan.clone(), control: 0 });
+        let hoistable = self.hoistable(function);
+        self.frames.push(Frame { function, inlined_at: None, called_at: 0, stack: 0, locals, scan: scan.clone(), hoistable, control: 0 });
         match self.input.entrance {
             Entrance::Body => {
                 let params = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(entry));
@@ -221,7 +272,9 @@ impl Translator<'_, '_> {
                 self.parameter_sites(start, ty.params());
                 self.countdown(u32::MAX);
                 self.probe_entry(&params);
-                if scan.calls {
+                // Where calls are expected to vanish, that none is made is checked as what the tests before loops established is.
+                self.polled = scan.lasting_calls || scan.calls && !self.trusting;
+                if self.polled {
                     self.entry_poll();
                 }
             }
@@ -260,9 +313,13 @@ impl Translator<'_, '_> {
     }
 
     fn operator(&mut self, operator: &Operator<'_>, offset: u32) -> Result {
+        if self.reachable {
+            self.forced_exit(operator, offset);
+        }
         if self.control_operator(operator, offset)? || !self.reachable {
             return Ok(());
         }
+        self.check_facts(operator);
         let operator = match operator {
             Operator::I32ShrS if self.input.sabotage == Some(Sabotage::SignedShift) => &Operator::I32ShrU,
             operator => operator,

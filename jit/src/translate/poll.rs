@@ -4,10 +4,10 @@
 //! The flag is loaded through the pinned register, read afresh at each poll: from a value kept from an earlier poll, alias analysis
 //! would reuse the earlier flag and delete the poll, and the loop could never be stopped.
 //!
-//! At a loop header the cold side writes the frame to the switch buffer in canonical form and *leaves* by a tail call; it never comes
-//! back, so the loop keeps its registers. What is written: locals that are live at the header, at their slots; then the whole operand
-//! stack. Slots of dead locals hold anything. A flag that names one loop (for a burst) is no concern of the others. At function entry the
-//! cold side asks and comes back.
+//! At a loop header the cold side writes the frame, in an inlined callee its callers' too, to the switch buffer in canonical form and *leaves* by a
+//! tail call; it never comes back, so the loop keeps its registers. What is written of a frame: locals that are live there, at their slots; then its
+//! operand stack. Slots of dead locals hold anything. A flag that names one loop (for a burst) is no concern of the others. At function entry
+//! the cold side asks and comes back.
 
 use cranelift_codegen::ir::{InstBuilder, SigRef, Type, Value, types};
 use smallvec::SmallVec;
@@ -18,6 +18,7 @@ use vm::layout::{SLOT_BYTES, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, context, 
 use super::Translator;
 use super::control::{Control, arguments};
 use super::regions::Region;
+use crate::scan::LiveSet;
 use crate::types::{slots_of, switch_signature};
 
 /// Byte offset of a slot in the switch buffer.
@@ -26,7 +27,7 @@ pub(super) fn slot_offset(slot: u32) -> i32 {
 }
 
 // Both halves of the head are written as one word each.
-const _: () = assert!(switch::offset == switch::function + 4 && switch::reserved == switch::version + 4);
+const _: () = assert!(switch::offset == switch::function + 4 && switch::callees == switch::version + 4);
 
 impl Translator<'_, '_> {
     /// The poll at function entry. Only functions that call need one: the others end soon, or have loops that poll.
@@ -41,17 +42,16 @@ impl Translator<'_, '_> {
 
     /// The poll at the header of the loop whose opcode is at `offset`; the builder stands in the header.
     pub(super) fn loop_poll(&mut self, offset: u32) {
-        let stack = self.stack.clone();
-        let slots: usize = self.frame().locals.iter().map(|&(_, ty)| slots_of(ty) as usize).sum::<usize>() + 2 * stack.len();
         let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
+        // The outermost function's word, whatever is inlined: the code is that function's.
         let (cold, hot) = self.poll_flag(self.module.offsets().poll(own as u32));
         self.enter(cold);
         self.unless_another_is_asked(offset);
-        if slots > SWITCH_BUFFER_SLOTS {
+        if self.frames_fit(0) {
+            self.leave(offset);
+        } else {
             self.ask();
             self.b.ins().jump(hot, &[]);
-        } else {
-            self.leave(offset, &stack);
         }
         self.b.seal_block(hot);
         self.enter(hot);
@@ -102,36 +102,77 @@ impl Translator<'_, '_> {
         let offset = self.iconst32(u32::MAX);
         let version = self.iconst32(self.input.version);
         self.builtin(Builtin::Poll, &[function, offset, version]);
+        // A deadline's callback has the store.
+        self.call_breaks_facts();
     }
 
-    /// Writes the frame and goes where the machine says.
-    pub(super) fn leave(&mut self, offset: u32, stack: &[Value]) {
-        let buffer = self.switch_buffer();
+    /// Writes the frames and goes where the machine says.
+    pub(super) fn leave(&mut self, offset: u32) {
         let scan = self.frame().scan.clone();
         let live = scan.loops.get(&offset).and_then(|facts| facts.live.as_ref());
-        let mut slot = 0;
-        for index in 0..self.frame().locals.len() {
-            let (variable, ty) = self.frame().locals[index];
-            if live.is_none_or(|live| live.contains(index)) {
-                let value = self.b.use_var(variable);
-                self.store_slot(Region::Switch, value, buffer, slot_offset(slot));
-            }
-            slot += slots_of(ty);
-        }
-        for &value in stack {
-            self.store_slot(Region::Switch, value, buffer, slot_offset(slot));
-            slot += slots_of(self.b.func.dfg.value_type(value));
-        }
-        // The head is written in words of 64 bits and the call's arguments are read back from it in 32: constants of the size that the
-        // program uses would be shared with the loop's own, which keeps them in registers over the whole loop.
-        let function_and_offset = i64::from(self.input.function) | i64::from(offset) << 32;
-        for (field, value) in [(switch::function, function_and_offset), (switch::version, i64::from(self.input.version))] {
-            let value = self.address_const(value);
-            self.store(Region::Switch, value, buffer, field);
-        }
-        let [function, offset, version] =
+        let buffer = self.write_frames(offset, live, &[]);
+        // Read back in 32 bits: see `write_head`.
+        let [function, inner, version] =
             [switch::function, switch::offset, switch::version].map(|field| self.load(Region::Switch, types::I32, buffer, field));
-        let code = self.builtin(Builtin::Poll, &[function, offset, version]).expect("a poll yields an address");
+        let code = self.builtin(Builtin::Poll, &[function, inner, version]).expect("a poll yields an address");
+        self.go_to(code);
+    }
+
+    /// Writes the frames of all functions that are being translated to the switch buffer, the outermost first; the buffer's address. The innermost stands
+    /// at the operator at `offset`, with `live` locals (all where that is not known) and `operands` on top of the operand stack; the others at
+    /// their calls.
+    pub(super) fn write_frames(&mut self, offset: u32, live: Option<&LiveSet>, operands: &[Value]) -> Value {
+        let buffer = self.switch_buffer();
+        let mut at = 0;
+        for depth in 0..self.frames.len() {
+            let callees = (self.frames.len() - 1 - depth) as u32;
+            let scan = self.frames[depth].scan.clone();
+            let inner = self.frames.get(depth + 1).map(|inner| (inner.stack, inner.called_at));
+            let (top, offset, live) = match inner {
+                Some((top, called_at)) => (top, called_at, scan.live_at_calls.get(&called_at).and_then(Option::as_ref)),
+                None => (self.stack.len(), offset, live),
+            };
+            let function = self.frames[depth].function;
+            self.write_head(buffer, at, [function, offset, self.input.version, callees]);
+            at += SWITCH_HEADER_BYTES;
+            for index in 0..self.frames[depth].locals.len() {
+                let (variable, ty) = self.frames[depth].locals[index];
+                if live.is_none_or(|live| live.contains(index)) {
+                    let value = self.b.use_var(variable);
+                    self.store_slot(Region::Switch, value, buffer, at);
+                }
+                at += slots_of(ty) as i32 * SLOT_BYTES as i32;
+            }
+            let mut values = SmallVec::<[Value; 16]>::from_slice(&self.stack[self.frames[depth].stack..top]);
+            if callees == 0 {
+                values.extend_from_slice(operands);
+            }
+            for value in values {
+                self.store_slot(Region::Switch, value, buffer, at);
+                at += slots_of(self.b.func.dfg.value_type(value)) as i32 * SLOT_BYTES as i32;
+            }
+        }
+        buffer
+    }
+
+    /// Whether the frames, with `operands` more slots, fit the switch buffer.
+    pub(super) fn frames_fit(&self, operands: usize) -> bool {
+        let locals: usize = self.frames.iter().flat_map(|frame| &frame.locals).map(|&(_, ty)| slots_of(ty) as usize).sum();
+        let heads = self.frames.len() * (SWITCH_HEADER_BYTES as usize / SLOT_BYTES);
+        locals + 2 * (self.stack.len() + operands) + heads <= SWITCH_BUFFER_SLOTS
+    }
+
+    /// A frame's head is written in words of 64 bits, and what a call needs of it is read back in 32: constants of the size that the program uses would
+    /// be shared with the loop's own, which keeps them in registers over the whole loop.
+    fn write_head(&mut self, buffer: Value, at: i32, [function, offset, version, callees]: [u32; 4]) {
+        for (field, low, high) in [(switch::function, function, offset), (switch::version, version, callees)] {
+            let value = self.address_const(i64::from(low) | i64::from(high) << 32);
+            self.store(Region::Switch, value, buffer, at + field);
+        }
+    }
+
+    /// Leaves by a tail call to code that is given the switch buffer.
+    pub(super) fn go_to(&mut self, code: Value) {
         // Loaded again rather than kept over the call, which would cost the function a saved register.
         let buffer = self.switch_buffer();
         let signature = self.switch_signature();

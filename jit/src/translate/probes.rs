@@ -18,11 +18,10 @@ use wasmparser::{MemArg, MemArgTarget};
 use vm::builtin::Builtin;
 use vm::burst::{AT_ENTRY, AT_RETURN};
 use vm::code::{Entrance, Probe, ProbeKind, Tier};
-use vm::layout::{BURST_WORDS, SWITCH_BUFFER_SLOTS, context, store};
+use vm::layout::{BURST_WORDS, context, store};
 
 use super::regions::Region;
 use super::{Result, Translator, unsupported};
-use crate::types::slots_of;
 
 /// Values looked at to find where an address comes from.
 const MOST_VALUES: usize = 256;
@@ -174,9 +173,7 @@ impl Translator<'_, '_> {
         if !self.probes_here() {
             return Ok(());
         }
-        let stack = self.stack.clone();
-        let slots = self.frame().locals.iter().map(|&(_, ty)| slots_of(ty) as usize).sum::<usize>() + 2 * stack.len();
-        if slots > SWITCH_BUFFER_SLOTS {
+        if !self.frames_fit(0) {
             return Err(unsupported(self.input.function, "instrumented: a frame that cannot be switched"));
         }
         let (cold, hot) = self.burst_full();
@@ -188,7 +185,7 @@ impl Translator<'_, '_> {
         self.b.seal_block(away);
         self.b.seal_block(hot);
         self.enter(away);
-        self.leave(offset, &stack);
+        self.leave(offset);
         self.enter(hot);
         let probe = self.probe(ProbeKind::Round);
         self.append(probe, None);

@@ -30,6 +30,8 @@ pub(crate) enum Region {
     Lengths,
     /// Our own frame.
     Frame,
+    /// The countdown to the next guard that a test makes fail.
+    Guards,
     /// Fields of the store's context that tell where the burst buffer's next word goes.
     Burst,
     /// The burst buffer.
@@ -63,6 +65,7 @@ impl Region {
             Region::Code => (6, 0, "code"),
             Region::Lengths => (7, 0, "lengths"),
             Region::Frame => (9, 0, "frame"),
+            Region::Guards => (10, 0, "guards"),
             Region::Burst => (12, 0, "burst"),
             Region::BurstWords => (13, 0, "burst words"),
             Region::Memory(index) => (MEMORY, own(index, module.imported_memories), "memory"),

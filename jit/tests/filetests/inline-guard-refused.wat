@@ -5,15 +5,16 @@
 ;;! plan = 0 -> 1
 ;;! plan = 0 -> 9
 ;;! contains = callee 0: its type is not the call's
-;;! contains = callee 1: has a loop
+;;! contains = callee 1: has an operator that is not inlined
 ;;! contains = callee 9: no such function
 
-;; A plan that lies: another type, a loop, no such function. The call is the generic one.
+;; A plan that lies: another type, an operator that is not inlined, no such function. The call is the generic one.
 (module
   (type $unary (func (param i32) (result i32)))
   (table (export "table") 8 funcref)
+  (elem $none func)
   (func (param i64))
-  (func (type $unary) loop (br_if 0 (local.get 0)) end local.get 0)
+  (func (type $unary) (elem.drop $none) local.get 0)
   (func (export "run") (param i32) (result i32)
     (call_indirect (type $unary) (local.get 0) (local.get 0))))
 
@@ -91,5 +92,5 @@
 ;;> @0002                               return v31
 ;;> }
 ;;> inline-guarded in function 2: callee 0: its type is not the call's
-;;> inline-guarded in function 2: callee 1: has a loop
+;;> inline-guarded in function 2: callee 1: has an operator that is not inlined
 ;;> inline-guarded in function 2: callee 9: no such function

@@ -45,7 +45,7 @@
 ;;> @0000                               v11 = iconst.i32 42
 ;;> @0000                               v12 = get_pinned_reg.i64
 ;;> @0000                               v13 = load.i64 notrap aligned readonly region0 v12+48
-;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+120
+;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+128
 ;;> @0000                               call_indirect sig0, v14(v12, v10, v11, v9)  ; v10 = 2, v11 = 42
 ;;> @0000                               jump block2
 ;;>
@@ -66,7 +66,7 @@
 ;;> @0000                               v24 = iconst.i32 7
 ;;> @0000                               v25 = get_pinned_reg.i64
 ;;> @0000                               v26 = load.i64 notrap aligned readonly region0 v25+48
-;;> @0000                               v27 = load.i64 notrap aligned readonly region0 v26+112
+;;> @0000                               v27 = load.i64 notrap aligned readonly region0 v26+120
 ;;> @0000                               call_indirect sig1, v27(v25, v22, v23, v24)  ; v22 = 0, v23 = -1, v24 = 7
 ;;> @0000                               jump block4
 ;;>
@@ -132,7 +132,7 @@
 ;;> @0001                               v72 = iconst.i32 47
 ;;> @0001                               v73 = get_pinned_reg.i64
 ;;> @0001                               v74 = load.i64 notrap aligned readonly region0 v73+48
-;;> @0001                               v75 = load.i64 notrap aligned readonly region0 v74+120
+;;> @0001                               v75 = load.i64 notrap aligned readonly region0 v74+128
 ;;> @0001                               call_indirect sig0, v75(v73, v71, v72, v70)  ; v71 = 1, v72 = 47
 ;;> @0001                               jump block11
 ;;>

@@ -114,7 +114,7 @@ extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, _ver
 extern "sysv64" fn poll(context: *mut VmContext, function: u32, offset: u32, version: u32) -> *const u8 {
     let machine = machine(context);
     machine.set_poll(0);
-    machine.polls.push(SwitchHeader { function, offset, version, reserved: 0 });
+    machine.polls.push(SwitchHeader { function, offset, version, callees: 0 });
     if offset == u32::MAX {
         return ptr::null();
     }
@@ -251,6 +251,7 @@ impl Machine {
             plan,
             sites: true,
             countdowns: true,
+            fail_guards: 0,
             probe_base: 0,
             listing: std::env::var_os("LIST").is_some(),
         };

@@ -61,6 +61,8 @@ pub struct InlineDecision {
     pub targets: Vec<InlineTarget>,
     /// What stands behind the last guard: a side exit, or else the generic call.
     pub side_exit: bool,
+    /// With a side exit: whether the guard stays at the call even where the loop around it cannot change the callee.
+    pub in_place: bool,
     /// Samples of the site.
     pub samples: u64,
     /// Share of the samples that the targets hold together, 0 to 1.
@@ -246,7 +248,11 @@ impl fmt::Display for InlineDecision {
                 target.body_bytes
             )?;
         }
-        let behind = if self.side_exit { ", side exit behind" } else { "" };
+        let behind = match (self.side_exit, self.in_place) {
+            (false, _) => "",
+            (true, false) => ", side exit behind",
+            (true, true) => ", side exit behind, tested at the call",
+        };
         write!(
             f,
             "; together {:.1} %, needed {:.1} % of at least {}{behind}",

@@ -24,6 +24,8 @@ pub enum PointKind {
     Call,
     /// The beginning of a `block`, its parameters on the stack.
     Block,
+    /// The function's first operator. Its offset is that of the body, where the locals are declared.
+    Entry,
 }
 
 /// A place at which the frame is canonical, so that another tier may land there.
@@ -67,6 +69,7 @@ pub struct Bytecode {
     offsets: Box<[u32]>,
     /// Sorted by offset.
     points: Box<[Point]>,
+    entry: Point,
 }
 
 impl Bytecode {
@@ -82,11 +85,14 @@ impl Bytecode {
 
     /// The point at a byte offset, if the frame is canonical there.
     pub fn point_at(&self, offset: u32) -> Option<&Point> {
+        if offset == self.entry.offset {
+            return Some(&self.entry);
+        }
         let index = self.points.binary_search_by_key(&offset, |point| point.offset).ok()?;
         Some(&self.points[index])
     }
 
-    /// All points, by offset.
+    /// All points but the entry's, by offset.
     pub fn points(&self) -> &[Point] {
         &self.points
     }

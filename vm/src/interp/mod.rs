@@ -17,8 +17,8 @@ pub(crate) use dispatch::{Handler, handler};
 pub(crate) use machine::{FIRST, SECOND};
 pub use stack::InterpStack;
 
-use crate::bytecode::{Bytecode, Inst};
-use crate::layout::{FunctionPlace, VmContext, VmFunc, VmMemoryRef};
+use crate::bytecode::{Bytecode, Inst, Op};
+use crate::layout::{FunctionPlace, SwitchHeader, VmContext, VmFunc, VmMemoryRef};
 use crate::runtime;
 use crate::trap::{Outcome, TrapCode};
 use machine::{Exec, Regs};
@@ -51,22 +51,22 @@ pub unsafe fn call(context: *mut VmContext, function: u32, slots: *mut u64) -> O
     }
 }
 
-/// Continues a function's frame at a loop header and runs it to the function's end. `frame` holds at least the live slots (locals, then the
-/// operand stack), `results` gets the results.
+/// Continues the frames in the switch buffer and runs them to the outermost function's end; `results` gets its results.
 ///
 /// # Safety
-/// As [`call`]; the function has a loop at `loop_offset`, and the slots hold values of the types of its frame there.
-pub unsafe fn resume(context: *mut VmContext, function: u32, loop_offset: u32, frame: &[u64], results: *mut u64) -> Outcome {
+/// As [`call`]; the buffer holds frames of functions of the module, written at points of theirs.
+pub unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
         let mut exec = Exec::new(context);
-        let code: *const Bytecode = (*exec.code).bytecode(function);
-        let point = (*code).point_at(loop_offset).expect("the loop is there (the caller's promise)");
+        let buffer = (*(*context).store).switch_buffer.cast::<SwitchHeader>();
+        let code: *const Bytecode = (*exec.code).bytecode((*buffer).function);
         let sp = exec.begin(code)?;
-        let live = &frame[..point.live_slots as usize];
-        std::ptr::copy_nonoverlapping(live.as_ptr(), sp, live.len());
-        // The point is behind the header's op, which would count this round again and enter the code that has just left.
-        exec.run((*code).ops.as_ptr().add(point.pc as usize));
+        match exec.rebuild(buffer) {
+            // A loop's point is behind its header's op, which would count this round again and enter the code that has just left.
+            Ok(ip) => exec.run(ip),
+            Err(unwind) => exec.outcome = Err(unwind),
+        }
         exec.end();
         std::ptr::copy_nonoverlapping(sp, results, (*code).result_slots as usize);
         exec.outcome
@@ -141,11 +141,50 @@ impl Exec {
         }
     }
 
-    /// Runs the frame from `ip` to its end.
-    unsafe fn run(&mut self, ip: *const Inst) {
-        // SAFETY: `begin` made the frame, and `ip` is one of its code's ops.
+    /// Fills the running frame from the switch buffer, the outermost function's, and pushes those of the inlined callees behind it; where
+    /// the innermost goes on.
+    ///
+    /// # Safety
+    /// There is a running frame, and the buffer holds frames that begin with one of its function, as compiled code writes them.
+    unsafe fn rebuild(&mut self, buffer: *const SwitchHeader) -> Outcome<*const Inst> {
+        // SAFETY: `begin` or a call made the running frame, with room for all slots of its code; the buffer's slots are as many as the points
+        // say (the caller's promise), and `enter_frame` checks each further frame's room.
         unsafe {
-            let FrameRecord { sp, .. } = *self.first_frame;
+            let mut head = buffer;
+            loop {
+                let SwitchHeader { function, offset, callees, .. } = *head;
+                let FrameRecord { sp, code, .. } = *self.frame;
+                let slots = head.add(1).cast::<u64>();
+                let point = (*code).point_at(offset).filter(|_| (*code).function == function);
+                let Some(point) = point else {
+                    return Err(runtime::internal(&format!("no frame of function {function} can be rebuilt at byte {offset:#x}")));
+                };
+                let ip = (*code).ops.as_ptr().add(point.pc as usize);
+                if callees == 0 {
+                    std::ptr::copy_nonoverlapping(slots, sp, point.live_slots as usize);
+                    machine::publish(self, ip);
+                    return Ok(ip);
+                }
+                let (Op::Call { base, .. } | Op::CallIndirect { base, .. }) = (*ip).op else {
+                    return Err(runtime::internal(&format!("function {function} calls nothing at byte {offset:#x}")));
+                };
+                std::ptr::copy_nonoverlapping(slots, sp, base.0 as usize);
+                machine::publish(self, ip);
+                head = slots.add(base.0 as usize).cast();
+                let callee: *const Bytecode = (*self.code).bytecode((*head).function);
+                if !ops::enter_frame(self, self.frame.add(1), sp.add(base.0 as usize), callee) {
+                    return Err(runtime::trap(self.context, TrapCode::StackOverflow));
+                }
+                self.frame = self.frame.add(1);
+            }
+        }
+    }
+
+    /// Runs the innermost frame from `ip`, and those below it, to the end of the activation's first.
+    unsafe fn run(&mut self, ip: *const Inst) {
+        // SAFETY: `begin` made the first frame, and `ip` is one of the innermost one's ops.
+        unsafe {
+            let FrameRecord { sp, .. } = *self.frame;
             dispatch::run(Regs {
                 ip,
                 sp,

@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, EngineConfig, TierPolicy};
 use crate::handles::{Extern, InstanceRef};
+use crate::layout::SwitchHeader;
 use crate::module::ExportItem;
 use crate::store::Store;
 use crate::trap::{Frame, Outcome, TrapCode, Unwind};
@@ -58,12 +59,16 @@ fn a_frame_is_resumed_at_its_loop() {
     assert_eq!(guest.call("sum", 10).unwrap(), 155);
     let instance = guest.instance.instance();
     let point = instance.code.bytecode(0).points()[0];
-    // Locals n = 3 and s = 1000, and 7 on the operand stack.
-    let frame = [3, 1000, 7, 0xdead];
     let mut result = 0;
     assert_eq!(point.live_slots, 3);
     // SAFETY: a frame of the function's types at its loop; the store is on this thread.
-    unsafe { super::resume(instance.context(), 0, point.offset, &frame, &mut result) }.unwrap();
+    unsafe {
+        let buffer = (*(*instance.context()).store).switch_buffer;
+        buffer.cast::<SwitchHeader>().write(SwitchHeader { function: 0, offset: point.offset, version: 0, callees: 0 });
+        // Locals n = 3 and s = 1000, and 7 on the operand stack.
+        buffer.byte_add(size_of::<SwitchHeader>()).cast::<[u64; 4]>().write([3, 1000, 7, 0xdead]);
+        super::resume(instance.context(), &mut result).unwrap();
+    }
     assert_eq!(result, 7 + 1000 + 3 + 2 + 1);
 }
 

@@ -3,6 +3,7 @@
 //! Enters: bytes (.wasm, or .wat through the `wat` crate). Leaves: [`Module`], immutable and shared. Everything is validated here, once,
 //! in parallel; later stages may rely on it. Code, profile and plans hang off the module elsewhere (`crate::tiering`).
 
+mod constant_tables;
 mod error;
 mod features;
 mod hints;
@@ -199,6 +200,7 @@ pub struct Module {
     /// What the `metadata.code.*` sections say, ascending by function; offsets are in the module.
     pub hints: Vec<lwp_feedback::profile::FunctionPrior>,
     pub(crate) offsets: crate::layout::VmOffsets,
+    constant_tables: constant_tables::ConstantTables,
 }
 
 impl Module {

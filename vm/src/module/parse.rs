@@ -155,6 +155,7 @@ fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
         escaping: Vec::new(),
         hints: Vec::new(),
         offsets: VmOffsets::new(VmCounts::default()),
+        constant_tables: Default::default(),
     };
     let mut names = Names::default();
     let mut hints = Hints::default();

@@ -11,6 +11,7 @@ use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
+use crate::exits::Exits;
 use crate::layout::{FunctionPlace, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Job;
@@ -70,6 +71,10 @@ pub struct CodeVersion {
     pub plan: Option<Arc<Plan>>,
     /// What the compiler did and refused.
     pub applied: Vec<Applied>,
+    /// LWPVAL sites in the code.
+    pub value_sites: usize,
+    /// LWPINS sites in the code.
+    pub hot_sites: usize,
     placed: Box<PlacedCode>,
 }
 
@@ -149,6 +154,7 @@ pub struct ModuleCode {
     /// Serializes compiles on running threads.
     compiling: Mutex<()>,
     counted: Mutex<HashMap<u32, Counted>>,
+    pub(crate) exits: Exits,
     planning: planning::Planning,
     bursts: bursts::ModuleBursts,
 }
@@ -185,6 +191,7 @@ impl ModuleCode {
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),
+            exits: Exits::default(),
             planning: planning::Planning::default(),
             bursts: bursts::ModuleBursts::default(),
             module,
@@ -394,6 +401,7 @@ impl ModuleCode {
             (Some(given), Tier::Optimizing) => given.plan(self.module.hash, function).map(Arc::new),
             (None, Tier::Optimizing) => automatic.then(|| self.plan(function)).flatten(),
         };
+        let plan = plan.and_then(|plan| self.exits.amend(plan));
         let probe_base = match tier {
             Tier::Instrumented => match self.reserve_probes(function) {
                 Some(base) => base,
@@ -406,6 +414,7 @@ impl ModuleCode {
             function,
             entrance,
             tier,
+            fail_guards: self.shared.config.stress.fail_guards,
             version: self.next_version.fetch_add(1, Ordering::Relaxed),
             plan,
             sites: tier == Tier::Baseline && automatic && self.shared.budget.allows_any(),
@@ -455,8 +464,11 @@ impl ModuleCode {
             counted,
             plan: request.plan.clone(),
             applied: code.applied.clone(),
+            value_sites: code.sites.len(),
+            hot_sites: code.hot_sites as usize,
             placed,
         });
+        self.exits.add(request.version, function, &code.guards);
         let own = self.module.defined(function).expect("only defined functions are compiled");
         if request.countdowns {
             let after = self.hot_after(own, request.tier);
@@ -485,6 +497,61 @@ impl ModuleCode {
             }
         }
         Ok(())
+    }
+
+    /// Takes a function's tier 2 code out of use and asks for other in its place; running code leaves at its next poll.
+    pub(crate) fn replace_optimized(self: &Arc<Self>, function: u32) {
+        let own = self.module.defined(function).expect("only defined functions are compiled");
+        let mut published = self.published();
+        let newest = |entrance, tier| published.versions.iter().rfind(|version| (version.function, version.entrance, version.tier) == (function, entrance, tier));
+        let mut entrances: Vec<Entrance> = (published.versions.iter())
+            .filter(|version| version.function == function && version.tier == Tier::Optimizing)
+            .map(|version| version.entrance)
+            .collect();
+        entrances.sort_unstable();
+        entrances.dedup();
+        for &entrance in &entrances {
+            let before = newest(entrance, Tier::Baseline).map(|version| version.placed.address());
+            match (entrance, before) {
+                (Entrance::Body, Some(address)) => {
+                    self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
+                    self.set_entry(&published, function, address);
+                }
+                // It goes on being called until the other is there.
+                (Entrance::Body, None) => {}
+                (Entrance::Loop(offset), before) => {
+                    let mut loops = self.loops.write().unwrap_or_else(|error| error.into_inner());
+                    match before {
+                        Some(address) => loops.insert((function, offset), LoopCode { address, tier: Tier::Baseline }),
+                        None => loops.remove(&(function, offset)),
+                    };
+                }
+            }
+        }
+        self.ask_to_leave(&published, function);
+        for &entrance in &entrances {
+            published.requested.insert((function, entrance, Tier::Optimizing, false));
+        }
+        drop(published);
+        for entrance in entrances {
+            self.shared.queue.push(Job { code: self.clone(), function, entrance, tier: Tier::Optimizing });
+        }
+    }
+
+    /// Makes the interpreter look for compiled code at the function's next loop header, if any of these loops has some.
+    pub(crate) fn enter_loops_soon(&self, function: u32, loops: impl Iterator<Item = u32>) {
+        let known = self.loops.read().unwrap_or_else(|error| error.into_inner());
+        if let Some(own) = self.module.defined(function)
+            && loops.into_iter().any(|offset| known.contains_key(&(function, offset)))
+        {
+            self.reloads[own].store(1, Ordering::Relaxed);
+            self.counters[own].store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// The engine's insides.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Events after which code of a tier that counts is hot; the interpreter's are set at the start.

@@ -20,7 +20,8 @@ impl ModuleCode {
         if entrances.is_empty() {
             return;
         }
-        let Some(plan) = self.plan(function) else { return };
+        // Without the parts that guards have taken back: they would be asked for again and again.
+        let Some(plan) = self.plan(function).and_then(|plan| self.exits.amend(plan)) else { return };
         for (entrance, old) in entrances {
             let known = |decision: &Decision| {
                 let decisions = old.as_ref().map_or(&[][..], |old| &old.decisions);

@@ -94,6 +94,12 @@ impl Translator<'_> {
             local_slots: self.layout.stack_base().0,
             offsets: self.offsets.into(),
             points: self.points.into(),
+            entry: Point {
+                offset: self.module.body(self.function).range().start as u32,
+                pc: 0,
+                live_slots: self.layout.stack_base().0,
+                kind: PointKind::Entry,
+            },
         }
     }
 

@@ -396,6 +396,7 @@ unsafe fn loop_header_slowly(regs: &mut Regs, offset: u32, own: u32) -> Flow {
             AtLoop::Stop => Flow::Stop,
             AtLoop::Left(ip) => {
                 regs.ip = ip;
+                regs.sp = (*(*exec).frame).sp;
                 Flow::Next
             }
             AtLoop::Finished => return_none::<0>(regs),
@@ -408,7 +409,7 @@ enum AtLoop {
     Stop,
     /// Compiled code ran the frame to its end; the results are in its first slots.
     Finished,
-    /// Compiled code ran the frame for a while and left at the header of a loop: the first op of its body.
+    /// Compiled code ran the frame for a while and left: the op to go on with, in the frame that is the running one now.
     Left(*const Inst),
 }
 
@@ -438,17 +439,18 @@ unsafe fn at_loop(exec: *mut Exec, ip: *const Inst, offset: u32, hot: bool) -> A
             return AtLoop::Continue;
         }
         let buffer = (*(*context).store).switch_buffer;
-        buffer.cast::<SwitchHeader>().write(SwitchHeader { function, offset, version: 0, reserved: 0 });
+        buffer.cast::<SwitchHeader>().write(SwitchHeader { function, offset, version: 0, callees: 0 });
         let slots = buffer.byte_add(size_of::<SwitchHeader>());
         std::ptr::copy_nonoverlapping(sp, slots, live_slots);
         match runtime::enter_loop(context, entry, function, sp) {
             Ok(true) => AtLoop::Finished,
-            Ok(false) => {
-                let header = buffer.cast::<SwitchHeader>().read();
-                let point = (*code).point_at(header.offset).expect("compiled code leaves at loop headers");
-                std::ptr::copy_nonoverlapping(slots, sp, point.live_slots as usize);
-                AtLoop::Left((*code).ops.as_ptr().add(point.pc as usize))
-            }
+            Ok(false) => match (*exec).rebuild(buffer.cast()) {
+                Ok(ip) => AtLoop::Left(ip),
+                Err(unwind) => {
+                    stop(exec, unwind);
+                    AtLoop::Stop
+                }
+            },
             Err(unwind) => {
                 stop(exec, unwind);
                 AtLoop::Stop
