@@ -120,16 +120,10 @@ fn the_engines_sites_are_lwp_instructions_with_source_trap() {
     let module = Module::new(&engine, SITES).unwrap();
     for function in [0, 1] {
         let request = CompileRequest {
-            module: module.loaded().module.clone(),
-            function,
-            entrance: Entrance::Body,
-            tier: Tier::Baseline,
-            version: 1,
-            plan: None,
             sites: true,
             countdowns: true,
-            probe_base: 0,
             listing: true,
+            ..CompileRequest::new(module.loaded().module.clone(), function, Entrance::Body, Tier::Baseline, 1)
         };
         let code = engine.vm().compiler().unwrap().compile(&request).unwrap();
         let text = code.listing.unwrap().assembly;

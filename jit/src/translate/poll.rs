@@ -6,8 +6,7 @@
 //!
 //! At a loop header the cold side writes the frame, in an inlined callee its callers' too, to the switch buffer in canonical form and *leaves* by a
 //! tail call; it never comes back, so the loop keeps its registers. What is written of a frame: locals that are live there, at their slots; then its
-//! operand stack. Slots of dead locals hold anything. A flag that names one loop (for a burst) is no concern of the others. At function entry
-//! the cold side asks and comes back.
+//! operand stack. Slots of dead locals hold anything. A flag that names one loop (for a burst) is no concern of the others. At function entry the cold side asks and comes back.
 
 use cranelift_codegen::ir::{InstBuilder, SigRef, Type, Value, types};
 use smallvec::SmallVec;
