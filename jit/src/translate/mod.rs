@@ -66,6 +66,10 @@ pub(crate) struct Input<'a> {
     pub version: u32,
     pub sites: bool,
     pub countdowns: bool,
+    /// See `CompileRequest`.
+    pub rounds: bool,
+    /// See `CompileRequest`.
+    pub padding: u32,
     /// Instrumented only: see `CompileRequest`.
     pub probe_base: u32,
     pub plan: &'a FunctionPlan,
@@ -161,6 +165,8 @@ struct Translator<'a, 'b> {
     unrolled: Vec<unroll::Unrolled>,
     /// Where the general body beside a specialized one begins.
     general: Option<Block>,
+    /// Rounds left, in a trial's loop entrance.
+    rounds: Option<Variable>,
     probes: probes::Probes,
 }
 
@@ -243,6 +249,7 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
         folding: false,
         unrolled: Vec::new(),
         general: None,
+        rounds: None,
         probes: probes::Probes::default(),
     };
     let outcome = translator.function(entry, Rc::new(scan), &body);
@@ -287,6 +294,7 @@ impl Translator<'_, '_> {
                 self.define_locals(&params);
                 self.parameter_sites(start, ty.params());
                 self.countdown(u32::MAX);
+                self.pad_entry();
                 self.probe_entry(&params);
                 // Where calls are expected to vanish, that none is made is checked as what the tests before loops established is.
                 self.polled = scan.lasting_calls || scan.calls && !self.trusting;

@@ -51,6 +51,9 @@ impl Translator<'_, '_> {
             }
             slot += slots_of(ty);
         }
+        if self.input.rounds {
+            self.load_rounds();
+        }
     }
 
     /// Makes the block where the builder stands, with the locals loaded, the way to the loop; goes on in a block that nothing reaches.
@@ -65,6 +68,7 @@ impl Translator<'_, '_> {
         self.b.seal_block(nowhere);
         self.enter(nowhere);
         self.define_locals(&[]);
+        self.forget_rounds();
     }
 
     /// An error if the loop stands in code that nothing reaches: then there is no way in.
