@@ -221,6 +221,23 @@ fn a_guard_in_what_is_inlined_in_what_is_inlined() {
 }
 
 #[test]
+fn a_loop_in_an_inlined_callee_is_left_at_its_poll() {
+    let plan = plans(NESTED, &[(0, &[(0, 0, &[1]), (1, 0, &[2]), (2, 0, &[3])])]);
+    let expected = Guest::new(interpreting(), NESTED).call("call", &[100]);
+    for leave_to_interpreter in [false, true] {
+        let stress = Stress { leave_to_interpreter, leave_again: u8::MAX, ..Stress::default() };
+        let mut guest = Guest::new(EngineConfig { stress, ..optimizing(plan.clone()) }, NESTED);
+        for _ in 0..3 {
+            guest.loaded.code.ask_all_to_leave();
+            same(&guest.call("call", &[100]), &expected, "left at every poll");
+        }
+        let (switches, exits) = (guest.loaded.code.switches(), guest.exits());
+        assert!(switches > if leave_to_interpreter { 2 } else { 100 }, "{switches} switches");
+        assert_eq!(exits, 0);
+    }
+}
+
+#[test]
 fn several_targets_then_out() {
     let plan = plans(SEQUENCE, &[(4, &[(4, 0, &[0, 1])])]);
     let calls: &[(&str, &[u64])] = &[("set", &[5, 1]), ("set", &[9, 1]), ("run", &[200]), ("set", &[6, 4]), ("run", &[50])];

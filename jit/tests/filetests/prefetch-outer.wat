@@ -26,174 +26,196 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32, v3: i32):
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
-;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+64
-;;> @000b                               v96 = iconst.i32 48
-;;> @000b                               v100 = iconst.i64 1
-;;> @000b                               v108 = iconst.i32 32
-;;> @000b                               v128 = iconst.i32 16
+;;> @0001                               v12 = iconst.i32 -2
+;;> @0001                               v13 = iconst.i32 35
 ;;> @0001                               jump block2(v0, v6)  ; v6 = 0
 ;;>
-;;>                                 block2(v13: i32, v21: i32):
+;;>                                 block2(v22: i32, v34: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
 ;;> @0001                               v9 = load.i32 notrap aligned region1 v8+112
 ;;> @0001                               brif v9, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v10 = get_pinned_reg.i64
-;;> @0001                               v11 = load.i64 notrap aligned readonly region0 v10+8
-;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+40
-;;>                                     v174 = uextend.i64 v13
-;;> @0001                               store notrap aligned region2 v174, v12+16
-;;>                                     v175 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v175, v12+24
-;;>                                     v176 = uextend.i64 v2
-;;> @0001                               store notrap aligned region2 v176, v12+32
-;;>                                     v177 = uextend.i64 v3
-;;> @0001                               store notrap aligned region2 v177, v12+40
-;;> @0001                               v22 = uextend.i64 v21
-;;> @0001                               store notrap aligned region2 v22, v12+48
-;;> @0001                               v23 = iconst.i64 0x0023_0000_0000
-;;> @0001                               store notrap aligned region2 v23, v12  ; v23 = 0x0023_0000_0000
-;;>                                     v178 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v178, v12+8  ; v178 = 7
-;;> @0001                               v25 = load.i32 notrap aligned region2 v12
-;;> @0001                               v26 = load.i32 notrap aligned region2 v12+4
-;;> @0001                               v27 = load.i32 notrap aligned region2 v12+8
-;;> @0001                               v28 = get_pinned_reg.i64
-;;> @0001                               v29 = load.i64 notrap aligned readonly region0 v28+48
-;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+96
-;;> @0001                               v31 = call_indirect sig0, v30(v28, v25, v26, v27)
-;;> @0001                               v32 = get_pinned_reg.i64
-;;> @0001                               v33 = load.i64 notrap aligned readonly region0 v32+8
-;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+40
-;;> @0001                               return_call_indirect sig1, v31(v34)
+;;> @0001                               v11 = load.i32 notrap aligned region1 v10+112
+;;>                                     v191 = iconst.i32 -2
+;;>                                     v192 = band v11, v191  ; v191 = -2
+;;> @0001                               brif v192, block5, block6
 ;;>
-;;>                                 block4:
-;;> @0002                               v35 = uextend.i64 v13
-;;> @0002                               v36 = iadd.i64 v5, v35
-;;> @0002                               v37 = load.i32 user2 region3 v36
-;;> @0003                               v38 = iadd.i32 v2, v37
-;;> @0004                               v39 = uextend.i64 v38
-;;> @0004                               v40 = iadd.i64 v5, v39
-;;> @0004                               v41 = load.i32 user2 region3 v40
-;;>                                     v155 = iconst.i32 48
-;;>                                     v156 = iadd.i32 v13, v155  ; v155 = 48
-;;> @000b                               v98 = uextend.i64 v156
-;;> @000b                               v99 = iadd.i64 v5, v98
-;;>                                     v157 = iconst.i64 1
-;;>                                     v158 = iadd v99, v157  ; v157 = 1
-;;> @000b                               v102 = uload32 user65 region3 v158-1
-;;> @000b                               v103 = ireduce.i32 v102
-;;> @000b                               v104 = iadd.i32 v2, v103
-;;> @000b                               v105 = uextend.i64 v104
-;;> @000b                               v106 = iadd.i64 v5, v105
-;;> @000b                               v107 = load.i16 user64 little region3 v106
-;;>                                     v159 = iconst.i32 32
-;;>                                     v160 = iadd.i32 v13, v159  ; v159 = 32
-;;> @000b                               v110 = uextend.i64 v160
-;;> @000b                               v111 = iadd.i64 v5, v110
-;;>                                     v161 = iadd v111, v157  ; v157 = 1
-;;> @000b                               v114 = uload32 user65 region3 v161-1
-;;> @000b                               v115 = ireduce.i32 v114
-;;> @000b                               v116 = iadd.i32 v2, v115
-;;> @000b                               v117 = uextend.i64 v116
-;;> @000b                               v118 = iadd.i64 v5, v117
-;;>                                     v162 = iadd v118, v157  ; v157 = 1
-;;> @000b                               v121 = uload32 user65 region3 v162-1
-;;>                                     v163 = iconst.i32 16
-;;>                                     v164 = iadd.i32 v13, v163  ; v163 = 16
-;;> @000b                               v130 = uextend.i64 v164
-;;> @000b                               v131 = iadd.i64 v5, v130
-;;>                                     v165 = iadd v131, v157  ; v157 = 1
-;;> @000b                               v134 = uload32 user65 region3 v165-1
-;;> @000b                               v135 = ireduce.i32 v134
-;;> @000b                               v136 = iadd.i32 v2, v135
-;;> @000b                               v137 = uextend.i64 v136
-;;> @000b                               v138 = iadd.i64 v5, v137
-;;>                                     v166 = iadd v138, v157  ; v157 = 1
-;;> @000b                               v141 = uload32 user65 region3 v166-1
-;;> @0007                               v48 = load.i32 user2 region3 v40+4
-;;> @000b                               v122 = ireduce.i32 v121
-;;> @000b                               v123 = isub v122, v41
-;;> @000b                               v142 = ireduce.i32 v141
-;;> @000b                               v143 = isub v142, v41
-;;> @000c                               v88 = iconst.i32 4
-;;> @0008                               jump block5(v21, v41)
-;;>
-;;>                                 block5(v62: i32, v64: i32):
-;;> @0008                               v49 = get_pinned_reg.i64
-;;> @0008                               v50 = load.i32 notrap aligned region1 v49+112
-;;> @0008                               brif v50, block6, block7
+;;>                                 block5 cold:
+;;>                                     v193 = iconst.i32 35
+;;>                                     v194 = bxor.i32 v11, v193  ; v193 = 35
+;;> @0001                               brif v194, block4, block6
 ;;>
 ;;>                                 block6 cold:
-;;> @0008                               v51 = get_pinned_reg.i64
-;;> @0008                               v52 = load.i64 notrap aligned readonly region0 v51+8
-;;> @0008                               v53 = load.i64 notrap aligned readonly region0 v52+40
-;;> @0008                               store.i64 notrap aligned region2 v35, v53+16
-;;> @0008                               v57 = uextend.i64 v1
-;;> @0008                               store notrap aligned region2 v57, v53+24
-;;> @0008                               v59 = uextend.i64 v2
-;;> @0008                               store notrap aligned region2 v59, v53+32
-;;> @0008                               v61 = uextend.i64 v3
-;;> @0008                               store notrap aligned region2 v61, v53+40
-;;> @0008                               v63 = uextend.i64 v62
-;;> @0008                               store notrap aligned region2 v63, v53+48
-;;>                                     v173 = uextend.i64 v64
-;;> @0008                               store notrap aligned region2 v173, v53+56
-;;> @0008                               v67 = uextend.i64 v48
-;;> @0008                               store notrap aligned region2 v67, v53+64
-;;> @0008                               v68 = iconst.i64 0x003f_0000_0000
-;;> @0008                               store notrap aligned region2 v68, v53  ; v68 = 0x003f_0000_0000
-;;> @0008                               v69 = iconst.i64 7
-;;> @0008                               store notrap aligned region2 v69, v53+8  ; v69 = 7
-;;> @0008                               v70 = load.i32 notrap aligned region2 v53
-;;> @0008                               v71 = load.i32 notrap aligned region2 v53+4
-;;> @0008                               v72 = load.i32 notrap aligned region2 v53+8
-;;> @0008                               v73 = get_pinned_reg.i64
-;;> @0008                               v74 = load.i64 notrap aligned readonly region0 v73+48
-;;> @0008                               v75 = load.i64 notrap aligned readonly region0 v74+96
-;;> @0008                               v76 = call_indirect sig0, v75(v73, v70, v71, v72)
-;;> @0008                               v77 = get_pinned_reg.i64
-;;> @0008                               v78 = load.i64 notrap aligned readonly region0 v77+8
-;;> @0008                               v79 = load.i64 notrap aligned readonly region0 v78+40
-;;> @0008                               return_call_indirect sig1, v76(v79)
+;;> @0001                               v16 = get_pinned_reg.i64
+;;> @0001                               v17 = load.i64 notrap aligned readonly region0 v16+8
+;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+40
+;;> @0001                               v19 = iconst.i64 0x0023_0000_0000
+;;> @0001                               store notrap aligned region2 v19, v18  ; v19 = 0x0023_0000_0000
+;;> @0001                               v20 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v20, v18+8  ; v20 = 7
+;;> @0001                               v23 = uextend.i64 v22
+;;> @0001                               store notrap aligned region2 v23, v18+16
+;;> @0001                               v26 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v26, v18+24
+;;> @0001                               v29 = uextend.i64 v2
+;;> @0001                               store notrap aligned region2 v29, v18+32
+;;> @0001                               v32 = uextend.i64 v3
+;;> @0001                               store notrap aligned region2 v32, v18+40
+;;> @0001                               v35 = uextend.i64 v34
+;;> @0001                               store notrap aligned region2 v35, v18+48
+;;> @0001                               v36 = load.i32 notrap aligned region2 v18
+;;> @0001                               v37 = load.i32 notrap aligned region2 v18+4
+;;> @0001                               v38 = load.i32 notrap aligned region2 v18+8
+;;> @0001                               v39 = get_pinned_reg.i64
+;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+48
+;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+96
+;;> @0001                               v42 = call_indirect sig0, v41(v39, v36, v37, v38)
+;;> @0001                               v43 = get_pinned_reg.i64
+;;> @0001                               v44 = load.i64 notrap aligned readonly region0 v43+8
+;;> @0001                               v45 = load.i64 notrap aligned readonly region0 v44+40
+;;> @0001                               return_call_indirect sig1, v42(v45)
 ;;>
-;;>                                 block7:
-;;> @0009                               v80 = uextend.i64 v64
-;;> @0009                               v81 = iadd.i64 v5, v80
-;;> @0009                               v82 = load.i32 user2 region3 v81
-;;> @000b                               v124 = iadd.i32 v64, v123
-;;> @000b                               v125 = uextend.i64 v124
-;;> @000b                               v126 = iadd.i64 v5, v125
-;;> @000b                               v127 = load.i16 user64 little region3 v126
-;;> @000b                               v144 = iadd.i32 v64, v143
-;;> @000b                               v145 = uextend.i64 v144
-;;> @000b                               v146 = iadd.i64 v5, v145
-;;>                                     v167 = iconst.i64 1
-;;>                                     v168 = iadd v146, v167  ; v167 = 1
-;;> @000b                               v149 = uload32 user65 region3 v168-1
-;;> @000b                               v150 = ireduce.i32 v149
-;;> @000b                               v151 = iadd.i32 v3, v150
-;;> @000b                               v152 = uextend.i64 v151
-;;> @000b                               v153 = iadd.i64 v5, v152
-;;> @000b                               v154 = load.i16 user64 little region3 v153
-;;> @000a                               v83 = iadd.i32 v3, v82
-;;> @000b                               v84 = uextend.i64 v83
-;;> @000b                               v85 = iadd.i64 v5, v84
-;;> @000b                               v86 = load.i32 user2 region3 v85
-;;>                                     v169 = iconst.i32 4
-;;>                                     v170 = iadd.i32 v64, v169  ; v169 = 4
-;;> @000e                               v90 = icmp ne v170, v48
-;;> @000c                               v87 = iadd.i32 v62, v86
-;;> @000f                               brif v90, block5(v87, v170), block8
+;;>                                 block4:
+;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+64
+;;>                                     v195 = uextend.i64 v22
+;;> @0002                               v49 = iadd v5, v195
+;;> @0002                               v50 = load.i32 user2 region3 v49
+;;> @0003                               v51 = iadd.i32 v2, v50
+;;> @0004                               v52 = uextend.i64 v51
+;;> @0004                               v53 = iadd v5, v52
+;;> @0004                               v54 = load.i32 user2 region3 v53
+;;> @000b                               v132 = iconst.i32 48
+;;> @000b                               v133 = iadd.i32 v22, v132  ; v132 = 48
+;;> @000b                               v134 = uextend.i64 v133
+;;> @000b                               v135 = iadd v5, v134
+;;> @000b                               v136 = iconst.i64 1
+;;> @000b                               v137 = iadd v135, v136  ; v136 = 1
+;;> @000b                               v138 = uload32 user65 region3 v137-1
+;;> @000b                               v139 = ireduce.i32 v138
+;;> @000b                               v140 = iadd.i32 v2, v139
+;;> @000b                               v141 = uextend.i64 v140
+;;> @000b                               v142 = iadd v5, v141
+;;> @000b                               v143 = load.i16 user64 little region3 v142
+;;> @000b                               v144 = iconst.i32 32
+;;> @000b                               v145 = iadd.i32 v22, v144  ; v144 = 32
+;;> @000b                               v146 = uextend.i64 v145
+;;> @000b                               v147 = iadd v5, v146
+;;> @000b                               v149 = iadd v147, v136  ; v136 = 1
+;;> @000b                               v150 = uload32 user65 region3 v149-1
+;;> @000b                               v151 = ireduce.i32 v150
+;;> @000b                               v152 = iadd.i32 v2, v151
+;;> @000b                               v153 = uextend.i64 v152
+;;> @000b                               v154 = iadd v5, v153
+;;> @000b                               v156 = iadd v154, v136  ; v136 = 1
+;;> @000b                               v157 = uload32 user65 region3 v156-1
+;;> @000b                               v164 = iconst.i32 16
+;;> @000b                               v165 = iadd.i32 v22, v164  ; v164 = 16
+;;> @000b                               v166 = uextend.i64 v165
+;;> @000b                               v167 = iadd v5, v166
+;;> @000b                               v169 = iadd v167, v136  ; v136 = 1
+;;> @000b                               v170 = uload32 user65 region3 v169-1
+;;> @000b                               v171 = ireduce.i32 v170
+;;> @000b                               v172 = iadd.i32 v2, v171
+;;> @000b                               v173 = uextend.i64 v172
+;;> @000b                               v174 = iadd v5, v173
+;;> @000b                               v176 = iadd v174, v136  ; v136 = 1
+;;> @000b                               v177 = uload32 user65 region3 v176-1
+;;> @0007                               v61 = load.i32 user2 region3 v53+4
+;;> @0008                               v67 = iconst.i32 63
+;;> @0008                               jump block7(v34, v54)
 ;;>
-;;>                                 block8:
-;;>                                     v171 = iconst.i32 4
-;;>                                     v172 = iadd.i32 v13, v171  ; v171 = 4
-;;> @0012                               v94 = icmp ne v172, v1
-;;> @0013                               brif v94, block2(v172, v87), block9
+;;>                                 block7(v88: i32, v91: i32):
+;;> @0008                               v62 = get_pinned_reg.i64
+;;> @0008                               v63 = load.i32 notrap aligned region1 v62+112
+;;> @0008                               brif v63, block8, block9
+;;>
+;;>                                 block8 cold:
+;;> @0008                               v64 = get_pinned_reg.i64
+;;> @0008                               v65 = load.i32 notrap aligned region1 v64+112
+;;>                                     v196 = iconst.i32 -2
+;;>                                     v197 = band v65, v196  ; v196 = -2
+;;> @0008                               brif v197, block10, block11
+;;>
+;;>                                 block10 cold:
+;;>                                     v198 = iconst.i32 63
+;;>                                     v199 = bxor.i32 v65, v198  ; v198 = 63
+;;> @0008                               brif v199, block9, block11
+;;>
+;;>                                 block11 cold:
+;;> @0008                               v70 = get_pinned_reg.i64
+;;> @0008                               v71 = load.i64 notrap aligned readonly region0 v70+8
+;;> @0008                               v72 = load.i64 notrap aligned readonly region0 v71+40
+;;> @0008                               v73 = iconst.i64 0x003f_0000_0000
+;;> @0008                               store notrap aligned region2 v73, v72  ; v73 = 0x003f_0000_0000
+;;>                                     v200 = iconst.i64 7
+;;> @0008                               store notrap aligned region2 v200, v72+8  ; v200 = 7
+;;> @0008                               store.i64 notrap aligned region2 v195, v72+16
+;;>                                     v201 = uextend.i64 v1
+;;> @0008                               store notrap aligned region2 v201, v72+24
+;;>                                     v202 = uextend.i64 v2
+;;> @0008                               store notrap aligned region2 v202, v72+32
+;;>                                     v203 = uextend.i64 v3
+;;> @0008                               store notrap aligned region2 v203, v72+40
+;;> @0008                               v89 = uextend.i64 v88
+;;> @0008                               store notrap aligned region2 v89, v72+48
+;;> @0008                               v92 = uextend.i64 v91
+;;> @0008                               store notrap aligned region2 v92, v72+56
+;;> @0008                               v95 = uextend.i64 v61
+;;> @0008                               store notrap aligned region2 v95, v72+64
+;;> @0008                               v96 = load.i32 notrap aligned region2 v72
+;;> @0008                               v97 = load.i32 notrap aligned region2 v72+4
+;;> @0008                               v98 = load.i32 notrap aligned region2 v72+8
+;;> @0008                               v99 = get_pinned_reg.i64
+;;> @0008                               v100 = load.i64 notrap aligned readonly region0 v99+48
+;;> @0008                               v101 = load.i64 notrap aligned readonly region0 v100+96
+;;> @0008                               v102 = call_indirect sig0, v101(v99, v96, v97, v98)
+;;> @0008                               v103 = get_pinned_reg.i64
+;;> @0008                               v104 = load.i64 notrap aligned readonly region0 v103+8
+;;> @0008                               v105 = load.i64 notrap aligned readonly region0 v104+40
+;;> @0008                               return_call_indirect sig1, v102(v105)
 ;;>
 ;;>                                 block9:
-;;> @0015                               return v87
+;;>                                     v204 = uextend.i64 v91
+;;> @0009                               v110 = iadd.i64 v5, v204
+;;> @0009                               v111 = load.i32 user2 region3 v110
+;;> @000b                               v158 = ireduce.i32 v157
+;;> @000b                               v159 = isub v158, v54
+;;> @000b                               v160 = iadd.i32 v91, v159
+;;> @000b                               v161 = uextend.i64 v160
+;;> @000b                               v162 = iadd.i64 v5, v161
+;;> @000b                               v163 = load.i16 user64 little region3 v162
+;;> @000b                               v178 = ireduce.i32 v177
+;;> @000b                               v179 = isub v178, v54
+;;> @000b                               v180 = iadd.i32 v91, v179
+;;> @000b                               v181 = uextend.i64 v180
+;;> @000b                               v182 = iadd.i64 v5, v181
+;;>                                     v205 = iconst.i64 1
+;;>                                     v206 = iadd v182, v205  ; v205 = 1
+;;> @000b                               v185 = uload32 user65 region3 v206-1
+;;> @000b                               v186 = ireduce.i32 v185
+;;> @000b                               v187 = iadd.i32 v3, v186
+;;> @000b                               v188 = uextend.i64 v187
+;;> @000b                               v189 = iadd.i64 v5, v188
+;;> @000b                               v190 = load.i16 user64 little region3 v189
+;;> @000a                               v112 = iadd.i32 v3, v111
+;;> @000b                               v113 = uextend.i64 v112
+;;> @000b                               v114 = iadd.i64 v5, v113
+;;> @000b                               v115 = load.i32 user2 region3 v114
+;;> @000c                               v117 = iconst.i32 4
+;;> @000d                               v118 = iadd.i32 v91, v117  ; v117 = 4
+;;> @000e                               v120 = icmp ne v118, v61
+;;> @000c                               v116 = iadd.i32 v88, v115
+;;> @000f                               brif v120, block7(v116, v118), block12
+;;>
+;;>                                 block12:
+;;>                                     v207 = iconst.i32 4
+;;>                                     v208 = iadd.i32 v22, v207  ; v207 = 4
+;;> @0012                               v130 = icmp ne v208, v1
+;;> @0013                               brif v130, block2(v208, v116), block13
+;;>
+;;>                                 block13:
+;;> @0015                               return v116
 ;;> }
 ;;> prefetch in function 0: done

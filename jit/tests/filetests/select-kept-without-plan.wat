@@ -36,26 +36,33 @@
 ;;>     49  pop rbp
 ;;>     4a  ret
 ;;>     4b  mov rax, r15
-;;>     4e  mov rax, [rax+8]
-;;>     52  mov rax, [rax+28h]
-;;>     56  mov ecx, edi
-;;>     58  mov [rax+10h], rcx
-;;>     5c  mov ecx, esi
-;;>     5e  mov [rax+18h], rcx
-;;>     62  mov rcx, 1A00000000h
-;;>     6c  mov [rax], rcx
-;;>     6f  mov qword [rax+8], 7
-;;>     77  mov esi, [rax]
-;;>     79  mov edx, [rax+4]
-;;>     7c  mov ecx, [rax+8]
-;;>     7f  mov rdi, r15
-;;>     82  mov rax, [rdi+30h]
-;;>     86  mov rax, [rax+60h]
-;;>     8a  call rax
-;;>     8c  mov rcx, r15
-;;>     8f  mov rcx, [rcx+8]
-;;>     93  mov rdi, [rcx+28h]
-;;>     97  mov r10, rax
-;;>     9a  mov rsp, rbp
-;;>     9d  pop rbp
-;;>     9e  jmp r10
+;;>     4e  mov eax, [rax+60h]
+;;>     51  test eax, 0FFFFFFFEh
+;;>     56  je near 67h
+;;>     5c  xor eax, 1Ah
+;;>     5f  test eax, eax
+;;>     61  jne near 12h
+;;>     67  mov rax, r15
+;;>     6a  mov rax, [rax+8]
+;;>     6e  mov rax, [rax+28h]
+;;>     72  mov rcx, 1A00000000h
+;;>     7c  mov [rax], rcx
+;;>     7f  mov qword [rax+8], 7
+;;>     87  mov ecx, edi
+;;>     89  mov [rax+10h], rcx
+;;>     8d  mov ecx, esi
+;;>     8f  mov [rax+18h], rcx
+;;>     93  mov esi, [rax]
+;;>     95  mov edx, [rax+4]
+;;>     98  mov ecx, [rax+8]
+;;>     9b  mov rdi, r15
+;;>     9e  mov rax, [rdi+30h]
+;;>     a2  mov rax, [rax+60h]
+;;>     a6  call rax
+;;>     a8  mov rcx, r15
+;;>     ab  mov rcx, [rcx+8]
+;;>     af  mov rdi, [rcx+28h]
+;;>     b3  mov r10, rax
+;;>     b6  mov rsp, rbp
+;;>     b9  pop rbp
+;;>     ba  jmp r10
