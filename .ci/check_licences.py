@@ -54,7 +54,8 @@ def satisfied(expression: str, allowed: set[str]) -> bool:
 def main() -> int:
     rules = tomllib.loads((ROOT / "deny.toml").read_text())
     allowed = set(rules["licenses"]["allow"])
-    banned = {b["crate"] for b in rules["bans"]["deny"]}
+    # Crate to those that may depend on it all the same.
+    banned = {b["crate"]: set(b.get("wrappers", [])) for b in rules["bans"]["deny"]}
     registries = {"registry+" + url for url in rules["sources"]["allow-registry"]}
     raw = subprocess.run(
         ["cargo", "metadata", "--format-version", "1", "--locked"], cwd=ROOT, stdout=subprocess.PIPE, check=True
@@ -64,7 +65,10 @@ def main() -> int:
     for package in packages:
         name = f"{package['name']} {package['version']}"
         source = package["source"]
-        if package["name"] in banned:
+        for dependency in package["dependencies"]:
+            if dependency["name"] in banned and package["name"] not in banned[dependency["name"]] and dependency["kind"] != "dev" and package["source"] is None:
+                bad.append(f"{name}: depends on {dependency['name']}, which deny.toml bans")
+        if package["name"] in banned and not banned[package["name"]]:
             bad.append(f"{name}: banned by deny.toml")
         if source is not None and source not in registries:
             bad.append(f"{name}: comes from {source}, which deny.toml does not list")

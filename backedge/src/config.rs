@@ -2,7 +2,7 @@
 //!
 //! What is not here is not there: fuel, async and the pooling allocator are absent, so a program that needs them does not compile.
 
-pub use vm::engine::{FeedbackPolicy, TierPolicy};
+pub use vm::engine::{FeedbackPolicy, RecordSource, TierPolicy};
 
 use crate::cache::CacheDirectory;
 use vm::engine::EngineConfig;
@@ -51,6 +51,13 @@ impl Config {
     /// Whether what the LWP records say changes the code. Default: [`FeedbackPolicy::Lwp`].
     pub fn feedback(&mut self, feedback: FeedbackPolicy) -> &mut Config {
         self.engine.feedback = feedback;
+        self
+    }
+
+    /// What writes the LWP records of compiled code. Default: [`RecordSource::Inline`]. [`RecordSource::Trap`] is for conformance: real LWP
+    /// instructions, each of which takes microseconds in the SIGILL handler.
+    pub fn record_source(&mut self, source: RecordSource) -> &mut Config {
+        self.engine.source = source;
         self
     }
 

@@ -2,7 +2,7 @@
 
 use crate::cache::archive::MAGIC;
 use crate::cache::{KeepingCompiler, precompile};
-use crate::{Config, Error, FeedbackPolicy, Module, Result, TierPolicy, bail};
+use crate::{Config, Error, FeedbackPolicy, Module, RecordSource, Result, TierPolicy, bail};
 use jit::{CraneliftCompiler, Options};
 use std::sync::Arc;
 
@@ -44,10 +44,11 @@ impl Engine {
             TierPolicy::Interpreter => None,
             tier => {
                 let machine = &config.engine;
-                let usual = tier == TierPolicy::Auto && !machine.measure && machine.plans.is_none();
+                let usual = tier == TierPolicy::Auto && !machine.measure && machine.plans.is_none() && machine.source == RecordSource::Inline;
                 let directory = config.cache.clone().filter(|_| usual);
                 let kind = if machine.feedback == FeedbackPolicy::Off { "plain" } else { "lwp" };
-                let compiler = CraneliftCompiler::new(Options::default()).map_err(Error::msg)?;
+                let compiler = CraneliftCompiler::new(Options { lwp_instructions: machine.source == RecordSource::Trap, ..Options::default() })
+                    .map_err(Error::msg)?;
                 Some(Arc::new(KeepingCompiler::new(Arc::new(compiler), directory, kind)))
             }
         };

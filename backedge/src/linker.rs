@@ -2,10 +2,11 @@
 
 use crate::func::{HostFunc, IntoFunc};
 use crate::store::StoreInner;
-use crate::types::{ExternType, FuncType, ImportType};
+use crate::types::{ExternType, FuncType, ImportType, ValType};
 use crate::{AsContext, AsContextMut, Caller, Context, Engine, Extern, Func, Instance, Module, Result, Val, bail, ensure, format_err};
 use std::collections::HashMap;
 use std::sync::Arc;
+use vm::guest_lwp::GuestLwp;
 
 /// Definitions by (module, name), for stores whose data is a `T`.
 ///
@@ -96,9 +97,13 @@ impl UnknownImportError {
 }
 
 impl<T: 'static> Linker<T> {
-    /// A linker without definitions.
+    /// A linker without definitions but the engine's own: a guest's LWP instructions ([`vm::guest_lwp`]), in the module `lwp`.
     pub fn new(engine: &Engine) -> Linker<T> {
-        Linker { engine: engine.clone(), definitions: HashMap::new(), allow_shadowing: false }
+        let guest_lwp = GuestLwp::ALL.map(|it| {
+            let key = (vm::guest_lwp::MODULE.into(), it.name().into());
+            (key, Definition::Host(Arc::new(guest_lwp(engine, it))))
+        });
+        Linker { engine: engine.clone(), definitions: guest_lwp.into(), allow_shadowing: false }
     }
 
     /// Its engine.
@@ -272,12 +277,29 @@ impl<T: 'static> Linker<T> {
 
     fn insert(&mut self, module: &str, name: &str, definition: Definition<T>) -> Result<&mut Linker<T>> {
         let key = (module.into(), name.into());
+        if module == vm::guest_lwp::MODULE && GuestLwp::ALL.iter().any(|it| it.name() == name) {
+            bail!("`{module}::{name}` is the engine's own");
+        }
         if !self.allow_shadowing && self.definitions.contains_key(&key) {
             bail!("import of `{module}::{name}` defined twice");
         }
         self.definitions.insert(key, definition);
         Ok(self)
     }
+}
+
+/// One of a guest's LWP instructions, for where it is called rather than compiled.
+fn guest_lwp<T: 'static>(engine: &Engine, which: GuestLwp) -> HostFunc<T> {
+    let data2 = if which.is_wide() { ValType::I64 } else { ValType::I32 };
+    let results = which.is_insert().then_some(ValType::I32);
+    let ty = FuncType::new(engine, [data2, ValType::I32, ValType::I32], results);
+    HostFunc::on_slots(ty, move |caller, slots| {
+        let result = which.call(caller.engine().vm(), [slots[0], slots[1], slots[2]]);
+        if which.is_insert() {
+            slots[0] = u64::from(result);
+        }
+        Ok(())
+    })
 }
 
 /// A module whose imports are resolved; instantiates without looking names up.

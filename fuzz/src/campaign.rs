@@ -1,7 +1,4 @@
-//! Minutes of trials in worker processes. A worker that crashes or hangs is a finding, and another goes on behind the case it had.
-//!
-//! A worker writes lines to its standard output: `case N` before a case, `at NAME` before a configuration, `finding FOLDER`, and
-//! `done JSON` (a [`Tally`]) after the case. Case N of a run with seed S has the seed mix(S, N), whichever worker runs it.
+//! Minutes of trials in worker processes ([`workers`](crate::workers)): a crash or a hang is a finding like any other. Case N of a run with seed S has the seed mix(S, N), whichever worker runs it.
 
 use crate::case::{Case, generate};
 use crate::compare::Tolerance;
@@ -9,14 +6,13 @@ use crate::configurations::{Configuration, ORACLE, TABLE};
 use crate::failure::{Failure, repeat_command};
 use crate::random::mix;
 use crate::trial::{Bench, Finding, Problem, draw};
+use crate::workers::{self, Work, say};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// What to run.
@@ -42,8 +38,6 @@ pub struct Campaign {
     pub sabotage: Option<String>,
 }
 
-/// Longest one configuration may take for one case: they take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Time between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(30);
 
@@ -60,6 +54,10 @@ pub struct Tally {
     pub configurations: u64,
     /// Calls of exported functions, over all configurations.
     pub executions: u64,
+    /// Calls that the reference made.
+    pub calls: u64,
+    /// Those of them that returned.
+    pub returned: u64,
     /// Differences excused, by tolerance.
     pub tolerated: BTreeMap<String, u64>,
     /// Differences, crashes and hangs.
@@ -73,6 +71,8 @@ impl Tally {
         self.configurations += other.configurations;
         self.executions += other.executions;
         self.findings += other.findings;
+        self.calls += other.calls;
+        self.returned += other.returned;
         for (reason, count) in &other.skipped {
             *self.skipped.entry(reason.clone()).or_default() += count;
         }
@@ -84,7 +84,14 @@ impl Tally {
 
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} modules, {} runs in configurations, {} executions", self.modules, self.configurations, self.executions)?;
+        write!(
+            f,
+            "{} modules, {} runs in configurations, {} executions, {} % of them without a trap",
+            self.modules,
+            self.configurations,
+            self.executions,
+            100 * self.returned / self.calls.max(1)
+        )?;
         let skipped: u64 = self.skipped.values().sum();
         write!(f, "; {} seeds without a module, {skipped} not loaded", self.empty)?;
         if let Some((reason, count)) = self.skipped.iter().max_by_key(|(_, count)| **count) {
@@ -137,13 +144,6 @@ pub fn work(campaign: &Campaign, first: u64, step: u64) -> Result<()> {
     Ok(())
 }
 
-/// A line for the parent; an error where it is gone.
-fn say(line: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{line}")?;
-    Ok(out.flush()?)
-}
-
 fn case_of(campaign: &Campaign, bench: &Bench, number: u64) -> Option<Case> {
     generate(mix(campaign.seed, number), &bench.features, false)
 }
@@ -169,6 +169,7 @@ fn work_on(campaign: &Campaign, bench: &Bench, among: &[&'static Configuration],
     }
     tally.configurations = verdict.configurations;
     tally.executions = verdict.executions;
+    (tally.calls, tally.returned) = verdict.calls;
     for tolerance in verdict.tolerances {
         let name = Tolerance::ALL.iter().find(|(other, _)| *other == tolerance).map_or("", |(_, name)| name);
         *tally.tolerated.entry(name.to_owned()).or_default() += 1;
@@ -191,95 +192,64 @@ fn report(campaign: &Campaign, case: &Case, finding: &Finding) -> Result<()> {
 /// # Errors
 /// A worker could not be started, or ends before its first case.
 pub fn run(campaign: &Campaign) -> Result<Tally> {
-    let bench = Arc::new(Bench::new(None).map_err(anyhow::Error::msg)?);
+    let bench = Bench::new(None).map_err(anyhow::Error::msg)?;
     let started = Instant::now();
-    let total = Arc::new(Mutex::new((Tally::default(), Instant::now())));
-    let jobs = campaign.jobs.max(1);
-    let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..jobs)
-            .map(|job| {
-                let (bench, total) = (bench.clone(), total.clone());
-                scope.spawn(move || oversee(campaign, &bench, job, jobs, started, &total))
-            })
-            .collect();
-        handles.into_iter().map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
-    outcomes.into_iter().collect::<Result<()>>()?;
-    let total = total.lock().unwrap_or_else(|error| error.into_inner());
-    Ok(total.0.clone())
+    let overseer = Overseer { campaign, bench, started, total: Mutex::new((Tally::default(), started)) };
+    workers::run(&overseer, campaign.jobs, campaign.cases)?;
+    Ok(overseer.total.into_inner().unwrap_or_else(|error| error.into_inner()).0)
 }
 
-/// One worker after the other for the cases `job`, `job + jobs` and so on.
-fn oversee(campaign: &Campaign, bench: &Bench, job: u64, jobs: u64, started: Instant, total: &Mutex<(Tally, Instant)>) -> Result<()> {
-    let lock = || total.lock().unwrap_or_else(|error| error.into_inner());
-    let mut next = job;
-    loop {
-        let over = || started.elapsed() >= campaign.time || lock().0.findings >= campaign.most_findings as u64;
-        if over() || campaign.cases.is_some_and(|cases| next >= cases) {
-            return Ok(());
+struct Overseer<'a> {
+    campaign: &'a Campaign,
+    bench: Bench,
+    started: Instant,
+    /// The sum so far, and when it was last shown.
+    total: Mutex<(Tally, Instant)>,
+}
+
+impl Overseer<'_> {
+    fn total(&self) -> MutexGuard<'_, (Tally, Instant)> {
+        self.total.lock().unwrap_or_else(|error| error.into_inner())
+    }
+}
+
+impl Work for Overseer<'_> {
+    fn arguments(&self, first: u64, step: u64) -> Vec<OsString> {
+        let campaign = self.campaign;
+        let mut arguments = vec!["worker".to_owned()];
+        let mut option = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+        option("--seed", format!("{:#x}", campaign.seed));
+        option("--first", first.to_string());
+        option("--step", step.to_string());
+        option("--per-case", campaign.per_case.to_string());
+        campaign.cases.iter().for_each(|cases| option("--cases", cases.to_string()));
+        campaign.only.iter().for_each(|name| option("--only", name.clone()));
+        campaign.sabotage.iter().for_each(|name| option("--sabotage", name.clone()));
+        let mut arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
+        arguments.extend(["--out".into(), campaign.out.clone().into_os_string()]);
+        arguments
+    }
+
+    fn is_over(&self) -> bool {
+        self.started.elapsed() >= self.campaign.time || self.total().0.findings >= self.campaign.most_findings as u64
+    }
+
+    fn done(&self, json: &str) -> Result<()> {
+        let tally: Tally = serde_json::from_str(json).context("a worker's tally")?;
+        let mut total = self.total();
+        total.0.add(&tally);
+        if total.1.elapsed() >= PROGRESS {
+            total.1 = Instant::now();
+            println!("{:4} s: {}", self.started.elapsed().as_secs(), total.0);
         }
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg("worker").args(["--seed", &format!("{:#x}", campaign.seed)]).args(["--first", &next.to_string()]);
-        command.args(["--step", &jobs.to_string()]).args(["--per-case", &campaign.per_case.to_string()]).arg("--out").arg(&campaign.out);
-        command.args(campaign.cases.iter().flat_map(|cases| ["--cases".to_owned(), cases.to_string()]));
-        command.args(campaign.only.iter().flat_map(|name| ["--only", name]));
-        command.args(campaign.sabotage.iter().flat_map(|name| ["--sabotage", name]));
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("failed to start a worker")?;
-        let out = child.stdout.take().expect("it is piped");
-        let (send, lines) = channel();
-        let reader = std::thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
-        let (mut case, mut at, mut heard) = (None, String::new(), Instant::now());
-        let problem = loop {
-            match lines.recv_timeout(Duration::from_millis(200)) {
-                Ok(line) => {
-                    heard = Instant::now();
-                    if let Some(number) = line.strip_prefix("case ") {
-                        case = number.parse::<u64>().ok();
-                    } else if let Some(name) = line.strip_prefix("at ") {
-                        at = name.to_owned();
-                    } else if let Some(json) = line.strip_prefix("done ") {
-                        next = case.take().map_or(next, |case| case + jobs);
-                        let mut total = lock();
-                        total.0.add(&serde_json::from_str(json).context("a worker's tally")?);
-                        if total.1.elapsed() >= PROGRESS {
-                            total.1 = Instant::now();
-                            println!("{:4} s: {}", started.elapsed().as_secs(), total.0);
-                        }
-                    } else {
-                        println!("{line}");
-                    }
-                    if over() {
-                        break None;
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) if over() => break None,
-                Err(RecvTimeoutError::Timeout) if heard.elapsed() > PATIENCE => break Some(Problem::Hang),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    let status = child.wait()?;
-                    if status.success() {
-                        break None;
-                    }
-                    break Some(Problem::Crash(status.to_string()));
-                }
-            }
-        };
-        // It may have ended already.
-        let _ = child.kill();
-        child.wait()?;
-        drop(lines);
-        let _ = reader.join();
-        let Some(problem) = problem else {
-            if over() || campaign.cases.is_some() {
-                return Ok(());
-            }
-            continue;
-        };
-        let Some(number) = case else { bail!("a worker ends before a case: {problem}") };
-        next = number + jobs;
-        lock().0.findings += 1;
-        if let Some(case) = case_of(campaign, bench, number) {
-            report(campaign, &case, &Finding { configuration: at, problem, notes: String::new() })?;
+        Ok(())
+    }
+
+    fn lost(&self, number: u64, part: &str, problem: Problem) -> Result<()> {
+        self.total().0.findings += 1;
+        match case_of(self.campaign, &self.bench, number) {
+            Some(case) => report(self.campaign, &case, &Finding { configuration: part.to_owned(), problem, notes: String::new() }),
+            None => say(&format!("finding: the generator at case {number}: {problem}")),
         }
     }
 }

@@ -1,5 +1,6 @@
-//! A seed becomes a module: wasm-smith's, with the features that the engine runs.
+//! A seed becomes a module: half of them wasm-smith's, half our own programs, with the features that the engine runs.
 
+use crate::program::{Extras, program};
 use crate::random::Random;
 use arbitrary::Unstructured;
 use backedge::{Engine, Module};
@@ -38,6 +39,10 @@ const FEATURES: &[(&str, fn(&mut Config))] = &[
     // Relaxed SIMD is left out: its results are each machine's own.
 ];
 
+/// Places in [`FEATURES`] that programs of our own ask for.
+const SIMD: usize = 0;
+const TAIL_CALLS: usize = 1;
+
 /// Which of [`FEATURES`] the engine has.
 #[derive(Clone, Debug)]
 pub struct Features(Vec<bool>);
@@ -57,6 +62,10 @@ const MOST_FUEL: u64 = 3_000;
 /// The case of a seed; `None` where the generator gives up. `canonical` makes NaNs canonical whatever the seed says.
 pub fn generate(seed: u64, features: &Features, canonical: bool) -> Option<Case> {
     let mut random = Random::new(seed);
+    if random.once_in(2) {
+        let extras = Extras { simd: features.0[SIMD], tail_calls: features.0[TAIL_CALLS] };
+        return Some(Case { seed, wasm: program(&mut random, extras), rounds: 2 + random.below(3) as u32, raw_nans: false });
+    }
     let mut bytes = vec![0; 1000 + random.below(6000) as usize];
     for chunk in bytes.chunks_mut(8) {
         chunk.copy_from_slice(&random.next().to_le_bytes()[..chunk.len()]);

@@ -45,7 +45,7 @@ impl Host {
             self.hash = mix(self.hash, word);
         }
         let mut random = Random::new(mix(self.seed, self.hash));
-        if random.once_in(64) {
+        if random.once_in(256) {
             return Err(HostTrap);
         }
         results.iter().map(|&ty| Value::random(ty, &mut random).ok_or(HostTrap)).collect()

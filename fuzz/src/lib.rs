@@ -15,12 +15,15 @@ pub mod configurations;
 pub mod failure;
 pub mod guest;
 pub mod host;
+pub mod malformed;
 pub mod observe;
 #[cfg(feature = "wasmi")]
 pub mod oracle;
 pub mod ours;
 pub mod plans;
+pub mod program;
 pub mod random;
 pub mod shrink;
 pub mod trial;
 pub mod values;
+pub mod workers;

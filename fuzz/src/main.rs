@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use backedge_fuzz::campaign::{Campaign, chosen, run, work};
 use backedge_fuzz::configurations::TABLE;
 use backedge_fuzz::failure::Failure;
+use backedge_fuzz::malformed::Malformed;
 use backedge_fuzz::trial::Bench;
 use clap::{Args, Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -47,6 +48,24 @@ enum Command {
         #[arg(long, value_parser = seed, default_value = "0")]
         seed: u64,
     },
+    /// Real modules with random damage: each gives an error or a valid run.
+    Malformed {
+        #[command(flatten)]
+        malformed: MalformedArguments,
+        /// Runs this file once, as the case with `--seed`.
+        #[arg(long)]
+        repeat: Option<PathBuf>,
+    },
+    /// One worker process of `malformed`.
+    #[command(hide = true)]
+    MalformedWorker {
+        #[command(flatten)]
+        malformed: MalformedArguments,
+        #[arg(long)]
+        first: u64,
+        #[arg(long)]
+        step: u64,
+    },
     /// Lists the configurations.
     Configurations,
     /// One worker process of `run`.
@@ -61,6 +80,35 @@ enum Command {
         #[arg(long)]
         sabotage: Option<String>,
     },
+}
+
+#[derive(Args)]
+struct MalformedArguments {
+    /// Modules to damage.
+    modules: Vec<PathBuf>,
+    /// Cases in all.
+    #[arg(long, default_value_t = 1000)]
+    cases: u64,
+    /// What the damage is made from. Default: a fresh one, which is printed.
+    #[arg(long, value_parser = seed)]
+    seed: Option<u64>,
+    /// Worker processes. Default: one a CPU.
+    #[arg(long)]
+    jobs: Option<u64>,
+    /// Folder of the findings.
+    #[arg(long, default_value = "fuzz-findings")]
+    out: PathBuf,
+}
+
+impl MalformedArguments {
+    fn malformed(self) -> Malformed {
+        let MalformedArguments { modules, cases, seed, jobs, out } = self;
+        Malformed { modules, cases, seed: seed.unwrap_or_else(fresh_seed), jobs: jobs.unwrap_or_else(cpus), out }
+    }
+}
+
+fn cpus() -> u64 {
+    std::thread::available_parallelism().map_or(1, |count| count.get() as u64)
 }
 
 #[derive(Args)]
@@ -101,12 +149,11 @@ fn fresh_seed() -> u64 {
 impl RunArguments {
     fn campaign(self, sabotage: Option<String>) -> Result<Campaign> {
         chosen(&self.only)?;
-        let cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
         Ok(Campaign {
             seed: self.seed.unwrap_or_else(fresh_seed),
             time: Duration::from_secs_f64(self.minutes * 60.0),
             cases: self.cases,
-            jobs: self.jobs.unwrap_or(cpus),
+            jobs: self.jobs.unwrap_or_else(cpus),
             out: self.out,
             only: self.only,
             per_case: self.per_case,
@@ -206,6 +253,20 @@ fn command(command: Command) -> Result<bool> {
             Ok(verdict.findings.is_empty())
         }
         Command::Shrink { path, only, seed } => shrink(&path, only, seed).map(|()| true),
+        Command::Malformed { malformed, repeat: Some(path) } => {
+            println!("{}", backedge_fuzz::malformed::repeat(&path, malformed.seed.unwrap_or(0))?);
+            Ok(true)
+        }
+        Command::Malformed { malformed, repeat: None } => {
+            let malformed = malformed.malformed();
+            println!("fuzz: seed {:#x}, {} cases over {} modules", malformed.seed, malformed.cases, malformed.modules.len());
+            let (outcomes, findings) = backedge_fuzz::malformed::run(&malformed)?;
+            println!("fuzz: seed {:#x}: {outcomes:?}, findings {findings}", malformed.seed);
+            Ok(findings == 0)
+        }
+        Command::MalformedWorker { malformed, first, step } => {
+            backedge_fuzz::malformed::work(&malformed.malformed(), first, step).map(|()| true)
+        }
         Command::Configurations => {
             for configuration in TABLE {
                 println!("{:16} {}", configuration.name, configuration.what);

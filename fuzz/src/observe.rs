@@ -7,6 +7,7 @@
 use crate::case::{Case, ExportKind, Shape};
 use crate::guest::{Guest, Machine, Stop};
 use crate::host::Host;
+use crate::program::REFUEL;
 use crate::random::{Random, mix};
 use crate::values::{Value, list};
 use std::fmt;
@@ -57,11 +58,16 @@ pub struct Trace {
     pub rounds: Vec<Vec<Observation>>,
     /// Calls of exported functions that were made.
     pub executions: u64,
+    /// Those of them that returned: what a trap cuts off is not tested.
+    pub returned: u64,
     /// See [`Loaded::own_errors`](crate::guest::Loaded::own_errors).
     pub own_errors: Vec<String>,
     /// See [`Loaded::notes`](crate::guest::Loaded::notes).
     pub notes: String,
 }
+
+/// Name of the entry of an instantiation; no export that is called is shown without parentheses.
+const INSTANTIATE: &str = "instantiate";
 
 /// Runs the schedule.
 ///
@@ -75,14 +81,16 @@ pub fn observe(machine: &dyn Machine, case: &Case, shape: &Shape) -> Result<Trac
         let mut seen = Vec::new();
         match loaded.instantiate(Host::new(random.next())) {
             Ok(mut guest) => {
-                seen.push(Observation { what: "instantiate".into(), seen: Seen::Returned(Vec::new()) });
+                seen.push(Observation { what: INSTANTIATE.into(), seen: Seen::Returned(Vec::new()) });
                 trace.executions += calls(&mut *guest, shape, round, &mut random, &mut seen);
                 state(&mut *guest, shape, &mut seen);
             }
-            Err(stop) => seen.push(Observation { what: "instantiate".into(), seen: Seen::Stopped(stop) }),
+            Err(stop) => seen.push(Observation { what: INSTANTIATE.into(), seen: Seen::Stopped(stop) }),
         }
         trace.rounds.push(seen);
     }
+    let came_back = |seen: &&Observation| matches!(seen.seen, Seen::Returned(_)) && seen.what != INSTANTIATE;
+    trace.returned = trace.rounds.iter().flatten().filter(came_back).count() as u64;
     trace.own_errors = loaded.own_errors();
     trace.notes = loaded.notes();
     Ok(trace)
@@ -92,13 +100,14 @@ pub fn observe(machine: &dyn Machine, case: &Case, shape: &Shape) -> Result<Trac
 fn calls(guest: &mut dyn Guest, shape: &Shape, round: u32, random: &mut Random, seen: &mut Vec<Observation>) -> u64 {
     let mut order: Vec<usize> = Vec::new();
     for (index, export) in shape.exports.iter().enumerate() {
-        if let ExportKind::Func(..) = export.kind {
+        if matches!(export.kind, ExportKind::Func(..)) && export.name != REFUEL {
             order.extend(std::iter::repeat_n(index, 1 + usize::from(random.once_in(4)) * 2));
         }
     }
     for at in (1..order.len()).rev() {
         order.swap(at, random.below(at as u64 + 1) as usize);
     }
+    let refuels = shape.exports.iter().any(|export| export.name == REFUEL);
     let mut executions = 0;
     for index in order {
         let export = &shape.exports[index];
@@ -107,6 +116,10 @@ fn calls(guest: &mut dyn Guest, shape: &Shape, round: u32, random: &mut Random, 
             params.iter().map(|&ty| if round == 0 { Value::zero(ty) } else { Value::random(ty, random) }).collect();
         let Some(arguments) = arguments else { continue };
         executions += 1;
+        if refuels {
+            // It cannot fail, and if it does the calls behind it tell.
+            let _ = guest.call(REFUEL, &[], &[]);
+        }
         let outcome = match guest.call(&export.name, &arguments, results) {
             Ok(values) => Seen::Returned(values),
             Err(stop) => Seen::Stopped(stop),

@@ -6,8 +6,8 @@ use crate::values::Value;
 use backedge::Trap;
 use wasmi::errors::{ErrorKind, InstantiationError};
 use wasmi::{
-    AsContext, AsContextMut, Config, Engine, Error, Extern, ExternRef, ExternType, Func, FuncType, Global, Instance, Memory, Module,
-    Nullable, Ref, Store, StoreLimits, StoreLimitsBuilder, Table, TrapCode, Val,
+    AsContext, AsContextMut, Config, Engine, Error, Extern, ExternRef, ExternType, Func, FuncType, Global, Instance, Memory, Module, Ref,
+    Store, StoreLimits, StoreLimitsBuilder, Table, TrapCode, Val,
 };
 use wasmparser::ValType;
 
@@ -65,10 +65,10 @@ impl Loaded for OracleModule {
             imports.push(match import.ty() {
                 ExternType::Func(ty) => self.function(&mut store, number(&mut functions), ty.clone()).into(),
                 ExternType::Memory(ty) => Memory::new(&mut store, *ty).map_err(stop)?.into(),
-                ExternType::Table(ty) => Table::new(&mut store, *ty, Ref::null(ty.element())).map_err(stop)?.into(),
+                ExternType::Table(ty) => Table::new(&mut store, *ty, Val::default(ty.element())).map_err(stop)?.into(),
                 ExternType::Global(ty) => {
                     let value = store.data().host.global(number(&mut globals), wasm_type(ty.content()));
-                    let value = value.map_or(Val::default_for_ty(ty.content()), |value| val(&mut store, &value, ty.content()));
+                    let value = value.map_or(Val::default(ty.content()), |value| val(&mut store, &value, ty.content()));
                     Global::new(&mut store, value, ty.mutability()).into()
                 }
             });
@@ -131,8 +131,8 @@ fn val(store: impl AsContextMut<Data = Data>, value: &Value, ty: wasmi::ValType)
         Value::F32(bits) => Val::F32(f32::from_bits(bits).into()),
         Value::F64(bits) => Val::F64(f64::from_bits(bits).into()),
         Value::V128(bits) => Val::V128(bits.into()),
-        Value::Extern(Some(number)) => Val::ExternRef(Nullable::Val(ExternRef::new(store, number))),
-        Value::Extern(None) | Value::Func(_) | Value::Null | Value::Opaque => Val::default_for_ty(ty),
+        Value::Extern(Some(number)) => Val::ExternRef(Ref::Val(ExternRef::new(store, number))),
+        Value::Extern(None) | Value::Func(_) | Value::Null | Value::Opaque => Val::default(ty),
     }
 }
 
@@ -149,7 +149,7 @@ fn stop(error: impl Into<Error>) -> Stop {
             TrapCode::BadConversionToInteger => Stop::Trap(Trap::BadConversionToInteger),
             TrapCode::StackOverflow => Stop::Trap(Trap::StackOverflow),
             TrapCode::BadSignature => Stop::Trap(Trap::BadSignature),
-            TrapCode::OutOfFuel | TrapCode::GrowthOperationLimited | TrapCode::OutOfSystemMemory => Stop::Limit(error.to_string()),
+            TrapCode::OutOfFuel | TrapCode::GrowthOperationLimited => Stop::Limit(error.to_string()),
         };
     }
     match error.kind() {
@@ -195,7 +195,7 @@ impl Guest for OracleGuest {
         let table = self.export(export).into_table().expect("it is a table");
         let size = table.size(&self.store);
         let elements = (0..size.min(MOST_ELEMENTS_SEEN))
-            .map(|index| value(&self.store, &table.get(&self.store, index).expect("it is in bounds").into()))
+            .map(|index| value(&self.store, &table.get(&self.store, index).expect("it is in bounds")))
             .collect();
         (size, elements)
     }

@@ -92,20 +92,10 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
                     // One in eight is a function of any type, or none at all.
                     let callee =
                         if fitting.is_empty() || random.once_in(8) { random.below(functions + 2) as u32 } else { *random.of(&fitting) };
-                    InlineTarget { callee, share: 0.25, samples: 1, body_bytes: 1 }
+                    InlineTarget { callee, ..InlineTarget::default() }
                 })
                 .collect();
-            Decision::Inline(InlineDecision {
-                offset,
-                targets,
-                samples: 4,
-                share: 1.0,
-                needed_share: 0.1,
-                needed_samples: 1,
-                side_exit: random.once_in(2),
-                in_place: random.once_in(4),
-                because: Because::default(),
-            })
+            Decision::Inline(InlineDecision { offset, targets, side_exit: random.once_in(2), in_place: random.once_in(4), ..InlineDecision::default() })
         }
         PointKind::Branch if random.once_in(2) => Decision::BranchToSelect(SiteDecision { offset, because: because() }),
         PointKind::Branch => Decision::Layout(LikelyDecision { offset, likely: random.once_in(2), because: because() }),

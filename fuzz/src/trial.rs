@@ -67,6 +67,8 @@ pub struct Verdict {
     pub skipped: Option<String>,
     /// Calls of exported functions, over all configurations.
     pub executions: u64,
+    /// Calls that the reference made, and those of them that returned.
+    pub calls: (u64, u64),
     /// Configurations that ran, the oracle among them.
     pub configurations: u64,
     /// What was excused.
@@ -104,6 +106,7 @@ impl Bench {
             }
         };
         verdict.executions += expected.executions;
+        verdict.calls = (expected.executions, expected.returned);
         verdict.configurations += 1;
         for configuration in configurations {
             report(configuration.name);

@@ -13,6 +13,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, Tier};
 use vm::module::Module;
 
+use crate::lwp_thunks::Thunk;
 use crate::markers::Census;
 use crate::plan::FunctionPlan;
 use crate::translate::{Input, translate};
@@ -31,6 +32,8 @@ pub struct Options {
     pub verify: bool,
     /// Inline small direct callees in tier 2 without feedback.
     pub inline_static: bool,
+    /// Put real LWP instructions at LWPVAL and LWPINS sites, for a machine whose source of records is `trap`.
+    pub lwp_instructions: bool,
     /// For tests of the fuzzer only: compile something wrongly on purpose. Nothing in the product sets it.
     pub sabotage: Option<Sabotage>,
 }
@@ -46,7 +49,7 @@ pub enum Sabotage {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { verify: false, inline_static: true, sabotage: None }
+        Options { verify: false, inline_static: true, lwp_instructions: false, sabotage: None }
     }
 }
 
@@ -96,14 +99,22 @@ impl CraneliftCompiler {
         })
     }
 
-    fn generate(&self, tier: Tier, function: u32, context: &mut Context, listing: bool) -> Result<CompiledCode, CompileError> {
+    fn generate(
+        &self,
+        tier: Tier,
+        function: u32,
+        context: &mut Context,
+        thunks: &[Thunk],
+        listing: bool,
+    ) -> Result<CompiledCode, CompileError> {
         let clif = listing.then(|| context.func.display().to_string());
         context
             .compile(&**self.isa(tier), &mut ControlPlane::default())
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
         let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
         let code = context.compiled_code().expect("compiled above");
-        let mut result = finish::finish(code, ALIGNMENT, markers).map_err(|reason| CompileError::Internal { function, reason })?;
+        let mut result = finish::finish(code, ALIGNMENT, markers, thunks)
+            .map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
             result.listing =
                 Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });
@@ -170,6 +181,7 @@ impl Compiler for CraneliftCompiler {
             probe_base: request.probe_base,
             plan: &plan,
             inline_static: self.options.inline_static,
+            lwp_instructions: self.options.lwp_instructions,
             fail_guards: request.fail_guards,
             sabotage: self.options.sabotage,
         };
@@ -187,9 +199,10 @@ impl Compiler for CraneliftCompiler {
                     return Err(CompileError::Internal { function, reason });
                 }
             }
-            let mut code = self.generate(request.tier, function, &mut memory.context, request.listing)?;
+            let mut code = self.generate(request.tier, function, &mut memory.context, &translation.thunks, request.listing)?;
             code.positions = translation.positions;
             code.sites = translation.sites;
+            code.hot_sites = translation.hot_sites;
             code.guards = translation.guards;
             code.probes = translation.probes;
             code.applied = translation.applied;
@@ -200,7 +213,7 @@ impl Compiler for CraneliftCompiler {
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError> {
         self.with_memory(u32::MAX, |memory| {
             memory.context.func = adapter::build(adapter, signature, &*self.optimizing, &mut memory.builder);
-            self.generate(Tier::Optimizing, u32::MAX, &mut memory.context, false)
+            self.generate(Tier::Optimizing, u32::MAX, &mut memory.context, &[], false)
         })
     }
 

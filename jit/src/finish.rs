@@ -3,22 +3,40 @@
 use std::fmt::Write as _;
 
 use cranelift_codegen::binemit::Reloc as ClifReloc;
+use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir::ExternalName;
 use cranelift_codegen::{CompiledCode as ClifCode, FinalizedRelocTarget};
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 use vm::code::{CompiledCode, Reloc, RelocTarget};
 
+use crate::lwp_thunks::{self, Thunk};
 use crate::markers::{self, Census};
 use crate::traps;
 
 /// Takes over code and tables. Positions, sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
 /// code was made from. `Err` says what cannot be expressed, or which marker is not what it must be.
-pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census) -> Result<CompiledCode, String> {
+/// `thunks` are appended and called by their numbers.
+pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: &[Thunk]) -> Result<CompiledCode, String> {
     let buffer = &code.buffer;
+    let mut bytes = buffer.data().to_vec();
+    let mut locations: Vec<(u32, u32)> = Vec::new();
+    for range in buffer.get_srclocs_sorted() {
+        if range.loc.is_default() || locations.last().is_some_and(|last| last.1 == range.loc.bits()) {
+            continue;
+        }
+        locations.push((range.start, range.loc.bits()));
+    }
+    let first_thunk = lwp_thunks::append(&mut bytes, &mut locations, thunks)?;
     let mut relocs = Vec::new();
     for reloc in buffer.relocs() {
         let target = match (&reloc.target, reloc.kind) {
             (FinalizedRelocTarget::Func(offset), ClifReloc::X86PCRel4 | ClifReloc::X86CallPCRel4) => RelocTarget::Own(*offset),
+            (FinalizedRelocTarget::ExternalName(ExternalName::User(name)), ClifReloc::X86PCRel4 | ClifReloc::X86CallPCRel4)
+                if name.index() < thunks.len() =>
+            {
+                RelocTarget::Own(first_thunk + (name.index() * lwp_thunks::BYTES) as u32)
+            }
             (target, kind) => return Err(format!("relocation {kind:?} to {target:?} at {:#x}", reloc.offset)),
         };
         relocs.push(Reloc { offset: reloc.offset, target, addend: reloc.addend });
@@ -34,17 +52,9 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census) -> Resul
         found.push((trap.offset, code));
     }
     found.sort_unstable();
-    let mut bytes = buffer.data().to_vec();
     let (speculative, census) = markers::finish(&mut bytes, &marked)?;
     if census != expected {
         return Err(format!("{expected:?} markers before code generation, {census:?} after it"));
-    }
-    let mut locations: Vec<(u32, u32)> = Vec::new();
-    for range in buffer.get_srclocs_sorted() {
-        if range.loc.is_default() || locations.last().is_some_and(|last| last.1 == range.loc.bits()) {
-            continue;
-        }
-        locations.push((range.start, range.loc.bits()));
     }
     Ok(CompiledCode {
         bytes,

@@ -14,6 +14,7 @@ mod adapter;
 pub mod compiler;
 mod finish;
 mod inlinable;
+mod lwp_thunks;
 mod markers;
 mod passes;
 mod plan;

@@ -184,8 +184,7 @@ pub fn chase(bytes: usize, count: usize) -> Vec<u32> {
 /// Measures; some milliseconds. Each plateau is the lowest of three tries, for the machine may be busy.
 pub fn measure() -> Plateaus {
     let mut random = generator();
-    let (near, middle, far) =
-        (Chain::new(L1_BYTES, &mut random), Chain::new(L2_BYTES, &mut random), Chain::new(L3_BYTES, &mut random));
+    let (near, middle, far) = (Chain::new(L1_BYTES, &mut random), Chain::new(L2_BYTES, &mut random), Chain::new(L3_BYTES, &mut random));
     let mut lowest = [u32::MAX; 4];
     let mut seen = Vec::new();
     for _ in 0..3 {

@@ -66,3 +66,5 @@ pub mod sim;
 pub mod events;
 
 pub mod pebs;
+
+pub mod cpc;

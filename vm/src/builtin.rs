@@ -69,8 +69,9 @@ builtins! {
     /// (number of the guard plus 1 in the high half and version in the low one, the guard's value) → code to continue at with the switch buffer as its
     /// only argument. Called where a guard failed, after the live state was written to the switch buffer.
     SideExit(I64, I64) -> I64;
-    /// (function, wasm offset, version): a function's or loop's countdown ran out (tier 1). Writes the LWPINS record and reloads the countdown.
-    Hot(I32, I32, I32);
+    /// (function, wasm offset, version): a function's or loop's countdown ran out (tier 1). Writes the LWPINS record, unless the
+    /// code does so itself (source `trap`), and reloads the countdown → events counted, the record's Data2.
+    Hot(I32, I32, I32) -> I64;
     /// (imm16 in the low half: site class, data1: site number, data2: value): EventCounter1 went negative at an LWPVAL site.
     /// The thunk of this one keeps every register (PreserveAll) and finds the site's address in its return address.
     ValueSample(I32, I32, I64);
@@ -80,4 +81,6 @@ builtins! {
     /// (address of the first byte, address of the last byte, probe): times a load of both and appends that to the burst buffer. Keeps every register
     /// (PreserveAll), runs on the wasm stack.
     TimedLoad(I64, I64, I32);
+    /// (imm16 in the low half, data1, data2): a guest's own LWPINS. → 1 when the ring was full.
+    Programmed(I32, I32, I64) -> I32;
 }

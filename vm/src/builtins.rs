@@ -11,7 +11,7 @@ use crate::layout::VmContext;
 use crate::runtime::{self, raise};
 use crate::tiering;
 use crate::trap::{Outcome, TrapCode, Unwind};
-use lwp_feedback::ring::store_value_sample;
+use lwp_feedback::ring::{store_programmed, store_value_sample};
 use std::sync::LazyLock;
 
 struct Entries([usize; Builtin::ALL.len()]);
@@ -34,6 +34,7 @@ static ENTRIES: LazyLock<Entries> = LazyLock::new(|| {
         Builtin::Resume => resume_interpreter_thunk as *const () as usize,
         Builtin::SideExit => side_exit_thunk as *const () as usize,
         Builtin::Hot => hot_thunk as *const () as usize,
+        Builtin::Programmed => programmed_thunk as *const () as usize,
         Builtin::ValueSample => value_sample_thunk as *const () as usize,
         Builtin::Burst => burst_thunk as *const () as usize,
         Builtin::TimedLoad => burst::timed_load_thunk as *const () as usize,
@@ -66,6 +67,7 @@ thunk!(poll_thunk, poll);
 thunk!(resume_interpreter_thunk, resume_interpreter);
 thunk!(side_exit_thunk, side_exit);
 thunk!(hot_thunk, hot);
+thunk!(programmed_thunk, programmed);
 thunk!(burst_thunk, burst);
 
 /// Raises where an operation trapped.
@@ -210,7 +212,7 @@ unsafe extern "sysv64" fn resume_interpreter(context: *mut VmContext, results: *
     unsafe { check_outcome(context, runtime::resume(context, results)) }
 }
 
-unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, version: u32) {
+unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, version: u32) -> u64 {
     // SAFETY: see above.
     unsafe { tiering::hot_compiled(context, function, offset, version) }
 }
@@ -224,4 +226,13 @@ unsafe extern "sysv64" fn burst(context: *mut VmContext, function: u32, offset: 
 pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, class: u32, data1: u32, value: u64, ip: usize) {
     // SAFETY: see above; the store's LWPCB is the running thread's.
     unsafe { store_value_sample((*(*context).store).lwpcb.cast(), ip as u64, class, data1, value) };
+}
+
+unsafe extern "sysv64" fn programmed(context: *mut VmContext, imm16: u32, data1: u32, data2: u64) -> u32 {
+    // SAFETY: see above; invariant 4 of `crate::entry` gives the return address, and the store's LWPCB is the running thread's.
+    unsafe {
+        let store = (*context).store;
+        let ip = (((*store).exit_fp + 8) as *const u64).read();
+        store_programmed((*store).lwpcb.cast(), ip, imm16, data1, data2)
+    }
 }

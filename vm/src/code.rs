@@ -236,7 +236,8 @@ pub struct CompiledCode {
     pub sites: Vec<ValueSite>,
     /// Guards whose failure leaves the code, by number.
     pub guards: Vec<Guard>,
-    /// Optimizations that fired or refused.
+    /// LWPINS sites: places that say that a function or loop became hot.
+    pub hot_sites: u32,
     /// Probes of instrumented code.
     pub probes: Vec<Probe>,
     /// Optimizations that fired or refused. Not kept with kept code.

@@ -48,6 +48,16 @@ pub enum FeedbackPolicy {
     Off,
 }
 
+/// What writes the records of compiled code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RecordSource {
+    /// The code itself, by the rules of LWP, on the LWPCB in memory.
+    #[default]
+    Inline,
+    /// Real LWP instructions, executed by the SIGILL handler: microseconds each, for conformance. The compiler must be made to emit them.
+    Trap,
+}
+
 /// How an engine works.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -55,6 +65,8 @@ pub struct EngineConfig {
     pub tier: TierPolicy,
     /// Whether records change the code.
     pub feedback: FeedbackPolicy,
+    /// What writes the records of compiled code.
+    pub source: RecordSource,
     /// Calls and back edges of a small function in the interpreter before it asks for tier 1, more of a larger one; at least 1.
     pub hot_interpreter: u32,
     /// Calls and back edges of a small function in tier 1 before it asks for tier 2, more of a larger one; at least 1.
@@ -102,6 +114,7 @@ impl Default for EngineConfig {
         EngineConfig {
             tier: TierPolicy::Auto,
             feedback: FeedbackPolicy::Lwp,
+            source: RecordSource::default(),
             // Guesses. Tier 1 must run long enough for its sites to leave some 100 records each.
             hot_interpreter: 500,
             hot_baseline: 50_000,

@@ -207,6 +207,11 @@ pub const SWITCH_HEADER_BYTES: i32 = size_of::<SwitchHeader>() as i32;
 /// real module; a larger frame has no poll exit to other versions (it is counted).
 pub const SWITCH_BUFFER_SLOTS: usize = 128 * 1024;
 
+/// What a poll word holds to ask one loop to come: its upper half is not 0 and the loop's (or, rarely, several loops' of a function), its lower half is 0.
+pub const fn poll_tag(loop_offset: u32) -> u32 {
+    (loop_offset % 0xffff + 1) << 16
+}
+
 /// Words of the burst buffer, a power of two. 128 KiB: it shall fit in L2 beside what the program has there.
 pub const BURST_WORDS: usize = 16 * 1024;
 
@@ -284,8 +289,8 @@ impl VmOffsets {
         (self.tables + index * size_of::<VmTableRef>() as u32) as i32
     }
 
-    /// The poll word of defined function `own`: 1 asks its code to leave at the next loop header, the byte offset of a `loop` opcode asks it to
-    /// leave at that loop's.
+    /// The poll word of defined function `own`: 1 asks its code to leave at the next loop header, [`poll_tag`] of a loop asks it to leave at that
+    /// loop's.
     pub fn poll(&self, own: u32) -> i32 {
         debug_assert!(own < self.function_count);
         (self.polls + own * 4) as i32

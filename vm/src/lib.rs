@@ -20,6 +20,7 @@ mod registry;
 mod entry;
 mod builtins;
 pub mod speculative;
+pub mod guest_lwp;
 pub mod burst;
 mod signals;
 pub mod bytecode;

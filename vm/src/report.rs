@@ -1,8 +1,8 @@
 //! What an engine saw and decided about a module, as plain data: the command prints it, tools read it as JSON.
 
+use crate::burst::BurstStats;
 use crate::code::{Entrance, Tier};
 use crate::engine::{Engine, LoadedModule};
-use crate::burst::BurstStats;
 use crate::tiering::CodeVersion;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
@@ -93,6 +93,10 @@ pub struct VersionReport {
     pub ns_per_event: Option<f64>,
     /// Intervals behind that median.
     pub intervals: usize,
+    /// LWPVAL sites in its code.
+    pub lwpval_sites: usize,
+    /// LWPINS sites in its code.
+    pub lwpins_sites: usize,
     /// Faults of its speculative loads, each of which costs microseconds.
     pub speculative_faults: u64,
 }
@@ -266,6 +270,8 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
             .collect(),
         ns_per_event: median(intervals).map(|ticks| ticks * ns_per_tick),
         intervals: intervals.len(),
+        lwpval_sites: version.value_sites,
+        lwpins_sites: version.hot_sites,
         speculative_faults: version.speculative_faults(),
     }
 }

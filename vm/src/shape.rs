@@ -73,6 +73,18 @@ struct Open {
     in_else: bool,
 }
 
+/// A `br_if` that jumps forward, until both ways join.
+struct Pending {
+    /// Index in `branches`.
+    branch: usize,
+    /// Control operators open around the label where the arm that is being read ends.
+    end: usize,
+    /// Of a diamond, the same of the label where the other arm ends; that arm is read next.
+    other_end: Option<usize>,
+    /// Whether the arm that is being read is the one behind the jump.
+    in_taken: bool,
+}
+
 struct Scan<'a> {
     reader: wasmparser::OperatorsReader<'a>,
     locals: Vec<Value>,
@@ -83,8 +95,8 @@ struct Scan<'a> {
     loops: Vec<LoopShape>,
     branches: Vec<BranchShape>,
     selects: Vec<SelectShape>,
-    /// `br_if`s that jump forward: index in `branches`, and how many control operators were open around their target.
-    pending: Vec<(usize, usize)>,
+    /// `br_if`s that jump forward.
+    pending: Vec<Pending>,
     /// The select whose result is on top of the stack.
     fresh_select: Option<usize>,
 }
@@ -179,8 +191,9 @@ impl<'a> Scan<'a> {
                 note(if open.in_else { &mut branch.not_taken } else { &mut branch.taken });
             }
         }
-        for &(branch, _) in &self.pending {
-            note(&mut self.branches[branch].not_taken);
+        for pending in &self.pending {
+            let branch = &mut self.branches[pending.branch];
+            note(if pending.in_taken { &mut branch.taken } else { &mut branch.not_taken });
         }
     }
 
@@ -209,8 +222,16 @@ impl<'a> Scan<'a> {
     fn close(&mut self, offset: u32) {
         self.stack.clear();
         let depth = self.open.len();
-        // The end of a block is where a forward `br_if` to it lands: both ways join here.
-        self.pending.retain(|&(_, target)| target != depth.wrapping_sub(1));
+        // The end of a block is where a forward `br_if` to it lands: both ways join here, or the second arm of a diamond begins.
+        let ends = depth.wrapping_sub(1);
+        self.pending.retain_mut(|pending| {
+            if pending.end != ends {
+                return true;
+            }
+            let Some(other_end) = pending.other_end.take() else { return false };
+            (pending.end, pending.in_taken) = (other_end, true);
+            true
+        });
         let Some(closed) = self.open.pop() else {
             return; // the function's own end
         };
@@ -262,9 +283,11 @@ impl<'a> Scan<'a> {
                 arm.obstacle = arm.obstacle.or(Some(ArmObstacle::Leaves));
             }
         }
-        for &(branch, pending) in &self.pending {
-            if pending != target {
-                self.branches[branch].not_taken.obstacle.get_or_insert(ArmObstacle::Leaves);
+        for pending in &self.pending {
+            if pending.end != target {
+                let branch = &mut self.branches[pending.branch];
+                let arm = if pending.in_taken { &mut branch.taken } else { &mut branch.not_taken };
+                arm.obstacle.get_or_insert(ArmObstacle::Leaves);
             }
         }
         let mut shape = BranchShape { offset, back_edge, ..BranchShape::default() };
@@ -274,8 +297,29 @@ impl<'a> Scan<'a> {
             self.branches.push(shape);
         } else {
             self.branches.push(shape);
-            self.pending.push((self.branches.len() - 1, target));
+            self.pending.push(Pending { branch: self.branches.len() - 1, end: target, other_end: None, in_taken: false });
         }
+    }
+
+    /// Whether a `br` is the last operator of a first arm and jumps over the second: `block block br_if 0 … br 1 end … end`. If so, the arm behind the inner
+    /// end is that branch's other one.
+    fn ends_arm(&mut self, depth: u32) -> bool {
+        let Some(inner) = self.open.len().checked_sub(1) else { return false };
+        let Some(join) = inner.checked_sub(depth as usize).filter(|&join| join < inner) else { return false };
+        let last = matches!(self.reader.clone().read(), Ok(Operator::End));
+        let straight = self.open[join..].iter().all(|it| matches!(it.kind, Kind::Block));
+        let arms = self.pending.iter().filter(|it| it.end == inner).count();
+        // Whatever else is being read must go on where the jump lands.
+        let others = self.pending.iter().all(|it| it.end == inner || it.end <= join);
+        if !(last && straight && arms == 1 && others) {
+            return false;
+        }
+        let pending = self.pending.iter_mut().find(|it| it.end == inner).expect("counted above");
+        if pending.in_taken || pending.other_end.is_some() {
+            return false;
+        }
+        pending.other_end = Some(join);
+        true
     }
 
     fn call(&mut self) {
@@ -344,6 +388,7 @@ impl<'a> Scan<'a> {
                 let condition = self.pop();
                 self.conditional(condition, offset, *relative_depth);
             }
+            Br { relative_depth } if self.ends_arm(*relative_depth) => self.stack.clear(),
             Br { .. } | Return | Unreachable | Throw { .. } | ThrowRef => {
                 self.obstacle(ArmObstacle::Leaves);
                 self.stack.clear();
@@ -559,6 +604,28 @@ mod tests {
         assert_eq!(shape.loop_around(skip.offset).unwrap().offset, only.offset);
         // Parameter 0 bounds the loop; parameter 1 decides nothing.
         assert_eq!(shape.params, [ParamShape { param: 0, loop_bounds: 8, ..ParamShape::default() }]);
+    }
+
+    #[test]
+    fn both_arms_of_a_diamond_of_blocks_are_counted() {
+        let shape = of(r#"(module (memory 1) (func (param i32 i32)
+            (block $join
+                (block $else
+                    (br_if $else (local.get 0))
+                    (i32.store (local.get 1) (i32.const 7))
+                    (br $join))
+                (i32.store16 (local.get 1) (i32.const 8))
+                (i32.store8 (local.get 1) (i32.const 9)))
+            (i32.store (local.get 1) (i32.const 1))))"#);
+        let [branch] = shape.branches[..] else { panic!("{shape:?}") };
+        assert_eq!((branch.not_taken.stores, branch.not_taken.operators, branch.not_taken.obstacle), (1, 4, None));
+        assert_eq!((branch.taken.stores, branch.taken.operators, branch.taken.obstacle), (2, 6, None));
+        // One that jumps elsewhere leaves.
+        let shape = of(r#"(module (memory 1) (func (param i32 i32)
+            (loop $again
+                (block $else (br_if $else (local.get 0)) (i32.store (local.get 1) (i32.const 7)) (br $again))
+                (i32.store8 (local.get 1) (i32.const 9)))))"#);
+        assert_eq!(shape.branches[0].not_taken.obstacle, Some(ArmObstacle::Leaves));
     }
 
     #[test]

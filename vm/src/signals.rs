@@ -4,6 +4,7 @@
 //! stack of the store this thread is running (a builtin's thunk pushes on that stack too). It records the pc, the frame pointer and the
 //! address in the store, and resumes at the landing of the innermost entry. Which trap it was is looked up there, in ordinary code.
 //! A load that was compiled as speculative ([`crate::speculative`]) does not trap: it yields zero, and its code goes on.
+//! An LWP instruction in compiled code (source `trap`) is executed on the thread's ring.
 //! Async-signal-safe: atomics, a constant-initialized thread-local and the store's own words.
 
 use crate::arena;
@@ -13,6 +14,7 @@ use crate::layout::{KIND_HOST, KIND_WASM, VmContext, VmStoreContext};
 use crate::mapping::{Mapping, PAGE};
 use crate::speculative;
 use crate::stack::GUARD_BYTES;
+use lwp_feedback::trap::generated::execute_in_ring;
 use std::cell::Cell;
 use std::io;
 use std::mem::MaybeUninit;
@@ -126,10 +128,16 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
             machine.gregs[libc::REG_RIP as usize] += i64::from(load.length);
             return;
         }
+        // Our own traps are `ud2`; the first byte of an LWP instruction is this. Blocks of code are padded, so 14 more can be read.
+        // SAFETY: code in the arena runs there, so it can be read.
+        let is_lwp = signal == libc::SIGILL && unsafe { (pc as *const u8).read() } == 0x8f;
         let running = machine.gregs[libc::REG_R15 as usize] as usize as *mut VmContext;
         // SAFETY: invariant 1 of `crate::entry`: code in the arena runs with its live context in r15.
         unsafe {
             debug_assert!(matches!((*running).kind, KIND_WASM | KIND_HOST));
+            if is_lwp && execute_in_ring(context, (*(*running).store).lwpcb.cast()) {
+                return;
+            }
             (*running).store
         }
     } else {

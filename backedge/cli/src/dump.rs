@@ -12,6 +12,7 @@ use vm::code::{CompileRequest, Entrance, Tier};
 /// Prints the stage.
 pub fn dump(options: &Dump) -> Result<(), Failure> {
     let mut config = Config::new();
+    config.record_source(options.source.into());
     if matches!(options.stage, Stage::Bytecode | Stage::Wasm) {
         config.tier(TierPolicy::Interpreter);
     } else {

@@ -291,11 +291,10 @@ fn profile(module: &Module, seen: &FunctionSnapshot, see: &mut impl FnMut(u32, &
         let stride = load.dominant_stride().map_or(String::new(), |(stride, share)| format!("; stride {stride} in {:.1} %", share * 100.0));
         let from = load.indirect_from.map_or(String::new(), |from| format!("; address loaded at {from:#x}"));
         let text = format!(
-            "{} misses in {} executions, mean latency {:.0} ticks, by source {:?}{stride}{from}",
+            "{} misses in {} executions{}{stride}{from}",
             load.count(),
             load.executions,
-            load.mean_latency(),
-            load.sources
+            if load.count() > 0 { format!(", mean latency {:.0} ticks, by source {:?}", load.mean_latency(), load.sources) } else { String::new() }
         );
         see(load.offset, "load", load.provenance.name(), text);
     }

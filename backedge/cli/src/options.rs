@@ -83,6 +83,24 @@ pub enum Feedback {
     Off,
 }
 
+/// What writes the LWP records of compiled code.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Source {
+    /// The code itself, by the rules of LWP
+    Inline,
+    /// Real LWP instructions, executed by the SIGILL handler: microseconds each, for conformance
+    Trap,
+}
+
+impl From<Source> for backedge::RecordSource {
+    fn from(source: Source) -> backedge::RecordSource {
+        match source {
+            Source::Inline => backedge::RecordSource::Inline,
+            Source::Trap => backedge::RecordSource::Trap,
+        }
+    }
+}
+
 /// How an engine works: shared by `run` and `wast`.
 #[derive(Args)]
 pub struct EngineOptions {
@@ -95,6 +113,9 @@ pub struct EngineOptions {
     /// Short for --feedback=off
     #[arg(long, conflicts_with = "feedback")]
     pub no_feedback: bool,
+    /// What writes the LWP records of compiled code
+    #[arg(long, value_enum, default_value = "inline")]
+    pub source: Source,
     /// Carry out the plans of FILE (JSON) in place of those made from records
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
@@ -266,6 +287,9 @@ pub struct Dump {
     /// Compile to the plans of FILE (JSON)
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
+    /// What writes the LWP records of the code
+    #[arg(long, value_enum, default_value = "inline")]
+    pub source: Source,
     /// The compiler to ask
     #[arg(long, value_enum, default_value = "optimizing")]
     pub tier: DumpTier,

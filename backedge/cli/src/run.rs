@@ -192,6 +192,7 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     if options.no_feedback || options.feedback == Feedback::Off {
         config.feedback(FeedbackPolicy::Off);
     }
+    config.record_source(options.source.into());
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
     }

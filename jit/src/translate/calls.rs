@@ -42,7 +42,10 @@ impl Translator<'_, '_> {
                 if self.try_inline_direct(function_index, offset, &arguments)? {
                     return Ok(true);
                 }
-                let results = self.direct_call(function_index, &arguments);
+                let results = match self.guest_lwp(function_index, &arguments) {
+                    Some(results) => results,
+                    None => self.direct_call(function_index, &arguments),
+                };
                 self.stack.extend_from_slice(&results);
             }
             Operator::CallIndirect { type_index, table_index } => {

@@ -46,6 +46,16 @@ impl Control {
     }
 }
 
+impl Control {
+    /// Of a loop: its header and the number of its parameters.
+    pub(super) fn header(&self) -> Option<(Block, usize)> {
+        match &self.kind {
+            Kind::Loop { header, params, .. } => Some((*header, params.len())),
+            _ => None,
+        }
+    }
+}
+
 /// Values as block arguments.
 pub(super) fn arguments(values: &[Value]) -> SmallVec<[BlockArg; 8]> {
     values.iter().map(|&value| BlockArg::Value(value)).collect()

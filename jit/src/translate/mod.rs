@@ -28,6 +28,7 @@ use vm::code::{Applied, CompileError, Entrance, Guard, Probe, SourcePosition, Ti
 use vm::module::Module;
 
 use crate::compiler::Sabotage;
+use crate::lwp_thunks::Thunk;
 use crate::plan::FunctionPlan;
 use crate::scan::{Scan, Wanted, scan};
 use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
@@ -38,6 +39,7 @@ pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod exits;
 pub(crate) mod globals;
+pub(crate) mod guest_lwp;
 pub(crate) mod inline;
 pub(crate) mod invariants;
 pub(crate) mod memory;
@@ -66,6 +68,8 @@ pub(crate) struct Input<'a> {
     pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
+    /// Whether LWP sites are real LWP instructions.
+    pub lwp_instructions: bool,
     /// For tests: every so many guards one is made to fail; 0 none.
     pub fail_guards: u32,
     /// See [`crate::Options::sabotage`].
@@ -77,6 +81,10 @@ pub(crate) struct Translation {
     pub function: ir::Function,
     pub positions: Vec<SourcePosition>,
     pub sites: Vec<ValueSite>,
+    /// LWPINS sites.
+    pub hot_sites: u32,
+    /// The LWP instructions that the code calls, by number.
+    pub thunks: Vec<Thunk>,
     pub guards: Vec<Guard>,
     pub probes: Vec<Probe>,
     pub applied: Vec<Applied>,
@@ -111,6 +119,8 @@ struct Translator<'a, 'b> {
     reachable: bool,
     positions: Vec<SourcePosition>,
     sites: Vec<ValueSite>,
+    hot_sites: u32,
+    thunks: Vec<Thunk>,
     guards: Vec<Guard>,
     applied: Vec<Applied>,
     constants: bool,
@@ -196,6 +206,8 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
         reachable: true,
         positions: Vec::new(),
         sites: Vec::new(),
+        hot_sites: 0,
+        thunks: Vec::new(),
         guards: Vec::new(),
         applied: Vec::new(),
         constants: false,
@@ -222,7 +234,7 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
         translator.refuse_unused_plan();
         translator.refuse_unused_choices();
     }
-    let Translator { b, positions, sites, probes, guards, applied, constants, broken_fact, .. } = translator;
+    let Translator { b, positions, sites, hot_sites, thunks, guards, probes, applied, constants, broken_fact, .. } = translator;
     if outcome.is_err() || broken_fact {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
@@ -230,7 +242,7 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
     }
     b.finalize(isa.frontend_config());
     let probes = probes.finish(&function);
-    Ok(Some(Translation { function, positions, sites, probes, guards, applied, constants }))
+    Ok(Some(Translation { function, positions, sites, hot_sites, thunks, guards, probes, applied, constants }))
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {

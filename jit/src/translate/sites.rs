@@ -4,6 +4,8 @@
 //! section 4.2); when the 26-bit counter goes negative, a cold block calls a thunk that keeps every register. So a site costs a load, a
 //! decrement and a branch, and the observed value is computed only when it is recorded.
 //!
+//! Where the machine's source of records is `trap`, a site is a real LWP instruction instead ([`crate::lwp_thunks`]).
+//!
 //! Data1 of a record is the byte offset of the operator; for a parameter it is the byte offset of the function's body (where its locals
 //! are declared), and the parameter's number is the detail in the imm16's high byte.
 
@@ -17,6 +19,7 @@ use vm::layout::{context, store};
 
 use super::Translator;
 use super::regions::Region;
+use crate::lwp_thunks::{self, Instruction, Thunk};
 
 /// Parameters of a function that get a site.
 const MOST_PARAMS: usize = 4;
@@ -35,6 +38,29 @@ impl Translator<'_, '_> {
     pub(super) fn value_site(&mut self, imm16: u16, offset: u32, value: impl FnOnce(&mut Self) -> Value) {
         let function = self.frame().function;
         self.sites.push(ValueSite { class: imm16, offset, function });
+        if self.input.lwp_instructions {
+            let value = value(self);
+            let data1 = self.iconst32(offset);
+            self.lwp_instruction(Instruction::Lwpval, u32::from(imm16), value, data1);
+            return;
+        }
+        self.count_value(|translator| {
+            let class = translator.iconst32(u32::from(imm16));
+            let data1 = translator.iconst32(offset);
+            [class, data1, value(translator)]
+        });
+    }
+
+    /// An LWP instruction of this site's own.
+    pub(super) fn lwp_instruction(&mut self, instruction: Instruction, imm: u32, data2: Value, data1: Value) -> Option<Value> {
+        let callee = lwp_thunks::declare(self.b.func, self.thunks.len(), instruction);
+        self.thunks.push(Thunk { instruction, imm, location: self.b.srcloc().bits() });
+        let call = self.b.ins().call(callee, &[data2, data1]);
+        self.b.inst_results(call).first().copied()
+    }
+
+    /// LWPVAL in place: counts, and where a record is due makes it of what `operands` yields (imm16, Data1, Data2) in the cold block.
+    pub(super) fn count_value(&mut self, operands: impl FnOnce(&mut Self) -> [Value; 3]) {
         let context = self.context();
         let shared = self.load_constant(types::I64, context, context::store);
         let lwpcb = self.load(Region::Lwp, types::I64, shared, store::lwpcb);
@@ -46,10 +72,8 @@ impl Translator<'_, '_> {
         let negative = self.b.ins().band(counter, mask);
         let (cold, hot) = self.split_cold(negative);
         self.enter(cold);
-        let value = value(self);
-        let class = self.iconst32(u32::from(imm16));
-        let data1 = self.iconst32(offset);
-        self.builtin(Builtin::ValueSample, &[class, data1, value]);
+        let operands = operands(self);
+        self.builtin(Builtin::ValueSample, &operands);
         self.b.ins().jump(hot, &[]);
         self.b.seal_block(hot);
         self.enter(hot);
@@ -89,9 +113,14 @@ impl Translator<'_, '_> {
         let (cold, hot) = self.split_cold(borrow);
         self.enter(cold);
         let function = self.iconst32(self.input.function);
-        let offset = self.iconst32(offset);
+        let at = self.iconst32(offset);
         let version = self.iconst32(self.input.version);
-        self.builtin(Builtin::Hot, &[function, offset, version]);
+        let counted = self.builtin(Builtin::Hot, &[function, at, version]).expect("it yields what was counted");
+        self.hot_sites += 1;
+        if self.input.lwp_instructions {
+            let class = if offset == u32::MAX { SiteClass::HotFunction } else { SiteClass::HotLoop };
+            self.lwp_instruction(Instruction::Lwpins, u32::from(class.imm16(0)), counted, at);
+        }
         self.b.ins().jump(hot, &[]);
         self.b.seal_block(hot);
         self.enter(hot);

@@ -24,116 +24,124 @@
 ;;>      8  mov [rsp+10h], rbx
 ;;>      d  mov [rsp+18h], r12
 ;;>     12  mov [rsp+20h], r13
-;;>     17  mov r12, rdi
-;;>     1a  mov r13, r15
-;;>     1d  mov rax, r15
-;;>     20  mov eax, [rax+1Ch]
-;;>     23  test eax, eax
-;;>     25  jne near 9Ch
-;;>     2b  xor edi, edi
-;;>     2d  mov rbx, rdi
-;;>     30  mov rdx, r15
-;;>     33  mov edx, [rdx+0A4h]
-;;>     39  test edx, edx
-;;>     3b  jne near 0BDh
-;;>     41  mov ecx, [r13+50h]
-;;>     45  cmp ecx, 8
-;;>     48  jae near 14Dh
-;;>     4e  mov rax, [r13+40h]
-;;>     52  mov rdx, rcx
-;;>     55  shl edx, 4
-;;>     58  mov rax, [rax+rdx+8]
-;;>     5d  lea rdx, [r13+60h]
-;;>     61  cmp rax, rdx
-;;>     64  jne near 14Dh
-;;>     6a  lea eax, [rdi+1]
-;;>     6d  add ebx, 1
-;;>     73  cmp ebx, r12d
-;;>     76  jae near 84h
-;;>     7c  mov rdi, rax
-;;>     7f  jmp 30h
-;;>     84  mov rbx, [rsp+10h]
-;;>     89  mov r12, [rsp+18h]
-;;>     8e  mov r13, [rsp+20h]
-;;>     93  add rsp, 30h
-;;>     97  mov rsp, rbp
-;;>     9a  pop rbp
-;;>     9b  ret
-;;>     9c  mov rdi, r15
-;;>     9f  mov rax, [rdi+30h]
-;;>     a3  mov rax, [rax+60h]
-;;>     a7  mov esi, 1
-;;>     ac  mov edx, 0FFFFFFFFh
-;;>     b1  mov ecx, 7
-;;>     b6  call rax
-;;>     b8  jmp 2Bh
-;;>     bd  mov rsi, r15
-;;>     c0  mov esi, [rsi+0A4h]
-;;>     c6  test esi, 0FFFFFFFEh
-;;>     cc  je near 0DDh
-;;>     d2  xor esi, 4Ch
-;;>     d5  test esi, esi
-;;>     d7  jne near 41h
-;;>     dd  mov rax, r15
-;;>     e0  mov rax, [rax+8]
-;;>     e4  mov rax, [rax+28h]
-;;>     e8  mov rcx, 4C00000001h
-;;>     f2  mov [rax], rcx
-;;>     f5  mov qword [rax+8], 7
-;;>     fd  mov ecx, r12d
-;;>    100  mov [rax+10h], rcx
-;;>    104  mov ecx, edi
-;;>    106  mov [rax+18h], rcx
-;;>    10a  mov ecx, ebx
-;;>    10c  mov [rax+20h], rcx
-;;>    110  mov esi, [rax]
-;;>    112  mov edx, [rax+4]
-;;>    115  mov ecx, [rax+8]
-;;>    118  mov rdi, r15
-;;>    11b  mov rax, [rdi+30h]
-;;>    11f  mov rax, [rax+60h]
-;;>    123  call rax
-;;>    125  mov rcx, r15
-;;>    128  mov rcx, [rcx+8]
-;;>    12c  mov rdi, [rcx+28h]
-;;>    130  mov r10, rax
-;;>    133  mov rbx, [rsp+10h]
-;;>    138  mov r12, [rsp+18h]
-;;>    13d  mov r13, [rsp+20h]
-;;>    142  add rsp, 30h
-;;>    146  mov rsp, rbp
-;;>    149  pop rbp
-;;>    14a  jmp r10
-;;>    14d  cmp ecx, 8
-;;>    150  jae near 1BDh
-;;>    156  mov rdx, [r13+40h]
-;;>    15a  mov rax, rcx
-;;>    15d  shl eax, 4
-;;>    160  add rax, rdx
-;;>    163  cmp ecx, 8
-;;>    166  cmovae rax, rdx
-;;>    16a  mov rcx, [rax]
-;;>    16d  cmp rcx, 1
-;;>    171  jne near 1AEh
-;;>    177  mov rax, [rax+8]
-;;>    17b  mov rcx, [rax+8]
-;;>    17f  cmp rcx, r13
-;;>    182  jne near 192h
-;;>    188  mov rax, [rax]
-;;>    18b  call rax
-;;>    18d  jmp 6Dh
-;;>    192  mov [rcx+10h], r13
-;;>    196  mov [rsp], r13
-;;>    19a  mov rax, [rax]
-;;>    19d  mov r15, rcx
-;;>    1a0  call rax
-;;>    1a2  mov rcx, [rsp]
-;;>    1a6  mov r15, rcx
-;;>    1a9  jmp 6Dh
-;;>    1ae  mov rax, [rax+8]
-;;>    1b2  test rax, rax
-;;>    1b5  je near 1BFh
-;;>    1bb  ud2
-;;>    1bd  ud2
-;;>    1bf  ud2
+;;>     17  mov [rsp+28h], r14
+;;>     1c  mov r14, rdi
+;;>     1f  mov r13, r15
+;;>     22  mov rax, r15
+;;>     25  mov eax, [rax+1Ch]
+;;>     28  test eax, eax
+;;>     2a  jne near 0ACh
+;;>     30  xor edi, edi
+;;>     32  mov r12, [r13+40h]
+;;>     36  mov rbx, rdi
+;;>     39  mov rcx, r15
+;;>     3c  mov ecx, [rcx+0A4h]
+;;>     42  test ecx, ecx
+;;>     44  jne near 13Ah
+;;>     4a  mov esi, [r13+50h]
+;;>     4e  cmp esi, 8
+;;>     51  jae near 0CDh
+;;>     57  mov r8, rsi
+;;>     5a  shl r8d, 4
+;;>     5e  mov r8, [r12+r8+8]
+;;>     63  lea r9, [r13+60h]
+;;>     67  cmp r8, r9
+;;>     6a  jne near 0CDh
+;;>     70  lea eax, [rdi+1]
+;;>     73  add ebx, 1
+;;>     79  mov rcx, r14
+;;>     7c  cmp ebx, ecx
+;;>     7e  jae near 8Fh
+;;>     84  mov rdi, rax
+;;>     87  mov r14, rcx
+;;>     8a  jmp 39h
+;;>     8f  mov rbx, [rsp+10h]
+;;>     94  mov r12, [rsp+18h]
+;;>     99  mov r13, [rsp+20h]
+;;>     9e  mov r14, [rsp+28h]
+;;>     a3  add rsp, 30h
+;;>     a7  mov rsp, rbp
+;;>     aa  pop rbp
+;;>     ab  ret
+;;>     ac  mov rdi, r15
+;;>     af  mov rax, [rdi+30h]
+;;>     b3  mov rax, [rax+60h]
+;;>     b7  mov esi, 1
+;;>     bc  mov edx, 0FFFFFFFFh
+;;>     c1  mov ecx, 7
+;;>     c6  call rax
+;;>     c8  jmp 30h
+;;>     cd  cmp esi, 8
+;;>     d0  jae near 1E2h
+;;>     d6  mov rax, rsi
+;;>     d9  shl eax, 4
+;;>     dc  lea r11, [r12+rax]
+;;>     e0  cmp esi, 8
+;;>     e3  cmovae r11, r12
+;;>     e7  mov rax, [r11]
+;;>     ea  cmp rax, 1
+;;>     ee  jne near 12Bh
+;;>     f4  mov rax, [r11+8]
+;;>     f8  mov rcx, [rax+8]
+;;>     fc  cmp rcx, r13
+;;>     ff  jne near 10Fh
+;;>    105  mov rax, [rax]
+;;>    108  call rax
+;;>    10a  jmp 73h
+;;>    10f  mov [rcx+10h], r13
+;;>    113  mov [rsp], r13
+;;>    117  mov rax, [rax]
+;;>    11a  mov r15, rcx
+;;>    11d  call rax
+;;>    11f  mov rcx, [rsp]
+;;>    123  mov r15, rcx
+;;>    126  jmp 73h
+;;>    12b  mov rax, [r11+8]
+;;>    12f  test rax, rax
+;;>    132  je near 1E4h
+;;>    138  ud2
+;;>    13a  mov rcx, r14
+;;>    13d  mov rax, r15
+;;>    140  mov edx, [rax+0A4h]
+;;>    146  test dx, dx
+;;>    149  jne near 16Eh
+;;>    14f  xor edx, 4D0000h
+;;>    155  test edx, edx
+;;>    157  je near 16Eh
+;;>    15d  mov word [rax+0A6h], 0
+;;>    166  mov r14, rcx
+;;>    169  jmp 39h
+;;>    16e  mov rax, r15
+;;>    171  mov rax, [rax+8]
+;;>    175  mov rax, [rax+28h]
+;;>    179  mov ecx, ecx
+;;>    17b  mov [rax+10h], rcx
+;;>    17f  mov ecx, edi
+;;>    181  mov [rax+18h], rcx
+;;>    185  mov ecx, ebx
+;;>    187  mov [rax+20h], rcx
+;;>    18b  mov rcx, 4C00000001h
+;;>    195  mov [rax], rcx
+;;>    198  mov qword [rax+8], 7
+;;>    1a0  mov esi, [rax]
+;;>    1a2  mov edx, [rax+4]
+;;>    1a5  mov ecx, [rax+8]
+;;>    1a8  mov rdi, r15
+;;>    1ab  mov rax, [rdi+30h]
+;;>    1af  mov rax, [rax+60h]
+;;>    1b3  call rax
+;;>    1b5  mov rcx, r15
+;;>    1b8  mov rcx, [rcx+8]
+;;>    1bc  mov rdi, [rcx+28h]
+;;>    1c0  mov r10, rax
+;;>    1c3  mov rbx, [rsp+10h]
+;;>    1c8  mov r12, [rsp+18h]
+;;>    1cd  mov r13, [rsp+20h]
+;;>    1d2  mov r14, [rsp+28h]
+;;>    1d7  add rsp, 30h
+;;>    1db  mov rsp, rbp
+;;>    1de  pop rbp
+;;>    1df  jmp r10
+;;>    1e2  ud2
+;;>    1e4  ud2
 ;;> inline-guarded in function 1: done

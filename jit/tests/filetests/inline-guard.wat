@@ -50,11 +50,17 @@
 ;;>
 ;;>                                 block2:
 ;;> @0000                               v2 = iconst.i32 0
-;;> @0001                               v17 = iconst.i32 -2
-;;> @0001                               v18 = iconst.i32 76
+;;> @0003                               v47 = iconst.i32 8
+;;> @0003                               v49 = load.i64 notrap aligned readonly can_move region1 v1+64
+;;> @0003                               v50 = iconst.i64 4
+;;> @0003                               v55 = iconst.i64 96
+;;> @0003                               v56 = iadd.i64 v1, v55  ; v55 = 96
+;;>                                     v103 = iconst.i32 1
+;;> @0003                               v71 = iconst.i64 1
+;;> @0003                               v78 = stack_addr.i64 ss0
 ;;> @0001                               jump block4(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
-;;>                                 block4(v30: i32, v33: i32):
+;;>                                 block4(v28: i32, v31: i32):
 ;;> @0001                               v13 = get_pinned_reg.i64
 ;;> @0001                               v14 = load.i32 notrap aligned region0 v13+164
 ;;> @0001                               brif v14, block5, block6
@@ -62,29 +68,33 @@
 ;;>                                 block5 cold:
 ;;> @0001                               v15 = get_pinned_reg.i64
 ;;> @0001                               v16 = load.i32 notrap aligned region0 v15+164
-;;>                                     v100 = iconst.i32 -2
-;;>                                     v101 = band v16, v100  ; v100 = -2
-;;> @0001                               brif v101, block7, block8
+;;> @0001                               v18 = ireduce.i16 v16
+;;> @0001                               brif v18, block8, block7
 ;;>
 ;;>                                 block7 cold:
-;;>                                     v102 = iconst.i32 76
-;;>                                     v103 = bxor.i32 v16, v102  ; v102 = 76
-;;> @0001                               brif v103, block6, block8
+;;> @0001                               v17 = iconst.i32 0x004d_0000
+;;> @0001                               v19 = bxor.i32 v16, v17  ; v17 = 0x004d_0000
+;;> @0001                               brif v19, block9, block8
+;;>
+;;>                                 block9 cold:
+;;> @0001                               v20 = iconst.i16 0
+;;> @0001                               store notrap aligned region0 v20, v15+166  ; v20 = 0
+;;> @0001                               jump block4(v28, v31)
 ;;>
 ;;>                                 block8 cold:
 ;;> @0001                               v21 = get_pinned_reg.i64
 ;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+8
 ;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+40
-;;> @0001                               v24 = iconst.i64 0x004c_0000_0001
-;;> @0001                               store notrap aligned region2 v24, v23  ; v24 = 0x004c_0000_0001
-;;> @0001                               v25 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v25, v23+8  ; v25 = 7
-;;> @0001                               v28 = uextend.i64 v0
-;;> @0001                               store notrap aligned region2 v28, v23+16
-;;> @0001                               v31 = uextend.i64 v30
-;;> @0001                               store notrap aligned region2 v31, v23+24
-;;> @0001                               v34 = uextend.i64 v33
-;;> @0001                               store notrap aligned region2 v34, v23+32
+;;> @0001                               v26 = uextend.i64 v0
+;;> @0001                               store notrap aligned region2 v26, v23+16
+;;> @0001                               v29 = uextend.i64 v28
+;;> @0001                               store notrap aligned region2 v29, v23+24
+;;> @0001                               v32 = uextend.i64 v31
+;;> @0001                               store notrap aligned region2 v32, v23+32
+;;> @0001                               v33 = iconst.i64 0x004c_0000_0001
+;;> @0001                               store notrap aligned region2 v33, v23  ; v33 = 0x004c_0000_0001
+;;> @0001                               v34 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v34, v23+8  ; v34 = 7
 ;;> @0001                               v35 = load.i32 notrap aligned region2 v23
 ;;> @0001                               v36 = load.i32 notrap aligned region2 v23+4
 ;;> @0001                               v37 = load.i32 notrap aligned region2 v23+8
@@ -98,78 +108,72 @@
 ;;> @0001                               return_call_indirect sig1, v41(v44)
 ;;>
 ;;>                                 block6:
-;;> @0002                               v46 = load.i32 notrap aligned region3 v1+80
-;;> @0003                               v48 = iconst.i32 8
-;;> @0003                               v49 = icmp uge v46, v48  ; v48 = 8
-;;> @0003                               brif v49, block10, block11
-;;>
-;;>                                 block11:
-;;> @0003                               v50 = load.i64 notrap aligned readonly can_move region1 v1+64
-;;> @0003                               v51 = iconst.i64 4
-;;> @0003                               v52 = ishl.i32 v46, v51  ; v51 = 4
-;;> @0003                               v53 = uextend.i64 v52
-;;> @0003                               v54 = iadd v50, v53
-;;> @0003                               v55 = load.i64 notrap aligned region4 v54+8
-;;> @0003                               v56 = iconst.i64 96
-;;> @0003                               v57 = iadd.i64 v1, v56  ; v56 = 96
-;;> @0003                               v58 = icmp ne v55, v57
-;;> @0003                               brif v58, block10, block12
+;;> @0002                               v45 = load.i32 notrap aligned region3 v1+80
+;;>                                     v97 = iconst.i32 8
+;;>                                     v98 = icmp uge v45, v97  ; v97 = 8
+;;> @0003                               brif v98, block11, block12
 ;;>
 ;;>                                 block12:
-;;>                                     v104 = iconst.i32 1
-;;> @0004                               v61 = iadd.i32 v30, v104  ; v104 = 1
-;;> @0005                               jump block9(v61)
+;;>                                     v99 = iconst.i64 4
+;;>                                     v100 = ishl.i32 v45, v99  ; v99 = 4
+;;> @0003                               v52 = uextend.i64 v100
+;;> @0003                               v53 = iadd.i64 v49, v52
+;;> @0003                               v54 = load.i64 notrap aligned region4 v53+8
+;;>                                     v101 = iadd.i64 v1, v55  ; v55 = 96
+;;>                                     v102 = icmp ne v54, v101
+;;> @0003                               brif v102, block11, block13
 ;;>
-;;>                                 block10 cold:
-;;> @0003                               trapnz.i8 v49, user4
-;;>                                     v105 = load.i64 notrap aligned readonly can_move region1 v1+64
-;;>                                     v106 = iconst.i64 4
-;;>                                     v107 = ishl.i32 v46, v106  ; v106 = 4
-;;>                                     v108 = uextend.i64 v107
-;;>                                     v109 = iadd v105, v108
-;;> @0003                               v70 = select_spectre_guard v49, v105, v109
-;;> @0003                               v71 = load.i64 notrap aligned region4 v70
-;;> @0003                               v72 = iconst.i64 1
-;;> @0003                               v73 = icmp ne v71, v72  ; v72 = 1
-;;> @0003                               brif v73, block14, block15
+;;>                                 block13:
+;;> @0004                               v60 = iadd.i32 v28, v103  ; v103 = 1
+;;> @0005                               jump block10(v60)
 ;;>
-;;>                                 block14 cold:
-;;> @0003                               v74 = load.i64 notrap aligned region4 v70+8
-;;> @0003                               trapz v74, user5
-;;> @0003                               trap user6
+;;>                                 block11 cold:
+;;> @0003                               trapnz.i8 v98, user4
+;;>                                     v104 = iconst.i64 4
+;;>                                     v105 = ishl.i32 v45, v104  ; v104 = 4
+;;>                                     v106 = uextend.i64 v105
+;;>                                     v107 = iadd.i64 v49, v106
+;;> @0003                               v69 = select_spectre_guard.i64 v98, v49, v107
+;;> @0003                               v70 = load.i64 notrap aligned region4 v69
+;;>                                     v108 = iconst.i64 1
+;;>                                     v109 = icmp ne v70, v108  ; v108 = 1
+;;> @0003                               brif v109, block15, block16
 ;;>
 ;;>                                 block15 cold:
-;;> @0003                               v75 = load.i64 notrap aligned region4 v70+8
-;;> @0003                               v76 = load.i64 notrap aligned readonly region1 v75+8
-;;> @0003                               v77 = icmp ne v76, v1
-;;> @0003                               brif v77, block16, block17
+;;> @0003                               v73 = load.i64 notrap aligned region4 v69+8
+;;> @0003                               trapz v73, user5
+;;> @0003                               trap user6
 ;;>
 ;;>                                 block16 cold:
-;;> @0003                               store.i64 notrap aligned region1 v1, v76+16
-;;> @0003                               v79 = stack_addr.i64 ss0
-;;> @0003                               store.i64 notrap aligned region5 v1, v79
-;;> @0003                               v80 = load.i64 notrap aligned region6 v75
-;;> @0003                               set_pinned_reg.i64 v76
-;;> @0003                               v81 = call_indirect sig2, v80(v30)
-;;> @0003                               v82 = load.i64 notrap aligned region5 v79
-;;> @0003                               set_pinned_reg v82
-;;> @0003                               jump block18(v81)
+;;> @0003                               v74 = load.i64 notrap aligned region4 v69+8
+;;> @0003                               v75 = load.i64 notrap aligned readonly region1 v74+8
+;;> @0003                               v76 = icmp ne v75, v1
+;;> @0003                               brif v76, block17, block18
 ;;>
 ;;>                                 block17 cold:
-;;> @0003                               v83 = load.i64 notrap aligned region6 v75
-;;> @0003                               v84 = call_indirect sig2, v83(v30)
-;;> @0003                               jump block18(v84)
+;;> @0003                               store.i64 notrap aligned region1 v1, v75+16
+;;> @0003                               store.i64 notrap aligned region5 v1, v78
+;;> @0003                               v79 = load.i64 notrap aligned region6 v74
+;;> @0003                               set_pinned_reg.i64 v75
+;;> @0003                               v80 = call_indirect sig2, v79(v28)
+;;> @0003                               v81 = load.i64 notrap aligned region5 v78
+;;> @0003                               set_pinned_reg v81
+;;> @0003                               jump block19(v80)
 ;;>
-;;>                                 block18(v78: i32) cold:
-;;> @0003                               jump block9(v78)
+;;>                                 block18 cold:
+;;> @0003                               v82 = load.i64 notrap aligned region6 v74
+;;> @0003                               v83 = call_indirect sig2, v82(v28)
+;;> @0003                               jump block19(v83)
 ;;>
-;;>                                 block9(v47: i32):
-;;>                                     v110 = iconst.i32 1
-;;> @0006                               v90 = iadd.i32 v33, v110  ; v110 = 1
-;;> @0007                               v95 = icmp ult v90, v0
-;;> @0008                               brif v95, block4(v47, v90), block19
+;;>                                 block19(v77: i32) cold:
+;;> @0003                               jump block10(v77)
 ;;>
-;;>                                 block19:
-;;> @000a                               return v47
+;;>                                 block10(v46: i32):
+;;> @0006                               v88 = iadd.i32 v31, v103  ; v103 = 1
+;;> @0007                               v92 = icmp ult v88, v0
+;;> @0008                               brif v92, block4(v46, v88), block20
+;;>
+;;>                                 block20:
+;;> @000a                               return v46
 ;;> }
 ;;> inline-guarded in function 1: done

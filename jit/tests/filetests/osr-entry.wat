@@ -55,30 +55,34 @@
 ;;>                                 block5 cold:
 ;;> @0002                               v12 = get_pinned_reg.i64
 ;;> @0002                               v13 = load.i32 notrap aligned region1 v12+96
-;;>                                     v99 = iconst.i32 -2
-;;>                                     v100 = band v13, v99  ; v99 = -2
-;;> @0002                               brif v100, block7, block8
+;;> @0002                               v15 = ireduce.i16 v13
+;;> @0002                               brif v15, block8, block7
 ;;>
 ;;>                                 block7 cold:
-;;> @0002                               v15 = iconst.i32 36
-;;> @0002                               v17 = bxor.i32 v13, v15  ; v15 = 36
-;;> @0002                               brif v17, block6, block8
+;;> @0002                               v14 = iconst.i32 0x0025_0000
+;;> @0002                               v16 = bxor.i32 v13, v14  ; v14 = 0x0025_0000
+;;> @0002                               brif v16, block9, block8
+;;>
+;;>                                 block9 cold:
+;;> @0002                               v17 = iconst.i16 0
+;;> @0002                               store notrap aligned region1 v17, v12+98  ; v17 = 0
+;;> @0002                               jump block4
 ;;>
 ;;>                                 block8 cold:
 ;;> @0002                               v18 = get_pinned_reg.i64
 ;;> @0002                               v19 = load.i64 notrap aligned readonly region2 v18+8
 ;;> @0002                               v20 = load.i64 notrap aligned readonly region2 v19+40
-;;> @0002                               v21 = iconst.i64 0x0024_0000_0000
-;;> @0002                               store notrap aligned region0 v21, v20  ; v21 = 0x0024_0000_0000
-;;>                                     v101 = iconst.i64 7
-;;> @0002                               store notrap aligned region0 v101, v20+8  ; v101 = 7
-;;> @0002                               v25 = uextend.i64 v98
-;;> @0002                               store notrap aligned region0 v25, v20+16
-;;>                                     v102 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v102, v20+24
-;;>                                     v103 = iadd.i32 v45, v84
-;;> @0002                               v31 = uextend.i64 v103
-;;> @0002                               store notrap aligned region0 v31, v20+40
+;;> @0002                               v23 = uextend.i64 v89
+;;> @0002                               store notrap aligned region0 v23, v20+16
+;;> @0002                               v26 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v26, v20+24
+;;>                                     v91 = iadd.i32 v43, v80
+;;> @0002                               v29 = uextend.i64 v91
+;;> @0002                               store notrap aligned region0 v29, v20+40
+;;> @0002                               v30 = iconst.i64 0x0024_0000_0000
+;;> @0002                               store notrap aligned region0 v30, v20  ; v30 = 0x0024_0000_0000
+;;> @0002                               v31 = iconst.i64 7
+;;> @0002                               store notrap aligned region0 v31, v20+8  ; v31 = 7
 ;;> @0002                               v32 = load.i32 notrap aligned region0 v20
 ;;> @0002                               v33 = load.i32 notrap aligned region0 v20+4
 ;;> @0002                               v34 = load.i32 notrap aligned region0 v20+8
@@ -92,74 +96,77 @@
 ;;> @0002                               return_call_indirect sig1, v38(v41)
 ;;>
 ;;>                                 block6:
-;;>                                     v104 = iadd.i32 v45, v84
-;;> @0003                               jump block9(v104, v98, v4)
+;;>                                     v90 = iadd.i32 v43, v80
+;;> @0003                               jump block10(v90, v89, v4)
 ;;>
 ;;>                                 block1:
-;;> @0003                               v44 = load.i32 notrap aligned region0 v0+48
-;;> @0003                               jump block9(v44, v3, v5)
+;;> @0003                               v42 = load.i32 notrap aligned region0 v0+48
+;;> @0003                               jump block10(v42, v3, v5)
 ;;>
-;;>                                 block9(v45: i32, v84: i32, v89: i32):
-;;> @0003                               v51 = iconst.i32 -2
-;;> @0003                               v52 = iconst.i32 44
-;;> @0003                               jump block10(v89)
+;;>                                 block10(v43: i32, v80: i32, v82: i32):
+;;> @0003                               v78 = iconst.i32 1
+;;> @0003                               jump block11(v82)
 ;;>
-;;>                                 block10(v67: i32):
+;;>                                 block11(v63: i32):
+;;> @0003                               v45 = get_pinned_reg.i64
+;;> @0003                               v46 = load.i32 notrap aligned region1 v45+96
+;;> @0003                               brif v46, block12, block13
+;;>
+;;>                                 block12 cold:
 ;;> @0003                               v47 = get_pinned_reg.i64
 ;;> @0003                               v48 = load.i32 notrap aligned region1 v47+96
-;;> @0003                               brif v48, block11, block12
-;;>
-;;>                                 block11 cold:
-;;> @0003                               v49 = get_pinned_reg.i64
-;;> @0003                               v50 = load.i32 notrap aligned region1 v49+96
-;;>                                     v93 = iconst.i32 -2
-;;>                                     v94 = band v50, v93  ; v93 = -2
-;;> @0003                               brif v94, block13, block14
-;;>
-;;>                                 block13 cold:
-;;>                                     v95 = iconst.i32 44
-;;>                                     v96 = bxor.i32 v50, v95  ; v95 = 44
-;;> @0003                               brif v96, block12, block14
+;;> @0003                               v50 = ireduce.i16 v48
+;;> @0003                               brif v50, block15, block14
 ;;>
 ;;>                                 block14 cold:
-;;> @0003                               v55 = get_pinned_reg.i64
-;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+8
-;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+40
-;;> @0003                               v58 = iconst.i64 0x002c_0000_0000
-;;> @0003                               store notrap aligned region0 v58, v57  ; v58 = 0x002c_0000_0000
-;;> @0003                               v59 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v59, v57+8  ; v59 = 7
-;;> @0003                               v62 = uextend.i64 v84
-;;> @0003                               store notrap aligned region0 v62, v57+16
-;;> @0003                               v65 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v65, v57+24
-;;> @0003                               v68 = uextend.i64 v67
-;;> @0003                               store notrap aligned region0 v68, v57+32
-;;> @0003                               v69 = uextend.i64 v45
-;;> @0003                               store notrap aligned region0 v69, v57+48
-;;> @0003                               v70 = load.i32 notrap aligned region0 v57
-;;> @0003                               v71 = load.i32 notrap aligned region0 v57+4
-;;> @0003                               v72 = load.i32 notrap aligned region0 v57+8
-;;> @0003                               v73 = get_pinned_reg.i64
-;;> @0003                               v74 = load.i64 notrap aligned readonly region2 v73+48
-;;> @0003                               v75 = load.i64 notrap aligned readonly region2 v74+96
-;;> @0003                               v76 = call_indirect sig0, v75(v73, v70, v71, v72)
-;;> @0003                               v77 = get_pinned_reg.i64
-;;> @0003                               v78 = load.i64 notrap aligned readonly region2 v77+8
-;;> @0003                               v79 = load.i64 notrap aligned readonly region2 v78+40
-;;> @0003                               return_call_indirect sig1, v76(v79)
+;;> @0003                               v49 = iconst.i32 0x002d_0000
+;;> @0003                               v51 = bxor.i32 v48, v49  ; v49 = 0x002d_0000
+;;> @0003                               brif v51, block16, block15
 ;;>
-;;>                                 block12:
-;;> @0003                               v81 = iconst.i32 1
-;;> @0004                               v82 = isub.i32 v67, v81  ; v81 = 1
-;;> @0005                               brif v82, block10(v82), block15
+;;>                                 block16 cold:
+;;>                                     v92 = iconst.i16 0
+;;> @0003                               store notrap aligned region1 v92, v47+98  ; v92 = 0
+;;> @0003                               jump block11(v63)
 ;;>
-;;>                                 block15:
-;;>                                     v97 = iconst.i32 1
-;;>                                     v98 = isub.i32 v84, v97  ; v97 = 1
-;;> @0009                               brif v98, block4, block16
+;;>                                 block15 cold:
+;;> @0003                               v53 = get_pinned_reg.i64
+;;> @0003                               v54 = load.i64 notrap aligned readonly region2 v53+8
+;;> @0003                               v55 = load.i64 notrap aligned readonly region2 v54+40
+;;> @0003                               v58 = uextend.i64 v80
+;;> @0003                               store notrap aligned region0 v58, v55+16
+;;>                                     v93 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v93, v55+24
+;;> @0003                               v64 = uextend.i64 v63
+;;> @0003                               store notrap aligned region0 v64, v55+32
+;;> @0003                               v65 = uextend.i64 v43
+;;> @0003                               store notrap aligned region0 v65, v55+48
+;;> @0003                               v66 = iconst.i64 0x002c_0000_0000
+;;> @0003                               store notrap aligned region0 v66, v55  ; v66 = 0x002c_0000_0000
+;;>                                     v94 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v94, v55+8  ; v94 = 7
+;;> @0003                               v68 = load.i32 notrap aligned region0 v55
+;;> @0003                               v69 = load.i32 notrap aligned region0 v55+4
+;;> @0003                               v70 = load.i32 notrap aligned region0 v55+8
+;;> @0003                               v71 = get_pinned_reg.i64
+;;> @0003                               v72 = load.i64 notrap aligned readonly region2 v71+48
+;;> @0003                               v73 = load.i64 notrap aligned readonly region2 v72+96
+;;> @0003                               v74 = call_indirect sig0, v73(v71, v68, v69, v70)
+;;> @0003                               v75 = get_pinned_reg.i64
+;;> @0003                               v76 = load.i64 notrap aligned readonly region2 v75+8
+;;> @0003                               v77 = load.i64 notrap aligned readonly region2 v76+40
+;;> @0003                               return_call_indirect sig1, v74(v77)
 ;;>
-;;>                                 block16:
-;;> @0007                               v90 = iadd.i32 v45, v84
-;;> @000b                               return v90
+;;>                                 block13:
+;;>                                     v86 = iconst.i32 1
+;;>                                     v87 = isub.i32 v63, v86  ; v86 = 1
+;;> @0005                               brif v87, block11(v87), block17
+;;>
+;;>                                 block17:
+;;>                                     v88 = iconst.i32 1
+;;>                                     v89 = isub.i32 v80, v88  ; v88 = 1
+;;> @0009                               brif v89, block4, block18
+;;>
+;;>                                 block18:
+;;> @0007                               v83 = iadd.i32 v43, v80
+;;> @000b                               return v83
 ;;> }

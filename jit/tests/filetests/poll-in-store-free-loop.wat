@@ -48,12 +48,11 @@
 ;;>
 ;;>                                 block2:
 ;;> @0001                               v13 = get_pinned_reg.i64
-;;>                                     v53 = iconst.i32 0
-;;> @0001                               v18 = iconst.i32 -2
-;;> @0001                               v19 = iconst.i32 27
-;;> @0001                               jump block4(v0, v53)  ; v53 = 0
+;;>                                     v51 = iconst.i32 0
+;;> @0002                               v44 = iconst.i32 1
+;;> @0001                               jump block4(v0, v51)  ; v51 = 0
 ;;>
-;;>                                 block4(v28: i32, v31: i32):
+;;>                                 block4(v26: i32, v29: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
 ;;> @0001                               v15 = load.i32 notrap aligned region0 v14+96
 ;;> @0001                               brif v15, block5, block6
@@ -61,27 +60,31 @@
 ;;>                                 block5 cold:
 ;;> @0001                               v16 = get_pinned_reg.i64
 ;;> @0001                               v17 = load.i32 notrap aligned region0 v16+96
-;;>                                     v54 = iconst.i32 -2
-;;>                                     v55 = band v17, v54  ; v54 = -2
-;;> @0001                               brif v55, block7, block8
+;;> @0001                               v19 = ireduce.i16 v17
+;;> @0001                               brif v19, block8, block7
 ;;>
 ;;>                                 block7 cold:
-;;>                                     v56 = iconst.i32 27
-;;>                                     v57 = bxor.i32 v17, v56  ; v56 = 27
-;;> @0001                               brif v57, block6, block8
+;;> @0001                               v18 = iconst.i32 0x001c_0000
+;;> @0001                               v20 = bxor.i32 v17, v18  ; v18 = 0x001c_0000
+;;> @0001                               brif v20, block9, block8
+;;>
+;;>                                 block9 cold:
+;;> @0001                               v21 = iconst.i16 0
+;;> @0001                               store notrap aligned region0 v21, v16+98  ; v21 = 0
+;;> @0001                               jump block4(v26, v29)
 ;;>
 ;;>                                 block8 cold:
 ;;> @0001                               v22 = get_pinned_reg.i64
 ;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+8
 ;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23+40
-;;> @0001                               v25 = iconst.i64 0x001b_0000_0000
-;;> @0001                               store notrap aligned region2 v25, v24  ; v25 = 0x001b_0000_0000
-;;> @0001                               v26 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v26, v24+8  ; v26 = 7
-;;> @0001                               v29 = uextend.i64 v28
-;;> @0001                               store notrap aligned region2 v29, v24+16
-;;> @0001                               v32 = uextend.i64 v31
-;;> @0001                               store notrap aligned region2 v32, v24+24
+;;> @0001                               v27 = uextend.i64 v26
+;;> @0001                               store notrap aligned region2 v27, v24+16
+;;> @0001                               v30 = uextend.i64 v29
+;;> @0001                               store notrap aligned region2 v30, v24+24
+;;> @0001                               v31 = iconst.i64 0x001b_0000_0000
+;;> @0001                               store notrap aligned region2 v31, v24  ; v31 = 0x001b_0000_0000
+;;> @0001                               v32 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v32, v24+8  ; v32 = 7
 ;;> @0001                               v33 = load.i32 notrap aligned region2 v24
 ;;> @0001                               v34 = load.i32 notrap aligned region2 v24+4
 ;;> @0001                               v35 = load.i32 notrap aligned region2 v24+8
@@ -95,14 +98,14 @@
 ;;> @0001                               return_call_indirect sig1, v39(v42)
 ;;>
 ;;>                                 block6:
-;;> @0002                               v46 = iconst.i32 1
-;;> @0003                               v47 = isub.i32 v28, v46  ; v46 = 1
-;;> @0002                               v45 = iadd.i32 v31, v28
-;;> @0004                               brif v47, block4(v47, v45), block9
+;;>                                     v52 = iconst.i32 1
+;;>                                     v53 = isub.i32 v26, v52  ; v52 = 1
+;;> @0002                               v43 = iadd.i32 v29, v26
+;;> @0004                               brif v53, block4(v53, v43), block10
 ;;>
-;;>                                 block9:
-;;> @0006                               v50 = get_pinned_reg.i64
-;;> @0006                               v51 = load.i64 notrap aligned region3 v50+64
-;;> @0006                               v52 = call_indirect sig2, v51(v45)
-;;> @0007                               return v52
+;;>                                 block10:
+;;> @0006                               v48 = get_pinned_reg.i64
+;;> @0006                               v49 = load.i64 notrap aligned region3 v48+64
+;;> @0006                               v50 = call_indirect sig2, v49(v43)
+;;> @0007                               return v50
 ;;> }

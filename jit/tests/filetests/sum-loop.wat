@@ -26,50 +26,52 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
-;;>      9  mov rdx, r15
-;;>      c  mov edx, [rdx+70h]
-;;>      f  test edx, edx
-;;>     11  jne near 38h
-;;>     17  mov rdx, [rcx+40h]
-;;>     1b  mov r8d, edi
-;;>     1e  mov edx, [rdx+r8+8]
-;;>     23  add edi, 4
-;;>     29  add eax, edx
-;;>     2b  cmp edi, esi
-;;>     2d  jb near 9
-;;>     33  mov rsp, rbp
-;;>     36  pop rbp
-;;>     37  ret
-;;>     38  mov rdx, r15
-;;>     3b  mov edx, [rdx+70h]
-;;>     3e  test edx, 0FFFFFFFEh
-;;>     44  je near 55h
-;;>     4a  xor edx, 21h
-;;>     4d  test edx, edx
-;;>     4f  jne near 17h
-;;>     55  mov rcx, r15
-;;>     58  mov rcx, [rcx+8]
-;;>     5c  mov rcx, [rcx+28h]
-;;>     60  mov rdx, 2100000000h
-;;>     6a  mov [rcx], rdx
-;;>     6d  mov qword [rcx+8], 7
-;;>     75  mov edx, edi
-;;>     77  mov [rcx+10h], rdx
-;;>     7b  mov edx, esi
-;;>     7d  mov [rcx+18h], rdx
-;;>     81  mov eax, eax
-;;>     83  mov [rcx+20h], rax
-;;>     87  mov esi, [rcx]
-;;>     89  mov edx, [rcx+4]
-;;>     8c  mov ecx, [rcx+8]
-;;>     8f  mov rdi, r15
-;;>     92  mov rax, [rdi+30h]
-;;>     96  mov rax, [rax+60h]
-;;>     9a  call rax
-;;>     9c  mov rcx, r15
-;;>     9f  mov rcx, [rcx+8]
-;;>     a3  mov rdi, [rcx+28h]
-;;>     a7  mov r10, rax
-;;>     aa  mov rsp, rbp
-;;>     ad  pop rbp
-;;>     ae  jmp r10
+;;>      9  mov rcx, [rcx+40h]
+;;>      d  mov rdx, r15
+;;>     10  mov edx, [rdx+70h]
+;;>     13  test edx, edx
+;;>     15  jne near 36h
+;;>     1b  mov edx, edi
+;;>     1d  mov edx, [rcx+rdx+8]
+;;>     21  add edi, 4
+;;>     27  add eax, edx
+;;>     29  cmp edi, esi
+;;>     2b  jb near 0Dh
+;;>     31  mov rsp, rbp
+;;>     34  pop rbp
+;;>     35  ret
+;;>     36  mov rdx, r15
+;;>     39  mov r8d, [rdx+70h]
+;;>     3d  test r8w, r8w
+;;>     41  jne near 62h
+;;>     47  xor r8d, 220000h
+;;>     4e  test r8d, r8d
+;;>     51  je near 62h
+;;>     57  mov word [rdx+72h], 0
+;;>     5d  jmp 0Dh
+;;>     62  mov rcx, r15
+;;>     65  mov rcx, [rcx+8]
+;;>     69  mov rcx, [rcx+28h]
+;;>     6d  mov edx, edi
+;;>     6f  mov [rcx+10h], rdx
+;;>     73  mov edx, esi
+;;>     75  mov [rcx+18h], rdx
+;;>     79  mov eax, eax
+;;>     7b  mov [rcx+20h], rax
+;;>     7f  mov rax, 2100000000h
+;;>     89  mov [rcx], rax
+;;>     8c  mov qword [rcx+8], 7
+;;>     94  mov esi, [rcx]
+;;>     96  mov edx, [rcx+4]
+;;>     99  mov ecx, [rcx+8]
+;;>     9c  mov rdi, r15
+;;>     9f  mov rax, [rdi+30h]
+;;>     a3  mov rax, [rax+60h]
+;;>     a7  call rax
+;;>     a9  mov rcx, r15
+;;>     ac  mov rcx, [rcx+8]
+;;>     b0  mov rdi, [rcx+28h]
+;;>     b4  mov r10, rax
+;;>     b7  mov rsp, rbp
+;;>     ba  pop rbp
+;;>     bb  jmp r10

@@ -12,6 +12,8 @@ pub struct Budgets {
     pub forbid: BTreeSet<String>,
     /// What is saved per execution must be this many times what is added. A guess: estimates are off by a quarter.
     pub min_gain: f64,
+    /// What a decision would have saved in all executions that were seen, microseconds; less is not worth a compile and a trial. A guess.
+    pub min_saves_us: f64,
     /// Fewer samples of a value site or a branch's outcomes decide nothing. A guess: at 64 samples a share of 0.9 is known to about ±0.08.
     pub min_samples: u64,
 
@@ -73,6 +75,7 @@ impl Default for Budgets {
         Self {
             forbid: BTreeSet::new(),
             min_gain: 1.25,
+            min_saves_us: 5.0,
             min_samples: 64,
             min_share: 0.8,
             min_target_share: 0.1,
@@ -153,7 +156,7 @@ impl Default for Costs {
             select_chain_ns: 1.0,
             branch_ns: 0.25,
             loop_bound_ns: 0.25,
-            switch_ns: 1.2,
+            switch_ns: 2.0,
             test_ns: 0.25,
             indirect_call_ns: 1.5,
             guard_ns: 0.25,

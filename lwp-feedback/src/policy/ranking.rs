@@ -16,8 +16,12 @@ pub(super) struct Ranked {
 impl Ranked {
     /// Time it can save: net per execution, times executions. Never NaN.
     fn saves_ns(&self) -> f64 {
-        let because = self.candidate.decision.because();
-        let net = (because.saves_ns - because.costs_ns) * self.candidate.executions;
+        Ranked::net_ns(&self.candidate)
+    }
+
+    fn net_ns(candidate: &Candidate) -> f64 {
+        let because = candidate.decision.because();
+        let net = (because.saves_ns - because.costs_ns) * candidate.executions;
         if net.is_nan() { 0.0 } else { net }
     }
 
@@ -96,6 +100,11 @@ fn check(
     let there = spent.taken.get(&candidate.decision.offset()).into_iter().flatten();
     if let Some(by) = there.into_iter().find(|name| excluded.contains(name)) {
         return Err(RefusalReason::Superseded { by: (*by).into() });
+    }
+    // A hint of the module's producer comes before anything was seen.
+    let us = Ranked::net_ns(candidate) / 1000.0;
+    if candidate.decision.because().samples > 0 && us < budgets.min_saves_us {
+        return Err(RefusalReason::SavesTooLittle { us, needed: budgets.min_saves_us });
     }
     if spent.decisions.get(candidate.transformation).copied().unwrap_or(0) >= budgets.max_decisions {
         return Err(RefusalReason::TooMany { limit: budgets.max_decisions as u64 });

@@ -146,11 +146,6 @@ reasons! {
     NotLoopCarried = "not-loop-carried";
     /// It stands in no loop.
     NotInLoop = "not-in-loop";
-    /// Its loop holds another, whose length nobody knows.
-    NotInnermostLoop {
-        /// Offset of the loop around it.
-        loop_offset: u32,
-    } = "not-innermost-loop";
     /// The engine did not say what the code looks like.
     ShapeUnknown = "shape-unknown";
     /// The formula says that it costs more than it saves.
@@ -164,6 +159,13 @@ reasons! {
         /// The formula with its numbers.
         formula: String,
     } = "does-not-pay";
+    /// What it saved in all that was seen is nothing beside compiling and trying it.
+    SavesTooLittle {
+        /// Saved in all executions that records stand for, microseconds.
+        us: f64,
+        /// Needed.
+        needed: f64,
+    } = "saves-too-little";
     /// Another transformation changes the same operator and saves more.
     Superseded {
         /// Its name.
@@ -238,11 +240,11 @@ impl fmt::Display for RefusalReason {
             Self::BackEdge => f.write_str("it goes back to a loop's header"),
             Self::NotLoopCarried => f.write_str("no round of a loop waits for it"),
             Self::NotInLoop => f.write_str("it stands in no loop"),
-            Self::NotInnermostLoop { loop_offset } => write!(f, "its loop at {loop_offset:#x} holds another"),
             Self::ShapeUnknown => f.write_str("the engine did not say what the code looks like"),
             Self::DoesNotPay { saves_ns, costs_ns, needed, formula } => {
                 write!(f, "does not pay: saves {saves_ns:.2} ns, costs {costs_ns:.2} ns, {needed:.2} times needed ({formula})")
             }
+            Self::SavesTooLittle { us, needed } => write!(f, "would have saved {us:.1} us in all that was seen, {needed:.1} needed"),
             Self::Superseded { by } => write!(f, "{by} saves more at the same operator"),
             Self::Forbidden => f.write_str("forbidden"),
             Self::BudgetExhausted { bytes, left } => write!(f, "callees need {bytes} bytes, {left} left in this function"),

@@ -210,8 +210,17 @@ fn only_mispredicted_branches_become_selects() {
 }
 
 #[test]
+fn what_saved_next_to_nothing_is_left_alone() {
+    let few = branch(110, 1, 79, 0);
+    // (79/80 - 1/2) x 0.25 ns x 80 records x 300.
+    let Err(RefusalReason::SavesTooLittle { us, needed: 5.0 }) = only("layout", few) else { panic!() };
+    assert!((us - 2.925).abs() < 1e-9, "{us}");
+}
+
+#[test]
 fn a_likely_side_falls_through_unless_the_branch_goes() {
     let Ok(Decision::Layout(it)) = only("layout", branch(110, 10, 990, 2)) else { panic!() };
+    assert_eq!(only("layout", branch(140, 990, 10, 2)), Err(RefusalReason::BackEdge));
     assert!(!it.likely && it.because.share == 0.99);
     assert_eq!(only("layout", branch(110, 500, 500, 2)), Err(RefusalReason::NotLikely { share: 0.5, needed: 0.9, samples: 1000 }));
     // Mispredicted 15 of 100 times although 9 of 10 go one way: the select saves more, and there is no branch left to lay out.

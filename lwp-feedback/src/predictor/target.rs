@@ -26,7 +26,8 @@ impl Default for TargetCache {
 }
 
 fn hash(address: u64, history: u64) -> (usize, u16) {
-    let mixed = (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ history.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed =
+        (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ history.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed >> (64 - BITS)) as usize, (mixed >> 20) as u16)
 }
 

@@ -26,7 +26,7 @@ use crate::layout::{
 use protocol::{RingMemory, Stored};
 
 pub use events::{BranchEvent, MissEvent, store_branch, store_miss};
-pub use store::{store_programmed, store_value_sample};
+pub use store::{count_value, store_programmed, store_value_sample};
 
 /// Smallest ring: 32 records, as on every part seen.
 pub const MIN_BUFFER_BYTES: u32 = 32 * RECORD_BYTES;
@@ -483,6 +483,17 @@ impl RingCore {
         x
     }
 
+    /// LWPVAL.
+    #[inline]
+    fn count_value(&self, ip: u64, imm16: u16, data1: u32, data2: u64) {
+        let counter = &self.lwpcb.events[0].counter;
+        let left = counter.load(Ordering::Relaxed).wrapping_sub(1) & COUNTER_MASK;
+        counter.store(left, Ordering::Relaxed);
+        if left & COUNTER_SIGN_BIT != 0 {
+            self.finish_value_sample(ip, imm16, data1, data2);
+        }
+    }
+
     /// The rest of an LWPVAL whose counter went negative.
     fn finish_value_sample(&self, ip: u64, imm16: u16, data1: u32, data2: u64) {
         let flags = self.flags();
@@ -528,13 +539,7 @@ impl RingProducer {
     /// LWPVAL: counts, and stores a record when the counter goes negative.
     #[inline]
     pub fn value(&mut self, ip: u64, imm16: u16, data1: u32, data2: u64) {
-        let core = self.ring.core();
-        let counter = &core.lwpcb.events[0].counter;
-        let left = counter.load(Ordering::Relaxed).wrapping_sub(1) & COUNTER_MASK;
-        counter.store(left, Ordering::Relaxed);
-        if left & COUNTER_SIGN_BIT != 0 {
-            core.finish_value_sample(ip, imm16, data1, data2);
-        }
+        self.ring.core().count_value(ip, imm16, data1, data2);
     }
 
     /// LWPINS: stores a record. Returns CF: true when the ring was full.

@@ -15,6 +15,16 @@ pub unsafe extern "C" fn store_value_sample(lwpcb: *mut Lwpcb, ip: u64, imm16: u
     core.finish_value_sample(ip, imm16 as u16, data1, data2);
 }
 
+/// LWPVAL, whole: counts, and stores a record when the counter goes negative. Bits 15:0 of `imm16` are used.
+///
+/// # Safety
+/// As for [`store_value_sample`].
+pub unsafe extern "C" fn count_value(lwpcb: *mut Lwpcb, ip: u64, imm16: u32, data1: u32, data2: u64) {
+    // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
+    let core = unsafe { &*lwpcb.cast::<RingCore>() };
+    core.count_value(ip, imm16 as u16, data1, data2);
+}
+
 /// LWPINS: writes a record. Returns CF: 0 when the record was stored (or in continuous mode), 1 when the ring was full. Bits 15:0 of
 /// `imm16` are used.
 ///

@@ -10,6 +10,7 @@
 
 pub mod cpuid;
 pub mod exec;
+pub mod generated;
 mod registers;
 
 use std::sync::Mutex;

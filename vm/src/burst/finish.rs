@@ -142,12 +142,7 @@ pub(crate) unsafe fn finish(
                     unsafe { store_miss(lwpcb, &miss) };
                 }
             }
-            ProbeKind::Branch
-            | ProbeKind::Switch
-            | ProbeKind::IndirectCall
-            | ProbeKind::Entry
-            | ProbeKind::Return
-            | ProbeKind::Select => {}
+            ProbeKind::Branch | ProbeKind::Switch | ProbeKind::IndirectCall | ProbeKind::Entry | ProbeKind::Return | ProbeKind::Select => {}
         }
     }
     let say = |ip: u64, class: SiteClass, detail: u8, data1: u32, data2: u64| {

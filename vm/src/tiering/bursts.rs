@@ -1,14 +1,14 @@
 //! Which loops of a module get bursts, and when: from "this loop is hot" to instrumented code that runs for a while ([`crate::burst`]).
 //!
 //! A loop that becomes hot in tier 1 becomes a *candidate*, and its instrumented entrance is compiled. At each of its ticks the monitor's thread asks
-//! some candidates to come: it writes the loop's offset into the function's poll word. Whoever runs that loop leaves at its next header, finds the
+//! some candidates to come: it writes the loop's tag into the function's poll word. Whoever runs that loop leaves at its next header, finds the
 //! instrumented entrance here, and at the burst's end leaves for the loop's ordinary code. A function that returns before its burst is full asks to come
 //! again.
 
 use super::ModuleCode;
 use crate::burst::{AT_ENTRY, AT_RETURN, Kind, Open, ProbeSite, ProbeTable, StoreBurst, finish};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
-use crate::layout::{BURST_WORDS, VmContext};
+use crate::layout::{BURST_WORDS, VmContext, poll_tag};
 use crate::runtime::{instance, store_state};
 use crate::store::poll_word;
 use lwp_feedback::calibrate::{known_plateaus, plateaus};
@@ -157,7 +157,7 @@ impl ModuleCode {
                 // SAFETY: in the list, so live (see `ContextPointer`).
                 let word = unsafe { poll_word(context.0, place) };
                 // What asks everybody to leave goes before; what asks for another loop is replaced.
-                let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != 1).then_some(offset));
+                let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != 1).then_some(poll_tag(offset)));
             }
         }
     }
@@ -266,7 +266,7 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                     open.pause(ticks());
                     let own = code.module.defined(function).expect("only defined functions run");
                     let word = poll_word(context, code.module.offsets().poll(own as u32));
-                    let _ = word.compare_exchange(0, open.offset, Ordering::AcqRel, Ordering::Acquire);
+                    let _ = word.compare_exchange(0, poll_tag(open.offset), Ordering::AcqRel, Ordering::Acquire);
                 }
                 0
             }

@@ -4,8 +4,9 @@
 use super::thresholds::MOST_DOUBLINGS;
 use super::{FUNCTION_ENTRY, ModuleCode};
 use crate::code::{Entrance, Tier};
+use crate::engine::RecordSource;
 use crate::exits;
-use crate::layout::VmContext;
+use crate::layout::{VmContext, poll_tag};
 use crate::runtime::{self, instance};
 use crate::store::poll_word;
 use crate::trap::Outcome;
@@ -40,7 +41,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             code.switches.fetch_add(1, Ordering::Relaxed);
             return exits::leave_for_a_while(context);
         }
-        if asked == offset
+        if asked == poll_tag(offset)
             && !stress.leave_to_interpreter
             && let Some(address) = code.begin_burst(context, function, offset)
         {
@@ -69,7 +70,7 @@ pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
     unsafe {
         let code = &instance(context).code;
         let ip = code.bytecode(function).address_range().start;
-        code.hot(context, function, FUNCTION_ENTRY, ip, code.hot_interpreter(function));
+        code.hot(context, function, FUNCTION_ENTRY, ip, code.hot_interpreter(function), true);
     }
 }
 
@@ -83,7 +84,7 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
         let code = &instance(context).code;
         if code.loop_code(function, offset).is_none() {
             let ip = code.bytecode(function).address_range().start;
-            code.hot(context, function, offset, ip, code.hot_interpreter(function));
+            code.hot(context, function, offset, ip, code.hot_interpreter(function), true);
         } else {
             let own = code.module.defined(function).expect("only defined functions count");
             let after = code.hot_after(own, Tier::Baseline);
@@ -98,12 +99,14 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
 ///
 /// # Safety
 /// As [`hot_call`]; called from the builtin's thunk.
-pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, _version: u32) {
+pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> u64 {
     // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
     unsafe {
         let code = &instance(context).code;
         let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
-        code.hot(context, function, offset, ip, code.hot_compiled(function));
+        // With the other source the code executes the LWPINS itself, on what this returns.
+        let records = code.shared.config.source == RecordSource::Inline;
+        code.hot(context, function, offset, ip, code.hot_compiled(function), records)
     }
 }
 
@@ -112,7 +115,7 @@ impl ModuleCode {
     ///
     /// # Safety
     /// `context` is the running context of this module.
-    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, reload: u32) {
+    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, reload: u32, records: bool) -> u64 {
         let own = self.module.defined(function).expect("only defined functions count");
         let before = self.functions[own].hot_records.fetch_add(1, Ordering::Relaxed);
         // Of a threshold of 1, for tests, every event is wanted; and where intervals are measured they must be even.
@@ -121,8 +124,8 @@ impl ModuleCode {
         let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
         let counted = u64::from(self.reloads[own].swap(reload, Ordering::Relaxed));
         self.counters[own].store(reload - 1, Ordering::Relaxed);
-        if !self.shared.watched() {
-            return; // nobody drains, and nothing moves up
+        if !self.shared.watched() || !records {
+            return counted; // nobody drains, and nothing moves up; or the record is not ours to write
         }
         let class = if offset == FUNCTION_ENTRY { SiteClass::HotFunction } else { SiteClass::HotLoop };
         // SAFETY: the running store's LWPCB is this thread's ring, which lives as long as the thread.
@@ -130,5 +133,6 @@ impl ModuleCode {
         if self.shared.config.deterministic {
             self.shared.settle_here();
         }
+        counted
     }
 }

@@ -71,6 +71,10 @@ pub struct CodeVersion {
     pub plan: Option<Arc<Plan>>,
     /// What the compiler did and refused.
     pub applied: Vec<Applied>,
+    /// LWPVAL sites in the code.
+    pub value_sites: usize,
+    /// LWPINS sites in the code.
+    pub hot_sites: usize,
     placed: Box<PlacedCode>,
 }
 
@@ -460,6 +464,8 @@ impl ModuleCode {
             counted,
             plan: request.plan.clone(),
             applied: code.applied.clone(),
+            value_sites: code.sites.len(),
+            hot_sites: code.hot_sites as usize,
             placed,
         });
         self.exits.add(request.version, function, &code.guards);

@@ -26,7 +26,7 @@ fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
             continue;
         }
         hinted.retain(|&(offset, _)| offset != branch.offset);
-        out.answer(branch.offset, budgets.costs.executions_of_bursts(samples), 0, decide(branch, budgets).map(Decision::Layout));
+        out.answer(branch.offset, budgets.costs.executions_of_bursts(samples), 0, decide(view, branch, budgets).map(Decision::Layout));
     }
     if !view.trusts_prior(0, budgets) {
         return;
@@ -37,13 +37,17 @@ fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
     }
 }
 
-fn decide(branch: &BranchSnapshot, budgets: &Budgets) -> Result<LikelyDecision, RefusalReason> {
+fn decide(view: &View<'_>, branch: &BranchSnapshot, budgets: &Budgets) -> Result<LikelyDecision, RefusalReason> {
     let samples = outcomes(branch);
     enough(samples, budgets.min_samples)?;
     let likely = branch.taken >= branch.not_taken;
     let share = branch.taken.max(branch.not_taken) as f64 / samples as f64;
     if share < budgets.min_likely_share {
         return Err(RefusalReason::NotLikely { share, needed: budgets.min_likely_share, samples });
+    }
+    // Blocks of a loop stand together whatever is known.
+    if likely && view.shape.and_then(|shape| shape.branch(branch.offset)).is_some_and(|it| it.back_edge) {
+        return Err(RefusalReason::BackEdge);
     }
     let saves_ns = (share - 0.5) * budgets.costs.taken_jump_ns;
     let formula = format!("({:.1} % - 50 %) x {:.2} ns of a taken jump", share * 100.0, budgets.costs.taken_jump_ns);

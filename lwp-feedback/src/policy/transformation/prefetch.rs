@@ -6,7 +6,7 @@
 //! costs    = operators of the address computed once more · cost of an operator
 //! ```
 //! The time of a round is what it would take if the access hit, not what was observed: the stalls are what goes away (APT-GET). It is estimated from
-//! the operators of the innermost loop.
+//! the operators of the innermost loop around it (those of loops in that one once each).
 
 use super::{Transformation, View, enough, pays};
 use crate::policy::{Because, Budgets, Decision, PrefetchDecision, PrefetchKind, RefusalReason};
@@ -47,9 +47,6 @@ fn decide(view: &View<'_>, load: &LoadSnapshot, budgets: &Budgets) -> Result<Pre
         load.latency.iter().filter(|&&(ticks, _)| ticks >= costs.far_ticks).map(|&(ticks, count)| ticks as f64 * count as f64).sum();
     let latency_ns = (sum / far.max(1) as f64 - costs.hit_ticks as f64).max(0.0) * costs.tick_ns;
     let around = view.loop_around(load.offset).ok_or(RefusalReason::NotInLoop)?;
-    if around.has_loop {
-        return Err(RefusalReason::NotInnermostLoop { loop_offset: around.offset });
-    }
     let kind = kind(load, budgets)?;
     let estimated = (f64::from(around.operators) * costs.operator_ns).max(costs.operator_ns);
     // What bursts measured has their own cost and the misses in it: an upper bound.

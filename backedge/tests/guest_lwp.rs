@@ -1,0 +1,157 @@
+//! LWP instructions that reach the ring through compiled code: the guest's own, imported from `lwp`, in every tier and from either source; and
+//! real LWP instructions at the engine's sites with source `trap`.
+
+use backedge::{Config, Engine, FeedbackPolicy, Linker, Module, RecordSource, Store, TierPolicy};
+use lwp_feedback::layout::EventId;
+
+const TIERS: [TierPolicy; 3] = [TierPolicy::Interpreter, TierPolicy::Baseline, TierPolicy::Optimizing];
+const SOURCES: [RecordSource; 2] = [RecordSource::Inline, RecordSource::Trap];
+
+/// The sample of AMD's LWP page: every iteration an LWPVAL, every seventh an LWPINS. With the operands in registers, as constants, and the
+/// flags unknown to the compiler.
+const SAMPLE: &str = r#"(module
+  (import "lwp" "lwpins32" (func $ins32 (param i32 i32 i32) (result i32)))
+  (import "lwp" "lwpval32" (func $val32 (param i32 i32 i32)))
+  (import "lwp" "lwpins64" (func $ins64 (param i64 i32 i32) (result i32)))
+  (import "lwp" "lwpval64" (func $val64 (param i64 i32 i32)))
+  (func (export "sample") (param $flags i32) (result i32) (local $i i32) (local $full i32)
+    (loop $narrow
+      (if (i32.eqz (i32.rem_u (local.get $i) (i32.const 7)))
+        (then (local.set $full (i32.add (local.get $full) (call $ins32 (i32.const 0xdeadbeef) (local.get $i) (i32.const 0x01234567))))))
+      (call $val32 (i32.const 0x0badf00d) (local.get $i) (i32.const 0xcad00cad))
+      (br_if $narrow (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 31))))
+    (local.set $i (i32.const 0))
+    (loop $wide
+      (if (i32.eqz (i32.rem_u (local.get $i) (i32.const 7)))
+        (then (local.set $full (i32.add (local.get $full) (call $ins64 (i64.const 0xdeadbeefdeadbeef) (local.get $i) (local.get $flags))))))
+      (call $val64 (i64.const 0x0badf00d0badf00d) (local.get $i) (local.get $flags))
+      (br_if $wide (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 31))))
+    (local.get $full)))"#;
+
+/// An engine whose rings nobody drains, with a record for every tenth value.
+fn engine(tier: TierPolicy, source: RecordSource) -> Engine {
+    let mut config = Config::new();
+    config.tier(tier).record_source(source).feedback(FeedbackPolicy::Off).monitor_thread(false);
+    config.machine().feedback_budget = 0.0;
+    config.machine().ring.interval1 = 9;
+    config.machine().ring.random_bits = 0;
+    Engine::new(&config).unwrap()
+}
+
+fn call(engine: &Engine, wat: &str, name: &str, argument: i32) -> i32 {
+    let module = Module::new(engine, wat).unwrap();
+    let mut store = Store::new(engine, ());
+    let instance = Linker::new(engine).instantiate(&mut store, &module).unwrap();
+    instance.get_typed_func::<i32, i32>(&mut store, name).unwrap().call(&mut store, argument).unwrap()
+}
+
+#[test]
+fn a_guests_lwp_instructions_leave_the_samples_records() {
+    for tier in TIERS {
+        for source in SOURCES {
+            let engine = engine(tier, source);
+            assert_eq!(call(&engine, SAMPLE, "sample", 0x7777), 0, "{tier:?}, {source:?}");
+            let mut consumer = engine.vm().thread_ring().unwrap().consumer().unwrap();
+            let mut records = Vec::new();
+            consumer.drain(usize::MAX, |record| records.push(*record));
+            let of = |event: EventId, flags: u16| {
+                records.iter().filter(|it| it.event_id() == event && it.flags() == flags).map(|it| it.data1()).collect::<Vec<u32>>()
+            };
+            assert_eq!(of(EventId::PROGRAMMED, 0x4567), [0, 7, 14, 21, 28], "{tier:?}, {source:?}");
+            assert_eq!(of(EventId::PROGRAMMED, 0x7777), [0, 7, 14, 21, 28], "{tier:?}, {source:?}");
+            // 62 values, every tenth; which one is the first depends on the counter's start.
+            let values = of(EventId::VALUE, 0x0cad).len() + of(EventId::VALUE, 0x7777).len();
+            assert!((6..=7).contains(&values), "{values} in {tier:?}, {source:?}");
+            let wide = records.iter().find(|it| it.event_id() == EventId::PROGRAMMED && it.flags() == 0x7777).unwrap();
+            assert_eq!(wide.data2(), 0xdead_beef_dead_beef);
+            let narrow = records.iter().find(|it| it.event_id() == EventId::PROGRAMMED && it.flags() == 0x4567).unwrap();
+            assert_eq!(narrow.data2(), 0xdead_beef);
+        }
+    }
+}
+
+#[test]
+fn a_full_ring_sets_the_result() {
+    let wat = r#"(module (import "lwp" "lwpins64" (func $ins (param i64 i32 i32) (result i32)))
+      (func (export "fill") (param $n i32) (result i32) (local $full i32)
+        (loop $next
+          (local.set $full (i32.add (local.get $full) (call $ins (i64.const 1) (local.get $n) (i32.const 5))))
+          (br_if $next (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+        (local.get $full)))"#;
+    for tier in TIERS {
+        for source in SOURCES {
+            let engine = engine(tier, source);
+            let slots = lwp_feedback::ring::RingConfig::default().buffer_bytes / 32;
+            // A ring holds one record less than it has room for.
+            let full = call(&engine, wat, "fill", slots as i32 + 9);
+            assert!((9..=10).contains(&full), "{full} of {slots} in {tier:?}, {source:?}");
+        }
+    }
+}
+
+#[test]
+fn other_types_and_other_modules_are_ordinary_imports() {
+    let engine = engine(TierPolicy::Optimizing, RecordSource::Inline);
+    let wat = r#"(module (import "lwp" "lwpins32" (func $ins (param i32) (result i32)))
+      (func (export "f") (param i32) (result i32) (call $ins (local.get 0))))"#;
+    let module = Module::new(&engine, wat).unwrap();
+    let mut store = Store::new(&engine, ());
+    assert!(Linker::new(&engine).instantiate(&mut store, &module).is_err());
+    let mut linker: Linker<()> = Linker::new(&engine);
+    assert!(linker.func_wrap("lwp", "lwpval32", |_: i32, _: i32, _: i32| ()).is_err());
+    linker.func_wrap("lwp", "other", |x: i32| x).unwrap();
+}
+
+/// Calls with parameters, an indirect call and a loop: sites of each kind.
+const SITES: &str = r#"(module
+  (type $op (func (param i32 i64) (result i32)))
+  (table 1 funcref) (elem (i32.const 0) $add)
+  (func $add (type $op) (i32.add (local.get 0) (i32.wrap_i64 (local.get 1))))
+  (func (export "run") (param $n i32) (result i32) (local $x i32)
+    (loop $next
+      (local.set $x (call_indirect (type $op) (local.get $x) (i64.const 3) (i32.const 0)))
+      (br_if $next (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (local.get $x)))"#;
+
+#[test]
+fn the_engines_sites_are_lwp_instructions_with_source_trap() {
+    use vm::code::{CompileRequest, Entrance, Tier};
+    let engine = engine(TierPolicy::Baseline, RecordSource::Trap);
+    let module = Module::new(&engine, SITES).unwrap();
+    for function in [0, 1] {
+        let request = CompileRequest {
+            sites: true,
+            countdowns: true,
+            listing: true,
+            ..CompileRequest::new(module.loaded().module.clone(), function, Entrance::Body, Tier::Baseline, 1)
+        };
+        let code = engine.vm().compiler().unwrap().compile(&request).unwrap();
+        let text = code.listing.unwrap().assembly;
+        assert_eq!(text.matches("lwpval").count(), code.sites.len(), "{text}");
+        assert_eq!(text.matches("lwpins").count(), code.hot_sites as usize, "{text}");
+        assert_eq!(code.sites.len(), 2, "{text}");
+        // The body counts at its entry, the loop in it at its header.
+        assert_eq!(code.hot_sites, 1 + function, "{text}");
+    }
+}
+
+#[test]
+fn a_program_moves_up_on_records_of_real_lwp_instructions() {
+    let mut config = Config::new();
+    config.record_source(RecordSource::Trap).hot_threshold(5).monitor_thread(false);
+    let engine = Engine::new(&config).unwrap();
+    let module = Module::new(&engine, SITES).unwrap();
+    let mut store = Store::new(&engine, ());
+    let instance = Linker::new(&engine).instantiate(&mut store, &module).unwrap();
+    let run = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+    for _ in 0..40 {
+        assert_eq!(run.call(&mut store, 1000).unwrap(), 3000);
+        engine.vm().settle();
+    }
+    let report = module.report();
+    let hot = report.functions.iter().find(|function| function.function == 1).unwrap();
+    assert!(hot.versions.iter().any(|version| version.tier == "baseline" && version.lwpval_sites == 2 && version.lwpins_sites == 2));
+    let calls = hot.sites.iter().find(|site| site.class == lwp_feedback::class::SiteClass::CallTarget).expect("a site with records");
+    assert!(calls.total > 4 && calls.values[0].value == 0, "{calls:?}");
+    assert!(hot.versions.iter().any(|version| version.tier == "optimizing"), "{:?}", hot.versions);
+}

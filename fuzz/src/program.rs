@@ -1,0 +1,893 @@
+//! Random programs with the shape of real ones: counted loops, dispatch through a table, memory that is in bounds, and results that depend on
+//! what was computed. wasm-smith's modules are stranger, but most of their operators never run or leave no trace; here nearly all do.
+//!
+//! Every function takes fuel at its entry and at each loop header, and traps without; so every call ends. NaNs become canonical
+//! where their bits could be seen: before stores, reinterpretations, `copysign` and splats, and after every vector operator on floats.
+
+use crate::random::Random;
+use crate::values::{NAN_32, NAN_64};
+use wasm_encoder::{
+    BlockType, CodeSection, ConstExpr, DataSection, ElementSection, Elements, EntityType, ExportKind, ExportSection, Function,
+    FunctionSection, GlobalSection, GlobalType, ImportSection, Instruction as I, MemArg, MemArgTarget, MemorySection, MemoryType, Module,
+    RefType, TableSection, TableType, TypeSection, ValType,
+};
+
+/// What the engine has beyond WebAssembly 2.0 without SIMD.
+#[derive(Clone, Copy, Debug)]
+pub struct Extras {
+    /// `v128` and its operators.
+    pub simd: bool,
+    /// `return_call` and `return_call_indirect`.
+    pub tail_calls: bool,
+}
+
+/// An operator by its bytes: prefix (0 for none) and opcode, what it takes, what it leaves.
+#[derive(Clone, Copy)]
+struct Operator {
+    prefix: u8,
+    opcode: u32,
+    takes: &'static [ValType],
+    leaves: ValType,
+}
+
+use ValType::{F32, F64, I32, I64, V128};
+
+/// Opcodes from, to, what they take and leave (WebAssembly 2.0, appendix "Index of Instructions").
+type Opcodes = (u32, u32, &'static [ValType], ValType);
+
+const PLAIN: &[Opcodes] = &[
+    (0x45, 0x45, &[I32], I32),
+    (0x46, 0x4f, &[I32, I32], I32),
+    (0x50, 0x50, &[I64], I32),
+    (0x51, 0x5a, &[I64, I64], I32),
+    (0x5b, 0x60, &[F32, F32], I32),
+    (0x61, 0x66, &[F64, F64], I32),
+    (0x67, 0x69, &[I32], I32),
+    (0x6a, 0x78, &[I32, I32], I32),
+    (0x79, 0x7b, &[I64], I64),
+    (0x7c, 0x8a, &[I64, I64], I64),
+    (0x8b, 0x91, &[F32], F32),
+    (0x92, 0x98, &[F32, F32], F32),
+    (0x99, 0x9f, &[F64], F64),
+    (0xa0, 0xa6, &[F64, F64], F64),
+    (0xa7, 0xa7, &[I64], I32),
+    (0xac, 0xad, &[I32], I64),
+    (0xb2, 0xb3, &[I32], F32),
+    (0xb4, 0xb5, &[I64], F32),
+    (0xb6, 0xb6, &[F64], F32),
+    (0xb7, 0xb8, &[I32], F64),
+    (0xb9, 0xba, &[I64], F64),
+    (0xbb, 0xbb, &[F32], F64),
+    (0xbc, 0xbc, &[F32], I32),
+    (0xbd, 0xbd, &[F64], I64),
+    (0xbe, 0xbe, &[I32], F32),
+    (0xbf, 0xbf, &[I64], F64),
+    (0xc0, 0xc1, &[I32], I32),
+    (0xc2, 0xc4, &[I64], I64),
+];
+
+/// Conversions that trap when out of range: taken seldom.
+const TRAPPING: &[Opcodes] = &[(0xa8, 0xa9, &[F32], I32), (0xaa, 0xab, &[F64], I32), (0xae, 0xaf, &[F32], I64), (0xb0, 0xb1, &[F64], I64)];
+
+const SATURATING: &[Opcodes] = &[(0, 1, &[F32], I32), (2, 3, &[F64], I32), (4, 5, &[F32], I64), (6, 7, &[F64], I64)];
+
+const VECTOR: &[Opcodes] = &[
+    (0x0e, 0x0e, &[V128, V128], V128),
+    (0x0f, 0x11, &[I32], V128),
+    (0x12, 0x12, &[I64], V128),
+    (0x13, 0x13, &[F32], V128),
+    (0x14, 0x14, &[F64], V128),
+    (0x23, 0x4c, &[V128, V128], V128),
+    (0x4d, 0x4d, &[V128], V128),
+    (0x4e, 0x51, &[V128, V128], V128),
+    (0x52, 0x52, &[V128, V128, V128], V128),
+    (0x53, 0x53, &[V128], I32),
+    (0x5e, 0x62, &[V128], V128),
+    (0x63, 0x64, &[V128], I32),
+    (0x65, 0x66, &[V128, V128], V128),
+    (0x67, 0x6a, &[V128], V128),
+    (0x6b, 0x6d, &[V128, I32], V128),
+    (0x6e, 0x73, &[V128, V128], V128),
+    (0x74, 0x75, &[V128], V128),
+    (0x76, 0x79, &[V128, V128], V128),
+    (0x7a, 0x7a, &[V128], V128),
+    (0x7b, 0x7b, &[V128, V128], V128),
+    (0x7c, 0x81, &[V128], V128),
+    (0x82, 0x82, &[V128, V128], V128),
+    (0x83, 0x84, &[V128], I32),
+    (0x85, 0x86, &[V128, V128], V128),
+    (0x87, 0x8a, &[V128], V128),
+    (0x8b, 0x8d, &[V128, I32], V128),
+    (0x8e, 0x93, &[V128, V128], V128),
+    (0x94, 0x94, &[V128], V128),
+    (0x95, 0x99, &[V128, V128], V128),
+    (0x9b, 0x9f, &[V128, V128], V128),
+    (0xa0, 0xa1, &[V128], V128),
+    (0xa3, 0xa4, &[V128], I32),
+    (0xa7, 0xaa, &[V128], V128),
+    (0xab, 0xad, &[V128, I32], V128),
+    (0xae, 0xae, &[V128, V128], V128),
+    (0xb1, 0xb1, &[V128, V128], V128),
+    (0xb5, 0xba, &[V128, V128], V128),
+    (0xbc, 0xbf, &[V128, V128], V128),
+    (0xc0, 0xc1, &[V128], V128),
+    (0xc3, 0xc4, &[V128], I32),
+    (0xc7, 0xca, &[V128], V128),
+    (0xcb, 0xcd, &[V128, I32], V128),
+    (0xce, 0xce, &[V128, V128], V128),
+    (0xd1, 0xd1, &[V128, V128], V128),
+    (0xd5, 0xdf, &[V128, V128], V128),
+    (0xe0, 0xe1, &[V128], V128),
+    (0xe3, 0xe3, &[V128], V128),
+    (0xe4, 0xeb, &[V128, V128], V128),
+    (0xec, 0xed, &[V128], V128),
+    (0xef, 0xef, &[V128], V128),
+    (0xf0, 0xf7, &[V128, V128], V128),
+    (0xf8, 0xff, &[V128], V128),
+];
+
+/// Vector operators whose result lanes are f32, then f64.
+fn float_lanes(opcode: u32) -> Option<ValType> {
+    match opcode {
+        0x5e | 0x67..=0x6a | 0xe0..=0xeb | 0xfa..=0xfb => Some(F32),
+        0x5f | 0x74..=0x75 | 0x7a | 0x94 | 0xec..=0xf7 | 0xfe..=0xff => Some(F64),
+        _ => None,
+    }
+}
+
+/// The operators that leave a type.
+fn operators(leaves: ValType, extras: Extras) -> Vec<Operator> {
+    let tables: [(u8, &[Opcodes]); 3] = [(0, PLAIN), (0xfc, SATURATING), (0xfd, if extras.simd { VECTOR } else { &[] })];
+    let mut all = Vec::new();
+    for (prefix, table) in tables {
+        for &(first, last, takes, to) in table.iter().filter(|row| row.3 == leaves) {
+            all.extend((first..=last).map(|opcode| Operator { prefix, opcode, takes, leaves: to }));
+        }
+    }
+    all
+}
+
+type Signature = (Vec<ValType>, Vec<ValType>);
+
+/// What a module has, for those who write its functions.
+struct Plan {
+    extras: Extras,
+    operators: Vec<(ValType, Vec<Operator>)>,
+    signatures: Vec<Signature>,
+    /// Type of each function, imports first.
+    functions: Vec<u32>,
+    imported: u32,
+    /// Types of the mutable globals; the first is the fuel.
+    globals: Vec<ValType>,
+    /// Size of the table, a power of two.
+    table: u32,
+    /// Bytes of memory that masked addresses reach.
+    reach: i32,
+}
+
+/// Name of the export that fills the fuel up again.
+pub const REFUEL: &str = "refuel";
+/// Calls plus loop rounds of one call of an export.
+const FUEL: i32 = 1500;
+
+/// A program.
+pub fn program(random: &mut Random, extras: Extras) -> Vec<u8> {
+    let mut types = vec![I32, I32, I64, F32, F64];
+    if extras.simd && random.once_in(2) {
+        types.extend([V128, V128]);
+    }
+    let extras = Extras { simd: types.contains(&V128), ..extras };
+    let of_types = |random: &mut Random, most: u64| (0..random.below(most + 1)).map(|_| *random.of(&types)).collect::<Vec<_>>();
+    let signatures: Vec<Signature> = (0..2 + random.below(4))
+        .map(|_| {
+            let most_results = if random.once_in(6) { 4 } else { 1 };
+            (of_types(random, 4), of_types(random, most_results))
+        })
+        .collect();
+    let imported = random.below(3) as u32;
+    let count = imported + 2 + random.below(8) as u32;
+    let functions: Vec<u32> = (0..count).map(|_| random.below(signatures.len() as u64) as u32).collect();
+    let mut globals = vec![I32];
+    globals.extend((0..3 + random.below(5)).map(|_| *random.of(&types)));
+    let plan = Plan {
+        extras,
+        operators: types.iter().map(|&ty| (ty, operators(ty, extras))).collect(),
+        signatures,
+        functions,
+        imported,
+        globals,
+        table: 1 << (2 + random.below(3)),
+        reach: if random.once_in(2) { 0xff } else { 0x7ff0 },
+    };
+    plan.module(random)
+}
+
+impl Plan {
+    fn module(&self, random: &mut Random) -> Vec<u8> {
+        let mut types = TypeSection::new();
+        for (params, results) in &self.signatures {
+            types.ty().function(params.iter().copied(), results.iter().copied());
+        }
+        let mut imports = ImportSection::new();
+        let mut functions = FunctionSection::new();
+        let mut exports = ExportSection::new();
+        for (index, &ty) in self.functions.iter().enumerate() {
+            if (index as u32) < self.imported {
+                imports.import("host", &format!("h{index}"), EntityType::Function(ty));
+            } else {
+                functions.function(ty);
+                exports.export(&format!("f{index}"), ExportKind::Func, index as u32);
+            }
+        }
+        let mut tables = TableSection::new();
+        tables.table(TableType {
+            element_type: RefType::FUNCREF,
+            minimum: self.table.into(),
+            maximum: None,
+            table64: false,
+            shared: false,
+        });
+        let mut memories = MemorySection::new();
+        memories.memory(MemoryType { minimum: 1, maximum: Some(3), memory64: false, shared: false, page_size_log2: None });
+        let mut globals = GlobalSection::new();
+        for (index, &ty) in self.globals.iter().enumerate() {
+            let init = match ty {
+                _ if index == 0 => ConstExpr::i32_const(FUEL),
+                I32 => ConstExpr::i32_const(random.next() as i32),
+                I64 => ConstExpr::i64_const(random.next() as i64),
+                F32 => ConstExpr::f32_const((random.below(100) as f32 / 4.0).into()),
+                F64 => ConstExpr::f64_const((random.below(100) as f64 / 4.0).into()),
+                _ => ConstExpr::v128_const(i128::from(random.next()) << 64 | i128::from(random.next())),
+            };
+            globals.global(GlobalType { val_type: ty, mutable: true, shared: false }, &init);
+            exports.export(&format!("g{index}"), ExportKind::Global, index as u32);
+        }
+        exports.export("memory", ExportKind::Memory, 0);
+        exports.export("table", ExportKind::Table, 0);
+        // The host calls it before each other call, so that one that used up the fuel does not end all that follow.
+        functions.function(self.signatures.len() as u32);
+        types.ty().function([], []);
+        exports.export(REFUEL, ExportKind::Func, self.functions.len() as u32);
+        let mut elements = ElementSection::new();
+        // Most tables have mostly functions of one type, so that calls through them succeed; the last entry of some is null.
+        let liked = *random.of(&self.functions);
+        let fitting: Vec<u32> = (0..self.functions.len() as u32).filter(|&f| self.functions[f as usize] == liked).collect();
+        // Those with higher numbers call less.
+        let low = fitting.len() / 2;
+        let filled = self.table - u32::from(random.once_in(12));
+        let entries: Vec<u32> = (0..filled)
+            .map(|_| {
+                if random.once_in(40) {
+                    random.below(self.functions.len() as u64) as u32
+                } else {
+                    let from = if random.once_in(3) { 0 } else { low };
+                    *random.of(&fitting[from..])
+                }
+            })
+            .collect();
+        elements.active(None, &ConstExpr::i32_const(0), Elements::Functions(entries.into()));
+        let mut code = CodeSection::new();
+        for index in self.imported..self.functions.len() as u32 {
+            code.function(&Writer::function(self, index, liked, random));
+        }
+        let mut refuel = Function::new([]);
+        for instruction in [I::I32Const(FUEL), I::GlobalSet(0), I::End] {
+            refuel.instruction(&instruction);
+        }
+        code.function(&refuel);
+        let mut data = DataSection::new();
+        let bytes: Vec<u8> = (0..64).map(|_| random.next() as u8).collect();
+        data.active(0, &ConstExpr::i32_const(0), bytes);
+        let mut module = Module::new();
+        module.section(&types).section(&imports).section(&functions).section(&tables).section(&memories).section(&globals);
+        module.section(&exports).section(&elements).section(&code).section(&data);
+        module.finish()
+    }
+}
+
+/// A function being written.
+struct Writer<'a> {
+    plan: &'a Plan,
+    index: u32,
+    random: &'a mut Random,
+    f: Function,
+    /// Types of the locals that programs use, parameters first.
+    locals: Vec<ValType>,
+    /// First of the locals that count loops; each open loop has its own.
+    counters: u32,
+    /// A scratch local of each type.
+    scratch: [(ValType, u32); 5],
+    loops: u32,
+    /// Open blocks that take no values, as types of their labels: innermost last. `None` for those with a result.
+    labels: Vec<bool>,
+    results: Vec<ValType>,
+    /// Type most table entries have.
+    liked: u32,
+    /// Nodes that may still be written.
+    budget: i32,
+}
+
+/// Loops inside loops.
+const MOST_LOOPS: u32 = 3;
+
+impl<'a> Writer<'a> {
+    fn function(plan: &'a Plan, index: u32, liked: u32, random: &'a mut Random) -> Function {
+        let (params, results) = &plan.signatures[plan.functions[index as usize] as usize];
+        let types: Vec<ValType> = plan.operators.iter().map(|(ty, _)| *ty).collect();
+        let mut locals = params.clone();
+        locals.extend((0..2 + random.below(5)).map(|_| *random.of(&types)));
+        let counters = locals.len() as u32;
+        let first = counters + MOST_LOOPS;
+        let scratch = [(I32, first), (I64, first + 1), (F32, first + 2), (F64, first + 3), (V128, first + 4)];
+        let mut declared: Vec<ValType> = locals[params.len()..].to_vec();
+        declared.extend([I32; MOST_LOOPS as usize]);
+        declared.extend([I32, I64, F32, F64]);
+        if plan.extras.simd {
+            declared.push(V128);
+        }
+        let budget = 30 + random.below(250) as i32;
+        let mut writer = Writer {
+            plan,
+            index,
+            random,
+            f: Function::new_with_locals_types(declared),
+            locals,
+            counters,
+            scratch,
+            loops: 0,
+            labels: Vec::new(),
+            results: results.clone(),
+            liked,
+            budget,
+        };
+        writer.fuel();
+        let statements = 2 + writer.random.below(6);
+        for _ in 0..statements {
+            writer.statement(3);
+        }
+        let results = writer.results.clone();
+        if writer.plan.extras.tail_calls && writer.random.once_in(4) && writer.tail_call() {
+            writer.op(I::End);
+            return writer.f;
+        }
+        for ty in results {
+            writer.expression(ty, 3);
+        }
+        writer.op(I::End);
+        writer.f
+    }
+
+    fn op(&mut self, instruction: I<'_>) {
+        self.f.instruction(&instruction);
+    }
+
+    /// Takes one unit of fuel, or traps.
+    fn fuel(&mut self) {
+        for instruction in [I::GlobalGet(0), I::I32Eqz, I::If(BlockType::Empty), I::Unreachable, I::End] {
+            self.op(instruction);
+        }
+        for instruction in [I::GlobalGet(0), I::I32Const(1), I::I32Sub, I::GlobalSet(0)] {
+            self.op(instruction);
+        }
+    }
+
+    fn any_type(&mut self) -> ValType {
+        self.random.of(&self.plan.operators).0
+    }
+
+    fn local_of(&mut self, ty: ValType) -> Option<u32> {
+        let fitting: Vec<u32> = (0..self.locals.len() as u32).filter(|&local| self.locals[local as usize] == ty).collect();
+        (!fitting.is_empty()).then(|| *self.random.of(&fitting))
+    }
+
+    /// A global other than the fuel.
+    fn global_of(&mut self, ty: ValType) -> Option<u32> {
+        let fitting: Vec<u32> = (1..self.plan.globals.len() as u32).filter(|&global| self.plan.globals[global as usize] == ty).collect();
+        (!fitting.is_empty()).then(|| *self.random.of(&fitting))
+    }
+
+    fn constant(&mut self, ty: ValType) {
+        let small = !self.random.once_in(3);
+        let number = if small { self.random.below(40) as i64 - 8 } else { self.random.next() as i64 };
+        let instruction = match ty {
+            I32 => I::I32Const(number as i32),
+            I64 => I::I64Const(number),
+            F32 => I::F32Const((if self.random.once_in(12) { f32::NAN } else { number as f32 / 4.0 }).into()),
+            F64 => I::F64Const((if self.random.once_in(12) { f64::INFINITY } else { number as f64 / 4.0 }).into()),
+            _ => I::V128Const(i128::from(number) << 64 | i128::from(self.random.next())),
+        };
+        self.op(instruction);
+    }
+
+    /// Replaces a NaN on the stack by the canonical one.
+    fn canonical(&mut self, ty: ValType) {
+        let scratch = self.scratch.iter().find(|(other, _)| *other == ty).map_or(0, |(_, local)| *local);
+        match ty {
+            F32 => {
+                for instruction in
+                    [I::LocalTee(scratch), I::F32Const(f32::from_bits(NAN_32).into()), I::LocalGet(scratch), I::LocalGet(scratch)]
+                {
+                    self.op(instruction);
+                }
+                self.op(I::F32Eq);
+                self.op(I::Select);
+            }
+            F64 => {
+                for instruction in
+                    [I::LocalTee(scratch), I::F64Const(f64::from_bits(NAN_64).into()), I::LocalGet(scratch), I::LocalGet(scratch)]
+                {
+                    self.op(instruction);
+                }
+                self.op(I::F64Eq);
+                self.op(I::Select);
+            }
+            _ => {}
+        }
+    }
+
+    /// The same for the lanes of a vector.
+    fn canonical_lanes(&mut self, lanes: ValType) {
+        let scratch = self.scratch[4].1;
+        let (nan, equal) = match lanes {
+            F32 => (u128::from(NAN_32) * 0x1_0000_0001_0000_0001_0000_0001, I::F32x4Eq),
+            _ => (u128::from(NAN_64) << 64 | u128::from(NAN_64), I::F64x2Eq),
+        };
+        for instruction in
+            [I::LocalTee(scratch), I::V128Const(nan as i128), I::LocalGet(scratch), I::LocalGet(scratch), equal, I::V128Bitselect]
+        {
+            self.op(instruction);
+        }
+    }
+
+    /// An address: in bounds, but for one in four hundred.
+    fn address(&mut self, depth: u32) {
+        self.expression(I32, depth);
+        if !self.random.once_in(400) {
+            self.op(I::I32Const(self.plan.reach));
+            self.op(I::I32And);
+        }
+    }
+
+    fn place(&mut self, most_align: u32) -> MemArg {
+        MemArg {
+            offset: self.random.below(32),
+            align: self.random.below(u64::from(most_align) + 1) as u32,
+            target: MemArgTarget::Memory(0),
+            ordering: None,
+        }
+    }
+
+    fn load(&mut self, ty: ValType, depth: u32) {
+        self.address(depth);
+        let which = self.random.below(7);
+        let align = match ty {
+            I32 | F32 => 2,
+            I64 | F64 => 3,
+            _ => 4,
+        };
+        let place = self.place(align);
+        let narrow = |align: u32| MemArg { align: place.align.min(align), ..place };
+        let instruction = match (ty, which) {
+            (I32, 0) => I::I32Load8S(narrow(0)),
+            (I32, 1) => I::I32Load8U(narrow(0)),
+            (I32, 2) => I::I32Load16S(narrow(1)),
+            (I32, 3) => I::I32Load16U(narrow(1)),
+            (I32, _) => I::I32Load(place),
+            (I64, 0) => I::I64Load8S(narrow(0)),
+            (I64, 1) => I::I64Load8U(narrow(0)),
+            (I64, 2) => I::I64Load16S(narrow(1)),
+            (I64, 3) => I::I64Load16U(narrow(1)),
+            (I64, 4) => I::I64Load32S(narrow(2)),
+            (I64, 5) => I::I64Load32U(narrow(2)),
+            (I64, _) => I::I64Load(place),
+            (F32, _) => I::F32Load(place),
+            (F64, _) => I::F64Load(place),
+            (_, 0) => I::V128Load8x8S(narrow(3)),
+            (_, 1) => I::V128Load16x4U(narrow(3)),
+            (_, 2) => I::V128Load8Splat(narrow(0)),
+            (_, 3) => I::V128Load32Zero(narrow(2)),
+            (_, 4) => I::V128Load64Zero(narrow(3)),
+            _ => I::V128Load(place),
+        };
+        self.op(instruction);
+        // Memory holds any bits, and operators may change a NaN's.
+        match ty {
+            V128 => {}
+            ty => self.canonical(ty),
+        }
+    }
+
+    fn store(&mut self, depth: u32) {
+        let ty = self.any_type();
+        self.address(depth);
+        self.expression(ty, depth);
+        self.canonical(ty);
+        let which = self.random.below(5);
+        let place = self.place(match ty {
+            I32 | F32 => 2,
+            I64 | F64 => 3,
+            _ => 4,
+        });
+        let narrow = |align: u32| MemArg { align: place.align.min(align), ..place };
+        self.op(match (ty, which) {
+            (I32, 0) => I::I32Store8(narrow(0)),
+            (I32, 1) => I::I32Store16(narrow(1)),
+            (I32, _) => I::I32Store(place),
+            (I64, 0) => I::I64Store8(narrow(0)),
+            (I64, 1) => I::I64Store16(narrow(1)),
+            (I64, 2) => I::I64Store32(narrow(2)),
+            (I64, _) => I::I64Store(place),
+            (F32, _) => I::F32Store(place),
+            (F64, _) => I::F64Store(place),
+            _ => I::V128Store(place),
+        });
+    }
+
+    /// An operator with its operands.
+    fn operator(&mut self, ty: ValType, depth: u32) {
+        let trapping: Vec<&Opcodes> = TRAPPING.iter().filter(|row| row.3 == ty).collect();
+        if !trapping.is_empty() && self.random.once_in(200) {
+            let &&(first, last, takes, _) = self.random.of(&trapping);
+            self.expression(takes[0], depth);
+            let opcode = first + self.random.below(u64::from(last - first) + 1) as u32;
+            self.f.raw([opcode as u8]);
+            return;
+        }
+        let Some((_, operators)) = self.plan.operators.iter().find(|(other, _)| *other == ty) else { return self.constant(ty) };
+        let operator = *self.random.of(operators);
+        let seen = operator.prefix == 0 && matches!(operator.opcode, 0xbc | 0xbd) || operator.prefix == 0xfd && operator.takes != [V128];
+        let copysign = operator.prefix == 0 && matches!(operator.opcode, 0x98 | 0xa6);
+        for (index, &operand) in operator.takes.iter().enumerate() {
+            self.expression(operand, depth);
+            if seen || copysign && index == 1 {
+                self.canonical(operand);
+            }
+        }
+        let division = operator.prefix == 0 && matches!(operator.opcode, 0x6d..=0x70 | 0x7f..=0x82);
+        if division && !self.random.once_in(300) {
+            // Odd, so not 0.
+            let (one, or) = if ty == I32 { (I::I32Const(1), I::I32Or) } else { (I::I64Const(1), I::I64Or) };
+            self.op(one);
+            self.op(or);
+        }
+        if operator.prefix == 0 {
+            self.f.raw([operator.opcode as u8]);
+        } else {
+            let mut bytes = vec![operator.prefix];
+            let mut rest = operator.opcode;
+            while rest >= 0x80 {
+                bytes.push(rest as u8 | 0x80);
+                rest >>= 7;
+            }
+            bytes.push(rest as u8);
+            self.f.raw(bytes);
+            if let (0xfd, Some(lanes)) = (operator.prefix, float_lanes(operator.opcode)) {
+                self.canonical_lanes(lanes);
+            }
+        }
+        // Bits that were no float's.
+        if operator.prefix == 0 && matches!(operator.opcode, 0xbe | 0xbf) {
+            self.canonical(operator.leaves);
+        }
+    }
+
+    fn arguments(&mut self, ty: u32, depth: u32) {
+        for param in self.plan.signatures[ty as usize].0.clone() {
+            self.expression(param, depth);
+            self.canonical(param);
+        }
+    }
+
+    /// A table index: mostly one that the loop's counter or the arguments decide, sometimes always the same.
+    fn table_index(&mut self, depth: u32) {
+        if self.loops > 0 && self.random.once_in(2) {
+            let counter = self.counters + self.random.below(u64::from(self.loops)) as u32;
+            self.op(I::LocalGet(counter));
+            if self.random.once_in(2) {
+                self.op(I::I32Const(2));
+                self.op(I::I32ShrU);
+            }
+        } else if self.random.once_in(2) {
+            self.constant(I32);
+        } else {
+            self.expression(I32, depth);
+        }
+        if !self.random.once_in(400) {
+            self.op(I::I32Const(self.plan.table as i32 - 1));
+            self.op(I::I32And);
+        }
+    }
+
+    /// A call of something with a type, direct or through the table.
+    fn call_of(&mut self, ty: u32, depth: u32) {
+        // Mostly downwards, so that calls do not multiply; recursion now and then.
+        let lowest = if self.random.once_in(12) { 0 } else { self.index + 1 };
+        let direct: Vec<u32> = (0..self.plan.imported)
+            .chain(lowest.max(self.plan.imported)..self.plan.functions.len() as u32)
+            .filter(|&function| self.plan.functions[function as usize] == ty)
+            .collect();
+        self.arguments(ty, depth);
+        // Entries of another type trap.
+        let indirect = if ty == self.liked { self.random.once_in(2) } else { self.random.once_in(100) };
+        if direct.is_empty() && ty != self.liked && !indirect {
+            for param in self.plan.signatures[ty as usize].0.iter().rev() {
+                let scratch = self.scratch.iter().find(|(other, _)| other == param).map_or(0, |(_, local)| *local);
+                self.f.instruction(&I::LocalSet(scratch));
+            }
+            for result in self.plan.signatures[ty as usize].1.clone() {
+                self.constant(result);
+            }
+        } else if direct.is_empty() || indirect {
+            self.table_index(depth);
+            self.op(I::CallIndirect { type_index: ty, table_index: 0 });
+        } else {
+            let function = *self.random.of(&direct);
+            self.op(I::Call(function));
+        }
+    }
+
+    /// A tail call of a function with our results; false where no type fits.
+    fn tail_call(&mut self) -> bool {
+        let fitting: Vec<u32> = (0..self.plan.functions.len() as u32)
+            .filter(|&f| self.plan.signatures[self.plan.functions[f as usize] as usize].1 == self.results)
+            .collect();
+        if fitting.is_empty() {
+            return false;
+        }
+        let function = *self.random.of(&fitting);
+        let ty = self.plan.functions[function as usize];
+        self.arguments(ty, 2);
+        if self.random.once_in(2) {
+            self.table_index(1);
+            self.op(I::ReturnCallIndirect { type_index: ty, table_index: 0 });
+        } else {
+            self.op(I::ReturnCall(function));
+        }
+        true
+    }
+
+    /// The type to call: mostly the one that the table's entries have.
+    fn callable(&mut self) -> u32 {
+        if self.random.once_in(3) { self.random.below(self.plan.signatures.len() as u64) as u32 } else { self.liked }
+    }
+
+    /// Leaves one value of a type.
+    fn expression(&mut self, ty: ValType, depth: u32) {
+        self.budget -= 1;
+        if depth == 0 || self.budget <= 0 {
+            return match self.local_of(ty) {
+                Some(local) if !self.random.once_in(3) => self.op(I::LocalGet(local)),
+                _ => self.constant(ty),
+            };
+        }
+        let depth = depth - 1;
+        match self.random.below(20) {
+            0 => self.constant(ty),
+            1..=3 => match self.local_of(ty) {
+                Some(local) => self.op(I::LocalGet(local)),
+                None => self.constant(ty),
+            },
+            4 => match self.global_of(ty) {
+                Some(global) => self.op(I::GlobalGet(global)),
+                None => self.operator(ty, depth),
+            },
+            5 | 6 => self.load(ty, depth),
+            7 => {
+                self.expression(ty, depth);
+                self.expression(ty, depth);
+                self.expression(I32, depth);
+                self.op(I::Select);
+            }
+            8 => {
+                self.expression(I32, depth);
+                self.op(I::If(BlockType::Result(ty)));
+                self.labels.push(false);
+                self.expression(ty, depth);
+                self.op(I::Else);
+                self.expression(ty, depth);
+                self.labels.pop();
+                self.op(I::End);
+            }
+            9 => {
+                self.op(I::Block(BlockType::Result(ty)));
+                self.labels.push(false);
+                self.expression(ty, depth);
+                self.expression(I32, depth);
+                self.op(I::BrIf(0));
+                self.op(I::Drop);
+                self.expression(ty, depth);
+                self.labels.pop();
+                self.op(I::End);
+            }
+            10 | 11 => {
+                let call = self.callable();
+                match self.plan.signatures[call as usize].1.iter().position(|&result| result == ty) {
+                    Some(at) => {
+                        let results = self.plan.signatures[call as usize].1.clone();
+                        self.call_of(call, depth);
+                        results[at + 1..].iter().for_each(|_| self.op(I::Drop));
+                        if at > 0 {
+                            // Values below it go through a scratch local.
+                            let scratch = self.scratch.iter().find(|(other, _)| *other == ty).map_or(0, |(_, local)| *local);
+                            self.op(I::LocalSet(scratch));
+                            results[..at].iter().for_each(|_| self.op(I::Drop));
+                            self.op(I::LocalGet(scratch));
+                        }
+                    }
+                    None => self.operator(ty, depth),
+                }
+            }
+            12 => match self.local_of(ty) {
+                Some(local) => {
+                    self.expression(ty, depth);
+                    self.op(I::LocalTee(local));
+                }
+                None => self.operator(ty, depth),
+            },
+            13 if ty == I32 => {
+                self.table_index(depth);
+                self.op(I::TableGet(0));
+                self.op(I::RefIsNull);
+            }
+            14 if ty == I32 => self.op(I::MemorySize(0)),
+            15 if ty == I32 && self.random.once_in(4) => {
+                self.op(I::I32Const(1));
+                self.op(I::MemoryGrow(0));
+            }
+            _ => self.operator(ty, depth),
+        }
+    }
+
+    fn statements(&mut self, depth: u32) {
+        for _ in 0..1 + self.random.below(3) {
+            self.statement(depth);
+        }
+    }
+
+    /// Leaves nothing.
+    fn statement(&mut self, depth: u32) {
+        self.budget -= 1;
+        if depth == 0 || self.budget <= 0 {
+            return;
+        }
+        let inner = depth - 1;
+        match self.random.below(16) {
+            0..=2 => {
+                let local = self.random.below(self.locals.len() as u64) as u32;
+                self.expression(self.locals[local as usize], depth);
+                self.op(I::LocalSet(local));
+            }
+            3 | 4 => {
+                let global = 1 + self.random.below(self.plan.globals.len() as u64 - 1) as u32;
+                self.expression(self.plan.globals[global as usize], depth);
+                self.op(I::GlobalSet(global));
+            }
+            5..=7 => self.store(inner),
+            8 => {
+                self.expression(I32, inner);
+                self.op(I::If(BlockType::Empty));
+                self.labels.push(true);
+                self.statements(inner);
+                if self.random.once_in(2) {
+                    self.op(I::Else);
+                    self.statements(inner);
+                }
+                self.labels.pop();
+                self.op(I::End);
+            }
+            9..=11 if self.loops < MOST_LOOPS => self.counted_loop(inner),
+            12 => {
+                let call = self.callable();
+                self.call_of(call, inner);
+                for ty in self.plan.signatures[call as usize].1.clone().into_iter().rev() {
+                    match self.global_of(ty) {
+                        Some(global) => self.op(I::GlobalSet(global)),
+                        None => self.op(I::Drop),
+                    }
+                }
+            }
+            13 => self.switch(inner),
+            14 => {
+                let open: Vec<u32> =
+                    (0..self.labels.len()).filter(|&at| self.labels[self.labels.len() - 1 - at]).map(|at| at as u32).collect();
+                if !open.is_empty() {
+                    self.expression(I32, inner);
+                    let label = *self.random.of(&open);
+                    self.op(I::BrIf(label));
+                }
+            }
+            _ => match self.random.below(4) {
+                0 => {
+                    self.address(inner);
+                    self.expression(I32, inner);
+                    let length = self.random.below(64) as i32;
+                    self.op(I::I32Const(length));
+                    self.op(I::MemoryFill(0));
+                }
+                1 => {
+                    self.address(inner);
+                    self.address(inner);
+                    let length = self.random.below(64) as i32;
+                    self.op(I::I32Const(length));
+                    self.op(I::MemoryCopy { src_mem: 0, dst_mem: 0 });
+                }
+                2 => {
+                    // Dispatch that changes while it is hot.
+                    self.table_index(inner);
+                    self.table_index(inner);
+                    self.op(I::TableGet(0));
+                    self.op(I::TableSet(0));
+                }
+                _ => self.store(inner),
+            },
+        }
+    }
+
+    /// `for counter in 0..n`, with fuel at its header.
+    fn counted_loop(&mut self, depth: u32) {
+        let counter = self.counters + self.loops;
+        self.op(I::I32Const(0));
+        self.op(I::LocalSet(counter));
+        self.op(I::Loop(BlockType::Empty));
+        self.labels.push(true);
+        self.loops += 1;
+        self.fuel();
+        // First, so that a branch to the header goes on.
+        for instruction in [I::LocalGet(counter), I::I32Const(1), I::I32Add, I::LocalSet(counter)] {
+            self.op(instruction);
+        }
+        self.statements(depth);
+        self.loops -= 1;
+        self.op(I::LocalGet(counter));
+        let rounds = 1 + self.random.below(24) as i32;
+        self.op(I::I32Const(rounds));
+        self.op(I::I32LtU);
+        self.op(I::BrIf(0));
+        self.labels.pop();
+        self.op(I::End);
+    }
+
+    /// A `br_table` over two or three blocks.
+    fn switch(&mut self, depth: u32) {
+        let arms = 2 + self.random.below(2) as u32;
+        for _ in 0..=arms {
+            self.op(I::Block(BlockType::Empty));
+            self.labels.push(true);
+        }
+        self.expression(I32, depth);
+        if !self.random.once_in(4) {
+            self.op(I::I32Const(3));
+            self.op(I::I32And);
+        }
+        let targets: Vec<u32> = (0..arms + 1).map(|_| self.random.below(u64::from(arms) + 1) as u32).collect();
+        let default = self.random.below(u64::from(arms) + 1) as u32;
+        self.op(I::BrTable(targets.into(), default));
+        for arm in 0..arms {
+            self.labels.pop();
+            self.op(I::End);
+            self.statement(depth);
+            // The rest of the arms are open still.
+            if self.random.once_in(2) {
+                let out = arms - arm - 1;
+                self.op(I::Br(out));
+            }
+        }
+        self.labels.pop();
+        self.op(I::End);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_valid() {
+        for seed in 0..300 {
+            let wasm = program(&mut Random::new(seed), Extras { simd: true, tail_calls: true });
+            if let Err(error) = wasmparser::Validator::new().validate_all(&wasm) {
+                panic!("seed {seed}: {error}\n{}", crate::shrink::text(&wasm).expect("it prints"));
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! A guest's own LWP instructions: calls of what it imports from the module `lwp`, compiled in place in both tiers
+//! ([`vm::guest_lwp`] says what they mean).
+
+use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, types};
+use smallvec::SmallVec;
+
+use vm::builtin::Builtin;
+use vm::guest_lwp::GuestLwp;
+
+use super::Translator;
+use crate::lwp_thunks::Instruction;
+
+impl Translator<'_, '_> {
+    /// The results of a call, if it is one of an LWP instruction.
+    pub(super) fn guest_lwp(&mut self, function: u32, arguments: &[Value]) -> Option<SmallVec<[Value; 8]>> {
+        let instruction = GuestLwp::of_import(self.module, function)?;
+        let &[data2, data1, flags] = arguments else { return None };
+        let data2 = if instruction.is_wide() { data2 } else { self.b.ins().uextend(types::I64, data2) };
+        // The instruction's immediate is part of its bytes, so only constant flags make one.
+        let immediate = self.constant32(flags).filter(|_| self.input.lwp_instructions);
+        let mut results = SmallVec::new();
+        match (instruction.is_insert(), immediate) {
+            (true, Some(imm)) => results.extend(self.lwp_instruction(Instruction::Lwpins, imm, data2, data1)),
+            (true, None) => results.extend(self.builtin(Builtin::Programmed, &[flags, data1, data2])),
+            (false, Some(imm)) => _ = self.lwp_instruction(Instruction::Lwpval, imm, data2, data1),
+            (false, None) => self.count_value(|_| [flags, data1, data2]),
+        }
+        Some(results)
+    }
+
+    fn constant32(&self, value: Value) -> Option<u32> {
+        let inst = self.b.func.dfg.value_def(self.b.func.dfg.resolve_aliases(value)).inst()?;
+        match self.b.func.dfg.insts[inst] {
+            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits() as u32),
+            _ => None,
+        }
+    }
+}

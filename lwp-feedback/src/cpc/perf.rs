@@ -1,0 +1,206 @@
+//! A source over `perf_event_open`: the kernel's software events everywhere, the processor's where there is a PMU. It counts; it does not sample.
+//!
+//! Events: `task-clock`, `page-faults`, `context-switches`, `cpu-migrations`, `minor-faults`, `major-faults`; `cycles`, `instructions`,
+//! `cache-references`, `cache-misses`, `branches`, `branch-misses`; and `FAMILY::EVENT:MASK` of [`crate::events`], as raw events.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use super::error::{CpcError, Invalid};
+use super::set::{Request, RequestKind};
+use super::source::{Caps, CounterSource, ItemTable, Programmed, Reading, SampleRecord, Target};
+use crate::events::{self, Host, Privileges};
+use crate::ring::time_stamp;
+
+/// The source.
+#[derive(Clone, Copy, Debug)]
+pub struct PerfSource {
+    cycles: bool,
+}
+
+const HARDWARE: u32 = 0;
+const SOFTWARE: u32 = 1;
+const RAW: u32 = 4;
+const CYCLES: u64 = 0;
+
+/// Kernel names of its generic events: type and config of `perf_event_attr`.
+const NAMED: [(&str, u32, u64); 12] = [
+    ("task-clock", SOFTWARE, 1),
+    ("page-faults", SOFTWARE, 2),
+    ("context-switches", SOFTWARE, 3),
+    ("cpu-migrations", SOFTWARE, 4),
+    ("minor-faults", SOFTWARE, 5),
+    ("major-faults", SOFTWARE, 6),
+    ("cycles", HARDWARE, CYCLES),
+    ("instructions", HARDWARE, 1),
+    ("cache-references", HARDWARE, 2),
+    ("cache-misses", HARDWARE, 3),
+    ("branches", HARDWARE, 4),
+    ("branch-misses", HARDWARE, 5),
+];
+
+/// The first, 64-byte version of `perf_event_attr`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+}
+
+const EXCLUDE_USER: u64 = 1 << 4;
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+
+fn open(kind: u32, config: u64, user: bool, system: bool, target: Target) -> io::Result<OwnedFd> {
+    let mut attributes =
+        Attributes { kind, config, size: size_of::<Attributes>() as u32, flags: EXCLUDE_HYPERVISOR, ..Attributes::default() };
+    attributes.flags |= if user { 0 } else { EXCLUDE_USER };
+    attributes.flags |= if system { 0 } else { EXCLUDE_KERNEL };
+    let (pid, cpu) = match target {
+        Target::Thread => (0, -1),
+        Target::Cpu(cpu) => (-1, cpu as libc::c_int),
+    };
+    const CLOSE_ON_EXEC: libc::c_ulong = 8;
+    // SAFETY: the attributes are live and of the size they say.
+    let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, &raw const attributes, pid, cpu, -1, CLOSE_ON_EXEC) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a descriptor the kernel has just given us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
+}
+
+fn value(fd: &OwnedFd) -> Result<u64, CpcError> {
+    let mut value = 0u64;
+    // SAFETY: eight bytes of a live value.
+    let read = unsafe { libc::read(fd.as_raw_fd(), (&raw mut value).cast(), 8) };
+    if read == 8 { Ok(value) } else { Err(refused(&io::Error::last_os_error())) }
+}
+
+/// What the kernel says where an event or the whole PMU is missing is "not supported"; the rest is passed on.
+fn refused(error: &io::Error) -> CpcError {
+    match error.raw_os_error() {
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENOSYS) => CpcError::NotSupported,
+        Some(errno) => CpcError::System(errno),
+        None => CpcError::NotSupported,
+    }
+}
+
+fn attributes_of(request: &Request) -> Result<(u32, u64), CpcError> {
+    if let Some((_, kind, config)) = NAMED.iter().find(|(name, ..)| *name == request.event) {
+        return Ok((*kind, *config));
+    }
+    let (family, _) = request.event.split_once("::").ok_or(Invalid::NoEvent)?;
+    let host = Host::new(family, None).ok_or(Invalid::NoEvent)?;
+    let mut privileges = Privileges::empty();
+    privileges.set(Privileges::PLM3, request.user);
+    privileges.set(Privileges::PLM0, request.system);
+    let wanted = events::Request { privileges: Some(privileges), ..events::Request::new(&request.event) };
+    let select = events::dispatch::select(&host, &wanted, privileges).map_err(|_| Invalid::NoEvent)?;
+    Ok((RAW, select.perf_raw().config))
+}
+
+impl PerfSource {
+    /// The source of this machine. NotSupported where the kernel refuses even software events.
+    pub fn new() -> Result<Self, CpcError> {
+        open(SOFTWARE, 1, true, false, Target::Thread).map_err(|error| refused(&error))?;
+        Ok(Self { cycles: open(HARDWARE, CYCLES, true, false, Target::Thread).is_ok() })
+    }
+
+    /// Whether the processor's own events can be counted.
+    pub fn has_pmu(self) -> bool {
+        self.cycles
+    }
+}
+
+impl CounterSource for PerfSource {
+    fn caps(&self) -> Caps {
+        let mut caps = Caps::OVERFLOW_DETECTED;
+        caps.set(Caps::TICK_ESTIMATED, !self.cycles);
+        caps
+    }
+
+    fn items(&self) -> ItemTable {
+        ItemTable { names: &[], generic: [None; 4] }
+    }
+
+    fn check(&self, request: &Request) -> Result<(), CpcError> {
+        if matches!(request.kind, RequestKind::Sampling { .. }) {
+            return Err(CpcError::NotSupported);
+        }
+        match attributes_of(request)? {
+            (SOFTWARE, _) => Ok(()),
+            _ if self.cycles => Ok(()),
+            _ => Err(CpcError::NotSupported),
+        }
+    }
+
+    fn program(&self, requests: &[Request], target: Target) -> Result<Box<dyn Programmed>, CpcError> {
+        let mut counters = Vec::with_capacity(requests.len());
+        for request in requests {
+            let (kind, config) = attributes_of(request)?;
+            // A software event counts where it happens, which may be in the kernel on behalf of the program.
+            let system = request.system || kind == SOFTWARE;
+            counters.push(open(kind, config, request.user, system, target).map_err(|error| refused(&error))?);
+        }
+        let cycles = if self.cycles { open(HARDWARE, CYCLES, true, true, target).ok() } else { None };
+        Ok(Box::new(PerfCounters { counters, cycles, target, start: Clock::now() }))
+    }
+}
+
+struct PerfCounters {
+    counters: Vec<OwnedFd>,
+    cycles: Option<OwnedFd>,
+    target: Target,
+    start: Clock,
+}
+
+/// Two clocks at one moment.
+#[derive(Clone, Copy)]
+struct Clock {
+    stamp: u64,
+    wall_ns: u64,
+    thread_ns: u64,
+}
+
+impl Clock {
+    fn now() -> Self {
+        let read = |clock| {
+            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: `time` is live; both clocks exist on Linux.
+            unsafe { libc::clock_gettime(clock, &mut time) };
+            time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+        };
+        Self { stamp: time_stamp(), wall_ns: read(libc::CLOCK_MONOTONIC), thread_ns: read(libc::CLOCK_THREAD_CPUTIME_ID) }
+    }
+}
+
+impl Programmed for PerfCounters {
+    fn read(&mut self, request: usize) -> Result<Reading, CpcError> {
+        Ok(Reading { raw: value(&self.counters[request])?, width: 64, wraps: Some(0) })
+    }
+
+    fn take_samples(&mut self, _request: usize, _into: &mut Vec<SampleRecord>) {}
+
+    fn clocks(&mut self) -> u64 {
+        if let Some(cycles) = self.cycles.as_ref().and_then(|fd| value(fd).ok()) {
+            return cycles;
+        }
+        let now = Clock::now();
+        let stamps = now.stamp.wrapping_sub(self.start.stamp);
+        match (self.target, now.wall_ns.saturating_sub(self.start.wall_ns)) {
+            (Target::Cpu(_), _) | (_, 0) => stamps,
+            (Target::Thread, wall) => {
+                (u128::from(stamps) * u128::from(now.thread_ns.saturating_sub(self.start.thread_ns)) / u128::from(wall)) as u64
+            }
+        }
+    }
+}
