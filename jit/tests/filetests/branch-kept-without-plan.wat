@@ -26,8 +26,10 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32, v3: i32):
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
-;;> @0001                               v12 = iconst.i32 -2
-;;> @0001                               v13 = iconst.i32 35
+;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+64
+;;> @0004                               v52 = iconst.i32 2
+;;> @0008                               v60 = iconst.i32 1
+;;> @000b                               v66 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v1, v2, v6)  ; v6 = 0
 ;;>
 ;;>                                 block2(v22: i32, v25: i32, v28: i32, v34: i32):
@@ -38,14 +40,18 @@
 ;;>                                 block3 cold:
 ;;> @0001                               v10 = get_pinned_reg.i64
 ;;> @0001                               v11 = load.i32 notrap aligned region1 v10+112
-;;>                                     v78 = iconst.i32 -2
-;;>                                     v79 = band v11, v78  ; v78 = -2
-;;> @0001                               brif v79, block5, block6
+;;> @0001                               v13 = ireduce.i16 v11
+;;> @0001                               brif v13, block6, block5
 ;;>
 ;;>                                 block5 cold:
-;;>                                     v80 = iconst.i32 35
-;;>                                     v81 = bxor.i32 v11, v80  ; v80 = 35
-;;> @0001                               brif v81, block4, block6
+;;> @0001                               v12 = iconst.i32 0x0024_0000
+;;> @0001                               v14 = bxor.i32 v11, v12  ; v12 = 0x0024_0000
+;;> @0001                               brif v14, block7, block6
+;;>
+;;>                                 block7 cold:
+;;> @0001                               v15 = iconst.i16 0
+;;> @0001                               store notrap aligned region1 v15, v10+114  ; v15 = 0
+;;> @0001                               jump block2(v22, v25, v28, v34)
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v16 = get_pinned_reg.i64
@@ -57,10 +63,10 @@
 ;;> @0001                               store notrap aligned region2 v20, v18+8  ; v20 = 7
 ;;> @0001                               v23 = uextend.i64 v22
 ;;> @0001                               store notrap aligned region2 v23, v18+16
-;;> @0001                               v26 = uextend.i64 v25
-;;> @0001                               store notrap aligned region2 v26, v18+24
-;;> @0001                               v29 = uextend.i64 v28
-;;> @0001                               store notrap aligned region2 v29, v18+32
+;;>                                     v84 = uextend.i64 v25
+;;> @0001                               store notrap aligned region2 v84, v18+24
+;;>                                     v85 = uextend.i64 v28
+;;> @0001                               store notrap aligned region2 v85, v18+32
 ;;> @0001                               v32 = uextend.i64 v3
 ;;> @0001                               store notrap aligned region2 v32, v18+40
 ;;> @0001                               v35 = uextend.i64 v34
@@ -78,36 +84,35 @@
 ;;> @0001                               return_call_indirect sig1, v42(v45)
 ;;>
 ;;>                                 block4:
-;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+64
-;;>                                     v82 = uextend.i64 v25
-;;> @0002                               v48 = iadd v5, v82
-;;> @0002                               v49 = uload8.i32 user2 region3 v48
-;;>                                     v83 = iconst.i32 0
-;;>                                     v84 = icmp eq v49, v83  ; v83 = 0
-;;> @0004                               brif v84, block7(v34), block8
-;;>
-;;>                                 block8:
-;;>                                     v85 = uextend.i64 v28
-;;> @0007                               v60 = iadd.i64 v5, v85
-;;> @0007                               v61 = load.i32 user2 region3 v60
-;;> @0004                               v55 = iconst.i32 2
-;;> @0005                               v56 = ishl.i32 v34, v55  ; v55 = 2
-;;> @0006                               v57 = iadd.i32 v3, v56
-;;> @0008                               v62 = uextend.i64 v57
-;;> @0008                               v63 = iadd.i64 v5, v62
-;;> @0008                               store user2 region3 v61, v63
-;;> @0008                               v64 = iconst.i32 1
-;;> @0009                               v65 = iadd.i32 v34, v64  ; v64 = 1
-;;> @000a                               jump block7(v65)
-;;>
-;;>                                 block7(v77: i32):
-;;>                                     v86 = iconst.i32 1
-;;> @000d                               v75 = isub.i32 v22, v86  ; v86 = 1
-;;> @000b                               v68 = iadd.i32 v25, v86  ; v86 = 1
-;;> @000b                               v70 = iconst.i32 4
-;;> @000c                               v71 = iadd.i32 v28, v70  ; v70 = 4
-;;> @000e                               brif v75, block2(v75, v68, v71, v77), block9
+;;> @0002                               v46 = uextend.i64 v25
+;;> @0002                               v47 = iadd.i64 v5, v46
+;;> @0002                               v48 = uload8.i32 user2 region3 v47
+;;>                                     v73 = iconst.i32 0
+;;>                                     v74 = icmp eq v48, v73  ; v73 = 0
+;;> @0004                               brif v74, block8(v34), block9
 ;;>
 ;;>                                 block9:
-;;> @0010                               return v77
+;;> @0007                               v55 = uextend.i64 v28
+;;> @0007                               v56 = iadd.i64 v5, v55
+;;> @0007                               v57 = load.i32 user2 region3 v56
+;;>                                     v75 = iconst.i32 2
+;;>                                     v76 = ishl.i32 v34, v75  ; v75 = 2
+;;> @0006                               v54 = iadd.i32 v3, v76
+;;> @0008                               v58 = uextend.i64 v54
+;;> @0008                               v59 = iadd.i64 v5, v58
+;;> @0008                               store user2 region3 v57, v59
+;;>                                     v77 = iconst.i32 1
+;;>                                     v78 = iadd.i32 v34, v77  ; v77 = 1
+;;> @000a                               jump block8(v78)
+;;>
+;;>                                 block8(v72: i32):
+;;>                                     v79 = iconst.i32 1
+;;>                                     v80 = isub.i32 v22, v79  ; v79 = 1
+;;>                                     v81 = iadd.i32 v25, v79  ; v79 = 1
+;;>                                     v82 = iconst.i32 4
+;;>                                     v83 = iadd.i32 v28, v82  ; v82 = 4
+;;> @000e                               brif v80, block2(v80, v81, v83, v72), block10
+;;>
+;;>                                 block10:
+;;> @0010                               return v72
 ;;> }

@@ -23,8 +23,7 @@
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v3 = iconst.i32 0
-;;> @0001                               v9 = iconst.i32 -2
-;;> @0001                               v10 = iconst.i32 28
+;;> @0001                               v37 = iconst.i32 1
 ;;> @0001                               jump block2(v0, v3)  ; v3 = 0
 ;;>
 ;;>                                 block2(v19: i32, v25: i32):
@@ -35,14 +34,18 @@
 ;;>                                 block3 cold:
 ;;> @0001                               v7 = get_pinned_reg.i64
 ;;> @0001                               v8 = load.i32 notrap aligned region0 v7+96
-;;>                                     v48 = iconst.i32 -2
-;;>                                     v49 = band v8, v48  ; v48 = -2
-;;> @0001                               brif v49, block5, block6
+;;> @0001                               v10 = ireduce.i16 v8
+;;> @0001                               brif v10, block6, block5
 ;;>
 ;;>                                 block5 cold:
-;;>                                     v50 = iconst.i32 28
-;;>                                     v51 = bxor.i32 v8, v50  ; v50 = 28
-;;> @0001                               brif v51, block4, block6
+;;> @0001                               v9 = iconst.i32 0x001d_0000
+;;> @0001                               v11 = bxor.i32 v8, v9  ; v9 = 0x001d_0000
+;;> @0001                               brif v11, block7, block6
+;;>
+;;>                                 block7 cold:
+;;> @0001                               v12 = iconst.i16 0
+;;> @0001                               store notrap aligned region0 v12, v7+98  ; v12 = 0
+;;> @0001                               jump block2(v19, v25)
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v13 = get_pinned_reg.i64
@@ -71,24 +74,24 @@
 ;;> @0001                               return_call_indirect sig1, v33(v36)
 ;;>
 ;;>                                 block4:
-;;> @0001                               v38 = iconst.i32 1
-;;> @0002                               v39 = band.i32 v19, v38  ; v38 = 1
-;;> @0003                               brif v39, block8, block9
-;;>
-;;>                                 block8:
-;;> @0004                               v41 = udiv.i32 v19, v1
-;;> @0005                               jump block7(v41)
+;;>                                     v45 = iconst.i32 1
+;;>                                     v46 = band.i32 v19, v45  ; v45 = 1
+;;> @0003                               brif v46, block9, block10
 ;;>
 ;;>                                 block9:
-;;> @0005                               jump block7(v25)
-;;>
-;;>                                 block7(v46: i32):
-;;>                                     v52 = iconst.i32 1
-;;>                                     v53 = isub.i32 v19, v52  ; v52 = 1
-;;> @0007                               brif v53, block2(v53, v46), block10
+;;> @0004                               v39 = udiv.i32 v19, v1
+;;> @0005                               jump block8(v39)
 ;;>
 ;;>                                 block10:
-;;> @0009                               return v46
+;;> @0005                               jump block8(v25)
+;;>
+;;>                                 block8(v44: i32):
+;;>                                     v47 = iconst.i32 1
+;;>                                     v48 = isub.i32 v19, v47  ; v47 = 1
+;;> @0007                               brif v48, block2(v48, v44), block11
+;;>
+;;>                                 block11:
+;;> @0009                               return v44
 ;;> }
 ;;> branch-to-select in function 0: an arm has udiv
 ;;> branch-to-select in function 0: an arm ends in return

@@ -29,8 +29,11 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32, v3: i32):
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
-;;> @0001                               v12 = iconst.i32 -2
-;;> @0001                               v13 = iconst.i32 35
+;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+64
+;;> @0007                               v73 = stack_addr.i64 ss0
+;;> @0004                               v52 = iconst.i32 2
+;;> @0008                               v60 = iconst.i32 1
+;;> @000b                               v66 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v1, v2, v6)  ; v6 = 0
 ;;>
 ;;>                                 block2(v22: i32, v25: i32, v28: i32, v34: i32):
@@ -41,14 +44,18 @@
 ;;>                                 block3 cold:
 ;;> @0001                               v10 = get_pinned_reg.i64
 ;;> @0001                               v11 = load.i32 notrap aligned region1 v10+112
-;;>                                     v89 = iconst.i32 -2
-;;>                                     v90 = band v11, v89  ; v89 = -2
-;;> @0001                               brif v90, block5, block6
+;;> @0001                               v13 = ireduce.i16 v11
+;;> @0001                               brif v13, block6, block5
 ;;>
 ;;>                                 block5 cold:
-;;>                                     v91 = iconst.i32 35
-;;>                                     v92 = bxor.i32 v11, v91  ; v91 = 35
-;;> @0001                               brif v92, block4, block6
+;;> @0001                               v12 = iconst.i32 0x0024_0000
+;;> @0001                               v14 = bxor.i32 v11, v12  ; v12 = 0x0024_0000
+;;> @0001                               brif v14, block7, block6
+;;>
+;;>                                 block7 cold:
+;;> @0001                               v15 = iconst.i16 0
+;;> @0001                               store notrap aligned region1 v15, v10+114  ; v15 = 0
+;;> @0001                               jump block2(v22, v25, v28, v34)
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v16 = get_pinned_reg.i64
@@ -60,10 +67,10 @@
 ;;> @0001                               store notrap aligned region2 v20, v18+8  ; v20 = 7
 ;;> @0001                               v23 = uextend.i64 v22
 ;;> @0001                               store notrap aligned region2 v23, v18+16
-;;> @0001                               v26 = uextend.i64 v25
-;;> @0001                               store notrap aligned region2 v26, v18+24
-;;> @0001                               v29 = uextend.i64 v28
-;;> @0001                               store notrap aligned region2 v29, v18+32
+;;>                                     v94 = uextend.i64 v25
+;;> @0001                               store notrap aligned region2 v94, v18+24
+;;>                                     v95 = uextend.i64 v28
+;;> @0001                               store notrap aligned region2 v95, v18+32
 ;;> @0001                               v32 = uextend.i64 v3
 ;;> @0001                               store notrap aligned region2 v32, v18+40
 ;;> @0001                               v35 = uextend.i64 v34
@@ -81,37 +88,35 @@
 ;;> @0001                               return_call_indirect sig1, v42(v45)
 ;;>
 ;;>                                 block4:
-;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+64
-;;>                                     v93 = uextend.i64 v25
-;;> @0002                               v48 = iadd v5, v93
-;;> @0002                               v49 = uload8.i32 user2 region3 v48
-;;>                                     v94 = iconst.i32 0
-;;>                                     v95 = icmp eq v49, v94  ; v94 = 0
-;;> @0007                               v78 = stack_addr.i64 ss0
-;;>                                     v96 = uextend.i64 v28
-;;> @0007                               v60 = iadd v5, v96
-;;>                                     v83 = select v95, v78, v60
-;;> @0007                               v61 = load.i32 user2 region3 v83
-;;> @0004                               v55 = iconst.i32 2
-;;> @0005                               v56 = ishl.i32 v34, v55  ; v55 = 2
-;;> @0006                               v57 = iadd.i32 v3, v56
-;;> @0008                               v62 = uextend.i64 v57
-;;> @0008                               v63 = iadd v5, v62
-;;>                                     v85 = select v95, v78, v63
-;;> @0008                               store user2 region3 v61, v85
-;;> @0004                               jump block7
+;;> @0002                               v46 = uextend.i64 v25
+;;> @0002                               v47 = iadd.i64 v5, v46
+;;> @0002                               v48 = uload8.i32 user2 region3 v47
+;;>                                     v84 = iconst.i32 0
+;;>                                     v85 = icmp eq v48, v84  ; v84 = 0
+;;> @0007                               v55 = uextend.i64 v28
+;;> @0007                               v56 = iadd.i64 v5, v55
+;;>                                     v78 = select.i64 v85, v73, v56
+;;> @0007                               v57 = load.i32 user2 region3 v78
+;;>                                     v86 = iconst.i32 2
+;;>                                     v87 = ishl.i32 v34, v86  ; v86 = 2
+;;> @0006                               v54 = iadd.i32 v3, v87
+;;> @0008                               v58 = uextend.i64 v54
+;;> @0008                               v59 = iadd.i64 v5, v58
+;;>                                     v80 = select.i64 v85, v73, v59
+;;> @0008                               store user2 region3 v57, v80
+;;> @0004                               jump block8
 ;;>
-;;>                                 block7:
-;;> @0008                               v64 = iconst.i32 1
-;;> @000d                               v75 = isub.i32 v22, v64  ; v64 = 1
-;;> @000b                               v68 = iadd.i32 v25, v64  ; v64 = 1
-;;> @000b                               v70 = iconst.i32 4
-;;> @000c                               v71 = iadd.i32 v28, v70  ; v70 = 4
-;;> @0009                               v65 = iadd.i32 v34, v64  ; v64 = 1
-;;>                                     v87 = select.i32 v95, v34, v65
-;;> @000e                               brif v75, block2(v75, v68, v71, v87), block9
+;;>                                 block8:
+;;>                                     v88 = iconst.i32 1
+;;>                                     v89 = isub.i32 v22, v88  ; v88 = 1
+;;>                                     v90 = iadd.i32 v25, v88  ; v88 = 1
+;;>                                     v91 = iconst.i32 4
+;;>                                     v92 = iadd.i32 v28, v91  ; v91 = 4
+;;>                                     v93 = iadd.i32 v34, v88  ; v88 = 1
+;;>                                     v82 = select.i32 v85, v34, v93
+;;> @000e                               brif v89, block2(v89, v90, v92, v82), block10
 ;;>
-;;>                                 block9:
-;;> @0010                               return v87
+;;>                                 block10:
+;;> @0010                               return v82
 ;;> }
 ;;> branch-to-select in function 0: done

@@ -18,57 +18,59 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
-;;>      9  mov rdx, r15
-;;>      c  mov edx, [rdx+70h]
-;;>      f  test edx, edx
-;;>     11  jne near 41h
-;;>     17  mov rdx, [rcx+40h]
-;;>     1b  mov r8d, esi
-;;>     1e  mov r9d, [rdx+r8]
-;;>     22  test r9d, r9d
-;;>     25  jne near 0BAh
-;;>     2b  sub edi, 1
-;;>     2e  add esi, 4
-;;>     34  test edi, edi
-;;>     36  jne near 9
-;;>     3c  mov rsp, rbp
-;;>     3f  pop rbp
-;;>     40  ret
-;;>     41  mov rdx, r15
-;;>     44  mov edx, [rdx+70h]
-;;>     47  test edx, 0FFFFFFFEh
-;;>     4d  je near 5Eh
-;;>     53  xor edx, 21h
-;;>     56  test edx, edx
-;;>     58  jne near 17h
-;;>     5e  mov rcx, r15
-;;>     61  mov rcx, [rcx+8]
-;;>     65  mov rcx, [rcx+28h]
-;;>     69  mov rdx, 2100000000h
-;;>     73  mov [rcx], rdx
-;;>     76  mov qword [rcx+8], 7
-;;>     7e  mov edx, edi
-;;>     80  mov [rcx+10h], rdx
-;;>     84  mov edx, esi
-;;>     86  mov [rcx+18h], rdx
-;;>     8a  mov eax, eax
-;;>     8c  mov [rcx+20h], rax
-;;>     90  mov esi, [rcx]
-;;>     92  mov edx, [rcx+4]
-;;>     95  mov ecx, [rcx+8]
-;;>     98  mov rdi, r15
-;;>     9b  mov rax, [rdi+30h]
-;;>     9f  mov rax, [rax+60h]
-;;>     a3  call rax
-;;>     a5  mov rcx, r15
-;;>     a8  mov rcx, [rcx+8]
-;;>     ac  mov rdi, [rcx+28h]
-;;>     b0  mov r10, rax
-;;>     b3  mov rsp, rbp
-;;>     b6  pop rbp
-;;>     b7  jmp r10
-;;>     ba  add eax, 4Dh
-;;>     c0  imul eax, 1Fh
-;;>     c3  mov [rdx+r8], eax
-;;>     c7  jmp 2Bh
+;;>      9  mov rcx, [rcx+40h]
+;;>      d  mov rdx, r15
+;;>     10  mov edx, [rdx+70h]
+;;>     13  test edx, edx
+;;>     15  jne near 51h
+;;>     1b  mov edx, esi
+;;>     1d  mov r8d, [rcx+rdx]
+;;>     21  test r8d, r8d
+;;>     24  jne near 40h
+;;>     2a  sub edi, 1
+;;>     2d  add esi, 4
+;;>     33  test edi, edi
+;;>     35  jne near 0Dh
+;;>     3b  mov rsp, rbp
+;;>     3e  pop rbp
+;;>     3f  ret
+;;>     40  add eax, 4Dh
+;;>     46  imul eax, 1Fh
+;;>     49  mov [rcx+rdx], eax
+;;>     4c  jmp 2Ah
+;;>     51  mov rdx, r15
+;;>     54  mov r8d, [rdx+70h]
+;;>     58  test r8w, r8w
+;;>     5c  jne near 7Dh
+;;>     62  xor r8d, 220000h
+;;>     69  test r8d, r8d
+;;>     6c  je near 7Dh
+;;>     72  mov word [rdx+72h], 0
+;;>     78  jmp 0Dh
+;;>     7d  mov rcx, r15
+;;>     80  mov rcx, [rcx+8]
+;;>     84  mov rcx, [rcx+28h]
+;;>     88  mov rdx, 2100000000h
+;;>     92  mov [rcx], rdx
+;;>     95  mov qword [rcx+8], 7
+;;>     9d  mov edx, edi
+;;>     9f  mov [rcx+10h], rdx
+;;>     a3  mov edx, esi
+;;>     a5  mov [rcx+18h], rdx
+;;>     a9  mov eax, eax
+;;>     ab  mov [rcx+20h], rax
+;;>     af  mov esi, [rcx]
+;;>     b1  mov edx, [rcx+4]
+;;>     b4  mov ecx, [rcx+8]
+;;>     b7  mov rdi, r15
+;;>     ba  mov r8, [rdi+30h]
+;;>     be  mov r8, [r8+60h]
+;;>     c2  call r8
+;;>     c5  mov rcx, r15
+;;>     c8  mov rcx, [rcx+8]
+;;>     cc  mov rdi, [rcx+28h]
+;;>     d0  mov r10, rax
+;;>     d3  mov rsp, rbp
+;;>     d6  pop rbp
+;;>     d7  jmp r10
 ;;> layout in function 0: done

@@ -36,33 +36,35 @@
 ;;>     49  pop rbp
 ;;>     4a  ret
 ;;>     4b  mov rax, r15
-;;>     4e  mov eax, [rax+60h]
-;;>     51  test eax, 0FFFFFFFEh
-;;>     56  je near 67h
-;;>     5c  xor eax, 1Ah
-;;>     5f  test eax, eax
-;;>     61  jne near 12h
-;;>     67  mov rax, r15
-;;>     6a  mov rax, [rax+8]
-;;>     6e  mov rax, [rax+28h]
-;;>     72  mov rcx, 1A00000000h
-;;>     7c  mov [rax], rcx
-;;>     7f  mov qword [rax+8], 7
-;;>     87  mov ecx, edi
-;;>     89  mov [rax+10h], rcx
-;;>     8d  mov ecx, esi
-;;>     8f  mov [rax+18h], rcx
-;;>     93  mov esi, [rax]
-;;>     95  mov edx, [rax+4]
-;;>     98  mov ecx, [rax+8]
-;;>     9b  mov rdi, r15
-;;>     9e  mov rax, [rdi+30h]
-;;>     a2  mov rax, [rax+60h]
-;;>     a6  call rax
-;;>     a8  mov rcx, r15
-;;>     ab  mov rcx, [rcx+8]
-;;>     af  mov rdi, [rcx+28h]
-;;>     b3  mov r10, rax
-;;>     b6  mov rsp, rbp
-;;>     b9  pop rbp
-;;>     ba  jmp r10
+;;>     4e  mov ecx, [rax+60h]
+;;>     51  test cx, cx
+;;>     54  jne near 73h
+;;>     5a  xor ecx, 1B0000h
+;;>     60  test ecx, ecx
+;;>     62  je near 73h
+;;>     68  mov word [rax+62h], 0
+;;>     6e  jmp 4
+;;>     73  mov rax, r15
+;;>     76  mov rax, [rax+8]
+;;>     7a  mov rax, [rax+28h]
+;;>     7e  mov rcx, 1A00000000h
+;;>     88  mov [rax], rcx
+;;>     8b  mov qword [rax+8], 7
+;;>     93  mov ecx, edi
+;;>     95  mov [rax+10h], rcx
+;;>     99  mov ecx, esi
+;;>     9b  mov [rax+18h], rcx
+;;>     9f  mov esi, [rax]
+;;>     a1  mov edx, [rax+4]
+;;>     a4  mov ecx, [rax+8]
+;;>     a7  mov rdi, r15
+;;>     aa  mov rax, [rdi+30h]
+;;>     ae  mov rax, [rax+60h]
+;;>     b2  call rax
+;;>     b4  mov rcx, r15
+;;>     b7  mov rcx, [rcx+8]
+;;>     bb  mov rdi, [rcx+28h]
+;;>     bf  mov r10, rax
+;;>     c2  mov rsp, rbp
+;;>     c5  pop rbp
+;;>     c6  jmp r10

@@ -19,9 +19,9 @@
 ;;>      4  mov rax, r15
 ;;>      7  mov eax, [rax+60h]
 ;;>      a  test eax, eax
-;;>      c  jne near 39h
+;;>      c  jne near 4Ah
 ;;>     12  test esi, 3FFh
-;;>     18  je near 0ABh
+;;>     18  je near 39h
 ;;>     1e  lea eax, [rsi+1]
 ;;>     21  sub edi, 1
 ;;>     24  test edi, edi
@@ -31,39 +31,41 @@
 ;;>     34  mov rsp, rbp
 ;;>     37  pop rbp
 ;;>     38  ret
-;;>     39  mov rax, r15
-;;>     3c  mov eax, [rax+60h]
-;;>     3f  test eax, 0FFFFFFFEh
-;;>     44  je near 55h
-;;>     4a  xor eax, 1Ah
-;;>     4d  test eax, eax
-;;>     4f  jne near 12h
-;;>     55  mov rax, r15
-;;>     58  mov rax, [rax+8]
-;;>     5c  mov rax, [rax+28h]
-;;>     60  mov rcx, 1A00000000h
-;;>     6a  mov [rax], rcx
-;;>     6d  mov qword [rax+8], 7
-;;>     75  mov ecx, edi
-;;>     77  mov [rax+10h], rcx
-;;>     7b  mov ecx, esi
-;;>     7d  mov [rax+18h], rcx
-;;>     81  mov esi, [rax]
-;;>     83  mov edx, [rax+4]
-;;>     86  mov ecx, [rax+8]
-;;>     89  mov rdi, r15
-;;>     8c  mov rax, [rdi+30h]
-;;>     90  mov rax, [rax+60h]
-;;>     94  call rax
-;;>     96  mov rcx, r15
-;;>     99  mov rcx, [rcx+8]
-;;>     9d  mov rdi, [rcx+28h]
-;;>     a1  mov r10, rax
-;;>     a4  mov rsp, rbp
-;;>     a7  pop rbp
-;;>     a8  jmp r10
-;;>     ab  imul esi, esi
-;;>     ae  imul eax, esi, 0F4243h
-;;>     b4  imul eax, edi
-;;>     b7  jmp 21h
+;;>     39  imul esi, esi
+;;>     3c  imul eax, esi, 0F4243h
+;;>     42  imul eax, edi
+;;>     45  jmp 21h
+;;>     4a  mov rax, r15
+;;>     4d  mov ecx, [rax+60h]
+;;>     50  test cx, cx
+;;>     53  jne near 72h
+;;>     59  xor ecx, 1B0000h
+;;>     5f  test ecx, ecx
+;;>     61  je near 72h
+;;>     67  mov word [rax+62h], 0
+;;>     6d  jmp 4
+;;>     72  mov rax, r15
+;;>     75  mov rax, [rax+8]
+;;>     79  mov rax, [rax+28h]
+;;>     7d  mov rcx, 1A00000000h
+;;>     87  mov [rax], rcx
+;;>     8a  mov qword [rax+8], 7
+;;>     92  mov ecx, edi
+;;>     94  mov [rax+10h], rcx
+;;>     98  mov ecx, esi
+;;>     9a  mov [rax+18h], rcx
+;;>     9e  mov esi, [rax]
+;;>     a0  mov edx, [rax+4]
+;;>     a3  mov ecx, [rax+8]
+;;>     a6  mov rdi, r15
+;;>     a9  mov rax, [rdi+30h]
+;;>     ad  mov rax, [rax+60h]
+;;>     b1  call rax
+;;>     b3  mov rcx, r15
+;;>     b6  mov rcx, [rcx+8]
+;;>     ba  mov rdi, [rcx+28h]
+;;>     be  mov r10, rax
+;;>     c1  mov rsp, rbp
+;;>     c4  pop rbp
+;;>     c5  jmp r10
 ;;> select-to-branch in function 0: done
