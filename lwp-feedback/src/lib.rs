@@ -57,6 +57,8 @@ pub mod recordfile;
 
 pub mod profilefile;
 
+pub mod source;
+
 pub mod bench;
 
 pub mod info;

@@ -127,6 +127,12 @@ pub struct EngineOptions {
     /// Carry out the plans of FILE (JSON) in place of those made from records
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
+    /// Carry plans out at once, without timing them against the code before
+    #[arg(long)]
+    pub no_trial: bool,
+    /// Seed of what is random: the order of trials' blocks
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     #[command(flatten)]
     pub policy: PolicyOptions,
     /// Share of run time that watching may cost, percent: bursts of instrumented code, their model, the monitor. 0 records nothing
