@@ -70,3 +70,5 @@ pub mod events;
 pub mod pebs;
 
 pub mod cpc;
+
+pub mod models;

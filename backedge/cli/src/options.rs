@@ -59,6 +59,8 @@ pub enum Command {
     /// Precise sampling (PEBS): the document's experiments on the software unit
     #[command(subcommand)]
     Pebs(crate::pebs::Pebs),
+    /// One run as LWP, PEBS, performance interrupts and counter sets would have shown it, and what the optimizer makes of each
+    CompareFeedback(crate::compare::CompareFeedback),
 }
 
 /// Which tiers run.
@@ -79,6 +81,12 @@ pub enum Tier {
 pub enum Feedback {
     /// LWP records are drained and acted on
     Lwp,
+    /// As precise sampling (PEBS, BTS) would have delivered the same records; modelled
+    Pebs,
+    /// As performance interrupts would have; modelled
+    Pmi,
+    /// As counter sets (libcpc) would have; modelled
+    Cpc,
     /// No plan is made from them
     Off,
 }

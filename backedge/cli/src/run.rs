@@ -194,6 +194,7 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     if options.no_feedback || options.feedback == Feedback::Off {
         config.feedback(FeedbackPolicy::Off);
     }
+    config.machine().delivery = crate::compare::model(options.feedback).map(|model| (model, crate::compare::sampling(2)));
     config.record_source(options.source.into());
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
