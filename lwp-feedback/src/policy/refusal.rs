@@ -240,7 +240,7 @@ impl fmt::Display for RefusalReason {
             Self::BackEdge => f.write_str("it goes back to a loop's header"),
             Self::NotLoopCarried => f.write_str("no round of a loop waits for it"),
             Self::NotInLoop => f.write_str("it stands in no loop"),
-            Self::ShapeUnknown => f.write_str("the engine did not say what the code looks like"),
+            Self::ShapeUnknown => f.write_str("the engine did not say what the code there looks like"),
             Self::DoesNotPay { saves_ns, costs_ns, needed, formula } => {
                 write!(f, "does not pay: saves {saves_ns:.2} ns, costs {costs_ns:.2} ns, {needed:.2} times needed ({formula})")
             }

@@ -45,8 +45,10 @@ fn decide(view: &View<'_>, branch: &BranchSnapshot, budgets: &Budgets) -> Result
     if share < budgets.min_likely_share {
         return Err(RefusalReason::NotLikely { share, needed: budgets.min_likely_share, samples });
     }
+    // Records may name tests that the code makes for itself, at calls and accesses: nothing there can be laid out.
+    let shape = view.shape.map(|shape| shape.branch(branch.offset).ok_or(RefusalReason::ShapeUnknown)).transpose()?;
     // Blocks of a loop stand together whatever is known.
-    if likely && view.shape.and_then(|shape| shape.branch(branch.offset)).is_some_and(|it| it.back_edge) {
+    if likely && shape.is_some_and(|it| it.back_edge) {
         return Err(RefusalReason::BackEdge);
     }
     let saves_ns = (share - 0.5) * budgets.costs.taken_jump_ns;
