@@ -137,6 +137,8 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
         version: 7,
         sites: directives.sites,
         countdowns: directives.countdowns,
+        rounds: false,
+        padding: 0,
         fail_guards: 0,
         probe_base: 0,
         listing: true,

@@ -110,8 +110,8 @@
 ;;>                                 block7:
 ;;> @0001                               v37 = get_pinned_reg.i64
 ;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+8
-;;> @0001                               v39 = load.i32 notrap aligned region3 v38+108
-;;> @0001                               v40 = load.i32 notrap aligned region3 v38+112
+;;> @0001                               v39 = load.i32 notrap aligned region3 v38+116
+;;> @0001                               v40 = load.i32 notrap aligned region3 v38+120
 ;;> @0001                               v41 = icmp uge v39, v40
 ;;> @0001                               brif v41, block11, block12
 ;;>
@@ -152,8 +152,8 @@
 ;;>                                 block12:
 ;;> @0001                               v66 = get_pinned_reg.i64
 ;;> @0001                               v67 = load.i64 notrap aligned readonly region0 v66+8
-;;> @0001                               v68 = load.i64 notrap aligned readonly region0 v67+128
-;;> @0001                               v69 = load.i32 notrap aligned region3 v67+108
+;;> @0001                               v68 = load.i64 notrap aligned readonly region0 v67+136
+;;> @0001                               v69 = load.i32 notrap aligned region3 v67+116
 ;;> @0001                               v70 = iconst.i64 0
 ;;> @0001                               v71 = iconst.i32 0x3fff
 ;;> @0001                               v72 = band v69, v71  ; v71 = 0x3fff
@@ -164,12 +164,12 @@
 ;;> @0001                               store notrap aligned region4 v70, v76  ; v70 = 0
 ;;> @0001                               v77 = iconst.i32 1
 ;;> @0001                               v78 = iadd v69, v77  ; v77 = 1
-;;> @0001                               store notrap aligned region3 v78, v67+108
+;;> @0001                               store notrap aligned region3 v78, v67+116
 ;;> @0002                               v80 = uextend.i64 v22
 ;;> @0002                               v81 = iadd.i64 v2, v80
 ;;> @0002                               v82 = get_pinned_reg.i64
 ;;> @0002                               v83 = load.i64 notrap aligned readonly region0 v82+8
-;;> @0002                               v84 = load.i32 notrap aligned region3 v83+116
+;;> @0002                               v84 = load.i32 notrap aligned region3 v83+124
 ;;> @0002                               brif v84, block14, block15
 ;;>
 ;;>                                 block14 cold:
@@ -200,8 +200,8 @@
 ;;> @0003                               v102 = ishl v100, v101  ; v101 = 32
 ;;> @0003                               v103 = get_pinned_reg.i64
 ;;> @0003                               v104 = load.i64 notrap aligned readonly region0 v103+8
-;;> @0003                               v105 = load.i64 notrap aligned readonly region0 v104+128
-;;> @0003                               v106 = load.i32 notrap aligned region3 v104+108
+;;> @0003                               v105 = load.i64 notrap aligned readonly region0 v104+136
+;;> @0003                               v106 = load.i32 notrap aligned region3 v104+116
 ;;> @0003                               v107 = iconst.i64 2
 ;;> @0003                               v108 = bor v102, v107  ; v107 = 2
 ;;> @0003                               v109 = iconst.i32 0x3fff
@@ -213,7 +213,7 @@
 ;;> @0003                               store notrap aligned region4 v108, v114
 ;;> @0003                               v115 = iconst.i32 1
 ;;> @0003                               v116 = iadd v106, v115  ; v115 = 1
-;;> @0003                               store notrap aligned region3 v116, v104+108
+;;> @0003                               store notrap aligned region3 v116, v104+116
 ;;> @0003                               brif v97, block18, block19
 ;;>
 ;;>                                 block18:
@@ -234,8 +234,8 @@
 ;;> @0007                               v129 = ishl v127, v128  ; v128 = 32
 ;;> @0007                               v130 = get_pinned_reg.i64
 ;;> @0007                               v131 = load.i64 notrap aligned readonly region0 v130+8
-;;> @0007                               v132 = load.i64 notrap aligned readonly region0 v131+128
-;;> @0007                               v133 = load.i32 notrap aligned region3 v131+108
+;;> @0007                               v132 = load.i64 notrap aligned readonly region0 v131+136
+;;> @0007                               v133 = load.i32 notrap aligned region3 v131+116
 ;;> @0007                               v134 = iconst.i64 3
 ;;> @0007                               v135 = bor v129, v134  ; v134 = 3
 ;;> @0007                               v136 = iconst.i32 0x3fff
@@ -247,7 +247,7 @@
 ;;> @0007                               store notrap aligned region4 v135, v141
 ;;> @0007                               v142 = iconst.i32 1
 ;;> @0007                               v143 = iadd v133, v142  ; v142 = 1
-;;> @0007                               store notrap aligned region3 v143, v131+108
+;;> @0007                               store notrap aligned region3 v143, v131+116
 ;;> @0007                               brif v124, block5(v124, v146), block20
 ;;>
 ;;>                                 block20:
@@ -256,8 +256,8 @@
 ;;> @0009                               v149 = ishl v147, v148  ; v148 = 32
 ;;> @0009                               v150 = get_pinned_reg.i64
 ;;> @0009                               v151 = load.i64 notrap aligned readonly region0 v150+8
-;;> @0009                               v152 = load.i64 notrap aligned readonly region0 v151+128
-;;> @0009                               v153 = load.i32 notrap aligned region3 v151+108
+;;> @0009                               v152 = load.i64 notrap aligned readonly region0 v151+136
+;;> @0009                               v153 = load.i32 notrap aligned region3 v151+116
 ;;> @0009                               v154 = iconst.i64 4
 ;;> @0009                               v155 = bor v149, v154  ; v154 = 4
 ;;> @0009                               v156 = iconst.i32 0x3fff
@@ -269,7 +269,7 @@
 ;;> @0009                               store notrap aligned region4 v155, v161
 ;;> @0009                               v162 = iconst.i32 1
 ;;> @0009                               v163 = iadd v153, v162  ; v162 = 1
-;;> @0009                               store notrap aligned region3 v163, v151+108
+;;> @0009                               store notrap aligned region3 v163, v151+116
 ;;> @0009                               v164 = iconst.i32 0
 ;;> @0009                               v165 = iconst.i32 -2
 ;;> @0009                               v166 = iconst.i32 7

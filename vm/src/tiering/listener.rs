@@ -165,6 +165,7 @@ impl monitor::Listener for Listener {
     fn polled(&mut self, _summary: &monitor::PollSummary) {
         if let Some(shared) = self.shared.upgrade() {
             shared.sweep();
+            shared.tend();
         }
     }
 }
