@@ -6,9 +6,9 @@ use lwp_feedback::class::SiteClass;
 use lwp_feedback::models::{Counts, Skid};
 use std::fmt::Write as _;
 use std::io::Write as _;
+use vm::report::{FunctionReport, Report, SiteReport, ValueReport, VersionReport};
 use vm::tiering::TrialRecord;
 use vm::tiering::verdict::{Reason, Verdict};
-use vm::report::{FunctionReport, Report, SiteReport, ValueReport, VersionReport};
 
 /// Functions that the text shows; JSON has all.
 const SHOWN_FUNCTIONS: usize = 20;
@@ -140,7 +140,10 @@ fn header(out: &mut String, report: &Report) {
         );
         if skid.ticks > 0 {
             let Skid { same_site, same_function, other_function, .. } = *skid;
-            line(out, format_args!("skid      {same_site} at the site, {same_function} elsewhere in the function, {other_function} beyond"));
+            line(
+                out,
+                format_args!("skid      {same_site} at the site, {same_function} elsewhere in the function, {other_function} beyond"),
+            );
         }
     }
     let monitor = &report.monitor;

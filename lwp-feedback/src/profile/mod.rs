@@ -25,8 +25,8 @@ use crate::class::SiteClass;
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
 
-pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape};
 pub use provenance::Provenance;
+pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape};
 pub use snapshot::{
     BranchSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, LoopSnapshot, NotInlinable, SelectSnapshot, SiteSnapshot, Snapshot,
     StrideCount, ValueCount,

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::top_k::Kept;
 use super::shape::{FunctionPrior, FunctionShape};
+use super::top_k::Kept;
 use super::{Branch, FunctionProfile, Load, Provenance, Rounds, Select, SiteKey, TopK};
 
 /// A module's profile and what the engine knows about its functions.
