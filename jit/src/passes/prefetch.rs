@@ -312,7 +312,7 @@ impl Slice<'_> {
             return Ok((Later::Begins(first), self.classify(first)?));
         }
         let back = self.loops.arguments(self.function, block, number, inner, true)?;
-        for &value_there in &back {
+        for &value_there in back.iter().filter(|&&back| back != value) {
             self.step(value, value_there, inner)?;
         }
         let varies = self.classify(first)?;
@@ -328,7 +328,8 @@ impl Slice<'_> {
     /// The step of a header's parameter, which all back edges must agree on.
     fn induction(&self, parameter: Value, number: usize) -> Result<Step> {
         let back = self.loops.arguments(self.function, self.header, number, self.of, true)?;
-        let mut steps = back.iter().map(|&value| self.step(parameter, value, self.of));
+        // A back edge that passes the value on as it is repeats a round (the poll's cold side does): it tells nothing.
+        let mut steps = back.iter().filter(|&&value| value != parameter).map(|&value| self.step(parameter, value, self.of));
         let first = steps.next().ok_or(Refusal::UnknownStep)??;
         for step in steps {
             if step? != first {
