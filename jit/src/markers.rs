@@ -10,7 +10,7 @@
 //!
 //! A speculative load reads what a load would, and yields zero where that load would fault. So it may stand where the program never
 //! loads: above a branch, or ahead of its time. [`speculative_load`] emits one from the pieces of a real load; [`Load::of`] takes a real
-//! load into those pieces; [`make_speculative`] replaces a real load in place. The value is the program's own where the program would
+//! load into those pieces. The value is the program's own where the program would
 //! have loaded at that point without a trap; in all other cases nothing the program can see may depend on it. A fault costs
 //! microseconds and is counted (`vm::speculative::faults`, and per version in the report).
 //!
@@ -135,20 +135,6 @@ pub(crate) fn speculative_load(place: &mut impl Place, load: &Load) -> Option<Va
 pub(crate) fn can_be_speculative(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(opcode, Load | Uload8 | Sload8 | Uload16 | Sload16 | Uload32 | Sload32)
-}
-
-/// Replaces a real load by a speculative one; false where it cannot be.
-pub(crate) fn make_speculative(function: &mut Function, inst: Inst) -> bool {
-    use cranelift_codegen::cursor::Cursor;
-    let Some(load) = Load::of(&function.dfg, inst) else { return false };
-    let source = function.srcloc(inst);
-    let mut cursor = FuncCursor::new(function).at_inst(inst).with_srcloc(source);
-    let Some(value) = speculative_load(&mut cursor, &load) else { return false };
-    let old = cursor.func.dfg.first_result(inst);
-    cursor.func.dfg.clear_results(inst);
-    cursor.func.dfg.change_to_alias(old, value);
-    cursor.remove_inst();
-    true
 }
 
 /// Puts a prefetch of `address + offset`. `flags` are those of the access it is for (their alias region counts).
@@ -438,19 +424,5 @@ mod tests {
         })
         .unwrap_err();
         assert!(error.contains("result of a marker is used"), "{error}");
-    }
-
-    #[test]
-    fn a_real_load_is_made_speculative_in_place() {
-        let (text, census, loads) = compiled(|b, address| {
-            let flags = program(b);
-            let value = b.ins().load(types::I32, flags, address, 4);
-            let wide = b.ins().uextend(types::I64, value);
-            b.ins().return_(&[wide]);
-            let inst = b.func.dfg.value_def(value).unwrap_inst();
-            assert!(make_speculative(b.func, inst));
-        })
-        .unwrap();
-        assert_eq!((census, loads), (Census([0, 1]), 1), "{text}");
     }
 }
