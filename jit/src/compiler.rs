@@ -178,6 +178,8 @@ impl Compiler for CraneliftCompiler {
             version: request.version,
             sites: request.sites && request.tier == Tier::Baseline,
             countdowns: request.countdowns,
+            rounds: request.rounds,
+            padding: request.padding,
             probe_base: request.probe_base,
             plan: &plan,
             inline_static: self.options.inline_static,

@@ -77,6 +77,11 @@ impl Exits {
         self.versions.write().unwrap_or_else(|error| error.into_inner()).insert(version, exits);
     }
 
+    /// A version's code was given up: it fails no guard any more.
+    pub(crate) fn forget(&self, version: u32) {
+        self.versions.write().unwrap_or_else(|error| error.into_inner()).remove(&version);
+    }
+
     /// A plan without the parts that were taken back; `None` where nothing is left.
     pub(crate) fn amend(&self, plan: Arc<Plan>) -> Option<Arc<Plan>> {
         let withdrawn = self.withdrawn.lock().unwrap_or_else(|error| error.into_inner());

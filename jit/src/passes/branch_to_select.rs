@@ -267,6 +267,9 @@ impl Converter<'_> {
                 }
             }
         }
+        // Merging two accesses deletes aliases, so what the join is given must not name one.
+        let mut arguments =
+            arguments.map(|values| values.into_iter().map(|value| self.function.dfg.resolve_aliases(value)).collect::<Vec<_>>());
         let pairs = {
             let accesses: [Vec<Inst>; 2] =
                 [0, 1].map(|side: usize| arms[side].insts.iter().copied().filter(|&inst| guarded(&self.function.dfg, inst)).collect());
@@ -281,7 +284,9 @@ impl Converter<'_> {
                 insts[done[side]..stop].iter().for_each(|&inst| emitter.hoist(inst, side));
                 done[side] = stop + 1;
             }
-            emitter.merge(first, second);
+            if let Some((gone, kept)) = emitter.merge(first, second) {
+                arguments.iter_mut().flatten().filter(|value| **value == gone).for_each(|value| *value = kept);
+            }
         }
         for side in [0, 1] {
             arms[side].insts[done[side]..].iter().for_each(|&inst| emitter.hoist(inst, side));
@@ -332,17 +337,19 @@ impl Emitter<'_> {
         self.place(inst);
     }
 
-    /// Moves two accesses that are alike in front of the branch as one. Their operands are there.
-    fn merge(&mut self, first: Inst, second: Inst) {
+    /// Moves two accesses that are alike in front of the branch as one. Their operands are there. Of loads: the value that is gone and the one in
+    /// its place.
+    fn merge(&mut self, first: Inst, second: Inst) -> Option<(Value, Value)> {
         let (left, right) = (self.address(first), self.address(second));
         let condition = self.condition;
         let address = if left == right { left } else { self.cursor(first).ins().select(condition, left, right) };
-        match (&self.function.dfg.insts[first], &self.function.dfg.insts[second]) {
+        let replaced = match (&self.function.dfg.insts[first], &self.function.dfg.insts[second]) {
             (InstructionData::Store { args: [left, _], .. }, InstructionData::Store { args: [right, _], .. }) => {
                 let (left, right) = (*left, *right);
                 let value = self.select(left, right);
                 self.function.dfg.inst_args_mut(first)[0] = value;
                 self.function.layout.remove_inst(second);
+                None
             }
             _ => {
                 let result = self.function.dfg.first_result(second);
@@ -351,10 +358,12 @@ impl Emitter<'_> {
                 self.function.dfg.detach_inst_results(second);
                 self.function.dfg.change_to_alias(result, one);
                 self.function.dfg.resolve_all_aliases();
+                Some((result, one))
             }
-        }
+        };
         self.redirect(first, address);
         self.place(first);
+        replaced
     }
 
     /// The value of the side that is taken.

@@ -63,6 +63,10 @@ pub(crate) struct Input<'a> {
     pub version: u32,
     pub sites: bool,
     pub countdowns: bool,
+    /// See `CompileRequest`.
+    pub rounds: bool,
+    /// See `CompileRequest`.
+    pub padding: u32,
     /// Instrumented only: see `CompileRequest`.
     pub probe_base: u32,
     pub plan: &'a FunctionPlan,
@@ -149,6 +153,8 @@ struct Translator<'a, 'b> {
     /// Where the context is kept over calls into other instances.
     caller_slot: Option<StackSlot>,
     osr: Option<osr::Osr>,
+    /// Rounds left, in a trial's loop entrance.
+    rounds: Option<Variable>,
     probes: probes::Probes,
 }
 
@@ -227,6 +233,7 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
         switch_signature: None,
         caller_slot: None,
         osr: None,
+        rounds: None,
         probes: probes::Probes::default(),
     };
     let outcome = translator.function(entry, Rc::new(scan), &body);
@@ -271,6 +278,7 @@ impl Translator<'_, '_> {
                 self.define_locals(&params);
                 self.parameter_sites(start, ty.params());
                 self.countdown(u32::MAX);
+                self.pad_entry();
                 self.probe_entry(&params);
                 // Where calls are expected to vanish, that none is made is checked as what the tests before loops established is.
                 self.polled = scan.lasting_calls || scan.calls && !self.trusting;

@@ -51,6 +51,9 @@ impl Translator<'_, '_> {
             }
             slot += slots_of(ty);
         }
+        if self.input.rounds {
+            self.load_rounds();
+        }
         let loads = self.b.create_block();
         self.b.ins().jump(loads, &[]);
         self.b.seal_block(loads);
@@ -59,6 +62,7 @@ impl Translator<'_, '_> {
         self.b.seal_block(nowhere);
         self.enter(nowhere);
         self.define_locals(&[]);
+        self.forget_rounds();
     }
 
     /// An error if the loop stands in code that nothing reaches: then there is no way in.

@@ -97,7 +97,8 @@ impl Translator<'_, '_> {
 
     /// Counts the function's word down, at function entry (`offset` is all ones) or at a loop header.
     pub(super) fn countdown(&mut self, offset: u32) {
-        if !self.input.countdowns || self.frames.len() != 1 {
+        let counted = self.input.countdowns || self.input.rounds && offset == u32::MAX;
+        if !counted || self.frames.len() != 1 {
             return;
         }
         let Some(index) = self.module.defined(self.input.function) else { return };
