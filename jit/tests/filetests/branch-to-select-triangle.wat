@@ -30,7 +30,7 @@
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
 ;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+64
-;;> @0007                               v73 = stack_addr.i64 ss0
+;;> @0008                               v77 = stack_addr.i64 ss0
 ;;> @0004                               v52 = iconst.i32 2
 ;;> @0008                               v60 = iconst.i32 1
 ;;> @000b                               v66 = iconst.i32 4
@@ -67,10 +67,10 @@
 ;;> @0001                               store notrap aligned region2 v20, v18+8  ; v20 = 7
 ;;> @0001                               v23 = uextend.i64 v22
 ;;> @0001                               store notrap aligned region2 v23, v18+16
-;;>                                     v94 = uextend.i64 v25
-;;> @0001                               store notrap aligned region2 v94, v18+24
-;;>                                     v95 = uextend.i64 v28
-;;> @0001                               store notrap aligned region2 v95, v18+32
+;;>                                     v97 = uextend.i64 v25
+;;> @0001                               store notrap aligned region2 v97, v18+24
+;;> @0007                               v55 = uextend.i64 v28
+;;> @0001                               store notrap aligned region2 v55, v18+32
 ;;> @0001                               v32 = uextend.i64 v3
 ;;> @0001                               store notrap aligned region2 v32, v18+40
 ;;> @0001                               v35 = uextend.i64 v34
@@ -91,32 +91,32 @@
 ;;> @0002                               v46 = uextend.i64 v25
 ;;> @0002                               v47 = iadd.i64 v5, v46
 ;;> @0002                               v48 = uload8.i32 user2 region3 v47
-;;>                                     v84 = iconst.i32 0
-;;>                                     v85 = icmp eq v48, v84  ; v84 = 0
-;;> @0007                               v55 = uextend.i64 v28
-;;> @0007                               v56 = iadd.i64 v5, v55
-;;>                                     v78 = select.i64 v85, v73, v56
-;;> @0007                               v57 = load.i32 user2 region3 v78
-;;>                                     v86 = iconst.i32 2
-;;>                                     v87 = ishl.i32 v34, v86  ; v86 = 2
-;;> @0006                               v54 = iadd.i32 v3, v87
+;;>                                     v86 = iconst.i32 0
+;;>                                     v87 = icmp eq v48, v86  ; v86 = 0
+;;>                                     v88 = select v87, v86, v28  ; v86 = 0
+;;> @0007                               v75 = uextend.i64 v88
+;;> @0007                               v76 = iadd.i64 v5, v75
+;;> @0007                               v57 = load.i32 user2 region3 v76
+;;>                                     v89 = iconst.i32 2
+;;>                                     v90 = ishl.i32 v34, v89  ; v89 = 2
+;;> @0006                               v54 = iadd.i32 v3, v90
 ;;> @0008                               v58 = uextend.i64 v54
 ;;> @0008                               v59 = iadd.i64 v5, v58
-;;>                                     v80 = select.i64 v85, v73, v59
-;;> @0008                               store user2 region3 v57, v80
+;;>                                     v82 = select.i64 v87, v77, v59
+;;> @0008                               store user2 region3 v57, v82
 ;;> @0004                               jump block8
 ;;>
 ;;>                                 block8:
-;;>                                     v88 = iconst.i32 1
-;;>                                     v89 = isub.i32 v22, v88  ; v88 = 1
-;;>                                     v90 = iadd.i32 v25, v88  ; v88 = 1
-;;>                                     v91 = iconst.i32 4
-;;>                                     v92 = iadd.i32 v28, v91  ; v91 = 4
-;;>                                     v93 = iadd.i32 v34, v88  ; v88 = 1
-;;>                                     v82 = select.i32 v85, v34, v93
-;;> @000e                               brif v89, block2(v89, v90, v92, v82), block10
+;;>                                     v91 = iconst.i32 1
+;;>                                     v92 = isub.i32 v22, v91  ; v91 = 1
+;;>                                     v93 = iadd.i32 v25, v91  ; v91 = 1
+;;>                                     v94 = iconst.i32 4
+;;>                                     v95 = iadd.i32 v28, v94  ; v94 = 4
+;;>                                     v96 = iadd.i32 v34, v91  ; v91 = 1
+;;>                                     v84 = select.i32 v87, v34, v96
+;;> @000e                               brif v92, block2(v92, v93, v95, v84), block10
 ;;>
 ;;>                                 block10:
-;;> @0010                               return v82
+;;> @0010                               return v84
 ;;> }
 ;;> branch-to-select in function 0: done

@@ -200,7 +200,7 @@
 ;;>    26e  jmp r10
 ;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
 ;;> prefetch in function 0: the address comes from call_indirect, which cannot be done ahead of time
-;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
+;;> prefetch in function 0: the address comes from a load, the plan says strided
 ;;> prefetch in function 0: a distance of 0 rounds, 1 to 65536 are possible
 ;;> prefetch in function 0: its loop does not change the address
 ;;> prefetch in function 0: the address depends on which way the loop took
