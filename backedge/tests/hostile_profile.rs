@@ -160,6 +160,11 @@ fn garbage_in_the_ring_changes_no_result() {
             machine.ring.interval1 = 3;
             machine.budgets.min_samples = 1;
             machine.budgets.min_share = 0.1;
+            // Whatever it costs.
+            machine.budgets.min_gain = 0.0;
+            machine.budgets.min_saves_us = 0.0;
+            machine.budgets.min_exit_samples = 1;
+            machine.budgets.min_exit_share = 0.3;
             machine.budgets.max_targets = 4;
             machine.stress.leave_to_interpreter = seed % 3 == 0;
         });
