@@ -406,7 +406,7 @@ impl ModuleCode {
             && self.shared.config.measure
             && !self.published().requested.contains(&(function, entrance, tier, false));
         self.compile(function, entrance, tier, counted);
-        if tier == Tier::Optimizing {
+        if tier == Tier::Optimizing && self.tries() {
             self.reconsider(function);
         }
     }
