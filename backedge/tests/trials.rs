@@ -116,14 +116,16 @@ fn given(function: u32, callee: u32) -> EngineConfig {
         needed_samples: 64,
         because: Default::default(),
     };
-    let plan = Plan { function: FunctionId { module: probe.loaded.module.hash, func: function }, decisions: vec![Decision::Inline(inline)] };
+    let plan =
+        Plan { function: FunctionId { module: probe.loaded.module.hash, func: function }, decisions: vec![Decision::Inline(inline)] };
     let text = serde_json::json!({ "plans": [{ "func": function, "decisions": plan.decisions }] }).to_string();
     EngineConfig { plans: Some(Arc::new(PlanFile::parse(&text).expect("a plan file"))), ..EngineConfig::default() }
 }
 
 fn tier2_plans(guest: &Guest, function: u32) -> Vec<bool> {
     let versions = guest.loaded.code.versions();
-    let normal = versions.iter().filter(|version| version.function == function && !version.arm && version.tier == vm::code::Tier::Optimizing);
+    let normal =
+        versions.iter().filter(|version| version.function == function && !version.arm && version.tier == vm::code::Tier::Optimizing);
     normal.map(|version| version.plan.is_some()).collect()
 }
 

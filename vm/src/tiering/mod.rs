@@ -526,11 +526,7 @@ impl ModuleCode {
 
     /// The newest version of each entrance: what its next call or round runs.
     pub fn versions_in_force(&self) -> Vec<Arc<CodeVersion>> {
-        let mut newest: HashMap<(u32, Entrance), Arc<CodeVersion>> = HashMap::new();
-        for version in self.published().versions.iter() {
-            newest.insert((version.function, version.entrance), version.clone());
-        }
-        let mut versions: Vec<_> = newest.into_values().collect();
+        let mut versions: Vec<_> = self.published().current.values().cloned().collect();
         versions.sort_by_key(|version| version.number);
         versions
     }
