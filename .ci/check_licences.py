@@ -54,22 +54,25 @@ def satisfied(expression: str, allowed: set[str]) -> bool:
 def main() -> int:
     rules = tomllib.loads((ROOT / "deny.toml").read_text())
     allowed = set(rules["licenses"]["allow"])
-    # Crate to those that may depend on it all the same.
+    # Banned crate to those that may depend on it all the same.
     banned = {b["crate"]: set(b.get("wrappers", [])) for b in rules["bans"]["deny"]}
     registries = {"registry+" + url for url in rules["sources"]["allow-registry"]}
     raw = subprocess.run(
-        ["cargo", "metadata", "--format-version", "1", "--locked"], cwd=ROOT, stdout=subprocess.PIPE, check=True
+        ["cargo", "metadata", "--format-version", "1", "--locked", "--all-features"], cwd=ROOT, stdout=subprocess.PIPE, check=True
     ).stdout
-    packages = json.loads(raw)["packages"]
+    metadata = json.loads(raw)
+    packages = metadata["packages"]
+    names = {package["id"]: package["name"] for package in packages}
+    parents: dict[str, set[str]] = {package["id"]: set() for package in packages}
+    for node in metadata["resolve"]["nodes"]:
+        for dependency in node["dependencies"]:
+            parents[dependency].add(names[node["id"]])
     bad = []
     for package in packages:
         name = f"{package['name']} {package['version']}"
         source = package["source"]
-        for dependency in package["dependencies"]:
-            if dependency["name"] in banned and package["name"] not in banned[dependency["name"]] and dependency["kind"] != "dev" and package["source"] is None:
-                bad.append(f"{name}: depends on {dependency['name']}, which deny.toml bans")
-        if package["name"] in banned and not banned[package["name"]]:
-            bad.append(f"{name}: banned by deny.toml")
+        if package["name"] in banned and not parents[package["id"]] <= banned[package["name"]]:
+            bad.append(f"{name}: banned by deny.toml, used by {', '.join(sorted(parents[package['id']]))}")
         if source is not None and source not in registries:
             bad.append(f"{name}: comes from {source}, which deny.toml does not list")
         if not package["license"]:

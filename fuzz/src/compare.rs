@@ -97,8 +97,8 @@ mod tests {
     use super::*;
     use crate::observe::Observation;
 
-    fn trace(seen: &[Seen]) -> Trace {
-        let round = seen.iter().map(|seen| Observation { what: "f()".into(), seen: seen.clone() }).collect();
+    fn trace<const N: usize>(seen: [&Seen; N]) -> Trace {
+        let round = seen.into_iter().map(|seen| Observation { what: "f()".into(), seen: seen.clone() }).collect();
         Trace { rounds: vec![round], ..Trace::default() }
     }
 
@@ -108,15 +108,15 @@ mod tests {
         let two = Seen::Returned(vec![Value::I32(2)]);
         let overflow = Seen::Stopped(Stop::Trap(Trap::StackOverflow));
         let trap = Seen::Stopped(Stop::Trap(Trap::UnreachableCodeReached));
-        assert_eq!(compare(&trace(&[one.clone()]), &trace(&[one.clone()])), Ok(vec![]));
-        assert!(compare(&trace(&[one.clone()]), &trace(&[two.clone()])).is_err());
-        assert!(compare(&trace(&[one.clone()]), &trace(&[trap])).is_err());
+        assert_eq!(compare(&trace([&one]), &trace([&one])), Ok(vec![]));
+        assert!(compare(&trace([&one]), &trace([&two])).is_err());
+        assert!(compare(&trace([&one]), &trace([&trap])).is_err());
         // After an overflow nothing is compared, before it everything.
-        let excused = compare(&trace(&[overflow.clone(), one.clone()]), &trace(&[one.clone(), two.clone()]));
+        let excused = compare(&trace([&overflow, &one]), &trace([&one, &two]));
         assert_eq!(excused, Ok(vec![Tolerance::StackDepth]));
-        assert!(compare(&trace(&[one, overflow.clone()]), &trace(&[two, overflow])).is_err());
+        assert!(compare(&trace([&one, &overflow]), &trace([&two, &overflow])).is_err());
         // NaNs of a width are one value, zeros are two.
-        let f32 = |bits| trace(&[Seen::Returned(vec![Value::F32(bits)])]);
+        let f32 = |bits| trace([&Seen::Returned(vec![Value::F32(bits)])]);
         assert_eq!(compare(&f32(0x7fc0_0000), &f32(0xffc0_1234)), Ok(vec![]));
         assert!(compare(&f32(0), &f32(0x8000_0000)).is_err());
     }

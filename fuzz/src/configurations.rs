@@ -163,8 +163,9 @@ fn eager(setup: &mut Setup, random: &mut Random) {
     machine.hot_baseline = 1 + random.below(8) as u32;
     machine.ring.interval1 = random.below(3) as u32;
     machine.ring.random_bits = 1;
-    // Watch all the time.
-    machine.feedback_budget = 100.0;
+    // Mostly watch all the time.
+    machine.feedback_budget = *random.of(&[1.0, 100.0, 100.0]);
+    machine.measure = random.once_in(4);
     machine.budgets.min_samples = 1;
     machine.budgets.min_share = 0.1;
     machine.budgets.min_target_share = 0.1;

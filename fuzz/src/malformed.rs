@@ -83,7 +83,7 @@ pub fn damage(module: &[u8], seed: u64) -> Vec<u8> {
                 bytes[at] = match random.below(3) {
                     0 => bytes[at] ^ 1 << random.below(8),
                     1 => *random.of(&[0, 1, 0x40, 0x7f, 0x80, 0xff]),
-                    _ => random.next() as u8,
+                    _ => random.bits() as u8,
                 };
             }
         }

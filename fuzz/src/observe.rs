@@ -79,7 +79,7 @@ pub fn observe(machine: &dyn Machine, case: &Case, shape: &Shape) -> Result<Trac
     for round in 0..case.rounds {
         let mut random = Random::new(mix(case.seed, u64::from(round)));
         let mut seen = Vec::new();
-        match loaded.instantiate(Host::new(random.next())) {
+        match loaded.instantiate(Host::new(random.bits())) {
             Ok(mut guest) => {
                 seen.push(Observation { what: INSTANTIATE.into(), seen: Seen::Returned(Vec::new()) });
                 trace.executions += calls(&mut *guest, shape, round, &mut random, &mut seen);

@@ -31,10 +31,10 @@ impl Ours {
     /// The engine's.
     pub fn new(setup: &Setup, compiler: &Arc<CraneliftCompiler>, mut random: Random) -> Result<Ours> {
         let mut config = setup.config.clone();
-        config.machine().ring.seed = random.next() as u32;
+        config.machine().ring.seed = random.bits() as u32;
         let compiler: Option<Arc<dyn Compiler>> = match config.machine().tier {
             TierPolicy::Interpreter => None,
-            _ if setup.random_plans => Some(Arc::new(RandomPlans { inner: compiler.clone(), seed: random.next() })),
+            _ if setup.random_plans => Some(Arc::new(RandomPlans { inner: compiler.clone(), seed: random.bits() })),
             _ => Some(compiler.clone()),
         };
         let engine = Engine::with_compiler(&config, compiler)?;

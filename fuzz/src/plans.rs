@@ -79,7 +79,7 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
             let parameters = module.function_type(function).params().len() as u64;
             // Small values are what arguments often are: the guard passes as often as it fails.
             let value = if random.once_in(2) { 0 } else { random.below(16) };
-            let value = if random.once_in(8) { random.next() } else { value };
+            let value = if random.once_in(8) { random.bits() } else { value };
             Decision::Specialize(SpecializeDecision { offset, parameter: random.below(parameters + 1) as u32, value, because: because() })
         }
         PointKind::IndirectCall(ty) => {
@@ -95,7 +95,13 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
                     InlineTarget { callee, ..InlineTarget::default() }
                 })
                 .collect();
-            Decision::Inline(InlineDecision { offset, targets, side_exit: random.once_in(2), in_place: random.once_in(4), ..InlineDecision::default() })
+            Decision::Inline(InlineDecision {
+                offset,
+                targets,
+                side_exit: random.once_in(2),
+                in_place: random.once_in(4),
+                ..InlineDecision::default()
+            })
         }
         PointKind::Branch if random.once_in(2) => Decision::BranchToSelect(SiteDecision { offset, because: because() }),
         PointKind::Branch => Decision::Layout(LikelyDecision { offset, likely: random.once_in(2), because: because() }),
@@ -165,7 +171,7 @@ pub fn lies(loaded: &LoadedModule, random: &mut Random, count: usize) {
     let functions = module.functions.len() as u64;
     let addresses = loaded.code.code_addresses();
     for _ in 0..count {
-        let mut words = [random.next(), random.next(), random.next(), random.next()];
+        let mut words = [random.bits(), random.bits(), random.bits(), random.bits()];
         if random.once_in(2) && !module.bodies.is_empty() {
             let own = random.below(module.bodies.len() as u64) as u32;
             let function = own + module.imported_functions;
@@ -180,7 +186,7 @@ pub fn lies(loaded: &LoadedModule, random: &mut Random, count: usize) {
             let class = *random.of(SiteClass::ALL);
             let id = if class.is_programmed() { 255 } else { 1 };
             let offset = match points(module, function).as_slice() {
-                [] => random.next() as u32,
+                [] => random.bits() as u32,
                 points => random.of(points).offset,
             };
             words[0] = id | u64::from(class.imm16(0)) << 16 | u64::from(offset) << 32;

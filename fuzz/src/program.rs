@@ -233,11 +233,11 @@ impl Plan {
         for (index, &ty) in self.globals.iter().enumerate() {
             let init = match ty {
                 _ if index == 0 => ConstExpr::i32_const(FUEL),
-                I32 => ConstExpr::i32_const(random.next() as i32),
-                I64 => ConstExpr::i64_const(random.next() as i64),
+                I32 => ConstExpr::i32_const(random.bits() as i32),
+                I64 => ConstExpr::i64_const(random.bits() as i64),
                 F32 => ConstExpr::f32_const((random.below(100) as f32 / 4.0).into()),
                 F64 => ConstExpr::f64_const((random.below(100) as f64 / 4.0).into()),
-                _ => ConstExpr::v128_const(i128::from(random.next()) << 64 | i128::from(random.next())),
+                _ => ConstExpr::v128_const(i128::from(random.bits()) << 64 | i128::from(random.bits())),
             };
             globals.global(GlobalType { val_type: ty, mutable: true, shared: false }, &init);
             exports.export(&format!("g{index}"), ExportKind::Global, index as u32);
@@ -276,7 +276,7 @@ impl Plan {
         }
         code.function(&refuel);
         let mut data = DataSection::new();
-        let bytes: Vec<u8> = (0..64).map(|_| random.next() as u8).collect();
+        let bytes: Vec<u8> = (0..64).map(|_| random.bits() as u8).collect();
         data.active(0, &ConstExpr::i32_const(0), bytes);
         let mut module = Module::new();
         module.section(&types).section(&imports).section(&functions).section(&tables).section(&memories).section(&globals);
@@ -341,10 +341,16 @@ impl<'a> Writer<'a> {
             budget,
         };
         writer.fuel();
+        // Zeros hide too much.
+        for local in params.len() as u32..counters {
+            writer.constant(writer.locals[local as usize]);
+            writer.op(I::LocalSet(local));
+        }
         let statements = 2 + writer.random.below(6);
         for _ in 0..statements {
             writer.statement(3);
         }
+        writer.show_locals();
         let results = writer.results.clone();
         if writer.plan.extras.tail_calls && writer.random.once_in(4) && writer.tail_call() {
             writer.op(I::End);
@@ -371,6 +377,27 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Lets what the locals hold be seen in the globals.
+    fn show_locals(&mut self) {
+        for local in 0..self.counters {
+            let ty = self.locals[local as usize];
+            let Some(global) = self.global_of(ty) else { continue };
+            let mix = match ty {
+                I32 => Some((I::I32Const(5), I::I32Rotl, I::I32Xor)),
+                I64 => Some((I::I64Const(5), I::I64Rotl, I::I64Xor)),
+                _ => None,
+            };
+            if let Some((count, rotate, xor)) = mix {
+                for instruction in [I::GlobalGet(global), count, rotate, I::LocalGet(local), xor] {
+                    self.op(instruction);
+                }
+            } else {
+                self.op(I::LocalGet(local));
+            }
+            self.op(I::GlobalSet(global));
+        }
+    }
+
     fn any_type(&mut self) -> ValType {
         self.random.of(&self.plan.operators).0
     }
@@ -387,14 +414,14 @@ impl<'a> Writer<'a> {
     }
 
     fn constant(&mut self, ty: ValType) {
-        let small = !self.random.once_in(3);
-        let number = if small { self.random.below(40) as i64 - 8 } else { self.random.next() as i64 };
+        let small = self.random.once_in(2);
+        let number = if small { self.random.below(40) as i64 - 8 } else { self.random.bits() as i64 };
         let instruction = match ty {
             I32 => I::I32Const(number as i32),
             I64 => I::I64Const(number),
             F32 => I::F32Const((if self.random.once_in(12) { f32::NAN } else { number as f32 / 4.0 }).into()),
             F64 => I::F64Const((if self.random.once_in(12) { f64::INFINITY } else { number as f64 / 4.0 }).into()),
-            _ => I::V128Const(i128::from(number) << 64 | i128::from(self.random.next())),
+            _ => I::V128Const(i128::from(number) << 64 | i128::from(self.random.bits())),
         };
         self.op(instruction);
     }
@@ -661,7 +688,7 @@ impl<'a> Writer<'a> {
             };
         }
         let depth = depth - 1;
-        match self.random.below(20) {
+        match self.random.below(24) {
             0 => self.constant(ty),
             1..=3 => match self.local_of(ty) {
                 Some(local) => self.op(I::LocalGet(local)),

@@ -90,18 +90,18 @@ impl Value {
             0 => *random.of(&EDGES),
             1 => random.below(16),
             2 => random.below(1 << 16),
-            _ => random.next(),
+            _ => random.bits(),
         };
         Some(match ty {
             ValType::I32 => Value::I32(number(random) as u32),
             ValType::I64 => Value::I64(number(random)),
             ValType::F32 => Value::f32(match random.below(3) {
-                0 => f32::from_bits(random.next() as u32),
+                0 => f32::from_bits(random.bits() as u32),
                 1 => random.below(1000) as f32 / 8.0,
                 _ => *random.of(&FLOATS) as f32,
             }),
             ValType::F64 => Value::f64(match random.below(3) {
-                0 => f64::from_bits(random.next()),
+                0 => f64::from_bits(random.bits()),
                 1 => random.below(1000) as f64 / 8.0,
                 _ => *random.of(&FLOATS),
             }),

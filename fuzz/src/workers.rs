@@ -51,7 +51,7 @@ pub fn run(work: &dyn Work, jobs: u64, cases: Option<u64>) -> Result<()> {
     let jobs = jobs.max(1);
     std::thread::scope(|scope| {
         let handles: Vec<_> = (0..jobs).map(|job| scope.spawn(move || oversee(work, job, jobs, cases))).collect();
-        handles.into_iter().map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        handles.into_iter().try_for_each(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 

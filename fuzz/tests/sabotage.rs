@@ -1,6 +1,6 @@
 //! The fuzzer finds bugs that are there: the worker runs with a compiler that is wrong on purpose, and must say so.
 //!
-//! Seeds are fixed and cases are counted, not timed: the figures say how many modules it takes. A minute has some 8,000 on one CPU.
+//! Seeds are fixed and cases are counted, not timed: the figures say how many modules it takes. A minute has some 1,500 on one CPU, unoptimized.
 
 use std::process::Command;
 
@@ -21,14 +21,14 @@ fn findings(sabotage: &str, only: &str, cases: u64) -> Vec<String> {
 #[test]
 fn a_wrong_shift_is_found() {
     for tier in ["tier1", "tier2"] {
-        let found = findings("signed-shift", tier, 400);
+        let found = findings("signed-shift", tier, 200);
         assert!(found.iter().any(|line| line.starts_with(tier)), "{tier}: {found:?}");
     }
 }
 
 #[test]
 fn an_open_guard_is_found() {
-    let found = findings("open-guard", "tier2-plans", 400);
+    let found = findings("open-guard", "tier2-plans", 80);
     assert!(found.iter().any(|line| line.starts_with("tier2-plans")), "{found:?}");
 }
 

@@ -192,7 +192,10 @@ impl Compiler for CraneliftCompiler {
             let mut translation = translate(&input, isa, &mut memory.builder)?;
             memory.context.func = translation.function;
             if request.tier == Tier::Optimizing {
-                passes::run(&mut memory.context.func, &translation.positions, &plan, &mut translation.applied);
+                passes::run(&mut memory.context.func, &translation.positions, module, &plan, &mut translation.applied);
+                if let Some(general) = translation.general {
+                    passes::layout::sink(&mut memory.context.func, general);
+                }
             }
             if translation.constants {
                 // `compile` runs the passes once more.

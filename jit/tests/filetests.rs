@@ -40,6 +40,7 @@ fn directives(text: &str) -> Result<Directives> {
         let value = value.trim();
         match key.trim() {
             "tier" if value == "baseline" => result.tier = Some(Tier::Baseline),
+            "tier" if value == "instrumented" => result.tier = Some(Tier::Instrumented),
             "tier" if value == "optimizing" => result.tier = Some(Tier::Optimizing),
             "show" => result.show = value.into(),
             "function" => result.function = value.parse()?,

@@ -95,6 +95,8 @@ pub struct EngineConfig {
     pub trials: TrialConfig,
     /// Plans to carry out in place of those made from records, in every tier-2 compile.
     pub plans: Option<Arc<lwp_feedback::policy::PlanFile>>,
+    /// The interface whose model stands between records and profile; none: LWP itself, without a model.
+    pub delivery: Option<(lwp_feedback::models::Model, lwp_feedback::models::Sampling)>,
     /// What makes plans from records.
     pub policy: Arc<dyn lwp_feedback::policy::Policy>,
     /// Profiles of earlier processes: a module that one of them is of starts with it.
@@ -140,6 +142,7 @@ impl Default for EngineConfig {
             code_cap: 256 << 20,
             trials: TrialConfig::default(),
             plans: None,
+            delivery: None,
             policy: Arc::new(lwp_feedback::policy::DefaultPolicy),
             profiles: Vec::new(),
         }
@@ -288,6 +291,9 @@ impl Engine {
             compiling: AtomicU64::new(0),
             retirement: Retirement::default(),
         });
+        if let Some((model, sampling)) = shared.config.delivery {
+            shared.monitor.deliver_by(lwp_feedback::models::delivery(model, sampling));
+        }
         let monitor_thread = if spawn_monitor { Some(shared.monitor.spawn()?) } else { None };
         let mut compile_threads = Vec::new();
         for number in 0..threads {
@@ -445,6 +451,19 @@ impl Engine {
         // Not under the lock: the monitor may be in the recorder.
         let handle = lock(recorder).handle();
         handle.finish().map(|_| ())
+    }
+
+    /// The model of [`EngineConfig::delivery`], where there is one, and what it did so far.
+    pub fn delivery_counts(&self) -> Option<(&'static str, lwp_feedback::models::Counts)> {
+        let (model, _) = self.0.shared.config.delivery?;
+        Some((model.name(), self.0.shared.monitor.delivery_counts()?))
+    }
+
+    /// Starts an event source of one's own: its records are drained with those of the code. It ends when the result is dropped.
+    pub fn start_source(&self, source: &lwp_feedback::source::Source) -> std::io::Result<lwp_feedback::source::RunningSource> {
+        let shared = &self.0.shared;
+        let attach = |ring| _ = shared.monitor.add_ring(ring).expect("a fresh ring has no consumer");
+        lwp_feedback::source::RunningSource::start(source, shared.code_map.clone(), attach)
     }
 
     /// What the monitor did so far.

@@ -21,6 +21,9 @@ pub struct Report {
     pub hash: u64,
     /// `lwp` or `off`.
     pub feedback: &'static str,
+    /// The interface whose model stood between records and profile, and what it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modelled: Option<(&'static str, lwp_feedback::models::Counts)>,
     /// Functions with records or compiled code, those with the most counted events first.
     pub functions: Vec<FunctionReport>,
     /// Trials of plans, those that ended first first.
@@ -240,6 +243,7 @@ impl Report {
                 .into_iter()
                 .map(|failure| FailureReport { function: failure.function, tier: tier_name(failure.tier), reason: failure.reason })
                 .collect(),
+            modelled: engine.delivery_counts(),
             monitor: engine.monitor_stats(),
             bursts: engine.burst_stats(),
             compile_ms: versions.iter().map(|version| version.compile_time.as_secs_f64() * 1e3).sum(),

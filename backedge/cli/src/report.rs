@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::options::ReportTo;
 use lwp_feedback::class::SiteClass;
+use lwp_feedback::models::{Counts, Skid};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use vm::tiering::TrialRecord;
@@ -125,6 +126,23 @@ fn header(out: &mut String, report: &Report) {
             report.feedback
         ),
     );
+    if let Some((model, counts)) = &report.modelled {
+        let Counts { records, lost, unseen, wake_ups, skid } = counts;
+        line(
+            out,
+            format_args!(
+                "modelled  {model}: {} records delivered, {} lost, {} unseen, {} wake-ups",
+                number(*records),
+                number(*lost),
+                number(*unseen),
+                number(*wake_ups)
+            ),
+        );
+        if skid.ticks > 0 {
+            let Skid { same_site, same_function, other_function, .. } = *skid;
+            line(out, format_args!("skid      {same_site} at the site, {same_function} elsewhere in the function, {other_function} beyond"));
+        }
+    }
     let monitor = &report.monitor;
     line(
         out,

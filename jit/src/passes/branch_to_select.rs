@@ -5,16 +5,19 @@
 //!
 //! - what cannot trap moves as it is;
 //! - a store goes to a *selected address*: its own if its arm is taken, else a scratch slot on our frame. A taken store traps as before;
-//! - a load reads from a selected address too, unless an access in front of the branch proves that its own can be read;
+//! - a load reads from a selected address too: its own, or the first byte of its memory, which can always be read. It stays where it is if an
+//!   access in front of the branch proves that its own can be read;
 //! - accesses of the two arms that are alike become one, to the address that the branch selects: no access is added then;
 //! - parameters of the block where the arms meet become selects. Floats go through integer registers, since a select of floats is a
 //!   branch on x86-64.
 //!
 //! Why this is right:
-//! 1. What is read from the scratch slot is used only by what an arm that is not taken computes, and that is selected away or stored to the
+//! 1. What is read from the scratch slot or from byte 0 is used only by what an arm that is not taken computes, and that is selected away or stored to the
 //!    scratch slot. So the slot may have any alias region: the access keeps the one of its memory.
 //! 2. Accesses of one arm keep their order, and of two arms only one touches memory.
-//! 3. Anything else that can trap, call or leave refuses the branch.
+//! 3. A load that was taken traps as before, which a load that yields zero where it faults ([`crate::markers`]) would not. So it needs its
+//!    select.
+//! 4. Anything else that can trap, call or leave refuses the branch.
 //!
 //! A trap in a merged access is reported at the first arm's operator.
 
@@ -30,6 +33,7 @@ use cranelift_codegen::ir::{
 };
 
 use vm::code::{Applied, SourcePosition};
+use vm::module::Module;
 
 use crate::translate::regions::{self, Region};
 
@@ -97,10 +101,16 @@ struct Shape {
 }
 
 /// Replaces the branches of the operators at the offsets in `wanted`.
-pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], wanted: &HashSet<u32>, applied: &mut Vec<Applied>) {
+pub(crate) fn run(
+    function: &mut Function,
+    positions: &[SourcePosition],
+    module: &Module,
+    wanted: &HashSet<u32>,
+    applied: &mut Vec<Applied>,
+) {
     function.dfg.resolve_all_aliases();
     let mut pending = super::branches(function, positions, |offset| wanted.contains(&offset));
-    let mut converter = Converter { cfg: ControlFlowGraph::with_function(function), function, scratch: None };
+    let mut converter = Converter { cfg: ControlFlowGraph::with_function(function), function, module, scratch: None };
     let mut outcomes: Vec<(SourcePosition, Option<Refusal>)> = Vec::new();
     // Inner branches are found behind outer ones; an outer one can go when its inner ones are gone.
     loop {
@@ -138,6 +148,7 @@ const MOST_NESTING: u32 = 3;
 
 struct Converter<'f> {
     function: &'f mut Function,
+    module: &'f Module,
     cfg: ControlFlowGraph,
     scratch: Option<StackSlot>,
 }
@@ -267,12 +278,15 @@ impl Converter<'_> {
                 }
             }
         }
+        // Merging two accesses deletes aliases, so what the join is given must not name one.
+        let mut arguments =
+            arguments.map(|values| values.into_iter().map(|value| self.function.dfg.resolve_aliases(value)).collect::<Vec<_>>());
         let pairs = {
             let accesses: [Vec<Inst>; 2] =
                 [0, 1].map(|side: usize| arms[side].insts.iter().copied().filter(|&inst| guarded(&self.function.dfg, inst)).collect());
             alike(&self.function.dfg, &accesses[0], &accesses[1])
         };
-        let mut emitter = Emitter { function: self.function, block, branch, condition, scratch: &mut self.scratch };
+        let mut emitter = Emitter { function: self.function, module: self.module, block, branch, condition, scratch: &mut self.scratch };
         let mut done = [0; 2];
         for (first, second) in pairs {
             for (side, until) in [(0, first), (1, second)] {
@@ -281,7 +295,9 @@ impl Converter<'_> {
                 insts[done[side]..stop].iter().for_each(|&inst| emitter.hoist(inst, side));
                 done[side] = stop + 1;
             }
-            emitter.merge(first, second);
+            if let Some((gone, kept)) = emitter.merge(first, second) {
+                arguments.iter_mut().flatten().filter(|value| **value == gone).for_each(|value| *value = kept);
+            }
         }
         for side in [0, 1] {
             arms[side].insts[done[side]..].iter().for_each(|&inst| emitter.hoist(inst, side));
@@ -300,6 +316,7 @@ impl Converter<'_> {
 /// Writes selected code in front of the branch.
 struct Emitter<'f> {
     function: &'f mut Function,
+    module: &'f Module,
     block: Block,
     branch: Inst,
     condition: Value,
@@ -322,27 +339,67 @@ impl Emitter<'_> {
     /// Moves an instruction of an arm in front of the branch.
     fn hoist(&mut self, inst: Inst, side: usize) {
         if guarded(&self.function.dfg, inst) && !self.is_proved(inst) {
-            let own = self.address(inst);
-            let scratch = self.scratch_address(inst);
-            let address = if side == 0 { (own, scratch) } else { (scratch, own) };
-            let condition = self.condition;
-            let address = self.cursor(inst).ins().select(condition, address.0, address.1);
-            self.redirect(inst, address);
+            match self.index_of_load(inst) {
+                Some((base, index)) => self.redirect_to_index(inst, base, index, side),
+                None => {
+                    let own = self.address(inst);
+                    let scratch = self.scratch_address(inst);
+                    let address = self.choose(inst, side, own, scratch);
+                    self.redirect(inst, address);
+                }
+            }
         }
         self.place(inst);
     }
 
-    /// Moves two accesses that are alike in front of the branch as one. Their operands are there.
-    fn merge(&mut self, first: Inst, second: Inst) {
+    /// `own` if the arm on that side is taken, else `other`.
+    fn choose(&mut self, like: Inst, side: usize, own: Value, other: Value) -> Value {
+        let condition = self.condition;
+        let (left, right) = if side == 0 { (own, other) } else { (other, own) };
+        self.cursor(like).ins().select(condition, left, right)
+    }
+
+    /// Base and 32-bit index of a load from a memory whose first bytes, as many as the load's offset and width need, are always there.
+    fn index_of_load(&self, inst: Inst) -> Option<(Value, Value)> {
+        let dfg = &self.function.dfg;
+        let InstructionData::Load { arg, offset, flags, .. } = dfg.insts[inst] else { return None };
+        let memory = regions::memory_of(dfg, dfg.mem_flags[flags].alias_region()?)?;
+        let bytes = u64::try_from(i32::from(offset)).ok()? + u64::from(access_bytes(dfg, inst));
+        if bytes > self.module.memories.get(memory as usize)?.initial.saturating_mul(1 << 16) {
+            return None;
+        }
+        let operands = |value: Value, opcode: Opcode| {
+            let inst = dfg.value_def(dfg.resolve_aliases(value)).inst()?;
+            (dfg.insts[inst].opcode() == opcode).then(|| dfg.inst_args(inst))
+        };
+        let &[base, wide] = operands(arg, Opcode::Iadd)? else { return None };
+        let &[index] = operands(wide, Opcode::Uextend)? else { return None };
+        (dfg.value_type(index) == types::I32).then_some((base, index))
+    }
+
+    fn redirect_to_index(&mut self, inst: Inst, base: Value, index: Value, side: usize) {
+        let first = self.cursor(inst).ins().iconst(types::I32, 0);
+        let index = self.choose(inst, side, index, first);
+        let wide = self.cursor(inst).ins().uextend(types::I64, index);
+        let address = self.cursor(inst).ins().iadd(base, wide);
+        if let InstructionData::Load { arg, .. } = &mut self.function.dfg.insts[inst] {
+            *arg = address;
+        }
+    }
+
+    /// Moves two accesses that are alike in front of the branch as one. Their operands are there. Of loads: the value that is gone and the one in
+    /// its place.
+    fn merge(&mut self, first: Inst, second: Inst) -> Option<(Value, Value)> {
         let (left, right) = (self.address(first), self.address(second));
         let condition = self.condition;
         let address = if left == right { left } else { self.cursor(first).ins().select(condition, left, right) };
-        match (&self.function.dfg.insts[first], &self.function.dfg.insts[second]) {
+        let replaced = match (&self.function.dfg.insts[first], &self.function.dfg.insts[second]) {
             (InstructionData::Store { args: [left, _], .. }, InstructionData::Store { args: [right, _], .. }) => {
                 let (left, right) = (*left, *right);
                 let value = self.select(left, right);
                 self.function.dfg.inst_args_mut(first)[0] = value;
                 self.function.layout.remove_inst(second);
+                None
             }
             _ => {
                 let result = self.function.dfg.first_result(second);
@@ -351,10 +408,12 @@ impl Emitter<'_> {
                 self.function.dfg.detach_inst_results(second);
                 self.function.dfg.change_to_alias(result, one);
                 self.function.dfg.resolve_all_aliases();
+                Some((result, one))
             }
-        }
+        };
         self.redirect(first, address);
         self.place(first);
+        replaced
     }
 
     /// The value of the side that is taken.

@@ -47,7 +47,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         if exits::holds_callees(context) {
             // An entrance at the callee's loop would return the callee's results.
             code.switches.fetch_add(1, Ordering::Relaxed);
-            return exits::go_on(context);
+            return exits::leave_for_a_while(context);
         }
         if code.trials.concern(function)
             && !stress.leave_to_interpreter

@@ -524,7 +524,7 @@ impl ModuleCode {
         self.published().versions.clone()
     }
 
-    /// The newest version of each entrance: what its next call or round runs.
+    /// What calls and loops of each function lead to now, a trial's arms aside.
     pub fn versions_in_force(&self) -> Vec<Arc<CodeVersion>> {
         let mut versions: Vec<_> = self.published().current.values().cloned().collect();
         versions.sort_by_key(|version| version.number);

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Bytes of retired code that may wait for running threads to come by.
-const MOST_WAITING_BYTES: usize = 4 << 20;
+const MOST_WAITING_BYTES: usize = 256 << 10;
 /// Versions and failures of one module whose description is kept for the report after they are gone.
 const MOST_DESCRIBED: usize = 1000;
 
