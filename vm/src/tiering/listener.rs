@@ -160,6 +160,7 @@ impl monitor::Listener for Listener {
         if let Some(shared) = self.shared.upgrade() {
             shared.bursts_due(summary.cpu_ns);
             shared.tend();
+            shared.sweep();
         }
     }
 
