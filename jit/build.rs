@@ -24,8 +24,10 @@ fn main() {
 
 fn passes(folder: &Path) {
     let entries = std::fs::read_dir(folder).expect("the folder is part of the crate");
-    let mut names: Vec<String> =
-        entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".rs").map(str::to_owned)).filter(|name| name != "mod").collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".rs").map(str::to_owned))
+        .filter(|name| name != "mod")
+        .collect();
     names.sort();
     let mut text = String::new();
     for name in &names {

@@ -44,11 +44,13 @@ impl Engine {
             TierPolicy::Interpreter => None,
             tier => {
                 let machine = &config.engine;
-                let usual = tier == TierPolicy::Auto && !machine.measure && machine.plans.is_none() && machine.source == RecordSource::Inline;
+                let usual =
+                    tier == TierPolicy::Auto && !machine.measure && machine.plans.is_none() && machine.source == RecordSource::Inline;
                 let directory = config.cache.clone().filter(|_| usual);
                 let kind = if machine.feedback == FeedbackPolicy::Off { "plain" } else { "lwp" };
-                let compiler = CraneliftCompiler::new(Options { lwp_instructions: machine.source == RecordSource::Trap, ..Options::default() })
-                    .map_err(Error::msg)?;
+                let compiler =
+                    CraneliftCompiler::new(Options { lwp_instructions: machine.source == RecordSource::Trap, ..Options::default() })
+                        .map_err(Error::msg)?;
                 Some(Arc::new(KeepingCompiler::new(Arc::new(compiler), directory, kind)))
             }
         };

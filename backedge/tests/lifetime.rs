@@ -155,7 +155,12 @@ fn code_with_a_frame_in_it_stays() {
 fn a_cap_sends_the_oldest_code_back() {
     // 40 functions of some 30 bytes under a cap of 512 bytes.
     let functions: String = (0..40)
-        .map(|index| format!("(func $f{index} (param i32) (result i32) (i32.xor (i32.mul (local.get 0) (i32.const {}) ) (i32.const {index})))", 2 * index + 3))
+        .map(|index| {
+            format!(
+                "(func $f{index} (param i32) (result i32) (i32.xor (i32.mul (local.get 0) (i32.const {}) ) (i32.const {index})))",
+                2 * index + 3
+            )
+        })
         .collect();
     let calls: String = (0..40).map(|index| format!("(local.set 0 (call $f{index} (local.get 0)))")).collect();
     let wat = format!("(module {functions} (func (export \"f\") (param i32) (result i32) {calls} (local.get 0)))");

@@ -105,15 +105,25 @@ fn given(function: u32, callee: u32) -> EngineConfig {
     let probe = Guest::new(&engine(EngineConfig::default()), GUEST);
     let offset = call_offset(&probe.loaded, function);
     let target = InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 };
-    let inline = InlineDecision { offset, targets: vec![target], samples: 100, share: 1.0, ..InlineDecision::default() };
-    let plan = Plan { function: FunctionId { module: probe.loaded.module.hash, func: function }, decisions: vec![Decision::Inline(inline)] };
+    let inline = InlineDecision {
+        offset,
+        targets: vec![target],
+        side_exit: false,
+        in_place: true,
+        samples: 100,
+        share: 1.0,
+        ..InlineDecision::default()
+    };
+    let plan =
+        Plan { function: FunctionId { module: probe.loaded.module.hash, func: function }, decisions: vec![Decision::Inline(inline)] };
     let text = serde_json::json!({ "plans": [{ "func": function, "decisions": plan.decisions }] }).to_string();
     EngineConfig { plans: Some(Arc::new(PlanFile::parse(&text).expect("a plan file"))), ..EngineConfig::default() }
 }
 
 fn tier2_plans(guest: &Guest, function: u32) -> Vec<bool> {
     let versions = guest.loaded.code.versions();
-    let normal = versions.iter().filter(|version| version.function == function && !version.arm && version.tier == vm::code::Tier::Optimizing);
+    let normal =
+        versions.iter().filter(|version| version.function == function && !version.arm && version.tier == vm::code::Tier::Optimizing);
     normal.map(|version| version.plan.is_some()).collect()
 }
 

@@ -41,8 +41,7 @@ fn main() {
                 }
             }
             let targets = vec![InlineTarget { callee: 0, share: 1.0, samples: 100, body_bytes: 10 }];
-            let decision =
-                Decision::Inline(InlineDecision { offset, targets, samples: 100, share: 1.0, ..InlineDecision::default() });
+            let decision = Decision::Inline(InlineDecision { offset, targets, samples: 100, share: 1.0, ..InlineDecision::default() });
             let function = FunctionId { module: machine.module.hash, func: 1 };
             machine.replace(1, Arc::new(Plan { function, decisions: vec![decision] }));
         }

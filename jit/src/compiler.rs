@@ -113,8 +113,7 @@ impl CraneliftCompiler {
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
         let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
         let code = context.compiled_code().expect("compiled above");
-        let mut result = finish::finish(code, ALIGNMENT, markers, thunks)
-            .map_err(|reason| CompileError::Internal { function, reason })?;
+        let mut result = finish::finish(code, ALIGNMENT, markers, thunks).map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
             result.listing =
                 Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });

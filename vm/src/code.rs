@@ -70,7 +70,21 @@ impl CompileRequest {
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
         let (sites, countdowns, rounds, listing) = (false, false, false, false);
         let (padding, fail_guards, probe_base) = (0, 0, 0);
-        CompileRequest { module, function, entrance, tier, version, plan: None, sites, countdowns, rounds, padding, fail_guards, probe_base, listing }
+        CompileRequest {
+            module,
+            function,
+            entrance,
+            tier,
+            version,
+            plan: None,
+            sites,
+            countdowns,
+            rounds,
+            padding,
+            fail_guards,
+            probe_base,
+            listing,
+        }
     }
 
     /// Whether another process can start with what comes of it: a function's body in the form that stays, not one made to be measured.

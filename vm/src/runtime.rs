@@ -238,6 +238,8 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
         store.context.lwpcb = store.engine().thread_lwpcb();
         store.context.host_limit = host_limit();
         store.set_running(true);
+        // No frames yet, and every code address is still to be read: see `tiering::retire`.
+        store.set_reported(store.engine().shared().retirement.epoch());
         if store.engine().epoch() >= store.deadline.load(Ordering::SeqCst) {
             store.ask_to_poll();
         }

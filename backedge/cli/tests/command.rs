@@ -378,10 +378,7 @@ fn lwp_decode_and_replay_read_record_files() {
     let (out, _) = expect(0, &["lwp", "replay", file]);
     assert!(out.starts_with("104 records, 3 of no known code, 8 missed when recorded\n1 records of no known event\n"), "{out}");
     assert!(out.contains("module 000000000000002a: 1 functions, 1 value sites; its functions are not known"), "{out}");
-    assert!(
-        out.contains("0 plans, 1 refusals\nfunction 1: inline at 0x14 refused: value 0x5 is no function of this module\n"),
-        "{out}"
-    );
+    assert!(out.contains("0 plans, 1 refusals\nfunction 1: inline at 0x14 refused: value 0x5 is no function of this module\n"), "{out}");
     assert_eq!(expect(0, &["lwp", "replay", file]).0, out);
     let math = files.write("math.wat", MATH);
     let (out, _) = expect(0, &["lwp", "replay", "--module", math.to_str().unwrap(), file]);

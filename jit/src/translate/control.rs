@@ -100,7 +100,14 @@ impl Translator<'_, '_> {
                     self.begin_loop(blockty, offset)?;
                 } else {
                     let height = self.stack.len();
-                    self.control.push(Control { kind: Kind::Dead, height, results: Types::new(), next: None, branched: false, around: false });
+                    self.control.push(Control {
+                        kind: Kind::Dead,
+                        height,
+                        results: Types::new(),
+                        next: None,
+                        branched: false,
+                        around: false,
+                    });
                 }
             }
             Operator::If { blockty } => {

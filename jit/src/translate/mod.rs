@@ -183,7 +183,12 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
 }
 
 /// One try; `None` where something was relied on (`trusting`) that turned out not to hold.
-fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionBuilderContext, trusting: bool) -> Result<Option<Translation>> {
+fn translate_once(
+    input: &Input<'_>,
+    isa: &dyn TargetIsa,
+    memory: &mut FunctionBuilderContext,
+    trusting: bool,
+) -> Result<Option<Translation>> {
     let module = input.module;
     let ty = module.function_type(input.function);
     let body = module.body(input.function);

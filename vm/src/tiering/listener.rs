@@ -159,13 +159,14 @@ impl monitor::Listener for Listener {
     fn tick(&mut self, summary: &monitor::PollSummary) {
         if let Some(shared) = self.shared.upgrade() {
             shared.bursts_due(summary.cpu_ns);
+            shared.tend();
+            shared.sweep();
         }
     }
 
     fn polled(&mut self, _summary: &monitor::PollSummary) {
         if let Some(shared) = self.shared.upgrade() {
             shared.sweep();
-            shared.tend();
         }
     }
 }

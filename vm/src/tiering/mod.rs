@@ -43,10 +43,10 @@ pub use leave::{hot_call, hot_loop};
 pub(crate) use leave::{hot_compiled, poll};
 pub use listener::Counted;
 pub(crate) use listener::{Listener, Recording};
+pub(crate) use retire::{Retirement, report_frames};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
 use thresholds::{BASELINE_STEP, INTERPRETER_STEP, weighted};
-pub(crate) use retire::{Retirement, report_frames};
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
@@ -406,7 +406,7 @@ impl ModuleCode {
             && self.shared.config.measure
             && !self.published().requested.contains(&(function, entrance, tier, false));
         self.compile(function, entrance, tier, counted);
-        if tier == Tier::Optimizing {
+        if tier == Tier::Optimizing && self.tries() {
             self.reconsider(function);
         }
     }

@@ -52,6 +52,13 @@ impl ModuleCode {
         plan.map(Arc::new)
     }
 
+    /// The plan that an earlier process ended with, where there is one.
+    pub(super) fn saved_plan(&self, function: u32) -> Option<Arc<Plan>> {
+        let decisions = lock(&self.planning.saved).get(&function).filter(|decisions| !decisions.is_empty())?.clone();
+        let id = FunctionId { module: self.module.hash, func: function };
+        Some(Arc::new(Plan { function: id, decisions }))
+    }
+
     /// From now on the policy decides for this function, not the profile of an earlier process: its behaviour has changed.
     pub fn forget_saved_plan(&self, function: u32) {
         lock(&self.planning.saved).remove(&function);

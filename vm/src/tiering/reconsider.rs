@@ -21,7 +21,7 @@ impl ModuleCode {
             return;
         }
         // Without the parts that guards have taken back: they would be asked for again and again.
-        let Some(plan) = self.plan(function).and_then(|plan| self.exits.amend(plan)) else { return };
+        let Some(plan) = self.planned(function).and_then(|plan| self.exits.amend(plan)) else { return };
         for (entrance, old) in entrances {
             let known = |decision: &Decision| {
                 let decisions = old.as_ref().map_or(&[][..], |old| &old.decisions);

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Bytes of retired code that may wait for running threads to come by.
-const MOST_WAITING_BYTES: usize = 4 << 20;
+const MOST_WAITING_BYTES: usize = 256 << 10;
 /// Versions and failures of one module whose description is kept for the report after they are gone.
 const MOST_DESCRIBED: usize = 1000;
 
@@ -244,7 +244,8 @@ impl ModuleCode {
     /// Compiles an entrance of a function once more, to what it was compiled to before, and retires what it led to: for tests of code's lifetime.
     /// False where there is no code to make anew.
     pub fn recompile(self: &Arc<Self>, function: u32, entrance: Entrance) -> bool {
-        let Some((tier, counted)) = self.published().current.get(&(function, entrance)).map(|version| (version.tier, version.counted)) else {
+        let Some((tier, counted)) = self.published().current.get(&(function, entrance)).map(|version| (version.tier, version.counted))
+        else {
             return false;
         };
         self.compile(function, entrance, tier, counted)

@@ -85,7 +85,12 @@ impl ModuleCode {
         let automatic = self.shared.config.tier == TierPolicy::Auto;
         let plan = match tier {
             Tier::Baseline | Tier::Instrumented => None,
-            Tier::Optimizing if self.tries() => self.adopted(function),
+            Tier::Optimizing if self.tries() => self.adopted(function).or_else(|| {
+                // It won its trials then.
+                let saved = self.saved_plan(function);
+                self.adopt(function, saved.clone());
+                saved
+            }),
             Tier::Optimizing => self.planned(function),
         };
         let plan = plan.and_then(|plan| self.exits.amend(plan));
