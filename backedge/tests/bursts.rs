@@ -227,8 +227,15 @@ fn a_gather_over_memory_comes_from_memory() {
 #[test]
 fn a_gather_over_the_first_cache_does_not_miss() {
     let _one = machine();
-    let load = timed_gather(16 << 10, |load| load.miss_share().is_some_and(|share| share < 0.01));
-    assert!(load.miss_share().expect("timed") < 0.01, "{load:?}");
+    // The other half of this core may run something else, which pushes lines out: a chain of pointers sees that too.
+    let plateaus = lwp_feedback::calibrate::plateaus();
+    let missed = || lwp_feedback::calibrate::chase(16 << 10, 20_000).into_iter().filter(|&ticks| plateaus.source(ticks).is_some()).count();
+    let mut limit = 0.01;
+    let load = timed_gather(16 << 10, |load| {
+        limit = if missed() < 20 { 0.01 } else { 0.1 };
+        load.miss_share().is_some_and(|share| share < limit)
+    });
+    assert!(load.miss_share().expect("timed") < limit, "{load:?}, limit {limit}");
 }
 
 #[test]
@@ -248,4 +255,44 @@ fn a_gather_over_the_last_cache_comes_from_there() {
         share(load) >= needed
     });
     assert!(share(&load) >= needed, "{load:?}, needed {needed}");
+}
+
+/// A function without a loop, called from one: `f` tells odd from even of what it is given.
+const CALLED: &str = "(module
+  (type $t (func (param i32) (result i32)))
+  (table 2 funcref) (elem (i32.const 0) $f $g)
+  (func $f (type $t) (if (i32.and (local.get 0) (i32.const 1)) (then (return (i32.const 3)))) (i32.mul (local.get 0) (i32.const 5)))
+  (func $g (type $t) (i32.const 1))
+  (func $run (export \"run\") (param $n i32) (result i32) (local $s i32) (local $x i32)
+    (local.set $x (i32.const 88172645))
+    (loop $again
+      (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 13))))
+      (local.set $x (i32.xor (local.get $x) (i32.shr_u (local.get $x) (i32.const 17))))
+      (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 5))))
+      (local.set $s (i32.add (local.get $s) (call_indirect (type $t) (local.get $x) (i32.and (i32.shr_u (local.get $x) (i32.const 9)) (i32.const 1)))))
+      (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (local.get $s)))";
+
+#[test]
+fn a_function_without_loops_is_seen_at_its_calls() {
+    let _one = machine();
+    let expected = Guest::new(CALLED, 0.0).call("run", &[5_000_000]);
+    let mut guest = Guest::new(CALLED, 20.0);
+    for _ in 0..60 {
+        assert_eq!(guest.call("run", &[5_000_000]), expected, "bursts change no result");
+        let report = guest.report();
+        let (f, run) = (function(&report, "f"), function(&report, "run"));
+        let seen = |function: &FunctionReport| function.branches.iter().map(|branch| branch.predicted + branch.mispredicted).sum::<u64>();
+        if seen(f) > 500 && seen(run) > 500 {
+            let branch = f.branches.first().expect("its if");
+            let share = branch.mispredicted as f64 / (branch.predicted + branch.mispredicted) as f64;
+            assert!((0.4..=0.6).contains(&share), "{:?}", f.branches);
+            // Which of two functions is called is as random.
+            let call = &run.branches[0];
+            assert!(call.not_taken == 0 && call.mispredicted * 3 > call.predicted, "{call:?}");
+            return;
+        }
+    }
+    let report = guest.report();
+    panic!("{:?} {:?}", report.bursts, report.failures);
 }

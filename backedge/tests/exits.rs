@@ -2,6 +2,7 @@
 //! says; a guard that fails too often takes its decision back; exits do not pile up.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lwp_feedback::policy::{Decision, FilePlan, InlineDecision, InlineTarget, PlanFile};
 use vm::code::{Entrance, GuardKind};
@@ -218,6 +219,31 @@ fn a_guard_in_what_is_inlined_in_what_is_inlined() {
     let guest = check(NESTED, plan, &calls[..9]);
     assert_eq!(guest.fired("inline-guarded"), 3);
     assert!(guest.exits() > 0);
+}
+
+#[test]
+fn a_loop_in_an_inlined_callee_is_left_at_its_poll() {
+    let plan = plans(NESTED, &[(0, &[(0, 0, &[1]), (1, 0, &[2]), (2, 0, &[3])])]);
+    let expected = Guest::new(interpreting(), NESTED).call("call", &[100]);
+    for leave_to_interpreter in [false, true] {
+        let stress = Stress { leave_to_interpreter, ..Stress::default() };
+        let mut guest = Guest::new(EngineConfig { stress, ..optimizing(plan.clone()) }, NESTED);
+        let code = guest.loaded.code.clone();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    code.ask_all_to_leave();
+                }
+            });
+            // As long as it takes the other thread to get to run that often.
+            while code.switches() < 1000 {
+                same(&guest.call("call", &[100]), &expected, "left at polls");
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(guest.exits(), 0);
+    }
 }
 
 #[test]

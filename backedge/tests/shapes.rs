@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use backedge::{Config, Engine, Extern, Instance, Module, Store, TierPolicy, Trap, Val};
-use lwp_feedback::policy::{Because, Decision, FilePlan, LikelyDecision, PlanFile, SiteDecision, SwitchOrderDecision};
+use lwp_feedback::policy::{Because, Decision, FilePlan, LikelyDecision, PlanFile, SiteDecision, SpecializeDecision, SwitchOrderDecision};
 use wasmparser::Operator;
 
 /// Operators of a defined function with their byte offsets.
@@ -304,4 +304,121 @@ fn switches_tested_in_any_order_change_nothing() {
         let (fired, refused) = check("switch-order", &wat, plans, &calls());
         assert!(fired == 0 && refused.iter().any(|found| found == reason), "{refused:?}");
     }
+}
+
+/// A function called with `$x` that is mostly one value, entered from a loop; loops whose trip count follows from it, with early ways out,
+/// inner conditions, nested loops, results, and one that is too long.
+const BOUNDED: &str = r#"(module
+  (memory (export "memory") 1)
+  (global $a (export "a") (mut i32) (i32.const 0))
+  (func $below (param $p i32) (param $n i32) (param $key i64) (result i64) (local $i i32) (local $sum i64)
+    (block $none (br_if $none (i32.eqz (local.get $n)))
+      (loop $next
+        (local.set $sum (i64.add (local.get $sum) (i64.extend_i32_u (i64.lt_u (i64.load32_u (local.get $p)) (local.get $key)))))
+        (if (i64.eq (local.get $sum) (i64.const 40)) (then (return (i64.const -1))))
+        (if (i32.and (local.get $i) (i32.const 1)) (then (i32.store offset=512 (local.get $p) (local.get $i))) (else (global.set $a (local.get $i))))
+        (local.set $p (i32.add (local.get $p) (i32.const 4)))
+        (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n)))))
+    (local.get $sum))
+  (func $nested (param $p i32) (param $n i32) (param $key i64) (result i64) (local $i i32) (local $j i32) (local $sum i64)
+    (local.set $i (local.get $n))
+    (block $out (loop $rows
+      (br_if $out (i32.eqz (local.get $i)))
+      (local.set $j (i32.const 2))
+      (loop $columns
+        (local.set $sum (i64.add (local.get $sum) (i64.load32_u (i32.add (local.get $p) (i32.mul (local.get $i) (local.get $j))))))
+        (br_if $columns (local.tee $j (i32.sub (local.get $j) (i32.const 1)))))
+      (local.set $i (i32.sub (local.get $i) (i32.const 1)))
+      (br $rows)))
+    (local.get $sum))
+  (func $value (param $p i32) (param $n i32) (param $key i64) (result i64) (local $i i32)
+    (local.set $p (i32.and (local.get $p) (i32.const 0xfffc)))
+    (i64.add (local.get $key) (loop $next (result i64)
+      (local.set $key (i64.xor (i64.mul (local.get $key) (i64.const 31)) (i64.extend_i32_u (local.get $i))))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br_if $next (i32.lt_s (local.get $i) (local.get $n)))
+      (if (result i64) (local.get $n) (then (local.get $key)) (else (i64.const 77))))))
+  (func $long (param $p i32) (param $n i32) (param $key i64) (result i64)
+    (local.set $n (i32.add (i32.shl (i32.and (local.get $n) (i32.const 15)) (i32.const 6)) (i32.const 70)))
+    (loop $next
+      (local.set $key (i64.add (local.get $key) (i64.extend_i32_u (local.get $n))))
+      (br_if $next (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (local.get $key))
+  (func $chosen (param $p i32) (param $n i32) (param $key i64) (result i64)
+    (block $d (block $c (block $b (block $a (br_table $a $b $c $d (i32.sub (local.get $n) (i32.const 6))))
+      (return (i64.const 10))) (return (i64.const 11))) (return (i64.load (local.get $p))))
+    (select (local.get $key) (i64.const 5) (local.get $n)))
+  (func (export "run") (param $rounds i32) (param $n i32) (result i64) (local $i i32) (local $sum i64)
+    (loop $next
+      (local.set $sum (i64.rotl (local.get $sum) (i64.const 1)))
+      (local.set $sum (i64.add (local.get $sum) (call $below (local.get $i) (local.get $n) (i64.const 9))))
+      (local.set $sum (i64.add (local.get $sum) (call $nested (local.get $i) (local.get $n) (i64.const 9))))
+      (local.set $sum (i64.add (local.get $sum) (call $value (local.get $i) (local.get $n) (i64.const 9))))
+      (local.set $sum (i64.add (local.get $sum) (call $long (local.get $i) (local.get $n) (i64.const 9))))
+      (local.set $sum (i64.add (local.get $sum) (call $chosen (local.get $i) (local.get $n) (i64.const 9))))
+      (local.set $i (i32.add (local.get $i) (i32.const 8)))
+      (br_if $next (local.tee $rounds (i32.sub (local.get $rounds) (i32.const 1)))))
+    (local.get $sum)))"#;
+
+/// Plans for parameters 1 and 2 of the functions in front of `run`, and for `run`'s own bound.
+fn specialized(wat: &str, value: u64) -> Arc<PlanFile> {
+    let module = vm::module::Module::new(wat.as_bytes()).unwrap();
+    let functions = module.functions.len() as u32;
+    let decide = |func: u32, parameter, value| {
+        let offset = module.body(func).range().start as u32;
+        Decision::Specialize(SpecializeDecision { offset, parameter, value, because: Because::default() })
+    };
+    let plans = (0..functions)
+        .map(|func| match func + 1 == functions {
+            true => FilePlan { func, decisions: vec![decide(func, 1, value), decide(func, 0, 100)] },
+            false => FilePlan { func, decisions: vec![decide(func, 1, value), decide(func, 2, 9)] },
+        })
+        .collect();
+    Arc::new(PlanFile { module: None, plans })
+}
+
+#[test]
+fn specialized_bodies_and_unrolled_loops_change_nothing() {
+    let calls: Vec<Vec<i32>> =
+        [(100, 8), (100, 0), (3, 7), (20, 9), (1, 8), (2, 63), (2, 70), (2, -1 & 0x3ff)].map(|(rounds, n)| vec![rounds, n]).to_vec();
+    let mut unrolled = 0;
+    for value in [8, 0, 7, 63, u64::from(u32::MAX)] {
+        let (fired, _) = check("specialize", BOUNDED, specialized(BOUNDED, value), &calls);
+        assert!(fired >= 11, "{fired}");
+        unrolled += check("unroll", BOUNDED, specialized(BOUNDED, value), &calls).0;
+    }
+    assert!(unrolled >= 8, "{unrolled}");
+    let (_, refused) = check("specialize", BOUNDED, specialized(BOUNDED, 1 << 40), &calls);
+    assert!(refused.iter().any(|reason| reason == "no i32 has that value"), "{refused:?}");
+}
+
+#[test]
+fn loops_entered_from_outside_are_specialized_too() {
+    // The parameter is read in the loop and written nowhere; the other is written, so that it may differ when the loop is entered again.
+    let wat = r#"(module
+      (memory (export "memory") 1)
+      (func (export "run") (param $rounds i32) (param $n i32) (result i64) (local $i i32) (local $j i32) (local $sum i64)
+        (loop $outer
+          (local.set $j (i32.const 0))
+          (loop $middle
+            (local.set $i (i32.const 0))
+            (loop $inner
+              (local.set $sum (i64.add (i64.mul (local.get $sum) (i64.const 3)) (i64.load32_u (i32.mul (local.get $i) (local.get $n)))))
+              (i32.store (i32.mul (local.get $i) (local.get $n)) (i32.wrap_i64 (local.get $sum)))
+              (br_if $inner (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+            (br_if $middle (i32.lt_u (local.tee $j (i32.add (local.get $j) (i32.const 1))) (local.get $n))))
+          (br_if $outer (local.tee $rounds (i32.sub (local.get $rounds) (i32.const 1)))))
+        (local.get $sum)))"#;
+    let calls: Vec<Vec<i32>> = [(300, 8), (300, 5), (2, 8)].map(|(rounds, n)| vec![rounds, n]).to_vec();
+    let mut interpreter = Config::new();
+    interpreter.tier(TierPolicy::Interpreter);
+    let (expected, _) = outcomes(&interpreter, wat, &calls);
+    let mut config = Config::new();
+    config.tier(TierPolicy::Auto).hot_threshold(3).deterministic(true);
+    config.machine().plans = Some(specialized(wat, 8));
+    let (got, applied) = outcomes(&config, wat, &calls);
+    assert_eq!(got, expected);
+    let of = |name: &str, reason: Option<&str>| applied.iter().filter(|(of, refused)| *of == name && refused.as_deref() == reason).count();
+    assert!(of("specialize", None) >= 2, "{applied:?}");
+    assert!(of("specialize", Some("written, and entered at a loop")) >= 1, "{applied:?}");
 }

@@ -42,6 +42,18 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
     threads.deterministic(false);
     let mut leaving = auto.clone();
     leaving.machine().stress.leave_to_interpreter = true;
+    let stressed = |base: &Config, stress: vm::engine::Stress| {
+        let mut config = base.clone();
+        config.machine().stress = stress;
+        config
+    };
+    let everywhere = stressed(&auto, vm::engine::Stress { leave_always: true, ..Default::default() });
+    let retiring = stressed(&auto, vm::engine::Stress { retire_every: 3, ..Default::default() });
+    let pinned_retiring = stressed(&config(TierPolicy::Optimizing), vm::engine::Stress { retire_every: 2, ..Default::default() });
+    let mut capped = auto.clone();
+    capped.machine().code_cap = 64 << 10;
+    let mut tried = threads.clone();
+    tried.machine().trials.try_same = true;
     let mut failing = config(TierPolicy::Optimizing);
     failing.machine().stress.fail_guards = 3;
     let mut failing_later = auto.clone();
@@ -50,6 +62,11 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
     failing_later.machine().ring.interval1 = 3;
     failing_later.machine().budgets.min_samples = 1;
     vec![
+        ("OSR at every loop header", everywhere, (true, true)),
+        ("every third version retired", retiring, (true, true)),
+        ("tier 2 at first call, every second version retired", pinned_retiring, (false, true)),
+        ("64 KiB of code", capped, (true, true)),
+        ("every function tried against itself", tried, (true, true)),
         ("interpreter", config(TierPolicy::Interpreter), (false, false)),
         ("tier 1 at first call", config(TierPolicy::Baseline), (true, false)),
         ("tier 2 at first call", config(TierPolicy::Optimizing), (false, true)),

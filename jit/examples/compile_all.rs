@@ -30,6 +30,8 @@ fn main() -> Result<()> {
         plan: None,
         sites: true,
         countdowns: true,
+        rounds: false,
+        padding: 0,
         fail_guards: 0,
         probe_base: 0,
         listing,

@@ -178,6 +178,8 @@ impl Compiler for CraneliftCompiler {
             version: request.version,
             sites: request.sites && request.tier == Tier::Baseline,
             countdowns: request.countdowns,
+            rounds: request.rounds,
+            padding: request.padding,
             probe_base: request.probe_base,
             plan: &plan,
             inline_static: self.options.inline_static,
@@ -190,7 +192,10 @@ impl Compiler for CraneliftCompiler {
             let mut translation = translate(&input, isa, &mut memory.builder)?;
             memory.context.func = translation.function;
             if request.tier == Tier::Optimizing {
-                passes::run(&mut memory.context.func, &translation.positions, &plan, &mut translation.applied);
+                passes::run(&mut memory.context.func, &translation.positions, module, &plan, &mut translation.applied);
+                if let Some(general) = translation.general {
+                    passes::layout::sink(&mut memory.context.func, general);
+                }
             }
             if translation.constants {
                 // `compile` runs the passes once more.

@@ -38,6 +38,8 @@ fn compile_all(compiler: &CraneliftCompiler, module: Module, name: &str) -> (usi
                     plan: None,
                     sites: true,
                     countdowns: true,
+                    rounds: false,
+                    padding: 0,
                     fail_guards: 0,
                     probe_base: 0,
                     listing: false,

@@ -40,6 +40,7 @@ fn directives(text: &str) -> Result<Directives> {
         let value = value.trim();
         match key.trim() {
             "tier" if value == "baseline" => result.tier = Some(Tier::Baseline),
+            "tier" if value == "instrumented" => result.tier = Some(Tier::Instrumented),
             "tier" if value == "optimizing" => result.tier = Some(Tier::Optimizing),
             "show" => result.show = value.into(),
             "function" => result.function = value.parse()?,
@@ -136,6 +137,8 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
         version: 7,
         sites: directives.sites,
         countdowns: directives.countdowns,
+        rounds: false,
+        padding: 0,
         fail_guards: 0,
         probe_base: 0,
         listing: true,

@@ -176,6 +176,30 @@ fn sites_record_callees_and_parameters() {
 }
 
 #[test]
+fn sites_record_trips_switches_and_selects() {
+    let wat = r#"(module (func $inner (export "inner") (param $n i32) (param $limit i32) (result i32) (local $k i32)
+        (block $out
+          (loop $next
+            (br_if $out (i32.eq (local.get $k) (local.get $limit)))
+            (local.set $k (select (i32.add (local.get $k) (i32.const 1)) (i32.const 77) (local.get $n)))
+            (br_if $next (local.tee $n (i32.sub (local.get $n) (i32.const 1))))))
+        (block $b (block $a (br_table $a $b (local.get $k))) (return (i32.const 0)))
+        (local.get $k)))"#;
+    let mut machine = Machine::new(wat, Tier::Baseline);
+    for _ in 0..400 {
+        assert_eq!(machine.call("inner", &[7, 100]), [7]);
+        assert_eq!(machine.call("inner", &[9, 3]), [3]);
+    }
+    let values = |class: u32| -> std::collections::BTreeSet<u64> {
+        machine.samples.iter().filter(|sample| sample.0 & 0xff == class).map(|sample| sample.2).collect()
+    };
+    // Seven rounds through the end; the fourth of nine leaves by the branch.
+    assert_eq!(values(3), [4, 7].into());
+    assert_eq!(values(4), [3, 7].into());
+    assert_eq!(values(5), [1].into());
+}
+
+#[test]
 fn numeric_operators() {
     let unary =
         |ty: &str, result: &str, op: &str| format!(r#"(module (func (export "f") (param {ty}) (result {result}) ({op} (local.get 0))))"#);

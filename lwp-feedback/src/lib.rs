@@ -57,6 +57,8 @@ pub mod recordfile;
 
 pub mod profilefile;
 
+pub mod source;
+
 pub mod bench;
 
 pub mod info;
@@ -68,3 +70,5 @@ pub mod events;
 pub mod pebs;
 
 pub mod cpc;
+
+pub mod models;

@@ -49,6 +49,14 @@ pub struct CompileRequest {
     pub sites: bool,
     /// Tier 1 only: emit countdowns that call [`Builtin::Hot`](crate::builtin::Builtin::Hot) (off when there is no tier above).
     pub countdowns: bool,
+    /// An arm of a trial (tier 2): it counts units of work and reports when they are used up. A loop's entrance counts the rounds of its loop down in a
+    /// register, from [`VmStoreContext::rounds`](crate::layout::VmStoreContext), in place of that header's poll, and leaves at 0 as the poll does; its
+    /// other headers look at the instance's poll word, so that asking its function to leave moves the other versions only. A body counts its calls
+    /// down in the function's countdown word and calls [`Builtin::Hot`](crate::builtin::Builtin::Hot) at 0.
+    pub rounds: bool,
+    /// For tests of trials: makes the entered loop, or every call, slower by a memory fence each time its count is a multiple of this power of two; 0
+    /// for none. Needs `rounds`.
+    pub padding: u32,
     /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
     pub fail_guards: u32,
     /// Instrumented only: number of the first probe. Probes count from there, at most one per byte of the body and one more.
@@ -60,7 +68,9 @@ pub struct CompileRequest {
 impl CompileRequest {
     /// A request without plan, sites, countdowns and listing.
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
-        CompileRequest { module, function, entrance, tier, version, plan: None, sites: false, countdowns: false, fail_guards: 0, listing: false, probe_base: 0 }
+        let (sites, countdowns, rounds, listing) = (false, false, false, false);
+        let (padding, fail_guards, probe_base) = (0, 0, 0);
+        CompileRequest { module, function, entrance, tier, version, plan: None, sites, countdowns, rounds, padding, fail_guards, probe_base, listing }
     }
 
     /// Whether another process can start with what comes of it: a function's body in the form that stays, not one made to be measured.
@@ -70,7 +80,7 @@ impl CompileRequest {
             Tier::Instrumented => false,
             Tier::Optimizing => !self.countdowns,
         };
-        usual && self.entrance == Entrance::Body && !self.listing
+        usual && self.entrance == Entrance::Body && !self.listing && !self.rounds
     }
 }
 

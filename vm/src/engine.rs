@@ -12,7 +12,7 @@ use crate::queue::Queue;
 use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::StoreState;
-use crate::tiering::{Listener, ModuleCode, Recording, Remains};
+use crate::tiering::{Listener, ModuleCode, Recording, Remains, Retirement, TrialConfig};
 use lwp_feedback::codemap::{CodeMap, RetireCookie};
 use lwp_feedback::monitor::{Monitor, MonitorConfig, MonitorStats, MonitorThread, NoListener};
 use lwp_feedback::profile::{Profile, ProfileLimits};
@@ -89,8 +89,14 @@ pub struct EngineConfig {
     pub ring: RingConfig,
     /// What the policy may spend.
     pub budgets: lwp_feedback::policy::Budgets,
+    /// Bytes of machine code that a module's calls and loops may lead to; the oldest goes back to lower tiers for what is new.
+    pub code_cap: usize,
+    /// How plans are tried on the running program before they are kept.
+    pub trials: TrialConfig,
     /// Plans to carry out in place of those made from records, in every tier-2 compile.
     pub plans: Option<Arc<lwp_feedback::policy::PlanFile>>,
+    /// The interface whose model stands between records and profile; none: LWP itself, without a model.
+    pub delivery: Option<(lwp_feedback::models::Model, lwp_feedback::models::Sampling)>,
     /// What makes plans from records.
     pub policy: Arc<dyn lwp_feedback::policy::Policy>,
     /// Profiles of earlier processes: a module that one of them is of starts with it.
@@ -102,6 +108,10 @@ pub struct EngineConfig {
 pub struct Stress {
     /// Leaving code goes to the interpreter even where there is code for the loop.
     pub leave_to_interpreter: bool,
+    /// Every version whose number this divides goes back to the lower tiers as soon as it is published; 0 for none.
+    pub retire_every: u32,
+    /// Compiled code leaves at the first loop header it meets, and loops' own entrances after every round, for another entrance or the interpreter.
+    pub leave_always: bool,
     /// Every so many guards one is made to fail in tier 2, where every call, loop header and block has one then; 0 none. Such failures take
     /// no decision back.
     pub fail_guards: u32,
@@ -128,7 +138,11 @@ impl Default for EngineConfig {
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
             ring: RingConfig { interval1: 127, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
+            // Far above what real programs need (CPython, all of it in tier 1: 20 MiB); a bound against programs made to fill memory.
+            code_cap: 256 << 20,
+            trials: TrialConfig::default(),
             plans: None,
+            delivery: None,
             policy: Arc::new(lwp_feedback::policy::DefaultPolicy),
             profiles: Vec::new(),
         }
@@ -177,6 +191,19 @@ pub struct Shared {
     /// Code of modules that are gone, until no record can name it.
     graves: Mutex<Vec<(RetireCookie, Remains)>>,
     modules: Mutex<HashMap<u64, Vec<Weak<ModuleCode>>>>,
+    /// Compiles begun and ended, and those running: they spoil what is measured meanwhile.
+    compiles: AtomicU64,
+    compiling: AtomicU64,
+    pub(crate) retirement: Retirement,
+}
+
+/// A compile that runs.
+pub(crate) struct Compiling<'a>(&'a Shared);
+
+impl Drop for Compiling<'_> {
+    fn drop(&mut self) {
+        self.0.compiling.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 struct AdapterPlace(Box<PlacedCode>);
@@ -260,7 +287,13 @@ impl Engine {
             stores: Mutex::new(Vec::new()),
             graves: Mutex::new(Vec::new()),
             modules: Mutex::new(HashMap::new()),
+            compiles: AtomicU64::new(0),
+            compiling: AtomicU64::new(0),
+            retirement: Retirement::default(),
         });
+        if let Some((model, sampling)) = shared.config.delivery {
+            shared.monitor.deliver_by(lwp_feedback::models::delivery(model, sampling));
+        }
         let monitor_thread = if spawn_monitor { Some(shared.monitor.spawn()?) } else { None };
         let mut compile_threads = Vec::new();
         for number in 0..threads {
@@ -338,6 +371,15 @@ impl Engine {
         lock(&self.0.shared.stores).retain(|other| !std::ptr::eq(other.0, store));
     }
 
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0.shared
+    }
+
+    /// Versions whose code was given back so far, and those that wait for it: they are replaced, but a frame may be in them.
+    pub fn retired(&self) -> (u64, usize) {
+        (self.0.shared.retirement.freed(), self.0.shared.retirement.waiting())
+    }
+
     /// Runs `f` while no other thread looks at the engine's stores: around changes to what `increment_epoch` reads of them.
     pub(crate) fn with_stores_locked<R>(&self, f: impl FnOnce() -> R) -> R {
         let _stores = lock(&self.0.shared.stores);
@@ -409,6 +451,19 @@ impl Engine {
         // Not under the lock: the monitor may be in the recorder.
         let handle = lock(recorder).handle();
         handle.finish().map(|_| ())
+    }
+
+    /// The model of [`EngineConfig::delivery`], where there is one, and what it did so far.
+    pub fn delivery_counts(&self) -> Option<(&'static str, lwp_feedback::models::Counts)> {
+        let (model, _) = self.0.shared.config.delivery?;
+        Some((model.name(), self.0.shared.monitor.delivery_counts()?))
+    }
+
+    /// Starts an event source of one's own: its records are drained with those of the code. It ends when the result is dropped.
+    pub fn start_source(&self, source: &lwp_feedback::source::Source) -> std::io::Result<lwp_feedback::source::RunningSource> {
+        let shared = &self.0.shared;
+        let attach = |ring| _ = shared.monitor.add_ring(ring).expect("a fresh ring has no consumer");
+        lwp_feedback::source::RunningSource::start(source, shared.code_map.clone(), attach)
     }
 
     /// What the monitor did so far.
@@ -492,6 +547,35 @@ impl Shared {
     /// The live modules of a hash.
     pub(crate) fn modules(&self, hash: u64) -> Vec<Arc<ModuleCode>> {
         lock(&self.modules).get(&hash).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
+    }
+
+    /// A compile begins, and ends when the result is dropped.
+    pub(crate) fn compile_begins(&self) -> Compiling<'_> {
+        self.compiling.fetch_add(1, Ordering::SeqCst);
+        self.compiles.fetch_add(1, Ordering::SeqCst);
+        Compiling(self)
+    }
+
+    /// A number that moves with each compile, and whether one runs.
+    pub(crate) fn compiles(&self) -> (u64, bool) {
+        (self.compiles.load(Ordering::Relaxed), self.compiling.load(Ordering::Relaxed) != 0)
+    }
+
+    /// The stores there are, while none goes. Only atomics of them are touched.
+    pub(crate) fn with_stores(&self, f: impl FnOnce(&[&StoreState])) {
+        let stores = lock(&self.stores);
+        // SAFETY: in the list, so alive (see `StorePointer`).
+        let alive: Vec<&StoreState> = stores.iter().map(|store| unsafe { &*store.0 }).collect();
+        f(&alive);
+    }
+
+    /// Looks after the trials and the retired code of all modules.
+    pub(crate) fn tend(&self) {
+        self.free_retired();
+        let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
+        for code in modules {
+            code.tend();
+        }
     }
 
     /// Whether records are written and drained at all.

@@ -77,6 +77,11 @@ impl Exits {
         self.versions.write().unwrap_or_else(|error| error.into_inner()).insert(version, exits);
     }
 
+    /// A version's code was given up: it fails no guard any more.
+    pub(crate) fn forget(&self, version: u32) {
+        self.versions.write().unwrap_or_else(|error| error.into_inner()).remove(&version);
+    }
+
     /// A plan without the parts that were taken back; `None` where nothing is left.
     pub(crate) fn amend(&self, plan: Arc<Plan>) -> Option<Arc<Plan>> {
         let withdrawn = self.withdrawn.lock().unwrap_or_else(|error| error.into_inner());
@@ -187,12 +192,23 @@ pub(crate) unsafe fn side_exit(context: *mut VmContext, number: u32, version: u3
                 shared.queue.run_here();
             }
         }
-        enter_loops_soon(context, code);
+        leave_for_a_while(context)
+    }
+}
+
+/// As [`go_on`], where nothing says that compiled code does not do: the interpreter goes back to it at the next loop header of the outermost frame.
+///
+/// # Safety
+/// As [`side_exit`].
+pub(crate) unsafe fn leave_for_a_while(context: *mut VmContext) -> Outcome<usize> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        enter_loops_soon(context, &instance(context).code);
         go_on(context)
     }
 }
 
-/// Lets the interpreter go back to compiled code at the next loop header of any of the frames.
+/// Lets the interpreter go back to compiled code at the next loop header of the outermost frame.
 ///
 /// # Safety
 /// As [`side_exit`].

@@ -86,6 +86,8 @@ vm_struct! {
         stack_high: usize,
         /// Lowest host stack address at which another nested activation may start.
         host_limit: usize,
+        /// Rounds that the trial's arm which is entered next runs for; at least 1.
+        rounds: u64,
         /// For tests: guards that hold until one is made to fail ([`Stress::fail_guards`](crate::engine::Stress::fail_guards)).
         guard_countdown: u32,
         /// Words that instrumented code has appended to the burst buffer; the place of the next is this modulo [`BURST_WORDS`].

@@ -3,24 +3,48 @@
 
 use crate::code::{Entrance, Tier};
 use crate::tiering::ModuleCode;
+use crate::tiering::verdict::Judgement;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// One compile to do.
+/// What to do for a module.
+pub(crate) enum Work {
+    /// Compile an entrance of a function in a tier, and link it.
+    Compile(u32, Entrance, Tier),
+    /// Look at a function's profile again.
+    Reconsider(u32),
+    /// Start the trial that waits longest.
+    Trial,
+    /// Publish the candidate that won.
+    Settle(Box<Judgement>),
+}
+
+/// One thing to do.
 pub struct Job {
-    pub(crate) code: Arc<ModuleCode>,
-    pub(crate) function: u32,
-    pub(crate) entrance: Entrance,
-    pub(crate) tier: Tier,
+    code: Arc<ModuleCode>,
+    work: Work,
 }
 
 impl Job {
-    fn rank(&self) -> (Tier, bool, usize) {
-        (self.tier, self.entrance != Entrance::Body, self.code.body_bytes(self.function))
+    fn rank(&self) -> (u8, bool, usize) {
+        match self.work {
+            Work::Settle(_) => (0, false, 0),
+            Work::Compile(function, entrance, tier) => {
+                (if tier == Tier::Baseline { 1 } else { 2 }, entrance != Entrance::Body, self.code.body_bytes(function))
+            }
+            // What is compiled while a trial runs spoils its measure: trials last.
+            Work::Reconsider(_) => (3, false, 0),
+            Work::Trial => (4, false, 0),
+        }
     }
 
     pub(crate) fn run(self) {
-        self.code.compile_requested(self.function, self.entrance, self.tier);
+        match self.work {
+            Work::Compile(function, entrance, tier) => self.code.compile_requested(function, entrance, tier),
+            Work::Reconsider(function) => self.code.reconsider_here(function),
+            Work::Trial => self.code.start_trial(),
+            Work::Settle(judgement) => self.code.settle_trial(*judgement),
+        }
     }
 }
 
@@ -51,8 +75,8 @@ impl Queue {
         self.state.lock().unwrap_or_else(|error| error.into_inner())
     }
 
-    pub(crate) fn push(&self, job: Job) {
-        self.lock().jobs.push_back(job);
+    pub(crate) fn push_work(&self, code: Arc<ModuleCode>, work: Work) {
+        self.lock().jobs.push_back(Job { code, work });
         self.changed.notify_all();
     }
 

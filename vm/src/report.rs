@@ -3,7 +3,7 @@
 use crate::burst::BurstStats;
 use crate::code::{Entrance, Tier};
 use crate::engine::{Engine, LoadedModule};
-use crate::tiering::CodeVersion;
+use crate::tiering::{CodeVersion, TrialRecord};
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::monitor::MonitorStats;
@@ -21,8 +21,13 @@ pub struct Report {
     pub hash: u64,
     /// `lwp` or `off`.
     pub feedback: &'static str,
+    /// The interface whose model stood between records and profile, and what it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modelled: Option<(&'static str, lwp_feedback::models::Counts)>,
     /// Functions with records or compiled code, those with the most counted events first.
     pub functions: Vec<FunctionReport>,
+    /// Trials of plans, those that ended first first.
+    pub trials: Vec<TrialRecord>,
     /// Compiles that failed.
     pub failures: Vec<FailureReport>,
     /// Records that arrived and what draining them cost.
@@ -85,6 +90,8 @@ pub struct VersionReport {
     pub published_ms: f64,
     /// Whether it counts calls and back edges (to measure it).
     pub counted: bool,
+    /// Whether it is an arm of a trial.
+    pub arm: bool,
     /// What the records said to do, with the numbers.
     pub decisions: Vec<Decision>,
     /// What the compiler did, and where it refused why.
@@ -230,11 +237,13 @@ impl Report {
                 crate::engine::FeedbackPolicy::Off => "off",
             },
             functions,
+            trials: code.trials(),
             failures: code
                 .failures()
                 .into_iter()
                 .map(|failure| FailureReport { function: failure.function, tier: tier_name(failure.tier), reason: failure.reason })
                 .collect(),
+            modelled: engine.delivery_counts(),
             monitor: engine.monitor_stats(),
             bursts: engine.burst_stats(),
             compile_ms: versions.iter().map(|version| version.compile_time.as_secs_f64() * 1e3).sum(),
@@ -257,6 +266,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
         compile_ms: version.compile_time.as_secs_f64() * 1e3,
         published_ms: version.published.as_secs_f64() * 1e3,
         counted: version.counted,
+        arm: version.arm,
         decisions: version.plan.as_ref().map_or(Vec::new(), |plan| plan.decisions.clone()),
         applied: version
             .applied

@@ -13,7 +13,7 @@ use crate::registry;
 use crate::signals;
 use crate::stack::GUARD_BYTES;
 use crate::store::{HostCall, HostContext, HostError, StoreState, call_slots};
-use crate::tiering::ModuleCode;
+use crate::tiering::{ModuleCode, report_frames};
 use crate::trap::{Frame, Outcome, TrapCode, Unwind};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -161,6 +161,30 @@ unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, usize)>) -> V
     frames
 }
 
+/// The return addresses in compiled code on a store's wasm stack.
+///
+/// # Safety
+/// The calling thread runs the store, and wasm left it through a builtin or an interpreter's call.
+pub(crate) unsafe fn for_each_pc(store: &StoreState, mut f: impl FnMut(usize)) {
+    let mut exit_fp = store.context.exit_fp;
+    for activation in store.activations.iter().rev() {
+        let Activation::Compiled { outer_exit_fp, .. } = *activation else { continue };
+        if exit_fp != 0 {
+            // SAFETY: as in `backtrace_from`.
+            let (mut pc, mut fp) = unsafe { (read_word(exit_fp + 8), read_word(exit_fp)) };
+            while crate::arena::contains(pc) {
+                f(pc);
+                if fp < store.context.stack_low || fp >= store.context.stack_high {
+                    break;
+                }
+                // SAFETY: inside the wasm stack (checked), aligned as a frame pointer is.
+                (pc, fp) = unsafe { (read_word(fp + 8), read_word(fp)) };
+            }
+        }
+        exit_fp = outer_exit_fp;
+    }
+}
+
 /// Reads a word of the wasm stack.
 ///
 /// # Safety
@@ -213,6 +237,7 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     if outermost {
         store.context.lwpcb = store.engine().thread_lwpcb();
         store.context.host_limit = host_limit();
+        store.set_running(true);
         if store.engine().epoch() >= store.deadline.load(Ordering::SeqCst) {
             store.ask_to_poll();
         }
@@ -221,6 +246,9 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     // SAFETY: the caller's promise.
     let outcome = unsafe { call_function(function, std::ptr::null_mut(), slots) };
     signals::set_current(before);
+    if outermost {
+        store.set_running(false);
+    }
     outcome
 }
 
@@ -256,7 +284,7 @@ unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> 
     unsafe {
         check_host_stack(context)?;
         let code = &instance(context).code;
-        match code.code_to_run(function) {
+        match code.code_to_run_in(context, function) {
             Some(compiled) => {
                 let adapter = code.enter_adapter(function).map_err(|error| internal(&error))?;
                 match run_compiled(context, adapter, compiled, slots, false)? {
@@ -289,8 +317,10 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
     // SAFETY: the caller's promise (see `call_function`); a host context's `instance` is its `HostContext`, which lives as long as the store. The
     // store is reborrowed for the length of the call, during which nothing else uses it.
     unsafe {
+        report_frames(context);
         let host = &*(*context).instance.cast::<HostContext>();
         let store = &mut *store_state(context);
+        store.host_calls = store.host_calls.wrapping_add(1);
         let caller = if caller.is_null() || (*caller).kind == KIND_HOST {
             None
         } else {

@@ -19,7 +19,7 @@ use crate::table::{Table, TableError};
 use crate::trap::{Outcome, Unwind};
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
 /// An error a host function returns.
@@ -71,6 +71,12 @@ pub struct StoreState {
     /// The landing is a switch to the interpreter, not a failure.
     pub(crate) leaving: bool,
     pub(crate) activations: Vec<runtime::Activation>,
+    /// Calls of host functions so far: a trial does not count blocks that hold one.
+    pub(crate) host_calls: u64,
+    /// Whether wasm runs, or may be about to: see `tiering::retire`.
+    running: AtomicBool,
+    /// Retire epoch at which its frames were last reported.
+    reported: AtomicU64,
     /// The burst under way and this thread's predictor, from the first burst on.
     pub(crate) burst: Option<Box<StoreBurst>>,
     /// Unique in the process.
@@ -134,6 +140,7 @@ impl Store {
             stack_low: stack.low(),
             stack_high: stack.high(),
             host_limit: 0,
+            rounds: 1,
             guard_countdown: engine.config().stress.fail_guards.saturating_sub(1),
             burst_index: 0,
             burst_limit: 0,
@@ -147,6 +154,9 @@ impl Store {
             pending: None,
             leaving: false,
             activations: Vec::new(),
+            host_calls: 0,
+            running: AtomicBool::new(false),
+            reported: AtomicU64::new(0),
             burst: None,
             id: NEXT_STORE.fetch_add(1, Ordering::Relaxed),
             engine: engine.clone(),
@@ -224,6 +234,25 @@ impl StoreState {
     }
 
     /// Asks all instances to leave at their next poll. Called from other threads under the engine's store lock.
+    /// Whether wasm runs in it, or may be about to.
+    pub(crate) fn runs(&self) -> bool {
+        self.running.load(Ordering::SeqCst)
+    }
+
+    /// Says so, before any code address is read, and when all frames are gone.
+    pub(crate) fn set_running(&self, running: bool) {
+        self.running.store(running, Ordering::SeqCst);
+    }
+
+    /// The retire epoch of its last report.
+    pub(crate) fn reported(&self) -> u64 {
+        self.reported.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_reported(&self, epoch: u64) {
+        self.reported.store(epoch, Ordering::Release);
+    }
+
     pub(crate) fn ask_to_poll(&self) {
         for instance in &self.instances {
             instance.set_polls(1);

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 /// Words that are not a file to run when they come first.
 const KNOWN: &[&str] = &[
-    "run", "explain", "profile", "inspect", "compile", "cache", "dump", "wast", "lwp", "events", "pebs", "help", "--help", "--version", "-V",
+    "run", "explain", "profile", "inspect", "compile", "cache", "dump", "wast", "lwp", "events", "pebs", "compare-feedback", "help",
+    "--help", "--version", "-V",
 ];
 
 /// Inserts `run` where the command line starts with a file or with an option of `run`.

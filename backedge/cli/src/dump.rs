@@ -87,6 +87,8 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
             .map(Arc::new),
         sites: baseline,
         countdowns: baseline,
+        rounds: false,
+        padding: 0,
         fail_guards: 0,
         probe_base: 0,
         listing: true,

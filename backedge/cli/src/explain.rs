@@ -17,6 +17,7 @@ use std::fmt::Write as _;
 use std::io::{BufReader, Write as _};
 use std::sync::Arc;
 use vm::report::{FunctionReport, Report};
+use vm::tiering::TrialRecord;
 
 /// Runs or replays, then explains. The exit code is the program's.
 pub fn explain(options: &Explain) -> Result<i32, Failure> {
@@ -88,8 +89,10 @@ struct Function {
     body_bytes: usize,
     records: u64,
     side_exits: u64,
-    /// Optimized versions with their trials, as the report has them.
+    /// Optimized versions, as the report has them.
     versions: Vec<serde_json::Value>,
+    /// Trials with verdict, both distributions and confidence, as the report has them.
+    trials: Vec<TrialRecord>,
     operators: Vec<Operator>,
 }
 
@@ -148,7 +151,10 @@ fn explanation(
         .functions
         .iter()
         .filter(|it| only.is_none_or(|only| only == it.func) && (it.func as usize) < inner.functions.len())
-        .map(|it| function(module, it, &snapshot, &answers, reports.get(&it.func).copied()))
+        .map(|it| {
+            let trials = report.iter().flat_map(|report| &report.trials).filter(|trial| trial.function == it.func).cloned().collect();
+            function(module, it, &snapshot, &answers, reports.get(&it.func).copied(), trials)
+        })
         .filter(|it| only.is_some() || !it.operators.is_empty())
         .collect();
     functions.sort_by_key(|it| (std::cmp::Reverse(it.records), it.function));
@@ -167,6 +173,7 @@ fn function(
     snapshot: &Snapshot,
     (plans, refusals): &Answers,
     report: Option<&FunctionReport>,
+    trials: Vec<TrialRecord>,
 ) -> Function {
     let inner = &module.loaded().module;
     let mut operators: BTreeMap<u32, Operator> = BTreeMap::new();
@@ -230,7 +237,6 @@ fn function(
             },
         );
     }
-    // A version's trial stands in its report; whatever it says is shown as it says it.
     let optimized = report.iter().flat_map(|it| &it.versions).filter(|it| it.tier == "optimizing");
     Function {
         function: seen.func,
@@ -239,6 +245,7 @@ fn function(
         records: seen.records,
         side_exits: seen.side_exits,
         versions: optimized.filter_map(|it| serde_json::to_value(it).ok()).collect(),
+        trials,
         operators: operators.into_values().collect(),
     }
 }
@@ -294,7 +301,11 @@ fn profile(module: &Module, seen: &FunctionSnapshot, see: &mut impl FnMut(u32, &
             "{} misses in {} executions{}{stride}{from}",
             load.count(),
             load.executions,
-            if load.count() > 0 { format!(", mean latency {:.0} ticks, by source {:?}", load.mean_latency(), load.sources) } else { String::new() }
+            if load.count() > 0 {
+                format!(", mean latency {:.0} ticks, by source {:?}", load.mean_latency(), load.sources)
+            } else {
+                String::new()
+            }
         );
         see(load.offset, "load", load.provenance.name(), text);
     }
@@ -325,7 +336,26 @@ fn text(all: &Explanation) -> String {
             if function.side_exits > 0 { format!(", {} side exits", function.side_exits) } else { String::new() }
         ));
         for version in &function.versions {
-            line(format_args!("  version {}{}", version["version"], trial(version)));
+            line(format_args!("  version {}{}", version["version"], details(version)));
+        }
+        for trial in &function.trials {
+            let verdict = serde_json::to_value(trial.judgement.verdict).unwrap_or_default();
+            let what: Vec<String> = trial.decisions.iter().map(|it| format!("{} at {:#x}", it.name(), it.offset())).collect();
+            line(format_args!(
+                "  trial of {} (version {} against {}): {}",
+                what.join(", "),
+                trial.versions[1],
+                trial.versions[0],
+                verdict.as_str().map_or_else(|| verdict.to_string(), str::to_owned)
+            ));
+            line(format_args!(
+                "    {:.3} times the old version's time ({:.2} ns to {:.2} ns, medians), confidence {:.1} %, {} pairs of blocks",
+                trial.judgement.ratio,
+                trial.judgement.old.p50,
+                trial.judgement.new.p50,
+                trial.judgement.confidence * 100.0,
+                trial.judgement.pairs
+            ));
         }
         for operator in &function.operators {
             line(format_args!("  {:#x}", operator.offset));
@@ -347,19 +377,17 @@ fn text(all: &Explanation) -> String {
     out
 }
 
-/// A version's entrance, its measured time, and its trial's verdict.
-fn trial(version: &serde_json::Value) -> String {
+/// A version's entrance and its measured time.
+fn details(version: &serde_json::Value) -> String {
     let mut text = String::new();
     if let Some(offset) = version["loop_offset"].as_u64() {
         let _ = write!(text, ", loop {offset:#x}");
     }
+    if version["arm"] == true {
+        text.push_str(", arm of a trial");
+    }
     if let Some(ns) = version["ns_per_event"].as_f64() {
         let _ = write!(text, ", {ns:.2} ns a call or round");
-    }
-    match &version["trial"] {
-        serde_json::Value::Null => {}
-        serde_json::Value::String(verdict) => _ = write!(text, "; trial: {verdict}"),
-        other => _ = write!(text, "; trial: {other}"),
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `backedge run --export DIR`: records, sites, versions with their trials, decisions and refusals as tables, each as CSV and as JSON lines.
+//! `backedge run --export DIR`: records, sites, versions, trials, decisions and refusals as tables, each as CSV and as JSON lines.
 //!
 //! A table is a list of columns and rows of JSON values; both forms come from it, so they cannot differ.
 
@@ -72,6 +72,7 @@ pub fn write(folder: &Path, report: &Report) -> Result<(), Failure> {
     records(folder)?;
     sites(folder, report)?;
     versions(folder, report)?;
+    trials(folder, report)?;
     decisions(folder, report)
 }
 
@@ -150,10 +151,10 @@ fn sites(folder: &Path, report: &Report) -> Result<(), Failure> {
     table.finish()
 }
 
-/// One row a version: what it is, and how its trial went, in the report's own words.
+/// One row a version.
 fn versions(folder: &Path, report: &Report) -> Result<(), Failure> {
     let columns: &[&str] =
-        &["function", "version", "tier", "loop_offset", "code_bytes", "code_hash", "compile_ms", "published_ms", "ns_per_event", "trial"];
+        &["function", "version", "tier", "loop_offset", "code_bytes", "code_hash", "compile_ms", "published_ms", "ns_per_event", "arm"];
     let mut table = Table::new(folder, "versions", columns)?;
     for function in &report.functions {
         for version in &function.versions {
@@ -169,9 +170,60 @@ fn versions(folder: &Path, report: &Report) -> Result<(), Failure> {
                 json!(version.compile_ms),
                 json!(version.published_ms),
                 json!(version.ns_per_event),
-                field("trial"),
+                field("arm"),
             ])?;
         }
+    }
+    table.finish()
+}
+
+/// One row a trial; times are ns per call or round.
+fn trials(folder: &Path, report: &Report) -> Result<(), Failure> {
+    const COLUMNS: &[&str] = &[
+        "function",
+        "loop_offset",
+        "old_version",
+        "new_version",
+        "verdict",
+        "ratio",
+        "confidence",
+        "pairs",
+        "dropped",
+        "old_p10",
+        "old_p50",
+        "old_p90",
+        "new_p10",
+        "new_p50",
+        "new_p90",
+        "ended_ms",
+        "took_ms",
+        "decisions",
+    ];
+    let mut table = Table::new(folder, "trials", COLUMNS)?;
+    for trial in &report.trials {
+        let judgement = &trial.judgement;
+        let verdict = serde_json::to_value(judgement.verdict).unwrap_or_default();
+        let decisions: Vec<String> = trial.decisions.iter().map(|it| format!("{} at {:#x}", it.name(), it.offset())).collect();
+        table.row(&[
+            json!(trial.function),
+            json!(trial.loop_offset),
+            json!(trial.versions[0]),
+            json!(trial.versions[1]),
+            if verdict.is_string() { verdict } else { json!(verdict.to_string()) },
+            json!(judgement.ratio),
+            json!(judgement.confidence),
+            json!(judgement.pairs),
+            json!(judgement.dropped),
+            json!(judgement.old.p10),
+            json!(judgement.old.p50),
+            json!(judgement.old.p90),
+            json!(judgement.new.p10),
+            json!(judgement.new.p50),
+            json!(judgement.new.p90),
+            json!(trial.ended_ms),
+            json!(trial.took_ms),
+            json!(decisions.join("; ")),
+        ])?;
     }
     table.finish()
 }

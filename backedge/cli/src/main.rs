@@ -4,20 +4,21 @@
 //! [`failure`] holds what goes wrong and the exit code of each.
 
 mod arguments;
+mod compare;
 mod compile;
 mod dump;
+mod events;
 mod explain;
 mod export;
-mod events;
 mod failure;
 mod inspect;
 mod invoke;
 mod lwp;
 mod options;
+mod pebs;
 mod policyexec;
 mod policyoptions;
 mod profile;
-mod pebs;
 mod report;
 mod run;
 mod scripts;
@@ -42,6 +43,7 @@ fn main() {
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
         Command::Events(events) => events::run(&events).map(|()| 0),
         Command::Pebs(pebs) => pebs::run(&pebs).map(|()| 0),
+        Command::CompareFeedback(options) => compare::compare(&options).map(|()| 0),
     };
     let code = outcome.unwrap_or_else(|failure: Failure| {
         // Where standard error takes nothing, the code still says what happened.

@@ -59,6 +59,8 @@ pub enum Command {
     /// Precise sampling (PEBS): the document's experiments on the software unit
     #[command(subcommand)]
     Pebs(crate::pebs::Pebs),
+    /// One run as LWP, PEBS, performance interrupts and counter sets would have shown it, and what the optimizer makes of each
+    CompareFeedback(crate::compare::CompareFeedback),
 }
 
 /// Which tiers run.
@@ -79,6 +81,12 @@ pub enum Tier {
 pub enum Feedback {
     /// LWP records are drained and acted on
     Lwp,
+    /// As precise sampling (PEBS, BTS) would have delivered the same records; modelled
+    Pebs,
+    /// As performance interrupts would have; modelled
+    Pmi,
+    /// As counter sets (libcpc) would have; modelled
+    Cpc,
     /// No plan is made from them
     Off,
 }
@@ -119,6 +127,12 @@ pub struct EngineOptions {
     /// Carry out the plans of FILE (JSON) in place of those made from records
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
+    /// Carry plans out at once, without timing them against the code before
+    #[arg(long)]
+    pub no_trial: bool,
+    /// Seed of what is random: the order of trials' blocks
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     #[command(flatten)]
     pub policy: PolicyOptions,
     /// Share of run time that watching may cost, percent: bursts of instrumented code, their model, the monitor. 0 records nothing

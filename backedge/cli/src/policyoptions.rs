@@ -6,6 +6,7 @@ use backedge::{Config, Engine, Module};
 use clap::{Args, ValueEnum};
 use lwp_feedback::policy::{self, FilePlan, PlanFile};
 use lwp_feedback::profilefile::{ProfileFileError, RecordValues, SavedProfile};
+use lwp_feedback::source::{self, RunningSource};
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,6 +50,9 @@ pub struct KeepOptions {
     /// Which values of the guest --profile-save writes
     #[arg(long, value_enum, default_value = "targets", value_name = "WHICH")]
     pub record_values: Values,
+    /// Start an event source beside those that are always there; those that exist are files of `lwp-feedback/src/source`
+    #[arg(long, value_name = "NAME")]
+    pub event_source: Vec<String>,
     /// Write records, sites, versions with their trials, decisions and refusals to DIR as CSV and JSON lines
     #[arg(long, value_name = "DIR", conflicts_with = "lwp_record")]
     pub export: Option<PathBuf>,
@@ -103,6 +107,21 @@ impl KeepOptions {
             Err(error) => warn(&format!("profile ignored: `{}` is {error}", path.display())),
         }
         Ok(())
+    }
+
+    /// Starts the event sources that were asked for; they end with the result.
+    pub fn start_sources(&self, engine: &Engine) -> Result<Vec<RunningSource>, Failure> {
+        let start = |name: &String| {
+            let known: Vec<&str> = source::ALL.iter().map(|it| it.name).collect();
+            let found = source::named(name).ok_or_else(|| {
+                Failure::Usage(format!(
+                    "--event-source {name}: no such source; known: {}",
+                    if known.is_empty() { "none".into() } else { known.join(", ") }
+                ))
+            })?;
+            engine.vm().start_source(found).map_err(|error| Failure::Load(format!("cannot start the event source {name}: {error}")))
+        };
+        self.event_source.iter().map(start).collect()
     }
 
     /// Says where a profile is of another module; the engine does not use it.

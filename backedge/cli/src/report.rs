@@ -3,14 +3,19 @@
 use crate::failure::Failure;
 use crate::options::ReportTo;
 use lwp_feedback::class::SiteClass;
+use lwp_feedback::models::{Counts, Skid};
 use std::fmt::Write as _;
 use std::io::Write as _;
+use vm::tiering::TrialRecord;
+use vm::tiering::verdict::{Reason, Verdict};
 use vm::report::{FunctionReport, Report, SiteReport, ValueReport, VersionReport};
 
 /// Functions that the text shows; JSON has all.
 const SHOWN_FUNCTIONS: usize = 20;
 /// Least share of a site's records that a value must certainly have to be shown.
 const SHOWN_SHARE: f64 = 0.01;
+/// Trials that the text shows.
+const SHOWN_TRIALS: usize = 40;
 /// Columns of the rules.
 const WIDTH: usize = 92;
 
@@ -41,6 +46,7 @@ fn text(report: &Report) -> String {
     for (rank, function) in report.functions.iter().take(SHOWN_FUNCTIONS).enumerate() {
         describe(&mut out, rank + 1, function);
     }
+    trials(&mut out, report);
     if report.functions.len() > SHOWN_FUNCTIONS {
         line(&mut out, format_args!("\n… and {} more functions; --report=json has them all", report.functions.len() - SHOWN_FUNCTIONS));
     }
@@ -52,6 +58,58 @@ fn text(report: &Report) -> String {
     }
     line(&mut out, format_args!("{}", "─".repeat(WIDTH)));
     out
+}
+
+/// Each trial with both medians, and the plans that were taken back.
+fn trials(out: &mut String, report: &Report) {
+    if report.trials.is_empty() {
+        return;
+    }
+    line(out, format_args!(""));
+    line(out, format_args!("trials (ns per call or round, old version → candidate)"));
+    for trial in report.trials.iter().take(SHOWN_TRIALS) {
+        let TrialRecord { function, loop_offset, judgement, .. } = trial;
+        let place = match loop_offset {
+            Some(offset) => format!("#{function} loop {offset:#x}"),
+            None => format!("#{function}"),
+        };
+        let verdict = match judgement.verdict {
+            Verdict::Faster => "faster: kept".to_owned(),
+            Verdict::Slower => "slower: rolled back".to_owned(),
+            Verdict::Undecided => "no difference shown: rolled back".to_owned(),
+            Verdict::Abandoned(Reason::Disturbed) => "given up: disturbed".to_owned(),
+            Verdict::Abandoned(Reason::Idle) => "given up: the code did not run".to_owned(),
+            Verdict::Abandoned(Reason::NoEffect) => "no effect: the compiler made the same code".to_owned(),
+            Verdict::Abandoned(Reason::NotCompiled) => "not compiled".to_owned(),
+        };
+        if judgement.pairs > 0 {
+            let numbers = format!(
+                "{:.3} → {:.3} ns, ratio {:.3}, confidence {:.1} %, {} pairs, {} blocks dropped, {:.0} ms",
+                judgement.old.p50,
+                judgement.new.p50,
+                judgement.ratio,
+                100.0 * judgement.confidence,
+                judgement.pairs,
+                judgement.dropped,
+                trial.took_ms
+            );
+            line(out, format_args!("  {place}: {verdict}"));
+            line(out, format_args!("    {numbers}"));
+        } else {
+            line(out, format_args!("  {place}: {verdict}"));
+        }
+        if trial.decisions.is_empty() {
+            line(out, format_args!("    plan: none (the version against itself)"));
+        }
+        for decision in &trial.decisions {
+            for (index, part) in wrapped(&format!("plan: {decision}"), WIDTH - 6).iter().enumerate() {
+                line(out, format_args!("{}{part}", if index == 0 { "    " } else { "      " }));
+            }
+        }
+    }
+    if report.trials.len() > SHOWN_TRIALS {
+        line(out, format_args!("  … and {} more; --report=json has them all", report.trials.len() - SHOWN_TRIALS));
+    }
 }
 
 /// What holds for the whole run.
@@ -68,6 +126,23 @@ fn header(out: &mut String, report: &Report) {
             report.feedback
         ),
     );
+    if let Some((model, counts)) = &report.modelled {
+        let Counts { records, lost, unseen, wake_ups, skid } = counts;
+        line(
+            out,
+            format_args!(
+                "modelled  {model}: {} records delivered, {} lost, {} unseen, {} wake-ups",
+                number(*records),
+                number(*lost),
+                number(*unseen),
+                number(*wake_ups)
+            ),
+        );
+        if skid.ticks > 0 {
+            let Skid { same_site, same_function, other_function, .. } = *skid;
+            line(out, format_args!("skid      {same_site} at the site, {same_function} elsewhere in the function, {other_function} beyond"));
+        }
+    }
     let monitor = &report.monitor;
     line(
         out,

@@ -87,7 +87,9 @@ fn run_here(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) 
             })
             .map_err(|error| Failure::Load(format!("cannot start the timeout's thread: {error}")))?;
     }
+    let sources = options.keep.start_sources(&engine)?;
     let outcome = guest(options, &module, &linker, &mut store, &args, quiet);
+    drop(sources);
     engine.save_cache();
     if let Some(to) = &record_to {
         engine.vm().finish_recording().map_err(|error| unrecorded(to, &error))?;
@@ -192,12 +194,20 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     if options.no_feedback || options.feedback == Feedback::Off {
         config.feedback(FeedbackPolicy::Off);
     }
+    config.machine().delivery = crate::compare::model(options.feedback).map(|model| (model, crate::compare::sampling(2)));
     config.record_source(options.source.into());
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
     }
+    config.machine().trials.enabled = !options.no_trial;
+    config.machine().trials.seed = options.seed;
     config.machine().feedback_budget = options.feedback_budget;
     config.machine().plans = options.plan.as_deref().map(plans).transpose()?.map(Arc::new);
+    // A given plan, and nothing that decides by time: compiled where it becomes hot, so that the same run makes the same code.
+    if options.no_trial && options.plan.is_some() {
+        config.deterministic(true);
+        config.machine().ring.seed = options.seed as u32;
+    }
     options.policy.apply(&mut config)?;
     Ok(config)
 }

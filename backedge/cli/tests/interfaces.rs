@@ -57,3 +57,88 @@ fn pebs_run_prints_the_experiments() {
     }
     assert_eq!(backedge(&["pebs", "run", "/no/such/file"]).0, 1);
 }
+
+/// 20 million indirect calls: enough to become hot and leave records.
+fn program() -> (String, [&'static str; 2]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench-programs/programs/indirect_call/indirect_call.wasm");
+    (path.to_str().unwrap().to_owned(), ["0", "20000000"])
+}
+
+#[test]
+fn every_model_delivers_a_run_and_changes_no_result() {
+    let (file, [mode, size]) = program();
+    let (_, expected, _) = backedge(&["run", "-C", "cache=n", "--no-feedback", &file, mode, size]);
+    assert!(expected.starts_with("ok "), "{expected}");
+    for model in ["lwp", "pebs", "pmi", "cpc"] {
+        let (code, out, report) = backedge(&["run", "-C", "cache=n", "--report", "--feedback", model, &file, mode, size]);
+        assert_eq!((code, &out), (0, &expected), "{report}");
+        assert_eq!(report.contains(&format!("modelled  {model}: ")), model != "lwp", "{report}");
+    }
+}
+
+#[test]
+fn compare_feedback_prints_a_row_for_each_model() {
+    let (file, [mode, size]) = program();
+    let (code, out, error) = backedge(&["compare-feedback", "--runs", "1", &file, mode, size]);
+    assert_eq!(code, 0, "{error}");
+    for start in ["lwp   |", "pebs  |", "pmi   |", "cpc   |", "off   |", "skid of pmi: "] {
+        assert!(out.lines().any(|line| line.starts_with(start)), "{out}");
+    }
+    assert!(out.contains("modelled") && out.contains("measured"), "{out}");
+    let (code, out, _) = backedge(&["compare-feedback", "--json", "--runs", "1", &file, mode, size]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, json["models"].as_array().unwrap().len()), (0, 4));
+    assert!(json["models"][0]["modelled"]["overlap_sites"].as_f64().unwrap() > 0.0, "{out}");
+    let (code, _, error) = backedge(&["compare-feedback", "/no/such.wasm"]);
+    assert_eq!((code, error.lines().count()), (1, 1), "{error}");
+}
+
+/// The table of `docs/src/interfaces.md` as it follows from the measurements.
+fn table(measurements: &serde_json::Value) -> String {
+    let mut out = String::from(
+        "| program | model | functions (modelled) | sites (modelled) | lost (modelled) | unseen (modelled) | wake-ups (modelled) | cost, ms (modelled) | plans | decisions | ms | speed |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for program in measurements.as_array().unwrap() {
+        let name = program["program"].as_str().unwrap();
+        let without = program["no_feedback_ms"].as_f64().unwrap();
+        for row in program["models"].as_array().unwrap() {
+            let (modelled, measured) = (&row["modelled"], &row["measured"]);
+            let number = |value: &serde_json::Value| value.as_f64().unwrap();
+            out += &format!(
+                "| {name} | {} | {:.1} % | {:.1} % | {} | {} | {} | {:.1} | {} | {} | {:.0} | {:.2}x |\n",
+                row["model"].as_str().unwrap(),
+                number(&modelled["overlap_functions"]) * 100.0,
+                number(&modelled["overlap_sites"]) * 100.0,
+                modelled["lost"],
+                modelled["unseen"],
+                modelled["wake_ups"],
+                number(&modelled["cost_ms"]),
+                measured["plans"],
+                measured["decisions"],
+                number(&measured["ms"]),
+                number(&measured["speed"]),
+            );
+        }
+        out += &format!("| {name} | off | | | | | | | | | {without:.0} | 1.00x |\n");
+    }
+    out
+}
+
+#[test]
+fn the_table_is_made_from_the_measurements() {
+    const BEGIN: &str = "<!-- compare-feedback: begin -->\n";
+    const END: &str = "<!-- compare-feedback: end -->";
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let measurements = std::fs::read_to_string(docs.join("experiments/compare-feedback.json")).unwrap();
+    let table = table(&serde_json::from_str(&measurements).unwrap());
+    let path = docs.join("src/interfaces.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).unwrap();
+    let (found, after) = rest.split_once(END).unwrap();
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, format!("{before}{BEGIN}{table}{END}{after}")).unwrap();
+    } else {
+        assert_eq!(found, table);
+    }
+}

@@ -142,11 +142,11 @@ fn plans_are_saved_and_carried_out_again_with_the_same_code() {
     let files = Files::new();
     let program = files.write("hot.wat", HOT);
     let plan = files.path("plan.json");
-    hot(&["--save-plan", &plan], &program);
+    hot(&["--no-trial", "--save-plan", &plan], &program);
     assert!(inlined(&files.json("plan.json")) > 0, "{}", files.read("plan.json"));
     let run = |name: &str| {
         let report = format!("--report=json,{}", files.path(name));
-        hot(&["--plan", &plan, &report], &program);
+        hot(&["--no-trial", "--seed", "7", "--plan", &plan, &report], &program);
         versions(&files.json(name))
     };
     let first = run("first");
@@ -168,7 +168,7 @@ fn a_policy_may_be_ten_lines_of_python() {
     let program = files.write("hot.wat", HOT);
     let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/policy.py");
     let plan = files.path("plan.json");
-    assert_eq!(hot(&["--policy-exec", policy, "--save-plan", &plan], &program), "");
+    assert_eq!(hot(&["--no-trial", "--policy-exec", policy, "--save-plan", &plan], &program), "");
     assert!(inlined(&files.json("plan.json")) > 0, "{}", files.read("plan.json"));
     // On a recording too.
     let records = files.path("records");
@@ -200,14 +200,13 @@ fn a_profile_is_carried_to_the_next_process() {
     let program = files.write("hot.wat", HOT);
     let profile = files.path("profile");
     // The first of a series: there is none yet.
-    assert_eq!(hot(&["--profile-use", &profile, "--profile-save", &profile], &program), "");
+    assert_eq!(hot(&["--no-trial", "--profile-use", &profile, "--profile-save", &profile], &program), "");
     assert_eq!(std::fs::metadata(&profile).unwrap().permissions().mode() & 0o777, 0o600);
     let (out, _) = expect(0, &["profile", "show", &profile]);
     assert!(out.contains("inline at 0x"), "{out}");
     // The next one compiles at once what was hot, to the plans that were in force, though nothing becomes hot now.
     let plan = files.path("plan.json");
-    let mut args =
-        vec!["run", "-C", "cache=n", "--profile-use", &profile, "--save-plan", &plan, "--invoke", "run", &program, "3"];
+    let mut args = vec!["run", "-C", "cache=n", "--profile-use", &profile, "--save-plan", &plan, "--invoke", "run", &program, "3"];
     let (out, err) = expect(0, &args);
     assert_eq!((out.as_str(), err.as_str()), ("3\n", ""));
     assert!(inlined(&files.json("plan.json")) > 0, "{}", files.read("plan.json"));
@@ -285,11 +284,11 @@ fn tables_are_csv_and_json_lines_of_the_same_rows() {
     let files = Files::new();
     let program = files.write("hot.wat", HOT);
     let folder = files.path("tables");
-    hot(&["--export", &folder], &program);
-    for name in ["records", "sites", "versions", "decisions"] {
+    hot(&["--no-trial", "--export", &folder], &program);
+    for name in ["records", "sites", "versions", "trials", "decisions"] {
         let csv = files.read(&format!("tables/{name}.csv"));
         let lines = files.read(&format!("tables/{name}.jsonl"));
-        assert!(lines.lines().count() > 0, "{name}");
+        assert!(lines.lines().count() > 0 || name == "trials", "{name}");
         assert_eq!(csv.lines().count(), lines.lines().count() + 1, "{name}");
         let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
         for line in lines.lines() {
@@ -299,6 +298,14 @@ fn tables_are_csv_and_json_lines_of_the_same_rows() {
     }
     assert!(files.read("tables/records.jsonl").contains(r#""class":"call-target""#));
     assert!(files.read("tables/decisions.csv").contains(",inline,policy,true,"));
+}
+
+#[test]
+fn an_event_source_that_is_not_there_is_a_mistake() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let (_, err) = expect(2, &["run", "--event-source", "everything", "--invoke", "run", &program, "1"]);
+    assert!(err.contains("no such source; known: "), "{err}");
 }
 
 #[test]

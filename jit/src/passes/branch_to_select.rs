@@ -5,16 +5,19 @@
 //!
 //! - what cannot trap moves as it is;
 //! - a store goes to a *selected address*: its own if its arm is taken, else a scratch slot on our frame. A taken store traps as before;
-//! - a load reads from a selected address too, unless an access in front of the branch proves that its own can be read;
+//! - a load reads from a selected address too: its own, or the first byte of its memory, which can always be read. It stays where it is if an
+//!   access in front of the branch proves that its own can be read;
 //! - accesses of the two arms that are alike become one, to the address that the branch selects: no access is added then;
 //! - parameters of the block where the arms meet become selects. Floats go through integer registers, since a select of floats is a
 //!   branch on x86-64.
 //!
 //! Why this is right:
-//! 1. What is read from the scratch slot is used only by what an arm that is not taken computes, and that is selected away or stored to the
+//! 1. What is read from the scratch slot or from byte 0 is used only by what an arm that is not taken computes, and that is selected away or stored to the
 //!    scratch slot. So the slot may have any alias region: the access keeps the one of its memory.
 //! 2. Accesses of one arm keep their order, and of two arms only one touches memory.
-//! 3. Anything else that can trap, call or leave refuses the branch.
+//! 3. A load that was taken traps as before, which a load that yields zero where it faults ([`crate::markers`]) would not. So it needs its
+//!    select.
+//! 4. Anything else that can trap, call or leave refuses the branch.
 //!
 //! A trap in a merged access is reported at the first arm's operator.
 
@@ -30,6 +33,7 @@ use cranelift_codegen::ir::{
 };
 
 use vm::code::{Applied, SourcePosition};
+use vm::module::Module;
 
 use crate::translate::regions::{self, Region};
 
@@ -97,10 +101,16 @@ struct Shape {
 }
 
 /// Replaces the branches of the operators at the offsets in `wanted`.
-pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], wanted: &HashSet<u32>, applied: &mut Vec<Applied>) {
+pub(crate) fn run(
+    function: &mut Function,
+    positions: &[SourcePosition],
+    module: &Module,
+    wanted: &HashSet<u32>,
+    applied: &mut Vec<Applied>,
+) {
     function.dfg.resolve_all_aliases();
     let mut pending = super::branches(function, positions, |offset| wanted.contains(&offset));
-    let mut converter = Converter { cfg: ControlFlowGraph::with_function(function), function, scratch: None };
+    let mut converter = Converter { cfg: ControlFlowGraph::with_function(function), function, module, scratch: None };
     let mut outcomes: Vec<(SourcePosition, Option<Refusal>)> = Vec::new();
     // Inner branches are found behind outer ones; an outer one can go when its inner ones are gone.
     loop {
@@ -138,6 +148,7 @@ const MOST_NESTING: u32 = 3;
 
 struct Converter<'f> {
     function: &'f mut Function,
+    module: &'f Module,
     cfg: ControlFlowGraph,
     scratch: Option<StackSlot>,
 }
@@ -275,7 +286,7 @@ impl Converter<'_> {
                 [0, 1].map(|side: usize| arms[side].insts.iter().copied().filter(|&inst| guarded(&self.function.dfg, inst)).collect());
             alike(&self.function.dfg, &accesses[0], &accesses[1])
         };
-        let mut emitter = Emitter { function: self.function, block, branch, condition, scratch: &mut self.scratch };
+        let mut emitter = Emitter { function: self.function, module: self.module, block, branch, condition, scratch: &mut self.scratch };
         let mut done = [0; 2];
         for (first, second) in pairs {
             for (side, until) in [(0, first), (1, second)] {
@@ -305,6 +316,7 @@ impl Converter<'_> {
 /// Writes selected code in front of the branch.
 struct Emitter<'f> {
     function: &'f mut Function,
+    module: &'f Module,
     block: Block,
     branch: Inst,
     condition: Value,
@@ -327,12 +339,15 @@ impl Emitter<'_> {
     /// Moves an instruction of an arm in front of the branch.
     fn hoist(&mut self, inst: Inst, side: usize) {
         if guarded(&self.function.dfg, inst) && !self.is_proved(inst) {
-            let own = self.address(inst);
-            let scratch = self.scratch_address(inst);
-            let address = if side == 0 { (own, scratch) } else { (scratch, own) };
-            let condition = self.condition;
-            let address = self.cursor(inst).ins().select(condition, address.0, address.1);
-            self.redirect(inst, address);
+            match self.index_of_load(inst) {
+                Some((base, index)) => self.redirect_to_index(inst, base, index, side),
+                None => {
+                    let own = self.address(inst);
+                    let scratch = self.scratch_address(inst);
+                    let address = self.choose(inst, side, own, scratch);
+                    self.redirect(inst, address);
+                }
+            }
         }
         self.place(inst);
     }

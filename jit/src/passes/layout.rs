@@ -54,19 +54,26 @@ fn lay_out(
     }
     // Reached from elsewhere too, it belongs to where it is.
     if cfg.pred_iter(unlikely).count() == 1 {
-        let mut work = vec![unlikely];
-        while let Some(block) = work.pop() {
-            cool(function, block);
-            work.extend(domtree.children(block));
-        }
+        cool(function, domtree, unlikely);
     }
     Ok(())
 }
 
-fn cool(function: &mut Function, block: Block) {
-    // The entry block starts the function.
-    if function.layout.entry_block() != Some(block) {
-        function.layout.set_cold(block);
+/// Moves a block, and what only it leads to, out of line.
+pub(crate) fn sink(function: &mut Function, block: Block) {
+    let cfg = ControlFlowGraph::with_function(function);
+    let domtree = DominatorTree::with_function(function, &cfg);
+    cool(function, &domtree, block);
+}
+
+fn cool(function: &mut Function, domtree: &DominatorTree, from: Block) {
+    let mut work = vec![from];
+    while let Some(block) = work.pop() {
+        // The entry block starts the function.
+        if function.layout.entry_block() != Some(block) {
+            function.layout.set_cold(block);
+        }
+        work.extend(domtree.children(block));
     }
 }
 

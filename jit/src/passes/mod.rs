@@ -8,6 +8,7 @@
 use cranelift_codegen::ir::{Function, Inst, Opcode};
 
 use vm::code::{Applied, SourcePosition};
+use vm::module::Module;
 
 use crate::plan::FunctionPlan;
 
@@ -17,9 +18,9 @@ pub(crate) mod layout;
 pub(crate) mod prefetch;
 
 /// Runs what the plan asks for.
-pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], plan: &FunctionPlan, applied: &mut Vec<Applied>) {
+pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], module: &Module, plan: &FunctionPlan, applied: &mut Vec<Applied>) {
     if !plan.branch_to_select.is_empty() {
-        branch_to_select::run(function, positions, &plan.branch_to_select, applied);
+        branch_to_select::run(function, positions, module, &plan.branch_to_select, applied);
     }
     if !plan.layout.is_empty() {
         layout::run(function, positions, &plan.layout, applied);

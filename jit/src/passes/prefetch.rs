@@ -312,7 +312,7 @@ impl Slice<'_> {
             return Ok((Later::Begins(first), self.classify(first)?));
         }
         let back = self.loops.arguments(self.function, block, number, inner, true)?;
-        for &value_there in &back {
+        for &value_there in back.iter().filter(|&&passed| passed != value) {
             self.step(value, value_there, inner)?;
         }
         let varies = self.classify(first)?;
@@ -325,10 +325,11 @@ impl Slice<'_> {
         Ok((if varies { Later::Displaced(first) } else { Later::Same }, varies))
     }
 
-    /// The step of a header's parameter, which all back edges must agree on.
+    /// The step of a header's parameter, which all back edges must agree on. One that passes the parameter itself begins the same round again (a poll
+    /// that another loop's question woke): it advances nothing and says nothing.
     fn induction(&self, parameter: Value, number: usize) -> Result<Step> {
         let back = self.loops.arguments(self.function, self.header, number, self.of, true)?;
-        let mut steps = back.iter().map(|&value| self.step(parameter, value, self.of));
+        let mut steps = back.iter().filter(|&&value| value != parameter).map(|&value| self.step(parameter, value, self.of));
         let first = steps.next().ok_or(Refusal::UnknownStep)??;
         for step in steps {
             if step? != first {

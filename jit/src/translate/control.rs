@@ -7,6 +7,7 @@ use wasmparser::Operator;
 use vm::code::Entrance;
 use vm::trap::TrapCode;
 
+use super::sites::Trips;
 use super::{Result, Translator};
 use crate::traps;
 use crate::types::{Types, block_signature};
@@ -17,10 +18,14 @@ pub(super) enum Kind {
     Body,
     /// A `block`.
     Block,
-    /// A `loop`; `owns_context` says that the value in `loop_context` is its, `facts` how many facts there were before it.
-    Loop { header: Block, params: Types, owns_context: bool, facts: usize },
+    /// A `loop`; `owns_context` says that the value in `loop_context` is its, `facts` how many facts there were before it,
+    /// `trips` counts its rounds where that is recorded.
+    Loop { header: Block, params: Types, owns_context: bool, facts: usize, trips: Option<Trips> },
     /// An `if`; `otherwise` is its second arm until that is begun, `params` are what both arms start with.
-    If { otherwise: Option<Block>, params: SmallVec<[Value; 4]> },
+    /// `dead` says that the second arm is known never to be taken.
+    If { otherwise: Option<Block>, params: SmallVec<[Value; 4]>, dead: bool },
+    /// One round of an unrolled loop; branches to it lead to the next.
+    Round,
     /// Anything begun in unreachable code.
     Dead,
 }
@@ -47,6 +52,19 @@ impl Control {
 }
 
 impl Control {
+    /// The control entry of a round of an unrolled loop, `next` being the next one's beginning.
+    pub(super) fn round(next: Block, results: Types, height: usize) -> Control {
+        Control { kind: Kind::Round, height, results, next: Some(next), branched: false, around: false }
+    }
+
+    /// Of a loop whose rounds are counted: the counter.
+    pub(super) fn trips(&self) -> Option<Trips> {
+        match &self.kind {
+            Kind::Loop { trips, .. } => *trips,
+            _ => None,
+        }
+    }
+
     /// Of a loop: its header and the number of its parameters.
     pub(super) fn header(&self) -> Option<(Block, usize)> {
         match &self.kind {
@@ -76,7 +94,15 @@ impl Translator<'_, '_> {
                 let height = self.stack.len() - params.len();
                 self.control.push(Control { kind: Kind::Block, height, results, next: Some(next), branched: false, around });
             }
-            Operator::Loop { blockty } => self.begin_loop(blockty, offset)?,
+            Operator::Loop { blockty } => {
+                self.unroll(blockty, offset)?;
+                if self.reachable {
+                    self.begin_loop(blockty, offset)?;
+                } else {
+                    let height = self.stack.len();
+                    self.control.push(Control { kind: Kind::Dead, height, results: Types::new(), next: None, branched: false, around: false });
+                }
+            }
             Operator::If { blockty } => {
                 let condition = self.pop();
                 self.probe_branch(condition);
@@ -86,27 +112,53 @@ impl Translator<'_, '_> {
                 let (then, otherwise) = (self.b.create_block(), self.b.create_block());
                 let height = self.stack.len() - params.len();
                 let params = SmallVec::from_slice(&self.stack[height..]);
-                self.b.ins().brif(condition, then, &[], otherwise, &[]);
+                let known = self.known_condition(condition);
+                match known {
+                    None => self.b.ins().brif(condition, then, &[], otherwise, &[]),
+                    Some(true) => self.b.ins().jump(then, &[]),
+                    Some(false) => self.b.ins().jump(otherwise, &[]),
+                };
                 self.b.seal_block(then);
                 self.b.seal_block(otherwise);
                 self.enter(then);
-                let kind = Kind::If { otherwise: Some(otherwise), params };
+                self.reachable = known != Some(false);
+                let kind = Kind::If { otherwise: Some(otherwise), params, dead: known == Some(true) };
                 self.control.push(Control { kind, height, results, next: Some(next), branched: false, around });
             }
             Operator::Else => self.begin_else(),
             Operator::End => self.end(),
             _ if !self.reachable => return Ok(false),
             Operator::Br { relative_depth } => {
+                if let Some(trips) = self.left_trips(relative_depth) {
+                    self.trip_site(trips);
+                }
                 self.branch(relative_depth);
                 self.reachable = false;
             }
             Operator::BrIf { relative_depth } => {
                 let condition = self.pop();
+                if let Some(known) = self.known_condition(condition) {
+                    if known {
+                        self.branch(relative_depth);
+                        self.reachable = false;
+                    }
+                    return Ok(true);
+                }
                 self.probe_branch(condition);
                 let (target, count) = self.target(relative_depth);
                 let values = arguments(&self.stack[self.stack.len() - count..]);
                 let next = self.b.create_block();
-                self.b.ins().brif(condition, target, &values, next, &[]);
+                match self.left_trips(relative_depth) {
+                    None => _ = self.b.ins().brif(condition, target, &values, next, &[]),
+                    Some(trips) => {
+                        let out = self.b.create_block();
+                        self.b.ins().brif(condition, out, &[], next, &[]);
+                        self.b.seal_block(out);
+                        self.enter(out);
+                        self.trip_site(trips);
+                        self.b.ins().jump(target, &values);
+                    }
+                }
                 self.b.seal_block(next);
                 self.enter(next);
             }
@@ -137,7 +189,7 @@ impl Translator<'_, '_> {
         Ok(true)
     }
 
-    fn block_with(&mut self, params: &Types) -> Block {
+    pub(super) fn block_with(&mut self, params: &Types) -> Block {
         let block = self.b.create_block();
         for &ty in params {
             self.b.append_block_param(block, ty);
@@ -165,6 +217,7 @@ impl Translator<'_, '_> {
         if !around || entered_here {
             self.test_before_loop(offset)?;
         }
+        let trips = repeats.then(|| self.begin_trips(offset)).flatten();
         let header = self.block_with(&params);
         let height = self.stack.len() - params.len();
         let values = self.pop_slice(params.len());
@@ -178,13 +231,16 @@ impl Translator<'_, '_> {
         }
         self.stack.extend_from_slice(&values);
         self.control.push(Control {
-            kind: Kind::Loop { header, params, owns_context, facts },
+            kind: Kind::Loop { header, params, owns_context, facts, trips },
             height,
             results,
             next: None,
             branched: false,
             around,
         });
+        if let Some(trips) = trips {
+            self.count_trip(trips);
+        }
         if repeats {
             self.countdown(offset);
             self.loop_poll(offset);
@@ -196,8 +252,8 @@ impl Translator<'_, '_> {
 
     fn begin_else(&mut self) {
         let top = self.control.last_mut().expect("validation matches else and if");
-        let Kind::If { otherwise, params } = &mut top.kind else { return };
-        let (otherwise, params) = (otherwise.take().expect("an if has one else"), params.clone());
+        let Kind::If { otherwise, params, dead } = &mut top.kind else { return };
+        let (otherwise, params, dead) = (otherwise.take().expect("an if has one else"), params.clone(), *dead);
         let next = top.next.expect("an if has a next block");
         let (height, around) = (top.height, top.around);
         if self.reachable {
@@ -206,9 +262,14 @@ impl Translator<'_, '_> {
             let values = arguments(&self.stack[self.stack.len() - results..]);
             self.b.ins().jump(next, &values);
         }
-        self.enter(otherwise);
-        self.reachable = true;
+        if !dead {
+            self.enter(otherwise);
+        }
+        self.reachable = !dead;
         self.stack.truncate(height);
+        if dead {
+            return;
+        }
         if around {
             self.reload_around(height);
         }
@@ -219,8 +280,17 @@ impl Translator<'_, '_> {
         let mut top = self.control.pop().expect("validation balances blocks and ends");
         let count = top.results.len();
         match top.kind {
-            Kind::Dead => return,
-            Kind::Loop { header, owns_context, facts, .. } => {
+            Kind::Dead => return self.end_unrolled(),
+            Kind::Round => {
+                let next = top.next.expect("a round has a next one");
+                return self.end_round(next, top.branched, top.height, count);
+            }
+            Kind::Loop { header, owns_context, facts, trips, .. } => {
+                if self.reachable
+                    && let Some(trips) = trips
+                {
+                    self.trip_site(trips);
+                }
                 self.b.seal_block(header);
                 self.facts.truncate(facts);
                 if owns_context {
@@ -232,7 +302,7 @@ impl Translator<'_, '_> {
                     self.reload_around(top.height);
                     self.stack.extend_from_slice(&results);
                 }
-                return;
+                return self.end_unrolled();
             }
             Kind::Body | Kind::Block | Kind::If { .. } => {}
         }
@@ -246,7 +316,7 @@ impl Translator<'_, '_> {
             let values = arguments(&self.stack[self.stack.len() - count..]);
             self.b.ins().jump(next, &values);
         }
-        if let Kind::If { otherwise: Some(otherwise), params } = &top.kind {
+        if let Kind::If { otherwise: Some(otherwise), params, dead: false } = &top.kind {
             top.branched = true;
             self.enter(*otherwise);
             self.b.ins().jump(next, &arguments(params));
@@ -270,6 +340,10 @@ impl Translator<'_, '_> {
         let control = &mut self.control[index];
         match &control.kind {
             Kind::Loop { header, params, .. } => (*header, params.len()),
+            Kind::Round => {
+                control.branched = true;
+                (control.next.expect("a round has a next one"), 0)
+            }
             _ => {
                 control.branched = true;
                 (control.next.expect("reachable code branches to live blocks"), control.results.len())

@@ -36,6 +36,7 @@ use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
 pub(crate) mod calls;
 pub(crate) mod choice;
 pub(crate) mod context;
+pub(crate) mod constant;
 pub(crate) mod control;
 pub(crate) mod exits;
 pub(crate) mod globals;
@@ -49,7 +50,9 @@ pub(crate) mod poll;
 pub(crate) mod probes;
 pub(crate) mod regions;
 pub(crate) mod sites;
+pub(crate) mod specialize;
 pub(crate) mod tables;
+pub(crate) mod unroll;
 
 use control::Control;
 use invariants::Hoistable;
@@ -63,6 +66,10 @@ pub(crate) struct Input<'a> {
     pub version: u32,
     pub sites: bool,
     pub countdowns: bool,
+    /// See `CompileRequest`.
+    pub rounds: bool,
+    /// See `CompileRequest`.
+    pub padding: u32,
     /// Instrumented only: see `CompileRequest`.
     pub probe_base: u32,
     pub plan: &'a FunctionPlan,
@@ -90,6 +97,8 @@ pub(crate) struct Translation {
     pub applied: Vec<Applied>,
     /// Whether a callee was inlined that is given constants: they fold through joins only in a second run of the passes.
     pub constants: bool,
+    /// The block that begins what runs when a specialized body's guard fails.
+    pub general: Option<Block>,
 }
 
 /// A function being translated: the one asked for, or one inlined into it.
@@ -149,6 +158,8 @@ struct Translator<'a, 'b> {
     /// Where the context is kept over calls into other instances.
     caller_slot: Option<StackSlot>,
     osr: Option<osr::Osr>,
+    /// Rounds left, in a trial's loop entrance.
+    rounds: Option<Variable>,
     probes: probes::Probes,
 }
 
@@ -227,6 +238,7 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
         switch_signature: None,
         caller_slot: None,
         osr: None,
+        rounds: None,
         probes: probes::Probes::default(),
     };
     let outcome = translator.function(entry, Rc::new(scan), &body);
@@ -234,7 +246,7 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
         translator.refuse_unused_plan();
         translator.refuse_unused_choices();
     }
-    let Translator { b, positions, sites, hot_sites, thunks, guards, probes, applied, constants, broken_fact, .. } = translator;
+    let Translator { b, positions, sites, hot_sites, thunks, guards, probes, applied, constants, general, broken_fact, .. } = translator;
     if outcome.is_err() || broken_fact {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
@@ -242,7 +254,7 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
     }
     b.finalize(isa.frontend_config());
     let probes = probes.finish(&function);
-    Ok(Some(Translation { function, positions, sites, hot_sites, thunks, guards, probes, applied, constants }))
+    Ok(Some(Translation { function, positions, sites, hot_sites, thunks, guards, probes, applied, constants, general }))
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {
@@ -271,6 +283,7 @@ impl Translator<'_, '_> {
                 self.define_locals(&params);
                 self.parameter_sites(start, ty.params());
                 self.countdown(u32::MAX);
+                self.pad_entry();
                 self.probe_entry(&params);
                 // Where calls are expected to vanish, that none is made is checked as what the tests before loops established is.
                 self.polled = scan.lasting_calls || scan.calls && !self.trusting;
@@ -278,7 +291,25 @@ impl Translator<'_, '_> {
                     self.entry_poll();
                 }
             }
-            Entrance::Loop(offset) => self.begin_at_loop(entry, offset, &scan),
+            Entrance::Loop(offset) => self.load_live_locals(entry, offset, &scan),
+        }
+        self.specialized = self.specialized_values(&scan, body)?;
+        if self.specialized.is_empty() {
+            return self.entered_body(entry, body);
+        }
+        let (special, general) = self.split_by_values();
+        self.enter(special);
+        self.define_values();
+        self.entered_body(entry, body)?;
+        self.begin_again(general);
+        self.entered_body(entry, body)
+    }
+
+    /// The outermost body, from where its locals are there to the return.
+    fn entered_body(&mut self, entry: Block, body: &FunctionBody<'_>) -> Result {
+        let ty = self.module.function_type(self.input.function);
+        if matches!(self.input.entrance, Entrance::Loop(_)) {
+            self.aim_at_loop(entry);
         }
         let exit = self.b.create_block();
         let results = crate::types::clif_types(ty.results());
@@ -324,7 +355,8 @@ impl Translator<'_, '_> {
             Operator::I32ShrS if self.input.sabotage == Some(Sabotage::SignedShift) => &Operator::I32ShrU,
             operator => operator,
         };
-        if numeric::numeric(&mut self.b, &mut self.stack, operator)
+        if self.fold_operator(operator)
+            || numeric::numeric(&mut self.b, &mut self.stack, operator)
             || self.variable_operator(operator)
             || self.memory_operator(operator)?
             || self.table_operator(operator)?

@@ -37,8 +37,8 @@ pub(super) struct Osr {
 }
 
 impl Translator<'_, '_> {
-    /// Loads the live locals in the entry block, and goes on in a block that nothing reaches.
-    pub(super) fn begin_at_loop(&mut self, entry: Block, offset: u32, scan: &Scan) {
+    /// Loads the live locals in the entry block.
+    pub(super) fn load_live_locals(&mut self, entry: Block, offset: u32, scan: &Scan) {
         let buffer = self.b.block_params(entry)[0];
         let live = scan.loops.get(&offset).and_then(|facts| facts.live.as_ref());
         let mut slot = 0;
@@ -51,6 +51,9 @@ impl Translator<'_, '_> {
             }
             slot += slots_of(ty);
         }
+        if self.input.rounds {
+            self.load_rounds();
+        }
         let loads = self.b.create_block();
         self.b.ins().jump(loads, &[]);
         self.b.seal_block(loads);
@@ -59,6 +62,7 @@ impl Translator<'_, '_> {
         self.b.seal_block(nowhere);
         self.enter(nowhere);
         self.define_locals(&[]);
+        self.forget_rounds();
     }
 
     /// An error if the loop stands in code that nothing reaches: then there is no way in.
@@ -69,9 +73,14 @@ impl Translator<'_, '_> {
         }
     }
 
+    /// Whether the entered loop is, or stands in, the control operator there.
+    pub(super) fn is_around(&self, offset: u32) -> bool {
+        self.osr.is_some() && self.frames.len() == 1 && self.frame().scan.around.contains(&offset)
+    }
+
     /// Where a control operator begins: whether the entered loop stands in it; if so the operand stack is written down.
     pub(super) fn save_around(&mut self, offset: u32) -> bool {
-        if self.osr.is_none() || self.frames.len() != 1 || !self.frame().scan.around.contains(&offset) {
+        if !self.is_around(offset) {
             return false;
         }
         for height in 0..self.stack.len() {
@@ -109,6 +118,7 @@ impl Translator<'_, '_> {
         self.b.seal_block(preheader);
         self.enter(preheader);
         self.reload_around(self.stack.len());
+        self.define_values_at_entered_loop();
     }
 
     fn kept(&mut self, height: usize, ty: Type) -> Variable {

@@ -8,6 +8,7 @@
 //! tail call; it never comes back, so the loop keeps its registers. What is written of a frame: locals that are live there, at their slots; then its
 //! operand stack. Slots of dead locals hold anything. A flag that names one loop (for a burst) is no concern of the others. At function entry the cold side asks and comes back.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, SigRef, Type, Value, types};
 use smallvec::SmallVec;
 
@@ -42,10 +43,17 @@ impl Translator<'_, '_> {
     /// The poll at the header of the loop whose opcode is at `offset`; the builder stands in the header.
     pub(super) fn loop_poll(&mut self, offset: u32) {
         let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
-        // The outermost function's word, whatever is inlined: the code is that function's.
-        let (cold, hot) = self.poll_flag(self.module.offsets().poll(own as u32));
+        let (cold, hot) = match (self.counts_rounds(offset), self.rounds.is_some()) {
+            (true, _) => self.round_used_up(),
+            // Asking the function to leave is for the versions that are not on trial.
+            (false, true) => self.poll_flag(context::poll),
+            // The outermost function's word, whatever is inlined: the code is that function's.
+            (false, false) => self.poll_flag(self.module.offsets().poll(own as u32)),
+        };
         self.enter(cold);
-        self.unless_another_is_asked(offset);
+        if self.rounds.is_none() {
+            self.unless_another_is_asked(offset);
+        }
         if self.frames_fit(0) {
             self.leave(offset);
         } else {
@@ -60,6 +68,72 @@ impl Translator<'_, '_> {
         let context = self.b.ins().get_pinned_reg(types::I64);
         let flag = self.load(Region::Poll, types::I32, context, word);
         self.split_cold(flag)
+    }
+
+    /// Whether the poll of this loop is the count of a trial's arm.
+    fn counts_rounds(&self, offset: u32) -> bool {
+        self.rounds.is_some() && self.frames.len() == 1 && self.input.entrance == vm::code::Entrance::Loop(offset)
+    }
+
+    /// Takes one round off; the cold block is where none is left.
+    fn round_used_up(&mut self) -> (cranelift_codegen::ir::Block, cranelift_codegen::ir::Block) {
+        let variable = self.rounds.expect("asked before");
+        let before = self.b.use_var(variable);
+        let one = self.b.ins().iconst(types::I64, 1);
+        let left = self.b.ins().isub(before, one);
+        self.b.def_var(variable, left);
+        self.pad(left);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let none_left = self.b.ins().icmp(IntCC::Equal, left, zero);
+        self.split_cold(none_left)
+    }
+
+    /// Where a trial's arm is entered: how many rounds it runs for.
+    pub(super) fn load_rounds(&mut self) {
+        let context = self.b.ins().get_pinned_reg(types::I64);
+        let shared = self.load_constant(types::I64, context, context::store);
+        let rounds = self.load(Region::Poll, types::I64, shared, store::rounds);
+        let variable = self.b.declare_var(types::I64);
+        self.b.def_var(variable, rounds);
+        self.rounds = Some(variable);
+    }
+
+    /// In code that nothing reaches.
+    pub(super) fn forget_rounds(&mut self) {
+        if let Some(variable) = self.rounds {
+            let any = self.b.ins().iconst(types::I64, 1);
+            self.b.def_var(variable, any);
+        }
+    }
+
+    /// Makes calls of a trial's arm slower, where a test wants that.
+    pub(super) fn pad_entry(&mut self) {
+        if self.input.rounds && self.input.padding != 0 {
+            let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
+            let context = self.context();
+            let counters = self.load_constant(types::I64, context, context::counters);
+            let count = self.load(Region::Counters, types::I32, counters, own as i32 * 4);
+            self.pad(count);
+        }
+    }
+
+    fn pad(&mut self, count: Value) {
+        if self.input.padding == 0 {
+            return;
+        }
+        let ty = self.b.func.dfg.value_type(count);
+        let mask = self.b.ins().iconst(ty, i64::from(self.input.padding.next_power_of_two() - 1));
+        let rest = self.b.ins().band(count, mask);
+        let zero = self.b.ins().iconst(ty, 0);
+        let pads = self.b.ins().icmp(IntCC::Equal, rest, zero);
+        let (padding, next) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(pads, padding, &[], next, &[]);
+        self.b.seal_block(padding);
+        self.enter(padding);
+        self.b.ins().fence();
+        self.b.ins().jump(next, &[]);
+        self.b.seal_block(next);
+        self.enter(next);
     }
 
     /// A poll word may ask one loop of the function to come. Another one that finds it takes the question back, for the asked one does not run, and

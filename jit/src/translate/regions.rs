@@ -112,3 +112,10 @@ pub(crate) fn is_of(dfg: &DataFlowGraph, region: AliasRegion, example: Region) -
     };
     dfg.alias_regions[region].user_id >> 24 == kind
 }
+
+/// The memory whose contents a region is, where it is of one memory only.
+pub(crate) fn memory_of(dfg: &DataFlowGraph, region: AliasRegion) -> Option<u32> {
+    let key = dfg.alias_regions[region].user_id;
+    let index = key & SHARED;
+    (key >> 24 == MEMORY && index != SHARED).then_some(index)
+}

@@ -10,6 +10,7 @@
 //! are declared), and the parameter's number is the detail in the imm16's high byte.
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::Variable;
 use lwp_feedback::class::SiteClass;
 use wasmparser::ValType;
 
@@ -28,7 +29,49 @@ const COUNTER1: i32 = 132;
 /// Sign bit of the 26-bit counter.
 const NEGATIVE: i64 = 1 << 25;
 
+/// The counter of a loop's rounds.
+#[derive(Clone, Copy)]
+pub(super) struct Trips {
+    count: Variable,
+    /// Byte offset of the `loop`.
+    offset: u32,
+}
+
 impl Translator<'_, '_> {
+    /// In front of a loop: a counter for its rounds, if they are recorded. Where the function is entered at the loop, or at one inside it,
+    /// it counts from there on.
+    pub(super) fn begin_trips(&mut self, offset: u32) -> Option<Trips> {
+        if !self.wants_sites() {
+            return None;
+        }
+        let count = self.b.declare_var(types::I32);
+        let zero = self.iconst32(0);
+        self.b.def_var(count, zero);
+        Some(Trips { count, offset })
+    }
+
+    /// At the loop's header.
+    pub(super) fn count_trip(&mut self, trips: Trips) {
+        let before = self.b.use_var(trips.count);
+        let one = self.iconst32(1);
+        let after = self.b.ins().iadd(before, one);
+        self.b.def_var(trips.count, after);
+    }
+
+    /// Where the loop is left.
+    pub(super) fn trip_site(&mut self, trips: Trips) {
+        self.value_site(SiteClass::TripCount.imm16(0), trips.offset, |translator| {
+            let count = translator.b.use_var(trips.count);
+            translator.b.ins().uextend(types::I64, count)
+        });
+    }
+
+    /// The innermost loop that a branch of that depth leaves, if its rounds are recorded.
+    pub(super) fn left_trips(&self, depth: u32) -> Option<Trips> {
+        let target = self.control.len() - 1 - depth as usize;
+        self.control[target + 1..].iter().rev().find_map(|control| control.trips())
+    }
+
     /// Whether LWPVAL sites are wanted here.
     pub(super) fn wants_sites(&self) -> bool {
         self.input.sites && self.frames.len() == 1
@@ -97,7 +140,8 @@ impl Translator<'_, '_> {
 
     /// Counts the function's word down, at function entry (`offset` is all ones) or at a loop header.
     pub(super) fn countdown(&mut self, offset: u32) {
-        if !self.input.countdowns || self.frames.len() != 1 {
+        let counted = self.input.countdowns || self.input.rounds && offset == u32::MAX;
+        if !counted || self.frames.len() != 1 {
             return;
         }
         let Some(index) = self.module.defined(self.input.function) else { return };

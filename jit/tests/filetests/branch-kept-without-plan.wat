@@ -27,76 +27,92 @@
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
 ;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+64
-;;> @0004                               v41 = iconst.i32 2
-;;> @0008                               v49 = iconst.i32 1
-;;> @000b                               v55 = iconst.i32 4
+;;> @0004                               v52 = iconst.i32 2
+;;> @0008                               v60 = iconst.i32 1
+;;> @000b                               v66 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v1, v2, v6)  ; v6 = 0
 ;;>
-;;>                                 block2(v13: i32, v15: i32, v17: i32, v21: i32):
+;;>                                 block2(v22: i32, v25: i32, v28: i32, v34: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
 ;;> @0001                               v9 = load.i32 notrap aligned region1 v8+112
 ;;> @0001                               brif v9, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v10 = get_pinned_reg.i64
-;;> @0001                               v11 = load.i64 notrap aligned readonly region0 v10+8
-;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+40
-;;> @0001                               v14 = uextend.i64 v13
-;;> @0001                               store notrap aligned region2 v14, v12+16
-;;>                                     v73 = uextend.i64 v15
-;;> @0001                               store notrap aligned region2 v73, v12+24
-;;>                                     v74 = uextend.i64 v17
-;;> @0001                               store notrap aligned region2 v74, v12+32
-;;> @0001                               v20 = uextend.i64 v3
-;;> @0001                               store notrap aligned region2 v20, v12+40
-;;> @0001                               v22 = uextend.i64 v21
-;;> @0001                               store notrap aligned region2 v22, v12+48
-;;> @0001                               v23 = iconst.i64 0x0023_0000_0000
-;;> @0001                               store notrap aligned region2 v23, v12  ; v23 = 0x0023_0000_0000
-;;> @0001                               v24 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v24, v12+8  ; v24 = 7
-;;> @0001                               v25 = load.i32 notrap aligned region2 v12
-;;> @0001                               v26 = load.i32 notrap aligned region2 v12+4
-;;> @0001                               v27 = load.i32 notrap aligned region2 v12+8
-;;> @0001                               v28 = get_pinned_reg.i64
-;;> @0001                               v29 = load.i64 notrap aligned readonly region0 v28+48
-;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+96
-;;> @0001                               v31 = call_indirect sig0, v30(v28, v25, v26, v27)
-;;> @0001                               v32 = get_pinned_reg.i64
-;;> @0001                               v33 = load.i64 notrap aligned readonly region0 v32+8
-;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+40
-;;> @0001                               return_call_indirect sig1, v31(v34)
+;;> @0001                               v11 = load.i32 notrap aligned region1 v10+112
+;;> @0001                               v13 = ireduce.i16 v11
+;;> @0001                               brif v13, block6, block5
+;;>
+;;>                                 block5 cold:
+;;> @0001                               v12 = iconst.i32 0x0024_0000
+;;> @0001                               v14 = bxor.i32 v11, v12  ; v12 = 0x0024_0000
+;;> @0001                               brif v14, block7, block6
+;;>
+;;>                                 block7 cold:
+;;> @0001                               v15 = iconst.i16 0
+;;> @0001                               store notrap aligned region1 v15, v10+114  ; v15 = 0
+;;> @0001                               jump block2(v22, v25, v28, v34)
+;;>
+;;>                                 block6 cold:
+;;> @0001                               v16 = get_pinned_reg.i64
+;;> @0001                               v17 = load.i64 notrap aligned readonly region0 v16+8
+;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+40
+;;> @0001                               v19 = iconst.i64 0x0023_0000_0000
+;;> @0001                               store notrap aligned region2 v19, v18  ; v19 = 0x0023_0000_0000
+;;> @0001                               v20 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v20, v18+8  ; v20 = 7
+;;> @0001                               v23 = uextend.i64 v22
+;;> @0001                               store notrap aligned region2 v23, v18+16
+;;>                                     v84 = uextend.i64 v25
+;;> @0001                               store notrap aligned region2 v84, v18+24
+;;>                                     v85 = uextend.i64 v28
+;;> @0001                               store notrap aligned region2 v85, v18+32
+;;> @0001                               v32 = uextend.i64 v3
+;;> @0001                               store notrap aligned region2 v32, v18+40
+;;> @0001                               v35 = uextend.i64 v34
+;;> @0001                               store notrap aligned region2 v35, v18+48
+;;> @0001                               v36 = load.i32 notrap aligned region2 v18
+;;> @0001                               v37 = load.i32 notrap aligned region2 v18+4
+;;> @0001                               v38 = load.i32 notrap aligned region2 v18+8
+;;> @0001                               v39 = get_pinned_reg.i64
+;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+48
+;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+96
+;;> @0001                               v42 = call_indirect sig0, v41(v39, v36, v37, v38)
+;;> @0001                               v43 = get_pinned_reg.i64
+;;> @0001                               v44 = load.i64 notrap aligned readonly region0 v43+8
+;;> @0001                               v45 = load.i64 notrap aligned readonly region0 v44+40
+;;> @0001                               return_call_indirect sig1, v42(v45)
 ;;>
 ;;>                                 block4:
-;;> @0002                               v35 = uextend.i64 v15
-;;> @0002                               v36 = iadd.i64 v5, v35
-;;> @0002                               v37 = uload8.i32 user2 region3 v36
-;;>                                     v62 = iconst.i32 0
-;;>                                     v63 = icmp eq v37, v62  ; v62 = 0
-;;> @0004                               brif v63, block5(v21), block6
+;;> @0002                               v46 = uextend.i64 v25
+;;> @0002                               v47 = iadd.i64 v5, v46
+;;> @0002                               v48 = uload8.i32 user2 region3 v47
+;;>                                     v73 = iconst.i32 0
+;;>                                     v74 = icmp eq v48, v73  ; v73 = 0
+;;> @0004                               brif v74, block8(v34), block9
 ;;>
-;;>                                 block6:
-;;> @0007                               v44 = uextend.i64 v17
-;;> @0007                               v45 = iadd.i64 v5, v44
-;;> @0007                               v46 = load.i32 user2 region3 v45
-;;>                                     v64 = iconst.i32 2
-;;>                                     v65 = ishl.i32 v21, v64  ; v64 = 2
-;;> @0006                               v43 = iadd.i32 v3, v65
-;;> @0008                               v47 = uextend.i64 v43
-;;> @0008                               v48 = iadd.i64 v5, v47
-;;> @0008                               store user2 region3 v46, v48
-;;>                                     v66 = iconst.i32 1
-;;>                                     v67 = iadd.i32 v21, v66  ; v66 = 1
-;;> @000a                               jump block5(v67)
+;;>                                 block9:
+;;> @0007                               v55 = uextend.i64 v28
+;;> @0007                               v56 = iadd.i64 v5, v55
+;;> @0007                               v57 = load.i32 user2 region3 v56
+;;>                                     v75 = iconst.i32 2
+;;>                                     v76 = ishl.i32 v34, v75  ; v75 = 2
+;;> @0006                               v54 = iadd.i32 v3, v76
+;;> @0008                               v58 = uextend.i64 v54
+;;> @0008                               v59 = iadd.i64 v5, v58
+;;> @0008                               store user2 region3 v57, v59
+;;>                                     v77 = iconst.i32 1
+;;>                                     v78 = iadd.i32 v34, v77  ; v77 = 1
+;;> @000a                               jump block8(v78)
 ;;>
-;;>                                 block5(v61: i32):
-;;>                                     v68 = iconst.i32 1
-;;>                                     v69 = isub.i32 v13, v68  ; v68 = 1
-;;>                                     v70 = iadd.i32 v15, v68  ; v68 = 1
-;;>                                     v71 = iconst.i32 4
-;;>                                     v72 = iadd.i32 v17, v71  ; v71 = 4
-;;> @000e                               brif v69, block2(v69, v70, v72, v61), block7
+;;>                                 block8(v72: i32):
+;;>                                     v79 = iconst.i32 1
+;;>                                     v80 = isub.i32 v22, v79  ; v79 = 1
+;;>                                     v81 = iadd.i32 v25, v79  ; v79 = 1
+;;>                                     v82 = iconst.i32 4
+;;>                                     v83 = iadd.i32 v28, v82  ; v82 = 4
+;;> @000e                               brif v80, block2(v80, v81, v83, v72), block10
 ;;>
-;;>                                 block7:
-;;> @0010                               return v61
+;;>                                 block10:
+;;> @0010                               return v72
 ;;> }

@@ -25,86 +25,85 @@
 ;;>      4  mov rcx, r15
 ;;>      7  mov eax, [rcx+50h]
 ;;>      a  cmp eax, 8
-;;>      d  jae near 0F0h
+;;>      d  jae near 0F3h
 ;;>     13  mov rdx, [rcx+40h]
 ;;>     17  mov rsi, rax
 ;;>     1a  shl esi, 4
 ;;>     1d  mov rdx, [rdx+rsi+8]
 ;;>     22  add rcx, 60h
 ;;>     29  cmp rdx, rcx
-;;>     2c  jne near 0F0h
-;;>     32  xor ecx, ecx
-;;>     34  mov rax, rcx
+;;>     2c  jne near 0F3h
+;;>     32  xor eax, eax
+;;>     34  mov rcx, rax
 ;;>     37  mov rdx, r15
 ;;>     3a  mov edx, [rdx+0A4h]
 ;;>     40  test edx, edx
-;;>     42  jne near 6Eh
-;;>     48  add eax, 1
-;;>     4e  lea edx, [rcx+1]
-;;>     51  cmp eax, edi
-;;>     53  jae near 61h
-;;>     59  mov rcx, rdx
-;;>     5c  jmp 37h
-;;>     61  lea eax, [rcx+1]
-;;>     64  mov rsp, rbp
-;;>     67  pop rbp
-;;>     68  ret
-;;>     69  jmp 0F0h
-;;>     6e  mov rdx, r15
-;;>     71  mov edx, [rdx+0A4h]
-;;>     77  test edx, 0FFFFFFFEh
-;;>     7d  je near 8Eh
-;;>     83  xor edx, 4Ch
-;;>     86  test edx, edx
-;;>     88  jne near 48h
-;;>     8e  mov r8, r15
-;;>     91  mov r8, [r8+8]
-;;>     95  mov r8, [r8+28h]
-;;>     99  mov r9, 4C00000001h
-;;>     a3  mov [r8], r9
-;;>     a6  mov qword [r8+8], 7
-;;>     ae  mov r9d, edi
-;;>     b1  mov [r8+10h], r9
-;;>     b5  mov r10d, ecx
-;;>     b8  mov [r8+18h], r10
-;;>     bc  mov r11d, eax
-;;>     bf  mov [r8+20h], r11
-;;>     c3  mov esi, [r8]
-;;>     c6  mov edx, [r8+4]
-;;>     ca  mov ecx, [r8+8]
-;;>     ce  mov rdi, r15
-;;>     d1  mov rax, [rdi+30h]
-;;>     d5  mov rax, [rax+60h]
-;;>     d9  call rax
-;;>     db  mov rcx, r15
-;;>     de  mov rcx, [rcx+8]
-;;>     e2  mov rdi, [rcx+28h]
-;;>     e6  mov r10, rax
-;;>     e9  mov rsp, rbp
-;;>     ec  pop rbp
-;;>     ed  jmp r10
-;;>     f0  mov rcx, r15
-;;>     f3  mov rcx, [rcx+8]
-;;>     f7  mov rcx, [rcx+28h]
-;;>     fb  mov rdx, 4C00000001h
-;;>    105  mov [rcx], rdx
-;;>    108  mov qword [rcx+8], 7
-;;>    110  mov edx, edi
-;;>    112  mov [rcx+10h], rdx
-;;>    116  mov qword [rcx+18h], 0
-;;>    11e  mov qword [rcx+20h], 0
-;;>    126  mov rdi, r15
-;;>    129  mov rcx, [rdi+30h]
-;;>    12d  mov rcx, [rcx+70h]
-;;>    131  mov rsi, 100000007h
-;;>    13b  mov edx, eax
-;;>    13d  call rcx
-;;>    13f  mov rcx, r15
-;;>    142  mov rcx, [rcx+8]
-;;>    146  mov rdi, [rcx+28h]
-;;>    14a  mov r10, rax
-;;>    14d  mov rsp, rbp
-;;>    150  pop rbp
-;;>    151  jmp r10
+;;>     42  jne near 66h
+;;>     48  add ecx, 1
+;;>     4e  add eax, 1
+;;>     54  cmp ecx, edi
+;;>     56  jb near 37h
+;;>     5c  mov rsp, rbp
+;;>     5f  pop rbp
+;;>     60  ret
+;;>     61  jmp 0F3h
+;;>     66  mov rsi, r15
+;;>     69  mov edx, [rsi+0A4h]
+;;>     6f  test dx, dx
+;;>     72  jne near 94h
+;;>     78  xor edx, 4D0000h
+;;>     7e  test edx, edx
+;;>     80  je near 94h
+;;>     86  mov word [rsi+0A6h], 0
+;;>     8f  jmp 37h
+;;>     94  mov r11, r15
+;;>     97  mov r11, [r11+8]
+;;>     9b  mov r11, [r11+28h]
+;;>     9f  mov rdx, 4C00000001h
+;;>     a9  mov [r11], rdx
+;;>     ac  mov qword [r11+8], 7
+;;>     b4  mov edx, edi
+;;>     b6  mov [r11+10h], rdx
+;;>     ba  mov eax, eax
+;;>     bc  mov [r11+18h], rax
+;;>     c0  mov eax, ecx
+;;>     c2  mov [r11+20h], rax
+;;>     c6  mov esi, [r11]
+;;>     c9  mov edx, [r11+4]
+;;>     cd  mov ecx, [r11+8]
+;;>     d1  mov rdi, r15
+;;>     d4  mov rax, [rdi+30h]
+;;>     d8  mov rax, [rax+60h]
+;;>     dc  call rax
+;;>     de  mov rcx, r15
+;;>     e1  mov rcx, [rcx+8]
+;;>     e5  mov rdi, [rcx+28h]
+;;>     e9  mov r10, rax
+;;>     ec  mov rsp, rbp
+;;>     ef  pop rbp
+;;>     f0  jmp r10
+;;>     f3  mov rcx, r15
+;;>     f6  mov rcx, [rcx+8]
+;;>     fa  mov rcx, [rcx+28h]
+;;>     fe  mov rdx, 4C00000001h
+;;>    108  mov [rcx], rdx
+;;>    10b  mov qword [rcx+8], 7
+;;>    113  mov edx, edi
+;;>    115  mov [rcx+10h], rdx
+;;>    119  mov qword [rcx+18h], 0
+;;>    121  mov qword [rcx+20h], 0
+;;>    129  mov rdi, r15
+;;>    12c  mov rcx, [rdi+30h]
+;;>    130  mov rcx, [rcx+70h]
+;;>    134  mov rsi, 100000007h
+;;>    13e  mov edx, eax
+;;>    140  call rcx
+;;>    142  mov rcx, r15
+;;>    145  mov rcx, [rcx+8]
+;;>    149  mov rdi, [rcx+28h]
+;;>    14d  mov r10, rax
+;;>    150  mov rsp, rbp
+;;>    153  pop rbp
+;;>    154  jmp r10
 ;;> guard-before-loop in function 1: done
 ;;> inline-guarded in function 1: done

@@ -36,14 +36,13 @@
 ;;>
 ;;>                                 block0(v0: i32):
 ;;>                                     v27 -> v0
-;;>                                     v91 -> v0
+;;>                                     v88 -> v0
 ;;>                                     v26 -> v27
-;;>                                     v68 -> v27
-;;>                                     v69 -> v27
+;;>                                     v67 -> v27
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v2 = iconst.i32 0
-;;>                                     v92 -> v2
-;;>                                     v93 -> v2
+;;>                                     v89 -> v2
+;;>                                     v90 -> v2
 ;;> @0000                               v3 = get_pinned_reg.i64
 ;;> @0000                               v4 = load.i32 notrap aligned region0 v3+28
 ;;> @0000                               brif v4, block1, block2
@@ -63,10 +62,8 @@
 ;;>
 ;;>                                 block4(v30: i32, v33: i32):
 ;;>                                     v29 -> v30
-;;>                                     v45 -> v30
 ;;>                                     v32 -> v33
-;;>                                     v71 -> v33
-;;>                                     v72 -> v33
+;;>                                     v69 -> v33
 ;;> @0001                               v13 = get_pinned_reg.i64
 ;;> @0001                               v14 = load.i32 notrap aligned region0 v13+200
 ;;> @0001                               brif v14, block5, block6
@@ -74,14 +71,18 @@
 ;;>                                 block5 cold:
 ;;> @0001                               v15 = get_pinned_reg.i64
 ;;> @0001                               v16 = load.i32 notrap aligned region0 v15+200
-;;> @0001                               v17 = iconst.i32 -2
-;;> @0001                               v18 = iconst.i32 90
-;;> @0001                               v19 = band v16, v17  ; v17 = -2
-;;> @0001                               v20 = bxor v16, v18  ; v18 = 90
-;;> @0001                               brif v19, block7, block8
+;;> @0001                               v17 = iconst.i32 0x005b_0000
+;;> @0001                               v18 = ireduce.i16 v16
+;;> @0001                               v19 = bxor v16, v17  ; v17 = 0x005b_0000
+;;> @0001                               brif v18, block8, block7
 ;;>
 ;;>                                 block7 cold:
-;;> @0001                               brif.i32 v20, block6, block8
+;;> @0001                               brif.i32 v19, block9, block8
+;;>
+;;>                                 block9 cold:
+;;> @0001                               v20 = iconst.i16 0
+;;> @0001                               store notrap aligned region0 v20, v15+202  ; v20 = 0
+;;> @0001                               jump block4(v30, v33)
 ;;>
 ;;>                                 block8 cold:
 ;;> @0001                               v21 = get_pinned_reg.i64
@@ -110,68 +111,68 @@
 ;;> @0001                               return_call_indirect sig1, v41(v44)
 ;;>
 ;;>                                 block6:
-;;> @0002                               v46 = get_pinned_reg.i64
-;;> @0002                               v47 = load.i32 notrap aligned region3 v46+80
-;;> @0003                               v49 = iconst.i32 8
-;;> @0003                               v50 = icmp uge v47, v49  ; v49 = 8
-;;> @0003                               brif v50, block10, block11
-;;>
-;;>                                 block11:
-;;> @0003                               v51 = load.i64 notrap aligned readonly can_move region1 v1+64
-;;> @0003                               v52 = iconst.i64 4
-;;> @0003                               v53 = ishl.i32 v47, v52  ; v52 = 4
-;;> @0003                               v54 = uextend.i64 v53
-;;> @0003                               v55 = iadd v51, v54
-;;> @0003                               v56 = load.i64 notrap aligned region4 v55+8
-;;> @0003                               v57 = iconst.i64 96
-;;> @0003                               v58 = iadd.i64 v1, v57  ; v57 = 96
-;;> @0003                               v59 = icmp ne v56, v58
-;;> @0003                               brif v59, block10, block12
+;;> @0002                               v45 = get_pinned_reg.i64
+;;> @0002                               v46 = load.i32 notrap aligned region3 v45+80
+;;> @0003                               v48 = iconst.i32 8
+;;> @0003                               v49 = icmp uge v46, v48  ; v48 = 8
+;;> @0003                               brif v49, block11, block12
 ;;>
 ;;>                                 block12:
-;;> @0003                               v61 = iconst.i32 1
-;;> @0004                               v62 = iadd.i32 v30, v61  ; v61 = 1
-;;> @0005                               jump block9(v62)
+;;> @0003                               v50 = load.i64 notrap aligned readonly can_move region1 v1+64
+;;> @0003                               v51 = iconst.i64 4
+;;> @0003                               v52 = ishl.i32 v46, v51  ; v51 = 4
+;;> @0003                               v53 = uextend.i64 v52
+;;> @0003                               v54 = iadd v50, v53
+;;> @0003                               v55 = load.i64 notrap aligned region4 v54+8
+;;> @0003                               v56 = iconst.i64 96
+;;> @0003                               v57 = iadd.i64 v1, v56  ; v56 = 96
+;;> @0003                               v58 = icmp ne v55, v57
+;;> @0003                               brif v58, block11, block13
 ;;>
-;;>                                 block10 cold:
-;;> @0003                               v63 = get_pinned_reg.i64
-;;> @0003                               v64 = load.i64 notrap aligned readonly region1 v63+8
-;;> @0003                               v65 = load.i64 notrap aligned readonly region1 v64+40
-;;> @0003                               v66 = iconst.i64 0x0060_0000_0002
-;;> @0003                               store notrap aligned region2 v66, v65  ; v66 = 0x0060_0000_0002
-;;> @0003                               v67 = iconst.i64 7
-;;> @0003                               store notrap aligned region2 v67, v65+8  ; v67 = 7
-;;> @0003                               v70 = uextend.i64 v27
-;;> @0003                               store notrap aligned region2 v70, v65+16
-;;> @0003                               v73 = uextend.i64 v33
-;;> @0003                               store notrap aligned region2 v73, v65+32
-;;> @0003                               v74 = uextend.i64 v30
-;;> @0003                               store notrap aligned region2 v74, v65+40
-;;> @0003                               v75 = uextend.i64 v47
-;;> @0003                               store notrap aligned region2 v75, v65+48
-;;> @0003                               v76 = uextend.i64 v47
-;;> @0003                               v77 = iconst.i64 0x0001_0000_0007
-;;> @0003                               v78 = get_pinned_reg.i64
-;;> @0003                               v79 = load.i64 notrap aligned readonly region1 v78+48
-;;> @0003                               v80 = load.i64 notrap aligned readonly region1 v79+112
-;;> @0003                               v81 = call_indirect sig2, v80(v78, v77, v76)  ; v77 = 0x0001_0000_0007
-;;> @0003                               v82 = get_pinned_reg.i64
-;;> @0003                               v83 = load.i64 notrap aligned readonly region1 v82+8
-;;> @0003                               v84 = load.i64 notrap aligned readonly region1 v83+40
-;;> @0003                               return_call_indirect sig1, v81(v84)
+;;>                                 block13:
+;;> @0003                               v60 = iconst.i32 1
+;;> @0004                               v61 = iadd.i32 v30, v60  ; v60 = 1
+;;> @0005                               jump block10(v61)
 ;;>
-;;>                                 block9(v48: i32):
-;;> @0006                               v85 = get_pinned_reg.i64
-;;> @0006                               v86 = load.i64 notrap aligned region5 v85+128
-;;> @0006                               call_indirect sig3, v86()
-;;> @0006                               v87 = iconst.i32 1
-;;> @0007                               v88 = iadd.i32 v72, v87  ; v87 = 1
-;;> @0008                               v89 = icmp ult v88, v69
-;;> @0008                               v90 = uextend.i32 v89
-;;> @0009                               brif v90, block4(v48, v88), block14
+;;>                                 block11 cold:
+;;> @0003                               v62 = get_pinned_reg.i64
+;;> @0003                               v63 = load.i64 notrap aligned readonly region1 v62+8
+;;> @0003                               v64 = load.i64 notrap aligned readonly region1 v63+40
+;;> @0003                               v65 = iconst.i64 0x0060_0000_0002
+;;> @0003                               store notrap aligned region2 v65, v64  ; v65 = 0x0060_0000_0002
+;;> @0003                               v66 = iconst.i64 7
+;;> @0003                               store notrap aligned region2 v66, v64+8  ; v66 = 7
+;;> @0003                               v68 = uextend.i64 v27
+;;> @0003                               store notrap aligned region2 v68, v64+16
+;;> @0003                               v70 = uextend.i64 v33
+;;> @0003                               store notrap aligned region2 v70, v64+32
+;;> @0003                               v71 = uextend.i64 v30
+;;> @0003                               store notrap aligned region2 v71, v64+40
+;;> @0003                               v72 = uextend.i64 v46
+;;> @0003                               store notrap aligned region2 v72, v64+48
+;;> @0003                               v73 = uextend.i64 v46
+;;> @0003                               v74 = iconst.i64 0x0001_0000_0007
+;;> @0003                               v75 = get_pinned_reg.i64
+;;> @0003                               v76 = load.i64 notrap aligned readonly region1 v75+48
+;;> @0003                               v77 = load.i64 notrap aligned readonly region1 v76+112
+;;> @0003                               v78 = call_indirect sig2, v77(v75, v74, v73)  ; v74 = 0x0001_0000_0007
+;;> @0003                               v79 = get_pinned_reg.i64
+;;> @0003                               v80 = load.i64 notrap aligned readonly region1 v79+8
+;;> @0003                               v81 = load.i64 notrap aligned readonly region1 v80+40
+;;> @0003                               return_call_indirect sig1, v78(v81)
 ;;>
-;;>                                 block14:
-;;> @000b                               return v48
+;;>                                 block10(v47: i32):
+;;> @0006                               v82 = get_pinned_reg.i64
+;;> @0006                               v83 = load.i64 notrap aligned region5 v82+128
+;;> @0006                               call_indirect sig3, v83()
+;;> @0006                               v84 = iconst.i32 1
+;;> @0007                               v85 = iadd.i32 v33, v84  ; v84 = 1
+;;> @0008                               v86 = icmp ult v85, v27
+;;> @0008                               v87 = uextend.i32 v86
+;;> @0009                               brif v87, block4(v47, v85), block15
+;;>
+;;>                                 block15:
+;;> @000b                               return v47
 ;;> }
 ;;> inline-guarded in function 2: done
 ;;> side-exit in function 2: done

@@ -22,85 +22,84 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rax, r15
-;;>      7  xor esi, esi
-;;>      9  mov r8, rsi
-;;>      c  mov rcx, r15
-;;>      f  mov ecx, [rcx+0A4h]
-;;>     15  test ecx, ecx
-;;>     17  jne near 57h
-;;>     1d  mov r9, [rax+40h]
-;;>     21  mov r10d, r8d
-;;>     24  movzx r9, byte [r9+r10]
-;;>     29  cmp r9d, 3
-;;>     2d  jne near 0D5h
-;;>     33  add r8d, 1
-;;>     3a  lea r9d, [rsi+1]
-;;>     3e  cmp r8d, edi
-;;>     41  jae near 4Fh
-;;>     47  mov rsi, r9
-;;>     4a  jmp 0Ch
-;;>     4f  lea eax, [rsi+1]
-;;>     52  mov rsp, rbp
-;;>     55  pop rbp
-;;>     56  ret
-;;>     57  mov rcx, r15
-;;>     5a  mov ecx, [rcx+0A4h]
-;;>     60  test ecx, 0FFFFFFFEh
-;;>     66  je near 77h
-;;>     6c  xor ecx, 42h
-;;>     6f  test ecx, ecx
-;;>     71  jne near 1Dh
-;;>     77  mov rax, r15
-;;>     7a  mov rax, [rax+8]
-;;>     7e  mov rax, [rax+28h]
-;;>     82  mov rcx, 4200000001h
-;;>     8c  mov [rax], rcx
-;;>     8f  mov qword [rax+8], 7
-;;>     97  mov ecx, edi
-;;>     99  mov [rax+10h], rcx
-;;>     9d  mov edx, esi
-;;>     9f  mov [rax+18h], rdx
-;;>     a3  mov esi, r8d
-;;>     a6  mov [rax+20h], rsi
-;;>     aa  mov esi, [rax]
-;;>     ac  mov edx, [rax+4]
-;;>     af  mov ecx, [rax+8]
-;;>     b2  mov rdi, r15
-;;>     b5  mov r8, [rdi+30h]
-;;>     b9  mov r8, [r8+60h]
-;;>     bd  call r8
-;;>     c0  mov rsi, r15
-;;>     c3  mov rsi, [rsi+8]
-;;>     c7  mov rdi, [rsi+28h]
-;;>     cb  mov r10, rax
-;;>     ce  mov rsp, rbp
-;;>     d1  pop rbp
-;;>     d2  jmp r10
-;;>     d5  mov r11, r15
-;;>     d8  mov r11, [r11+8]
-;;>     dc  mov r11, [r11+28h]
-;;>     e0  mov rax, 4B00000001h
-;;>     ea  mov [r11], rax
-;;>     ed  mov qword [r11+8], 7
-;;>     f5  mov eax, edi
-;;>     f7  mov [r11+10h], rax
-;;>     fb  mov [r11+20h], r10
-;;>     ff  mov eax, esi
-;;>    101  mov [r11+28h], rax
-;;>    105  mov edx, r9d
-;;>    108  mov [r11+30h], rdx
-;;>    10c  mov rdi, r15
-;;>    10f  mov rax, [rdi+30h]
-;;>    113  mov rax, [rax+70h]
-;;>    117  mov rsi, 100000007h
-;;>    121  call rax
-;;>    123  mov rcx, r15
-;;>    126  mov rcx, [rcx+8]
-;;>    12a  mov rdi, [rcx+28h]
-;;>    12e  mov r10, rax
-;;>    131  mov rsp, rbp
-;;>    134  pop rbp
-;;>    135  jmp r10
+;;>      4  mov rcx, r15
+;;>      7  xor eax, eax
+;;>      9  mov rcx, [rcx+40h]
+;;>      d  mov r8, rax
+;;>     10  mov rdx, r15
+;;>     13  mov edx, [rdx+0A4h]
+;;>     19  test edx, edx
+;;>     1b  jne near 0B0h
+;;>     21  mov esi, r8d
+;;>     24  movzx rdx, byte [rcx+rsi]
+;;>     29  cmp edx, 3
+;;>     2c  jne near 4Dh
+;;>     32  add r8d, 1
+;;>     39  add eax, 1
+;;>     3f  cmp r8d, edi
+;;>     42  jb near 10h
+;;>     48  mov rsp, rbp
+;;>     4b  pop rbp
+;;>     4c  ret
+;;>     4d  mov rcx, r15
+;;>     50  mov rcx, [rcx+8]
+;;>     54  mov rcx, [rcx+28h]
+;;>     58  mov r8, 4B00000001h
+;;>     62  mov [rcx], r8
+;;>     65  mov qword [rcx+8], 7
+;;>     6d  mov edi, edi
+;;>     6f  mov [rcx+10h], rdi
+;;>     73  mov [rcx+20h], rsi
+;;>     77  mov esi, eax
+;;>     79  mov [rcx+28h], rsi
+;;>     7d  mov edx, edx
+;;>     7f  mov [rcx+30h], rdx
+;;>     83  mov rdi, r15
+;;>     86  mov rsi, [rdi+30h]
+;;>     8a  mov r8, [rsi+70h]
+;;>     8e  mov rsi, 100000007h
+;;>     98  call r8
+;;>     9b  mov rsi, r15
+;;>     9e  mov rsi, [rsi+8]
+;;>     a2  mov rdi, [rsi+28h]
+;;>     a6  mov r10, rax
+;;>     a9  mov rsp, rbp
+;;>     ac  pop rbp
+;;>     ad  jmp r10
+;;>     b0  mov rsi, r15
+;;>     b3  mov edx, [rsi+0A4h]
+;;>     b9  test dx, dx
+;;>     bc  jne near 0DEh
+;;>     c2  xor edx, 430000h
+;;>     c8  test edx, edx
+;;>     ca  je near 0DEh
+;;>     d0  mov word [rsi+0A6h], 0
+;;>     d9  jmp 10h
+;;>     de  mov r11, r15
+;;>     e1  mov r11, [r11+8]
+;;>     e5  mov r11, [r11+28h]
+;;>     e9  mov rcx, 4200000001h
+;;>     f3  mov [r11], rcx
+;;>     f6  mov qword [r11+8], 7
+;;>     fe  mov ecx, edi
+;;>    100  mov [r11+10h], rcx
+;;>    104  mov eax, eax
+;;>    106  mov [r11+18h], rax
+;;>    10a  mov eax, r8d
+;;>    10d  mov [r11+20h], rax
+;;>    111  mov esi, [r11]
+;;>    114  mov edx, [r11+4]
+;;>    118  mov ecx, [r11+8]
+;;>    11c  mov rdi, r15
+;;>    11f  mov rax, [rdi+30h]
+;;>    123  mov rax, [rax+60h]
+;;>    127  call rax
+;;>    129  mov rcx, r15
+;;>    12c  mov rcx, [rcx+8]
+;;>    130  mov rdi, [rcx+28h]
+;;>    134  mov r10, rax
+;;>    137  mov rsp, rbp
+;;>    13a  pop rbp
+;;>    13b  jmp r10
 ;;> inline-guarded in function 1: done
 ;;> side-exit in function 1: done

@@ -114,15 +114,15 @@
 ;;>    16e  mov rax, r15
 ;;>    171  mov rax, [rax+8]
 ;;>    175  mov rax, [rax+28h]
-;;>    179  mov ecx, ecx
-;;>    17b  mov [rax+10h], rcx
-;;>    17f  mov ecx, edi
-;;>    181  mov [rax+18h], rcx
-;;>    185  mov ecx, ebx
-;;>    187  mov [rax+20h], rcx
-;;>    18b  mov rcx, 4C00000001h
-;;>    195  mov [rax], rcx
-;;>    198  mov qword [rax+8], 7
+;;>    179  mov rdx, 4C00000001h
+;;>    183  mov [rax], rdx
+;;>    186  mov qword [rax+8], 7
+;;>    18e  mov ecx, ecx
+;;>    190  mov [rax+10h], rcx
+;;>    194  mov ecx, edi
+;;>    196  mov [rax+18h], rcx
+;;>    19a  mov ecx, ebx
+;;>    19c  mov [rax+20h], rcx
 ;;>    1a0  mov esi, [rax]
 ;;>    1a2  mov edx, [rax+4]
 ;;>    1a5  mov ecx, [rax+8]

@@ -60,7 +60,7 @@
 ;;> @0003                               v78 = stack_addr.i64 ss0
 ;;> @0001                               jump block4(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
-;;>                                 block4(v28: i32, v31: i32):
+;;>                                 block4(v30: i32, v33: i32):
 ;;> @0001                               v13 = get_pinned_reg.i64
 ;;> @0001                               v14 = load.i32 notrap aligned region0 v13+164
 ;;> @0001                               brif v14, block5, block6
@@ -79,22 +79,22 @@
 ;;>                                 block9 cold:
 ;;> @0001                               v20 = iconst.i16 0
 ;;> @0001                               store notrap aligned region0 v20, v15+166  ; v20 = 0
-;;> @0001                               jump block4(v28, v31)
+;;> @0001                               jump block4(v30, v33)
 ;;>
 ;;>                                 block8 cold:
 ;;> @0001                               v21 = get_pinned_reg.i64
 ;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+8
 ;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+40
-;;> @0001                               v26 = uextend.i64 v0
-;;> @0001                               store notrap aligned region2 v26, v23+16
-;;> @0001                               v29 = uextend.i64 v28
-;;> @0001                               store notrap aligned region2 v29, v23+24
-;;> @0001                               v32 = uextend.i64 v31
-;;> @0001                               store notrap aligned region2 v32, v23+32
-;;> @0001                               v33 = iconst.i64 0x004c_0000_0001
-;;> @0001                               store notrap aligned region2 v33, v23  ; v33 = 0x004c_0000_0001
-;;> @0001                               v34 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v34, v23+8  ; v34 = 7
+;;> @0001                               v24 = iconst.i64 0x004c_0000_0001
+;;> @0001                               store notrap aligned region2 v24, v23  ; v24 = 0x004c_0000_0001
+;;> @0001                               v25 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v25, v23+8  ; v25 = 7
+;;> @0001                               v28 = uextend.i64 v0
+;;> @0001                               store notrap aligned region2 v28, v23+16
+;;> @0001                               v31 = uextend.i64 v30
+;;> @0001                               store notrap aligned region2 v31, v23+24
+;;> @0001                               v34 = uextend.i64 v33
+;;> @0001                               store notrap aligned region2 v34, v23+32
 ;;> @0001                               v35 = load.i32 notrap aligned region2 v23
 ;;> @0001                               v36 = load.i32 notrap aligned region2 v23+4
 ;;> @0001                               v37 = load.i32 notrap aligned region2 v23+8
@@ -124,7 +124,7 @@
 ;;> @0003                               brif v102, block11, block13
 ;;>
 ;;>                                 block13:
-;;> @0004                               v60 = iadd.i32 v28, v103  ; v103 = 1
+;;> @0004                               v60 = iadd.i32 v30, v103  ; v103 = 1
 ;;> @0005                               jump block10(v60)
 ;;>
 ;;>                                 block11 cold:
@@ -155,21 +155,21 @@
 ;;> @0003                               store.i64 notrap aligned region5 v1, v78
 ;;> @0003                               v79 = load.i64 notrap aligned region6 v74
 ;;> @0003                               set_pinned_reg.i64 v75
-;;> @0003                               v80 = call_indirect sig2, v79(v28)
+;;> @0003                               v80 = call_indirect sig2, v79(v30)
 ;;> @0003                               v81 = load.i64 notrap aligned region5 v78
 ;;> @0003                               set_pinned_reg v81
 ;;> @0003                               jump block19(v80)
 ;;>
 ;;>                                 block18 cold:
 ;;> @0003                               v82 = load.i64 notrap aligned region6 v74
-;;> @0003                               v83 = call_indirect sig2, v82(v28)
+;;> @0003                               v83 = call_indirect sig2, v82(v30)
 ;;> @0003                               jump block19(v83)
 ;;>
 ;;>                                 block19(v77: i32) cold:
 ;;> @0003                               jump block10(v77)
 ;;>
 ;;>                                 block10(v46: i32):
-;;> @0006                               v88 = iadd.i32 v31, v103  ; v103 = 1
+;;> @0006                               v88 = iadd.i32 v33, v103  ; v103 = 1
 ;;> @0007                               v92 = icmp ult v88, v0
 ;;> @0008                               brif v92, block4(v46, v88), block20
 ;;>

@@ -38,30 +38,39 @@
 ;;>     46  imul eax, 1Fh
 ;;>     49  mov [rcx+rdx], eax
 ;;>     4c  jmp 2Ah
-;;>     51  mov rcx, r15
-;;>     54  mov rcx, [rcx+8]
-;;>     58  mov rcx, [rcx+28h]
-;;>     5c  mov edx, edi
-;;>     5e  mov [rcx+10h], rdx
-;;>     62  mov edx, esi
-;;>     64  mov [rcx+18h], rdx
-;;>     68  mov eax, eax
-;;>     6a  mov [rcx+20h], rax
-;;>     6e  mov rax, 2100000000h
-;;>     78  mov [rcx], rax
-;;>     7b  mov qword [rcx+8], 7
-;;>     83  mov esi, [rcx]
-;;>     85  mov edx, [rcx+4]
-;;>     88  mov ecx, [rcx+8]
-;;>     8b  mov rdi, r15
-;;>     8e  mov rax, [rdi+30h]
-;;>     92  mov rax, [rax+60h]
-;;>     96  call rax
-;;>     98  mov rcx, r15
-;;>     9b  mov rcx, [rcx+8]
-;;>     9f  mov rdi, [rcx+28h]
-;;>     a3  mov r10, rax
-;;>     a6  mov rsp, rbp
-;;>     a9  pop rbp
-;;>     aa  jmp r10
+;;>     51  mov rdx, r15
+;;>     54  mov r8d, [rdx+70h]
+;;>     58  test r8w, r8w
+;;>     5c  jne near 7Dh
+;;>     62  xor r8d, 220000h
+;;>     69  test r8d, r8d
+;;>     6c  je near 7Dh
+;;>     72  mov word [rdx+72h], 0
+;;>     78  jmp 0Dh
+;;>     7d  mov rcx, r15
+;;>     80  mov rcx, [rcx+8]
+;;>     84  mov rcx, [rcx+28h]
+;;>     88  mov rdx, 2100000000h
+;;>     92  mov [rcx], rdx
+;;>     95  mov qword [rcx+8], 7
+;;>     9d  mov edx, edi
+;;>     9f  mov [rcx+10h], rdx
+;;>     a3  mov edx, esi
+;;>     a5  mov [rcx+18h], rdx
+;;>     a9  mov eax, eax
+;;>     ab  mov [rcx+20h], rax
+;;>     af  mov esi, [rcx]
+;;>     b1  mov edx, [rcx+4]
+;;>     b4  mov ecx, [rcx+8]
+;;>     b7  mov rdi, r15
+;;>     ba  mov r8, [rdi+30h]
+;;>     be  mov r8, [r8+60h]
+;;>     c2  call r8
+;;>     c5  mov rcx, r15
+;;>     c8  mov rcx, [rcx+8]
+;;>     cc  mov rdi, [rcx+28h]
+;;>     d0  mov r10, rax
+;;>     d3  mov rsp, rbp
+;;>     d6  pop rbp
+;;>     d7  jmp r10
 ;;> layout in function 0: done

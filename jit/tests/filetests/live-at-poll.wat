@@ -29,12 +29,12 @@
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v3 = iconst.i32 0
-;;>                                     v20 -> v3
-;;>                                     v19 -> v20
+;;>                                     v22 -> v3
+;;>                                     v21 -> v22
 ;;> @0001                               jump block2(v0)
 ;;>
-;;>                                 block2(v17: i32):
-;;>                                     v16 -> v17
+;;>                                 block2(v19: i32):
+;;>                                     v18 -> v19
 ;;> @0001                               v5 = get_pinned_reg.i64
 ;;> @0001                               v6 = load.i32 notrap aligned region0 v5+96
 ;;> @0001                               brif v6, block3, block4
@@ -53,22 +53,22 @@
 ;;>                                 block7 cold:
 ;;> @0001                               v12 = iconst.i16 0
 ;;> @0001                               store notrap aligned region0 v12, v7+98  ; v12 = 0
-;;> @0001                               jump block2(v17)
+;;> @0001                               jump block2(v19)
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v13 = get_pinned_reg.i64
 ;;> @0001                               v14 = load.i64 notrap aligned readonly region1 v13+8
 ;;> @0001                               v15 = load.i64 notrap aligned readonly region1 v14+40
-;;> @0001                               v18 = uextend.i64 v17
-;;> @0001                               store notrap aligned region2 v18, v15+16
-;;> @0001                               v21 = uextend.i64 v20  ; v20 = 0
-;;> @0001                               store notrap aligned region2 v21, v15+32
-;;> @0001                               v22 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v22, v15+48
-;;> @0001                               v23 = iconst.i64 0x001e_0000_0000
-;;> @0001                               store notrap aligned region2 v23, v15  ; v23 = 0x001e_0000_0000
-;;> @0001                               v24 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v24, v15+8  ; v24 = 7
+;;> @0001                               v16 = iconst.i64 0x001e_0000_0000
+;;> @0001                               store notrap aligned region2 v16, v15  ; v16 = 0x001e_0000_0000
+;;> @0001                               v17 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v17, v15+8  ; v17 = 7
+;;> @0001                               v20 = uextend.i64 v19
+;;> @0001                               store notrap aligned region2 v20, v15+16
+;;> @0001                               v23 = uextend.i64 v22  ; v22 = 0
+;;> @0001                               store notrap aligned region2 v23, v15+32
+;;> @0001                               v24 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v24, v15+48
 ;;> @0001                               v25 = load.i32 notrap aligned region2 v15
 ;;> @0001                               v26 = load.i32 notrap aligned region2 v15+4
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v15+8
@@ -83,10 +83,10 @@
 ;;>
 ;;>                                 block4:
 ;;> @0001                               v35 = iconst.i32 1
-;;> @0002                               v36 = isub.i32 v17, v35  ; v35 = 1
+;;> @0002                               v36 = isub.i32 v19, v35  ; v35 = 1
 ;;> @0003                               brif v36, block2(v36), block8
 ;;>
 ;;>                                 block8:
-;;> @0005                               v37 = iadd.i32 v1, v20  ; v20 = 0
+;;> @0005                               v37 = iadd.i32 v1, v22  ; v22 = 0
 ;;> @0006                               return v37
 ;;> }

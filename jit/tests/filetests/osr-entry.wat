@@ -72,17 +72,17 @@
 ;;> @0002                               v18 = get_pinned_reg.i64
 ;;> @0002                               v19 = load.i64 notrap aligned readonly region2 v18+8
 ;;> @0002                               v20 = load.i64 notrap aligned readonly region2 v19+40
-;;> @0002                               v23 = uextend.i64 v89
-;;> @0002                               store notrap aligned region0 v23, v20+16
-;;> @0002                               v26 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v26, v20+24
+;;> @0002                               v21 = iconst.i64 0x0024_0000_0000
+;;> @0002                               store notrap aligned region0 v21, v20  ; v21 = 0x0024_0000_0000
+;;> @0002                               v22 = iconst.i64 7
+;;> @0002                               store notrap aligned region0 v22, v20+8  ; v22 = 7
+;;> @0002                               v25 = uextend.i64 v89
+;;> @0002                               store notrap aligned region0 v25, v20+16
+;;> @0002                               v28 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v28, v20+24
 ;;>                                     v91 = iadd.i32 v43, v80
-;;> @0002                               v29 = uextend.i64 v91
-;;> @0002                               store notrap aligned region0 v29, v20+40
-;;> @0002                               v30 = iconst.i64 0x0024_0000_0000
-;;> @0002                               store notrap aligned region0 v30, v20  ; v30 = 0x0024_0000_0000
-;;> @0002                               v31 = iconst.i64 7
-;;> @0002                               store notrap aligned region0 v31, v20+8  ; v31 = 7
+;;> @0002                               v31 = uextend.i64 v91
+;;> @0002                               store notrap aligned region0 v31, v20+40
 ;;> @0002                               v32 = load.i32 notrap aligned region0 v20
 ;;> @0002                               v33 = load.i32 notrap aligned region0 v20+4
 ;;> @0002                               v34 = load.i32 notrap aligned region0 v20+8
@@ -107,7 +107,7 @@
 ;;> @0003                               v78 = iconst.i32 1
 ;;> @0003                               jump block11(v82)
 ;;>
-;;>                                 block11(v63: i32):
+;;>                                 block11(v65: i32):
 ;;> @0003                               v45 = get_pinned_reg.i64
 ;;> @0003                               v46 = load.i32 notrap aligned region1 v45+96
 ;;> @0003                               brif v46, block12, block13
@@ -126,24 +126,24 @@
 ;;>                                 block16 cold:
 ;;>                                     v92 = iconst.i16 0
 ;;> @0003                               store notrap aligned region1 v92, v47+98  ; v92 = 0
-;;> @0003                               jump block11(v63)
+;;> @0003                               jump block11(v65)
 ;;>
 ;;>                                 block15 cold:
 ;;> @0003                               v53 = get_pinned_reg.i64
 ;;> @0003                               v54 = load.i64 notrap aligned readonly region2 v53+8
 ;;> @0003                               v55 = load.i64 notrap aligned readonly region2 v54+40
-;;> @0003                               v58 = uextend.i64 v80
-;;> @0003                               store notrap aligned region0 v58, v55+16
-;;>                                     v93 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v93, v55+24
-;;> @0003                               v64 = uextend.i64 v63
-;;> @0003                               store notrap aligned region0 v64, v55+32
-;;> @0003                               v65 = uextend.i64 v43
-;;> @0003                               store notrap aligned region0 v65, v55+48
-;;> @0003                               v66 = iconst.i64 0x002c_0000_0000
-;;> @0003                               store notrap aligned region0 v66, v55  ; v66 = 0x002c_0000_0000
-;;>                                     v94 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v94, v55+8  ; v94 = 7
+;;> @0003                               v56 = iconst.i64 0x002c_0000_0000
+;;> @0003                               store notrap aligned region0 v56, v55  ; v56 = 0x002c_0000_0000
+;;>                                     v93 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v93, v55+8  ; v93 = 7
+;;> @0003                               v60 = uextend.i64 v80
+;;> @0003                               store notrap aligned region0 v60, v55+16
+;;>                                     v94 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v94, v55+24
+;;> @0003                               v66 = uextend.i64 v65
+;;> @0003                               store notrap aligned region0 v66, v55+32
+;;> @0003                               v67 = uextend.i64 v43
+;;> @0003                               store notrap aligned region0 v67, v55+48
 ;;> @0003                               v68 = load.i32 notrap aligned region0 v55
 ;;> @0003                               v69 = load.i32 notrap aligned region0 v55+4
 ;;> @0003                               v70 = load.i32 notrap aligned region0 v55+8
@@ -158,7 +158,7 @@
 ;;>
 ;;>                                 block13:
 ;;>                                     v86 = iconst.i32 1
-;;>                                     v87 = isub.i32 v63, v86  ; v86 = 1
+;;>                                     v87 = isub.i32 v65, v86  ; v86 = 1
 ;;> @0005                               brif v87, block11(v87), block17
 ;;>
 ;;>                                 block17:

@@ -52,7 +52,7 @@
 ;;> @0002                               v44 = iconst.i32 1
 ;;> @0001                               jump block4(v0, v51)  ; v51 = 0
 ;;>
-;;>                                 block4(v26: i32, v29: i32):
+;;>                                 block4(v28: i32, v31: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
 ;;> @0001                               v15 = load.i32 notrap aligned region0 v14+96
 ;;> @0001                               brif v15, block5, block6
@@ -71,20 +71,20 @@
 ;;>                                 block9 cold:
 ;;> @0001                               v21 = iconst.i16 0
 ;;> @0001                               store notrap aligned region0 v21, v16+98  ; v21 = 0
-;;> @0001                               jump block4(v26, v29)
+;;> @0001                               jump block4(v28, v31)
 ;;>
 ;;>                                 block8 cold:
 ;;> @0001                               v22 = get_pinned_reg.i64
 ;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+8
 ;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23+40
-;;> @0001                               v27 = uextend.i64 v26
-;;> @0001                               store notrap aligned region2 v27, v24+16
-;;> @0001                               v30 = uextend.i64 v29
-;;> @0001                               store notrap aligned region2 v30, v24+24
-;;> @0001                               v31 = iconst.i64 0x001b_0000_0000
-;;> @0001                               store notrap aligned region2 v31, v24  ; v31 = 0x001b_0000_0000
-;;> @0001                               v32 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v32, v24+8  ; v32 = 7
+;;> @0001                               v25 = iconst.i64 0x001b_0000_0000
+;;> @0001                               store notrap aligned region2 v25, v24  ; v25 = 0x001b_0000_0000
+;;> @0001                               v26 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v26, v24+8  ; v26 = 7
+;;> @0001                               v29 = uextend.i64 v28
+;;> @0001                               store notrap aligned region2 v29, v24+16
+;;> @0001                               v32 = uextend.i64 v31
+;;> @0001                               store notrap aligned region2 v32, v24+24
 ;;> @0001                               v33 = load.i32 notrap aligned region2 v24
 ;;> @0001                               v34 = load.i32 notrap aligned region2 v24+4
 ;;> @0001                               v35 = load.i32 notrap aligned region2 v24+8
@@ -99,8 +99,8 @@
 ;;>
 ;;>                                 block6:
 ;;>                                     v52 = iconst.i32 1
-;;>                                     v53 = isub.i32 v26, v52  ; v52 = 1
-;;> @0002                               v43 = iadd.i32 v29, v26
+;;>                                     v53 = isub.i32 v28, v52  ; v52 = 1
+;;> @0002                               v43 = iadd.i32 v31, v28
 ;;> @0004                               brif v53, block4(v53, v43), block10
 ;;>
 ;;>                                 block10:

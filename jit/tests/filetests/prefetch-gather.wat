@@ -18,60 +18,62 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
-;;>      9  mov r8, r15
-;;>      c  mov r8d, [r8+70h]
-;;>     10  test r8d, r8d
-;;>     13  jne near 59h
-;;>     19  mov r8, [rcx+40h]
-;;>     1d  lea r9d, [rsi+100h]
-;;>     24  mov r9d, [r8+r9]
-;;>     28  lea r9d, [rdx+r9*4]
-;;>     2c  prefetcht0 [r8+r9]
-;;>     31  mov r9d, esi
-;;>     34  mov r9d, [r8+r9]
-;;>     38  lea r9d, [rdx+r9*4]
-;;>     3c  mov r8d, [r8+r9]
+;;>      9  mov rcx, [rcx+40h]
+;;>      d  mov r8, r15
+;;>     10  mov r8d, [r8+70h]
+;;>     14  test r8d, r8d
+;;>     17  jne near 59h
+;;>     1d  lea r8d, [rsi+100h]
+;;>     24  mov r8d, [rcx+r8]
+;;>     28  lea r8d, [rdx+r8*4]
+;;>     2c  prefetcht0 [rcx+r8]
+;;>     31  mov r8d, esi
+;;>     34  mov r8d, [rcx+r8]
+;;>     38  lea r8d, [rdx+r8*4]
+;;>     3c  mov r8d, [rcx+r8]
 ;;>     40  sub edi, 1
 ;;>     43  add esi, 4
 ;;>     49  add eax, r8d
 ;;>     4c  test edi, edi
-;;>     4e  jne near 9
+;;>     4e  jne near 0Dh
 ;;>     54  mov rsp, rbp
 ;;>     57  pop rbp
 ;;>     58  ret
 ;;>     59  mov r8, r15
-;;>     5c  mov r8d, [r8+70h]
-;;>     60  test r8d, 0FFFFFFFEh
-;;>     67  je near 7Ah
-;;>     6d  xor r8d, 22h
-;;>     71  test r8d, r8d
-;;>     74  jne near 19h
-;;>     7a  mov rcx, r15
-;;>     7d  mov rcx, [rcx+8]
-;;>     81  mov rcx, [rcx+28h]
-;;>     85  mov r8, 2200000000h
-;;>     8f  mov [rcx], r8
-;;>     92  mov qword [rcx+8], 7
-;;>     9a  mov edi, edi
-;;>     9c  mov [rcx+10h], rdi
-;;>     a0  mov esi, esi
-;;>     a2  mov [rcx+18h], rsi
-;;>     a6  mov edx, edx
-;;>     a8  mov [rcx+20h], rdx
-;;>     ac  mov eax, eax
-;;>     ae  mov [rcx+28h], rax
-;;>     b2  mov esi, [rcx]
-;;>     b4  mov edx, [rcx+4]
-;;>     b7  mov ecx, [rcx+8]
-;;>     ba  mov rdi, r15
-;;>     bd  mov rax, [rdi+30h]
-;;>     c1  mov rax, [rax+60h]
-;;>     c5  call rax
-;;>     c7  mov rcx, r15
-;;>     ca  mov rcx, [rcx+8]
-;;>     ce  mov rdi, [rcx+28h]
-;;>     d2  mov r10, rax
-;;>     d5  mov rsp, rbp
-;;>     d8  pop rbp
-;;>     d9  jmp r10
+;;>     5c  mov r9d, [r8+70h]
+;;>     60  test r9w, r9w
+;;>     64  jne near 86h
+;;>     6a  xor r9d, 230000h
+;;>     71  test r9d, r9d
+;;>     74  je near 86h
+;;>     7a  mov word [r8+72h], 0
+;;>     81  jmp 0Dh
+;;>     86  mov rcx, r15
+;;>     89  mov rcx, [rcx+8]
+;;>     8d  mov rcx, [rcx+28h]
+;;>     91  mov r8, 2200000000h
+;;>     9b  mov [rcx], r8
+;;>     9e  mov qword [rcx+8], 7
+;;>     a6  mov edi, edi
+;;>     a8  mov [rcx+10h], rdi
+;;>     ac  mov esi, esi
+;;>     ae  mov [rcx+18h], rsi
+;;>     b2  mov edx, edx
+;;>     b4  mov [rcx+20h], rdx
+;;>     b8  mov edx, eax
+;;>     ba  mov [rcx+28h], rdx
+;;>     be  mov esi, [rcx]
+;;>     c0  mov edx, [rcx+4]
+;;>     c3  mov ecx, [rcx+8]
+;;>     c6  mov rdi, r15
+;;>     c9  mov r8, [rdi+30h]
+;;>     cd  mov r8, [r8+60h]
+;;>     d1  call r8
+;;>     d4  mov rsi, r15
+;;>     d7  mov rsi, [rsi+8]
+;;>     db  mov rdi, [rsi+28h]
+;;>     df  mov r10, rax
+;;>     e2  mov rsp, rbp
+;;>     e5  pop rbp
+;;>     e6  jmp r10
 ;;> prefetch in function 0: done

@@ -29,8 +29,13 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32):
 ;;>                                     v3 = get_pinned_reg.i64
 ;;> @0000                               v5 = iconst.i32 0
-;;> @0001                               v11 = iconst.i32 -2
-;;> @0001                               v12 = iconst.i32 34
+;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3+64
+;;> @0008                               v106 = iconst.i32 64
+;;> @0008                               v110 = iconst.i64 1
+;;> @0008                               v114 = iconst.i32 -1640531535
+;;> @0008                               v116 = iconst.i32 20
+;;> @0008                               v118 = iconst.i32 3
+;;> @000e                               v102 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v5)  ; v5 = 0
 ;;>
 ;;>                                 block2(v21: i32, v30: i32):
@@ -41,14 +46,18 @@
 ;;>                                 block3 cold:
 ;;> @0001                               v9 = get_pinned_reg.i64
 ;;> @0001                               v10 = load.i32 notrap aligned region1 v9+112
-;;>                                     v133 = iconst.i32 -2
-;;>                                     v134 = band v10, v133  ; v133 = -2
-;;> @0001                               brif v134, block5, block6
+;;> @0001                               v12 = ireduce.i16 v10
+;;> @0001                               brif v12, block6, block5
 ;;>
 ;;>                                 block5 cold:
-;;>                                     v135 = iconst.i32 34
-;;>                                     v136 = bxor.i32 v10, v135  ; v135 = 34
-;;> @0001                               brif v136, block4, block6
+;;> @0001                               v11 = iconst.i32 0x0023_0000
+;;> @0001                               v13 = bxor.i32 v10, v11  ; v11 = 0x0023_0000
+;;> @0001                               brif v13, block7, block6
+;;>
+;;>                                 block7 cold:
+;;>                                     v147 = iconst.i16 0
+;;> @0001                               store notrap aligned region1 v147, v9+114  ; v147 = 0
+;;> @0001                               jump block2(v21, v30)
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v15 = get_pinned_reg.i64
@@ -56,14 +65,14 @@
 ;;> @0001                               v17 = load.i64 notrap aligned readonly region0 v16+40
 ;;> @0001                               v18 = iconst.i64 0x0022_0000_0000
 ;;> @0001                               store notrap aligned region2 v18, v17  ; v18 = 0x0022_0000_0000
-;;> @0001                               v19 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v19, v17+8  ; v19 = 7
-;;> @0001                               v22 = uextend.i64 v21
-;;> @0001                               store notrap aligned region2 v22, v17+16
-;;> @0001                               v25 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v25, v17+24
-;;> @0001                               v28 = uextend.i64 v2
-;;> @0001                               store notrap aligned region2 v28, v17+32
+;;>                                     v148 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v148, v17+8  ; v148 = 7
+;;>                                     v149 = uextend.i64 v21
+;;> @0001                               store notrap aligned region2 v149, v17+16
+;;>                                     v150 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v150, v17+24
+;;>                                     v151 = uextend.i64 v2
+;;> @0001                               store notrap aligned region2 v151, v17+32
 ;;> @0001                               v31 = uextend.i64 v30
 ;;> @0001                               store notrap aligned region2 v31, v17+40
 ;;> @0001                               v32 = load.i32 notrap aligned region2 v17
@@ -79,105 +88,109 @@
 ;;> @0001                               return_call_indirect sig1, v38(v41)
 ;;>
 ;;>                                 block4:
-;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3+64
-;;> @0008                               v115 = iconst.i32 64
-;;> @0008                               v116 = iadd.i32 v21, v115  ; v115 = 64
-;;> @0008                               v117 = uextend.i64 v116
-;;> @0008                               v118 = iadd v4, v117
-;;> @0008                               v119 = iconst.i64 1
-;;> @0008                               v120 = iadd v118, v119  ; v119 = 1
-;;> @0008                               v121 = uload32 user65 region3 v120-1
-;;> @0008                               v122 = ireduce.i32 v121
-;;> @0008                               v123 = iconst.i32 -1640531535
-;;> @0008                               v124 = imul v122, v123  ; v123 = -1640531535
-;;> @0008                               v125 = iconst.i32 20
-;;> @0008                               v126 = ushr v124, v125  ; v125 = 20
-;;> @0008                               v127 = iconst.i32 3
-;;> @0008                               v128 = ishl v126, v127  ; v127 = 3
-;;> @0008                               v129 = iadd.i32 v2, v128
-;;> @0008                               v130 = uextend.i64 v129
-;;> @0008                               v131 = iadd v4, v130
-;;> @0008                               v132 = load.i16 user64 little region3 v131
-;;>                                     v137 = uextend.i64 v21
-;;> @0002                               v44 = iadd v4, v137
-;;> @0002                               v45 = load.i32 user2 region3 v44
-;;> @0003                               v47 = imul v45, v123  ; v123 = -1640531535
-;;> @0004                               v49 = ushr v47, v125  ; v125 = 20
-;;> @0005                               v55 = iconst.i32 59
-;;> @0005                               jump block8(v30, v49)
+;;>                                     v124 = iconst.i32 64
+;;>                                     v125 = iadd.i32 v21, v124  ; v124 = 64
+;;> @0008                               v108 = uextend.i64 v125
+;;> @0008                               v109 = iadd.i64 v4, v108
+;;>                                     v126 = iconst.i64 1
+;;>                                     v127 = iadd v109, v126  ; v126 = 1
+;;> @0008                               v112 = uload32 user65 region3 v127-1
+;;> @0008                               v113 = ireduce.i32 v112
+;;>                                     v128 = iconst.i32 -1640531535
+;;>                                     v129 = imul v113, v128  ; v128 = -1640531535
+;;>                                     v130 = iconst.i32 20
+;;>                                     v131 = ushr v129, v130  ; v130 = 20
+;;>                                     v132 = iconst.i32 3
+;;>                                     v133 = ishl v131, v132  ; v132 = 3
+;;> @0008                               v120 = iadd.i32 v2, v133
+;;> @0008                               v121 = uextend.i64 v120
+;;> @0008                               v122 = iadd.i64 v4, v121
+;;> @0008                               v123 = load.i16 user64 little region3 v122
+;;> @0002                               v42 = uextend.i64 v21
+;;> @0002                               v43 = iadd.i64 v4, v42
+;;> @0002                               v44 = load.i32 user2 region3 v43
+;;>                                     v134 = imul v44, v128  ; v128 = -1640531535
+;;>                                     v135 = ushr v134, v130  ; v130 = 20
+;;> @000a                               v96 = iconst.i32 1
+;;> @000c                               v100 = iconst.i32 4095
+;;> @0005                               jump block9(v30, v135)
 ;;>
-;;>                                 block8(v73: i32, v76: i32):
-;;> @0005                               v50 = get_pinned_reg.i64
-;;> @0005                               v51 = load.i32 notrap aligned region1 v50+112
-;;> @0005                               brif v51, block9, block10
+;;>                                 block9(v72: i32, v75: i32):
+;;> @0005                               v49 = get_pinned_reg.i64
+;;> @0005                               v50 = load.i32 notrap aligned region1 v49+112
+;;> @0005                               brif v50, block10, block11
 ;;>
-;;>                                 block9 cold:
-;;> @0005                               v52 = get_pinned_reg.i64
-;;> @0005                               v53 = load.i32 notrap aligned region1 v52+112
-;;>                                     v138 = iconst.i32 -2
-;;>                                     v139 = band v53, v138  ; v138 = -2
-;;> @0005                               brif v139, block11, block12
-;;>
-;;>                                 block11 cold:
-;;>                                     v140 = iconst.i32 59
-;;>                                     v141 = bxor.i32 v53, v140  ; v140 = 59
-;;> @0005                               brif v141, block10, block12
+;;>                                 block10 cold:
+;;> @0005                               v51 = get_pinned_reg.i64
+;;> @0005                               v52 = load.i32 notrap aligned region1 v51+112
+;;> @0005                               v54 = ireduce.i16 v52
+;;> @0005                               brif v54, block13, block12
 ;;>
 ;;>                                 block12 cold:
-;;> @0005                               v58 = get_pinned_reg.i64
-;;> @0005                               v59 = load.i64 notrap aligned readonly region0 v58+8
-;;> @0005                               v60 = load.i64 notrap aligned readonly region0 v59+40
-;;> @0005                               v61 = iconst.i64 0x003b_0000_0000
-;;> @0005                               store notrap aligned region2 v61, v60  ; v61 = 0x003b_0000_0000
-;;>                                     v142 = iconst.i64 7
-;;> @0005                               store notrap aligned region2 v142, v60+8  ; v142 = 7
-;;> @0005                               store.i64 notrap aligned region2 v137, v60+16
-;;>                                     v143 = uextend.i64 v1
-;;> @0005                               store notrap aligned region2 v143, v60+24
-;;>                                     v144 = uextend.i64 v2
-;;> @0005                               store notrap aligned region2 v144, v60+32
-;;> @0005                               v74 = uextend.i64 v73
-;;> @0005                               store notrap aligned region2 v74, v60+40
-;;> @0005                               v77 = uextend.i64 v76
-;;> @0005                               store notrap aligned region2 v77, v60+56
-;;> @0005                               v78 = load.i32 notrap aligned region2 v60
-;;> @0005                               v79 = load.i32 notrap aligned region2 v60+4
-;;> @0005                               v80 = load.i32 notrap aligned region2 v60+8
-;;> @0005                               v81 = get_pinned_reg.i64
-;;> @0005                               v82 = load.i64 notrap aligned readonly region0 v81+48
-;;> @0005                               v83 = load.i64 notrap aligned readonly region0 v82+96
-;;> @0005                               v84 = call_indirect sig0, v83(v81, v78, v79, v80)
-;;> @0005                               v85 = get_pinned_reg.i64
-;;> @0005                               v86 = load.i64 notrap aligned readonly region0 v85+8
-;;> @0005                               v87 = load.i64 notrap aligned readonly region0 v86+40
-;;> @0005                               return_call_indirect sig1, v84(v87)
+;;> @0005                               v53 = iconst.i32 0x003c_0000
+;;> @0005                               v55 = bxor.i32 v52, v53  ; v53 = 0x003c_0000
+;;> @0005                               brif v55, block14, block13
 ;;>
-;;>                                 block10:
-;;>                                     v145 = iconst.i32 3
-;;>                                     v146 = ishl.i32 v76, v145  ; v145 = 3
-;;> @0007                               v92 = iadd.i32 v2, v146
-;;> @0008                               v93 = uextend.i64 v92
-;;> @0008                               v94 = iadd.i64 v4, v93
-;;> @0008                               v95 = load.i32 user2 region3 v94
-;;>                                     v147 = iconst.i32 0
-;;>                                     v148 = icmp eq v95, v147  ; v147 = 0
-;;> @000a                               brif v148, block7, block13
+;;>                                 block14 cold:
+;;> @0005                               v56 = iconst.i16 0
+;;> @0005                               store notrap aligned region1 v56, v51+114  ; v56 = 0
+;;> @0005                               jump block9(v72, v75)
 ;;>
-;;>                                 block13:
-;;> @000a                               v100 = iconst.i32 1
-;;> @000b                               v101 = iadd.i32 v73, v100  ; v100 = 1
-;;> @000c                               v103 = iadd.i32 v76, v100  ; v100 = 1
-;;> @000c                               v104 = iconst.i32 4095
-;;> @000d                               v105 = band v103, v104  ; v104 = 4095
-;;> @000e                               jump block8(v101, v105)
+;;>                                 block13 cold:
+;;> @0005                               v57 = get_pinned_reg.i64
+;;> @0005                               v58 = load.i64 notrap aligned readonly region0 v57+8
+;;> @0005                               v59 = load.i64 notrap aligned readonly region0 v58+40
+;;> @0005                               v60 = iconst.i64 0x003b_0000_0000
+;;> @0005                               store notrap aligned region2 v60, v59  ; v60 = 0x003b_0000_0000
+;;> @0005                               v61 = iconst.i64 7
+;;> @0005                               store notrap aligned region2 v61, v59+8  ; v61 = 7
+;;> @0005                               store.i64 notrap aligned region2 v42, v59+16
+;;> @0005                               v67 = uextend.i64 v1
+;;> @0005                               store notrap aligned region2 v67, v59+24
+;;> @0005                               v70 = uextend.i64 v2
+;;> @0005                               store notrap aligned region2 v70, v59+32
+;;> @0005                               v73 = uextend.i64 v72
+;;> @0005                               store notrap aligned region2 v73, v59+40
+;;> @0005                               v76 = uextend.i64 v75
+;;> @0005                               store notrap aligned region2 v76, v59+56
+;;> @0005                               v77 = load.i32 notrap aligned region2 v59
+;;> @0005                               v78 = load.i32 notrap aligned region2 v59+4
+;;> @0005                               v79 = load.i32 notrap aligned region2 v59+8
+;;> @0005                               v80 = get_pinned_reg.i64
+;;> @0005                               v81 = load.i64 notrap aligned readonly region0 v80+48
+;;> @0005                               v82 = load.i64 notrap aligned readonly region0 v81+96
+;;> @0005                               v83 = call_indirect sig0, v82(v80, v77, v78, v79)
+;;> @0005                               v84 = get_pinned_reg.i64
+;;> @0005                               v85 = load.i64 notrap aligned readonly region0 v84+8
+;;> @0005                               v86 = load.i64 notrap aligned readonly region0 v85+40
+;;> @0005                               return_call_indirect sig1, v83(v86)
 ;;>
-;;>                                 block7:
-;;> @000e                               v111 = iconst.i32 4
-;;> @000f                               v112 = iadd.i32 v21, v111  ; v111 = 4
-;;> @0010                               v113 = icmp ne v112, v1
-;;> @0011                               brif v113, block2(v112, v73), block14
+;;>                                 block11:
+;;>                                     v136 = iconst.i32 3
+;;>                                     v137 = ishl.i32 v75, v136  ; v136 = 3
+;;> @0007                               v89 = iadd.i32 v2, v137
+;;> @0008                               v90 = uextend.i64 v89
+;;> @0008                               v91 = iadd.i64 v4, v90
+;;> @0008                               v92 = load.i32 user2 region3 v91
+;;>                                     v138 = iconst.i32 0
+;;>                                     v139 = icmp eq v92, v138  ; v138 = 0
+;;> @000a                               brif v139, block8, block15
 ;;>
-;;>                                 block14:
-;;> @0013                               return v73
+;;>                                 block15:
+;;>                                     v140 = iconst.i32 1
+;;>                                     v141 = iadd.i32 v72, v140  ; v140 = 1
+;;>                                     v142 = iadd.i32 v75, v140  ; v140 = 1
+;;>                                     v143 = iconst.i32 4095
+;;>                                     v144 = band v142, v143  ; v143 = 4095
+;;> @000e                               jump block9(v141, v144)
+;;>
+;;>                                 block8:
+;;>                                     v145 = iconst.i32 4
+;;>                                     v146 = iadd.i32 v21, v145  ; v145 = 4
+;;> @0010                               v104 = icmp ne v146, v1
+;;> @0011                               brif v104, block2(v146, v72), block16
+;;>
+;;>                                 block16:
+;;> @0013                               return v72
 ;;> }
 ;;> prefetch in function 0: done

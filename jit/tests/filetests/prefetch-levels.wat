@@ -24,8 +24,14 @@
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v4 = iconst.i64 0
-;;> @0001                               v10 = iconst.i32 -2
-;;> @0001                               v11 = iconst.i32 33
+;;> @0000                               v3 = load.i64 notrap aligned readonly can_move region0 v2+64
+;;> @0005                               v53 = iconst.i32 80
+;;> @0005                               v57 = iconst.i64 1
+;;> @0005                               v60 = iconst.i32 12
+;;> @0005                               v65 = iconst.i32 40
+;;> @0005                               v76 = iconst.i64 4097
+;;> @0007                               v51 = iconst.i32 1
+;;> @0006                               v49 = iconst.i32 5
 ;;> @0001                               jump block2(v0, v1, v4)  ; v4 = 0
 ;;>
 ;;>                                 block2(v20: i32, v23: i32, v26: i64):
@@ -36,14 +42,18 @@
 ;;>                                 block3 cold:
 ;;> @0001                               v8 = get_pinned_reg.i64
 ;;> @0001                               v9 = load.i32 notrap aligned region1 v8+112
-;;>                                     v85 = iconst.i32 -2
-;;>                                     v86 = band v9, v85  ; v85 = -2
-;;> @0001                               brif v86, block5, block6
+;;> @0001                               v11 = ireduce.i16 v9
+;;> @0001                               brif v11, block6, block5
 ;;>
 ;;>                                 block5 cold:
-;;>                                     v87 = iconst.i32 33
-;;>                                     v88 = bxor.i32 v9, v87  ; v87 = 33
-;;> @0001                               brif v88, block4, block6
+;;> @0001                               v10 = iconst.i32 0x0022_0000
+;;> @0001                               v12 = bxor.i32 v9, v10  ; v10 = 0x0022_0000
+;;> @0001                               brif v12, block7, block6
+;;>
+;;>                                 block7 cold:
+;;> @0001                               v13 = iconst.i16 0
+;;> @0001                               store notrap aligned region1 v13, v8+114  ; v13 = 0
+;;> @0001                               jump block2(v20, v23, v26)
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v14 = get_pinned_reg.i64
@@ -55,8 +65,8 @@
 ;;> @0001                               store notrap aligned region2 v18, v16+8  ; v18 = 7
 ;;> @0001                               v21 = uextend.i64 v20
 ;;> @0001                               store notrap aligned region2 v21, v16+16
-;;> @0001                               v24 = uextend.i64 v23
-;;> @0001                               store notrap aligned region2 v24, v16+24
+;;>                                     v99 = uextend.i64 v23
+;;> @0001                               store notrap aligned region2 v99, v16+24
 ;;> @0001                               store.i64 notrap aligned region2 v26, v16+32
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v16
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v16+4
@@ -71,52 +81,51 @@
 ;;> @0001                               return_call_indirect sig1, v33(v36)
 ;;>
 ;;>                                 block4:
-;;> @0000                               v3 = load.i64 notrap aligned readonly can_move region0 v2+64
-;;> @0005                               v56 = iconst.i32 80
-;;> @0005                               v57 = iadd.i32 v23, v56  ; v56 = 80
-;;> @0005                               v58 = uextend.i64 v57
-;;> @0005                               v59 = iadd v3, v58
-;;> @0005                               v60 = iconst.i64 1
-;;> @0005                               v61 = iadd v59, v60  ; v60 = 1
-;;> @0005                               v62 = uload8.i32 user65 region3 v61-1
-;;> @0005                               v63 = iconst.i32 12
-;;> @0005                               v64 = imul v62, v63  ; v63 = 12
-;;> @0005                               v65 = uextend.i64 v64
-;;> @0005                               v66 = iadd v3, v65
-;;> @0005                               v67 = load.i16 user64 little region3 v66+4096
-;;> @0005                               v68 = iconst.i32 40
-;;> @0005                               v69 = iadd.i32 v23, v68  ; v68 = 40
-;;> @0005                               v70 = uextend.i64 v69
-;;> @0005                               v71 = iadd v3, v70
-;;> @0005                               v73 = iadd v71, v60  ; v60 = 1
-;;> @0005                               v74 = uload8.i32 user65 region3 v73-1
-;;> @0005                               v76 = imul v74, v63  ; v63 = 12
-;;> @0005                               v77 = uextend.i64 v76
-;;> @0005                               v78 = iadd v3, v77
-;;> @0005                               v79 = iconst.i64 4097
-;;> @0005                               v80 = iadd v78, v79  ; v79 = 4097
-;;> @0005                               v81 = uload16.i32 user65 region3 v80-1
-;;> @0005                               v82 = uextend.i64 v81
-;;> @0005                               v83 = iadd v3, v82
-;;> @0005                               v84 = load.i16 user64 little region3 v83+40
-;;>                                     v89 = uextend.i64 v23
-;;> @0002                               v40 = iadd v3, v89
-;;> @0002                               v41 = uload8.i32 user2 region3 v40
-;;> @0003                               v43 = imul v41, v63  ; v63 = 12
-;;> @0004                               v44 = uextend.i64 v43
-;;> @0004                               v45 = iadd v3, v44
-;;> @0004                               v46 = uload16.i32 user2 region3 v45+4096
-;;> @0005                               v47 = uextend.i64 v46
-;;> @0005                               v48 = iadd v3, v47
-;;> @0005                               v49 = load.i64 user2 region3 v48+40
-;;> @0007                               v54 = iconst.i32 1
-;;> @0008                               v55 = isub.i32 v20, v54  ; v54 = 1
-;;> @0006                               v51 = iconst.i32 5
-;;> @0007                               v52 = iadd.i32 v23, v51  ; v51 = 5
-;;> @0006                               v50 = iadd.i64 v26, v49
-;;> @0009                               brif v55, block2(v55, v52, v50), block7
+;;>                                     v82 = iconst.i32 80
+;;>                                     v83 = iadd.i32 v23, v82  ; v82 = 80
+;;> @0005                               v55 = uextend.i64 v83
+;;> @0005                               v56 = iadd.i64 v3, v55
+;;>                                     v84 = iconst.i64 1
+;;>                                     v85 = iadd v56, v84  ; v84 = 1
+;;> @0005                               v59 = uload8.i32 user65 region3 v85-1
+;;>                                     v86 = iconst.i32 12
+;;>                                     v87 = imul v59, v86  ; v86 = 12
+;;> @0005                               v62 = uextend.i64 v87
+;;> @0005                               v63 = iadd.i64 v3, v62
+;;> @0005                               v64 = load.i16 user64 little region3 v63+4096
+;;>                                     v88 = iconst.i32 40
+;;>                                     v89 = iadd.i32 v23, v88  ; v88 = 40
+;;> @0005                               v67 = uextend.i64 v89
+;;> @0005                               v68 = iadd.i64 v3, v67
+;;>                                     v90 = iadd v68, v84  ; v84 = 1
+;;> @0005                               v71 = uload8.i32 user65 region3 v90-1
+;;>                                     v91 = imul v71, v86  ; v86 = 12
+;;> @0005                               v74 = uextend.i64 v91
+;;> @0005                               v75 = iadd.i64 v3, v74
+;;>                                     v92 = iconst.i64 4097
+;;>                                     v93 = iadd v75, v92  ; v92 = 4097
+;;> @0005                               v78 = uload16.i32 user65 region3 v93-1
+;;> @0005                               v79 = uextend.i64 v78
+;;> @0005                               v80 = iadd.i64 v3, v79
+;;> @0005                               v81 = load.i16 user64 little region3 v80+40
+;;> @0002                               v37 = uextend.i64 v23
+;;> @0002                               v38 = iadd.i64 v3, v37
+;;> @0002                               v39 = uload8.i32 user2 region3 v38
+;;>                                     v94 = imul v39, v86  ; v86 = 12
+;;> @0004                               v42 = uextend.i64 v94
+;;> @0004                               v43 = iadd.i64 v3, v42
+;;> @0004                               v44 = uload16.i32 user2 region3 v43+4096
+;;> @0005                               v45 = uextend.i64 v44
+;;> @0005                               v46 = iadd.i64 v3, v45
+;;> @0005                               v47 = load.i64 user2 region3 v46+40
+;;>                                     v95 = iconst.i32 1
+;;>                                     v96 = isub.i32 v20, v95  ; v95 = 1
+;;>                                     v97 = iconst.i32 5
+;;>                                     v98 = iadd.i32 v23, v97  ; v97 = 5
+;;> @0006                               v48 = iadd.i64 v26, v47
+;;> @0009                               brif v96, block2(v96, v98, v48), block8
 ;;>
-;;>                                 block7:
-;;> @000b                               return v50
+;;>                                 block8:
+;;> @000b                               return v48
 ;;> }
 ;;> prefetch in function 0: done

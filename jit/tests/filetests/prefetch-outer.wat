@@ -27,173 +27,205 @@
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
 ;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+64
-;;> @000b                               v96 = iconst.i32 48
-;;> @000b                               v100 = iconst.i64 1
-;;> @000b                               v108 = iconst.i32 32
-;;> @000b                               v128 = iconst.i32 16
+;;> @000b                               v120 = iconst.i32 48
+;;> @000b                               v124 = iconst.i64 1
+;;> @000b                               v132 = iconst.i32 32
+;;> @000b                               v152 = iconst.i32 16
 ;;> @0001                               jump block2(v0, v6)  ; v6 = 0
 ;;>
-;;>                                 block2(v13: i32, v21: i32):
+;;>                                 block2(v22: i32, v34: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
 ;;> @0001                               v9 = load.i32 notrap aligned region1 v8+112
 ;;> @0001                               brif v9, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v10 = get_pinned_reg.i64
-;;> @0001                               v11 = load.i64 notrap aligned readonly region0 v10+8
-;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+40
-;;>                                     v174 = uextend.i64 v13
-;;> @0001                               store notrap aligned region2 v174, v12+16
-;;>                                     v175 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v175, v12+24
-;;>                                     v176 = uextend.i64 v2
-;;> @0001                               store notrap aligned region2 v176, v12+32
-;;>                                     v177 = uextend.i64 v3
-;;> @0001                               store notrap aligned region2 v177, v12+40
-;;> @0001                               v22 = uextend.i64 v21
-;;> @0001                               store notrap aligned region2 v22, v12+48
-;;> @0001                               v23 = iconst.i64 0x0023_0000_0000
-;;> @0001                               store notrap aligned region2 v23, v12  ; v23 = 0x0023_0000_0000
-;;>                                     v178 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v178, v12+8  ; v178 = 7
-;;> @0001                               v25 = load.i32 notrap aligned region2 v12
-;;> @0001                               v26 = load.i32 notrap aligned region2 v12+4
-;;> @0001                               v27 = load.i32 notrap aligned region2 v12+8
-;;> @0001                               v28 = get_pinned_reg.i64
-;;> @0001                               v29 = load.i64 notrap aligned readonly region0 v28+48
-;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+96
-;;> @0001                               v31 = call_indirect sig0, v30(v28, v25, v26, v27)
-;;> @0001                               v32 = get_pinned_reg.i64
-;;> @0001                               v33 = load.i64 notrap aligned readonly region0 v32+8
-;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+40
-;;> @0001                               return_call_indirect sig1, v31(v34)
+;;> @0001                               v11 = load.i32 notrap aligned region1 v10+112
+;;> @0001                               v13 = ireduce.i16 v11
+;;> @0001                               brif v13, block6, block5
 ;;>
-;;>                                 block4:
-;;> @0002                               v35 = uextend.i64 v13
-;;> @0002                               v36 = iadd.i64 v5, v35
-;;> @0002                               v37 = load.i32 user2 region3 v36
-;;> @0003                               v38 = iadd.i32 v2, v37
-;;> @0004                               v39 = uextend.i64 v38
-;;> @0004                               v40 = iadd.i64 v5, v39
-;;> @0004                               v41 = load.i32 user2 region3 v40
-;;>                                     v155 = iconst.i32 48
-;;>                                     v156 = iadd.i32 v13, v155  ; v155 = 48
-;;> @000b                               v98 = uextend.i64 v156
-;;> @000b                               v99 = iadd.i64 v5, v98
-;;>                                     v157 = iconst.i64 1
-;;>                                     v158 = iadd v99, v157  ; v157 = 1
-;;> @000b                               v102 = uload32 user65 region3 v158-1
-;;> @000b                               v103 = ireduce.i32 v102
-;;> @000b                               v104 = iadd.i32 v2, v103
-;;> @000b                               v105 = uextend.i64 v104
-;;> @000b                               v106 = iadd.i64 v5, v105
-;;> @000b                               v107 = load.i16 user64 little region3 v106
-;;>                                     v159 = iconst.i32 32
-;;>                                     v160 = iadd.i32 v13, v159  ; v159 = 32
-;;> @000b                               v110 = uextend.i64 v160
-;;> @000b                               v111 = iadd.i64 v5, v110
-;;>                                     v161 = iadd v111, v157  ; v157 = 1
-;;> @000b                               v114 = uload32 user65 region3 v161-1
-;;> @000b                               v115 = ireduce.i32 v114
-;;> @000b                               v116 = iadd.i32 v2, v115
-;;> @000b                               v117 = uextend.i64 v116
-;;> @000b                               v118 = iadd.i64 v5, v117
-;;>                                     v162 = iadd v118, v157  ; v157 = 1
-;;> @000b                               v121 = uload32 user65 region3 v162-1
-;;>                                     v163 = iconst.i32 16
-;;>                                     v164 = iadd.i32 v13, v163  ; v163 = 16
-;;> @000b                               v130 = uextend.i64 v164
-;;> @000b                               v131 = iadd.i64 v5, v130
-;;>                                     v165 = iadd v131, v157  ; v157 = 1
-;;> @000b                               v134 = uload32 user65 region3 v165-1
-;;> @000b                               v135 = ireduce.i32 v134
-;;> @000b                               v136 = iadd.i32 v2, v135
-;;> @000b                               v137 = uextend.i64 v136
-;;> @000b                               v138 = iadd.i64 v5, v137
-;;>                                     v166 = iadd v138, v157  ; v157 = 1
-;;> @000b                               v141 = uload32 user65 region3 v166-1
-;;> @0007                               v48 = load.i32 user2 region3 v40+4
-;;> @000b                               v122 = ireduce.i32 v121
-;;> @000b                               v123 = isub v122, v41
-;;> @000b                               v142 = ireduce.i32 v141
-;;> @000b                               v143 = isub v142, v41
-;;> @000c                               v88 = iconst.i32 4
-;;> @0008                               jump block5(v21, v41)
+;;>                                 block5 cold:
+;;> @0001                               v12 = iconst.i32 0x0024_0000
+;;> @0001                               v14 = bxor.i32 v11, v12  ; v12 = 0x0024_0000
+;;> @0001                               brif v14, block7, block6
 ;;>
-;;>                                 block5(v62: i32, v64: i32):
-;;> @0008                               v49 = get_pinned_reg.i64
-;;> @0008                               v50 = load.i32 notrap aligned region1 v49+112
-;;> @0008                               brif v50, block6, block7
+;;>                                 block7 cold:
+;;>                                     v198 = iconst.i16 0
+;;> @0001                               store notrap aligned region1 v198, v10+114  ; v198 = 0
+;;> @0001                               jump block2(v22, v34)
 ;;>
 ;;>                                 block6 cold:
-;;> @0008                               v51 = get_pinned_reg.i64
-;;> @0008                               v52 = load.i64 notrap aligned readonly region0 v51+8
-;;> @0008                               v53 = load.i64 notrap aligned readonly region0 v52+40
-;;> @0008                               store.i64 notrap aligned region2 v35, v53+16
-;;> @0008                               v57 = uextend.i64 v1
-;;> @0008                               store notrap aligned region2 v57, v53+24
-;;> @0008                               v59 = uextend.i64 v2
-;;> @0008                               store notrap aligned region2 v59, v53+32
-;;> @0008                               v61 = uextend.i64 v3
-;;> @0008                               store notrap aligned region2 v61, v53+40
-;;> @0008                               v63 = uextend.i64 v62
-;;> @0008                               store notrap aligned region2 v63, v53+48
-;;>                                     v173 = uextend.i64 v64
-;;> @0008                               store notrap aligned region2 v173, v53+56
-;;> @0008                               v67 = uextend.i64 v48
-;;> @0008                               store notrap aligned region2 v67, v53+64
-;;> @0008                               v68 = iconst.i64 0x003f_0000_0000
-;;> @0008                               store notrap aligned region2 v68, v53  ; v68 = 0x003f_0000_0000
-;;> @0008                               v69 = iconst.i64 7
-;;> @0008                               store notrap aligned region2 v69, v53+8  ; v69 = 7
-;;> @0008                               v70 = load.i32 notrap aligned region2 v53
-;;> @0008                               v71 = load.i32 notrap aligned region2 v53+4
-;;> @0008                               v72 = load.i32 notrap aligned region2 v53+8
-;;> @0008                               v73 = get_pinned_reg.i64
-;;> @0008                               v74 = load.i64 notrap aligned readonly region0 v73+48
-;;> @0008                               v75 = load.i64 notrap aligned readonly region0 v74+96
-;;> @0008                               v76 = call_indirect sig0, v75(v73, v70, v71, v72)
-;;> @0008                               v77 = get_pinned_reg.i64
-;;> @0008                               v78 = load.i64 notrap aligned readonly region0 v77+8
-;;> @0008                               v79 = load.i64 notrap aligned readonly region0 v78+40
-;;> @0008                               return_call_indirect sig1, v76(v79)
+;;> @0001                               v16 = get_pinned_reg.i64
+;;> @0001                               v17 = load.i64 notrap aligned readonly region0 v16+8
+;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+40
+;;> @0001                               v19 = iconst.i64 0x0023_0000_0000
+;;> @0001                               store notrap aligned region2 v19, v18  ; v19 = 0x0023_0000_0000
+;;>                                     v199 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v199, v18+8  ; v199 = 7
+;;>                                     v200 = uextend.i64 v22
+;;> @0001                               store notrap aligned region2 v200, v18+16
+;;>                                     v201 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v201, v18+24
+;;>                                     v202 = uextend.i64 v2
+;;> @0001                               store notrap aligned region2 v202, v18+32
+;;>                                     v203 = uextend.i64 v3
+;;> @0001                               store notrap aligned region2 v203, v18+40
+;;> @0001                               v35 = uextend.i64 v34
+;;> @0001                               store notrap aligned region2 v35, v18+48
+;;> @0001                               v36 = load.i32 notrap aligned region2 v18
+;;> @0001                               v37 = load.i32 notrap aligned region2 v18+4
+;;> @0001                               v38 = load.i32 notrap aligned region2 v18+8
+;;> @0001                               v39 = get_pinned_reg.i64
+;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+48
+;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+96
+;;> @0001                               v42 = call_indirect sig0, v41(v39, v36, v37, v38)
+;;> @0001                               v43 = get_pinned_reg.i64
+;;> @0001                               v44 = load.i64 notrap aligned readonly region0 v43+8
+;;> @0001                               v45 = load.i64 notrap aligned readonly region0 v44+40
+;;> @0001                               return_call_indirect sig1, v42(v45)
 ;;>
-;;>                                 block7:
-;;> @0009                               v80 = uextend.i64 v64
-;;> @0009                               v81 = iadd.i64 v5, v80
-;;> @0009                               v82 = load.i32 user2 region3 v81
-;;> @000b                               v124 = iadd.i32 v64, v123
-;;> @000b                               v125 = uextend.i64 v124
-;;> @000b                               v126 = iadd.i64 v5, v125
-;;> @000b                               v127 = load.i16 user64 little region3 v126
-;;> @000b                               v144 = iadd.i32 v64, v143
-;;> @000b                               v145 = uextend.i64 v144
-;;> @000b                               v146 = iadd.i64 v5, v145
-;;>                                     v167 = iconst.i64 1
-;;>                                     v168 = iadd v146, v167  ; v167 = 1
-;;> @000b                               v149 = uload32 user65 region3 v168-1
-;;> @000b                               v150 = ireduce.i32 v149
-;;> @000b                               v151 = iadd.i32 v3, v150
-;;> @000b                               v152 = uextend.i64 v151
-;;> @000b                               v153 = iadd.i64 v5, v152
-;;> @000b                               v154 = load.i16 user64 little region3 v153
-;;> @000a                               v83 = iadd.i32 v3, v82
-;;> @000b                               v84 = uextend.i64 v83
-;;> @000b                               v85 = iadd.i64 v5, v84
-;;> @000b                               v86 = load.i32 user2 region3 v85
-;;>                                     v169 = iconst.i32 4
-;;>                                     v170 = iadd.i32 v64, v169  ; v169 = 4
-;;> @000e                               v90 = icmp ne v170, v48
-;;> @000c                               v87 = iadd.i32 v62, v86
-;;> @000f                               brif v90, block5(v87, v170), block8
+;;>                                 block4:
+;;> @0002                               v46 = uextend.i64 v22
+;;> @0002                               v47 = iadd.i64 v5, v46
+;;> @0002                               v48 = load.i32 user2 region3 v47
+;;> @0003                               v49 = iadd.i32 v2, v48
+;;> @0004                               v50 = uextend.i64 v49
+;;> @0004                               v51 = iadd.i64 v5, v50
+;;> @0004                               v52 = load.i32 user2 region3 v51
+;;>                                     v179 = iconst.i32 48
+;;>                                     v180 = iadd.i32 v22, v179  ; v179 = 48
+;;> @000b                               v122 = uextend.i64 v180
+;;> @000b                               v123 = iadd.i64 v5, v122
+;;>                                     v181 = iconst.i64 1
+;;>                                     v182 = iadd v123, v181  ; v181 = 1
+;;> @000b                               v126 = uload32 user65 region3 v182-1
+;;> @000b                               v127 = ireduce.i32 v126
+;;> @000b                               v128 = iadd.i32 v2, v127
+;;> @000b                               v129 = uextend.i64 v128
+;;> @000b                               v130 = iadd.i64 v5, v129
+;;> @000b                               v131 = load.i16 user64 little region3 v130
+;;>                                     v183 = iconst.i32 32
+;;>                                     v184 = iadd.i32 v22, v183  ; v183 = 32
+;;> @000b                               v134 = uextend.i64 v184
+;;> @000b                               v135 = iadd.i64 v5, v134
+;;>                                     v185 = iadd v135, v181  ; v181 = 1
+;;> @000b                               v138 = uload32 user65 region3 v185-1
+;;> @000b                               v139 = ireduce.i32 v138
+;;> @000b                               v140 = iadd.i32 v2, v139
+;;> @000b                               v141 = uextend.i64 v140
+;;> @000b                               v142 = iadd.i64 v5, v141
+;;>                                     v186 = iadd v142, v181  ; v181 = 1
+;;> @000b                               v145 = uload32 user65 region3 v186-1
+;;>                                     v187 = iconst.i32 16
+;;>                                     v188 = iadd.i32 v22, v187  ; v187 = 16
+;;> @000b                               v154 = uextend.i64 v188
+;;> @000b                               v155 = iadd.i64 v5, v154
+;;>                                     v189 = iadd v155, v181  ; v181 = 1
+;;> @000b                               v158 = uload32 user65 region3 v189-1
+;;> @000b                               v159 = ireduce.i32 v158
+;;> @000b                               v160 = iadd.i32 v2, v159
+;;> @000b                               v161 = uextend.i64 v160
+;;> @000b                               v162 = iadd.i64 v5, v161
+;;>                                     v190 = iadd v162, v181  ; v181 = 1
+;;> @000b                               v165 = uload32 user65 region3 v190-1
+;;> @0007                               v59 = load.i32 user2 region3 v51+4
+;;> @000b                               v146 = ireduce.i32 v145
+;;> @000b                               v147 = isub v146, v52
+;;> @000b                               v166 = ireduce.i32 v165
+;;> @000b                               v167 = isub v166, v52
+;;> @000c                               v112 = iconst.i32 4
+;;> @0008                               jump block8(v34, v52)
 ;;>
-;;>                                 block8:
-;;>                                     v171 = iconst.i32 4
-;;>                                     v172 = iadd.i32 v13, v171  ; v171 = 4
-;;> @0012                               v94 = icmp ne v172, v1
-;;> @0013                               brif v94, block2(v172, v87), block9
+;;>                                 block8(v86: i32, v89: i32):
+;;> @0008                               v60 = get_pinned_reg.i64
+;;> @0008                               v61 = load.i32 notrap aligned region1 v60+112
+;;> @0008                               brif v61, block9, block10
 ;;>
-;;>                                 block9:
-;;> @0015                               return v87
+;;>                                 block9 cold:
+;;> @0008                               v62 = get_pinned_reg.i64
+;;> @0008                               v63 = load.i32 notrap aligned region1 v62+112
+;;> @0008                               v65 = ireduce.i16 v63
+;;> @0008                               brif v65, block12, block11
+;;>
+;;>                                 block11 cold:
+;;> @0008                               v64 = iconst.i32 0x0040_0000
+;;> @0008                               v66 = bxor.i32 v63, v64  ; v64 = 0x0040_0000
+;;> @0008                               brif v66, block13, block12
+;;>
+;;>                                 block13 cold:
+;;> @0008                               v67 = iconst.i16 0
+;;> @0008                               store notrap aligned region1 v67, v62+114  ; v67 = 0
+;;> @0008                               jump block8(v86, v89)
+;;>
+;;>                                 block12 cold:
+;;> @0008                               v68 = get_pinned_reg.i64
+;;> @0008                               v69 = load.i64 notrap aligned readonly region0 v68+8
+;;> @0008                               v70 = load.i64 notrap aligned readonly region0 v69+40
+;;> @0008                               v71 = iconst.i64 0x003f_0000_0000
+;;> @0008                               store notrap aligned region2 v71, v70  ; v71 = 0x003f_0000_0000
+;;> @0008                               v72 = iconst.i64 7
+;;> @0008                               store notrap aligned region2 v72, v70+8  ; v72 = 7
+;;> @0008                               store.i64 notrap aligned region2 v46, v70+16
+;;> @0008                               v78 = uextend.i64 v1
+;;> @0008                               store notrap aligned region2 v78, v70+24
+;;> @0008                               v81 = uextend.i64 v2
+;;> @0008                               store notrap aligned region2 v81, v70+32
+;;> @0008                               v84 = uextend.i64 v3
+;;> @0008                               store notrap aligned region2 v84, v70+40
+;;> @0008                               v87 = uextend.i64 v86
+;;> @0008                               store notrap aligned region2 v87, v70+48
+;;>                                     v197 = uextend.i64 v89
+;;> @0008                               store notrap aligned region2 v197, v70+56
+;;> @0008                               v93 = uextend.i64 v59
+;;> @0008                               store notrap aligned region2 v93, v70+64
+;;> @0008                               v94 = load.i32 notrap aligned region2 v70
+;;> @0008                               v95 = load.i32 notrap aligned region2 v70+4
+;;> @0008                               v96 = load.i32 notrap aligned region2 v70+8
+;;> @0008                               v97 = get_pinned_reg.i64
+;;> @0008                               v98 = load.i64 notrap aligned readonly region0 v97+48
+;;> @0008                               v99 = load.i64 notrap aligned readonly region0 v98+96
+;;> @0008                               v100 = call_indirect sig0, v99(v97, v94, v95, v96)
+;;> @0008                               v101 = get_pinned_reg.i64
+;;> @0008                               v102 = load.i64 notrap aligned readonly region0 v101+8
+;;> @0008                               v103 = load.i64 notrap aligned readonly region0 v102+40
+;;> @0008                               return_call_indirect sig1, v100(v103)
+;;>
+;;>                                 block10:
+;;> @0009                               v104 = uextend.i64 v89
+;;> @0009                               v105 = iadd.i64 v5, v104
+;;> @0009                               v106 = load.i32 user2 region3 v105
+;;> @000b                               v148 = iadd.i32 v89, v147
+;;> @000b                               v149 = uextend.i64 v148
+;;> @000b                               v150 = iadd.i64 v5, v149
+;;> @000b                               v151 = load.i16 user64 little region3 v150
+;;> @000b                               v168 = iadd.i32 v89, v167
+;;> @000b                               v169 = uextend.i64 v168
+;;> @000b                               v170 = iadd.i64 v5, v169
+;;>                                     v191 = iconst.i64 1
+;;>                                     v192 = iadd v170, v191  ; v191 = 1
+;;> @000b                               v173 = uload32 user65 region3 v192-1
+;;> @000b                               v174 = ireduce.i32 v173
+;;> @000b                               v175 = iadd.i32 v3, v174
+;;> @000b                               v176 = uextend.i64 v175
+;;> @000b                               v177 = iadd.i64 v5, v176
+;;> @000b                               v178 = load.i16 user64 little region3 v177
+;;> @000a                               v107 = iadd.i32 v3, v106
+;;> @000b                               v108 = uextend.i64 v107
+;;> @000b                               v109 = iadd.i64 v5, v108
+;;> @000b                               v110 = load.i32 user2 region3 v109
+;;>                                     v193 = iconst.i32 4
+;;>                                     v194 = iadd.i32 v89, v193  ; v193 = 4
+;;> @000e                               v114 = icmp ne v194, v59
+;;> @000c                               v111 = iadd.i32 v86, v110
+;;> @000f                               brif v114, block8(v111, v194), block14
+;;>
+;;>                                 block14:
+;;>                                     v195 = iconst.i32 4
+;;>                                     v196 = iadd.i32 v22, v195  ; v195 = 4
+;;> @0012                               v118 = icmp ne v196, v1
+;;> @0013                               brif v118, block2(v196, v111), block15
+;;>
+;;>                                 block15:
+;;> @0015                               return v111
 ;;> }
 ;;> prefetch in function 0: done

@@ -37,170 +37,170 @@
 ;;>      d  mov [rsp+18h], r12
 ;;>     12  mov [rsp+20h], r13
 ;;>     17  mov [rsp+28h], r14
-;;>     1c  mov [rsp], rdx
-;;>     20  mov r12, r15
-;;>     23  mov [rsp+8], r12
-;;>     28  xor r12d, r12d
-;;>     2b  mov rax, r15
-;;>     2e  mov eax, [rax+70h]
-;;>     31  test eax, eax
-;;>     33  jne near 13Ah
-;;>     39  mov rcx, [rsp+8]
-;;>     3e  mov r13, rsi
-;;>     41  mov r14, rdi
-;;>     44  jmp 54h
-;;>     49  mov rcx, [rsp+8]
-;;>     4e  mov r13, rsi
-;;>     51  mov r14, rdi
-;;>     54  mov rbx, [rcx+40h]
-;;>     58  mov [rsp+8], rcx
-;;>     5d  mov ecx, r13d
-;;>     60  mov r13d, [rbx+rcx]
-;;>     64  mov rdi, r15
-;;>     67  mov rcx, [rdi+30h]
-;;>     6b  mov rcx, [rcx]
-;;>     6e  xor esi, esi
-;;>     70  xor rdx, rdx
-;;>     73  call rcx
-;;>     75  mov eax, eax
-;;>     77  mov ecx, [rbx+rax]
-;;>     7a  mov edx, r14d
-;;>     7d  movzx rax, byte [rbx+rdx]
-;;>     82  mov eax, eax
-;;>     84  mov esi, [rbx+rax]
-;;>     87  mov edx, [rbx+rdx]
-;;>     8a  mov edi, [rbx+10h]
-;;>     8d  lea eax, [r12+rcx]
-;;>     91  add eax, esi
-;;>     93  add eax, edx
-;;>     95  lea ecx, [rax+rdi]
-;;>     98  test ecx, ecx
-;;>     9a  jne near 0A9h
-;;>     a0  mov r8, [rsp]
-;;>     a4  jmp 0B0h
-;;>     a9  mov r8, rcx
-;;>     ac  shl r8d, 3
-;;>     b0  mov eax, r8d
-;;>     b3  mov edx, [rbx+rax]
-;;>     b6  mov rsi, r14
-;;>     b9  sub esi, 1
-;;>     bc  lea r12d, [rcx+rdx]
-;;>     c0  test esi, esi
-;;>     c2  je near 0D7h
-;;>     c8  mov [rsp], r8
-;;>     cc  mov rdi, rsi
-;;>     cf  mov rsi, r13
-;;>     d2  jmp 2Bh
-;;>     d7  sub r14d, 1
-;;>     db  lea eax, [r12+rdx]
-;;>     df  mov rcx, rax
-;;>     e2  mov rax, r15
-;;>     e5  mov eax, [rax+70h]
-;;>     e8  test eax, eax
-;;>     ea  jne near 1DEh
-;;>     f0  mov eax, 64h
-;;>     f5  xor rdx, rdx
-;;>     f8  div r14d
-;;>     fb  mov r10d, eax
-;;>     fe  mov r10d, [rbx+r10]
-;;>    102  sub r14d, 1
-;;>    106  mov rax, rcx
-;;>    109  add eax, r10d
-;;>    10c  test r14d, r14d
-;;>    10f  je near 11Dh
-;;>    115  mov rcx, rax
-;;>    118  jmp 0E2h
-;;>    11d  mov rbx, [rsp+10h]
-;;>    122  mov r12, [rsp+18h]
-;;>    127  mov r13, [rsp+20h]
-;;>    12c  mov r14, [rsp+28h]
-;;>    131  add rsp, 30h
-;;>    135  mov rsp, rbp
-;;>    138  pop rbp
-;;>    139  ret
-;;>    13a  mov rax, r15
-;;>    13d  mov eax, [rax+70h]
-;;>    140  test eax, 0FFFFFFFEh
-;;>    145  je near 156h
-;;>    14b  xor eax, 24h
-;;>    14e  test eax, eax
-;;>    150  jne near 49h
-;;>    156  mov rax, r15
-;;>    159  mov rax, [rax+8]
-;;>    15d  mov rcx, [rax+28h]
-;;>    161  mov rax, 2400000000h
-;;>    16b  mov [rcx], rax
-;;>    16e  mov qword [rcx+8], 7
-;;>    176  mov r14, rdi
-;;>    179  mov eax, r14d
-;;>    17c  mov [rcx+10h], rax
-;;>    180  mov r13, rsi
-;;>    183  mov eax, r13d
-;;>    186  mov [rcx+18h], rax
-;;>    18a  mov r8, [rsp]
-;;>    18e  mov eax, r8d
-;;>    191  mov [rcx+20h], rax
-;;>    195  mov eax, r12d
-;;>    198  mov [rcx+28h], rax
-;;>    19c  mov esi, [rcx]
-;;>    19e  mov edx, [rcx+4]
-;;>    1a1  mov ecx, [rcx+8]
-;;>    1a4  mov rdi, r15
-;;>    1a7  mov rax, [rdi+30h]
-;;>    1ab  mov rax, [rax+60h]
-;;>    1af  call rax
-;;>    1b1  mov rcx, r15
-;;>    1b4  mov rcx, [rcx+8]
-;;>    1b8  mov rdi, [rcx+28h]
-;;>    1bc  mov r10, rax
-;;>    1bf  mov rbx, [rsp+10h]
-;;>    1c4  mov r12, [rsp+18h]
-;;>    1c9  mov r13, [rsp+20h]
-;;>    1ce  mov r14, [rsp+28h]
-;;>    1d3  add rsp, 30h
-;;>    1d7  mov rsp, rbp
-;;>    1da  pop rbp
-;;>    1db  jmp r10
-;;>    1de  mov rax, r15
-;;>    1e1  mov eax, [rax+70h]
-;;>    1e4  test eax, 0FFFFFFFEh
-;;>    1e9  je near 1FCh
-;;>    1ef  xor eax, 84h
-;;>    1f4  test eax, eax
-;;>    1f6  jne near 0F0h
-;;>    1fc  mov rdi, r15
-;;>    1ff  mov rdi, [rdi+8]
-;;>    203  mov rdi, [rdi+28h]
-;;>    207  mov r8, 8400000000h
-;;>    211  mov [rdi], r8
-;;>    214  mov qword [rdi+8], 7
-;;>    21c  mov r9d, r14d
-;;>    21f  mov [rdi+10h], r9
-;;>    223  mov rax, rcx
-;;>    226  mov r10d, eax
-;;>    229  mov [rdi+28h], r10
-;;>    22d  mov esi, [rdi]
-;;>    22f  mov edx, [rdi+4]
-;;>    232  mov ecx, [rdi+8]
-;;>    235  mov rdi, r15
-;;>    238  mov r11, [rdi+30h]
-;;>    23c  mov r11, [r11+60h]
-;;>    240  call r11
-;;>    243  mov r11, r15
-;;>    246  mov r11, [r11+8]
-;;>    24a  mov rdi, [r11+28h]
-;;>    24e  mov r10, rax
-;;>    251  mov rbx, [rsp+10h]
-;;>    256  mov r12, [rsp+18h]
-;;>    25b  mov r13, [rsp+20h]
-;;>    260  mov r14, [rsp+28h]
-;;>    265  add rsp, 30h
-;;>    269  mov rsp, rbp
-;;>    26c  pop rbp
-;;>    26d  jmp r10
+;;>     1c  mov r14, rdi
+;;>     1f  mov [rsp], rdx
+;;>     23  mov rax, r15
+;;>     26  xor r12d, r12d
+;;>     29  mov r13, [rax+40h]
+;;>     2d  mov rax, r15
+;;>     30  mov eax, [rax+70h]
+;;>     33  test eax, eax
+;;>     35  jne near 1B4h
+;;>     3b  mov rbx, rsi
+;;>     3e  mov eax, ebx
+;;>     40  mov ebx, [r13+rax]
+;;>     45  mov rdi, r15
+;;>     48  mov rax, [rdi+30h]
+;;>     4c  mov rax, [rax]
+;;>     4f  xor esi, esi
+;;>     51  xor rdx, rdx
+;;>     54  call rax
+;;>     56  mov eax, eax
+;;>     58  mov eax, [r13+rax]
+;;>     5d  mov rdi, r14
+;;>     60  mov ecx, edi
+;;>     62  movzx rdx, byte [r13+rcx]
+;;>     68  mov edx, edx
+;;>     6a  mov edx, [r13+rdx]
+;;>     6f  mov ecx, [r13+rcx]
+;;>     74  mov esi, [r13+10h]
+;;>     78  add eax, r12d
+;;>     7b  add eax, edx
+;;>     7d  add eax, ecx
+;;>     7f  add eax, esi
+;;>     81  test eax, eax
+;;>     83  jne near 92h
+;;>     89  mov rdx, [rsp]
+;;>     8d  jmp 98h
+;;>     92  mov rdx, rax
+;;>     95  shl edx, 3
+;;>     98  mov ecx, edx
+;;>     9a  mov ecx, [r13+rcx]
+;;>     9f  sub edi, 1
+;;>     a2  lea r12d, [rax+rcx]
+;;>     a6  test edi, edi
+;;>     a8  je near 0BDh
+;;>     ae  mov rsi, rbx
+;;>     b1  mov r14, rdi
+;;>     b4  mov [rsp], rdx
+;;>     b8  jmp 2Dh
+;;>     bd  lea eax, [r12+rcx]
+;;>     c1  mov rsi, rax
+;;>     c4  mov rax, r15
+;;>     c7  mov eax, [rax+70h]
+;;>     ca  test eax, eax
+;;>     cc  jne near 118h
+;;>     d2  mov eax, 64h
+;;>     d7  xor rdx, rdx
+;;>     da  div edi
+;;>     dc  mov eax, eax
+;;>     de  mov ecx, [r13+rax]
+;;>     e3  sub edi, 1
+;;>     e6  mov rax, rsi
+;;>     e9  add eax, ecx
+;;>     eb  test edi, edi
+;;>     ed  je near 0FBh
+;;>     f3  mov rsi, rax
+;;>     f6  jmp 0C4h
+;;>     fb  mov rbx, [rsp+10h]
+;;>    100  mov r12, [rsp+18h]
+;;>    105  mov r13, [rsp+20h]
+;;>    10a  mov r14, [rsp+28h]
+;;>    10f  add rsp, 30h
+;;>    113  mov rsp, rbp
+;;>    116  pop rbp
+;;>    117  ret
+;;>    118  mov rax, rsi
+;;>    11b  mov rcx, r15
+;;>    11e  mov edx, [rcx+70h]
+;;>    121  test dx, dx
+;;>    124  jne near 146h
+;;>    12a  xor edx, 850000h
+;;>    130  test edx, edx
+;;>    132  je near 146h
+;;>    138  mov word [rcx+72h], 0
+;;>    13e  mov rsi, rax
+;;>    141  jmp 0C4h
+;;>    146  mov rcx, r15
+;;>    149  mov rcx, [rcx+8]
+;;>    14d  mov rcx, [rcx+28h]
+;;>    151  mov rdx, 8400000000h
+;;>    15b  mov [rcx], rdx
+;;>    15e  mov qword [rcx+8], 7
+;;>    166  mov edx, edi
+;;>    168  mov [rcx+10h], rdx
+;;>    16c  mov eax, eax
+;;>    16e  mov [rcx+28h], rax
+;;>    172  mov esi, [rcx]
+;;>    174  mov edx, [rcx+4]
+;;>    177  mov ecx, [rcx+8]
+;;>    17a  mov rdi, r15
+;;>    17d  mov rax, [rdi+30h]
+;;>    181  mov rax, [rax+60h]
+;;>    185  call rax
+;;>    187  mov rcx, r15
+;;>    18a  mov rcx, [rcx+8]
+;;>    18e  mov rdi, [rcx+28h]
+;;>    192  mov r10, rax
+;;>    195  mov rbx, [rsp+10h]
+;;>    19a  mov r12, [rsp+18h]
+;;>    19f  mov r13, [rsp+20h]
+;;>    1a4  mov r14, [rsp+28h]
+;;>    1a9  add rsp, 30h
+;;>    1ad  mov rsp, rbp
+;;>    1b0  pop rbp
+;;>    1b1  jmp r10
+;;>    1b4  mov rdx, [rsp]
+;;>    1b8  mov rbx, rsi
+;;>    1bb  mov rdi, r14
+;;>    1be  mov rax, r15
+;;>    1c1  mov ecx, [rax+70h]
+;;>    1c4  test cx, cx
+;;>    1c7  jne near 1F0h
+;;>    1cd  xor ecx, 250000h
+;;>    1d3  test ecx, ecx
+;;>    1d5  je near 1F0h
+;;>    1db  mov word [rax+72h], 0
+;;>    1e1  mov rsi, rbx
+;;>    1e4  mov r14, rdi
+;;>    1e7  mov [rsp], rdx
+;;>    1eb  jmp 2Dh
+;;>    1f0  mov r8, r15
+;;>    1f3  mov r8, [r8+8]
+;;>    1f7  mov r8, [r8+28h]
+;;>    1fb  mov r9, 2400000000h
+;;>    205  mov [r8], r9
+;;>    208  mov qword [r8+8], 7
+;;>    210  mov r9d, edi
+;;>    213  mov [r8+10h], r9
+;;>    217  mov r10d, ebx
+;;>    21a  mov [r8+18h], r10
+;;>    21e  mov r11d, edx
+;;>    221  mov [r8+20h], r11
+;;>    225  mov eax, r12d
+;;>    228  mov [r8+28h], rax
+;;>    22c  mov esi, [r8]
+;;>    22f  mov edx, [r8+4]
+;;>    233  mov ecx, [r8+8]
+;;>    237  mov rdi, r15
+;;>    23a  mov rax, [rdi+30h]
+;;>    23e  mov rax, [rax+60h]
+;;>    242  call rax
+;;>    244  mov rcx, r15
+;;>    247  mov rcx, [rcx+8]
+;;>    24b  mov rdi, [rcx+28h]
+;;>    24f  mov r10, rax
+;;>    252  mov rbx, [rsp+10h]
+;;>    257  mov r12, [rsp+18h]
+;;>    25c  mov r13, [rsp+20h]
+;;>    261  mov r14, [rsp+28h]
+;;>    266  add rsp, 30h
+;;>    26a  mov rsp, rbp
+;;>    26d  pop rbp
+;;>    26e  jmp r10
 ;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
 ;;> prefetch in function 0: the address comes from call_indirect, which cannot be done ahead of time
-;;> prefetch in function 0: the address comes from a load, the plan says strided
+;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
 ;;> prefetch in function 0: a distance of 0 rounds, 1 to 65536 are possible
 ;;> prefetch in function 0: its loop does not change the address
 ;;> prefetch in function 0: the address depends on which way the loop took

@@ -36,26 +36,35 @@
 ;;>     49  pop rbp
 ;;>     4a  ret
 ;;>     4b  mov rax, r15
-;;>     4e  mov rax, [rax+8]
-;;>     52  mov rax, [rax+28h]
-;;>     56  mov ecx, edi
-;;>     58  mov [rax+10h], rcx
-;;>     5c  mov ecx, esi
-;;>     5e  mov [rax+18h], rcx
-;;>     62  mov rcx, 1A00000000h
-;;>     6c  mov [rax], rcx
-;;>     6f  mov qword [rax+8], 7
-;;>     77  mov esi, [rax]
-;;>     79  mov edx, [rax+4]
-;;>     7c  mov ecx, [rax+8]
-;;>     7f  mov rdi, r15
-;;>     82  mov rax, [rdi+30h]
-;;>     86  mov rax, [rax+60h]
-;;>     8a  call rax
-;;>     8c  mov rcx, r15
-;;>     8f  mov rcx, [rcx+8]
-;;>     93  mov rdi, [rcx+28h]
-;;>     97  mov r10, rax
-;;>     9a  mov rsp, rbp
-;;>     9d  pop rbp
-;;>     9e  jmp r10
+;;>     4e  mov ecx, [rax+60h]
+;;>     51  test cx, cx
+;;>     54  jne near 73h
+;;>     5a  xor ecx, 1B0000h
+;;>     60  test ecx, ecx
+;;>     62  je near 73h
+;;>     68  mov word [rax+62h], 0
+;;>     6e  jmp 4
+;;>     73  mov rax, r15
+;;>     76  mov rax, [rax+8]
+;;>     7a  mov rax, [rax+28h]
+;;>     7e  mov rcx, 1A00000000h
+;;>     88  mov [rax], rcx
+;;>     8b  mov qword [rax+8], 7
+;;>     93  mov ecx, edi
+;;>     95  mov [rax+10h], rcx
+;;>     99  mov ecx, esi
+;;>     9b  mov [rax+18h], rcx
+;;>     9f  mov esi, [rax]
+;;>     a1  mov edx, [rax+4]
+;;>     a4  mov ecx, [rax+8]
+;;>     a7  mov rdi, r15
+;;>     aa  mov rax, [rdi+30h]
+;;>     ae  mov rax, [rax+60h]
+;;>     b2  call rax
+;;>     b4  mov rcx, r15
+;;>     b7  mov rcx, [rcx+8]
+;;>     bb  mov rdi, [rcx+28h]
+;;>     bf  mov r10, rax
+;;>     c2  mov rsp, rbp
+;;>     c5  pop rbp
+;;>     c6  jmp r10

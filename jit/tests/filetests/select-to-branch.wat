@@ -36,27 +36,36 @@
 ;;>     42  imul eax, edi
 ;;>     45  jmp 21h
 ;;>     4a  mov rax, r15
-;;>     4d  mov rax, [rax+8]
-;;>     51  mov rax, [rax+28h]
-;;>     55  mov ecx, edi
-;;>     57  mov [rax+10h], rcx
-;;>     5b  mov ecx, esi
-;;>     5d  mov [rax+18h], rcx
-;;>     61  mov rcx, 1A00000000h
-;;>     6b  mov [rax], rcx
-;;>     6e  mov qword [rax+8], 7
-;;>     76  mov esi, [rax]
-;;>     78  mov edx, [rax+4]
-;;>     7b  mov ecx, [rax+8]
-;;>     7e  mov rdi, r15
-;;>     81  mov rax, [rdi+30h]
-;;>     85  mov rax, [rax+60h]
-;;>     89  call rax
-;;>     8b  mov rcx, r15
-;;>     8e  mov rcx, [rcx+8]
-;;>     92  mov rdi, [rcx+28h]
-;;>     96  mov r10, rax
-;;>     99  mov rsp, rbp
-;;>     9c  pop rbp
-;;>     9d  jmp r10
+;;>     4d  mov ecx, [rax+60h]
+;;>     50  test cx, cx
+;;>     53  jne near 72h
+;;>     59  xor ecx, 1B0000h
+;;>     5f  test ecx, ecx
+;;>     61  je near 72h
+;;>     67  mov word [rax+62h], 0
+;;>     6d  jmp 4
+;;>     72  mov rax, r15
+;;>     75  mov rax, [rax+8]
+;;>     79  mov rax, [rax+28h]
+;;>     7d  mov rcx, 1A00000000h
+;;>     87  mov [rax], rcx
+;;>     8a  mov qword [rax+8], 7
+;;>     92  mov ecx, edi
+;;>     94  mov [rax+10h], rcx
+;;>     98  mov ecx, esi
+;;>     9a  mov [rax+18h], rcx
+;;>     9e  mov esi, [rax]
+;;>     a0  mov edx, [rax+4]
+;;>     a3  mov ecx, [rax+8]
+;;>     a6  mov rdi, r15
+;;>     a9  mov rax, [rdi+30h]
+;;>     ad  mov rax, [rax+60h]
+;;>     b1  call rax
+;;>     b3  mov rcx, r15
+;;>     b6  mov rcx, [rcx+8]
+;;>     ba  mov rdi, [rcx+28h]
+;;>     be  mov r10, rax
+;;>     c1  mov rsp, rbp
+;;>     c4  pop rbp
+;;>     c5  jmp r10
 ;;> select-to-branch in function 0: done

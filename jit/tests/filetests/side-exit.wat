@@ -34,8 +34,7 @@
 ;;>                                 block0(v0: i32):
 ;;>                                     v19 -> v0
 ;;>                                     v18 -> v19
-;;>                                     v62 -> v19
-;;>                                     v63 -> v19
+;;>                                     v60 -> v19
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+64
 ;;> @0000                               v3 = iconst.i32 0
@@ -43,10 +42,8 @@
 ;;>
 ;;>                                 block2(v22: i32, v25: i32):
 ;;>                                     v21 -> v22
-;;>                                     v37 -> v22
 ;;>                                     v24 -> v25
-;;>                                     v38 -> v25
-;;>                                     v65 -> v25
+;;>                                     v62 -> v25
 ;;> @0001                               v5 = get_pinned_reg.i64
 ;;> @0001                               v6 = load.i32 notrap aligned region1 v5+164
 ;;> @0001                               brif v6, block3, block4
@@ -54,14 +51,18 @@
 ;;>                                 block3 cold:
 ;;> @0001                               v7 = get_pinned_reg.i64
 ;;> @0001                               v8 = load.i32 notrap aligned region1 v7+164
-;;> @0001                               v9 = iconst.i32 -2
-;;> @0001                               v10 = iconst.i32 65
-;;> @0001                               v11 = band v8, v9  ; v9 = -2
-;;> @0001                               v12 = bxor v8, v10  ; v10 = 65
-;;> @0001                               brif v11, block5, block6
+;;> @0001                               v9 = iconst.i32 0x0042_0000
+;;> @0001                               v10 = ireduce.i16 v8
+;;> @0001                               v11 = bxor v8, v9  ; v9 = 0x0042_0000
+;;> @0001                               brif v10, block6, block5
 ;;>
 ;;>                                 block5 cold:
-;;> @0001                               brif.i32 v12, block4, block6
+;;> @0001                               brif.i32 v11, block7, block6
+;;>
+;;>                                 block7 cold:
+;;> @0001                               v12 = iconst.i16 0
+;;> @0001                               store notrap aligned region1 v12, v7+166  ; v12 = 0
+;;> @0001                               jump block2(v22, v25)
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v13 = get_pinned_reg.i64
@@ -90,66 +91,66 @@
 ;;> @0001                               return_call_indirect sig1, v33(v36)
 ;;>
 ;;>                                 block4:
-;;> @0002                               v39 = uextend.i64 v25
-;;> @0002                               v40 = iadd.i64 v2, v39
-;;> @0002                               v41 = uload8.i32 user2 region3 v40
-;;> @0003                               v43 = iconst.i32 8
-;;> @0003                               v44 = icmp uge v41, v43  ; v43 = 8
-;;> @0003                               brif v44, block8, block9
-;;>
-;;>                                 block9:
-;;> @0003                               v45 = load.i64 notrap aligned readonly can_move region0 v1+80
-;;> @0003                               v46 = iconst.i64 4
-;;> @0003                               v47 = ishl.i32 v41, v46  ; v46 = 4
-;;> @0003                               v48 = uextend.i64 v47
-;;> @0003                               v49 = iadd v45, v48
-;;> @0003                               v50 = load.i64 notrap aligned region4 v49+8
-;;> @0003                               v51 = iconst.i64 96
-;;> @0003                               v52 = iadd.i64 v1, v51  ; v51 = 96
-;;> @0003                               v53 = icmp ne v50, v52
-;;> @0003                               brif v53, block8, block10
+;;> @0002                               v37 = uextend.i64 v25
+;;> @0002                               v38 = iadd.i64 v2, v37
+;;> @0002                               v39 = uload8.i32 user2 region3 v38
+;;> @0003                               v41 = iconst.i32 8
+;;> @0003                               v42 = icmp uge v39, v41  ; v41 = 8
+;;> @0003                               brif v42, block9, block10
 ;;>
 ;;>                                 block10:
-;;> @0003                               v55 = iconst.i32 1
-;;> @0004                               v56 = iadd.i32 v22, v55  ; v55 = 1
-;;> @0005                               jump block7(v56)
+;;> @0003                               v43 = load.i64 notrap aligned readonly can_move region0 v1+80
+;;> @0003                               v44 = iconst.i64 4
+;;> @0003                               v45 = ishl.i32 v39, v44  ; v44 = 4
+;;> @0003                               v46 = uextend.i64 v45
+;;> @0003                               v47 = iadd v43, v46
+;;> @0003                               v48 = load.i64 notrap aligned region4 v47+8
+;;> @0003                               v49 = iconst.i64 96
+;;> @0003                               v50 = iadd.i64 v1, v49  ; v49 = 96
+;;> @0003                               v51 = icmp ne v48, v50
+;;> @0003                               brif v51, block9, block11
 ;;>
-;;>                                 block8 cold:
-;;> @0003                               v57 = get_pinned_reg.i64
-;;> @0003                               v58 = load.i64 notrap aligned readonly region0 v57+8
-;;> @0003                               v59 = load.i64 notrap aligned readonly region0 v58+40
-;;> @0003                               v60 = iconst.i64 0x004a_0000_0001
-;;> @0003                               store notrap aligned region2 v60, v59  ; v60 = 0x004a_0000_0001
-;;> @0003                               v61 = iconst.i64 7
-;;> @0003                               store notrap aligned region2 v61, v59+8  ; v61 = 7
-;;> @0003                               v64 = uextend.i64 v19
-;;> @0003                               store notrap aligned region2 v64, v59+16
-;;> @0003                               v66 = uextend.i64 v25
-;;> @0003                               store notrap aligned region2 v66, v59+32
-;;> @0003                               v67 = uextend.i64 v22
-;;> @0003                               store notrap aligned region2 v67, v59+40
-;;> @0003                               v68 = uextend.i64 v41
-;;> @0003                               store notrap aligned region2 v68, v59+48
-;;> @0003                               v69 = uextend.i64 v41
-;;> @0003                               v70 = iconst.i64 0x0001_0000_0007
-;;> @0003                               v71 = get_pinned_reg.i64
-;;> @0003                               v72 = load.i64 notrap aligned readonly region0 v71+48
-;;> @0003                               v73 = load.i64 notrap aligned readonly region0 v72+112
-;;> @0003                               v74 = call_indirect sig2, v73(v71, v70, v69)  ; v70 = 0x0001_0000_0007
-;;> @0003                               v75 = get_pinned_reg.i64
-;;> @0003                               v76 = load.i64 notrap aligned readonly region0 v75+8
-;;> @0003                               v77 = load.i64 notrap aligned readonly region0 v76+40
-;;> @0003                               return_call_indirect sig1, v74(v77)
+;;>                                 block11:
+;;> @0003                               v53 = iconst.i32 1
+;;> @0004                               v54 = iadd.i32 v22, v53  ; v53 = 1
+;;> @0005                               jump block8(v54)
 ;;>
-;;>                                 block7(v42: i32):
-;;> @0003                               v78 = iconst.i32 1
-;;> @0006                               v79 = iadd.i32 v38, v78  ; v78 = 1
-;;> @0007                               v80 = icmp ult v79, v63
-;;> @0007                               v81 = uextend.i32 v80
-;;> @0008                               brif v81, block2(v42, v79), block12
+;;>                                 block9 cold:
+;;> @0003                               v55 = get_pinned_reg.i64
+;;> @0003                               v56 = load.i64 notrap aligned readonly region0 v55+8
+;;> @0003                               v57 = load.i64 notrap aligned readonly region0 v56+40
+;;> @0003                               v58 = iconst.i64 0x004a_0000_0001
+;;> @0003                               store notrap aligned region2 v58, v57  ; v58 = 0x004a_0000_0001
+;;> @0003                               v59 = iconst.i64 7
+;;> @0003                               store notrap aligned region2 v59, v57+8  ; v59 = 7
+;;> @0003                               v61 = uextend.i64 v19
+;;> @0003                               store notrap aligned region2 v61, v57+16
+;;> @0003                               v63 = uextend.i64 v25
+;;> @0003                               store notrap aligned region2 v63, v57+32
+;;> @0003                               v64 = uextend.i64 v22
+;;> @0003                               store notrap aligned region2 v64, v57+40
+;;> @0003                               v65 = uextend.i64 v39
+;;> @0003                               store notrap aligned region2 v65, v57+48
+;;> @0003                               v66 = uextend.i64 v39
+;;> @0003                               v67 = iconst.i64 0x0001_0000_0007
+;;> @0003                               v68 = get_pinned_reg.i64
+;;> @0003                               v69 = load.i64 notrap aligned readonly region0 v68+48
+;;> @0003                               v70 = load.i64 notrap aligned readonly region0 v69+112
+;;> @0003                               v71 = call_indirect sig2, v70(v68, v67, v66)  ; v67 = 0x0001_0000_0007
+;;> @0003                               v72 = get_pinned_reg.i64
+;;> @0003                               v73 = load.i64 notrap aligned readonly region0 v72+8
+;;> @0003                               v74 = load.i64 notrap aligned readonly region0 v73+40
+;;> @0003                               return_call_indirect sig1, v71(v74)
 ;;>
-;;>                                 block12:
-;;> @000a                               return v42
+;;>                                 block8(v40: i32):
+;;> @0003                               v75 = iconst.i32 1
+;;> @0006                               v76 = iadd.i32 v25, v75  ; v75 = 1
+;;> @0007                               v77 = icmp ult v76, v19
+;;> @0007                               v78 = uextend.i32 v77
+;;> @0008                               brif v78, block2(v40, v76), block13
+;;>
+;;>                                 block13:
+;;> @000a                               return v40
 ;;> }
 ;;> inline-guarded in function 1: done
 ;;> side-exit in function 1: done

@@ -20,14 +20,14 @@
 ;;>     region5 = 150994944 "frame"
 ;;>     region6 = 100663296 "code"
 ;;>     sig0 = (i64, i32, i32, i64) preserve_all
-;;>     sig1 = (i64, i32, i32, i32) system_v
+;;>     sig1 = (i64, i32, i32, i32) -> i64 system_v
 ;;>     sig2 = (i64, i32, i32, i32) -> i64 system_v
 ;;>     sig3 = (i32) -> i32 tail
 ;;>
 ;;>                                 block0(v0: i32):
-;;>                                     v38 -> v0
 ;;>                                     v39 -> v0
 ;;>                                     v40 -> v0
+;;>                                     v41 -> v0
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v2 = load.i64 notrap aligned readonly region0 v1+8
 ;;> @0000                               v3 = load.i64 notrap aligned region1 v2+32
@@ -40,13 +40,13 @@
 ;;> @0000                               brif v8, block1, block2
 ;;>
 ;;>                                 block1 cold:
-;;> @0000                               v9 = uextend.i64 v0
-;;> @0000                               v10 = iconst.i32 2
-;;> @0000                               v11 = iconst.i32 42
+;;> @0000                               v9 = iconst.i32 2
+;;> @0000                               v10 = iconst.i32 42
+;;> @0000                               v11 = uextend.i64 v0
 ;;> @0000                               v12 = get_pinned_reg.i64
 ;;> @0000                               v13 = load.i64 notrap aligned readonly region0 v12+48
 ;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+128
-;;> @0000                               call_indirect sig0, v14(v12, v10, v11, v9)  ; v10 = 2, v11 = 42
+;;> @0000                               call_indirect sig0, v14(v12, v9, v10, v11)  ; v9 = 2, v10 = 42
 ;;> @0000                               jump block2
 ;;>
 ;;>                                 block2:
@@ -67,98 +67,98 @@
 ;;> @0000                               v25 = get_pinned_reg.i64
 ;;> @0000                               v26 = load.i64 notrap aligned readonly region0 v25+48
 ;;> @0000                               v27 = load.i64 notrap aligned readonly region0 v26+120
-;;> @0000                               call_indirect sig1, v27(v25, v22, v23, v24)  ; v22 = 0, v23 = -1, v24 = 7
+;;> @0000                               v28 = call_indirect sig1, v27(v25, v22, v23, v24)  ; v22 = 0, v23 = -1, v24 = 7
 ;;> @0000                               jump block4
 ;;>
 ;;>                                 block4:
-;;> @0000                               v28 = get_pinned_reg.i64
-;;> @0000                               v29 = load.i32 notrap aligned region3 v28+28
-;;> @0000                               brif v29, block5, block6
+;;> @0000                               v29 = get_pinned_reg.i64
+;;> @0000                               v30 = load.i32 notrap aligned region3 v29+28
+;;> @0000                               brif v30, block5, block6
 ;;>
 ;;>                                 block5 cold:
-;;> @0000                               v30 = iconst.i32 0
-;;> @0000                               v31 = iconst.i32 -1
-;;> @0000                               v32 = iconst.i32 7
-;;> @0000                               v33 = get_pinned_reg.i64
-;;> @0000                               v34 = load.i64 notrap aligned readonly region0 v33+48
-;;> @0000                               v35 = load.i64 notrap aligned readonly region0 v34+96
-;;> @0000                               v36 = call_indirect sig2, v35(v33, v30, v31, v32)  ; v30 = 0, v31 = -1, v32 = 7
+;;> @0000                               v31 = iconst.i32 0
+;;> @0000                               v32 = iconst.i32 -1
+;;> @0000                               v33 = iconst.i32 7
+;;> @0000                               v34 = get_pinned_reg.i64
+;;> @0000                               v35 = load.i64 notrap aligned readonly region0 v34+48
+;;> @0000                               v36 = load.i64 notrap aligned readonly region0 v35+96
+;;> @0000                               v37 = call_indirect sig2, v36(v34, v31, v32, v33)  ; v31 = 0, v32 = -1, v33 = 7
 ;;> @0000                               jump block6
 ;;>
 ;;>                                 block6:
-;;> @0001                               v41 = iconst.i32 8
-;;> @0001                               v42 = icmp.i32 uge v38, v41  ; v41 = 8
-;;> @0001                               trapnz v42, user4
-;;> @0001                               v43 = get_pinned_reg.i64
-;;> @0001                               v44 = load.i64 notrap aligned readonly can_move region0 v43+64
-;;> @0001                               v45 = load.i64 notrap aligned readonly can_move region0 v43+64
-;;> @0001                               v46 = iconst.i64 4
-;;> @0001                               v47 = ishl.i32 v38, v46  ; v46 = 4
-;;> @0001                               v48 = uextend.i64 v47
-;;> @0001                               v49 = iadd v45, v48
-;;> @0001                               v50 = select_spectre_guard v42, v44, v49
-;;> @0001                               v51 = load.i64 notrap aligned region4 v50
-;;> @0001                               v52 = iconst.i64 1
-;;> @0001                               v53 = icmp ne v51, v52  ; v52 = 1
-;;> @0001                               brif v53, block8, block9
+;;> @0001                               v42 = iconst.i32 8
+;;> @0001                               v43 = icmp.i32 uge v39, v42  ; v42 = 8
+;;> @0001                               trapnz v43, user4
+;;> @0001                               v44 = get_pinned_reg.i64
+;;> @0001                               v45 = load.i64 notrap aligned readonly can_move region0 v44+64
+;;> @0001                               v46 = load.i64 notrap aligned readonly can_move region0 v44+64
+;;> @0001                               v47 = iconst.i64 4
+;;> @0001                               v48 = ishl.i32 v39, v47  ; v47 = 4
+;;> @0001                               v49 = uextend.i64 v48
+;;> @0001                               v50 = iadd v46, v49
+;;> @0001                               v51 = select_spectre_guard v43, v45, v50
+;;> @0001                               v52 = load.i64 notrap aligned region4 v51
+;;> @0001                               v53 = iconst.i64 1
+;;> @0001                               v54 = icmp ne v52, v53  ; v53 = 1
+;;> @0001                               brif v54, block8, block9
 ;;>
 ;;>                                 block8 cold:
-;;> @0001                               v54 = load.i64 notrap aligned region4 v50+8
-;;> @0001                               trapz v54, user5
+;;> @0001                               v55 = load.i64 notrap aligned region4 v51+8
+;;> @0001                               trapz v55, user5
 ;;> @0001                               trap user6
 ;;>
 ;;>                                 block9:
-;;> @0001                               v55 = load.i64 notrap aligned region4 v50+8
-;;> @0001                               v56 = get_pinned_reg.i64
-;;> @0001                               v57 = load.i64 notrap aligned readonly region0 v56+8
-;;> @0001                               v58 = load.i64 notrap aligned region1 v57+32
-;;> @0001                               v59 = load.i32 notrap aligned region1 v58+132
-;;> @0001                               v60 = iconst.i32 1
-;;> @0001                               v61 = isub v59, v60  ; v60 = 1
-;;> @0001                               store notrap aligned region1 v61, v58+132
-;;> @0001                               v62 = iconst.i32 0x0200_0000
-;;> @0001                               v63 = band v61, v62  ; v62 = 0x0200_0000
-;;> @0001                               brif v63, block10, block11
+;;> @0001                               v56 = load.i64 notrap aligned region4 v51+8
+;;> @0001                               v57 = get_pinned_reg.i64
+;;> @0001                               v58 = load.i64 notrap aligned readonly region0 v57+8
+;;> @0001                               v59 = load.i64 notrap aligned region1 v58+32
+;;> @0001                               v60 = load.i32 notrap aligned region1 v59+132
+;;> @0001                               v61 = iconst.i32 1
+;;> @0001                               v62 = isub v60, v61  ; v61 = 1
+;;> @0001                               store notrap aligned region1 v62, v59+132
+;;> @0001                               v63 = iconst.i32 0x0200_0000
+;;> @0001                               v64 = band v62, v63  ; v63 = 0x0200_0000
+;;> @0001                               brif v64, block10, block11
 ;;>
 ;;>                                 block10 cold:
-;;> @0001                               v64 = get_pinned_reg.i64
-;;> @0001                               v65 = load.i64 notrap aligned readonly region0 v55+8
-;;> @0001                               v66 = load.i32 notrap aligned readonly region0 v55+16
-;;> @0001                               v67 = uextend.i64 v66
-;;> @0001                               v68 = iconst.i64 -1
-;;> @0001                               v69 = icmp eq v65, v64
-;;> @0001                               v70 = select v69, v67, v68  ; v68 = -1
-;;> @0001                               v71 = iconst.i32 1
-;;> @0001                               v72 = iconst.i32 47
-;;> @0001                               v73 = get_pinned_reg.i64
-;;> @0001                               v74 = load.i64 notrap aligned readonly region0 v73+48
-;;> @0001                               v75 = load.i64 notrap aligned readonly region0 v74+128
-;;> @0001                               call_indirect sig0, v75(v73, v71, v72, v70)  ; v71 = 1, v72 = 47
+;;> @0001                               v65 = iconst.i32 1
+;;> @0001                               v66 = iconst.i32 47
+;;> @0001                               v67 = get_pinned_reg.i64
+;;> @0001                               v68 = load.i64 notrap aligned readonly region0 v56+8
+;;> @0001                               v69 = load.i32 notrap aligned readonly region0 v56+16
+;;> @0001                               v70 = uextend.i64 v69
+;;> @0001                               v71 = iconst.i64 -1
+;;> @0001                               v72 = icmp eq v68, v67
+;;> @0001                               v73 = select v72, v70, v71  ; v71 = -1
+;;> @0001                               v74 = get_pinned_reg.i64
+;;> @0001                               v75 = load.i64 notrap aligned readonly region0 v74+48
+;;> @0001                               v76 = load.i64 notrap aligned readonly region0 v75+128
+;;> @0001                               call_indirect sig0, v76(v74, v65, v66, v73)  ; v65 = 1, v66 = 47
 ;;> @0001                               jump block11
 ;;>
 ;;>                                 block11:
-;;> @0001                               v76 = get_pinned_reg.i64
-;;> @0001                               v77 = load.i64 notrap aligned readonly region0 v55+8
-;;> @0001                               v78 = icmp ne v77, v76
-;;> @0001                               brif v78, block12, block13
+;;> @0001                               v77 = get_pinned_reg.i64
+;;> @0001                               v78 = load.i64 notrap aligned readonly region0 v56+8
+;;> @0001                               v79 = icmp ne v78, v77
+;;> @0001                               brif v79, block12, block13
 ;;>
 ;;>                                 block12 cold:
-;;> @0001                               v80 = get_pinned_reg.i64
-;;> @0001                               store notrap aligned region0 v80, v77+16
-;;> @0001                               v81 = stack_addr.i64 ss0
-;;> @0001                               store notrap aligned region5 v80, v81
-;;> @0001                               v82 = load.i64 notrap aligned region6 v55
-;;> @0001                               set_pinned_reg.i64 v77
-;;> @0001                               v83 = call_indirect sig3, v82(v0)
-;;> @0001                               v84 = load.i64 notrap aligned region5 v81
-;;> @0001                               set_pinned_reg v84
-;;> @0001                               jump block14(v83)
+;;> @0001                               v81 = get_pinned_reg.i64
+;;> @0001                               store notrap aligned region0 v81, v78+16
+;;> @0001                               v82 = stack_addr.i64 ss0
+;;> @0001                               store notrap aligned region5 v81, v82
+;;> @0001                               v83 = load.i64 notrap aligned region6 v56
+;;> @0001                               set_pinned_reg.i64 v78
+;;> @0001                               v84 = call_indirect sig3, v83(v0)
+;;> @0001                               v85 = load.i64 notrap aligned region5 v82
+;;> @0001                               set_pinned_reg v85
+;;> @0001                               jump block14(v84)
 ;;>
 ;;>                                 block13:
-;;> @0001                               v85 = load.i64 notrap aligned region6 v55
-;;> @0001                               v86 = call_indirect sig3, v85(v0)
-;;> @0001                               jump block14(v86)
+;;> @0001                               v86 = load.i64 notrap aligned region6 v56
+;;> @0001                               v87 = call_indirect sig3, v86(v0)
+;;> @0001                               jump block14(v87)
 ;;>
-;;>                                 block14(v79: i32):
-;;> @0002                               return v79
+;;>                                 block14(v80: i32):
+;;> @0002                               return v80
 ;;> }

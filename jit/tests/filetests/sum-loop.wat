@@ -52,15 +52,15 @@
 ;;>     62  mov rcx, r15
 ;;>     65  mov rcx, [rcx+8]
 ;;>     69  mov rcx, [rcx+28h]
-;;>     6d  mov edx, edi
-;;>     6f  mov [rcx+10h], rdx
-;;>     73  mov edx, esi
-;;>     75  mov [rcx+18h], rdx
-;;>     79  mov eax, eax
-;;>     7b  mov [rcx+20h], rax
-;;>     7f  mov rax, 2100000000h
-;;>     89  mov [rcx], rax
-;;>     8c  mov qword [rcx+8], 7
+;;>     6d  mov rdx, 2100000000h
+;;>     77  mov [rcx], rdx
+;;>     7a  mov qword [rcx+8], 7
+;;>     82  mov edx, edi
+;;>     84  mov [rcx+10h], rdx
+;;>     88  mov edx, esi
+;;>     8a  mov [rcx+18h], rdx
+;;>     8e  mov eax, eax
+;;>     90  mov [rcx+20h], rax
 ;;>     94  mov esi, [rcx]
 ;;>     96  mov edx, [rcx+4]
 ;;>     99  mov ecx, [rcx+8]

@@ -251,6 +251,8 @@ impl Machine {
             plan,
             sites: true,
             countdowns: true,
+            rounds: false,
+            padding: 0,
             fail_guards: 0,
             probe_base: 0,
             listing: std::env::var_os("LIST").is_some(),

@@ -24,6 +24,7 @@ use tokio::sync::Notify;
 use crate::class::SiteClass;
 use crate::codemap::{CodeMap, FunctionId, Resolved, Tier};
 use crate::layout::{EventId, Record};
+use crate::models::{Counts, Delivery, Event};
 use crate::profile::Profile;
 use crate::ring::{Ring, RingConsumer, RingWaker, time_stamp};
 
@@ -162,6 +163,8 @@ const CACHE_SIZE: usize = 512;
 struct Core {
     rings: Vec<Slot>,
     listener: Box<dyn Listener>,
+    /// What stands between the records and the profile; none: nothing.
+    delivery: Option<(Box<dyn Delivery>, Counts)>,
     cache: Box<[Cached; CACHE_SIZE]>,
     cache_generation: u64,
     interval: Duration,
@@ -209,6 +212,7 @@ impl Monitor {
             core: Mutex::new(Core {
                 rings: Vec::new(),
                 listener,
+                delivery: None,
                 cache: Box::new([Cached { ip: 0, resolved: None }; CACHE_SIZE]),
                 cache_generation: 0,
                 interval,
@@ -237,6 +241,16 @@ impl Monitor {
     pub fn remove_ring(&self, id: RingId) {
         lock(&self.leaving).push(id);
         self.notify.notify_one();
+    }
+
+    /// From now on the profile gets what the model delivers of the records. LWPINS records, which ask for code, are not the model's.
+    pub fn deliver_by(&self, delivery: Box<dyn Delivery>) {
+        lock(&self.core).delivery = Some((delivery, Counts::default()));
+    }
+
+    /// What the model did so far, where there is one.
+    pub fn delivery_counts(&self) -> Option<Counts> {
+        lock(&self.core).delivery.as_ref().map(|(_, counts)| *counts)
     }
 
     /// The profile that is fed.
@@ -305,7 +319,8 @@ impl Monitor {
             core.cache.fill(Cached { ip: 0, resolved: None });
         }
 
-        let mut summary = PollSummary { records: 0, rings: core.rings.len(), more: false, next_poll: core.interval, cpu_ns: core.counters.cpu_ns };
+        let mut summary =
+            PollSummary { records: 0, rings: core.rings.len(), more: false, next_poll: core.interval, cpu_ns: core.counters.cpu_ns };
         let mut fullest = 0.0f64;
         let mut passed = epoch;
         let mut rings = std::mem::take(&mut core.rings);
@@ -363,7 +378,7 @@ impl Monitor {
         let fill = f64::from(ring.used_bytes()) / f64::from(ring.buffer_bytes());
         let limit = if finishing { usize::MAX } else { self.config.records_per_visit };
         let now = time_stamp();
-        let Core { listener, cache, counters, .. } = core;
+        let Core { listener, cache, counters, delivery, .. } = core;
         let wants_records = listener.wants_records();
         let records = slot.consumer.drain(limit, |record| {
             if record.tsc() != 0 {
@@ -377,7 +392,18 @@ impl Monitor {
                 counters.unresolved += 1;
                 return;
             };
-            self.profile.apply(&resolved, record);
+            match delivery.as_mut().filter(|_| record.event_id() != EventId::PROGRAMMED) {
+                Some((delivery, counts)) => {
+                    let event = Event { ring: slot.id.0, record: *record, site: resolved };
+                    let mut delivered = 0;
+                    delivery.event(&event, counts, &mut |site, record| {
+                        delivered += 1;
+                        self.profile.apply(site, record);
+                    });
+                    counts.records += delivered;
+                }
+                None => self.profile.apply(&resolved, record),
+            }
             if record.event_id() == EventId::PROGRAMMED
                 && let Some((kind, detail)) = SiteClass::from_imm16(record.flags()).filter(|(class, _)| class.is_programmed())
             {

@@ -216,7 +216,7 @@ fn a_full_buffer_takes_no_record() {
 }
 
 fn jump(unit: &mut Unit<FlatMemory>, ip: u64) -> Option<Interrupt> {
-    let branch = Some(Branch { target: Some(ip + 1), predicted: ip % 2 == 0 });
+    let branch = Some(Branch { target: Some(ip + 1), predicted: ip.is_multiple_of(2) });
     unit.retire(&Retired { ip, len: 1, branch, ..Retired::default() }).unwrap()
 }
 
@@ -321,4 +321,19 @@ fn a_missing_ds_area_is_a_page_fault() {
     unit.write_msr(msr::IA32_DS_AREA, 0x10).unwrap();
     step(&mut unit, 1);
     assert!(matches!(unit.retire(&Retired { ip: 2, len: 1, ..Retired::default() }), Err(UnitError::Page(_))));
+}
+
+#[test]
+fn with_int_clear_only_the_full_buffer_interrupts() {
+    let mut unit = unit_of(Processor::WESTMERE, Microarchitecture::Westmere, 2, 8);
+    write(&mut unit, &ARMED_SOON);
+    unit.write_msr(msr::IA32_PERFEVTSEL0, core2::PEBS_INST_COUNT_EVENT & !(1 << 20)).unwrap();
+    // Two instructions a record, and the interrupt one after the second.
+    assert_eq!([1, 2, 3, 4].map(|ip| step(&mut unit, ip)), [None; 4]);
+    assert_eq!(step(&mut unit, 5).unwrap().cause, Cause::PebsBufferFull);
+    assert_eq!((unit.records().0, unit.dropped_records()), (2, 0));
+    assert_eq!(unit.finish_interrupt(), None);
+    // Nobody emptied it.
+    step(&mut unit, 6);
+    assert_eq!((unit.records().0, unit.dropped_records()), (2, 1));
 }

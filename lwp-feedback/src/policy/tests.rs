@@ -23,7 +23,11 @@ fn of(function: FunctionSnapshot) -> Snapshot {
         func: 1,
         body_bytes: 90,
         params: vec![ParamShape { param: 0, loop_bounds: 8, ..ParamShape::default() }],
-        loops: vec![LoopShape { offset: 100, end: 200, operators: 12, ..LoopShape::default() }],
+        loops: vec![
+            LoopShape { offset: 100, end: 200, operators: 12, ..LoopShape::default() },
+            LoopShape { offset: 290, end: 450, operators: 40, has_loop: true, ..LoopShape::default() },
+            LoopShape { offset: 300, end: 400, operators: 12, depth: 1, ..LoopShape::default() },
+        ],
         branches: vec![
             BranchShape { offset: 110, not_taken: ArmShape { operators: 7, stores: 1, ..ArmShape::default() }, ..BranchShape::default() },
             BranchShape {
@@ -262,6 +266,20 @@ fn far_misses_with_a_stride_are_fetched_ahead() {
     gather.loads[0].indirect_from = Some(140);
     let Ok(Decision::Prefetch(it)) = only("prefetch", gather.clone()) else { panic!() };
     assert_eq!(it.kind, PrefetchKind::Indirect);
+    // The same with short runs of indices and a loop around: rounds of that.
+    let rows = |strides: &[(i64, u64)]| {
+        let mut rows = load(350, &[(480, 500)], &[(1, 10), (2, 10)]);
+        rows.loads[0].indirect_from = Some(340);
+        rows.loads.push(load(340, &[(52, 10)], strides).loads.remove(0));
+        let (plans, _) = plan(&of(rows), &Budgets::default());
+        let found = plans.into_iter().flat_map(|plan| plan.decisions).find(|it| it.offset() == 350);
+        let Some(Decision::Prefetch(it)) = found else { panic!() };
+        (it.kind, it.distance)
+    };
+    // 137 rounds, in runs of ten.
+    assert_eq!(rows(&[(4, 900), (900, 60), (-720, 40)]), (PrefetchKind::Outer, 16));
+    assert_eq!(rows(&[(4, 999), (900, 1)]), (PrefetchKind::Indirect, 128));
+    assert_eq!(rows(&[(4, 30)]), (PrefetchKind::Indirect, 128));
     // A chase of pointers: the next address is in what misses.
     gather.loads[0].indirect_from = Some(150);
     assert!(matches!(only("prefetch", gather), Err(RefusalReason::AddressNotPredictable { .. })));

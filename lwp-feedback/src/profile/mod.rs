@@ -347,15 +347,16 @@ impl Profile {
     /// What a burst says of itself.
     fn burst(&self, function: &mut FunctionProfile, offset: u32, class: SiteClass, record: &Record) {
         if class == SiteClass::BurstEnd {
+            // Bursts that time loads, and those of bodies, say nothing about time.
+            if record.data2() == 0 {
+                return;
+            }
             if !function.rounds.contains_key(&offset) && !self.admit(function) {
                 return;
             }
             let rounds = function.rounds.entry(offset).or_default();
-            // Bursts that time loads say nothing about time.
-            if record.data2() != 0 {
-                rounds.rounds = rounds.rounds.saturating_add(record.data1().into());
-                rounds.ns = rounds.ns.saturating_add(record.data2());
-            }
+            rounds.rounds = rounds.rounds.saturating_add(record.data1().into());
+            rounds.ns = rounds.ns.saturating_add(record.data2());
             return;
         }
         if !function.loads.contains_key(&offset) && !self.admit(function) {

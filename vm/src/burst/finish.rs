@@ -1,6 +1,6 @@
 //! The end of a burst: from the words in the buffer to records in the ring.
 
-use super::{Kind, Open, ProbeSite, ProbeTable, Probes, StoreBurst};
+use super::{AT_ENTRY, Kind, Open, ProbeSite, ProbeTable, Probes, StoreBurst};
 use crate::code::ProbeKind;
 use lwp_feedback::calibrate::known_plateaus;
 use lwp_feedback::class::SiteClass;
@@ -100,7 +100,13 @@ pub(crate) unsafe fn finish(
             ProbeKind::Switch | ProbeKind::IndirectCall if judges => {
                 branch(false, true, state.predictor.indirect(site.ip, payload.into()), 0);
             }
-            ProbeKind::Entry if judges => state.predictor.call(payload.into()),
+            ProbeKind::Entry => {
+                if open.offset == AT_ENTRY {
+                    rounds += 1;
+                    round_ip = Some(site.ip);
+                }
+                state.predictor.call(payload.into());
+            }
             ProbeKind::Return if judges => {
                 // Code lies within one reservation far below 4 GiB of this site: the low half names the address.
                 let low = site.ip & !u64::from(u32::MAX) | u64::from(payload);
@@ -142,7 +148,7 @@ pub(crate) unsafe fn finish(
                     unsafe { store_miss(lwpcb, &miss) };
                 }
             }
-            ProbeKind::Branch | ProbeKind::Switch | ProbeKind::IndirectCall | ProbeKind::Entry | ProbeKind::Return | ProbeKind::Select => {}
+            ProbeKind::Branch | ProbeKind::Switch | ProbeKind::IndirectCall | ProbeKind::Return | ProbeKind::Select => {}
         }
     }
     let say = |ip: u64, class: SiteClass, detail: u8, data1: u32, data2: u64| {
@@ -162,7 +168,7 @@ pub(crate) unsafe fn finish(
         }
     }
     if let Some(ip) = round_ip {
-        let ns = if open.kind == Kind::Branches { (open.ticks as f64 * ns_per_tick).max(1.0) as u64 } else { 0 };
+        let ns = if open.kind == Kind::Branches && open.offset != AT_ENTRY { (open.ticks as f64 * ns_per_tick).max(1.0) as u64 } else { 0 };
         say(ip, SiteClass::BurstEnd, 0, u32::try_from(rounds).unwrap_or(u32::MAX), ns);
     }
     whole.then_some(rounds)

@@ -4,9 +4,13 @@
 //! some candidates to come: it writes the loop's tag into the function's poll word. Whoever runs that loop leaves at its next header, finds the
 //! instrumented entrance here, and at the burst's end leaves for the loop's ordinary code. A function that returns before its burst is full asks to come
 //! again.
+//!
+//! A function without loops that becomes hot gets bursts too: while it is asked, its instances' entries lead to its instrumented body, which begins the burst
+//! at a call and, when it is full or none may begin, hands the call on to the ordinary code.
 
 use super::ModuleCode;
 use crate::burst::{AT_ENTRY, AT_RETURN, Kind, Open, ProbeSite, ProbeTable, StoreBurst, finish};
+use crate::bytecode::PointKind;
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::layout::{BURST_WORDS, VmContext, poll_tag};
 use crate::runtime::{instance, store_state};
@@ -23,10 +27,12 @@ const MOST_CANDIDATES: usize = 1024;
 const ASKED_AT_ONCE: usize = 8;
 /// One that did not come within this time makes room for others.
 const PATIENCE: Duration = Duration::from_millis(40);
+/// Nanoseconds that a word in a body's burst costs: most of the time between its calls is other code's. Measured: 1 to 2 ns, and the entry asks.
+const BODY_WORD_NS: f64 = 4.0;
 /// The limit while no burst is under way and there is no code to leave to: when to ask again.
 const IDLE_WORDS: u32 = 1 << 15;
 
-/// A loop that bursts look at.
+/// A loop, or a function without one (its offset is [`AT_ENTRY`]), that bursts look at.
 struct Candidate {
     hot_since: Instant,
     /// Its instrumented entrance is there.
@@ -64,9 +70,14 @@ fn ticks() -> u64 {
 }
 
 impl ModuleCode {
-    /// A loop became hot in compiled code: from now on bursts look at it.
+    /// A loop became hot in compiled code, or a function ([`AT_ENTRY`]): from now on bursts look at it.
     pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32) {
-        if !self.shared.budget.allows_any() {
+        if !self.shared.budget.allows_any() || self.shared.config.deterministic {
+            return;
+        }
+        // A function with loops is looked at from there.
+        let is_loop = |point: &crate::bytecode::Point| point.kind == PointKind::Loop;
+        if offset == AT_ENTRY && self.own(function).bytecode.get().is_none_or(|code| code.points().iter().any(is_loop)) {
             return;
         }
         {
@@ -77,7 +88,8 @@ impl ModuleCode {
             let candidate = Candidate { hot_since: Instant::now(), ready: false, loads: false, asked: None, turns: 0, bursts: 0 };
             candidates.insert((function, offset), candidate);
         }
-        self.request(function, Entrance::Loop(offset), Tier::Instrumented, false);
+        let entrance = if offset == AT_ENTRY { Entrance::Body } else { Entrance::Loop(offset) };
+        self.request(function, entrance, Tier::Instrumented, false);
     }
 
     /// Numbers for the probes of an instrumented version of a function.
@@ -98,7 +110,10 @@ impl ModuleCode {
         let table = ProbeTable { sites: code.probes.iter().map(site).collect() };
         self.shared.probes.insert(request.probe_base, table);
         lock(&self.bursts.tables).push(request.probe_base);
-        let Entrance::Loop(offset) = request.entrance else { return };
+        let offset = match request.entrance {
+            Entrance::Loop(offset) => offset,
+            Entrance::Body => AT_ENTRY,
+        };
         let key = (request.function, offset);
         let instrumented = Instrumented { address, version: request.version };
         self.bursts.loops.write().unwrap_or_else(|error| error.into_inner()).insert(key, instrumented);
@@ -126,12 +141,16 @@ impl ModuleCode {
         let now = Instant::now();
         let mut candidates = lock(&self.bursts.candidates);
         let mut due: Vec<(u32, (u32, u32))> = Vec::new();
+        let mut left_alone: Vec<u32> = Vec::new();
         for (&key, candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
             match candidate.asked {
                 Some(asked) if now.duration_since(asked) < PATIENCE => continue,
                 Some(_) => {
                     candidate.asked = None;
                     candidate.turns += 1;
+                    if key.1 == AT_ENTRY {
+                        left_alone.push(key.0);
+                    }
                 }
                 None => {}
             }
@@ -139,11 +158,17 @@ impl ModuleCode {
         }
         due.sort_unstable();
         // A burst leaves for the loop's ordinary code, so there must be some.
-        due.retain(|&(_, (function, offset))| self.loop_code(function, offset).is_some());
+        due.retain(|&(_, (function, offset))| match offset {
+            AT_ENTRY => !self.compiled(function).is_null(),
+            _ => self.loop_code(function, offset).is_some(),
+        });
         due.truncate(ASKED_AT_ONCE);
         if due.iter().any(|(_, key)| candidates.get(key).is_some_and(|candidate| candidate.loads)) {
             // Measured once in the process, here: the threads that run wasm do not wait for it.
             plateaus();
+        }
+        for function in left_alone {
+            self.enter_ordinary(function);
         }
         let published = self.published();
         for (_, key) in due {
@@ -151,6 +176,10 @@ impl ModuleCode {
                 candidate.asked = Some(now);
             }
             let (function, offset) = key;
+            if offset == AT_ENTRY {
+                self.exchange_entries(&published, function, true);
+                continue;
+            }
             let own = self.module.defined(function).expect("only defined functions have loops");
             let place = self.module.offsets().poll(own as u32);
             for context in &published.instances {
@@ -162,16 +191,60 @@ impl ModuleCode {
         }
     }
 
+    /// Puts the instrumented body at the entries of a function, or what belongs there in its stead.
+    fn exchange_entries(&self, published: &super::Published, function: u32, instrument: bool) {
+        let own = self.module.defined(function).expect("only defined functions have code here");
+        let Some((instrumented, _)) = self.instrumented(function, AT_ENTRY) else { return };
+        let ordinary = self.functions[own].entry.load(Ordering::Acquire);
+        let instrumented = instrumented as *mut u8;
+        let (from, to) = if instrument { (ordinary, instrumented) } else { (instrumented, ordinary) };
+        for context in &published.instances {
+            // SAFETY: in the list, so live (see `ContextPointer`).
+            let entry = &unsafe { self.func(context.0, own) }.entry;
+            // Whoever put something else there meanwhile keeps it.
+            let _ = entry.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+        }
+    }
+
+    /// Calls of a function reach its ordinary code again.
+    fn enter_ordinary(&self, function: u32) {
+        self.exchange_entries(&self.published(), function, false);
+    }
+
+    /// Address and version of an instrumented entrance.
+    fn instrumented(&self, function: u32, offset: u32) -> Option<(usize, u32)> {
+        let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
+        loops.get(&(function, offset)).map(|found| (found.address, found.version))
+    }
+
+    /// An instrumented body was called while its store's buffer is full or has no burst: the code to call in its stead, or 0.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    unsafe fn at_entry(&self, context: *mut VmContext, function: u32, version: u32) -> usize {
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        unsafe {
+            let open = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref()).map(|open| open.version);
+            match open {
+                None if self.begin_burst(context, function, AT_ENTRY).is_some() => return 0,
+                Some(open) if open == version => {
+                    self.end_burst(context);
+                    self.enter_ordinary(function);
+                }
+                // A loop's burst that this call takes part in: it ends at the loop.
+                Some(_) => {}
+                None => self.enter_ordinary(function),
+            }
+            self.compiled(function) as usize
+        }
+    }
+
     /// A loop came that was asked: begins a burst, or goes on with the one it left. The code to run, or `None` where nothing is to be done.
     ///
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn begin_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<usize> {
-        let (address, version) = {
-            let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
-            let found = loops.get(&(function, offset))?;
-            (found.address, found.version)
-        };
+        let (address, version) = self.instrumented(function, offset)?;
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
         let goes_on = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.version == version);
@@ -184,8 +257,9 @@ impl ModuleCode {
         let kind = {
             let mut candidates = lock(&self.bursts.candidates);
             let candidate = candidates.get_mut(&(function, offset))?;
-            candidate.asked = None;
-            if !self.shared.budget.has_credit() || self.loop_code(function, offset).is_none() {
+            let asked = candidate.asked.take();
+            let leads_on = if offset == AT_ENTRY { asked.is_some() } else { self.loop_code(function, offset).is_some() };
+            if !self.shared.budget.has_credit() || !leads_on {
                 self.shared.budget.decline();
                 return None;
             }
@@ -210,7 +284,8 @@ impl ModuleCode {
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
         let written = std::mem::take(&mut state.context.burst_index) as usize;
-        state.context.burst_limit = IDLE_WORDS;
+        // The next probe that looks asks what to do.
+        state.context.burst_limit = 0;
         state.context.burst_timing = 0;
         let Some(burst) = &mut state.burst else { return };
         let Some(mut open) = burst.open.take() else { return };
@@ -225,7 +300,8 @@ impl ModuleCode {
             read = unsafe { finish(&self.shared.probes, burst, &open, words, state.context.lwpcb.cast(), ns_per_tick) };
         }
         let model_ns = ticks().saturating_sub(began) as f64 * ns_per_tick;
-        self.shared.budget.spent(open.kind, read.map(|_| written as u32), open.ticks as f64 * ns_per_tick, model_ns);
+        let burst_ns = if open.offset == AT_ENTRY { written as f64 * BODY_WORD_NS } else { open.ticks as f64 * ns_per_tick };
+        self.shared.budget.spent(open.kind, read.map(|_| written as u32), burst_ns, model_ns);
     }
 
     /// The running store left instrumented code of version `version` for something else.
@@ -252,7 +328,7 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
     unsafe {
         let code = &instance(context).code;
         match offset {
-            AT_ENTRY => 0,
+            AT_ENTRY => code.at_entry(context, function, version),
             AT_RETURN => {
                 let state = &mut *store_state(context);
                 let (written, limit) = (state.context.burst_index, state.context.burst_limit);
@@ -272,7 +348,11 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
             }
             _ => {
                 code.end_burst(context);
-                usize::from(code.loop_code(function, offset).is_some())
+                let leaves = code.loop_code(function, offset).is_some();
+                if !leaves {
+                    (*store_state(context)).context.burst_limit = IDLE_WORDS;
+                }
+                usize::from(leaves)
             }
         }
     }

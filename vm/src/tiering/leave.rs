@@ -1,6 +1,7 @@
 //! What running code calls: polls that found their flag set, and countdowns that ran out. All on the thread that runs wasm, which never waits here
 //! for the monitor or a compile.
 
+use super::retire::report_frames;
 use super::thresholds::MOST_DOUBLINGS;
 use super::{FUNCTION_ENTRY, ModuleCode};
 use crate::code::{Entrance, Tier};
@@ -14,6 +15,9 @@ use lwp_feedback::class::SiteClass;
 use lwp_feedback::ring::store_programmed;
 use std::sync::atomic::Ordering;
 
+/// Rounds of a loop's entrance under `Stress::leave_always`: the header it is entered at takes one off at once, and the next one leaves.
+const STRESSED_ROUNDS: u64 = 2;
+
 /// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on. Where there is no code
 /// to continue at and the function is the one its activation entered, the builtin lands there instead of returning.
 ///
@@ -24,6 +28,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
     unsafe {
         let code = &instance(context).code;
         let stress = code.shared.config.stress;
+        report_frames(context);
         let mut asked = 0;
         if let Some(own) = code.module.defined(function) {
             // Spread over the headers and rounds of a run, and the same in every run.
@@ -31,7 +36,10 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             let again = random < u64::from(stress.leave_again);
             asked = poll_word(context, code.module.offsets().poll(own as u32)).swap(u32::from(again), Ordering::AcqRel);
         }
-        runtime::interrupted(context)?;
+        // Asked for the deadline's sake, not only to leave.
+        if (*context).poll.load(Ordering::Acquire) != 0 {
+            runtime::interrupted(context)?;
+        }
         if offset == FUNCTION_ENTRY {
             return Ok(0);
         }
@@ -39,7 +47,13 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         if exits::holds_callees(context) {
             // An entrance at the callee's loop would return the callee's results.
             code.switches.fetch_add(1, Ordering::Relaxed);
-            return exits::go_on(context);
+            return exits::leave_for_a_while(context);
+        }
+        if code.trials.concern(function)
+            && !stress.leave_to_interpreter
+            && let Some(address) = code.loop_boundary(context, function, offset, version)
+        {
+            return Ok(address);
         }
         if asked == poll_tag(offset)
             && !stress.leave_to_interpreter
@@ -55,6 +69,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         if !stress.leave_to_interpreter
             && let Some(version) = code.loop_code(function, offset)
         {
+            (*(*context).store).rounds = STRESSED_ROUNDS;
             return Ok(version.address);
         }
         exits::go_on(context)
@@ -91,6 +106,7 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
             code.reloads[own].store(after, Ordering::Relaxed);
             code.counters[own].store(after - 1, Ordering::Relaxed);
         }
+        (*(*context).store).rounds = STRESSED_ROUNDS;
         code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
     }
 }
@@ -99,10 +115,13 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
 ///
 /// # Safety
 /// As [`hot_call`]; called from the builtin's thunk.
-pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, _version: u32) -> u64 {
+pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, version: u32) -> u64 {
     // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
     unsafe {
         let code = &instance(context).code;
+        if code.trials.concern(function) && offset == FUNCTION_ENTRY && code.call_boundary(context, function, version) {
+            return 0; // nothing for the code to record
+        }
         let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
         // With the other source the code executes the LWPINS itself, on what this returns.
         let records = code.shared.config.source == RecordSource::Inline;

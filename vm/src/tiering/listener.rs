@@ -2,6 +2,7 @@
 
 use super::thresholds::{LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, weighted};
 use super::{LoopCode, ModuleCode};
+use crate::burst::AT_ENTRY;
 use crate::code::{Entrance, Tier};
 use crate::engine::Shared;
 use lwp_feedback::class::SiteClass;
@@ -67,6 +68,9 @@ impl ModuleCode {
             // Without an interval of its own there would be nothing to compare tier 2 with.
             CodeTier::Baseline if measure && measured < MEASURED_BEFORE => {}
             CodeTier::Baseline | CodeTier::Instrumented => {
+                if event.kind == SiteClass::HotFunction {
+                    self.burst_candidate(function, AT_ENTRY);
+                }
                 if at_loop {
                     self.burst_candidate(function, event.data1);
                     match self.loop_code(function, event.data1) {
@@ -161,6 +165,7 @@ impl monitor::Listener for Listener {
     fn polled(&mut self, _summary: &monitor::PollSummary) {
         if let Some(shared) = self.shared.upgrade() {
             shared.sweep();
+            shared.tend();
         }
     }
 }

@@ -9,12 +9,12 @@
 
 use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
-use crate::code::{Adapter, Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
+use crate::code::{Adapter, CompiledCode, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
-use crate::layout::{FunctionPlace, VmContext, VmFunc};
+use crate::layout::{FunctionPlace, VmContext, VmFunc, poll_tag};
 use crate::module::Module;
-use crate::queue::Job;
+use crate::queue::Work;
 use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::poll_word;
@@ -25,13 +25,18 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Duration;
 
+mod blocks;
 mod bursts;
 mod leave;
 mod listener;
 mod planning;
 mod reconsider;
+mod retire;
 mod stubs;
 mod thresholds;
+mod trial;
+pub mod verdict;
+mod versions;
 
 pub(crate) use bursts::at_burst;
 pub use leave::{hot_call, hot_loop};
@@ -41,49 +46,15 @@ pub(crate) use listener::{Listener, Recording};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
 use thresholds::{BASELINE_STEP, INTERPRETER_STEP, weighted};
+pub(crate) use retire::{Retirement, report_frames};
+use trial::Trials;
+pub use trial::{TrialConfig, TrialRecord};
+pub use versions::CodeVersion;
 
 /// Offset that stands for a function's entry where a loop's offset could stand.
 pub const FUNCTION_ENTRY: u32 = u32::MAX;
 /// Bytes of a lazy stub.
 const STUB_BYTES: usize = 16;
-
-/// A published version of a function's code.
-pub struct CodeVersion {
-    /// Unique in the module, from 1.
-    pub number: u32,
-    /// The function.
-    pub function: u32,
-    /// Body or loop.
-    pub entrance: Entrance,
-    /// Pipeline.
-    pub tier: Tier,
-    /// Bytes of machine code.
-    pub code_bytes: usize,
-    /// Hash of the machine code before it was placed: the same for the same code.
-    pub code_hash: u64,
-    /// Time the compile took.
-    pub compile_time: Duration,
-    /// When it was published, since the engine began.
-    pub published: Duration,
-    /// Whether it counts calls and back edges.
-    pub counted: bool,
-    /// What it was compiled to.
-    pub plan: Option<Arc<Plan>>,
-    /// What the compiler did and refused.
-    pub applied: Vec<Applied>,
-    /// LWPVAL sites in the code.
-    pub value_sites: usize,
-    /// LWPINS sites in the code.
-    pub hot_sites: usize,
-    placed: Box<PlacedCode>,
-}
-
-impl CodeVersion {
-    /// How often a speculative load of it has faulted: each costs microseconds.
-    pub fn speculative_faults(&self) -> u64 {
-        self.placed.speculative_faults()
-    }
-}
 
 /// A refusal or failure that is not the policy's.
 #[derive(Clone, Debug)]
@@ -123,10 +94,16 @@ struct Published {
     instances: Vec<ContextPointer>,
     requested: HashSet<(u32, Entrance, Tier, bool)>,
     versions: Vec<Arc<CodeVersion>>,
+    /// What calls and loops of a function lead to now.
+    current: HashMap<(u32, Entrance), Arc<CodeVersion>>,
     failures: Vec<CompileFailure>,
     refusals: HashMap<u32, Vec<Refusal>>,
     /// Stubs that lead straight to the slow-call adapter.
-    stubs: Vec<CodeBlock>,
+    stubs: HashMap<u32, CodeBlock>,
+    /// Machine code of `current`.
+    linked_bytes: usize,
+    /// Times an entrance went back to lower tiers.
+    evicted: u64,
 }
 
 struct ContextPointer(*mut VmContext);
@@ -146,7 +123,7 @@ pub struct ModuleCode {
     loops: RwLock<HashMap<(u32, u32), LoopCode>>,
     switches: AtomicU64,
     /// All functions' lazy stubs, in order; `None` without a compiler.
-    _stubs: Option<CodeBlock>,
+    lazy: Option<CodeBlock>,
     next_version: AtomicU32,
     /// Whether an earlier process left code.
     has_kept: bool,
@@ -154,6 +131,7 @@ pub struct ModuleCode {
     /// Serializes compiles on running threads.
     compiling: Mutex<()>,
     counted: Mutex<HashMap<u32, Counted>>,
+    trials: Trials,
     pub(crate) exits: Exits,
     planning: planning::Planning,
     bursts: bursts::ModuleBursts,
@@ -185,12 +163,13 @@ impl ModuleCode {
             counters,
             loops: RwLock::default(),
             switches: AtomicU64::new(0),
-            _stubs: stubs,
+            lazy: stubs,
             next_version: AtomicU32::new(last_kept.unwrap_or(0) + 1),
             has_kept: last_kept.is_some(),
             published: Mutex::default(),
             compiling: Mutex::default(),
             counted: Mutex::default(),
+            trials: Trials::default(),
             exits: Exits::default(),
             planning: planning::Planning::default(),
             bursts: bursts::ModuleBursts::default(),
@@ -257,7 +236,7 @@ impl ModuleCode {
     }
 
     /// Code to run a function with: compiled now if the engine's policy says so. `None`: interpret.
-    pub(crate) fn code_to_run(&self, function: u32) -> Option<usize> {
+    pub(crate) fn code_to_run(self: &Arc<Self>, function: u32) -> Option<usize> {
         let compiled = self.compiled(function) as usize;
         if compiled != 0 {
             return Some(compiled);
@@ -268,8 +247,22 @@ impl ModuleCode {
         (compiled != 0).then_some(compiled)
     }
 
+    /// The same in one instance, where the function may be on trial.
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    pub(crate) unsafe fn code_to_run_in(self: &Arc<Self>, context: *mut VmContext, function: u32) -> Option<usize> {
+        let code = self.code_to_run(function)?;
+        if !self.trials.concern(function) {
+            return Some(code);
+        }
+        let own = self.module.defined(function)?;
+        // SAFETY: the caller's promise. What is compiled has code as its entry, never a stub.
+        Some(unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize)
+    }
+
     /// Publishes what an earlier process left of a function, if it did. Looked for once.
-    fn take_kept(&self, function: u32) {
+    fn take_kept(self: &Arc<Self>, function: u32) {
         let (true, Some(compiler)) = (self.has_kept, &self.shared.compiler) else { return };
         if self.own(function).looked_for_kept.swap(true, Ordering::Relaxed) {
             return;
@@ -278,13 +271,17 @@ impl ModuleCode {
         if !self.published().requested.insert((function, Entrance::Body, request.tier, false)) {
             return;
         }
-        if let Err(error) = self.publish(&request, &code, Duration::ZERO, false) {
-            tracing::debug!(function, %error, "kept code not used");
+        match self.place(&request, code, Duration::ZERO, false) {
+            Ok(version) => {
+                self.adopt(function, version.plan.clone());
+                self.link(version, request.countdowns);
+            }
+            Err(error) => tracing::debug!(function, %error, "kept code not used"),
         }
     }
 
     /// Where the engine's policy pins a tier: compiles an entrance by it, here and now, unless that was tried before.
-    fn compile_if_pinned(&self, function: u32, entrance: Entrance) {
+    fn compile_if_pinned(self: &Arc<Self>, function: u32, entrance: Entrance) {
         let tier = match self.shared.config.tier {
             TierPolicy::Baseline => Tier::Baseline,
             TierPolicy::Optimizing => Tier::Optimizing,
@@ -329,6 +326,9 @@ impl ModuleCode {
             let entry = self.functions[own].entry.load(Ordering::Acquire);
             // SAFETY: the caller's promise.
             unsafe { self.func(context, own) }.entry.store(entry, Ordering::Release);
+            let asked = u32::from(self.shared.config.stress.leave_always);
+            // SAFETY: as above.
+            unsafe { poll_word(context, self.module.offsets().poll(own as u32)) }.store(asked, Ordering::Release);
         }
         published.instances.push(ContextPointer(context));
     }
@@ -351,6 +351,12 @@ impl ModuleCode {
     fn set_entry(&self, published: &Published, function: u32, entry: usize) {
         let own = self.module.defined(function).expect("only defined functions have code here");
         self.functions[own].entry.store(entry as *mut u8, Ordering::Release);
+        self.set_entry_in_instances(published, function, entry);
+    }
+
+    /// The same for the instances there are; new ones get what [`ModuleCode::set_entry`] said.
+    fn set_entry_in_instances(&self, published: &Published, function: u32, entry: usize) {
+        let own = self.module.defined(function).expect("only defined functions have code here");
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
             unsafe { self.func(context.0, own) }.entry.store(entry as *mut u8, Ordering::Release);
@@ -367,6 +373,18 @@ impl ModuleCode {
         }
     }
 
+    /// Asks all running code of a function to leave at the header of one loop.
+    fn ask_loop(&self, published: &Published, function: u32, loop_offset: u32) {
+        let own = self.module.defined(function).expect("only defined functions have code here");
+        let offset = self.module.offsets().poll(own as u32);
+        for context in &published.instances {
+            // SAFETY: in the list, so live (see `ContextPointer`).
+            let word = unsafe { poll_word(context.0, offset) };
+            // What asks everybody goes before.
+            let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != 1).then_some(poll_tag(loop_offset)));
+        }
+    }
+
     /// Asks all running code of the module to leave at its next loop header: for tests of switching.
     pub fn ask_all_to_leave(&self) {
         let published = self.published();
@@ -378,163 +396,48 @@ impl ModuleCode {
     /// Queues a compile unless it was asked for before.
     fn request(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
         if self.published().requested.insert((function, entrance, tier, counted)) {
-            self.shared.queue.push(Job { code: self.clone(), function, entrance, tier });
+            self.shared.queue.push_work(self.clone(), Work::Compile(function, entrance, tier));
         }
     }
 
     /// A queued compile.
-    pub(crate) fn compile_requested(&self, function: u32, entrance: Entrance, tier: Tier) {
+    pub(crate) fn compile_requested(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier) {
         let counted = tier == Tier::Optimizing
             && self.shared.config.measure
             && !self.published().requested.contains(&(function, entrance, tier, false));
         self.compile(function, entrance, tier, counted);
-    }
-
-    /// Compiles and publishes; failures are kept for the report.
-    fn compile(&self, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
-        let Some(compiler) = &self.shared.compiler else {
-            return;
-        };
-        let automatic = self.shared.config.tier == TierPolicy::Auto;
-        let plan = match (&self.shared.config.plans, tier) {
-            (_, Tier::Baseline | Tier::Instrumented) => None,
-            (Some(given), Tier::Optimizing) => given.plan(self.module.hash, function).map(Arc::new),
-            (None, Tier::Optimizing) => automatic.then(|| self.plan(function)).flatten(),
-        };
-        let plan = plan.and_then(|plan| self.exits.amend(plan));
-        let probe_base = match tier {
-            Tier::Instrumented => match self.reserve_probes(function) {
-                Some(base) => base,
-                None => return,
-            },
-            Tier::Baseline | Tier::Optimizing => 0,
-        };
-        let request = CompileRequest {
-            module: self.module.clone(),
-            function,
-            entrance,
-            tier,
-            fail_guards: self.shared.config.stress.fail_guards,
-            version: self.next_version.fetch_add(1, Ordering::Relaxed),
-            plan,
-            sites: tier == Tier::Baseline && automatic && self.shared.budget.allows_any(),
-            countdowns: tier == Tier::Baseline && automatic || counted,
-            probe_base,
-            listing: false,
-        };
-        let began = std::time::Instant::now();
-        let result = compiler.compile(&request).and_then(|code| self.publish(&request, &code, began.elapsed(), counted));
-        if let Err(error) = result {
-            if matches!(error, CompileError::Internal { .. }) {
-                tracing::error!(function, ?tier, %error, "compile failed");
-            } else {
-                tracing::debug!(function, ?tier, %error, "not compiled");
-            }
-            self.published().failures.push(CompileFailure { function, tier, reason: error.to_string() });
+        if tier == Tier::Optimizing {
+            self.reconsider(function);
         }
     }
 
-    fn publish(&self, request: &CompileRequest, code: &CompiledCode, compile_time: Duration, counted: bool) -> Result<(), CompileError> {
-        let function = request.function;
-        let placed = PlacedCode::new(code, Some(self.module.clone()), false).map_err(|reason| CompileError::Limit { function, reason })?;
-        let address = placed.address();
-        let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(code, position)?))).collect::<Vec<_>>();
-        let id = FunctionId { module: self.module.hash, func: function };
-        let tier = match request.tier {
-            Tier::Baseline => CodeTier::Baseline,
-            Tier::Optimizing => CodeTier::Optimizing,
-            Tier::Instrumented => CodeTier::Instrumented,
-        };
-        let entry = CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
-        if self.shared.watched() {
-            self.shared
-                .code_map
-                .insert(placed.range(), entry)
-                .map_err(|error| CompileError::Internal { function, reason: error.to_string() })?;
-        }
-        let version = Arc::new(CodeVersion {
-            number: request.version,
-            function,
-            entrance: request.entrance,
-            tier: request.tier,
-            code_bytes: code.bytes.len(),
-            code_hash: planning::code_hash(&code.bytes),
-            compile_time,
-            published: self.shared.started.elapsed(),
-            counted,
-            plan: request.plan.clone(),
-            applied: code.applied.clone(),
-            value_sites: code.sites.len(),
-            hot_sites: code.hot_sites as usize,
-            placed,
-        });
-        self.exits.add(request.version, function, &code.guards);
-        let own = self.module.defined(function).expect("only defined functions are compiled");
-        if request.countdowns {
-            let after = self.hot_after(own, request.tier);
-            self.functions[own].hot_records.store(0, Ordering::Relaxed);
-            self.reloads[own].store(after, Ordering::Relaxed);
-            self.counters[own].store(after - 1, Ordering::Relaxed);
-        }
-        let mut published = self.published();
-        published.versions.push(version);
-        if request.tier == Tier::Instrumented {
-            drop(published);
-            self.publish_instrumented(request, code, address);
-            return Ok(());
-        }
-        match request.entrance {
-            Entrance::Body => {
-                self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
-                self.set_entry(&published, function, address);
-            }
-            Entrance::Loop(offset) => {
-                let code = LoopCode { address, tier: request.tier };
-                self.loops.write().unwrap_or_else(|error| error.into_inner()).insert((function, offset), code);
-                if request.tier == Tier::Optimizing {
-                    self.ask_to_leave(&published, function);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes a function's tier 2 code out of use and asks for other in its place; running code leaves at its next poll.
+    /// Takes a function's tier 2 code out of use and asks for other in its place; running code leaves at its next poll. The body goes on being called
+    /// until the other is there.
     pub(crate) fn replace_optimized(self: &Arc<Self>, function: u32) {
-        let own = self.module.defined(function).expect("only defined functions are compiled");
-        let mut published = self.published();
-        let newest = |entrance, tier| published.versions.iter().rfind(|version| (version.function, version.entrance, version.tier) == (function, entrance, tier));
-        let mut entrances: Vec<Entrance> = (published.versions.iter())
-            .filter(|version| version.function == function && version.tier == Tier::Optimizing)
-            .map(|version| version.entrance)
-            .collect();
-        entrances.sort_unstable();
-        entrances.dedup();
-        for &entrance in &entrances {
-            let before = newest(entrance, Tier::Baseline).map(|version| version.placed.address());
-            match (entrance, before) {
-                (Entrance::Body, Some(address)) => {
-                    self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
-                    self.set_entry(&published, function, address);
+        let mut unlinked = Vec::new();
+        let mut entrances = Vec::new();
+        {
+            let mut published = self.published();
+            let optimized = published.current.iter().filter(|((of, _), version)| *of == function && version.tier == Tier::Optimizing);
+            entrances.extend(optimized.map(|((_, entrance), _)| *entrance));
+            entrances.sort_unstable();
+            for &entrance in &entrances {
+                if let Entrance::Loop(offset) = entrance {
+                    self.loops.write().unwrap_or_else(|error| error.into_inner()).remove(&(function, offset));
+                    if let Some(version) = published.current.remove(&(function, entrance)) {
+                        published.linked_bytes -= version.code_bytes;
+                        unlinked.push(version);
+                    }
                 }
-                // It goes on being called until the other is there.
-                (Entrance::Body, None) => {}
-                (Entrance::Loop(offset), before) => {
-                    let mut loops = self.loops.write().unwrap_or_else(|error| error.into_inner());
-                    match before {
-                        Some(address) => loops.insert((function, offset), LoopCode { address, tier: Tier::Baseline }),
-                        None => loops.remove(&(function, offset)),
-                    };
-                }
+                published.requested.insert((function, entrance, Tier::Optimizing, false));
             }
+            self.ask_to_leave(&published, function);
         }
-        self.ask_to_leave(&published, function);
-        for &entrance in &entrances {
-            published.requested.insert((function, entrance, Tier::Optimizing, false));
+        for version in unlinked {
+            self.retire(version);
         }
-        drop(published);
         for entrance in entrances {
-            self.shared.queue.push(Job { code: self.clone(), function, entrance, tier: Tier::Optimizing });
+            self.shared.queue.push_work(self.clone(), Work::Compile(function, entrance, Tier::Optimizing));
         }
     }
 
@@ -574,8 +477,36 @@ impl ModuleCode {
         self.hot_after(own, Tier::Baseline)
     }
 
+    /// What calls of a function without code reach.
+    fn stub_entry(&self, published: &Published, own: usize) -> usize {
+        let function = self.module.imported_functions + own as u32;
+        match published.stubs.get(&function) {
+            Some(block) => block.address(),
+            None => self.lazy.as_ref().map_or(0, |block| block.address() + own * STUB_BYTES),
+        }
+    }
+
+    /// Times an entrance went back to lower tiers, for room or by a stress switch.
+    pub fn evictions(&self) -> u64 {
+        self.published().evicted
+    }
+
+    /// Bytes of machine code that calls and loops lead to.
+    pub fn linked_bytes(&self) -> usize {
+        self.published().linked_bytes
+    }
+
     fn loop_code(&self, function: u32, offset: u32) -> Option<LoopCode> {
         self.loops.read().unwrap_or_else(|error| error.into_inner()).get(&(function, offset)).copied()
+    }
+
+    /// What is to be done with a function, by a plan file or by the records.
+    fn planned(&self, function: u32) -> Option<Arc<Plan>> {
+        match &self.shared.config.plans {
+            Some(given) => given.plan(self.module.hash, function).map(Arc::new),
+            None if self.shared.config.tier == TierPolicy::Auto => self.plan(function),
+            None => None,
+        }
     }
 
     /// How often compiled code left at a poll, for another version or for the interpreter.
@@ -585,7 +516,7 @@ impl ModuleCode {
 
     /// Where the versions' code stands.
     pub fn code_addresses(&self) -> Vec<std::ops::Range<u64>> {
-        self.published().versions.iter().map(|version| version.placed.range()).collect()
+        self.published().versions.iter().filter_map(|version| version.code_range()).collect()
     }
 
     /// Versions published so far, oldest first.
@@ -593,13 +524,9 @@ impl ModuleCode {
         self.published().versions.clone()
     }
 
-    /// The newest version of each entrance: what its next call or round runs.
+    /// What calls and loops of each function lead to now, a trial's arms aside.
     pub fn versions_in_force(&self) -> Vec<Arc<CodeVersion>> {
-        let mut newest: HashMap<(u32, Entrance), Arc<CodeVersion>> = HashMap::new();
-        for version in self.published().versions.iter() {
-            newest.insert((version.function, version.entrance), version.clone());
-        }
-        let mut versions: Vec<_> = newest.into_values().collect();
+        let mut versions: Vec<_> = self.published().current.values().cloned().collect();
         versions.sort_by_key(|version| version.number);
         versions
     }
@@ -649,10 +576,13 @@ impl Drop for ModuleCode {
         self.forget_probes();
         // Records still in rings may name this code: it keeps its addresses until every ring has passed them.
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
-        for version in published.versions.drain(..) {
-            let range = version.placed.range();
-            self.shared.bury(range, Remains::Version(version));
+        let versions = std::mem::take(&mut published.versions);
+        for version in versions {
+            if let Some(placed) = version.take_code() {
+                self.shared.bury(placed.range(), Remains::Code(placed));
+            }
         }
+        self.shared.forget_retiring(self);
         for function in &mut self.functions {
             if let Some(bytecode) = function.bytecode.take() {
                 let range = bytecode.address_range();
@@ -665,6 +595,6 @@ impl Drop for ModuleCode {
 /// Code whose module is gone, but whose addresses records may still name. Only kept, until it may be freed.
 #[expect(dead_code, reason = "held for its memory")]
 pub(crate) enum Remains {
-    Version(Arc<CodeVersion>),
+    Code(Box<PlacedCode>),
     Bytecode(Box<Bytecode>),
 }

@@ -31,7 +31,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ModuleCode {
     /// What to do with a function that is about to be optimized. `None`: nothing.
     pub(super) fn plan(&self, function: u32) -> Option<Arc<Plan>> {
-        if self.shared.config.feedback == FeedbackPolicy::Off {
+        // A plan file is all there is; it is looked at where code is compiled.
+        if self.shared.config.feedback == FeedbackPolicy::Off || self.shared.config.plans.is_some() {
             return None;
         }
         let id = FunctionId { module: self.module.hash, func: function };
@@ -58,9 +59,12 @@ impl ModuleCode {
 
     /// Bytes of wasm that a plan repeats.
     fn growth(&self, plan: &Plan) -> u64 {
+        // A plan may name what is not there.
+        let bytes =
+            |function: u32| self.module.defined(function).and_then(|own| self.module.bodies.get(own)).map_or(0, |body| body.len() as u64);
         let of = |decision: &Decision| match decision {
-            Decision::Inline(it) => it.targets.iter().map(|target| self.body_bytes(target.callee) as u64).sum(),
-            Decision::Specialize(_) => self.body_bytes(plan.function.func) as u64,
+            Decision::Inline(it) => it.targets.iter().map(|target| bytes(target.callee)).sum(),
+            Decision::Specialize(_) => bytes(plan.function.func),
             _ => 16,
         };
         plan.decisions.iter().map(of).sum()
@@ -125,12 +129,19 @@ impl ModuleCode {
                 Some(_) => continue,
             };
             // Of a function's entrances the first with a plan speaks for all.
-            let mut saved = lock(&self.planning.saved);
-            let plan = saved.entry(function).or_default();
-            if plan.is_empty() {
-                plan.clone_from(&version.decisions);
+            if self.tries() {
+                // It won there: it is where this process starts, and what is decided besides is tried as ever.
+                if !version.decisions.is_empty() && self.adopted(function).is_none() {
+                    let id = FunctionId { module: self.module.hash, func: function };
+                    self.adopt(function, Some(Arc::new(Plan { function: id, decisions: version.decisions.clone() })));
+                }
+            } else {
+                let mut saved = lock(&self.planning.saved);
+                let plan = saved.entry(function).or_default();
+                if plan.is_empty() {
+                    plan.clone_from(&version.decisions);
+                }
             }
-            drop(saved);
             if asked.insert((function, version.loop_offset)) {
                 // Tier 1 goes first in the queue, and is what waits for the slower compile.
                 self.request(function, entrance, Tier::Baseline, false);

@@ -1,4 +1,4 @@
-//! New records about a function that runs optimized: is there more to do now than its code was made for?
+//! New records about a function that runs optimized, in an engine that tries nothing: is there more to do now than its code was made for?
 
 use super::ModuleCode;
 use crate::code::{Entrance, Tier};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 impl ModuleCode {
     /// Plans again, and asks for new tier-2 code of each entrance whose code lacks a decision. Called on the monitor's thread.
-    pub(super) fn reconsider(self: &Arc<Self>, function: u32) {
+    pub(super) fn reconsider_untried(self: &Arc<Self>, function: u32) {
         if self.shared.config.feedback == FeedbackPolicy::Off || self.module.defined(function).is_none() {
             return;
         }

@@ -56,11 +56,17 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
             return Ok(compiled);
         }
         let adapter = code.shared.adapter(Adapter::CallSlow, code.signature(function)).map_err(failed)?;
-        let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
-        let address = block.address();
-        block.fill(&stub(function, address, adapter));
         let mut published = code.published();
-        published.stubs.push(block);
+        let address = match published.stubs.get(&function) {
+            Some(block) => block.address(),
+            None => {
+                let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
+                let address = block.address();
+                block.fill(&stub(function, address, adapter));
+                published.stubs.insert(function, block);
+                address
+            }
+        };
         if code.compiled(function).is_null() {
             code.set_entry(&published, function, address);
         }

@@ -132,6 +132,7 @@ impl<M: UserMemory> Unit<M> {
         } else if !pebs_due.is_empty() {
             // No room for the record: suppressed, and the buffer is reported full (again).
             pebs_due.iter().for_each(|counter| self.delivery.suppress(*counter));
+            self.dropped += pebs_due.len() as u64;
             self.status |= msr::OVF_BUFFER;
             self.delivery.raise(Cause::PebsBufferFull);
         }
@@ -139,11 +140,12 @@ impl<M: UserMemory> Unit<M> {
             self.age();
             return Ok(None);
         };
-        if pebs && let (Some(area), Cause::Counter(CounterId::Pmc(counter))) = (area, cause) {
-            if self.write_record(counter, &area, retired)? {
-                self.status |= msr::OVF_BUFFER;
-                self.delivery.buffer_full_held = true;
-            }
+        if pebs
+            && let (Some(area), Cause::Counter(CounterId::Pmc(counter))) = (area, cause)
+            && self.write_record(counter, &area, retired)?
+        {
+            self.status |= msr::OVF_BUFFER;
+            self.delivery.buffer_full_held = true;
         }
         for counter in pebs_due.iter().filter(|counter| room && !(pebs && cause == Cause::Counter(CounterId::Pmc(**counter)))) {
             self.delivery.suppress(*counter);

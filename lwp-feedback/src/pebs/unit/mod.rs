@@ -15,6 +15,8 @@
 //!    overflow bit stays. PEBS that loses writes no record.
 //! 6. PEBS that wins writes the record, clears its overflow bit, reloads its counter. When the index reaches the threshold OvfBuffer is set
 //!    and the buffer-full interrupt follows when the handler returns, at the same place.
+//!    With the counter's INT clear PEBS asks for no interrupt of its own: the record is written whatever else is pending, and a full buffer raises its
+//!    interrupt as any other cause.
 //! 7. While the handler runs, the entry is masked or interrupts are off, PEBS that is due is suppressed: no record, the bit stays. A masked
 //!    entry drops requests too.
 
@@ -176,6 +178,8 @@ pub struct Unit<M> {
     known: BTreeMap<u64, RegisterSet>,
     pebs_records: u64,
     bts_records: u64,
+    /// PEBS and BTS records that found a full buffer.
+    dropped: u64,
 }
 
 impl<M: UserMemory> Unit<M> {
@@ -203,6 +207,7 @@ impl<M: UserMemory> Unit<M> {
             known: BTreeMap::new(),
             pebs_records: 0,
             bts_records: 0,
+            dropped: 0,
         })
     }
 
@@ -219,6 +224,11 @@ impl<M: UserMemory> Unit<M> {
     /// PEBS and BTS records written.
     pub fn records(&self) -> (u64, u64) {
         (self.pebs_records, self.bts_records)
+    }
+
+    /// PEBS and BTS records that found a full buffer.
+    pub fn dropped_records(&self) -> u64 {
+        self.dropped
     }
 
     /// Registers that are known in the record at `address`.
@@ -338,7 +348,11 @@ impl<M: UserMemory> Unit<M> {
             self.count_fixed(counter, retired);
         }
         self.trace_branch(retired)?;
-        Ok(self.deliver(&due, retired)?)
+        let (asking, silent): (Vec<u8>, Vec<u8>) = due.into_iter().partition(|counter| self.select[usize::from(*counter)].int);
+        for counter in silent {
+            self.record_silently(counter, retired)?;
+        }
+        Ok(self.deliver(&asking, retired)?)
     }
 
     /// Counts; true when PEBS is due.
@@ -402,6 +416,7 @@ impl<M: UserMemory> Unit<M> {
         let end = buffer.index.saturating_add(layout.bts_bytes());
         if end > buffer.maximum {
             // Interrupting: full. Ring: a write always leaves room for the next, so the index was set wrong.
+            self.dropped += 1;
             return Ok(());
         }
         BtsRecord { from: retired.ip, to: target, predicted }.write(&mut self.memory, layout, buffer.index)?;
@@ -411,6 +426,20 @@ impl<M: UserMemory> Unit<M> {
         layout.store(&mut self.memory, layout.bts_index(self.ds_area), index)?;
         if interrupting && index >= buffer.threshold {
             self.delivery.raise(Cause::BtsBufferFull);
+        }
+        Ok(())
+    }
+
+    /// PEBS of a counter whose INT is clear.
+    fn record_silently(&mut self, counter: u8, retired: &Retired) -> Result<(), PageFault> {
+        let area = self.ds_area()?;
+        let room = area.pebs.index.saturating_add(self.detected.format.bytes()) <= area.pebs.maximum;
+        if !room {
+            self.dropped += 1;
+        }
+        if !room || self.write_record(counter, &area, retired)? {
+            self.status |= msr::OVF_BUFFER;
+            self.delivery.raise(Cause::PebsBufferFull);
         }
         Ok(())
     }

@@ -5,6 +5,9 @@
 //! saves    = share that misses · (latency - hit) / overlap        (the processor overlaps misses by itself: latency is not stall)
 //! costs    = operators of the address computed once more · cost of an operator
 //! ```
+//! Where the indices of an indirect access start anew after fewer rounds than that (rows of a graph in the order of a queue), the loop around counts, and
+//! the distance is divided by the length of such a run.
+//!
 //! The time of a round is what it would take if the access hit, not what was observed: the stalls are what goes away (APT-GET). It is estimated from
 //! the operators of the innermost loop around it (those of loops in that one once each).
 
@@ -18,6 +21,8 @@ pub const TRANSFORMATION: Transformation =
 
 /// Shortest distance: below it the fetch comes too late to help.
 const SHORTEST: u32 = 2;
+/// Pairs of accesses to an index array from which it is told whether the indices go on or start anew. A guess.
+const LEAST_PAIRS: u64 = 64;
 /// Operators that compute an address again: add, clamp, and for an indirect one the index's load.
 const STRIDED_OPERATORS: f64 = 4.0;
 const INDIRECT_OPERATORS: f64 = 9.0;
@@ -47,13 +52,22 @@ fn decide(view: &View<'_>, load: &LoadSnapshot, budgets: &Budgets) -> Result<Pre
         load.latency.iter().filter(|&&(ticks, _)| ticks >= costs.far_ticks).map(|&(ticks, count)| ticks as f64 * count as f64).sum();
     let latency_ns = (sum / far.max(1) as f64 - costs.hit_ticks as f64).max(0.0) * costs.tick_ns;
     let around = view.loop_around(load.offset).ok_or(RefusalReason::NotInLoop)?;
-    let kind = kind(load, budgets)?;
+    let mut kind = kind(load, budgets)?;
     let estimated = (f64::from(around.operators) * costs.operator_ns).max(costs.operator_ns);
     // What bursts measured has their own cost and the misses in it: an upper bound.
     let measured = view.function.rounds.iter().find(|it| it.offset == around.offset && it.rounds > 0).map(|it| it.round_ns());
     let round_ns = measured.map_or(estimated, |measured| measured.clamp(costs.operator_ns, estimated.max(costs.operator_ns)));
-    let rounds = latency_ns / round_ns;
-    let distance = power_of_two(rounds).clamp(SHORTEST, budgets.max_prefetch_distance.max(SHORTEST));
+    let mut rounds = latency_ns / round_ns;
+    if kind == PrefetchKind::Indirect
+        && around.depth > 0
+        && !around.has_loop
+        && let Some(run) = index_run(view, load).filter(|&run| run < rounds)
+    {
+        // Looking ahead would run past the end of a run of indices into one that comes at another time.
+        (kind, rounds) = (PrefetchKind::Outer, rounds / run);
+    }
+    let shortest = if kind == PrefetchKind::Outer { 1 } else { SHORTEST };
+    let distance = power_of_two(rounds).clamp(shortest, budgets.max_prefetch_distance.max(SHORTEST));
     let operators = if kind == PrefetchKind::Strided { STRIDED_OPERATORS } else { INDIRECT_OPERATORS };
     let (saves_ns, costs_ns) = (share * latency_ns / costs.overlap, operators * costs.operator_ns);
     let formula = format!(
@@ -81,6 +95,19 @@ fn kind(load: &LoadSnapshot, budgets: &Budgets) -> Result<PrefetchKind, RefusalR
         return Ok(PrefetchKind::Indirect);
     }
     Err(RefusalReason::AddressNotPredictable { share, needed: budgets.min_stride_share, pairs: total })
+}
+
+/// How many rounds the indices of an indirect access go on for before they start anew elsewhere, where that is known: what the strides of
+/// the load that yields them say.
+fn index_run(view: &View<'_>, load: &LoadSnapshot) -> Option<f64> {
+    let index = view.function.loads.iter().find(|it| Some(it.offset) == load.indirect_from)?;
+    if index.stride_total < LEAST_PAIRS {
+        return None;
+    }
+    let best = index.strides.iter().map(|it| it.count).max()?.min(index.stride_total);
+    // Below half there is no stride that a run could have.
+    let jumps = index.stride_total - best;
+    (best > jumps).then(|| index.stride_total as f64 / jumps.max(1) as f64)
 }
 
 /// The nearest power of two, by ratio.

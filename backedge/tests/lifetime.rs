@@ -1,0 +1,172 @@
+//! Code is given back: versions that nothing leads to any more go once no frame is in them, however often that happens and whoever runs meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use vm::code::{Entrance, Tier};
+use vm::engine::{Engine, EngineConfig, LoadedModule, TierPolicy};
+use vm::handles::{Extern, InstanceRef};
+use vm::store::{Store, call_slots};
+
+fn engine(config: EngineConfig) -> Engine {
+    let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
+    Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts")
+}
+
+/// `deep` recurses with a loop in each frame; `flat` is a loop alone.
+const GUEST: &str = "(module
+    (func $flat (export \"flat\") (param $n i32) (result i32) (local $x i32)
+        (loop $again
+            (local.set $x (i32.add (i32.mul (local.get $x) (i32.const 3)) (local.get $n)))
+            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+        (local.get $x))
+    (func $deep (export \"deep\") (param $n i32) (result i32)
+        (if (i32.eqz (local.get $n)) (then (return (i32.const 1))))
+        (i32.xor (call $flat (i32.const 5)) (i32.add (local.get $n) (call $deep (i32.sub (local.get $n) (i32.const 1)))))))";
+
+fn flat(mut n: u32) -> u32 {
+    let mut x = 0u32;
+    while n != 0 {
+        x = x.wrapping_mul(3).wrapping_add(n);
+        n -= 1;
+    }
+    x
+}
+
+fn deep(n: u32) -> u32 {
+    (1..=n).fold(1, |below, n| flat(5) ^ n.wrapping_add(below))
+}
+
+struct Guest {
+    store: Store,
+    instance: InstanceRef,
+}
+
+impl Guest {
+    fn new(engine: &Engine, loaded: &Arc<LoadedModule>) -> Guest {
+        let mut store = Store::new(engine).expect("a store");
+        // SAFETY: no imports.
+        let instance = unsafe { store.instantiate(loaded, &[]) }.expect("it instantiates");
+        Guest { store, instance }
+    }
+
+    fn call(&mut self, name: &str, argument: u32) -> u32 {
+        let Some(Extern::Func(function)) = self.instance.export(name) else { panic!("no function {name}") };
+        let mut slots = vec![u64::from(argument)];
+        slots.resize(call_slots(&function.ty()), 0);
+        // SAFETY: the function is this store's and the arguments are numbers of its types.
+        unsafe { self.store.call(function, &mut slots) }.expect("it returns");
+        slots[0] as u32
+    }
+}
+
+/// Every entrance there is code for.
+fn entrances(loaded: &LoadedModule) -> Vec<(u32, Entrance)> {
+    let mut all: Vec<_> = loaded.code.versions().iter().map(|version| (version.function, version.entrance)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[test]
+fn ten_thousand_recompilations_leave_memory_flat() {
+    for tier in [TierPolicy::Auto, TierPolicy::Baseline] {
+        let engine = engine(EngineConfig { tier, hot_interpreter: 100, hot_baseline: 1000, ..EngineConfig::default() });
+        let loaded = engine.load(GUEST.as_bytes()).expect("valid");
+        let mut guest = Guest::new(&engine, &loaded);
+        while entrances(&loaded).len() < 2 {
+            assert_eq!(guest.call("flat", 100_000), flat(100_000));
+            assert_eq!(guest.call("deep", 1000), deep(1000));
+            engine.settle();
+        }
+        let stop = AtomicBool::new(false);
+        let (first, most) = std::thread::scope(|scope| {
+            // Someone is always in the middle of it.
+            scope.spawn(|| {
+                let mut other = Guest::new(&engine, &loaded);
+                while !stop.load(Ordering::Relaxed) {
+                    assert_eq!(other.call("deep", 2000), deep(2000));
+                    assert_eq!(other.call("flat", 300_000), flat(300_000));
+                }
+            });
+            let (mut first, mut most, mut done) = (0, 0, 0);
+            while done < 10_000 {
+                for (function, entrance) in entrances(&loaded) {
+                    done += usize::from(loaded.code.recompile(function, entrance));
+                }
+                if done % 50 < 4 {
+                    assert_eq!(guest.call("deep", 300), deep(300));
+                    engine.poll_monitor();
+                }
+                if done > 1000 {
+                    let used = vm::code_memory_used();
+                    if first == 0 {
+                        first = used;
+                    }
+                    most = most.max(used);
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+            (first, most)
+        });
+        // Some hundred bytes a version: 10,000 would be megabytes.
+        assert!(most < first + (1 << 20), "code memory grew from {first} to {most} bytes ({tier:?})");
+        assert!(loaded.code.versions().len() < 3000, "{} versions are described", loaded.code.versions().len());
+        engine.settle();
+        engine.poll_monitor();
+        let (freed, waiting) = engine.retired();
+        assert!(freed >= 9_900 && waiting <= 64, "{freed} versions freed, {waiting} wait");
+        assert_eq!(guest.call("deep", 100), deep(100));
+    }
+}
+
+#[test]
+fn code_with_a_frame_in_it_stays() {
+    let engine = engine(EngineConfig { tier: TierPolicy::Baseline, ..EngineConfig::default() });
+    let loaded = engine.load(GUEST.as_bytes()).expect("valid");
+    let mut guest = Guest::new(&engine, &loaded);
+    assert_eq!(guest.call("deep", 3), deep(3));
+    let before = loaded.code.versions();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Takes code away under a running thread that goes on in it, comes back to it and leaves it.
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for (function, entrance) in entrances(&loaded) {
+                    loaded.code.evict(function, entrance);
+                }
+                std::thread::yield_now();
+            }
+        });
+        for round in 0..100_000 {
+            if loaded.code.evictions() > 200 {
+                break;
+            }
+            let round = round % 300;
+            assert_eq!(guest.call("deep", 500 + round), deep(500 + round));
+            assert_eq!(guest.call("flat", 10_000), flat(10_000));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(before.iter().all(|version| version.tier == Tier::Baseline));
+    assert!(loaded.code.evictions() > 10);
+}
+
+#[test]
+fn a_cap_sends_the_oldest_code_back() {
+    // 40 functions of some 30 bytes under a cap of 512 bytes.
+    let functions: String = (0..40)
+        .map(|index| format!("(func $f{index} (param i32) (result i32) (i32.xor (i32.mul (local.get 0) (i32.const {}) ) (i32.const {index})))", 2 * index + 3))
+        .collect();
+    let calls: String = (0..40).map(|index| format!("(local.set 0 (call $f{index} (local.get 0)))")).collect();
+    let wat = format!("(module {functions} (func (export \"f\") (param i32) (result i32) {calls} (local.get 0)))");
+    let expected = |x: u32| (0..40u32).fold(x, |x, index| x.wrapping_mul(2 * index + 3) ^ index);
+    let engine = engine(EngineConfig { tier: TierPolicy::Baseline, code_cap: 512, ..EngineConfig::default() });
+    let loaded = engine.load(wat.as_bytes()).expect("valid");
+    let mut guest = Guest::new(&engine, &loaded);
+    for x in 0..50 {
+        assert_eq!(guest.call("f", x), expected(x));
+        let largest = loaded.code.versions().iter().map(|version| version.code_bytes).max().unwrap_or(0);
+        assert!(loaded.code.linked_bytes() <= 512 + largest);
+    }
+    assert!(loaded.code.evictions() > 40, "{}", loaded.code.evictions());
+}

@@ -1,0 +1,178 @@
+//! Trials on the running machine: candidates are timed against the current version, kept or taken back, and no result changes meanwhile.
+//!
+//! What the statistics are worth is tested on a simulated clock (`vm::tiering`); here differences are so large, or so absent, that no clock matters.
+
+use lwp_feedback::codemap::FunctionId;
+use lwp_feedback::policy::{Decision, InlineDecision, InlineTarget, Plan, PlanFile};
+use std::sync::Arc;
+use vm::engine::{Engine, EngineConfig, LoadedModule};
+use vm::handles::{Extern, InstanceRef};
+use vm::store::{Store, call_slots};
+use vm::tiering::TrialRecord;
+use vm::tiering::verdict::{Reason, Verdict};
+
+fn engine(config: EngineConfig) -> Engine {
+    let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
+    Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts")
+}
+
+struct Guest {
+    store: Store,
+    instance: InstanceRef,
+    loaded: Arc<LoadedModule>,
+}
+
+impl Guest {
+    fn new(engine: &Engine, wat: &str) -> Guest {
+        let mut store = Store::new(engine).expect("a store");
+        let loaded = engine.load(wat.as_bytes()).expect("a valid module");
+        // SAFETY: no imports.
+        let instance = unsafe { store.instantiate(&loaded, &[]) }.expect("it instantiates");
+        Guest { store, instance, loaded }
+    }
+
+    fn call(&mut self, name: &str, args: &[u64]) -> u64 {
+        let Some(Extern::Func(function)) = self.instance.export(name) else { panic!("no function {name}") };
+        let mut slots = args.to_vec();
+        slots.resize(call_slots(&function.ty()), 0);
+        // SAFETY: the function is this store's and the arguments are numbers of its types.
+        unsafe { self.store.call(function, &mut slots) }.expect("it returns");
+        slots[0]
+    }
+
+    /// Calls until a trial of a function ended, and a little longer; every result must be `expected`.
+    fn until_tried(&mut self, function: u32, name: &str, args: &[u64], expected: u64) -> TrialRecord {
+        for _ in 0..100_000 {
+            assert_eq!(self.call(name, args), expected);
+            if let Some(record) = self.loaded.code.trials().into_iter().find(|record| record.function == function) {
+                self.loaded.engine().settle();
+                for _ in 0..3 {
+                    assert_eq!(self.call(name, args), expected);
+                }
+                return record;
+            }
+        }
+        panic!("no trial of {name} ended");
+    }
+}
+
+/// `long`: a loop of many rounds in one call. `short`: a function that is called in a loop. Both call through a table.
+const GUEST: &str = "(module
+    (type $op (func (param i32) (result i32)))
+    (table (export \"table\") 2 funcref)
+    (elem (i32.const 0) $f0 $f1)
+    (global (export \"which\") (mut i32) (i32.const 0))
+    (func $f0 (type $op) (i32.add (local.get 0) (i32.const 3)))
+    (func $f1 (type $op) (i32.mul (local.get 0) (i32.const 5)))
+    (func $long (export \"long\") (param $n i32) (result i32) (local $x i32)
+        (loop $again
+            (local.set $x (call_indirect (type $op) (local.get $x) (global.get 0)))
+            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+        (local.get $x))
+    (func $short (param $x i32) (result i32)
+        (i32.xor (call_indirect (type $op) (local.get $x) (global.get 0)) (i32.const 1)))
+    (func (export \"calls\") (param $n i32) (result i32) (local $x i32)
+        (loop $again
+            (local.set $x (call $short (local.get $x)))
+            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+        (local.get $x)))";
+
+const LONG: u32 = 2;
+const SHORT: u32 = 3;
+const ROUNDS: u32 = 2_000_000;
+
+fn long() -> u64 {
+    u64::from(ROUNDS.wrapping_mul(3))
+}
+
+fn calls() -> u64 {
+    u64::from((0..ROUNDS).fold(0u32, |x, _| x.wrapping_add(3) ^ 1))
+}
+
+/// Offset of the `call_indirect` of a function.
+fn call_offset(loaded: &LoadedModule, function: u32) -> u32 {
+    let mut reader = loaded.module.body(function).get_operators_reader().expect("valid");
+    loop {
+        let (operator, at) = reader.read_with_offset().expect("valid");
+        if matches!(operator, wasmparser::Operator::CallIndirect { .. }) {
+            return at as u32;
+        }
+    }
+}
+
+/// An engine with a plan given for one function: inline `callee` at its call.
+fn given(function: u32, callee: u32) -> EngineConfig {
+    let probe = Guest::new(&engine(EngineConfig::default()), GUEST);
+    let offset = call_offset(&probe.loaded, function);
+    let target = InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 };
+    let inline = InlineDecision { offset, targets: vec![target], samples: 100, share: 1.0, needed_share: 0.8, needed_samples: 64 };
+    let plan = Plan { function: FunctionId { module: probe.loaded.module.hash, func: function }, decisions: vec![Decision::Inline(inline)] };
+    let text = serde_json::json!({ "plans": [{ "func": function, "decisions": plan.decisions }] }).to_string();
+    EngineConfig { plans: Some(Arc::new(PlanFile::parse(&text).expect("a plan file"))), ..EngineConfig::default() }
+}
+
+fn tier2_plans(guest: &Guest, function: u32) -> Vec<bool> {
+    let versions = guest.loaded.code.versions();
+    let normal = versions.iter().filter(|version| version.function == function && !version.arm && version.tier == vm::code::Tier::Optimizing);
+    normal.map(|version| version.plan.is_some()).collect()
+}
+
+#[test]
+fn a_plan_that_gains_is_kept() {
+    for (function, name, expected) in [(LONG, "long", long()), (SHORT, "calls", calls())] {
+        let mut guest = Guest::new(&engine(given(function, 0)), GUEST);
+        let record = guest.until_tried(function, name, &[u64::from(ROUNDS)], expected);
+        assert_eq!(record.loop_offset.is_some(), function == LONG, "a long loop is tried as a loop, a function by its calls");
+        assert_eq!(record.decisions.len(), 1);
+        assert!(record.judgement.pairs >= 8 || matches!(record.judgement.verdict, Verdict::Abandoned(_)), "{record:?}");
+        let plans = tier2_plans(&guest, function);
+        assert!(!plans[0], "the plan comes after the code without it");
+        assert_eq!(plans.iter().any(|&planned| planned), record.judgement.verdict == Verdict::Faster, "{record:?}");
+    }
+}
+
+#[test]
+fn a_candidate_that_costs_is_taken_back_and_stays_away() {
+    for (function, name, expected) in [(LONG, "long", long()), (SHORT, "calls", calls())] {
+        let mut config = given(function, 1);
+        // The target is never the planned one; and each round or call of the candidate holds a fence.
+        config.trials.padding = 1;
+        let mut guest = Guest::new(&engine(config), GUEST);
+        let record = guest.until_tried(function, name, &[u64::from(ROUNDS)], expected);
+        assert_ne!(record.judgement.verdict, Verdict::Faster, "{record:?}");
+        assert!(tier2_plans(&guest, function).iter().all(|&planned| !planned));
+        let code = guest.loaded.code.clone();
+        for _ in 0..20 {
+            code.reconsider(function);
+            assert_eq!(guest.call(name, &[u64::from(ROUNDS)]), expected);
+            guest.loaded.engine().settle();
+        }
+        let again = code.trials().into_iter().filter(|record| record.function == function);
+        let judged = again.filter(|record| record.judgement.verdict != Verdict::Abandoned(Reason::Idle)).count();
+        assert!(judged <= 1, "tried {judged} times");
+    }
+}
+
+#[test]
+fn a_version_against_itself_changes_nothing() {
+    let mut config = EngineConfig::default();
+    config.feedback = vm::engine::FeedbackPolicy::Off;
+    config.trials.try_same = true;
+    let mut guest = Guest::new(&engine(config), GUEST);
+    guest.until_tried(LONG, "long", &[u64::from(ROUNDS)], long());
+    guest.until_tried(SHORT, "calls", &[u64::from(ROUNDS)], calls());
+}
+
+#[test]
+fn without_trials_a_plan_is_carried_out_at_once() {
+    let mut config = given(LONG, 0);
+    config.trials.enabled = false;
+    let mut guest = Guest::new(&engine(config), GUEST);
+    for _ in 0..50 {
+        assert_eq!(guest.call("long", &[u64::from(ROUNDS)]), long());
+        guest.loaded.engine().settle();
+    }
+    assert!(guest.loaded.code.trials().is_empty());
+    let plans = tier2_plans(&guest, LONG);
+    assert!(!plans.is_empty() && plans.iter().all(|&planned| planned), "{plans:?}");
+}

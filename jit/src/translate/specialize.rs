@@ -1,0 +1,157 @@
+//! Value specialization: a body for the values that parameters nearly always have, and beside it the general one.
+//!
+//! After *run-time value specialization* (Calder, Feller, Eustace, "Value profiling", MICRO 1997; Muth, Watterson, Debray, "Code specialization
+//! based on value profiles", SAS 2000). The entry compares the parameters with the plan's values. Equal: the body is translated with them as
+//! constants, which folds what follows from them, drops the ways that are never taken ([`super::constant`]) and unrolls loops whose trip
+//! count is now known ([`super::unroll`]). Different: the general body, in the same version and out of line, so a plan that lies costs the
+//! compare and no result.
+//!
+//! At a loop's entrance the same compare is made with the local that the switch buffer holds. It says nothing about what the parameter
+//! was at the call, and need not: from there on the value is what was compared.
+
+use std::ops::Range;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+
+use vm::code::{Entrance, Tier};
+use wasmparser::{FunctionBody, Operator, ValType};
+
+use super::{Result, Translator, malformed};
+use crate::scan::Scan;
+
+/// Name in reports, the policy's.
+pub(super) const NAME: &str = "specialize";
+/// Bytes of a body that is translated twice; bounds compile time. A guess.
+const MOST_BODY_BYTES: u64 = 4000;
+/// Locals of such a body: every one becomes values at every loop, twice. A guess.
+const MOST_LOCALS: usize = 200;
+/// Parameters compared at an entry.
+const MOST_PARAMETERS: usize = 4;
+
+/// Parameters and the values they are to have, as slots.
+pub(super) type Values = Vec<(u32, u64)>;
+
+impl Translator<'_, '_> {
+    /// What the plan wants of the outermost function and may have; every refusal is reported.
+    pub(super) fn specialized_values(&mut self, scan: &Scan, body: &FunctionBody<'_>) -> Result<Values> {
+        let mut taken = Values::new();
+        let wanted = &self.input.plan.specialize;
+        if self.input.tier != Tier::Optimizing || wanted.is_empty() {
+            return Ok(taken);
+        }
+        let range = body.range();
+        for &(parameter, value) in wanted {
+            let refused = match self.refuses(scan, &range, parameter, value, &taken) {
+                None => self.not_at_entrance(scan, body, parameter)?,
+                refused => refused,
+            };
+            if refused.is_none() {
+                taken.push((parameter, value));
+            }
+            self.applied(NAME, self.input.function, range.start as u32, refused);
+        }
+        Ok(taken)
+    }
+
+    fn refuses(&self, scan: &Scan, range: &Range<u64>, parameter: u32, value: u64, taken: &Values) -> Option<String> {
+        let params = self.module.function_type(self.input.function).params();
+        let wide = match params.get(parameter as usize) {
+            None => return Some("no such parameter".into()),
+            Some(ValType::I32) => false,
+            Some(ValType::I64) => true,
+            Some(_) => return Some("not an integer".into()),
+        };
+        if taken.iter().any(|&(of, _)| of == parameter) {
+            Some("named twice".into())
+        } else if taken.len() == MOST_PARAMETERS {
+            Some(format!("more than {MOST_PARAMETERS} parameters"))
+        } else if !wide && value > u64::from(u32::MAX) {
+            Some("no i32 has that value".into())
+        } else if range.end - range.start > MOST_BODY_BYTES || scan.locals.len() > MOST_LOCALS {
+            Some(format!("more than {MOST_BODY_BYTES} bytes or {MOST_LOCALS} locals"))
+        } else {
+            None
+        }
+    }
+
+    /// At a loop's entrance the value must be there, and hold whenever the loop is entered again.
+    fn not_at_entrance(&self, scan: &Scan, body: &FunctionBody<'_>, parameter: u32) -> Result<Option<String>> {
+        let Entrance::Loop(offset) = self.input.entrance else { return Ok(None) };
+        let live = scan.loops.get(&offset).and_then(|facts| facts.live.as_ref());
+        if live.is_some_and(|live| !live.contains(parameter as usize)) {
+            return Ok(Some("not read from this loop on".into()));
+        }
+        let function = self.input.function;
+        let mut reader = body.get_operators_reader().map_err(|error| malformed(function, &error))?;
+        while !reader.eof() {
+            if let Operator::LocalSet { local_index } | Operator::LocalTee { local_index } =
+                reader.read().map_err(|error| malformed(function, &error))?
+                && local_index == parameter
+            {
+                return Ok(Some("written, and entered at a loop".into()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Compares the parameters: yields the block for the values of the plan, which hold there as constants, and the one for all others. Both
+    /// are sealed; the builder stands in neither.
+    pub(super) fn split_by_values(&mut self) -> (Block, Block) {
+        let mut all: Option<Value> = None;
+        for (parameter, value) in self.specialized.clone() {
+            let (variable, ty) = self.frame().locals[parameter as usize];
+            let local = self.b.use_var(variable);
+            let value = if ty == types::I32 { i64::from(value as u32) } else { value as i64 };
+            let expected = self.b.ins().iconst(ty, value);
+            let other = self.b.ins().icmp(IntCC::NotEqual, local, expected);
+            all = Some(match all {
+                None => other,
+                Some(before) => self.b.ins().bor(before, other),
+            });
+        }
+        let other = all.expect("there is a value to compare");
+        let (special, general) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(general);
+        self.b.ins().brif(other, general, &[], special, &[]);
+        self.b.seal_block(special);
+        self.b.seal_block(general);
+        (special, general)
+    }
+
+    /// Makes the compared values constants; the builder stands in the specialized block.
+    pub(super) fn define_values(&mut self) {
+        for (parameter, value) in self.specialized.clone() {
+            let (variable, ty) = self.frame().locals[parameter as usize];
+            let value = if ty == types::I32 { i64::from(value as u32) } else { value as i64 };
+            let constant = self.b.ins().iconst(ty, value);
+            self.b.def_var(variable, constant);
+        }
+        self.constants = true;
+        self.folding = self.input.entrance == Entrance::Body;
+    }
+
+    /// The same in the preheader of the loop that the code is entered at. In front of it nothing is folded: what the locals hold there is
+    /// not what they held when the code that ran before came this way.
+    pub(super) fn define_values_at_entered_loop(&mut self) {
+        if !self.specialized.is_empty() {
+            self.define_values();
+            self.folding = true;
+        }
+    }
+
+    /// Forgets what the translation of the specialized body left, and goes on in the general one.
+    pub(super) fn begin_again(&mut self, general: Block) {
+        self.stack.clear();
+        self.control.clear();
+        self.specialized.clear();
+        self.facts.clear();
+        self.reachable = true;
+        self.folding = false;
+        self.loop_context = None;
+        self.block_context = None;
+        self.inlined_bytes = 0;
+        self.general = Some(general);
+        self.enter(general);
+    }
+}

@@ -1,0 +1,253 @@
+//! Unrolling of loops in a specialized body, where the trip count follows from its constants.
+//!
+//! A loop is unrolled by translating its operators once for each round, one behind the other: a branch to the loop becomes a jump to the next
+//! round, and as locals are frontend variables their values are constants in each round again. How often it will run is found first, by
+//! running the integer operators on the constants known at the loop ([`trips`]). That is a forecast and no more: after the last round that
+//! was forecast stands the loop itself, if anything still branches to it; in the rule nothing does and no code is made for it.
+//!
+//! Rounds do not poll: their number is bounded, and the loop behind them polls.
+
+use std::collections::HashSet;
+
+use cranelift_codegen::ir::{Block, InstBuilder};
+use wasmparser::{BlockType, ContType, FrameKind, FuncType, ModuleArity, Operator, RefType, SubType};
+
+use super::control::{Control, arguments};
+use super::{Result, Translator, constant, malformed};
+use crate::types::block_signature;
+
+/// Name in reports.
+const NAME: &str = "unroll";
+/// Most rounds.
+const MOST_TRIPS: u32 = 64;
+/// Most operators of all rounds together, nested ones included. A guess.
+const MOST_OPERATORS: usize = 1200;
+
+/// An unrolled loop whose own operators are still being read.
+pub(super) struct Unrolled {
+    /// Entries of the control stack when its own is the last.
+    depth: usize,
+    /// Where its end leads, with its results.
+    exit: Block,
+    /// How many those are.
+    results: usize,
+    /// Operand stack height below it.
+    height: usize,
+    /// Whether a round's end or the loop's leads there.
+    reached: bool,
+}
+
+impl Translator<'_, '_> {
+    /// At a `loop`: translates its rounds if their number is known. Afterwards the operators of the loop are still to be read: as the
+    /// loop behind the rounds, or as code that nothing reaches.
+    pub(super) fn unroll(&mut self, blockty: BlockType, offset: u32) -> Result {
+        if !self.folding || self.frames.len() != 1 || self.is_around(offset) {
+            return Ok(());
+        }
+        let (params, results) = block_signature(self.module, blockty);
+        if !params.is_empty() {
+            return Ok(());
+        }
+        let function = self.frame().function;
+        let module = self.module;
+        let mut operators = Vec::new();
+        let mut reader = module.body(function).get_operators_reader().map_err(|error| malformed(function, &error))?;
+        let mut nesting = 0u32;
+        while !reader.eof() {
+            let (operator, at) = reader.read_with_offset().map_err(|error| malformed(function, &error))?;
+            if at as u32 <= offset {
+                continue;
+            }
+            match operator {
+                Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => nesting += 1,
+                Operator::End if nesting == 0 => {
+                    operators.push((operator, at as u32));
+                    break;
+                }
+                Operator::End => nesting -= 1,
+                _ => {}
+            }
+            operators.push((operator, at as u32));
+        }
+        let locals: Vec<_> = self.frame().locals.iter().map(|&(variable, _)| variable).collect();
+        let known = locals.into_iter().map(|variable| self.b.use_var(variable)).collect::<Vec<_>>();
+        let known: Vec<Option<u64>> = known.into_iter().map(|value| self.constant(value)).collect();
+        let Some(trips) = trips(&operators, known) else { return Ok(()) };
+        let exit = self.block_with(&results);
+        let height = self.stack.len();
+        self.unrolled.push(Unrolled { depth: self.control.len() + 1, exit, results: results.len(), height, reached: false });
+        for _ in 0..trips {
+            if !self.reachable {
+                break;
+            }
+            let next = self.b.create_block();
+            self.control.push(Control::round(next, results.clone(), height));
+            for (operator, at) in &operators {
+                if self.reachable && super::emits_code(operator) {
+                    let position = self.position(None, function, *at);
+                    self.b.set_srcloc(position);
+                }
+                self.operator(operator, *at)?;
+            }
+        }
+        let refused = self.reachable.then(|| "the loop goes on".to_owned());
+        self.applied(NAME, function, offset, refused);
+        Ok(())
+    }
+
+    /// The end of a round: what falls through leaves the loop, what branched to the loop goes on in the next round.
+    pub(super) fn end_round(&mut self, next: Block, branched: bool, height: usize, count: usize) {
+        if self.reachable {
+            let values = arguments(&self.stack[self.stack.len() - count..]);
+            let unrolled = self.unrolled.last_mut().expect("a round is of an unrolled loop");
+            unrolled.reached = true;
+            let exit = unrolled.exit;
+            self.b.ins().jump(exit, &values);
+        }
+        self.stack.truncate(height);
+        self.b.seal_block(next);
+        self.reachable = branched;
+        if branched {
+            self.enter(next);
+        }
+    }
+
+    /// At the end of a loop or of dead code: whether it was the last of an unrolled loop, and then goes on behind it. The loop's control
+    /// entry is off the stack.
+    pub(super) fn end_unrolled(&mut self) {
+        if self.unrolled.last().is_none_or(|unrolled| unrolled.depth != self.control.len() + 1) {
+            return;
+        }
+        let Unrolled { exit, results, height, mut reached, .. } = self.unrolled.pop().expect("there is a last one");
+        if self.reachable {
+            let values = arguments(&self.stack[self.stack.len() - results..]);
+            self.b.ins().jump(exit, &values);
+            reached = true;
+        }
+        self.b.seal_block(exit);
+        self.stack.truncate(height);
+        self.reachable = reached;
+        if reached {
+            self.enter(exit);
+            self.stack.extend_from_slice(self.b.block_params(exit));
+        }
+    }
+}
+
+/// Answers no question about types: what needs one is not forecast.
+struct NoTypes;
+
+impl ModuleArity for NoTypes {
+    fn sub_type_at(&self, _: u32) -> Option<&SubType> {
+        None
+    }
+    fn tag_type_arity(&self, _: u32) -> Option<(u32, u32)> {
+        None
+    }
+    fn type_index_of_function(&self, _: u32) -> Option<u32> {
+        None
+    }
+    fn func_type_of_cont_type(&self, _: &ContType) -> Option<&FuncType> {
+        None
+    }
+    fn sub_type_of_ref_type(&self, _: &RefType) -> Option<&SubType> {
+        None
+    }
+    fn control_stack_height(&self) -> u32 {
+        0
+    }
+    fn label_block(&self, _: u32) -> Option<(BlockType, FrameKind)> {
+        None
+    }
+}
+
+/// How often a loop runs if no conditional way out is taken early: `operators` are those behind `loop` up to its `end`, `locals` what is
+/// known when it begins. `None` if it depends on something else, or exceeds the limits.
+fn trips(operators: &[(Operator<'_>, u32)], mut locals: Vec<Option<u64>>) -> Option<u32> {
+    let nested = nested_writes(operators)?;
+    nested.iter().for_each(|&local| locals[local as usize] = None);
+    for trip in 1..=MOST_TRIPS {
+        if trip as usize * operators.len() > MOST_OPERATORS {
+            return None;
+        }
+        if !round(operators, &nested, &mut locals)? {
+            return Some(trip);
+        }
+    }
+    None
+}
+
+/// Locals that nested code writes: never known. `None` if nested code branches to the loop.
+fn nested_writes(operators: &[(Operator<'_>, u32)]) -> Option<HashSet<u32>> {
+    let (mut nesting, mut written) = (0u32, HashSet::new());
+    for (operator, _) in operators {
+        match *operator {
+            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => nesting += 1,
+            Operator::End => nesting = nesting.saturating_sub(1),
+            Operator::LocalSet { local_index } | Operator::LocalTee { local_index } if nesting > 0 => _ = written.insert(local_index),
+            Operator::Br { relative_depth } | Operator::BrIf { relative_depth } if nesting > 0 && relative_depth == nesting => return None,
+            Operator::BrTable { .. } => return None,
+            _ => {}
+        }
+    }
+    Some(written)
+}
+
+/// Runs one round on what is known: whether it goes back to the loop.
+fn round(operators: &[(Operator<'_>, u32)], nested: &HashSet<u32>, locals: &mut [Option<u64>]) -> Option<bool> {
+    let mut stack: Vec<Option<u64>> = Vec::new();
+    let mut at = 0;
+    while let Some((operator, _)) = operators.get(at) {
+        at += 1;
+        match *operator {
+            Operator::LocalGet { local_index } => stack.push(locals[local_index as usize]),
+            Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => {
+                let value = *stack.last()?;
+                locals[local_index as usize] = value.filter(|_| !nested.contains(&local_index));
+                if matches!(operator, Operator::LocalSet { .. }) {
+                    stack.pop();
+                }
+            }
+            Operator::Br { relative_depth } => return Some(relative_depth == 0),
+            Operator::BrIf { relative_depth } => match (relative_depth, stack.pop()?) {
+                (0, condition) => {
+                    if condition? as u32 != 0 {
+                        return Some(true);
+                    }
+                }
+                (_, Some(condition)) if condition as u32 != 0 => return Some(false),
+                // A way out that may be taken early.
+                (_, _) => {}
+            },
+            Operator::Return | Operator::End => return Some(false),
+            Operator::Block { blockty: BlockType::Empty }
+            | Operator::Loop { blockty: BlockType::Empty }
+            | Operator::If { blockty: BlockType::Empty } => {
+                if matches!(operator, Operator::If { .. }) {
+                    stack.pop()?;
+                }
+                let mut nesting = 1;
+                while nesting > 0 {
+                    match operators.get(at)?.0 {
+                        Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => nesting += 1,
+                        Operator::End => nesting -= 1,
+                        _ => {}
+                    }
+                    at += 1;
+                }
+            }
+            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } | Operator::Unreachable => return None,
+            ref other => {
+                let (pops, pushes) = other.operator_arity(&NoTypes)?;
+                let base = stack.len().checked_sub(pops as usize)?;
+                let folded = constant::operands(other).and_then(|count| {
+                    let values: Vec<u64> = stack[stack.len() - count..].iter().copied().collect::<Option<_>>()?;
+                    constant::fold(other, &values)
+                });
+                stack.truncate(base);
+                stack.extend(std::iter::repeat_n(folded, pushes as usize));
+            }
+        }
+    }
+    None
+}

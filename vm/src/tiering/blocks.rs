@@ -1,0 +1,264 @@
+//! The order of a trial's blocks: which version runs next and for how many units of work, and which times count.
+//!
+//! A *block* is a run of one version for a fixed number of units; its first quarter warms up caches and predictors and is not counted. A *pair* is a block
+//! of each version in random order. A *stamp* is taken at each end of a block's parts: time stamp counter, processor, and a number that moves with every
+//! event that spoils a measure (a compile, a host call). A pair with a spoilt block is dropped whole, so that both versions lose the same.
+//!
+//! The number of units is the same for both blocks of a pair. It starts small and grows until the counted part lasts long enough.
+#![forbid(unsafe_code)]
+
+use super::verdict::{self, Judgement, Reason, Verdict};
+
+/// The two versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arm {
+    Old,
+    New,
+}
+
+/// A moment at a block's end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// Time stamp counter.
+    pub ticks: u64,
+    /// Processor.
+    pub cpu: u32,
+    /// Changes with every host call.
+    pub host_calls: u64,
+    /// Changes with every compile; odd numbers do not matter.
+    pub compiles: u64,
+    /// Whether something compiles right now.
+    pub compiling: bool,
+}
+
+/// What a trial needs of blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// Fewest units of a block, at least 4.
+    pub least_units: u64,
+    /// Most units of a block.
+    pub most_units: u64,
+    /// Ticks that a block's counted part lasts at least, about.
+    pub least_ticks: u64,
+    /// Pairs after which an undecided trial ends.
+    pub most_pairs: usize,
+}
+
+/// What to do after a stamp.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Next {
+    /// Run this version for that many units.
+    Run(Arm, u64),
+    /// The trial is over.
+    Ended(Judgement),
+}
+
+/// Blocks that may be spoilt by host calls or migrations before a trial gives up: so many, and so many more for each pair.
+const MOST_SPOILT: u64 = 2000;
+const MOST_SPOILT_PER_PAIR: u64 = 100;
+
+/// The blocks of one trial.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    sizes: Sizes,
+    units: u64,
+    order: [Arm; 2],
+    /// 0 or 1: which block of the pair runs.
+    at: usize,
+    counted: bool,
+    began: Stamp,
+    first: f64,
+    pairs: Vec<(f64, f64)>,
+    dropped: u64,
+    spoilt: u64,
+    random: u64,
+}
+
+impl Blocks {
+    pub(super) fn new(sizes: Sizes, seed: u64) -> Blocks {
+        Blocks {
+            sizes,
+            units: sizes.least_units,
+            order: [Arm::Old, Arm::New],
+            at: 0,
+            counted: false,
+            began: Stamp::default(),
+            first: 0.0,
+            pairs: Vec::new(),
+            dropped: 0,
+            spoilt: 0,
+            random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+        }
+    }
+
+    /// Units of a block's first part.
+    fn warm_units(&self) -> u64 {
+        self.units / 4
+    }
+
+    /// A pair begins.
+    pub(super) fn begin_pair(&mut self) -> Next {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.order = if self.random >> 40 & 1 == 0 { [Arm::Old, Arm::New] } else { [Arm::New, Arm::Old] };
+        self.at = 0;
+        self.counted = false;
+        Next::Run(self.order[0], self.warm_units())
+    }
+
+    fn drop_pair(&mut self) -> Next {
+        self.dropped += self.at as u64 + 1;
+        self.begin_pair()
+    }
+
+    /// The units of the last `Run` are used up.
+    pub(super) fn boundary(&mut self, now: Stamp) -> Next {
+        let arm = self.order[self.at];
+        if !self.counted {
+            self.counted = true;
+            self.began = now;
+            return Next::Run(arm, self.units - self.warm_units());
+        }
+        let ticks = now.ticks.saturating_sub(self.began.ticks).max(1);
+        if now.compiling || self.began.compiling || now.compiles != self.began.compiles {
+            return self.drop_pair();
+        }
+        if now.cpu != self.began.cpu || now.host_calls != self.began.host_calls {
+            self.spoilt += 1;
+            if self.spoilt > MOST_SPOILT + MOST_SPOILT_PER_PAIR * self.pairs.len() as u64 {
+                return Next::Ended(self.end(Verdict::Abandoned(Reason::Disturbed)));
+            }
+            return self.drop_pair();
+        }
+        if ticks < self.sizes.least_ticks / 2 && self.units < self.sizes.most_units {
+            // A first block may be far too short to tell the length of a unit: in steps.
+            let wanted = self.sizes.least_ticks as f64 * 1.2 / ticks as f64;
+            self.units = ((self.units as f64 * wanted.clamp(2.0, 16.0)) as u64).min(self.sizes.most_units);
+            return self.drop_pair();
+        }
+        if ticks > self.sizes.least_ticks.saturating_mul(16) && self.units > self.sizes.least_units {
+            self.units = (self.units / 4).max(self.sizes.least_units);
+            return self.drop_pair();
+        }
+        let per_unit = ticks as f64 / (self.units - self.warm_units()) as f64;
+        if self.at == 0 {
+            self.first = per_unit;
+            self.at = 1;
+            self.counted = false;
+            return Next::Run(self.order[1], self.warm_units());
+        }
+        self.pairs.push(if arm == Arm::New { (self.first, per_unit) } else { (per_unit, self.first) });
+        match verdict::look(&self.pairs, self.sizes.most_pairs, self.dropped) {
+            Some(judgement) => Next::Ended(judgement),
+            None => self.begin_pair(),
+        }
+    }
+
+    /// The numbers so far with a verdict that does not come from them.
+    pub(super) fn end(&self, verdict: Verdict) -> Judgement {
+        Judgement::with(verdict, &self.pairs, self.dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZES: Sizes = Sizes { least_units: 256, most_units: 1 << 30, least_ticks: 200_000, most_pairs: 128 };
+
+    /// xorshift64*, and a normal variable from twelve uniform ones.
+    struct Random(u64);
+
+    impl Random {
+        fn uniform(&mut self) -> f64 {
+            self.0 ^= self.0 >> 12;
+            self.0 ^= self.0 << 25;
+            self.0 ^= self.0 >> 27;
+            (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1u64 << 53) as f64
+        }
+
+        fn normal(&mut self) -> f64 {
+            (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+        }
+    }
+
+    /// A simulated run: a unit takes `ticks`, of the candidate `ratio` times that; blocks vary by `noise`, the machine drifts, and one block in
+    /// fifty is interrupted.
+    fn simulate(seed: u64, ticks: f64, ratio: f64, noise: f64) -> Judgement {
+        let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
+        let mut blocks = Blocks::new(SIZES, seed);
+        let (mut now, mut drift) = (Stamp::default(), 0.0);
+        let mut next = blocks.begin_pair();
+        loop {
+            let Next::Run(arm, units) = next else { panic!("a boundary ends it") };
+            drift = drift * 0.99 + 0.01 * random.normal();
+            let mut time = units as f64 * ticks * (noise * random.normal() + 0.2 * drift).exp();
+            if arm == Arm::New {
+                time *= ratio;
+            }
+            if random.uniform() < 0.02 {
+                time += 100_000.0 * random.uniform();
+            }
+            now.ticks += time as u64;
+            next = blocks.boundary(now);
+            if let Next::Ended(judgement) = next {
+                return judgement;
+            }
+        }
+    }
+
+    #[test]
+    fn identical_versions_have_a_winner_in_at_most_five_percent() {
+        for (ticks, noise) in [(3.0, 0.01), (40.0, 0.03), (5000.0, 0.1)] {
+            let wrong = (1..=1000).filter(|&seed| simulate(seed, ticks, 1.0, noise).verdict != Verdict::Undecided).count();
+            assert!(wrong <= 50, "{wrong} of 1000 at {ticks} ticks a unit and {noise} of noise");
+        }
+    }
+
+    #[test]
+    fn five_percent_is_found() {
+        for (ticks, noise) in [(3.0, 0.01), (4000.0, 0.03), (100_000.0, 0.05)] {
+            let found = |ratio, verdict| (1..=200).filter(|&seed| simulate(seed, ticks, ratio, noise).verdict == verdict).count();
+            let (slower, faster) = (found(1.05, Verdict::Slower), found(1.0 / 1.05, Verdict::Faster));
+            assert!(slower >= 196 && faster >= 196, "{slower}, {faster} of 200 at {ticks} ticks a unit and {noise} of noise");
+        }
+    }
+
+    #[test]
+    fn spoilt_blocks_are_dropped_with_their_pair() {
+        let mut blocks = Blocks::new(SIZES, 7);
+        blocks.begin_pair();
+        let mut now = Stamp::default();
+        for event in 0..40 {
+            now.ticks += 400_000;
+            match event % 4 {
+                1 => now.host_calls += 1,
+                3 => now.cpu ^= 1,
+                _ => {}
+            }
+            blocks.boundary(now);
+        }
+        assert_eq!((blocks.pairs.len(), blocks.dropped), (0, 20));
+        for _ in 0..32 {
+            now.ticks += 400_000;
+            blocks.boundary(now);
+        }
+        assert_eq!(blocks.pairs.len(), 8);
+    }
+
+    #[test]
+    fn a_trial_that_is_always_disturbed_ends() {
+        let mut blocks = Blocks::new(SIZES, 7);
+        blocks.begin_pair();
+        let mut now = Stamp::default();
+        loop {
+            now.ticks += 400_000;
+            now.host_calls += 1;
+            if let Next::Ended(judgement) = blocks.boundary(now) {
+                assert_eq!(judgement.verdict, Verdict::Abandoned(Reason::Disturbed));
+                return;
+            }
+        }
+    }
+}

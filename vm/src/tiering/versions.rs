@@ -1,0 +1,233 @@
+//! Versions of a function's code: compiled, placed, linked so that calls and loops lead to them.
+//!
+//! Order of publication: bytes, trap table and address map ([`ModuleCode::build`]), then the entry pointers (Release, [`ModuleCode::link`]).
+
+use super::planning::code_hash;
+use super::retire::Place;
+use super::{CompileFailure, LoopCode, ModuleCode, outermost};
+use crate::code::{Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
+use crate::engine::TierPolicy;
+use crate::registry::PlacedCode;
+use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
+use lwp_feedback::policy::Plan;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// A published version of a function's code.
+pub struct CodeVersion {
+    /// Unique in the module, from 1.
+    pub number: u32,
+    /// The function.
+    pub function: u32,
+    /// Body or loop.
+    pub entrance: Entrance,
+    /// Pipeline.
+    pub tier: Tier,
+    /// Bytes of machine code.
+    pub code_bytes: usize,
+    /// Hash of the machine code before it was placed: the same for the same code.
+    pub code_hash: u64,
+    /// Time the compile took.
+    pub compile_time: Duration,
+    /// When it was published, since the engine began.
+    pub published: Duration,
+    /// Whether it counts calls and back edges.
+    pub counted: bool,
+    /// What it was compiled to.
+    pub plan: Option<Arc<Plan>>,
+    /// What the compiler did and refused.
+    pub applied: Vec<Applied>,
+    /// LWPVAL sites in the code.
+    pub value_sites: usize,
+    /// LWPINS sites in the code.
+    pub hot_sites: usize,
+    /// An arm of a trial: it counts its work, and nothing but the trial leads to it.
+    pub arm: bool,
+    address: usize,
+    placed: Place,
+}
+
+impl CodeVersion {
+    /// Where its code starts, or started.
+    pub(crate) fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Addresses its code takes, while it has any.
+    pub(crate) fn code_range(&self) -> Option<std::ops::Range<u64>> {
+        self.placed().as_ref().map(|placed| placed.range())
+    }
+
+    /// How often a speculative load of it has faulted: each costs microseconds. 0 once its code is given up.
+    pub fn speculative_faults(&self) -> u64 {
+        self.placed().as_ref().map_or(0, |placed| placed.speculative_faults())
+    }
+
+    /// Whether its code was given up: no frame was in it any more.
+    pub fn is_gone(&self) -> bool {
+        self.placed().is_none()
+    }
+
+    /// Its code, to be given up.
+    pub(super) fn take_code(&self) -> Option<Box<PlacedCode>> {
+        self.placed().take()
+    }
+
+    fn placed(&self) -> MutexGuard<'_, Option<Box<PlacedCode>>> {
+        self.placed.lock().unwrap_or_else(|error| error.into_inner())
+    }
+}
+
+impl ModuleCode {
+    /// Compiles and links; failures are kept for the report.
+    pub(super) fn compile(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) -> bool {
+        let automatic = self.shared.config.tier == TierPolicy::Auto;
+        let plan = match tier {
+            Tier::Baseline | Tier::Instrumented => None,
+            Tier::Optimizing if self.tries() => self.adopted(function),
+            Tier::Optimizing => self.planned(function),
+        };
+        let plan = plan.and_then(|plan| self.exits.amend(plan));
+        let probe_base = match tier {
+            Tier::Instrumented => match self.reserve_probes(function) {
+                Some(base) => base,
+                None => return false,
+            },
+            Tier::Baseline | Tier::Optimizing => 0,
+        };
+        let request = CompileRequest {
+            module: self.module.clone(),
+            function,
+            entrance,
+            tier,
+            version: self.next_version.fetch_add(1, Ordering::Relaxed),
+            plan,
+            sites: tier == Tier::Baseline && automatic && self.shared.budget.allows_any(),
+            countdowns: tier == Tier::Baseline && automatic || counted,
+            // Entered for two rounds, of which the first header takes one: see `leave`.
+            rounds: self.shared.config.stress.leave_always && tier != Tier::Instrumented && matches!(entrance, Entrance::Loop(_)),
+            padding: 0,
+            fail_guards: self.shared.config.stress.fail_guards,
+            probe_base,
+            listing: false,
+        };
+        match self.build(&request, counted) {
+            // Known to bursts, and nowhere else.
+            Ok(_) if tier == Tier::Instrumented => {}
+            Ok(version) => self.link(version, request.countdowns),
+            Err(_) => return false,
+        }
+        true
+    }
+
+    /// Compiles and places a version; nothing leads to it yet. Failures are kept for the report.
+    pub(super) fn build(&self, request: &CompileRequest, counted: bool) -> Result<Arc<CodeVersion>, CompileError> {
+        let result = self.build_unnoted(request, counted);
+        if let Err(error) = &result {
+            let (function, tier) = (request.function, request.tier);
+            if matches!(error, CompileError::Internal { .. }) {
+                tracing::error!(function, ?tier, %error, "compile failed");
+            } else {
+                tracing::debug!(function, ?tier, %error, "not compiled");
+            }
+            self.published().failures.push(CompileFailure { function, tier, reason: error.to_string() });
+        }
+        result
+    }
+
+    fn build_unnoted(&self, request: &CompileRequest, counted: bool) -> Result<Arc<CodeVersion>, CompileError> {
+        let function = request.function;
+        let compiler = self.shared.compiler.as_ref().ok_or_else(|| CompileError::Unsupported { function, reason: "no compiler".into() })?;
+        let began = Instant::now();
+        let code = {
+            let _spoils_measures = self.shared.compile_begins();
+            compiler.compile(request)?
+        };
+        self.place(request, code, began.elapsed(), counted)
+    }
+
+    /// Puts code in its place, with its tables; nothing leads to it yet.
+    pub(super) fn place(
+        &self,
+        request: &CompileRequest,
+        code: CompiledCode,
+        compile_time: Duration,
+        counted: bool,
+    ) -> Result<Arc<CodeVersion>, CompileError> {
+        let function = request.function;
+        let placed = PlacedCode::new(&code, Some(self.module.clone()), false).map_err(|reason| CompileError::Limit { function, reason })?;
+        let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(&code, position)?))).collect::<Vec<_>>();
+        let id = FunctionId { module: self.module.hash, func: function };
+        let tier = match request.tier {
+            Tier::Baseline => CodeTier::Baseline,
+            Tier::Optimizing => CodeTier::Optimizing,
+            Tier::Instrumented => CodeTier::Instrumented,
+        };
+        let entry = CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
+        if self.shared.watched() {
+            self.shared
+                .code_map
+                .insert(placed.range(), entry)
+                .map_err(|error| CompileError::Internal { function, reason: error.to_string() })?;
+        }
+        self.exits.add(request.version, function, &code.guards);
+        if request.tier == Tier::Instrumented {
+            self.publish_instrumented(request, &code, placed.address());
+        }
+        let version = Arc::new(CodeVersion {
+            number: request.version,
+            function,
+            entrance: request.entrance,
+            tier: request.tier,
+            code_bytes: code.bytes.len(),
+            code_hash: code_hash(&code.bytes),
+            compile_time,
+            published: self.shared.started.elapsed(),
+            counted,
+            plan: request.plan.clone(),
+            value_sites: code.sites.len(),
+            hot_sites: code.hot_sites as usize,
+            applied: code.applied,
+            arm: request.rounds,
+            address: placed.address(),
+            placed: Mutex::new(Some(placed)),
+        });
+        self.published().versions.push(version.clone());
+        Ok(version)
+    }
+
+    /// Lets calls, or the rounds of its loop, lead to a version; what they led to before is retired.
+    pub(super) fn link(self: &Arc<Self>, version: Arc<CodeVersion>, countdowns: bool) {
+        let (function, tier, address) = (version.function, version.tier, version.address());
+        let own = self.module.defined(function).expect("only defined functions are compiled");
+        if countdowns {
+            let after = self.hot_after(own, tier);
+            self.functions[own].hot_records.store(0, Ordering::Relaxed);
+            self.reloads[own].store(after, Ordering::Relaxed);
+            self.counters[own].store(after - 1, Ordering::Relaxed);
+        }
+        let mut published = self.published();
+        published.linked_bytes += version.code_bytes;
+        let before = published.current.insert((function, version.entrance), version.clone());
+        published.linked_bytes -= before.as_ref().map_or(0, |before| before.code_bytes);
+        match version.entrance {
+            Entrance::Body => {
+                self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
+                self.set_entry(&published, function, address);
+            }
+            Entrance::Loop(offset) => {
+                let code = LoopCode { address, tier };
+                self.loops.write().unwrap_or_else(|error| error.into_inner()).insert((function, offset), code);
+                if tier == Tier::Optimizing {
+                    self.ask_to_leave(&published, function);
+                }
+            }
+        }
+        drop(published);
+        if let Some(before) = before {
+            self.retire(before);
+        }
+        self.keep_under_cap(&version);
+    }
+}
