@@ -198,6 +198,11 @@ const SELECTABLE: &[&str] = &[
      (if (local.get $f) (then
         (i32.store (local.get $x) (i32.add (i32.load (local.get $x)) (i32.const 1)))
         (local.set $k (i32.add (local.get $k) (i32.load16_u (local.get $x))))))",
+    // A merged load's value is what the arms leave.
+    "(local.set $k (if (result i32) (local.get $f) (then (i32.load (local.get $x))) (else (i32.load offset=8 (local.get $x)))))
+     (if (i32.eqz (local.get $f)) (then (local.set $t (i32.load (local.get $x)))) (else (local.set $t (i32.load offset=4 (local.get $x)))
+        (local.set $w (i64.load (local.get $x)))))
+     (local.set $k (i32.add (local.get $k) (local.get $t)))",
     // A division that cannot trap, and a value.
     "(local.set $k (if (result i32) (local.get $f)
         (then (i32.div_s (local.get $i) (i32.const 7))) (else (i32.add (local.get $k) (i32.load (local.get $x))))))",

@@ -105,7 +105,7 @@ fn given(function: u32, callee: u32) -> EngineConfig {
     let probe = Guest::new(&engine(EngineConfig::default()), GUEST);
     let offset = call_offset(&probe.loaded, function);
     let target = InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 };
-    let inline = InlineDecision { offset, targets: vec![target], samples: 100, share: 1.0, needed_share: 0.8, needed_samples: 64 };
+    let inline = InlineDecision { offset, targets: vec![target], samples: 100, share: 1.0, ..InlineDecision::default() };
     let plan = Plan { function: FunctionId { module: probe.loaded.module.hash, func: function }, decisions: vec![Decision::Inline(inline)] };
     let text = serde_json::json!({ "plans": [{ "func": function, "decisions": plan.decisions }] }).to_string();
     EngineConfig { plans: Some(Arc::new(PlanFile::parse(&text).expect("a plan file"))), ..EngineConfig::default() }

@@ -352,6 +352,41 @@ impl Emitter<'_> {
         self.place(inst);
     }
 
+    /// `own` if the arm on that side is taken, else `other`.
+    fn choose(&mut self, like: Inst, side: usize, own: Value, other: Value) -> Value {
+        let condition = self.condition;
+        let (left, right) = if side == 0 { (own, other) } else { (other, own) };
+        self.cursor(like).ins().select(condition, left, right)
+    }
+
+    /// Base and 32-bit index of a load from a memory whose first bytes, as many as the load's offset and width need, are always there.
+    fn index_of_load(&self, inst: Inst) -> Option<(Value, Value)> {
+        let dfg = &self.function.dfg;
+        let InstructionData::Load { arg, offset, flags, .. } = dfg.insts[inst] else { return None };
+        let memory = regions::memory_of(dfg, dfg.mem_flags[flags].alias_region()?)?;
+        let bytes = u64::try_from(i32::from(offset)).ok()? + u64::from(access_bytes(dfg, inst));
+        if bytes > self.module.memories.get(memory as usize)?.initial.saturating_mul(1 << 16) {
+            return None;
+        }
+        let operands = |value: Value, opcode: Opcode| {
+            let inst = dfg.value_def(dfg.resolve_aliases(value)).inst()?;
+            (dfg.insts[inst].opcode() == opcode).then(|| dfg.inst_args(inst))
+        };
+        let &[base, wide] = operands(arg, Opcode::Iadd)? else { return None };
+        let &[index] = operands(wide, Opcode::Uextend)? else { return None };
+        (dfg.value_type(index) == types::I32).then_some((base, index))
+    }
+
+    fn redirect_to_index(&mut self, inst: Inst, base: Value, index: Value, side: usize) {
+        let first = self.cursor(inst).ins().iconst(types::I32, 0);
+        let index = self.choose(inst, side, index, first);
+        let wide = self.cursor(inst).ins().uextend(types::I64, index);
+        let address = self.cursor(inst).ins().iadd(base, wide);
+        if let InstructionData::Load { arg, .. } = &mut self.function.dfg.insts[inst] {
+            *arg = address;
+        }
+    }
+
     /// Moves two accesses that are alike in front of the branch as one. Their operands are there. Of loads: the value that is gone and the one in
     /// its place.
     fn merge(&mut self, first: Inst, second: Inst) -> Option<(Value, Value)> {

@@ -158,6 +158,13 @@ struct Translator<'a, 'b> {
     /// Where the context is kept over calls into other instances.
     caller_slot: Option<StackSlot>,
     osr: Option<osr::Osr>,
+    /// Parameters that are constants in the body being translated.
+    specialized: specialize::Values,
+    /// Whether what follows from constants is folded here.
+    folding: bool,
+    unrolled: Vec<unroll::Unrolled>,
+    /// Where the general body beside a specialized one begins.
+    general: Option<Block>,
     /// Rounds left, in a trial's loop entrance.
     rounds: Option<Variable>,
     probes: probes::Probes,
@@ -238,6 +245,10 @@ fn translate_once(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut FunctionB
         switch_signature: None,
         caller_slot: None,
         osr: None,
+        specialized: specialize::Values::new(),
+        folding: false,
+        unrolled: Vec::new(),
+        general: None,
         rounds: None,
         probes: probes::Probes::default(),
     };

@@ -54,6 +54,12 @@ impl Translator<'_, '_> {
         if self.input.rounds {
             self.load_rounds();
         }
+    }
+
+    /// Makes the block where the builder stands, with the locals loaded, the way to the loop; goes on in a block that nothing reaches.
+    pub(super) fn aim_at_loop(&mut self, entry: Block) {
+        let buffer = self.b.block_params(entry)[0];
+        let slot = self.frame().locals.iter().map(|&(_, ty)| slots_of(ty)).sum();
         let loads = self.b.create_block();
         self.b.ins().jump(loads, &[]);
         self.b.seal_block(loads);
