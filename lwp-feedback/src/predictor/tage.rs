@@ -230,8 +230,8 @@ impl Tage {
                 return;
             }
         }
-        for nth in first..TABLES {
-            let entry = &mut self.tables[nth].entries[at[nth]];
+        for (table, &at) in self.tables.iter_mut().zip(&at).skip(first) {
+            let entry = &mut table.entries[at];
             entry.useful = entry.useful.saturating_sub(1);
         }
     }

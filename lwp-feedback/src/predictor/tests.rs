@@ -37,7 +37,7 @@ fn known_patterns_have_their_known_shares() {
     let fair = share((0..60_000).map(|_| next() & 1 != 0));
     assert!((0.45..0.55).contains(&fair), "random: {fair}");
     let mut next = random();
-    let biased = share((0..60_000).map(|_| next() % 10 == 0));
+    let biased = share((0..60_000).map(|_| next().is_multiple_of(10)));
     assert!((0.08..0.12).contains(&biased), "90/10: {biased}");
     let alternating = share((0..60_000).map(|nth| nth % 2 == 0));
     assert!(alternating < 0.03, "alternating: {alternating}");
