@@ -166,12 +166,12 @@ fn a_damaged_precompiled_module_is_an_error_or_works() {
     let bytes = module.serialize().unwrap();
     for length in 0..bytes.len().min(64) {
         // SAFETY: a prefix of what `serialize` made: its index is incomplete, which is checked before anything is run.
-        let error = unsafe { Module::deserialize(&here, &bytes[..length]) }.err().expect("an index is missing").to_string();
+        let error = unsafe { Module::deserialize(&here, &bytes[..length]) }.map(|_| ()).expect_err("an index is missing").to_string();
         assert!(error.contains("byte offset"), "{error}");
     }
     let mut foreign = bytes.clone();
     foreign[20] ^= 1;
     // SAFETY: the index's checksum is wrong, which is checked before anything is run.
-    let error = unsafe { Module::deserialize(&here, &foreign) }.err().expect("the checksum is wrong").to_string();
+    let error = unsafe { Module::deserialize(&here, &foreign) }.map(|_| ()).expect_err("the checksum is wrong").to_string();
     assert!(error.contains("checksum"), "{error}");
 }

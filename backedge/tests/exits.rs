@@ -51,15 +51,18 @@ impl Guest {
     }
 }
 
+/// A function and its sites: function of the call, its number there, callees.
+type Sites<'a> = (u32, &'a [(u32, usize, &'a [u32])]);
+
 /// Plans that inline, with exits, at the nth `call_indirect` of a function (which may stand in a function that is inlined) these callees.
-fn plans(wat: &str, of: &[(u32, &[(u32, usize, &[u32])])]) -> Option<Arc<PlanFile>> {
+fn plans(wat: &str, of: &[Sites<'_>]) -> Option<Arc<PlanFile>> {
     let module = Module::new(wat.as_bytes()).unwrap();
     let offset = |function: u32, nth: usize| {
         let operators = module.body(function).get_operators_reader().unwrap().into_iter_with_offsets().map(Result::unwrap);
         let mut calls = operators.filter(|(operator, _)| matches!(operator, Operator::CallIndirect { .. }));
         calls.nth(nth).expect("a call_indirect").1 as u32
     };
-    let plan = |&(func, sites): &(u32, &[(u32, usize, &[u32])])| FilePlan {
+    let plan = |&(func, sites): &Sites<'_>| FilePlan {
         func,
         decisions: (sites.iter())
             .map(|&(function, nth, callees)| {

@@ -165,8 +165,7 @@ fn a_candidate_that_costs_is_taken_back_and_stays_away() {
 
 #[test]
 fn a_version_against_itself_changes_nothing() {
-    let mut config = EngineConfig::default();
-    config.feedback = vm::engine::FeedbackPolicy::Off;
+    let mut config = EngineConfig { feedback: vm::engine::FeedbackPolicy::Off, ..EngineConfig::default() };
     config.trials.try_same = true;
     let mut guest = Guest::new(&engine(config), GUEST);
     guest.until_tried(LONG, "long", &[u64::from(ROUNDS)], long());

@@ -187,9 +187,10 @@ mod tests {
             SpeculativeLoad { offset: 20, length: 4, target: LoadTarget::Vector(0) },
         ];
         register(block.address(), &loads);
-        // SAFETY: the two functions written above.
-        let (whole, float): (extern "sysv64" fn(*const u32) -> u64, extern "sysv64" fn(*const f32, f32, f32) -> f32) =
-            unsafe { (std::mem::transmute(block.address()), std::mem::transmute(block.address() + 16)) };
+        // SAFETY: one of the two functions written above.
+        let whole = unsafe { std::mem::transmute::<usize, extern "sysv64" fn(*const u32) -> u64>(block.address()) };
+        // SAFETY: as above.
+        let float = unsafe { std::mem::transmute::<usize, extern "sysv64" fn(*const f32, f32, f32) -> f32>(block.address() + 16) };
         let before = faults();
         assert_eq!(whole(&42), 42);
         assert_eq!(whole(std::ptr::null()), 0);

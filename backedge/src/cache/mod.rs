@@ -35,8 +35,11 @@ struct Kept {
     /// Whether the archive is a precompiled module's: then nothing is saved.
     precompiled: bool,
     /// Made in this process, by function; the last one counts.
-    fresh: Mutex<BTreeMap<u32, Vec<(Entry, Vec<u8>)>>>,
+    fresh: Mutex<BTreeMap<u32, Vec<Version>>>,
 }
+
+/// A version and its code as it is written.
+type Version = (Entry, Vec<u8>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|error| error.into_inner())
@@ -91,7 +94,7 @@ impl KeepingCompiler {
             if fresh.is_empty() || kept.precompiled {
                 continue;
             }
-            let mut versions: Vec<(Entry, Vec<u8>)> = Vec::new();
+            let mut versions: Vec<Version> = Vec::new();
             for entry in kept.archive.iter().flat_map(Archive::entries).filter(|entry| !fresh.contains_key(&entry.function)) {
                 if let Some(Ok(bytes)) = kept.archive.as_ref().map(|archive| archive.encoded(entry)) {
                     versions.push((entry.clone(), bytes));

@@ -204,12 +204,10 @@ impl Translator<'_, '_> {
     /// Takes back the load of a value that nothing uses, if it is the last instruction: Cranelift keeps every load.
     fn drop_load(&mut self, value: Value) {
         let Some(block) = self.b.current_block() else { return };
-        let last = self.b.func.layout.last_inst(block);
-        if last.is_some()
-            && last == self.b.func.dfg.value_def(value).inst()
-            && self.b.func.dfg.insts[last.expect("just seen")].opcode() == Opcode::Load
-        {
-            self.b.func.layout.remove_inst(last.expect("just seen"));
+        let Some(last) = self.b.func.layout.last_inst(block) else { return };
+        let dfg = &self.b.func.dfg;
+        if dfg.value_def(value).inst() == Some(last) && dfg.insts[last].opcode() == Opcode::Load {
+            self.b.func.layout.remove_inst(last);
         }
     }
 

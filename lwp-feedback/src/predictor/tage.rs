@@ -230,7 +230,7 @@ impl Tage {
                 return;
             }
         }
-        for (table, &at) in self.tables.iter_mut().zip(&at).skip(first) {
+        for (table, &at) in self.tables.iter_mut().zip(at).skip(first) {
             let entry = &mut table.entries[at];
             entry.useful = entry.useful.saturating_sub(1);
         }

@@ -199,7 +199,7 @@ impl ModuleCode {
         let mut waiting = retirement.lock();
         let epoch = retirement.epoch.fetch_add(1, Ordering::SeqCst) + 1;
         waiting.push(Retiring { epoch, version, code: Arc::downgrade(self), held_by: HashSet::new() });
-        let enough = waiting.len() % 64 == 0;
+        let enough = waiting.len().is_multiple_of(64);
         drop(waiting);
         if enough || !self.shared.watched() {
             // The monitor does it otherwise.
@@ -255,7 +255,7 @@ impl ModuleCode {
     pub(super) fn keep_under_cap(self: &Arc<Self>, linked: &Arc<CodeVersion>) {
         let config = &self.shared.config;
         let every = config.stress.retire_every;
-        if every != 0 && linked.number % every == 0 {
+        if every != 0 && linked.number.is_multiple_of(every) {
             self.evict(linked.function, linked.entrance);
         }
         loop {

@@ -775,9 +775,8 @@ impl ModuleCode {
         };
         match judgement.verdict {
             Verdict::Faster => {
-                let steps: [(Tournament, fn(u32) -> u32); 2] =
-                    [(Tournament::Farther, |distance| distance.saturating_mul(2)), (Tournament::Nearer, |distance| distance / 2)];
-                for (direction, scale) in steps {
+                for direction in [Tournament::Farther, Tournament::Nearer] {
+                    let scale = |distance: u32| if direction == Tournament::Farther { distance.saturating_mul(2) } else { distance / 2 };
                     if tournament != Tournament::Both && tournament != direction {
                         continue;
                     }
