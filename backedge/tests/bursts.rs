@@ -3,7 +3,7 @@
 //! The machine is shared and tests run at the same time, so a program whose truth is a time gets several tries.
 
 use std::sync::{Arc, Mutex, MutexGuard};
-use vm::engine::{Engine, EngineConfig};
+use vm::engine::{Engine, EngineConfig, FeedbackPolicy};
 use vm::handles::{Extern, InstanceRef};
 use vm::report::{FunctionReport, Report};
 use vm::store::{Store, call_slots};
@@ -24,7 +24,13 @@ struct Guest {
 
 impl Guest {
     fn new(wat: &str, budget: f64) -> Guest {
-        let config = EngineConfig { hot_interpreter: 50, hot_baseline: 1000, feedback_budget: budget, ..EngineConfig::default() };
+        Guest::acted_on(wat, budget, FeedbackPolicy::Lwp)
+    }
+
+    /// `feedback` says whether what bursts record changes the code: a load that is fetched ahead would not miss any more.
+    fn acted_on(wat: &str, budget: f64, feedback: FeedbackPolicy) -> Guest {
+        let thresholds = EngineConfig { hot_interpreter: 50, hot_baseline: 1000, ..EngineConfig::default() };
+        let config = EngineConfig { feedback_budget: budget, feedback, ..thresholds };
         let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
         let engine = Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts");
         let mut store = Store::new(&engine).expect("a store");
@@ -188,7 +194,7 @@ fn gather(bytes: u32) -> String {
 fn timed_gather(bytes: u32, mut accept: impl FnMut(&lwp_feedback::profile::LoadSnapshot) -> bool) -> lwp_feedback::profile::LoadSnapshot {
     let mut last = None;
     for _ in 0..8 {
-        let mut guest = Guest::new(&gather(bytes), 20.0);
+        let mut guest = Guest::acted_on(&gather(bytes), 20.0, FeedbackPolicy::Off);
         guest.call("init", &[]);
         for _ in 0..20 {
             guest.call("run", &[8_000_000]);
