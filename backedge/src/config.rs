@@ -63,7 +63,7 @@ impl Config {
 
     /// Where machine code is kept for the next process, and looked for. Default: nowhere. It holds native code: whoever can write there can run
     /// anything in this process, so files and directories that others may write to are not used. Only [`TierPolicy::Auto`] keeps code, and
-    /// not while code is timed ([`Config::measure`]) or made to given plans.
+    /// only with the usual settings of the machine: not while code is timed ([`Config::measure`]), made to given plans, or under other budgets.
     pub fn cache(&mut self, directory: Option<CacheDirectory>) -> &mut Config {
         self.cache = directory;
         self

@@ -34,6 +34,21 @@ impl Default for Engine {
     }
 }
 
+/// Whether code made with these settings is what others with the same kind of engine want, and the other way round.
+fn keeps(machine: &vm::engine::EngineConfig) -> bool {
+    let usual = vm::engine::EngineConfig::default();
+    !machine.measure
+        && !machine.deterministic
+        && machine.plans.is_none()
+        && machine.profiles.is_empty()
+        && machine.delivery.is_none()
+        && machine.source == usual.source
+        && machine.stress == usual.stress
+        && machine.trials == usual.trials
+        && machine.budgets == usual.budgets
+        && machine.feedback_budget == usual.feedback_budget
+}
+
 impl Engine {
     /// An engine with these settings.
     ///
@@ -44,9 +59,7 @@ impl Engine {
             TierPolicy::Interpreter => None,
             tier => {
                 let machine = &config.engine;
-                let usual =
-                    tier == TierPolicy::Auto && !machine.measure && machine.plans.is_none() && machine.source == RecordSource::Inline;
-                let directory = config.cache.clone().filter(|_| usual);
+                let directory = config.cache.clone().filter(|_| tier == TierPolicy::Auto && keeps(machine));
                 let kind = if machine.feedback == FeedbackPolicy::Off { "plain" } else { "lwp" };
                 let compiler =
                     CraneliftCompiler::new(Options { lwp_instructions: machine.source == RecordSource::Trap, ..Options::default() })

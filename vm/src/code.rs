@@ -350,6 +350,4 @@ pub trait Compiler: Send + Sync {
     fn kept(&self, _module: &Arc<Module>, _function: u32) -> Option<(CompileRequest, CompiledCode)> {
         None
     }
-    /// A version proved no good: it is not to be kept.
-    fn taken_back(&self, _module: &Module, _function: u32, _version: u32) {}
 }

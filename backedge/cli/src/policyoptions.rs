@@ -58,6 +58,17 @@ pub struct KeepOptions {
     pub export: Option<PathBuf>,
 }
 
+impl KeepOptions {
+    /// Whether any of them wants to see what the run records.
+    pub fn watches(&self) -> bool {
+        self.save_plan.is_some()
+            || self.profile_save.is_some()
+            || self.profile_use.is_some()
+            || self.export.is_some()
+            || !self.event_source.is_empty()
+    }
+}
+
 impl PolicyOptions {
     /// Puts the options into an engine's settings.
     pub fn apply(&self, config: &mut Config) -> Result<(), Failure> {

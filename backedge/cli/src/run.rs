@@ -47,8 +47,9 @@ fn run_here(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) 
     let wasm = WasmOptions::merged(&options.wasm);
     let mut config = config(&options.engine)?;
     config.measure(options.report.is_some() || options.keep.export.is_some() || quiet);
-    // To explain is to see the records that code from a cache does not write.
-    if !quiet && options.codegen.iter().filter_map(|CodegenOptions { cache }| *cache).next_back().unwrap_or(true) {
+    // Whoever watches wants the records that code from a cache does not write.
+    let watched = quiet || options.lwp_record.is_some() || options.keep.watches() || options.engine.policy.policy_exec.is_some();
+    if !watched && options.codegen.iter().filter_map(|CodegenOptions { cache }| *cache).next_back().unwrap_or(true) {
         config.cache(CacheDirectory::of_user());
     }
     if let Some(bytes) = wasm.max_wasm_stack {

@@ -35,7 +35,7 @@ struct Kept {
     /// Whether the archive is a precompiled module's: then nothing is saved.
     precompiled: bool,
     /// Made in this process, by function; the last one counts.
-    fresh: Mutex<BTreeMap<u32, Vec<Version>>>,
+    fresh: Mutex<BTreeMap<u32, Version>>,
 }
 
 /// A version and its code as it is written.
@@ -100,7 +100,7 @@ impl KeepingCompiler {
                     versions.push((entry.clone(), bytes));
                 }
             }
-            versions.extend(fresh.into_values().filter_map(|mut of_function| of_function.pop()));
+            versions.extend(fresh.into_values());
             versions.sort_by_key(|(entry, _)| entry.function);
             let name = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "-" + self.kind;
             if let Err(error) = directory.write(&name, |out| archive::write(out, &self.maker, &digest, &[], &versions)) {
@@ -117,7 +117,7 @@ impl Compiler for KeepingCompiler {
             let kept = self.kept(&request.module);
             if !kept.precompiled {
                 let fresh = (Entry::of(request), archive::encode(&code));
-                lock(&kept.fresh).entry(request.function).or_default().push(fresh);
+                lock(&kept.fresh).insert(request.function, fresh);
             }
         }
         Ok(code)
@@ -148,15 +148,6 @@ impl Compiler for KeepingCompiler {
                 tracing::debug!(function, %error, "a kept version is not used");
                 None
             }
-        }
-    }
-
-    fn taken_back(&self, module: &Module, function: u32, version: u32) {
-        if self.directory.is_none() {
-            return;
-        }
-        if let Some(versions) = lock(&KeepingCompiler::kept(self, module).fresh).get_mut(&function) {
-            versions.retain(|(entry, _)| entry.version != version);
         }
     }
 }
