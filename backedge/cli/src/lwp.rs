@@ -4,9 +4,9 @@ use crate::failure::Failure;
 use crate::options::{Lwp, LwpExec, LwpReplay};
 use crate::policyoptions::PolicyOptions;
 use crate::run::load;
-use backedge::{Config, Module, TierPolicy};
+use backedge::{Config, Engine, FeedbackPolicy, Linker, Module, Store, TierPolicy};
 use lwp_feedback::class::SiteClass;
-use lwp_feedback::layout::EventId;
+use lwp_feedback::layout::{EventId, INTERVAL_MAX};
 use lwp_feedback::monitor::{Hot, Listener, PollSummary};
 use lwp_feedback::profile::{Profile, ProfileLimits};
 use lwp_feedback::recordfile::{self, DecodeError, ReplaySummary};
@@ -20,6 +20,7 @@ use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use vm::engine::EngineConfig;
 
 /// Names the preload library where it is not beside the command.
@@ -33,7 +34,8 @@ pub fn run(options: &Lwp) -> Result<(), Failure> {
             print(&if *json { pretty(serde_json::to_value(&info))? } else { info.to_string() });
         }
         Lwp::Bench { json } => {
-            let report = bench::run();
+            let mut report = bench::run();
+            report.compiled_site_ns = compiled_site_ns();
             print(&if *json { pretty(serde_json::to_value(&report))? } else { report.to_string() });
         }
         Lwp::Sim { trace, generation } => {
@@ -46,6 +48,41 @@ pub fn run(options: &Lwp) -> Result<(), Failure> {
         Lwp::Exec(options) => return Err(exec(options)),
     }
     Ok(())
+}
+
+/// What an LWPVAL site costs in tier 2's code while no record is due, nanoseconds: a loop with eight of them and one without, best of several rounds.
+/// `None` where this machine has no compiler.
+fn compiled_site_ns() -> Option<f64> {
+    const SITES: usize = 8;
+    const ROUNDS: i32 = 5_000_000;
+    let ns = |sites: usize| {
+        let mut config = Config::new();
+        config.tier(TierPolicy::Optimizing).feedback(FeedbackPolicy::Off).monitor_thread(false);
+        config.machine().ring.interval1 = INTERVAL_MAX;
+        let engine = Engine::new(&config).ok()?;
+        let call = "(call $value (i32.const 1) (local.get $n) (i32.const 1))".repeat(sites);
+        let text = format!(
+            r#"(module (import "lwp" "lwpval32" (func $value (param i32 i32 i32)))
+                (func (export "run") (param $n i32) (result i32) (local $sum i32)
+                    (loop $again
+                        (local.set $sum (i32.mul (i32.add (local.get $sum) (local.get $n)) (i32.const 3)))
+                        {call}
+                        (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+                    (local.get $sum)))"#
+        );
+        let module = Module::new(&engine, text).ok()?;
+        let mut store = Store::new(&engine, ());
+        let instance = Linker::new(&engine).instantiate(&mut store, &module).ok()?;
+        let run = instance.get_typed_func::<i32, i32>(&mut store, "run").ok()?;
+        let mut best = f64::INFINITY;
+        for _ in 0..7 {
+            let began = Instant::now();
+            run.call(&mut store, ROUNDS).ok()?;
+            best = best.min(began.elapsed().as_nanos() as f64 / f64::from(ROUNDS));
+        }
+        Some(best)
+    };
+    Some((ns(SITES)? - ns(0)?) / SITES as f64)
 }
 
 fn pretty(value: serde_json::Result<Value>) -> Result<String, Failure> {

@@ -18,7 +18,8 @@ impl Files {
 }
 
 fn backedge(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_backedge")).args(args).stdin(Stdio::null()).output().unwrap()
+    // Code kept from earlier runs would make a run depend on them.
+    Command::new(env!("CARGO_BIN_EXE_backedge")).args(args).env("XDG_CACHE_HOME", "").env("HOME", "").stdin(Stdio::null()).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -444,6 +445,35 @@ fn lwp_exec_passes_arguments_and_refuses_in_one_line() {
     let err = text(&output.stderr);
     assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
     assert!(err.starts_with("error: no preload library at `/no/such/library.so`; "), "{err}");
+}
+
+#[test]
+fn code_is_kept_and_precompiled_code_runs_only_where_that_is_allowed() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let program = program.to_str().unwrap();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+        let output = command.env("XDG_CACHE_HOME", files.0.path().join("cache")).args(args).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert_eq!(run(&["run", "-C", "cache=n", "--invoke", "run", program, "3000000"]), "3000000\n");
+    assert!(run(&["cache", "list"]).starts_with("0 files"));
+    for _ in 0..2 {
+        assert_eq!(run(&["run", "--invoke", "run", program, "3000000"]), "3000000\n");
+        assert!(run(&["cache", "list"]).contains("1 files"));
+    }
+    assert_eq!(run(&["cache", "clean"]), "removed 1 files\n");
+    let compiled = files.0.path().join("hot.anything");
+    let compiled = compiled.to_str().unwrap();
+    expect(0, &["compile", program, "-o", compiled]);
+    mistake(2, &["run", "--invoke", "run", compiled, "7"], "is precompiled: native code; --allow-precompiled runs it");
+    assert_eq!(expect(0, &["run", "--allow-precompiled", "--invoke", "run", compiled, "7"]).0, "7\n");
+    let mut bytes = std::fs::read(compiled).unwrap();
+    bytes[20] ^= 1;
+    std::fs::write(compiled, bytes).unwrap();
+    mistake(1, &["run", "--allow-precompiled", "--invoke", "run", compiled, "7"], "checksum does not match");
 }
 
 #[test]

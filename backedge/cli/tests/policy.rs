@@ -43,7 +43,7 @@ impl Files {
 }
 
 fn backedge(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_backedge")).args(args).stdin(Stdio::null()).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_backedge")).args(args).env("XDG_CACHE_HOME", "").env("HOME", "").stdin(Stdio::null()).output().unwrap()
 }
 
 /// Runs, checks the exit code, returns (stdout, stderr).
