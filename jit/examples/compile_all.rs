@@ -22,19 +22,10 @@ fn main() -> Result<()> {
     let compiler = CraneliftCompiler::new(Options::default()).map_err(anyhow::Error::msg)?;
     let module = Arc::new(Module::new(&std::fs::read(file)?)?);
     let request = |function, entrance, listing| CompileRequest {
-        module: module.clone(),
-        function,
-        entrance,
-        tier,
-        version: 1,
-        plan: None,
         sites: true,
         countdowns: true,
-        rounds: false,
-        padding: 0,
-        fail_guards: 0,
-        probe_base: 0,
         listing,
+        ..CompileRequest::new(module.clone(), function, entrance, tier, 1)
     };
     if let Some(function) = rest.first() {
         let entrance = match rest.get(1) {

@@ -29,21 +29,8 @@ fn compile_all(compiler: &CraneliftCompiler, module: Module, name: &str) -> (usi
         let function = module.imported_functions + index as u32;
         for entrance in entrances(&module, function) {
             for tier in [Tier::Baseline, Tier::Optimizing] {
-                let request = CompileRequest {
-                    module: module.clone(),
-                    function,
-                    entrance,
-                    tier,
-                    version: 1,
-                    plan: None,
-                    sites: true,
-                    countdowns: true,
-                    rounds: false,
-                    padding: 0,
-                    fail_guards: 0,
-                    probe_base: 0,
-                    listing: false,
-                };
+                let plain = CompileRequest::new(module.clone(), function, entrance, tier, 1);
+                let request = CompileRequest { sites: true, countdowns: true, ..plain };
                 match compiler.compile(&request) {
                     Ok(code) => {
                         assert!(!code.bytes.is_empty());

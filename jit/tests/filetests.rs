@@ -130,18 +130,10 @@ fn output(compiler: &CraneliftCompiler, text: &str) -> Result<String> {
     };
     let request = CompileRequest {
         plan: plan(&module, &directives)?,
-        module,
-        function: directives.function,
-        entrance,
-        tier: directives.tier.context("no tier")?,
-        version: 7,
         sites: directives.sites,
         countdowns: directives.countdowns,
-        rounds: false,
-        padding: 0,
-        fail_guards: 0,
-        probe_base: 0,
         listing: true,
+        ..CompileRequest::new(module, directives.function, entrance, directives.tier.context("no tier")?, 7)
     };
     let code = compiler.compile(&request)?;
     let listing = code.listing.context("a listing was asked for")?;

@@ -212,7 +212,8 @@ struct StorePointer(*mut StoreState);
 // SAFETY: dereferenced only under the lock of `Shared::stores`, from which a store removes itself before it is freed, and only to write atomics.
 unsafe impl Send for StorePointer {}
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks; a thread that panicked while it held the lock left data that is still sound.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|error| error.into_inner())
 }
 

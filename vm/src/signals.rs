@@ -15,6 +15,7 @@ use crate::mapping::{Mapping, PAGE};
 use crate::speculative;
 use crate::stack::GUARD_BYTES;
 use lwp_feedback::trap::generated::execute_in_ring;
+use lwp_feedback::trap::registers::GENERAL;
 use std::cell::Cell;
 use std::io;
 use std::mem::MaybeUninit;
@@ -165,26 +166,6 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
     machine.gregs[libc::REG_RIP as usize] = land as *const () as i64;
     machine.gregs[libc::REG_EFL as usize] &= !0x400; // the ABI wants the direction flag clear
 }
-
-/// General registers by the processor's number.
-const GENERAL: [libc::c_int; 16] = [
-    libc::REG_RAX,
-    libc::REG_RCX,
-    libc::REG_RDX,
-    libc::REG_RBX,
-    libc::REG_RSP,
-    libc::REG_RBP,
-    libc::REG_RSI,
-    libc::REG_RDI,
-    libc::REG_R8,
-    libc::REG_R9,
-    libc::REG_R10,
-    libc::REG_R11,
-    libc::REG_R12,
-    libc::REG_R13,
-    libc::REG_R14,
-    libc::REG_R15,
-];
 
 /// Zeroes a register of the interrupted code.
 ///

@@ -72,12 +72,8 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
     }
     let compiler = module.engine().vm().compiler().ok_or_else(|| Failure::Load("this build has no compiler".into()))?;
     let baseline = matches!(options.tier, DumpTier::Baseline);
+    let tier = if baseline { Tier::Baseline } else { Tier::Optimizing };
     let request = CompileRequest {
-        module: module.loaded().module.clone(),
-        function,
-        entrance: Entrance::Body,
-        tier: if baseline { Tier::Baseline } else { Tier::Optimizing },
-        version: 1,
         plan: options
             .plan
             .as_deref()
@@ -87,11 +83,8 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
             .map(Arc::new),
         sites: baseline,
         countdowns: baseline,
-        rounds: false,
-        padding: 0,
-        fail_guards: 0,
-        probe_base: 0,
         listing: true,
+        ..CompileRequest::new(module.loaded().module.clone(), function, Entrance::Body, tier, 1)
     };
     let code = match compiler.compile(&request) {
         Ok(code) => code,

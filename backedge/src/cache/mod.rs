@@ -66,7 +66,7 @@ impl KeepingCompiler {
             .entry(module.digest)
             .or_insert_with(|| {
                 let archive = self.directory.as_ref().and_then(|directory| {
-                    let file = directory.open(&self.name(module))?;
+                    let file = directory.open(&self.name(&module.digest))?;
                     match Archive::open(Source::File(file), &self.maker, Some(&module.digest)) {
                         Ok(archive) => Some(archive),
                         Err(error) => {
@@ -80,8 +80,8 @@ impl KeepingCompiler {
             .clone()
     }
 
-    fn name(&self, module: &Module) -> String {
-        let digest: String = module.digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    fn name(&self, digest: &[u8; 32]) -> String {
+        let digest: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{digest}-{}", self.kind)
     }
 
@@ -102,8 +102,7 @@ impl KeepingCompiler {
             }
             versions.extend(fresh.into_values());
             versions.sort_by_key(|(entry, _)| entry.function);
-            let name = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "-" + self.kind;
-            if let Err(error) = directory.write(&name, |out| archive::write(out, &self.maker, &digest, &[], &versions)) {
+            if let Err(error) = directory.write(&self.name(&digest), |out| archive::write(out, &self.maker, &digest, &[], &versions)) {
                 tracing::debug!(%error, "the cache was not written");
             }
         }

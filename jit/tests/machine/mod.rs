@@ -243,19 +243,11 @@ impl Machine {
     pub fn compile(&mut self, function: u32, entrance: Entrance, plan: Option<Arc<Plan>>) -> *const u8 {
         self.versions += 1;
         let request = CompileRequest {
-            module: self.module.clone(),
-            function,
-            entrance,
-            tier: self.tier,
-            version: self.versions,
             plan,
             sites: true,
             countdowns: true,
-            rounds: false,
-            padding: 0,
-            fail_guards: 0,
-            probe_base: 0,
             listing: std::env::var_os("LIST").is_some(),
+            ..CompileRequest::new(self.module.clone(), function, entrance, self.tier, self.versions)
         };
         publish(&self.compiler.compile(&request).unwrap())
     }

@@ -11,7 +11,7 @@
 pub mod cpuid;
 pub mod exec;
 pub mod generated;
-mod registers;
+pub mod registers;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};

@@ -5,8 +5,8 @@ use libc::{c_void, greg_t, ucontext_t};
 use crate::instruction::{Memory, RegisterOrMemory, Segment};
 use crate::unit::Operand;
 
-/// Register numbers of the instruction set to indices in `gregs`.
-const ORDER: [i32; 16] = [
+/// The general registers by the processor's number: their indices in a signal context's `gregs`.
+pub const GENERAL: [libc::c_int; 16] = [
     libc::REG_RAX,
     libc::REG_RCX,
     libc::REG_RDX,
@@ -50,11 +50,11 @@ impl Registers<'_> {
     }
 
     pub(super) fn get(&self, register: u8) -> u64 {
-        self.gregs[ORDER[usize::from(register & 15)] as usize] as u64
+        self.gregs[GENERAL[usize::from(register & 15)] as usize] as u64
     }
 
     pub(super) fn set(&mut self, register: u8, value: u64) {
-        self.gregs[ORDER[usize::from(register & 15)] as usize] = value as greg_t;
+        self.gregs[GENERAL[usize::from(register & 15)] as usize] = value as greg_t;
     }
 
     /// A 32- or 64-bit register.

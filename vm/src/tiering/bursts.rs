@@ -12,13 +12,14 @@ use super::ModuleCode;
 use crate::burst::{AT_ENTRY, AT_RETURN, Kind, Open, ProbeSite, ProbeTable, StoreBurst, finish};
 use crate::bytecode::PointKind;
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
+use crate::engine::lock;
 use crate::layout::{BURST_WORDS, VmContext, poll_tag};
 use crate::runtime::{instance, store_state};
 use crate::store::poll_word;
 use lwp_feedback::calibrate::{known_plateaus, plateaus};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 /// Loops of a module that can get bursts; further ones are counted as refused. A guess.
@@ -57,10 +58,6 @@ pub(super) struct ModuleBursts {
     loops: RwLock<HashMap<(u32, u32), Instrumented>>,
     /// Numbers of the first probes of this module's tables.
     tables: Mutex<Vec<u32>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|error| error.into_inner())
 }
 
 /// The time stamp counter.

@@ -5,7 +5,7 @@
 
 use super::ModuleCode;
 use crate::code::{Entrance, Tier};
-use crate::engine::FeedbackPolicy;
+use crate::engine::{FeedbackPolicy, lock};
 use crate::shape::shape;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
@@ -13,7 +13,7 @@ use lwp_feedback::policy::{Decision, Plan, Refusal};
 use lwp_feedback::profile::{FunctionFacts, FunctionSnapshot, NotInlinable, Snapshot};
 use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// What planning remembers of a module.
 #[derive(Default)]
@@ -22,10 +22,6 @@ pub(super) struct Planning {
     saved: Mutex<BTreeMap<u32, Vec<Decision>>>,
     /// Estimated bytes that plans in force added, by function.
     grown: Mutex<BTreeMap<u32, u64>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|error| error.into_inner())
 }
 
 impl ModuleCode {
