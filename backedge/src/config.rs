@@ -5,6 +5,7 @@
 pub use vm::engine::{FeedbackPolicy, RecordSource, TierPolicy};
 
 use crate::cache::CacheDirectory;
+use std::time::Duration;
 use vm::engine::EngineConfig;
 
 /// Settings of an [`Engine`](crate::Engine), with wasmtime's names where it has them.
@@ -39,6 +40,18 @@ impl Config {
     /// Bytes of stack for wasm frames.
     pub fn max_wasm_stack(&mut self, bytes: usize) -> &mut Config {
         self.engine.wasm_stack_bytes = bytes;
+        self
+    }
+
+    /// Bytes of the largest function body that a module may have: others are refused when they are loaded. Default: what validation allows.
+    pub fn max_function_body(&mut self, bytes: usize) -> &mut Config {
+        self.engine.max_function_body = Some(bytes);
+        self
+    }
+
+    /// Longest compile of one function, as expected from its size: a function that would take longer stays interpreted, or in tier 1. Default: no limit.
+    pub fn max_compile_time(&mut self, time: Duration) -> &mut Config {
+        self.engine.max_compile_time = Some(time);
         self
     }
 

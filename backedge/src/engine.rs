@@ -2,7 +2,7 @@
 
 use crate::cache::archive::MAGIC;
 use crate::cache::{KeepingCompiler, precompile};
-use crate::{Config, Error, FeedbackPolicy, Module, RecordSource, Result, TierPolicy, bail};
+use crate::{CacheDirectory, Config, Error, FeedbackPolicy, Module, RecordSource, Result, TierPolicy, bail};
 use jit::{CraneliftCompiler, Options};
 use std::sync::Arc;
 
@@ -47,6 +47,7 @@ fn keeps(machine: &vm::engine::EngineConfig) -> bool {
         && machine.trials == usual.trials
         && machine.budgets == usual.budgets
         && machine.feedback_budget == usual.feedback_budget
+        && machine.events == usual.events
 }
 
 impl Engine {
@@ -61,9 +62,11 @@ impl Engine {
                 let machine = &config.engine;
                 let directory = config.cache.clone().filter(|_| tier == TierPolicy::Auto && keeps(machine));
                 let kind = if machine.feedback == FeedbackPolicy::Off { "plain" } else { "lwp" };
-                let compiler =
-                    CraneliftCompiler::new(Options { lwp_instructions: machine.source == RecordSource::Trap, ..Options::default() })
-                        .map_err(Error::msg)?;
+                let compiler = CraneliftCompiler::new(Options {
+                    lwp_instructions: matches!(machine.source, RecordSource::Trap | RecordSource::Native),
+                    ..Options::default()
+                })
+                .map_err(Error::msg)?;
                 Some(Arc::new(KeepingCompiler::new(Arc::new(compiler), directory, kind)))
             }
         };
@@ -90,6 +93,11 @@ impl Engine {
         if let Some(compiler) = &self.compiler {
             compiler.save();
         }
+    }
+
+    /// The cache that this engine's code goes to. `None` also where one is set but these settings make code that no other run wants.
+    pub fn cache_directory(&self) -> Option<&CacheDirectory> {
+        self.compiler.as_ref()?.directory()
     }
 
     /// Compiles all of a module ahead of time, for [`Module::deserialize`]. The bytes work with this build on this processor only.

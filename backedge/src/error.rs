@@ -4,11 +4,13 @@
 //! function's own error) and, where wasm frames were live, to a [`WasmBacktrace`]. A host function's panic resumes here.
 
 use std::fmt;
+use vm::exception::Thrown;
 use vm::instance::InstantiateError;
 use vm::store::HostError;
 use vm::trap::{Frame, Unwind};
 
 pub use anyhow::{Context, Error, Result, anyhow as format_err, bail, ensure};
+pub use vm::module::SourcePlace;
 pub use vm::trap::TrapCode as Trap;
 
 /// The guest asked to exit with this code (`proc_exit`).
@@ -27,6 +29,18 @@ impl std::error::Error for I32Exit {}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LinkError(String);
+
+/// A guest threw an exception that it did not catch. A host function that returns this error throws it on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThrownException(pub(crate) Thrown);
+
+impl fmt::Display for ThrownException {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for ThrownException {}
 
 /// The wasm frames that were live when an error came up, innermost first. Attached to errors as context: `error.downcast_ref::<WasmBacktrace>()`.
 #[derive(Clone, Debug)]
@@ -64,6 +78,13 @@ impl fmt::Display for WasmBacktrace {
                 Some(name) => write!(f, "{module}!{name}")?,
                 None => write!(f, "{module}!<wasm function {}>", frame.func_index())?,
             }
+            for (depth, place) in frame.source_places().iter().enumerate() {
+                match &place.function {
+                    Some(function) if depth + 1 < frame.source_places().len() => write!(f, "\n                  in {function}, inlined")?,
+                    _ => {}
+                }
+                write!(f, "\n                  at {}:{}:{}", place.file, place.line, place.column)?;
+            }
         }
         Ok(())
     }
@@ -89,6 +110,11 @@ impl FrameInfo {
     /// Name of the module from the name section.
     pub fn module_name(&self) -> Option<&str> {
         self.frame.module.as_deref()
+    }
+
+    /// Source files and lines, where the module carries DWARF: innermost inlined call first.
+    pub fn source_places(&self) -> &[SourcePlace] {
+        &self.frame.places
     }
 
     /// Byte offset in the module of the instruction, where it is known.
@@ -122,9 +148,14 @@ pub(crate) fn stopped(unwind: Unwind) -> Error {
     match unwind {
         Unwind::Trap { code, frames } => with_backtrace(Error::new(code), frames),
         Unwind::Host { error, frames } => {
-            let error = host_failure(error);
+            let error = match error.downcast::<Thrown>() {
+                Ok(thrown) => return Error::new(ThrownException(*thrown)),
+                Err(error) => host_failure(error),
+            };
             with_backtrace(error, frames)
         }
+        // It becomes a host's error where it leaves the machine.
+        Unwind::Exception(_) => format_err!("uncaught exception"),
         Unwind::Panic(payload) => std::panic::resume_unwind(payload),
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::error::{host_failure, not_instantiated};
 use crate::store::{StoreId, func};
-use crate::types::{ExternType, GlobalType, MemoryType, Mutability, TableType};
+use crate::types::{ExternType, GlobalType, MemoryType, Mutability, TableType, TagType};
 use crate::{AsContext, AsContextMut, Error, Func, Ref, Result, StoreContext, StoreContextMut, Val, bail, ensure, format_err};
-use vm::handles::{GlobalRef, MemoryRef, TableRef};
+use vm::handles::{GlobalRef, MemoryRef, TableRef, TagRef};
 
 /// Something a module imports or exports.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Extern {
     /// A function.
     Func(Func),
@@ -17,6 +17,10 @@ pub enum Extern {
     Table(Table),
     /// A memory.
     Memory(Memory),
+    /// A tag.
+    Tag(Tag),
+    /// A memory that threads share.
+    SharedMemory(SharedMemory),
 }
 
 impl Extern {
@@ -59,6 +63,8 @@ impl Extern {
             Extern::Global(global) => ExternType::Global(global.ty(store)),
             Extern::Table(table) => ExternType::Table(table.ty(store)),
             Extern::Memory(memory) => ExternType::Memory(memory.ty(store)),
+            Extern::Tag(tag) => ExternType::Tag(tag.ty(store)),
+            Extern::SharedMemory(memory) => ExternType::Memory(memory.ty()),
         }
     }
 
@@ -67,26 +73,37 @@ impl Extern {
             vm::handles::Extern::Func(raw) => Extern::Func(func(raw, store)),
             vm::handles::Extern::Global(raw) => Extern::Global(Global { store, raw }),
             vm::handles::Extern::Table(raw) => Extern::Table(Table { store, raw }),
-            vm::handles::Extern::Memory(raw) => Extern::Memory(Memory { store, raw }),
+            vm::handles::Extern::Memory(raw) => match raw.shared() {
+                Some(memory) => Extern::SharedMemory(SharedMemory { memory }),
+                None => Extern::Memory(Memory { store, raw }),
+            },
+            vm::handles::Extern::Tag(raw) => Extern::Tag(Tag { store, raw }),
         }
     }
 
-    pub(crate) fn raw(self) -> vm::handles::Extern {
+    /// What it is in a store, which takes a shared memory in.
+    pub(crate) fn raw(&self, store: &mut vm::store::StoreState) -> vm::handles::Extern {
         match self {
             Extern::Func(func) => vm::handles::Extern::Func(func.raw),
             Extern::Global(global) => vm::handles::Extern::Global(global.raw),
             Extern::Table(table) => vm::handles::Extern::Table(table.raw),
             Extern::Memory(memory) => vm::handles::Extern::Memory(memory.raw),
+            Extern::Tag(tag) => vm::handles::Extern::Tag(tag.raw),
+            Extern::SharedMemory(memory) => vm::handles::Extern::Memory(store.add_memory(memory.memory.clone())),
         }
     }
 
-    pub(crate) fn store(&self) -> StoreId {
-        match self {
+    /// Whether it can be used in a store.
+    pub(crate) fn is_of(&self, store: StoreId) -> bool {
+        let own = match self {
             Extern::Func(func) => func.store,
             Extern::Global(global) => global.store,
             Extern::Table(table) => table.store,
             Extern::Memory(memory) => memory.store,
-        }
+            Extern::Tag(tag) => tag.store,
+            Extern::SharedMemory(_) => return true,
+        };
+        own == store
     }
 }
 
@@ -100,7 +117,118 @@ macro_rules! into_extern {
     };
 }
 
-into_extern!(Func Global Table Memory);
+into_extern!(Func Global Table Memory Tag SharedMemory);
+
+/// A memory that threads share: it belongs to no store, instances in several stores import it.
+///
+/// ```
+/// use backedge::{Engine, Instance, MemoryType, Module, SharedMemory, Store};
+///
+/// let engine = Engine::default();
+/// let module = Module::new(&engine, r#"(module (import "" "" (memory 1 2 shared))
+///     (func (export "add") (result i32) (i32.atomic.rmw.add (i32.const 0) (i32.const 1))))"#)?;
+/// let memory = SharedMemory::new(&engine, MemoryType::shared(1, 2))?;
+/// std::thread::scope(|scope| {
+///     for _ in 0..2 {
+///         scope.spawn(|| {
+///             let mut store = Store::new(&engine, ());
+///             let instance = Instance::new(&mut store, &module, &[memory.clone().into()]).unwrap();
+///             instance.get_typed_func::<(), i32>(&mut store, "add").unwrap().call(&mut store, ()).unwrap();
+///         });
+///     }
+/// });
+/// assert_eq!(memory.read_byte(0), Some(2));
+/// # Ok::<(), backedge::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct SharedMemory {
+    memory: std::sync::Arc<vm::memory::Memory>,
+}
+
+impl std::fmt::Debug for SharedMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedMemory").field("pages", &self.size()).finish_non_exhaustive()
+    }
+}
+
+impl SharedMemory {
+    /// Makes a memory. The engine is not used: it is there for programs that come from wasmtime.
+    ///
+    /// # Errors
+    /// The type is not one of shared memories, or there is no address space.
+    pub fn new(_engine: &crate::Engine, ty: MemoryType) -> Result<SharedMemory> {
+        ensure!(ty.is_shared(), "shared memory must have the `shared` flag enabled on its memory type");
+        ensure!(
+            ty.maximum().is_some_and(|maximum| ty.minimum() <= maximum && (ty.is_64() || maximum <= 65536)),
+            "invalid memory type: {} pages to {:?}",
+            ty.minimum(),
+            ty.maximum()
+        );
+        let memory = vm::memory::Memory::new(ty.to_wasm()).map_err(Error::new)?;
+        Ok(SharedMemory { memory })
+    }
+
+    /// Its type, as declared.
+    pub fn ty(&self) -> MemoryType {
+        MemoryType::from_wasm(self.memory.ty())
+    }
+
+    /// Pages of 64 KiB.
+    pub fn size(&self) -> u64 {
+        self.memory.pages()
+    }
+
+    /// Bytes.
+    pub fn data_size(&self) -> usize {
+        self.memory.length()
+    }
+
+    /// Its bytes. Threads may write them at any time.
+    pub fn data(&self) -> &[std::cell::UnsafeCell<u8>] {
+        // SAFETY: the bytes below its length stay accessible as long as the memory lives; in cells nobody relies on what they hold.
+        unsafe { std::slice::from_raw_parts(self.memory.base().cast(), self.memory.length()) }
+    }
+
+    /// One byte, read atomically; `None` outside.
+    pub fn read_byte(&self, offset: usize) -> Option<u8> {
+        let cell = self.data().get(offset)?;
+        // SAFETY: the byte is accessible, and all are accessed atomically or by guests.
+        Some(unsafe { std::sync::atomic::AtomicU8::from_ptr(cell.get()) }.load(std::sync::atomic::Ordering::SeqCst))
+    }
+
+    /// Grows by `delta` pages and returns the old size.
+    ///
+    /// # Errors
+    /// The type or the system does not allow it.
+    pub fn grow(&self, delta: u64) -> Result<u64> {
+        self.memory.grow(delta).ok_or_else(|| format_err!("failed to grow memory by `{delta}`"))
+    }
+}
+
+/// A tag of a store: what exceptions are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tag {
+    store: StoreId,
+    raw: TagRef,
+}
+
+impl Tag {
+    /// Makes a tag.
+    ///
+    /// # Errors
+    /// The type has results.
+    pub fn new(mut store: impl AsContextMut, ty: &TagType) -> Result<Tag> {
+        ensure!(ty.ty().results().len() == 0, "a tag's type has no results");
+        let inner = store.as_context_mut().0;
+        Ok(Tag { store: inner.id, raw: inner.machine.new_tag(&ty.ty().wasm) })
+    }
+
+    /// Its type.
+    pub fn ty(&self, store: impl AsContext) -> TagType {
+        store.as_context().0.check(self.store);
+        TagType::new(crate::FuncType { wasm: self.raw.ty() })
+    }
+}
 
 /// An access outside a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -135,8 +263,9 @@ impl Memory {
     /// No address space, or the store's limit.
     pub fn new(mut store: impl AsContextMut, ty: MemoryType) -> Result<Memory> {
         let inner = store.as_context_mut().0;
+        ensure!(!ty.is_shared(), "shared memories must be created through `SharedMemory`");
         ensure!(
-            ty.minimum() <= 65536 && ty.maximum().is_none_or(|max| ty.minimum() <= max),
+            ty.is_64() || ty.minimum() <= 65536 && ty.maximum().is_none_or(|max| ty.minimum() <= max),
             "invalid memory type: {} pages to {:?}",
             ty.minimum(),
             ty.maximum()
@@ -253,7 +382,7 @@ impl Global {
     /// The value is of another type or store.
     pub fn new(mut store: impl AsContextMut, ty: GlobalType, val: Val) -> Result<Global> {
         let inner = store.as_context_mut().0;
-        ensure!(val.type_of() == *ty.content(), "value type mismatch: found {} but expected {}", val.type_of(), ty.content());
+        ensure!(val.fits(*ty.content()), "value type mismatch: found {} but expected {}", val.type_of(), ty.content());
         let slots = val.to_slots(inner.id)?;
         let raw = inner.machine.new_global(ty.to_wasm(), slots);
         Ok(Global { store: inner.id, raw })
@@ -284,7 +413,7 @@ impl Global {
         if ty.mutability() != Mutability::Var {
             bail!("immutable global cannot be set");
         }
-        if val.type_of() != *ty.content() {
+        if !val.fits(*ty.content()) {
             bail!("value type mismatch: found {} but expected {}", val.type_of(), ty.content());
         }
         let slots = val.to_slots(inner.id)?;
@@ -322,7 +451,7 @@ impl Table {
     /// `init` is of another type or store, or the store's limit.
     pub fn new(mut store: impl AsContextMut, ty: TableType, init: Ref) -> Result<Table> {
         let inner = store.as_context_mut().0;
-        ensure!(init.type_of() == *ty.element(), "value does not match table element type");
+        ensure!(init.fits(ty.element()), "value does not match table element type");
         let slot = init.to_slot(inner.id)?;
         // SAFETY: the reference is of the element type and this store (both checked).
         let raw = unsafe { inner.machine.new_table(ty.to_wasm(), slot) }.map_err(not_instantiated)?;
@@ -395,10 +524,11 @@ impl Table {
         src_index: u64,
         len: u64,
     ) -> Result<()> {
+        let element = |table: &Table| wasmparser::ValType::Ref(table.raw.ty().element_type);
         let inner = store.as_context_mut().0;
         inner.check(dst_table.store);
         inner.check(src_table.store);
-        ensure!(dst_table.raw.ty().element_type == src_table.raw.ty().element_type, "tables do not have the same element type");
+        ensure!(vm::signature::is_subtype(element(src_table), element(dst_table)), "tables do not have the same element type");
         dst_table.raw.copy_from(dst_index, src_table.raw, src_index, len).ok_or_else(out_of_bounds)
     }
 
@@ -406,7 +536,7 @@ impl Table {
     fn slot(&self, store: StoreId, val: Ref) -> Result<u64> {
         assert_eq!(self.store, store, "object used with a store that it does not belong to");
         let element = *TableType::from_wasm(self.raw.ty()).element();
-        ensure!(val.type_of() == element, "value does not match table element type");
+        ensure!(val.fits(&element), "value does not match table element type");
         val.to_slot(store)
     }
 }

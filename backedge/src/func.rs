@@ -83,7 +83,7 @@ impl Func {
         let mut slots = vec![0; ty.slots().max(1)];
         let mut at = 0;
         for (param, expected) in params.iter().zip(ty.params()) {
-            if param.type_of() != expected {
+            if !param.fits(expected) {
                 bail!("argument type mismatch: found {} but expected {expected}", param.type_of());
             }
             let value = param.to_slots(inner.id)?;

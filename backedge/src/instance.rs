@@ -37,14 +37,14 @@ impl Instance {
     /// Imports that do not fit, limits, or a trap of a segment or the start function.
     pub fn new(mut store: impl AsContextMut, module: &Module, imports: &[Extern]) -> Result<Instance> {
         let inner = store.as_context_mut().0;
-        if imports.iter().any(|import| import.store() != inner.id) {
+        if imports.iter().any(|import| !import.is_of(inner.id)) {
             bail!("cross-`Store` instantiation is not currently supported");
         }
         Instance::from_imports(inner, module, imports)
     }
 
     pub(crate) fn from_imports<T>(store: &mut StoreInner<T>, module: &Module, imports: &[Extern]) -> Result<Instance> {
-        let imports: Vec<vm::handles::Extern> = imports.iter().map(|import| import.raw()).collect();
+        let imports: Vec<vm::handles::Extern> = imports.iter().map(|import| import.raw(&mut store.machine)).collect();
         // SAFETY: the imports are of this store (checked by the callers).
         let raw = unsafe { store.enter().instantiate(&module.loaded, &imports) };
         Ok(Instance { store: store.id, raw: raw.map_err(not_instantiated)? })
@@ -107,7 +107,7 @@ fn instance_module<T>(_store: &StoreInner<T>, raw: InstanceRef) -> &vm::module::
 }
 
 /// A named export of an instance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Export<'a> {
     name: &'a str,
     item: Extern,

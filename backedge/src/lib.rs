@@ -63,13 +63,19 @@ pub mod wast;
 pub use cache::{CacheDirectory, CacheFile};
 pub use config::{Config, FeedbackPolicy, RecordSource, TierPolicy};
 pub use engine::{Engine, Precompiled};
-pub use error::{Context, Error, FrameInfo, I32Exit, LinkError, Result, Trap, WasmBacktrace, bail, ensure, format_err};
-pub use externals::{Extern, Global, Memory, MemoryAccessError, Table};
+pub use error::{
+    Context, Error, FrameInfo, I32Exit, LinkError, Result, SourcePlace, ThrownException, Trap, WasmBacktrace, bail, ensure, format_err,
+};
+pub use externals::{Extern, Global, Memory, MemoryAccessError, SharedMemory, Table, Tag};
 pub use func::{Func, HostFunc, IntoFunc, TypedFunc, WasmParams, WasmResults, WasmRet, WasmTy};
 pub use instance::{Export, Instance};
 pub use limits::{ResourceLimiter, StoreLimits, StoreLimitsBuilder};
 pub use linker::{InstancePre, Linker, UnknownImportError};
 pub use module::Module;
 pub use store::{AsContext, AsContextMut, Caller, Store, StoreContext, StoreContextMut, UpdateDeadline};
-pub use types::{ExportType, ExternType, FuncType, GlobalType, HeapType, ImportType, MemoryType, Mutability, RefType, TableType, ValType};
-pub use values::{ExternRef, Ref, V128, Val};
+pub use types::{
+    ExportType, ExternType, FuncType, GlobalType, HeapType, ImportType, MemoryType, Mutability, RefType, SignatureId, TableType, TagType,
+    ValType,
+};
+pub use values::{ExnRef, ExternRef, Ref, V128, Val};
+pub use vm::module::Bytes;

@@ -42,7 +42,7 @@ enum Definition<T: 'static> {
 impl<T> Clone for Definition<T> {
     fn clone(&self) -> Self {
         match self {
-            Definition::Extern(item) => Definition::Extern(*item),
+            Definition::Extern(item) => Definition::Extern(item.clone()),
             Definition::Host(func) => Definition::Host(func.clone()),
         }
     }
@@ -58,8 +58,8 @@ impl<T: 'static> Definition<T> {
     fn in_store(&self, store: &mut StoreInner<T>) -> Result<Extern> {
         match self {
             Definition::Extern(item) => {
-                ensure!(item.store() == store.id, "cross-`Store` instantiation is not currently supported");
-                Ok(*item)
+                ensure!(item.is_of(store.id), "cross-`Store` instantiation is not currently supported");
+                Ok(item.clone())
             }
             Definition::Host(func) => Ok(func.clone().into_store(store).into()),
         }
@@ -226,6 +226,26 @@ impl<T: 'static> Linker<T> {
                 let error = UnknownImportError::new(&import);
                 self.func_new(import.module(), import.name(), ty, move |_, _, _| bail!(error.clone()))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Defines every function the module imports and the linker does not know as one that returns zeros and nulls.
+    ///
+    /// # Errors
+    /// A result has a type without such a value, or an import is no function.
+    pub fn define_unknown_imports_as_default_values(&mut self, module: &Module) -> Result<()> {
+        for import in module.imports() {
+            if self.find(import.module(), import.name()).is_some() {
+                continue;
+            }
+            let ExternType::Func(ty) = import.ty() else { continue };
+            let values = ty.results().map(|ty| Val::default_for_ty(&ty)).collect::<Option<Vec<Val>>>();
+            let Some(values) = values else { bail!("no default value for a result of `{}::{}`", import.module(), import.name()) };
+            self.func_new(import.module(), import.name(), ty, move |_, _, results| {
+                results.copy_from_slice(&values);
+                Ok(())
+            })?;
         }
         Ok(())
     }

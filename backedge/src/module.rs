@@ -1,12 +1,12 @@
 //! A loaded module: validated, with its code, profile and plans, shared by every store and thread that runs it.
 
 use crate::cache::archive::{Archive, Source};
-use crate::types::{ExportType, ExternType, FuncType, GlobalType, ImportType, MemoryType, TableType};
+use crate::types::{ExportType, ExternType, FuncType, GlobalType, ImportType, MemoryType, TableType, TagType};
 use crate::{Context, Engine, Result, bail};
 use std::path::Path;
 use std::sync::Arc;
 use vm::engine::LoadedModule;
-use vm::module::ExportItem;
+use vm::module::{Bytes, ExportItem};
 
 /// A loaded module. Clones are handles; it is `Send` and `Sync`, and instantiating it in many stores on many threads shares what was
 /// learned and compiled.
@@ -42,8 +42,16 @@ impl Module {
     /// The file cannot be read, or is not a valid module.
     pub fn from_file(engine: &Engine, file: impl AsRef<Path>) -> Result<Module> {
         let file = file.as_ref();
-        let bytes = std::fs::read(file).with_context(|| format!("failed to read `{}`", file.display()))?;
-        Module::new(engine, bytes).with_context(|| format!("failed to load `{}`", file.display()))
+        let bytes = Bytes::read(file).with_context(|| format!("failed to read `{}`", file.display()))?;
+        Module::from_bytes(engine, bytes).with_context(|| format!("failed to load `{}`", file.display()))
+    }
+
+    /// Loads a module from bytes that it keeps.
+    ///
+    /// # Errors
+    /// As [`Module::new`].
+    pub fn from_bytes(engine: &Engine, bytes: Bytes) -> Result<Module> {
+        Ok(Module { engine: engine.clone(), loaded: engine.vm.load_owned(bytes)? })
     }
 
     /// Loads a module from .wasm bytes only.
@@ -89,7 +97,7 @@ impl Module {
         let path = path.as_ref();
         let file = std::fs::File::open(path).with_context(|| format!("failed to read `{}`", path.display()))?;
         // SAFETY: the caller's promise.
-        unsafe { Module::from_archive(engine, Source::File(file)) }.with_context(|| format!("failed to load `{}`", path.display()))
+        unsafe { Module::from_archive(engine, Source::Mapped(file)) }.with_context(|| format!("failed to load `{}`", path.display()))
     }
 
     /// # Safety
@@ -109,6 +117,31 @@ impl Module {
     /// Not a valid binary module.
     pub fn validate(engine: &Engine, binary: &[u8]) -> Result<()> {
         Module::from_binary(engine, binary).map(drop)
+    }
+
+    /// SHA-256 of its bytes, in hexadecimal.
+    pub fn digest(&self) -> String {
+        self.loaded.module.digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Indices of the functions that it defines.
+    pub fn functions(&self) -> std::ops::Range<u32> {
+        self.loaded.module.imported_functions..self.loaded.module.functions.len() as u32
+    }
+
+    /// Functions that ran interpreted more than once so far and were not compiled: what a cache could hold for the next process.
+    pub fn interpreted_functions(&self) -> Vec<u32> {
+        self.loaded.code.interpreted()
+    }
+
+    /// Compiles functions, by index, on all processors, for the engine's cache; nothing in this process uses them. Returns how many there are now; those
+    /// that cannot be compiled are left out. Without a cache it does nothing.
+    pub fn keep(&self, functions: &[u32]) -> usize {
+        use rayon::prelude::*;
+        if self.engine.cache_directory().is_none() {
+            return 0;
+        }
+        functions.par_iter().filter(|&&function| self.loaded.code.keep(function).is_ok()).count()
     }
 
     /// Name from the name section.
@@ -163,6 +196,7 @@ impl Module {
             vm::module::ExternType::Table(ty) => ExternType::Table(TableType::from_wasm(*ty)),
             vm::module::ExternType::Memory(ty) => ExternType::Memory(MemoryType::from_wasm(*ty)),
             vm::module::ExternType::Global(ty) => ExternType::Global(GlobalType::from_wasm(*ty)),
+            vm::module::ExternType::Tag(index) => tag_type(&self.loaded.module, *index),
         }
     }
 
@@ -173,6 +207,7 @@ impl Module {
             ExportItem::Table(index) => ExternType::Table(TableType::from_wasm(module.tables[index as usize])),
             ExportItem::Memory(index) => ExternType::Memory(MemoryType::from_wasm(module.memories[index as usize])),
             ExportItem::Global(index) => ExternType::Global(GlobalType::from_wasm(module.globals[index as usize])),
+            ExportItem::Tag(index) => tag_type(module, module.tags[index as usize]),
         }
     }
 }
@@ -181,4 +216,9 @@ impl std::fmt::Debug for Module {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Module").field("name", &self.name()).finish()
     }
+}
+
+/// The type of a tag of a module, by index of its function type.
+fn tag_type(module: &vm::module::Module, ty: u32) -> ExternType {
+    ExternType::Tag(TagType::new(FuncType { wasm: module.types[ty as usize].clone() }))
 }

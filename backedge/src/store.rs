@@ -7,7 +7,7 @@
 //! 3. Handles carry the id of their store and are checked before they are used.
 
 use crate::limits::ResourceLimiter;
-use crate::{Engine, Error, Func, Result, error::HostFailure, error::stopped};
+use crate::{Engine, Error, Func, Result, ThrownException, error::HostFailure, error::stopped};
 use std::collections::HashMap;
 use vm::handles::{FuncRef, InstanceRef};
 use vm::store::{HostError, Limiter, StoreState};
@@ -118,6 +118,11 @@ impl<T: 'static> Store<T> {
         &self.inner.engine
     }
 
+    /// Exceptions that were thrown and whose objects the store still has: those that a guest may hold by reference, and the latest.
+    pub fn thrown_exceptions(&self) -> usize {
+        self.inner.machine.exception_count()
+    }
+
     /// The guest stops once the engine's epoch has advanced by `ticks_beyond_current` from now. Needs [`Config::epoch_interruption`](crate::Config::epoch_interruption);
     /// with it and without a deadline the guest stops at once.
     ///
@@ -181,7 +186,10 @@ impl<T: 'static> Store<T> {
 
 /// An error as the machine wants it.
 pub(crate) fn host_error(error: Error) -> HostError {
-    Box::new(HostFailure(error))
+    match error.downcast_ref::<ThrownException>() {
+        Some(thrown) => Box::new(thrown.0),
+        None => Box::new(HostFailure(error)),
+    }
 }
 
 type FindLimiter<T> = Box<dyn (FnMut(&mut T) -> &mut dyn ResourceLimiter) + Send + Sync>;

@@ -79,21 +79,27 @@ impl std::fmt::Display for ValType {
     }
 }
 
-/// Type of a reference: `funcref` or `externref`.
+/// Type of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RefType {
+    nullable: bool,
     heap: HeapType,
 }
 
 impl RefType {
     /// Nullable reference to any function.
-    pub const FUNCREF: RefType = RefType { heap: HeapType::Func };
+    pub const FUNCREF: RefType = RefType { nullable: true, heap: HeapType::Func };
     /// Nullable reference to a host value.
-    pub const EXTERNREF: RefType = RefType { heap: HeapType::Extern };
+    pub const EXTERNREF: RefType = RefType { nullable: true, heap: HeapType::Extern };
 
-    /// Whether null is a value of the type: so far always.
+    /// A reference type.
+    pub fn new(nullable: bool, heap: HeapType) -> RefType {
+        RefType { nullable, heap }
+    }
+
+    /// Whether null is a value of the type.
     pub fn is_nullable(&self) -> bool {
-        true
+        self.nullable
     }
 
     /// What is referred to.
@@ -101,15 +107,48 @@ impl RefType {
         &self.heap
     }
 
+    /// Whether every value of this type is one of the other.
+    pub fn matches(&self, other: &RefType) -> bool {
+        vm::signature::is_subtype(wasmparser::ValType::Ref(self.to_wasm()), wasmparser::ValType::Ref(other.to_wasm()))
+    }
+
     fn from_wasm(ty: wasmparser::RefType) -> RefType {
-        if ty.is_extern_ref() { RefType::EXTERNREF } else { RefType::FUNCREF }
+        use wasmparser::AbstractHeapType as Abstract;
+        let heap = match ty.heap_type() {
+            wasmparser::HeapType::Abstract { ty: Abstract::Extern, .. } => HeapType::Extern,
+            wasmparser::HeapType::Abstract { ty: Abstract::NoExtern, .. } => HeapType::NoExtern,
+            wasmparser::HeapType::Abstract { ty: Abstract::Exn, .. } => HeapType::Exn,
+            wasmparser::HeapType::Abstract { ty: Abstract::NoExn, .. } => HeapType::NoExn,
+            wasmparser::HeapType::Abstract { ty: Abstract::NoFunc, .. } => HeapType::NoFunc,
+            _ => vm::signature::id_of_reference(ty).map_or(HeapType::Func, |id| HeapType::ConcreteFunc(SignatureId(id))),
+        };
+        RefType { nullable: ty.is_nullable(), heap }
     }
 
     pub(crate) fn to_wasm(self) -> wasmparser::RefType {
-        match self.heap {
-            HeapType::Func => wasmparser::RefType::FUNCREF,
-            HeapType::Extern => wasmparser::RefType::EXTERNREF,
-        }
+        use wasmparser::AbstractHeapType as Abstract;
+        let of = |ty| wasmparser::HeapType::Abstract { shared: false, ty };
+        let heap = match self.heap {
+            HeapType::Func => of(Abstract::Func),
+            HeapType::NoFunc => of(Abstract::NoFunc),
+            HeapType::Extern => of(Abstract::Extern),
+            HeapType::NoExtern => of(Abstract::NoExtern),
+            HeapType::Exn => of(Abstract::Exn),
+            HeapType::NoExn => of(Abstract::NoExn),
+            HeapType::ConcreteFunc(SignatureId(id)) => wasmparser::HeapType::Concrete(wasmparser::UnpackedIndex::Module(id)),
+        };
+        wasmparser::RefType::new(self.nullable, heap).expect("an id in a type came out of one")
+    }
+}
+
+/// A function type as references name it: equal for equal types, in any module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SignatureId(pub(crate) u32);
+
+impl SignatureId {
+    /// The function type.
+    pub fn func_type(self) -> FuncType {
+        FuncType { wasm: vm::signature::of(self.0) }
     }
 }
 
@@ -121,6 +160,16 @@ pub enum HeapType {
     Func,
     /// A value of the host.
     Extern,
+    /// A function of one type.
+    ConcreteFunc(SignatureId),
+    /// Nothing: null is the only reference to a function of this type.
+    NoFunc,
+    /// Nothing of the host's.
+    NoExtern,
+    /// A caught exception.
+    Exn,
+    /// No exception.
+    NoExn,
 }
 
 /// Whether a global may be written.
@@ -228,12 +277,23 @@ pub struct TableType {
     element: RefType,
     minimum: u64,
     maximum: Option<u64>,
+    wide: bool,
 }
 
 impl TableType {
     /// A table type.
     pub fn new(element: RefType, min: u32, max: Option<u32>) -> TableType {
-        TableType { element, minimum: min.into(), maximum: max.map(u64::from) }
+        TableType { element, minimum: min.into(), maximum: max.map(u64::from), wide: false }
+    }
+
+    /// A table type with 64-bit indices.
+    pub fn new64(element: RefType, min: u64, max: Option<u64>) -> TableType {
+        TableType { element, minimum: min, maximum: max, wide: true }
+    }
+
+    /// Whether indices have 64 bits.
+    pub fn is_64(&self) -> bool {
+        self.wide
     }
 
     /// Type of the elements.
@@ -252,13 +312,13 @@ impl TableType {
     }
 
     pub(crate) fn from_wasm(ty: wasmparser::TableType) -> TableType {
-        TableType { element: RefType::from_wasm(ty.element_type), minimum: ty.initial, maximum: ty.maximum }
+        TableType { element: RefType::from_wasm(ty.element_type), minimum: ty.initial, maximum: ty.maximum, wide: ty.table64 }
     }
 
     pub(crate) fn to_wasm(&self) -> wasmparser::TableType {
         wasmparser::TableType {
             element_type: self.element.to_wasm(),
-            table64: false,
+            table64: self.wide,
             initial: self.minimum,
             maximum: self.maximum,
             shared: false,
@@ -271,12 +331,34 @@ impl TableType {
 pub struct MemoryType {
     minimum: u64,
     maximum: Option<u64>,
+    wide: bool,
+    shared: bool,
 }
 
 impl MemoryType {
     /// A memory type with 32-bit addresses.
     pub fn new(minimum: u32, maximum: Option<u32>) -> MemoryType {
-        MemoryType { minimum: minimum.into(), maximum: maximum.map(u64::from) }
+        MemoryType { minimum: minimum.into(), maximum: maximum.map(u64::from), wide: false, shared: false }
+    }
+
+    /// A memory type with 64-bit addresses.
+    pub fn new64(minimum: u64, maximum: Option<u64>) -> MemoryType {
+        MemoryType { minimum, maximum, wide: true, shared: false }
+    }
+
+    /// Type of a memory that threads share; its addresses have 32 bits.
+    pub fn shared(minimum: u32, maximum: u32) -> MemoryType {
+        MemoryType { minimum: minimum.into(), maximum: Some(maximum.into()), wide: false, shared: true }
+    }
+
+    /// Whether addresses have 64 bits.
+    pub fn is_64(&self) -> bool {
+        self.wide
+    }
+
+    /// Whether threads share it.
+    pub fn is_shared(&self) -> bool {
+        self.shared
     }
 
     /// Pages at the start, at least.
@@ -295,11 +377,17 @@ impl MemoryType {
     }
 
     pub(crate) fn from_wasm(ty: wasmparser::MemoryType) -> MemoryType {
-        MemoryType { minimum: ty.initial, maximum: ty.maximum }
+        MemoryType { minimum: ty.initial, maximum: ty.maximum, wide: ty.memory64, shared: ty.shared }
     }
 
     pub(crate) fn to_wasm(&self) -> wasmparser::MemoryType {
-        wasmparser::MemoryType { memory64: false, shared: false, initial: self.minimum, maximum: self.maximum, page_size_log2: None }
+        wasmparser::MemoryType {
+            memory64: self.wide,
+            shared: self.shared,
+            initial: self.minimum,
+            maximum: self.maximum,
+            page_size_log2: None,
+        }
     }
 }
 
@@ -314,6 +402,26 @@ pub enum ExternType {
     Table(TableType),
     /// A memory.
     Memory(MemoryType),
+    /// A tag.
+    Tag(TagType),
+}
+
+/// Type of a tag: what an exception with it carries.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TagType {
+    ty: FuncType,
+}
+
+impl TagType {
+    /// A tag type. The function type has no results.
+    pub fn new(ty: FuncType) -> TagType {
+        TagType { ty }
+    }
+
+    /// The function type whose parameters an exception carries.
+    pub fn ty(&self) -> &FuncType {
+        &self.ty
+    }
 }
 
 impl ExternType {
@@ -341,6 +449,14 @@ impl ExternType {
         }
     }
 
+    /// The tag type, if it is one.
+    pub fn tag(&self) -> Option<&TagType> {
+        match self {
+            ExternType::Tag(ty) => Some(ty),
+            _ => None,
+        }
+    }
+
     /// The memory type, if it is one.
     pub fn memory(&self) -> Option<&MemoryType> {
         match self {
@@ -360,6 +476,7 @@ impl std::fmt::Display for ExternType {
                 Mutability::Var => write!(f, "global mut {}", ty.content()),
             },
             ExternType::Table(ty) => write!(f, "table {}{} {}", ty.minimum(), up_to(ty.maximum()), ValType::Ref(*ty.element())),
+            ExternType::Tag(ty) => write!(f, "tag {}", ty.ty()),
             ExternType::Memory(ty) => {
                 write!(f, "memory {}{} pages", ty.minimum(), up_to(ty.maximum()))
             }

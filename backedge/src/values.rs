@@ -83,6 +83,8 @@ pub enum Val {
     FuncRef(Option<Func>),
     /// Host value, or null.
     ExternRef(Option<ExternRef>),
+    /// Exception, or null.
+    ExnRef(Option<ExnRef>),
 }
 
 macro_rules! accessors {
@@ -163,12 +165,13 @@ impl Val {
     /// Null of a reference type.
     pub fn null_ref(heap_type: &HeapType) -> Val {
         match heap_type {
-            HeapType::Func => Val::FuncRef(None),
-            HeapType::Extern => Val::ExternRef(None),
+            HeapType::Func | HeapType::ConcreteFunc(_) | HeapType::NoFunc => Val::FuncRef(None),
+            HeapType::Extern | HeapType::NoExtern => Val::ExternRef(None),
+            HeapType::Exn | HeapType::NoExn => Val::ExnRef(None),
         }
     }
 
-    /// Zero, or null.
+    /// Zero, or null; `None` where null is no value of the type.
     pub fn default_for_ty(ty: &ValType) -> Option<Val> {
         Some(match ty {
             ValType::I32 => Val::I32(0),
@@ -176,6 +179,7 @@ impl Val {
             ValType::F32 => Val::F32(0),
             ValType::F64 => Val::F64(0),
             ValType::V128 => Val::V128(V128(0)),
+            ValType::Ref(ty) if !ty.is_nullable() => return None,
             ValType::Ref(ty) => Val::null_ref(ty.heap_type()),
         })
     }
@@ -197,6 +201,24 @@ impl Val {
             Val::V128(_) => ValType::V128,
             Val::FuncRef(_) => ValType::FUNCREF,
             Val::ExternRef(_) => ValType::EXTERNREF,
+            Val::ExnRef(_) => ValType::Ref(RefType::new(true, HeapType::Exn)),
+        }
+    }
+
+    /// Whether it is a value of a type.
+    pub(crate) fn fits(&self, ty: ValType) -> bool {
+        match (self, ty) {
+            (Val::FuncRef(None) | Val::ExternRef(None) | Val::ExnRef(None), ValType::Ref(ty)) => {
+                ty.is_nullable() && std::mem::discriminant(self) == std::mem::discriminant(&Val::null_ref(ty.heap_type()))
+            }
+            (Val::FuncRef(Some(func)), ValType::Ref(ty)) => match ty.heap_type() {
+                HeapType::Func => true,
+                HeapType::ConcreteFunc(id) => func.raw.signature() == id.0,
+                _ => false,
+            },
+            (Val::ExternRef(Some(_)), ValType::Ref(ty)) => *ty.heap_type() == HeapType::Extern,
+            (Val::ExnRef(Some(_)), ValType::Ref(ty)) => *ty.heap_type() == HeapType::Exn,
+            _ => self.type_of() == ty,
         }
     }
 
@@ -210,6 +232,7 @@ impl Val {
             Val::V128(V128(bits)) => [bits as u64, (bits >> 64) as u64],
             Val::FuncRef(func) => [func_slot(func, store)?, 0],
             Val::ExternRef(value) => [extern_slot(value, store)?, 0],
+            Val::ExnRef(value) => [exn_slot(value, store)?, 0],
         })
     }
 
@@ -221,10 +244,34 @@ impl Val {
             ValType::F32 => Val::F32(slots[0] as u32),
             ValType::F64 => Val::F64(slots[0]),
             ValType::V128 => Val::V128(V128(slots[0] as u128 | (slots[1] as u128) << 64)),
-            ValType::Ref(RefType::EXTERNREF) => Val::ExternRef(extern_of(slots[0], store)),
-            ValType::Ref(_) => Val::FuncRef(func_of(slots[0], store)),
+            ValType::Ref(ty) => match ty.heap_type() {
+                HeapType::Extern | HeapType::NoExtern => Val::ExternRef(extern_of(slots[0], store)),
+                HeapType::Exn | HeapType::NoExn => Val::ExnRef(exn_of(slots[0], store)),
+                HeapType::Func | HeapType::ConcreteFunc(_) | HeapType::NoFunc => Val::FuncRef(func_of(slots[0], store)),
+            },
         }
     }
+}
+
+/// An exception that a guest caught by reference. It lives as long as its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ExnRef {
+    pub(crate) store: StoreId,
+    pub(crate) address: u64,
+}
+
+/// An exception reference as a slot.
+pub(crate) fn exn_slot(value: Option<ExnRef>, store: StoreId) -> Result<u64> {
+    match value {
+        None => Ok(0),
+        Some(value) if value.store == store => Ok(value.address),
+        Some(_) => bail!("exnref used with a store that it does not belong to"),
+    }
+}
+
+/// The exception reference in a slot.
+pub(crate) fn exn_of(slot: u64, store: StoreId) -> Option<ExnRef> {
+    (slot != 0).then_some(ExnRef { store, address: slot })
 }
 
 /// A function reference as a slot.
@@ -287,27 +334,30 @@ pub enum Ref {
     Func(Option<Func>),
     /// Host value, or null.
     Extern(Option<ExternRef>),
+    /// Exception, or null.
+    Exn(Option<ExnRef>),
 }
 
 impl Ref {
     /// Null.
     pub fn null(heap_type: &HeapType) -> Ref {
         match heap_type {
-            HeapType::Func => Ref::Func(None),
-            HeapType::Extern => Ref::Extern(None),
+            HeapType::Func | HeapType::ConcreteFunc(_) | HeapType::NoFunc => Ref::Func(None),
+            HeapType::Extern | HeapType::NoExtern => Ref::Extern(None),
+            HeapType::Exn | HeapType::NoExn => Ref::Exn(None),
         }
     }
 
     /// Whether it is null.
     pub fn is_null(&self) -> bool {
-        matches!(self, Ref::Func(None) | Ref::Extern(None))
+        matches!(self, Ref::Func(None) | Ref::Extern(None) | Ref::Exn(None))
     }
 
     /// The function, if it is a function reference.
     pub fn as_func(&self) -> Option<Option<&Func>> {
         match self {
             Ref::Func(func) => Some(func.as_ref()),
-            Ref::Extern(_) => None,
+            Ref::Extern(_) | Ref::Exn(_) => None,
         }
     }
 
@@ -323,28 +373,28 @@ impl Ref {
     pub fn as_extern(&self) -> Option<Option<&ExternRef>> {
         match self {
             Ref::Extern(value) => Some(value.as_ref()),
-            Ref::Func(_) => None,
+            Ref::Func(_) | Ref::Exn(_) => None,
         }
     }
 
-    pub(crate) fn type_of(&self) -> RefType {
-        match self {
-            Ref::Func(_) => RefType::FUNCREF,
-            Ref::Extern(_) => RefType::EXTERNREF,
-        }
+    /// Whether it is a value of a type.
+    pub(crate) fn fits(&self, ty: &RefType) -> bool {
+        Val::from(*self).fits(ValType::Ref(*ty))
     }
 
     pub(crate) fn to_slot(self, store: StoreId) -> Result<u64> {
         match self {
             Ref::Func(func) => func_slot(func, store),
             Ref::Extern(value) => extern_slot(value, store),
+            Ref::Exn(value) => exn_slot(value, store),
         }
     }
 
     pub(crate) fn from_slot(ty: RefType, slot: u64, store: StoreId) -> Ref {
         match ty.heap_type() {
-            HeapType::Func => Ref::Func(func_of(slot, store)),
-            HeapType::Extern => Ref::Extern(extern_of(slot, store)),
+            HeapType::Func | HeapType::ConcreteFunc(_) | HeapType::NoFunc => Ref::Func(func_of(slot, store)),
+            HeapType::Extern | HeapType::NoExtern => Ref::Extern(extern_of(slot, store)),
+            HeapType::Exn | HeapType::NoExn => Ref::Exn(exn_of(slot, store)),
         }
     }
 }
@@ -378,6 +428,7 @@ impl From<Ref> for Val {
         match value {
             Ref::Func(func) => Val::FuncRef(func),
             Ref::Extern(value) => Val::ExternRef(value),
+            Ref::Exn(value) => Val::ExnRef(value),
         }
     }
 }

@@ -25,10 +25,12 @@
 //!
 //! A guest's `proc_exit` arrives as an error that downcasts to [`I32Exit`], also for code 0.
 
+use crate::error::host_failure;
 use crate::func::HostFunc;
 use crate::types::FuncType;
-use crate::{AsContextMut, Caller, Error, Extern, I32Exit, Linker, Memory, Result, format_err};
+use crate::{AsContextMut, Caller, Error, Extern, I32Exit, Linker, Memory, Result, Trap, format_err};
 use std::path::Path;
+use vm::store::HostError;
 use vm::wasi::{Builder, Function, Snapshot, Stop};
 pub use vm::wasi::{Context as WasiCtx, Host, OutputBuffer};
 
@@ -62,22 +64,41 @@ fn answer<T: 'static, H: Host>(
     get: impl Fn(&mut T) -> &mut H,
 ) -> Result<()> {
     let memory = caller.get_export("memory").and_then(Extern::into_memory);
-    let context = caller.as_context_mut();
-    let (bytes, data): (&mut [u8], &mut T) = match memory {
-        Some(memory) => Memory::data_and_store_mut(&memory, context),
-        None if function.uses_memory() => {
-            return Err(format_err!("{}: missing required memory export: the module must export its memory as `memory`", function.name()));
+    let engine = caller.engine().clone();
+    let answered = loop {
+        let context = caller.as_context_mut();
+        let deadline = context.0.machine.epoch_deadline();
+        let (bytes, data): (&mut [u8], &mut T) = match memory {
+            Some(memory) => Memory::data_and_store_mut(&memory, context),
+            None if function.uses_memory() => {
+                return Err(format_err!(
+                    "{}: missing required memory export: the module must export its memory as `memory`",
+                    function.name()
+                ));
+            }
+            None => (&mut [], &mut context.0.data),
+        };
+        let arguments = &slots[..function.params().len()];
+        let Some(deadline) = deadline else { break get(data).call(snapshot, function, bytes, arguments) };
+        match get(data).call_until(snapshot, function, bytes, arguments, &mut || engine.vm.epoch() >= deadline) {
+            Err(Stop::Deadline) => caller.as_context_mut().0.machine.at_deadline().map_err(at_deadline)?,
+            answered => break answered,
         }
-        None => (&mut [], &mut context.0.data),
     };
-    let arguments = &slots[..function.params().len()];
-    match get(data).call(snapshot, function, bytes, arguments) {
+    match answered {
         Ok(errno) => {
             slots[0] = errno.into();
             Ok(())
         }
         Err(Stop::Exit(code)) => Err(Error::new(I32Exit(code))),
         Err(fault) => Err(Error::new(fault)),
+    }
+}
+
+fn at_deadline(error: HostError) -> Error {
+    match error.downcast::<Trap>() {
+        Ok(trap) => Error::new(*trap),
+        Err(error) => host_failure(error),
     }
 }
 

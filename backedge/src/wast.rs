@@ -4,8 +4,8 @@
 //! language is that of the reference interpreter (spec repository, `interpreter/README.md`, "Scripts").
 
 use crate::{
-    Engine, ExternRef, Func, Global, GlobalType, Instance, Linker, Memory, MemoryType, Module, Mutability, Ref, RefType, Result, Store,
-    Table, TableType, Trap, Val, ValType, bail, ensure, format_err,
+    Engine, ExternRef, Func, Global, GlobalType, Instance, Linker, Memory, MemoryType, Module, Mutability, Ref, RefType, Result,
+    SharedMemory, Store, Table, TableType, ThrownException, Trap, Val, ValType, bail, ensure, format_err,
 };
 use std::collections::HashMap;
 use std::fmt;
@@ -178,6 +178,11 @@ impl Runner {
                 let outcome = self.invoke(call);
                 expect_trap(outcome, message)?;
             }
+            WastDirective::AssertException { exec, .. } => match self.execute(exec) {
+                Ok(values) => bail!("expected an exception, found results {values:x?}"),
+                Err(error) if error.is::<ThrownException>() => {}
+                Err(error) => return Err(error.context("expected an exception, found another error")),
+            },
             WastDirective::AssertInvalid { module, message, .. } => {
                 self.expect_rejected(module, message)?;
             }
@@ -257,8 +262,13 @@ impl Runner {
             WastArgCore::F32(value) => Val::F32(value.bits),
             WastArgCore::F64(value) => Val::F64(value.bits),
             WastArgCore::V128(value) => Val::V128(u128::from_le_bytes(value.to_le_bytes()).into()),
-            WastArgCore::RefNull(HeapType::Abstract { ty: AbstractHeapType::Extern, .. }) => Val::ExternRef(None),
-            WastArgCore::RefNull(HeapType::Abstract { ty: AbstractHeapType::Func, .. }) => Val::FuncRef(None),
+            WastArgCore::RefNull(HeapType::Abstract { ty: AbstractHeapType::Extern | AbstractHeapType::NoExtern, .. }) => {
+                Val::ExternRef(None)
+            }
+            WastArgCore::RefNull(HeapType::Abstract { ty: AbstractHeapType::Exn | AbstractHeapType::NoExn, .. }) => Val::ExnRef(None),
+            WastArgCore::RefNull(
+                HeapType::Abstract { ty: AbstractHeapType::Func | AbstractHeapType::NoFunc, .. } | HeapType::Concrete(_),
+            ) => Val::FuncRef(None),
             WastArgCore::RefExtern(number) => Val::ExternRef(Some(ExternRef::new(&mut self.store, number)?)),
             other => bail!("argument not supported: {other:?}"),
         })
@@ -281,9 +291,11 @@ impl Runner {
             (Val::F32(bits), WastRetCore::F32(pattern)) => f32_matches(*bits, pattern),
             (Val::F64(bits), WastRetCore::F64(pattern)) => f64_matches(*bits, pattern),
             (Val::V128(value), WastRetCore::V128(pattern)) => v128_matches(value.as_u128(), pattern),
-            (Val::FuncRef(None), WastRetCore::RefNull(ty)) => null_matches(ty, AbstractHeapType::Func),
-            (Val::ExternRef(None), WastRetCore::RefNull(ty)) => null_matches(ty, AbstractHeapType::Extern),
+            (Val::FuncRef(None), WastRetCore::RefNull(ty)) => null_matches(ty, [AbstractHeapType::Func, AbstractHeapType::NoFunc]),
+            (Val::ExternRef(None), WastRetCore::RefNull(ty)) => null_matches(ty, [AbstractHeapType::Extern, AbstractHeapType::NoExtern]),
+            (Val::ExnRef(None), WastRetCore::RefNull(ty)) => null_matches(ty, [AbstractHeapType::Exn, AbstractHeapType::NoExn]),
             (Val::FuncRef(Some(_)), WastRetCore::RefFunc(_)) => true,
+            (Val::ExnRef(Some(_)), WastRetCore::RefNull(_)) => false,
             (Val::ExternRef(Some(_)), WastRetCore::RefExtern(None)) => true,
             (Val::ExternRef(Some(value)), WastRetCore::RefExtern(Some(expected))) => {
                 let data = value.data(&self.store)?;
@@ -318,11 +330,11 @@ impl Runner {
     }
 }
 
-fn null_matches(expected: &Option<HeapType<'_>>, found: AbstractHeapType) -> bool {
+fn null_matches(expected: &Option<HeapType<'_>>, found: [AbstractHeapType; 2]) -> bool {
     match expected {
         None => true,
-        Some(HeapType::Abstract { ty, .. }) => *ty == found,
-        Some(_) => false,
+        Some(HeapType::Abstract { ty, .. }) => found.contains(ty),
+        Some(_) => found[0] == AbstractHeapType::Func,
     }
 }
 
@@ -423,5 +435,7 @@ fn define_spectest(linker: &mut Linker<()>, store: &mut Store<()>) -> Result<()>
     linker.define(&*store, module, "table", table)?;
     let memory = Memory::new(&mut *store, MemoryType::new(1, Some(2)))?;
     linker.define(&*store, module, "memory", memory)?;
+    let shared = SharedMemory::new(store.engine(), MemoryType::shared(1, 2))?;
+    linker.define(&*store, module, "shared_memory", shared)?;
     Ok(())
 }

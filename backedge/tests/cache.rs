@@ -44,6 +44,34 @@ fn in_process(directory: &Path) -> (i32, usize) {
     result
 }
 
+/// What the program interprets is compiled afterwards, and the next process has it from the start.
+#[test]
+fn what_was_interpreted_can_be_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine_of = || {
+        let mut config = Config::new();
+        config.cache(Some(CacheDirectory::new(directory.path().join("cache"))));
+        Engine::new(&config).unwrap()
+    };
+    let call = |engine: &Engine| {
+        let module = Module::new(engine, PROGRAM).unwrap();
+        let mut store = Store::new(engine, ());
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+        let result = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap().call(&mut store, 9).unwrap();
+        (module, result)
+    };
+    let first = engine_of();
+    let (module, result) = call(&first);
+    assert_eq!(module.interpreted_functions(), [0, 1]);
+    assert_eq!(module.keep(&[0, 1, 2, u32::MAX]), 2, "and what is no function is left out");
+    first.save_cache();
+    let second = engine_of();
+    let (module, again) = call(&second);
+    assert_eq!((again, module.interpreted_functions()), (result, vec![]));
+    assert_eq!(module.loaded().code.versions().len(), 2);
+    assert_eq!(Module::new(&Engine::default(), PROGRAM).unwrap().keep(&[0]), 0, "an engine without a cache");
+}
+
 fn only_file(directory: &Path) -> std::path::PathBuf {
     let files = CacheDirectory::new(directory).files().unwrap();
     assert_eq!(files.len(), 1);

@@ -27,6 +27,8 @@ impl Default for Oracle {
             .wasm_custom_page_sizes(true)
             .wasm_wide_arithmetic(true)
             .wasm_simd(true)
+            // Its results are each machine's own: such modules are compared among our configurations only.
+            .wasm_relaxed_simd(false)
             .set_max_recursion_depth(100_000)
             .set_max_stack_height(64 << 20);
         Oracle { engine: Engine::new(&config) }

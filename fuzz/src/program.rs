@@ -12,11 +12,13 @@ use wasm_encoder::{
     RefType, TableSection, TableType, TypeSection, ValType,
 };
 
-/// What the engine has beyond WebAssembly 2.0 without SIMD.
+/// What the engine has beyond WebAssembly 1.0's types and calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Extras {
     /// `v128` and its operators.
     pub simd: bool,
+    /// Relaxed SIMD, in some of the programs with `simd`.
+    pub relaxed_simd: bool,
     /// `return_call` and `return_call_indirect`.
     pub tail_calls: bool,
 }
@@ -126,18 +128,29 @@ const VECTOR: &[Opcodes] = &[
     (0xf8, 0xff, &[V128], V128),
 ];
 
+/// Operators of relaxed SIMD: each machine's own results, which no outside oracle knows; but all tiers agree.
+const RELAXED: &[Opcodes] = &[
+    (0x100, 0x100, &[V128, V128], V128),
+    (0x101, 0x104, &[V128], V128),
+    (0x105, 0x10c, &[V128, V128, V128], V128),
+    (0x10d, 0x112, &[V128, V128], V128),
+    (0x113, 0x113, &[V128, V128, V128], V128),
+];
+
 /// Vector operators whose result lanes are f32, then f64.
 fn float_lanes(opcode: u32) -> Option<ValType> {
     match opcode {
-        0x5e | 0x67..=0x6a | 0xe0..=0xeb | 0xfa..=0xfb => Some(F32),
-        0x5f | 0x74..=0x75 | 0x7a | 0x94 | 0xec..=0xf7 | 0xfe..=0xff => Some(F64),
+        0x5e | 0x67..=0x6a | 0xe0..=0xeb | 0xfa..=0xfb | 0x105..=0x106 | 0x10d..=0x10e => Some(F32),
+        0x5f | 0x74..=0x75 | 0x7a | 0x94 | 0xec..=0xf7 | 0xfe..=0xff | 0x107..=0x108 | 0x10f..=0x110 => Some(F64),
         _ => None,
     }
 }
 
 /// The operators that leave a type.
 fn operators(leaves: ValType, extras: Extras) -> Vec<Operator> {
-    let tables: [(u8, &[Opcodes]); 3] = [(0, PLAIN), (0xfc, SATURATING), (0xfd, if extras.simd { VECTOR } else { &[] })];
+    let vector: &[Opcodes] = if extras.simd { VECTOR } else { &[] };
+    let relaxed: &[Opcodes] = if extras.relaxed_simd { RELAXED } else { &[] };
+    let tables = [(0, PLAIN), (0xfc, SATURATING), (0xfd, vector), (0xfd, relaxed)];
     let mut all = Vec::new();
     for (prefix, table) in tables {
         for &(first, last, takes, to) in table.iter().filter(|row| row.3 == leaves) {
@@ -176,7 +189,8 @@ pub fn program(random: &mut Random, extras: Extras) -> Vec<u8> {
     if extras.simd && random.once_in(2) {
         types.extend([V128, V128]);
     }
-    let extras = Extras { simd: types.contains(&V128), ..extras };
+    let simd = types.contains(&V128);
+    let extras = Extras { simd, relaxed_simd: extras.relaxed_simd && simd && random.once_in(3), ..extras };
     let of_types = |random: &mut Random, most: u64| (0..random.below(most + 1)).map(|_| *random.of(&types)).collect::<Vec<_>>();
     let signatures: Vec<Signature> = (0..2 + random.below(4))
         .map(|_| {
@@ -911,7 +925,7 @@ mod tests {
     #[test]
     fn programs_are_valid() {
         for seed in 0..300 {
-            let wasm = program(&mut Random::new(seed), Extras { simd: true, tail_calls: true });
+            let wasm = program(&mut Random::new(seed), Extras { simd: true, relaxed_simd: true, tail_calls: true });
             if let Err(error) = wasmparser::Validator::new().validate_all(&wasm) {
                 panic!("seed {seed}: {error}\n{}", crate::shrink::text(&wasm).expect("it prints"));
             }

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use vm::builtin::Builtin;
 use vm::code::{Adapter, AdapterSignature};
-use vm::layout::{SLOT_BYTES, context};
+use vm::layout::{SLOT_BYTES, context, func, store};
 
 use crate::translate::poll::widen_to_slot;
 use crate::translate::regions::slots;
@@ -29,7 +29,7 @@ pub(crate) fn build(
             call_conv: CallConv::SystemV,
         },
         Adapter::CallSlow => wasm_signature(&signature.params, &signature.results),
-        Adapter::Resume => switch_signature(&signature.results),
+        Adapter::Resume | Adapter::Tail | Adapter::TailForeign => switch_signature(&signature.results),
     };
     let mut function = ir::Function::with_name_signature(ir::UserFuncName::user(1, adapter as u32), own);
     let mut b = FunctionBuilder::new(&mut function, memory);
@@ -51,15 +51,39 @@ pub(crate) fn build(
         Adapter::CallSlow => {
             let area = area(&mut b, total_slots(&params).max(total_slots(&results)));
             store_slots(&mut b, &given, area);
-            call_builtin(&mut b, Builtin::CallSlow, area);
+            call_and_maybe_go_on(&mut b, Builtin::CallSlow, area, &signature.results);
             let returned = load_slots(&mut b, &results, area);
             b.ins().return_(&returned);
         }
         Adapter::Resume => {
             let area = area(&mut b, total_slots(&results));
-            call_builtin(&mut b, Builtin::Resume, area);
+            call_and_maybe_go_on(&mut b, Builtin::Resume, area, &signature.results);
             let returned = load_slots(&mut b, &results, area);
             b.ins().return_(&returned);
+        }
+        Adapter::Tail | Adapter::TailForeign => {
+            let flags = slots(b.func);
+            let callee = b.ins().load(types::I64, flags, given[0], 0);
+            let first = b.ins().iadd_imm_u(given[0], SLOT_BYTES as i64);
+            let arguments = load_slots(&mut b, &params, first);
+            let function = ir::MemFlagsData::trusted();
+            let entry = b.ins().load(types::I64, function, callee, func::entry);
+            let theirs = b.ins().load(types::I64, function, callee, func::context);
+            let signature = b.import_signature(wasm_signature(&signature.params, &signature.results));
+            if adapter == Adapter::Tail {
+                b.ins().set_pinned_reg(theirs);
+                b.ins().return_call_indirect(signature, entry, &arguments);
+            } else {
+                let kept = area(&mut b, 1);
+                let ours = b.ins().get_pinned_reg(types::I64);
+                b.ins().store(flags, ours, kept, 0);
+                b.ins().set_pinned_reg(theirs);
+                let call = b.ins().call_indirect(signature, entry, &arguments);
+                let returned = SmallVec::<[Value; 8]>::from_slice(b.inst_results(call));
+                let ours = b.ins().load(types::I64, flags, kept, 0);
+                b.ins().set_pinned_reg(ours);
+                b.ins().return_(&returned);
+            }
         }
     }
     b.finalize(isa.frontend_config());
@@ -104,11 +128,30 @@ fn slot_flags(b: &mut FunctionBuilder<'_>, ty: Type) -> ir::MemFlagsData {
     ir::MemFlagsData::new().with_notrap().with_alias_region(flags.alias_region())
 }
 
-fn call_builtin(b: &mut FunctionBuilder<'_>, builtin: Builtin, area: Value) {
+/// Calls a builtin that may say where to go on in place of this frame; the builder goes on where it does not.
+fn call_and_maybe_go_on(b: &mut FunctionBuilder<'_>, builtin: Builtin, area: Value, results: &[wasmparser::ValType]) {
+    let code = call_builtin(b, builtin, area);
+    let (elsewhere, here) = (b.create_block(), b.create_block());
+    b.set_cold_block(elsewhere);
+    b.ins().brif(code, elsewhere, &[], here, &[]);
+    b.seal_block(elsewhere);
+    b.seal_block(here);
+    b.switch_to_block(elsewhere);
+    let flags = ir::MemFlagsData::trusted();
+    let context = b.ins().get_pinned_reg(types::I64);
+    let shared = b.ins().load(types::I64, flags, context, context::store);
+    let buffer = b.ins().load(types::I64, flags, shared, store::switch_buffer);
+    let signature = b.import_signature(switch_signature(results));
+    b.ins().return_call_indirect(signature, code, &[buffer]);
+    b.switch_to_block(here);
+}
+
+fn call_builtin(b: &mut FunctionBuilder<'_>, builtin: Builtin, area: Value) -> Value {
     let flags = ir::MemFlagsData::trusted().with_readonly();
     let context = b.ins().get_pinned_reg(types::I64);
     let table = b.ins().load(types::I64, flags, context, context::builtins);
     let entry = b.ins().load(types::I64, flags, table, builtin.offset());
     let signature = b.import_signature(builtin_signature(builtin));
-    b.ins().call_indirect(signature, entry, &[context, area]);
+    let call = b.ins().call_indirect(signature, entry, &[context, area]);
+    b.inst_results(call)[0]
 }

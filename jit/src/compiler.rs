@@ -180,6 +180,7 @@ impl Compiler for CraneliftCompiler {
             rounds: request.rounds,
             padding: request.padding,
             probe_base: request.probe_base,
+            events: request.events,
             plan: &plan,
             inline_static: self.options.inline_static,
             lwp_instructions: self.options.lwp_instructions,

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use cranelift_codegen::binemit::Reloc as ClifReloc;
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::ExternalName;
-use cranelift_codegen::{CompiledCode as ClifCode, FinalizedRelocTarget};
+use cranelift_codegen::{CompiledCode as ClifCode, FinalizedMachExceptionHandler, FinalizedRelocTarget};
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
-use vm::code::{CompiledCode, Reloc, RelocTarget};
+use vm::code::{CompiledCode, Landing, Reloc, RelocTarget};
 
 use crate::lwp_thunks::{self, Thunk};
 use crate::markers::{self, Census};
@@ -56,6 +56,18 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: 
     if census != expected {
         return Err(format!("{expected:?} markers before code generation, {census:?} after it"));
     }
+    let mut landings = Vec::new();
+    for site in buffer.call_sites() {
+        let Some(handler) = site.exception_handlers.iter().find_map(|handler| match handler {
+            FinalizedMachExceptionHandler::Default(offset) => Some(*offset),
+            _ => None,
+        }) else {
+            continue;
+        };
+        let frame_bytes = site.frame_offset.ok_or("a call with a landing has no frame")?;
+        landings.push(Landing { returns_to: site.ret_addr, landing: handler, frame_bytes });
+    }
+    landings.sort_unstable_by_key(|landing| landing.returns_to);
     Ok(CompiledCode {
         bytes,
         alignment: alignment.max(buffer.alignment),
@@ -63,6 +75,7 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: 
         traps: found,
         speculative,
         locations,
+        landings,
         ..CompiledCode::default()
     })
 }

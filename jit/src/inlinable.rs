@@ -2,9 +2,10 @@
 
 use lwp_feedback::profile::NotInlinable;
 use vm::module::Module;
-use wasmparser::{Operator, ValType};
+use wasmparser::Operator;
 
 use crate::translate::numeric::is_numeric;
+use crate::translate::vector::is_vector;
 
 /// Largest body inlined behind a guard, bytes. A guess: about 80 operators; the policy has a limit of its own.
 pub(crate) const MOST_BYTES: usize = 200;
@@ -34,18 +35,12 @@ pub(crate) fn inlinable(module: &Module, function: u32) -> Result<Shape, NotInli
         return Err(NotInlinable::TooLarge);
     }
     let ty = module.function_type(function);
-    if ty.params().iter().chain(ty.results()).any(|ty| *ty == ValType::V128) {
-        return Err(NotInlinable::UnsupportedOperator);
-    }
     let body = module.body(function);
     let unreadable = |_: wasmparser::BinaryReaderError| NotInlinable::NotTranslatable;
     let mut locals = ty.params().len();
     for entry in body.get_locals_reader().map_err(unreadable)? {
-        let (count, ty) = entry.map_err(unreadable)?;
+        let (count, _) = entry.map_err(unreadable)?;
         locals += count as usize;
-        if ty == ValType::V128 {
-            return Err(NotInlinable::UnsupportedOperator);
-        }
     }
     if locals > MOST_LOCALS {
         return Err(NotInlinable::TooLarge);
@@ -123,7 +118,7 @@ fn check(operator: &Operator<'_>) -> Result<(), NotInlinable> {
         | RefNull { .. }
         | RefIsNull
         | RefFunc { .. } => Ok(()),
-        other if is_numeric(other) => Ok(()),
+        other if is_numeric(other) || is_vector(other) => Ok(()),
         _ => Err(NotInlinable::UnsupportedOperator),
     }
 }

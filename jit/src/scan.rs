@@ -36,6 +36,8 @@ pub(crate) struct Scan {
     pub around: HashSet<u32>,
     /// Operators.
     pub operators: u32,
+    /// Whether a `try` or `try_table` stands in it.
+    pub tries: bool,
 }
 
 /// What is known of a loop.
@@ -79,6 +81,8 @@ struct Open {
     otherwise: Option<usize>,
     hot_calls: bool,
     repeats: bool,
+    /// Nodes that an exception thrown in it goes to.
+    landings: SmallVec<[usize; 2]>,
 }
 
 #[derive(Default)]
@@ -181,19 +185,80 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
     let mut flow = Flow { words: result.locals.len().div_ceil(64), sets: true, ..Flow::default() };
     let mut node = flow.node();
     let end = flow.node();
-    let mut open = vec![Open { kind: Kind::Block, offset: u32::MAX, label: end, end, otherwise: None, hot_calls: false, repeats: false }];
+    let mut open = vec![Open {
+        kind: Kind::Block,
+        offset: u32::MAX,
+        label: end,
+        end,
+        otherwise: None,
+        hot_calls: false,
+        repeats: false,
+        landings: SmallVec::new(),
+    }];
     let mut calls: Vec<(u32, usize)> = Vec::new();
     let mut reader = body.get_operators_reader()?;
     while !reader.eof() {
         let (operator, offset) = reader.read_with_offset()?;
         let offset = offset as u32;
         result.operators += 1;
+        let mut throws = None;
+        if result.tries && may_throw(&operator) {
+            // A node of its own: what is written behind it is not written yet where what is caught goes on, which may be at any of these.
+            let (at, behind) = (flow.node(), flow.node());
+            flow.edge(node, at);
+            let targets: SmallVec<[usize; 8]> = open.iter().flat_map(|open| open.landings.iter().copied()).collect();
+            targets.into_iter().chain([behind]).for_each(|to| flow.edge(at, to));
+            node = behind;
+            throws = Some(at);
+        }
         match operator {
+            Operator::TryTable { try_table } => {
+                result.tries = true;
+                let end = flow.node();
+                let mut landings = SmallVec::new();
+                for catch in &try_table.catches {
+                    let (wasmparser::Catch::One { label, .. }
+                    | wasmparser::Catch::OneRef { label, .. }
+                    | wasmparser::Catch::All { label }
+                    | wasmparser::Catch::AllRef { label }) = *catch;
+                    let Some(index) = open.len().checked_sub(1 + label as usize) else { continue };
+                    open[index].repeats = true;
+                    landings.push(open[index].label);
+                }
+                open.push(Open { kind: Kind::Block, offset, label: end, end, otherwise: None, hot_calls: false, repeats: false, landings });
+            }
+            Operator::Try { .. } => {
+                result.tries = true;
+                let (end, arms) = (flow.node(), flow.node());
+                let landings = SmallVec::from_slice(&[arms]);
+                open.push(Open { kind: Kind::Block, offset, label: end, end, otherwise: None, hot_calls: false, repeats: false, landings });
+            }
+            Operator::Catch { .. } | Operator::CatchAll => {
+                // The arm is in the `try` for what it throws too, which only makes more live than is.
+                if let Some(top) = open.last() {
+                    flow.edge(node, top.end);
+                    let arm = flow.node();
+                    for &landing in &top.landings {
+                        flow.edge(landing, arm);
+                    }
+                    node = arm;
+                }
+            }
+            Operator::Throw { .. } | Operator::ThrowRef | Operator::Rethrow { .. } => node = flow.node(),
             Operator::LocalGet { local_index } => flow.read(node, local_index),
             Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => flow.write(node, local_index),
             Operator::Block { .. } => {
                 let end = flow.node();
-                open.push(Open { kind: Kind::Block, offset, label: end, end, otherwise: None, hot_calls: false, repeats: false });
+                open.push(Open {
+                    kind: Kind::Block,
+                    offset,
+                    label: end,
+                    end,
+                    otherwise: None,
+                    hot_calls: false,
+                    repeats: false,
+                    landings: SmallVec::new(),
+                });
             }
             Operator::Loop { .. } => {
                 let header = flow.node();
@@ -202,14 +267,32 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 if around == Some(offset) {
                     result.around = open.iter().map(|open| open.offset).chain([offset]).collect();
                 }
-                open.push(Open { kind: Kind::Loop, offset, label: header, end: header, otherwise: None, hot_calls: false, repeats: false });
+                open.push(Open {
+                    kind: Kind::Loop,
+                    offset,
+                    label: header,
+                    end: header,
+                    otherwise: None,
+                    hot_calls: false,
+                    repeats: false,
+                    landings: SmallVec::new(),
+                });
             }
             Operator::If { .. } => {
                 let (then, otherwise, end) = (flow.node(), flow.node(), flow.node());
                 flow.edge(node, then);
                 flow.edge(node, otherwise);
                 node = then;
-                open.push(Open { kind: Kind::If, offset, label: end, end, otherwise: Some(otherwise), hot_calls: false, repeats: false });
+                open.push(Open {
+                    kind: Kind::If,
+                    offset,
+                    label: end,
+                    end,
+                    otherwise: Some(otherwise),
+                    hot_calls: false,
+                    repeats: false,
+                    landings: SmallVec::new(),
+                });
             }
             Operator::Else => {
                 if let Some(top) = open.last_mut() {
@@ -217,7 +300,7 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                     node = top.otherwise.take().unwrap_or(node);
                 }
             }
-            Operator::End => {
+            Operator::End | Operator::Delegate { .. } => {
                 let Some(top) = open.pop() else { continue };
                 if let Some(below) = open.last_mut() {
                     below.hot_calls |= top.hot_calls;
@@ -252,7 +335,18 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 node = flow.node();
             }
             Operator::Return | Operator::Unreachable => node = flow.node(),
-            Operator::Call { .. } | Operator::CallIndirect { .. } => {
+            Operator::ReturnCall { .. } | Operator::ReturnCallIndirect { .. } | Operator::ReturnCallRef { .. } => {
+                // It may go round for ever: the poll is that of the entry.
+                (result.calls, result.lasting_calls) = (true, true);
+                node = flow.node();
+            }
+            Operator::BrOnNull { relative_depth } | Operator::BrOnNonNull { relative_depth } => {
+                branch(&mut flow, &mut open, node, relative_depth);
+                let next = flow.node();
+                flow.edge(node, next);
+                node = next;
+            }
+            Operator::Call { .. } | Operator::CallIndirect { .. } | Operator::CallRef { .. } => {
                 result.calls = true;
                 let callee = if let Operator::Call { function_index } = operator { Some(function_index) } else { None };
                 let expected = (wanted.expected)(offset, callee);
@@ -264,7 +358,7 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                     let here = flow.node();
                     flow.edge(node, here);
                     node = here;
-                    calls.push((offset, here));
+                    calls.push((offset, throws.unwrap_or(here)));
                 }
             }
             ref other => {
@@ -283,6 +377,19 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
     }
     result.live_at_calls = calls.into_iter().map(|(offset, node)| (offset, live_at(node))).collect();
     Ok(result)
+}
+
+/// Whether an exception may come out of an operator.
+fn may_throw(operator: &Operator<'_>) -> bool {
+    matches!(
+        operator,
+        Operator::Call { .. }
+            | Operator::CallIndirect { .. }
+            | Operator::CallRef { .. }
+            | Operator::Throw { .. }
+            | Operator::ThrowRef
+            | Operator::Rethrow { .. }
+    )
 }
 
 fn branch(flow: &mut Flow, open: &mut [Open], node: usize, depth: u32) {
@@ -317,10 +424,19 @@ fn memory_of(operator: &Operator<'_>) -> Option<u32> {
         | I32Store16 { memarg }
         | I64Store8 { memarg }
         | I64Store16 { memarg }
-        | I64Store32 { memarg } => match memarg.target {
-            wasmparser::MemArgTarget::Memory(index) => Some(index),
-            wasmparser::MemArgTarget::Array(_) => None,
-        },
-        _ => None,
+        | I64Store32 { memarg }
+        | V128Store { memarg } => memory_of_access(memarg),
+        other => {
+            let loaded = vm::vector::Load::of(other).map(|(_, memarg)| memarg);
+            let memarg = loaded.or_else(|| vm::vector::lane_access(other).map(|(_, memarg, _)| memarg));
+            memory_of_access(&memarg?)
+        }
+    }
+}
+
+fn memory_of_access(memarg: &wasmparser::MemArg) -> Option<u32> {
+    match memarg.target {
+        wasmparser::MemArgTarget::Memory(index) => Some(index),
+        wasmparser::MemArgTarget::Array(_) => None,
     }
 }

@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
 use smallvec::SmallVec;
-use wasmparser::{BlockType, FuncType, ValType};
+use wasmparser::{BlockType, ValType};
 
 use vm::builtin::{Builtin, Word};
 use vm::module::Module;
@@ -79,9 +79,4 @@ pub(crate) fn block_signature(module: &Module, ty: BlockType) -> (Types, Types) 
             (clif_types(ty.params()), clif_types(ty.results()))
         }
     }
-}
-
-/// Whether a signature has a vector, which this compiler does not translate yet.
-pub(crate) fn has_vector(ty: &FuncType) -> bool {
-    ty.params().iter().chain(ty.results()).any(|ty| *ty == ValType::V128)
 }

@@ -17,10 +17,12 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// Working sets that lie in L1 and in L2 of every x86-64 in use, and one that exceeds any L2 by more than it keeps.
+/// Working sets that lie in L1 and in L2 of every x86-64 in use.
 const L1_BYTES: usize = 16 << 10;
 const L2_BYTES: usize = 192 << 10;
-const L3_BYTES: usize = 4 << 20;
+/// One that exceeds L2 by more than it keeps: so many times its size, within these bounds (where the system does not say the size: the larger one).
+const TIMES_L2: usize = 3;
+const L3_BYTES: std::ops::RangeInclusive<usize> = 2 << 20..=6 << 20;
 /// Loads timed on each plateau.
 const SAMPLES: usize = 400;
 
@@ -134,14 +136,18 @@ impl Chain {
 
     /// Times of `count` loads along the chain, after `rounds` of it have been walked; `flush` takes each line out of all caches first.
     fn times(&self, rounds: usize, count: usize, flush: bool) -> Vec<u32> {
+        self.times_from(&mut 0, rounds, count, flush)
+    }
+
+    /// The same from `at` on, which is moved along.
+    fn times_from(&self, at: &mut u64, rounds: usize, count: usize, flush: bool) -> Vec<u32> {
         let lines = self.words.len() / 8;
-        let mut at = 0u64;
         for _ in 0..rounds * lines {
-            at = std::hint::black_box(self.words[at as usize * 8]);
+            *at = std::hint::black_box(self.words[*at as usize * 8]);
         }
         (0..count)
             .map(|_| {
-                let place = self.line(at);
+                let place = self.line(*at);
                 if flush {
                     // SAFETY: CLFLUSH of a readable line; every x86-64 has it.
                     unsafe {
@@ -151,7 +157,7 @@ impl Chain {
                 }
                 // SAFETY: `line` points into `words`.
                 let ticks = unsafe { timed_load(place) };
-                at = self.words[at as usize * 8];
+                *at = self.words[*at as usize * 8];
                 ticks
             })
             .collect()
@@ -182,17 +188,28 @@ pub fn chase(bytes: usize, count: usize) -> Vec<u32> {
     Chain::new(bytes, &mut generator()).times(1, count, false)
 }
 
+/// Bytes of the working set that is to lie in L3.
+fn l3_bytes() -> usize {
+    // SAFETY: no preconditions.
+    let l2 = unsafe { libc::sysconf(libc::_SC_LEVEL2_CACHE_SIZE) };
+    let wanted = usize::try_from(l2).ok().filter(|&l2| l2 > 0).map_or(*L3_BYTES.end(), |l2| TIMES_L2 * l2);
+    wanted.clamp(*L3_BYTES.start(), *L3_BYTES.end()) / LINE * LINE
+}
+
 /// Measures; some milliseconds. Each plateau is the lowest of three tries, for the machine may be busy.
 pub fn measure() -> Plateaus {
     let mut random = generator();
-    let (near, middle, far) = (Chain::new(L1_BYTES, &mut random), Chain::new(L2_BYTES, &mut random), Chain::new(L3_BYTES, &mut random));
+    let (near, middle, far) = (Chain::new(L1_BYTES, &mut random), Chain::new(L2_BYTES, &mut random), Chain::new(l3_bytes(), &mut random));
     let mut lowest = [u32::MAX; 4];
     let mut seen = Vec::new();
+    let mut far_at = 0;
     for _ in 0..3 {
+        // Walked once: what the tries time one after the other was last touched a whole round ago. Again where others have pushed it out meanwhile.
+        let rounds = usize::from(lowest[2] > lowest[3] / 2);
         let tries = [
             near.times(4, SAMPLES, false),
             middle.times(2, SAMPLES, false),
-            far.times(1, SAMPLES, false),
+            far.times_from(&mut far_at, rounds, SAMPLES, false),
             near.times(1, SAMPLES / 2, true),
         ];
         // L1 and L2 are what the fastest loads say; for L3, whose lines others push out and whose neighbours are in L2, the middle.

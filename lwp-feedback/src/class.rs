@@ -55,6 +55,9 @@ site_classes! {
     PhaseMark = 131, "phase-mark";
     /// LWPINS: marks one round of a loop, for trials. Data2 is the number of rounds.
     LoopMark = 132, "loop-mark";
+    /// LWPINS: the first poll behind an event, where a performance interrupt would be taken (`--feedback pmi`). Data1 is the offset of the loop, or
+    /// `u32::MAX` at a function's entry.
+    Poll = 133, "poll";
     /// LWPINS: how often a load was executed in a burst that times loads. Data2 is the count, Data1 the offset of the load that its address came from, or 0.
     BurstLoad = 140, "burst-load";
     /// LWPINS: a distance in bytes between successive addresses of a load in a burst. Data2 is the distance (signed), Data1 how often;
@@ -62,6 +65,9 @@ site_classes! {
     BurstStride = 141, "burst-stride";
     /// LWPINS: the last record of a burst. Data1 is how many rounds of the loop it saw, Data2 the nanoseconds they took (0 where loads were timed).
     BurstEnd = 142, "burst-end";
+    /// LWPINS: how much of the run a burst stands for. Data1 is the microseconds from asking for it to its beginning, Data2 the nanoseconds from its beginning
+    /// to its end, other code's included; detail 0 of branches, 1 of loads.
+    BurstWindow = 143, "burst-window";
 }
 
 impl SiteClass {

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::calibrate::{Plateaus, plateaus};
 use crate::capabilities::{Capabilities, CpuidRegisters, LEAF1_ECX_LWP};
 use crate::native;
+use crate::sources::clock;
+use crate::sources::perf::{self, PerfInfo};
 
 /// One event source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +36,10 @@ pub struct Info {
     pub unit: Capabilities,
     /// What a timed load tells here: the latency plateaus of caches and memory.
     pub plateaus: Plateaus,
+    /// The kernel's performance events.
+    pub perf: PerfInfo,
+    /// Shortest interval of a clock here, microseconds: the kernel's tick.
+    pub clock_minimum_us: u64,
     /// The sources.
     pub sources: Vec<SourceInfo>,
 }
@@ -49,20 +55,19 @@ fn brand() -> String {
     String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned()
 }
 
-/// Opens (and closes) a hardware counter of this thread, as a source of samples would.
-fn hardware_counter() -> Result<(), std::io::Error> {
-    // struct perf_event_attr: type 0 (hardware), size 64 (version 0), config 0 (cycles), then zeros, flags exclude_kernel | exclude_hv.
-    let mut attr = [0u64; 8];
-    attr[0] = 64 << 32;
-    attr[5] = 1 << 5 | 1 << 6;
-    // SAFETY: a live structure of the size it names.
-    let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, attr.as_ptr(), 0, -1, -1, 0) };
-    if fd < 0 {
-        return Err(std::io::Error::last_os_error());
+/// Whether the processor executes LWP instructions, and if not why.
+pub fn native_detail() -> String {
+    let max = CpuidRegisters::of_this_cpu(0x8000_0000).eax;
+    let leaf = |number| if max >= number { CpuidRegisters::of_this_cpu(number) } else { CpuidRegisters::default() };
+    if native::available() {
+        "the processor's own instructions".to_owned()
+    } else if leaf(0x8000_0001).ecx & LEAF1_ECX_LWP == 0 {
+        "CPUID 8000_0001 ECX[15] is 0: this processor has no LWP (only AMD family 15h had it)".to_owned()
+    } else if leaf(0x8000_001C).eax & 1 == 0 {
+        "the operating system has not enabled LWP (CPUID 8000_001C EAX[0] is 0)".to_owned()
+    } else {
+        "the operating system does not save LWP state (XCR0[62] is 0)".to_owned()
     }
-    // SAFETY: just opened.
-    unsafe { libc::close(fd as libc::c_int) };
-    Ok(())
 }
 
 /// Looks.
@@ -75,33 +80,24 @@ pub fn collect() -> Info {
     let leaf_8000_001c = leaf(0x8000_001C);
     let xcr0 = native::xcr0();
     let source = |name: &str, available: bool, detail: String| SourceInfo { name: name.into(), available, detail };
-    let native_detail = if native::available() {
-        "the processor's own instructions".to_owned()
-    } else if !lwp_bit {
-        "CPUID 8000_0001 ECX[15] is 0: this processor has no LWP (only AMD family 15h had it)".to_owned()
-    } else if leaf_8000_001c.eax & 1 == 0 {
-        "the operating system has not enabled LWP (CPUID 8000_001C EAX[0] is 0)".to_owned()
-    } else {
-        "the operating system does not save LWP state (XCR0[62] is 0)".to_owned()
-    };
-    let perf = match hardware_counter() {
-        Ok(()) => source("perf", false, "hardware counters work; turning their samples into records is not built yet".into()),
-        Err(error) => source("perf", false, format!("no hardware counter: {error}")),
-    };
+    let native_detail = native_detail();
+    let perf = perf::info();
     Info {
         processor: brand(),
         lwp_bit,
         leaf_8000_001c,
         xcr0,
         unit: Capabilities::UNIT,
+        clock_minimum_us: u64::try_from(clock::minimum().as_micros()).unwrap_or(u64::MAX),
         plateaus: *plateaus(),
         sources: vec![
             source("inline", true, "generated code writes the records itself".into()),
             source("trap", true, "LWP instructions are executed by a SIGILL handler, about 10 us each".into()),
             source("native", native::available(), native_detail),
-            perf,
+            source("perf", perf.available, perf.detail.clone()),
             source("replay", true, "saved record files".into()),
         ],
+        perf,
     }
 }
 
@@ -113,6 +109,11 @@ impl fmt::Display for Info {
         writeln!(f, "8000_001C  EAX={eax:08x} EBX={ebx:08x} ECX={ecx:08x} EDX={edx:08x}")?;
         writeln!(f, "XCR0       {:#x}", self.xcr0)?;
         writeln!(f, "loads      {}", self.plateaus)?;
+        writeln!(
+            f,
+            "clocks     CPU time of the thread, at least {} us from one record to the next (the kernel's tick)",
+            self.clock_minimum_us
+        )?;
         for source in &self.sources {
             writeln!(f, "{:<10} {:<3} {}", source.name, if source.available { "yes" } else { "no" }, source.detail)?;
         }
@@ -131,6 +132,7 @@ mod tests {
         assert_eq!(names, ["inline", "trap", "native", "perf", "replay"]);
         assert!(info.sources.iter().all(|source| !source.detail.is_empty()));
         assert_eq!(info.sources[2].available, native::available());
+        assert_eq!(info.perf.available, info.perf.errno.is_none(), "an errno where there is none");
         let json = serde_json::to_string(&info).unwrap();
         assert_eq!(serde_json::from_str::<Info>(&json).unwrap(), info);
     }

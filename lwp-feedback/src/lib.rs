@@ -39,6 +39,8 @@ pub mod trap;
 
 pub mod class;
 
+pub mod eventset;
+
 pub mod predictor;
 
 pub mod calibrate;
@@ -57,7 +59,11 @@ pub mod recordfile;
 
 pub mod profilefile;
 
+pub mod accuracy;
+
 pub mod source;
+
+pub mod sources;
 
 pub mod bench;
 

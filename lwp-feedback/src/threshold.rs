@@ -125,4 +125,45 @@ mod tests {
         // SAFETY: opened above.
         unsafe { libc::close(fd) };
     }
+
+    /// A child process waits for an eventfd and a real-time signal that this one's ring delivers, and says in its exit status what came.
+    #[test]
+    fn a_crossing_reaches_another_process() {
+        let signal = libc::SIGRTMIN() + 4;
+        // SAFETY: plain data.
+        let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+        // SAFETY: a live set; blocked before the fork, so that the signal waits for the child's sigtimedwait.
+        unsafe {
+            libc::sigaddset(&mut set, signal);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+        }
+        // SAFETY: a plain system call; the descriptor is closed below.
+        let fd = unsafe { libc::eventfd(0, 0) };
+        // SAFETY: the child makes only async-signal-safe calls, on its own copies, and ends with _exit.
+        let child = unsafe { libc::fork() };
+        assert!(child >= 0);
+        if child == 0 {
+            let (mut bytes, deadline) = ([0u8; 8], libc::timespec { tv_sec: 60, tv_nsec: 0 });
+            // SAFETY: plain data.
+            let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+            // SAFETY: live buffers; sigtimedwait fills in a queued signal's value.
+            unsafe {
+                let counted = libc::read(fd, bytes.as_mut_ptr().cast(), 8) == 8 && u64::from_ne_bytes(bytes) == 1;
+                let signalled = libc::sigtimedwait(&set, &mut info, &deadline) == signal && info.si_value().sival_ptr as usize == 77;
+                libc::_exit(i32::from(counted) | i32::from(signalled) << 1);
+            }
+        }
+        for delivery in [Delivery::EventFd(fd), Delivery::ProcessSignal { pid: child, signal, value: 77 }] {
+            let ring = Ring::new(&RingConfig { buffer_bytes: 1024, threshold_bytes: 512, ..RingConfig::default() }).unwrap();
+            ring.set_waker(Some(Arc::new(delivery)));
+            let mut producer = ring.producer().unwrap();
+            (0..40).for_each(|_| _ = producer.programmed(0, 0, 0, 0));
+        }
+        let mut status = 0;
+        // SAFETY: a child of this process, and a live word.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 3, "{status:#x}: bit 8 the eventfd, bit 9 the signal");
+        // SAFETY: opened above.
+        unsafe { libc::close(fd) };
+    }
 }

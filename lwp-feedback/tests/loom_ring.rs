@@ -2,9 +2,9 @@
 //! drains in a ring of a few slots, with wrap and full, on the C++11 memory model.
 
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use loom::thread;
-use lwp_feedback::ring::protocol::{RingMemory, Stored, drain, store};
+use lwp_feedback::ring::protocol::{RingMemory, Stored, bytes_used, crossing, drain, rearm, store};
 
 const SLOTS: usize = 3;
 
@@ -12,6 +12,7 @@ struct Memory {
     head: AtomicU32,
     tail: AtomicU32,
     missed: AtomicU64,
+    armed: AtomicBool,
     /// Two words a slot are enough to see a torn record.
     slots: [[AtomicU64; 2]; SLOTS],
 }
@@ -22,6 +23,7 @@ impl Memory {
             head: AtomicU32::new(32),
             tail: AtomicU32::new(32),
             missed: AtomicU64::new(0),
+            armed: AtomicBool::new(true),
             slots: std::array::from_fn(|_| [AtomicU64::new(0), AtomicU64::new(0)]),
         }
     }
@@ -54,6 +56,15 @@ impl RingMemory for Memory {
     }
     fn count_missed(&self) {
         self.missed.store(self.missed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+    fn take_armed(&self) -> bool {
+        self.armed.load(Ordering::Relaxed) && self.armed.swap(false, Ordering::AcqRel)
+    }
+    fn arm(&self) {
+        self.armed.store(true, Ordering::Release);
+    }
+    fn fence(&self) {
+        fence(Ordering::SeqCst);
     }
 }
 
@@ -108,4 +119,40 @@ fn store_wrap_full_drain() {
 #[test]
 fn deferred_head() {
     check(4, 2, true);
+}
+
+/// The producer crosses a threshold of one record while the consumer drains and arms. When both are done, a ring past its threshold was either
+/// announced or seen by the consumer's own last look.
+#[test]
+fn no_threshold_crossing_is_lost() {
+    const THRESHOLD: u32 = 32;
+    loom::model(|| {
+        let memory = Arc::new(Memory::new());
+        let producer = thread::spawn({
+            let memory = memory.clone();
+            move || {
+                let mut head = 32;
+                let mut announced = 0;
+                for number in 1..=2 {
+                    if let Stored::Advanced { head: next, used } = store(&*memory, head, [number, !number, 0, 0], false) {
+                        head = next;
+                        memory.set_head_release(head);
+                        announced += u32::from(used >= THRESHOLD && crossing(&*memory));
+                    }
+                }
+                announced
+            }
+        });
+        let (mut tail, mut comes_back) = (32, false);
+        for _ in 0..2 {
+            let count;
+            (tail, count) = drain(&*memory, tail, usize::MAX, |_| {});
+            comes_back = count > 0 && rearm(&*memory, tail, THRESHOLD);
+        }
+        let announced = producer.join().unwrap();
+        let past = bytes_used(memory.head_acquire(), tail, memory.size()) >= THRESHOLD;
+        let armed = memory.armed.load(Ordering::Relaxed);
+        assert!(!(past && armed) || comes_back, "past the threshold, and nobody was told");
+        assert!((1..=2).contains(&announced), "{announced}");
+    });
 }

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Bytes reserved for code; a process that cannot have them gets the largest power of two less that it can.
@@ -20,6 +20,8 @@ const GRAIN: usize = 64;
 
 static LOW: AtomicUsize = AtomicUsize::new(0);
 static HIGH: AtomicUsize = AtomicUsize::new(0);
+/// Set: what is given back is not given out again.
+static KEEPS: AtomicBool = AtomicBool::new(false);
 static ARENA: OnceLock<Result<Arena, String>> = OnceLock::new();
 
 struct Arena {
@@ -44,6 +46,16 @@ pub struct CodeBlock {
 /// Whether an address is in code memory. Async-signal-safe.
 pub fn contains(address: usize) -> bool {
     address >= LOW.load(Ordering::Relaxed) && address < HIGH.load(Ordering::Relaxed)
+}
+
+/// From now on no address is given out twice: a tool outside was told what is there.
+pub fn keep_addresses() {
+    KEEPS.store(true, Ordering::Relaxed);
+}
+
+/// Whether [`keep_addresses`] was called.
+pub fn keeps_addresses() -> bool {
+    KEEPS.load(Ordering::Relaxed)
 }
 
 /// Bytes of code memory in use.
@@ -143,6 +155,12 @@ impl CodeBlock {
         self.length
     }
 
+    /// What stands in it.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the executable view of this block, which is readable and mapped as long as the process; it is written only through `&mut self`.
+        unsafe { std::slice::from_raw_parts(self.address() as *const u8, self.length) }
+    }
+
     /// Writes the block's contents, before anything leads to it. `bytes` may be shorter than the block; the rest becomes `int3`.
     pub fn fill(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.length, "code larger than its block");
@@ -157,6 +175,9 @@ impl CodeBlock {
 
 impl Drop for CodeBlock {
     fn drop(&mut self) {
+        if keeps_addresses() {
+            return;
+        }
         let arena = arena().expect("a block exists");
         let mut free = arena.free.lock().unwrap_or_else(|e| e.into_inner());
         let (mut start, mut size) = (self.offset, self.length);

@@ -59,13 +59,28 @@ builtins! {
     /// (element segment).
     ElemDrop(I32);
     /// (address of the argument slots): calls the function this context was entered for: for an instance the one
-    /// `VmContext::callee` names, for a host context the host function. Results replace the arguments.
-    CallSlow(I64);
+    /// `VmContext::callee` names, for a host context the host function. Results replace the arguments. → 0, or code to go on with by a tail call with the switch
+    /// buffer as its only argument: then there are no results yet.
+    CallSlow(I64) -> I64;
     /// (function, loop offset, version) → code to continue at with the switch buffer as its only argument. Called at a poll whose flag was
     /// set, after the live state was written to the switch buffer. Raises when the deadline passed.
     Poll(I32, I32, I32) -> I64;
     /// (address of the result slots): continues the frames in the switch buffer in the interpreter, to the outermost function's end.
-    Resume(I64);
+    /// → as of `CallSlow`.
+    Resume(I64) -> I64;
+    /// (memory, address, offset, expected value, timeout in ns, negative for none) → 0 woken, 1 another value, 2 the time is over. 32 bits are compared.
+    AtomicWait32(I32, I64, I64, I64, I64) -> I32;
+    /// The same with 64 bits.
+    AtomicWait64(I32, I64, I64, I64, I64) -> I32;
+    /// (memory, address, offset, most to wake) → how many.
+    AtomicNotify(I32, I64, I64, I32) -> I32;
+    /// (tag): throws an exception with that tag of the module; its values are in the switch buffer's first slots. Does not return.
+    Throw(I32);
+    /// (thrown object): throws it again; traps where it is null. Does not return.
+    ThrowRef(I64);
+    /// (function): calls a function in place of the caller's frame that may need another context. The switch buffer holds the function and then its arguments. → code
+    /// to go on with by a tail call with the switch buffer as its only argument.
+    TailCall(I64) -> I64;
     /// (number of the guard plus 1 in the high half and version in the low one, the guard's value) → code to continue at with the switch buffer as its
     /// only argument. Called where a guard failed, after the live state was written to the switch buffer.
     SideExit(I64, I64) -> I64;

@@ -7,7 +7,7 @@ use crate::builtin::Builtin;
 use crate::burst;
 use crate::entry::{resolve_thunk, thunk, value_sample_thunk};
 use crate::exits;
-use crate::layout::VmContext;
+use crate::layout::{VmContext, VmFunc};
 use crate::runtime::{self, raise};
 use crate::tiering;
 use crate::trap::{Outcome, TrapCode, Unwind};
@@ -32,6 +32,12 @@ static ENTRIES: LazyLock<Entries> = LazyLock::new(|| {
         Builtin::CallSlow => call_slow_thunk as *const () as usize,
         Builtin::Poll => poll_thunk as *const () as usize,
         Builtin::Resume => resume_interpreter_thunk as *const () as usize,
+        Builtin::AtomicWait32 => atomic_wait32_thunk as *const () as usize,
+        Builtin::AtomicWait64 => atomic_wait64_thunk as *const () as usize,
+        Builtin::AtomicNotify => atomic_notify_thunk as *const () as usize,
+        Builtin::Throw => throw_thunk as *const () as usize,
+        Builtin::ThrowRef => throw_ref_thunk as *const () as usize,
+        Builtin::TailCall => tail_call_thunk as *const () as usize,
         Builtin::SideExit => side_exit_thunk as *const () as usize,
         Builtin::Hot => hot_thunk as *const () as usize,
         Builtin::Programmed => programmed_thunk as *const () as usize,
@@ -65,6 +71,12 @@ thunk!(elem_drop_thunk, elem_drop);
 thunk!(call_slow_thunk, call_slow);
 thunk!(poll_thunk, poll);
 thunk!(resume_interpreter_thunk, resume_interpreter);
+thunk!(atomic_wait32_thunk, atomic_wait32);
+thunk!(atomic_wait64_thunk, atomic_wait64);
+thunk!(atomic_notify_thunk, atomic_notify);
+thunk!(throw_thunk, throw);
+thunk!(throw_ref_thunk, throw_ref);
+thunk!(tail_call_thunk, tail_call);
 thunk!(side_exit_thunk, side_exit);
 thunk!(hot_thunk, hot);
 thunk!(programmed_thunk, programmed);
@@ -84,15 +96,16 @@ unsafe fn check(context: *mut VmContext, result: Result<(), TrapCode>) {
     }
 }
 
-/// Raises where running wasm or the host ended otherwise than by returning.
+/// The address of the code to go on with; raises where running wasm or the host ended otherwise than by returning.
 ///
 /// # Safety
 /// As [`check`].
-unsafe fn check_outcome(context: *mut VmContext, outcome: Outcome) {
-    if let Err(unwind) = outcome {
+unsafe fn code_of(context: *mut VmContext, outcome: Outcome<usize>) -> usize {
+    outcome.unwrap_or_else(|unwind| {
         // SAFETY: the caller's promise.
         unsafe { raise(context, unwind) };
-    }
+        0
+    })
 }
 
 /// The result of a growth; raises where the limiter stopped the guest.
@@ -165,51 +178,75 @@ unsafe extern "sysv64" fn elem_drop(context: *mut VmContext, segment: u32) {
     unsafe { runtime::elem_drop(context, segment) }
 }
 
-unsafe extern "sysv64" fn call_slow(context: *mut VmContext, slots: *mut u64) {
+unsafe extern "sysv64" fn call_slow(context: *mut VmContext, slots: *mut u64) -> usize {
     // SAFETY: see above; the adapter made `slots` for the signature of the function this context was entered for.
-    unsafe { check_outcome(context, runtime::call_entered(context, slots)) }
+    unsafe { code_of(context, runtime::call_entered(context, slots)) }
+}
+
+unsafe extern "sysv64" fn atomic_wait32(context: *mut VmContext, memory: u32, at: u64, offset: u64, expected: u64, timeout: i64) -> u32 {
+    // SAFETY: see above.
+    unsafe { check_result(context, runtime::atomic_wait(context, memory, at, offset, expected, timeout, 4)) }
+}
+
+unsafe extern "sysv64" fn atomic_wait64(context: *mut VmContext, memory: u32, at: u64, offset: u64, expected: u64, timeout: i64) -> u32 {
+    // SAFETY: see above.
+    unsafe { check_result(context, runtime::atomic_wait(context, memory, at, offset, expected, timeout, 8)) }
+}
+
+unsafe extern "sysv64" fn atomic_notify(context: *mut VmContext, memory: u32, at: u64, offset: u64, count: u32) -> u32 {
+    // SAFETY: see above.
+    unsafe { check_result(context, runtime::atomic_notify(context, memory, at, offset, count)) }
+}
+
+/// A result; raises where there is none.
+///
+/// # Safety
+/// As [`check`].
+unsafe fn check_result(context: *mut VmContext, outcome: Outcome<u32>) -> u32 {
+    outcome.unwrap_or_else(|unwind| {
+        // SAFETY: the caller's promise.
+        unsafe { raise(context, unwind) };
+        0
+    })
+}
+
+unsafe extern "sysv64" fn throw(context: *mut VmContext, tag: u32) {
+    // SAFETY: see above; compiled code wrote the values just before.
+    unsafe {
+        let unwind = runtime::throw(context, tag, (*(*context).store).switch_buffer);
+        raise(context, unwind);
+    }
+}
+
+unsafe extern "sysv64" fn throw_ref(context: *mut VmContext, object: u64) {
+    // SAFETY: see above; a reference that is not null is one of the store's objects.
+    unsafe { raise(context, runtime::throw_again(context, object)) }
+}
+
+unsafe extern "sysv64" fn tail_call(context: *mut VmContext, callee: *const VmFunc) -> usize {
+    // SAFETY: see above; compiled code checked the function.
+    unsafe { code_of(context, runtime::tail_code(context, callee)) }
 }
 
 /// See `entry::resolve_thunk`: the code to jump to for the function this context was entered for.
 pub(crate) unsafe extern "sysv64" fn resolve(context: *mut VmContext) -> usize {
     // SAFETY: see above.
-    match unsafe { tiering::resolve(context) } {
-        Ok(code) => code,
-        Err(unwind) => {
-            // SAFETY: see above.
-            unsafe { raise(context, unwind) };
-            0
-        }
-    }
+    unsafe { code_of(context, tiering::resolve(context)) }
 }
 
 unsafe extern "sysv64" fn poll(context: *mut VmContext, function: u32, offset: u32, version: u32) -> usize {
     // SAFETY: see above.
-    match unsafe { tiering::poll(context, function, offset, version) } {
-        Ok(code) => code,
-        Err(unwind) => {
-            // SAFETY: see above.
-            unsafe { raise(context, unwind) };
-            0
-        }
-    }
+    unsafe { code_of(context, tiering::poll(context, function, offset, version)) }
 }
 
 unsafe extern "sysv64" fn side_exit(context: *mut VmContext, guard: u64, value: u64) -> usize {
     // SAFETY: see above.
-    match unsafe { exits::side_exit(context, (guard >> 32) as u32 - 1, guard as u32, value) } {
-        Ok(code) => code,
-        Err(unwind) => {
-            // SAFETY: see above.
-            unsafe { raise(context, unwind) };
-            0
-        }
-    }
+    unsafe { code_of(context, exits::side_exit(context, (guard >> 32) as u32 - 1, guard as u32, value)) }
 }
 
-unsafe extern "sysv64" fn resume_interpreter(context: *mut VmContext, results: *mut u64) {
+unsafe extern "sysv64" fn resume_interpreter(context: *mut VmContext, results: *mut u64) -> usize {
     // SAFETY: see above; the code that left wrote the switch buffer just before.
-    unsafe { check_outcome(context, runtime::resume(context, results)) }
+    unsafe { code_of(context, runtime::resume_and_go_on(context, results)) }
 }
 
 unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, version: u32) -> u64 {
@@ -225,7 +262,10 @@ unsafe extern "sysv64" fn burst(context: *mut VmContext, function: u32, offset: 
 /// See `entry::value_sample_thunk`.
 pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, class: u32, data1: u32, value: u64, ip: usize) {
     // SAFETY: see above; the store's LWPCB is the running thread's.
-    unsafe { store_value_sample((*(*context).store).lwpcb.cast(), ip as u64, class, data1, value) };
+    unsafe {
+        store_value_sample((*(*context).store).lwpcb.cast(), ip as u64, class, data1, value);
+        tiering::ask_poll_record(context);
+    }
 }
 
 unsafe extern "sysv64" fn programmed(context: *mut VmContext, imm16: u32, data1: u32, data2: u64) -> u32 {

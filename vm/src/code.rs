@@ -4,6 +4,7 @@
 
 use crate::module::Module;
 use crate::trap::TrapCode;
+use lwp_feedback::eventset::EventSet;
 use lwp_feedback::policy::Plan;
 use lwp_feedback::profile::NotInlinable;
 use serde::{Deserialize, Serialize};
@@ -45,7 +46,7 @@ pub struct CompileRequest {
     pub version: u32,
     /// What feedback says to do (tier 2). Advice: it never changes results.
     pub plan: Option<Arc<Plan>>,
-    /// Tier 1 only: emit LWPVAL sites (off when feedback is off).
+    /// Tier 1 and instrumented: emit LWPVAL sites (off when feedback is off).
     pub sites: bool,
     /// Tier 1 only: emit countdowns that call [`Builtin::Hot`](crate::builtin::Builtin::Hot) (off when there is no tier above).
     pub countdowns: bool,
@@ -59,7 +60,9 @@ pub struct CompileRequest {
     pub padding: u32,
     /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
     pub fail_guards: u32,
-    /// Instrumented only: number of the first probe. Probes count from there, at most one per byte of the body and one more.
+    /// Events that may be recorded: sites and probes of the others are not placed.
+    pub events: EventSet,
+    /// Instrumented only: number of the first probe. Probes count from there, at most two per byte of the body and sixteen more.
     pub probe_base: u32,
     /// Also fill [`CompiledCode::listing`].
     pub listing: bool,
@@ -82,6 +85,7 @@ impl CompileRequest {
             rounds,
             padding,
             fail_guards,
+            events: EventSet::ALL,
             probe_base,
             listing,
         }
@@ -185,6 +189,17 @@ pub struct SpeculativeLoad {
     pub target: LoadTarget,
 }
 
+/// Where an exception goes on that comes out of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Landing {
+    /// Place behind the call.
+    pub returns_to: u32,
+    /// Where to go on, the thrown object in rax.
+    pub landing: u32,
+    /// From the frame pointer down to the stack pointer.
+    pub frame_bytes: u32,
+}
+
 /// A register that a load writes, by the processor's number, 0 to 15.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoadTarget {
@@ -213,6 +228,8 @@ pub enum ProbeKind {
     Round,
     /// A load: the ticks it took; the next word is its address.
     Load,
+    /// A value site of that imm16 that no other probe sees; the next word is the value.
+    Value(u16),
 }
 
 /// A probe of instrumented code. Its number is the request's `probe_base` plus its place in [`CompiledCode::probes`].
@@ -260,6 +277,8 @@ pub struct CompiledCode {
     pub sites: Vec<ValueSite>,
     /// Guards whose failure leaves the code, by number.
     pub guards: Vec<Guard>,
+    /// Where exceptions go on, by the calls they come out of; sorted.
+    pub landings: Vec<Landing>,
     /// LWPINS sites: places that say that a function or loop became hot.
     pub hot_sites: u32,
     /// Probes of instrumented code.
@@ -289,11 +308,16 @@ pub enum Adapter {
     /// System V `fn(code: *const u8, slots: *mut u64)`, run on the wasm stack with the pinned register set: loads the arguments from the slots,
     /// calls `code` with the tail convention, writes the results to the slots.
     Enter,
-    /// Tail convention, the signature's: puts the arguments into slots on its frame, calls `Builtin::CallSlow`, returns the results.
+    /// Tail convention, the signature's: puts the arguments into slots on its frame, calls `Builtin::CallSlow`, returns the results, or goes on in place of
+    /// itself where that says so.
     CallSlow,
-    /// Tail convention, one address in (ignored), the signature's results out: calls `Builtin::Resume` and returns the results. Polls and side
+    /// Tail convention, one address in (ignored), the signature's results out: calls `Builtin::Resume` and returns the results, or goes on as `CallSlow`. Polls and side
     /// exits leave to it.
     Resume,
+    /// Tail convention, the switch buffer's address in, the signature's results out: the buffer holds a function and then its arguments; calls it in place of itself.
+    Tail,
+    /// The same, but calls it and puts the context back that it was entered with.
+    TailForeign,
 }
 
 /// Types of a signature as adapters see them, by slot kind.
@@ -342,8 +366,9 @@ pub trait Compiler: Send + Sync {
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError>;
     /// Whether a defined function can be inlined, whatever the profile says.
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable>;
-    /// The largest version number of a module's code kept from an earlier process, if there is any. New versions take larger ones.
-    fn last_kept(&self, _module: &Module) -> Option<u32> {
+    /// The largest version number of a module's code kept from an earlier process, if there is any: a module of that SHA-256 was valid then. New
+    /// versions take larger ones.
+    fn last_kept(&self, _digest: &[u8; 32]) -> Option<u32> {
         None
     }
     /// A function's body kept from an earlier process, and the request that made it.

@@ -3,28 +3,35 @@
 //! An [`Engine`] owns the monitor (one named thread, or polled by the host) and the compile threads. They hold only [`Shared`], so dropping the last
 //! `Engine` ends them.
 
-use crate::arena::CodeBlock;
+use crate::arena::{self, CodeBlock};
 use crate::builtins;
-use crate::burst::{Budget, BurstStats, Probes};
+use crate::burst::{Budget, BurstStats, EXACT_WORDS, Exact, ExactProfile, Probes};
 use crate::code::{Adapter, AdapterSignature, Compiler};
-use crate::module::{Module, ModuleError};
+use crate::module::{Bytes, Module, ModuleError};
+use crate::profiling::{CodeObserver, nameless};
 use crate::queue::Queue;
-use crate::registry::PlacedCode;
+use crate::registry::{PlacedCode, Role};
 use crate::signature;
 use crate::store::StoreState;
 use crate::tiering::{Listener, ModuleCode, Recording, Remains, Retirement, TrialConfig};
+use crate::timeline::Timeline;
 use lwp_feedback::codemap::{CodeMap, RetireCookie};
+use lwp_feedback::eventset::EventSet;
+use lwp_feedback::layout::{EventId, Flags};
 use lwp_feedback::monitor::{Monitor, MonitorConfig, MonitorStats, MonitorThread, NoListener};
+use lwp_feedback::native;
 use lwp_feedback::profile::{Profile, ProfileLimits};
 use lwp_feedback::recordfile::Recorder;
 use lwp_feedback::ring::{Ring, RingConfig};
+use lwp_feedback::sources::clock::{self, ThreadClock};
+use lwp_feedback::sources::perf::{PerfCounts, ThreadEvents};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Which tiers run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +63,10 @@ pub enum RecordSource {
     Inline,
     /// Real LWP instructions, executed by the SIGILL handler: microseconds each, for conformance. The compiler must be made to emit them.
     Trap,
+    /// The same instructions, executed by the processor: AMD family 15h under a system that enabled LWP. Untested where nobody has one.
+    Native,
+    /// Values and hotness as [`RecordSource::Inline`]; branches and misses are the kernel's samples ([`lwp_feedback::sources::perf`]) in place of bursts.
+    Perf,
 }
 
 /// How an engine works.
@@ -67,12 +78,24 @@ pub struct EngineConfig {
     pub feedback: FeedbackPolicy,
     /// What writes the records of compiled code.
     pub source: RecordSource,
+    /// Events that may be recorded. Sites and probes of the others are not placed. Without 255 (LWPINS) nothing says that a function is hot: it
+    /// stays interpreted.
+    pub events: EventSet,
+    /// CPU time between two records of a clock (events 5 and 6); what is shorter than the kernel's tick is raised to it.
+    pub clock_interval: Duration,
+    /// Everything is compiled as instrumented code at its first call, and all it does is counted: [`Engine::exact_profile`]. Slow, for
+    /// comparison. Needs `tier` to be [`TierPolicy::Baseline`].
+    pub exact: bool,
     /// Calls and back edges of a small function in the interpreter before it asks for tier 1, more of a larger one; at least 1.
     pub hot_interpreter: u32,
     /// Calls and back edges of a small function in tier 1 before it asks for tier 2, more of a larger one; at least 1.
     pub hot_baseline: u32,
     /// Threads that compile; at least 1.
     pub compile_threads: usize,
+    /// Bytes of the largest function body that a module may have.
+    pub max_function_body: Option<usize>,
+    /// A function whose compile in a tier is expected to take longer stays in the tier below.
+    pub max_compile_time: Option<Duration>,
     /// Usable bytes of a store's wasm stack.
     pub wasm_stack_bytes: usize,
     /// Start the monitor's thread. Without it the host calls [`Engine::poll_monitor`].
@@ -97,10 +120,16 @@ pub struct EngineConfig {
     pub plans: Option<Arc<lwp_feedback::policy::PlanFile>>,
     /// The interface whose model stands between records and profile; none: LWP itself, without a model.
     pub delivery: Option<(lwp_feedback::models::Model, lwp_feedback::models::Sampling)>,
+    /// Record the first poll behind each event too: where a performance interrupt would be taken.
+    pub poll_records: bool,
     /// What makes plans from records.
     pub policy: Arc<dyn lwp_feedback::policy::Policy>,
     /// Profiles of earlier processes: a module that one of them is of starts with it.
     pub profiles: Vec<Arc<lwp_feedback::profilefile::SavedProfile>>,
+    /// Keep a list of what happened when ([`Engine::timeline`]).
+    pub timeline: bool,
+    /// Who is told of each piece of code.
+    pub observers: Vec<Arc<dyn CodeObserver>>,
 }
 
 /// Events a test forces. None changes a result.
@@ -125,10 +154,15 @@ impl Default for EngineConfig {
             tier: TierPolicy::Auto,
             feedback: FeedbackPolicy::Lwp,
             source: RecordSource::default(),
+            events: EventSet::USUAL,
+            clock_interval: Duration::from_millis(10),
+            exact: false,
             // Guesses. Tier 1 must run long enough for its sites to leave some 100 records each.
             hot_interpreter: 500,
             hot_baseline: 50_000,
             compile_threads: 1,
+            max_function_body: None,
+            max_compile_time: None,
             wasm_stack_bytes: 1 << 20,
             monitor_thread: true,
             deterministic: false,
@@ -136,15 +170,18 @@ impl Default for EngineConfig {
             stress: Stress::default(),
             feedback_budget: 1.0,
             // 64 to 127 events between two records: a site that is hot enough for tier 2 has left some 200.
-            ring: RingConfig { interval1: 127, ..RingConfig::default() },
+            ring: RingConfig { interval1: 127, adapts: true, ..RingConfig::default() },
             budgets: lwp_feedback::policy::Budgets::default(),
             // Far above what real programs need (CPython, all of it in tier 1: 20 MiB); a bound against programs made to fill memory.
             code_cap: 256 << 20,
             trials: TrialConfig::default(),
             plans: None,
             delivery: None,
+            poll_records: false,
             policy: Arc::new(lwp_feedback::policy::DefaultPolicy),
             profiles: Vec::new(),
+            timeline: false,
+            observers: Vec::new(),
         }
     }
 }
@@ -180,6 +217,13 @@ pub struct Shared {
     pub(crate) queue: Queue,
     pub(crate) probes: Probes,
     pub(crate) budget: Budget,
+    exact: Mutex<Exact>,
+    /// What the threads' clocks did.
+    clocks: Arc<clock::Counts>,
+    /// The kernel's events of the threads that run wasm, drained at the monitor's tick.
+    perf: Mutex<Vec<Weak<Mutex<ThreadEvents>>>>,
+    /// What those of threads that are gone counted, and why there are none.
+    perf_before: Mutex<(PerfCounts, Option<String>)>,
     pub(crate) started: Instant,
     started_ticks: u64,
     adapters: RwLock<HashMap<(Adapter, u32), AdapterPlace>>,
@@ -195,6 +239,7 @@ pub struct Shared {
     compiles: AtomicU64,
     compiling: AtomicU64,
     pub(crate) retirement: Retirement,
+    pub(crate) timeline: Timeline,
 }
 
 /// A compile that runs.
@@ -226,10 +271,23 @@ struct ThreadRing {
     engine: u64,
     shared: Weak<Shared>,
     ring: Arc<Ring>,
+    /// Stops with the thread.
+    _clock: Option<ThreadClock>,
+    perf: Option<Arc<Mutex<ThreadEvents>>>,
+    /// The ring that the processor writes.
+    native: Option<Arc<Ring>>,
 }
 
 impl Drop for ThreadRing {
     fn drop(&mut self) {
+        if let (Some(perf), Some(shared)) = (&self.perf, self.shared.upgrade()) {
+            shared.end_perf(&mut lock(perf));
+        }
+        if let Some(native) = &self.native {
+            // SAFETY: it was switched on by this thread, so it is available; this switches it off, which also writes what the processor still holds.
+            unsafe { native::llwpcb(0) };
+            native.close();
+        }
         self.ring.close();
     }
 }
@@ -240,6 +298,9 @@ fn time_stamp() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
+/// Bytes of the resolver: a jump through the word behind it.
+const RESOLVER_BYTES: usize = 14;
+
 static NEXT_ENGINE: AtomicU64 = AtomicU64::new(1);
 
 impl Engine {
@@ -248,7 +309,7 @@ impl Engine {
         let compiler = if config.tier == TierPolicy::Interpreter { None } else { compiler };
         let resolver = match &compiler {
             Some(_) => {
-                let mut block = CodeBlock::new(16, 16).map_err(std::io::Error::other)?;
+                let mut block = CodeBlock::new(RESOLVER_BYTES, 16).map_err(std::io::Error::other)?;
                 let mut bytes = vec![0xff, 0x25, 0, 0, 0, 0]; // jmp [rip + 0]
                 bytes.extend_from_slice(&(builtins::resolver() as u64).to_le_bytes());
                 block.fill(&bytes);
@@ -256,6 +317,10 @@ impl Engine {
             }
             None => None,
         };
+        if config.exact && config.events.contains(EventId::DCACHE) {
+            // Loads are told from the first on.
+            lwp_feedback::calibrate::plateaus();
+        }
         let code_map = Arc::new(CodeMap::new());
         let profile = Arc::new(Profile::new(ProfileLimits::default()));
         let threads =
@@ -264,6 +329,7 @@ impl Engine {
         let spawn_monitor = watched && config.monitor_thread && !config.deterministic;
         let recording = Recording::default();
         let feedback_budget = config.feedback_budget;
+        let timeline = Timeline::new(config.timeline);
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
                 MonitorConfig::default(),
@@ -279,6 +345,10 @@ impl Engine {
             queue: Queue::new(),
             probes: Probes::default(),
             budget: Budget::new(feedback_budget),
+            exact: Mutex::default(),
+            clocks: Arc::default(),
+            perf: Mutex::default(),
+            perf_before: Mutex::default(),
             started: Instant::now(),
             started_ticks: time_stamp(),
             adapters: RwLock::new(HashMap::new()),
@@ -291,7 +361,11 @@ impl Engine {
             compiles: AtomicU64::new(0),
             compiling: AtomicU64::new(0),
             retirement: Retirement::default(),
+            timeline,
         });
+        if let Some(resolver) = &shared.resolver {
+            shared.observe_nameless("backedge resolver", resolver.address(), &resolver.bytes()[..RESOLVER_BYTES]);
+        }
         if let Some((model, sampling)) = shared.config.delivery {
             shared.monitor.deliver_by(lwp_feedback::models::delivery(model, sampling));
         }
@@ -327,7 +401,20 @@ impl Engine {
 
     /// Validates a module and makes it ready to run.
     pub fn load(&self, bytes: &[u8]) -> Result<Arc<LoadedModule>, ModuleError> {
-        Ok(self.adopt(Module::new(bytes)?))
+        self.load_owned(bytes.to_vec().into())
+    }
+
+    /// The same without a copy of the bytes.
+    pub fn load_owned(&self, bytes: Bytes) -> Result<Arc<LoadedModule>, ModuleError> {
+        let kept = |digest: &[u8; 32]| self.0.shared.compiler.as_ref().is_some_and(|compiler| compiler.last_kept(digest).is_some());
+        let module = Module::from_bytes(bytes, &kept)?;
+        if let Some(limit) = self.0.shared.config.max_function_body
+            && let Some(own) = module.bodies.iter().position(|body| body.len() > limit)
+        {
+            let (function, body) = (module.imported_functions + own as u32, &module.bodies[own]);
+            return Err(ModuleError::TooLarge { function, bytes: body.len(), limit, offset: body.start as u64 });
+        }
+        Ok(self.adopt(module))
     }
 
     /// Makes a module ready to run.
@@ -376,6 +463,26 @@ impl Engine {
         &self.0.shared
     }
 
+    /// What stays of the engine for a thread that must not keep it alive.
+    pub(crate) fn downgrade(&self) -> Weak<Shared> {
+        Arc::downgrade(&self.0.shared)
+    }
+
+    /// What happened when, where [`EngineConfig::timeline`] asked for it.
+    pub fn timeline(&self) -> &Timeline {
+        &self.0.shared.timeline
+    }
+
+    /// How full the rings are now.
+    pub fn rings(&self) -> Vec<lwp_feedback::monitor::RingState> {
+        self.0.shared.monitor.rings()
+    }
+
+    /// Compiles that wait or run.
+    pub fn compiles_waiting(&self) -> usize {
+        self.0.shared.queue.length()
+    }
+
     /// Versions whose code was given back so far, and those that wait for it: they are replaced, but a frame may be in them.
     pub fn retired(&self) -> (u64, usize) {
         (self.0.shared.retirement.freed(), self.0.shared.retirement.waiting())
@@ -400,14 +507,20 @@ impl Engine {
             }
             rings.retain(|known| known.shared.strong_count() > 0);
             let seed = self.0.shared.config.ring.seed;
-            let ring = Ring::new(&self.0.shared.config.ring)
-                .unwrap_or_else(|_| Ring::new(&RingConfig { seed, ..RingConfig::default() }).expect("the default ring is valid"));
+            let allowed = |ring: &RingConfig| {
+                let events = self.0.shared.config.events;
+                RingConfig { flags: events.mask(ring.flags), programmed: events.contains(EventId::PROGRAMMED), ..ring.clone() }
+            };
+            let ring = Ring::new(&allowed(&self.0.shared.config.ring))
+                .unwrap_or_else(|_| Ring::new(&allowed(&RingConfig { seed, ..RingConfig::default() })).expect("the default ring is valid"));
             // Where nobody drains, a ring fills up and counts what it misses; the monitor would only keep it from being freed.
             if self.0.shared.watched() {
                 self.0.shared.monitor.add_ring(ring.clone()).expect("a fresh ring has no consumer");
             }
             let lwpcb = ring.lwpcb().cast();
-            rings.push(ThreadRing { engine: self.0.shared.id, shared: Arc::downgrade(&self.0.shared), ring });
+            let native = self.0.shared.start_native();
+            let (clock, perf) = if self.0.shared.watched() { self.0.shared.start_sources() } else { (None, None) };
+            rings.push(ThreadRing { engine: self.0.shared.id, shared: Arc::downgrade(&self.0.shared), ring, _clock: clock, perf, native });
             lwpcb
         })
     }
@@ -487,6 +600,27 @@ impl Engine {
         self.0.shared.ns_per_tick()
     }
 
+    /// Records of the clocks (events 5 and 6), signals outside compiled code, and expirations without a signal of their own.
+    pub fn clock_counts(&self) -> (u64, u64, u64) {
+        let counts = &self.0.shared.clocks;
+        (counts.recorded.load(Ordering::Relaxed), counts.outside.load(Ordering::Relaxed), counts.overruns.load(Ordering::Relaxed))
+    }
+
+    /// What the kernel's samples came to (source `perf`), and why there are none.
+    pub fn perf_counts(&self) -> (PerfCounts, Option<String>) {
+        let shared = &self.0.shared;
+        let (mut counts, why) = lock(&shared.perf_before).clone();
+        for events in lock(&shared.perf).iter().filter_map(Weak::upgrade) {
+            counts.add(lock(&events).counts());
+        }
+        (counts, why)
+    }
+
+    /// With [`EngineConfig::exact`]: everything that was counted, of stores that are gone to their end.
+    pub fn exact_profile(&self) -> ExactProfile {
+        lock(&self.0.shared.exact).profile()
+    }
+
     /// What bursts did and cost so far.
     pub fn burst_stats(&self) -> BurstStats {
         self.0.shared.budget.stats()
@@ -509,9 +643,79 @@ impl Shared {
         self.started.elapsed().as_nanos() as f64 / ticks as f64
     }
 
+    /// A ring that the processor writes, of this thread, where that is the source.
+    fn start_native(&self) -> Option<Arc<Ring>> {
+        if self.config.source != RecordSource::Native || !native::available() {
+            return None;
+        }
+        let flags = self.config.events.mask(self.config.ring.flags) & !Flags::INT;
+        let ring = Ring::new(&RingConfig { flags, ..self.config.ring.clone() }).ok()?;
+        if self.watched() {
+            self.monitor.add_ring(ring.clone()).expect("a fresh ring has no consumer");
+        }
+        // SAFETY: available; the ring lives until the thread switches it off.
+        unsafe { native::llwpcb(ring.lwpcb() as u64) };
+        Some(ring)
+    }
+
+    /// The clocks and the kernel's events that this thread is to have. What cannot be started is said once, in the log and in the report.
+    fn start_sources(&self) -> (Option<ThreadClock>, Option<Arc<Mutex<ThreadEvents>>>) {
+        let attach = |ring| _ = self.monitor.add_ring(ring).expect("a fresh ring has no consumer");
+        let failed = |what: &str, error: std::io::Error| {
+            tracing::warn!(%error, "{what} not started");
+            lock(&self.perf_before).1 = Some(format!("{what}: {error}"));
+        };
+        let events = self.config.events;
+        let perf = (self.config.source == RecordSource::Perf).then(|| ThreadEvents::start(events.with(EventId::REF_CLOCKS), attach));
+        let perf = perf.and_then(|started| started.map_err(|error| failed("perf events", error)).ok());
+        let perf = perf.map(|events| Arc::new(Mutex::new(events)));
+        lock(&self.perf).extend(perf.iter().map(Arc::downgrade));
+        // The kernel's samples have their own clocks.
+        let wanted: Vec<EventId> =
+            [EventId::CORE_CLOCKS, EventId::REF_CLOCKS].into_iter().filter(|&event| perf.is_none() && events.contains(event)).collect();
+        let clock = (!wanted.is_empty())
+            .then(|| ThreadClock::start(&wanted, self.config.clock_interval, arena::contains, self.clocks.clone(), attach))
+            .and_then(|started| started.map_err(|error| failed("clocks", error)).ok());
+        (clock, perf)
+    }
+
+    /// The monitor's tick: what the kernel sampled becomes records.
+    pub(crate) fn drain_perf(&self) {
+        let mut all = lock(&self.perf);
+        all.retain(|events| {
+            events.upgrade().is_some_and(|events| {
+                lock(&events).drain();
+                true
+            })
+        });
+    }
+
+    fn end_perf(&self, events: &mut ThreadEvents) {
+        lock(&self.perf_before).0.add(events.drain());
+        events.ring().close();
+    }
+
+    /// With [`EngineConfig::exact`]: counts what the buffer of a store holds that runs on this thread or not at all, and empties it.
+    pub(crate) fn count_exactly(&self, state: &mut StoreState) {
+        if self.config.exact {
+            let written = std::mem::take(&mut state.context.burst_index) as usize;
+            // SAFETY: the buffer has BURST_WORDS words, and the code that writes them does not run now.
+            let words = unsafe { std::slice::from_raw_parts(state.context.burst_buffer, crate::layout::BURST_WORDS) };
+            lock(&self.exact).count(&self.probes, words, written);
+        }
+    }
+
+    /// Words after which a store's instrumented code asks, and whether it times loads, from the start: 0 and false unless everything is counted.
+    pub(crate) fn burst_start(&self) -> (u32, u32) {
+        match self.config.exact {
+            true => (EXACT_WORDS, u32::from(self.config.events.contains(EventId::DCACHE))),
+            false => (0, 0),
+        }
+    }
+
     /// The monitor's tick: time earns credit, and where there is some, loops are asked to come for bursts.
     pub(crate) fn bursts_due(&self, monitor_cpu_ns: u64) {
-        if !self.budget.allows_any() || self.config.deterministic {
+        if !self.budget.allows_any() || self.config.deterministic || !self.bursts() {
             return;
         }
         let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
@@ -535,12 +739,18 @@ impl Shared {
         let ty = signature::of(signature);
         let ty = AdapterSignature { params: ty.params().to_vec(), results: ty.results().to_vec() };
         let code = compiler.adapter(adapter, &ty).map_err(|error| error.to_string())?;
+        let role = match adapter {
+            Adapter::Enter => Role::Entrance,
+            Adapter::TailForeign => Role::Restores,
+            _ => Role::Plain,
+        };
         let mut adapters = self.adapters.write().unwrap_or_else(|e| e.into_inner());
         if let Some(place) = adapters.get(&key) {
             return Ok(place.0.address()); // another thread was first
         }
-        let placed = PlacedCode::new(&code, None, adapter == Adapter::Enter)?;
+        let placed = PlacedCode::new(&code, None, role)?;
         let address = placed.address();
+        self.observe_nameless(&format!("backedge adapter {adapter:?} {signature}"), address, placed.bytes(code.bytes.len()));
         adapters.insert(key, AdapterPlace(placed));
         Ok(address)
     }
@@ -579,6 +789,11 @@ impl Shared {
         }
     }
 
+    /// Whether branches and loads are seen by bursts.
+    pub(crate) fn bursts(&self) -> bool {
+        self.config.events.wants_bursts() && self.config.source != RecordSource::Perf
+    }
+
     /// Whether records are written and drained at all.
     pub(crate) fn watched(&self) -> bool {
         self.compiler.is_some() && self.config.tier == TierPolicy::Auto
@@ -586,9 +801,22 @@ impl Shared {
 
     /// Keeps code until every ring has passed the last record that may name it.
     pub(crate) fn bury(&self, range: Range<u64>, remains: Remains) {
+        if crate::arena::keeps_addresses()
+            && let Remains::Code(placed) = remains
+        {
+            // Someone may ask what an address was: the tables stay with it.
+            self.code_map.retire(range);
+            std::mem::forget(placed);
+            return;
+        }
         if let Some(cookie) = self.code_map.retire(range) {
             lock(&self.graves).push((cookie, remains));
         }
+    }
+
+    /// Tells the observers of a stub or an adapter.
+    pub(crate) fn observe_nameless(&self, name: &str, address: usize, bytes: &[u8]) {
+        self.config.observers.iter().for_each(|observer| observer.placed(&nameless(name, address, bytes)));
     }
 
     /// Frees what no record can name any more. Called after the rings were drained.

@@ -59,10 +59,37 @@ pub unsafe extern "sysv64" fn enter(
     )
 }
 
-/// Where a trap continues: rsp is `store.entry`. Makes the innermost `enter` return 1. Never called, only jumped to.
+/// Where a trap continues: rsp is `store.entry`. Makes the innermost `enter` return 1, or where an exception was thrown that compiled code of
+/// its activation catches goes on there. Never called, only jumped to.
 #[unsafe(naked)]
 pub unsafe extern "sysv64" fn land() {
-    naked_asm!("mov eax, 1", "jmp {leave}", leave = sym leave)
+    naked_asm!(
+        "mov r11, [rsp]",
+        "cmp dword ptr [r11 + {unwinding}], 2",
+        "je 2f",
+        "mov eax, 1",
+        "jmp {leave}",
+        // An exception that this activation catches: wasm goes on. While it runs, both words are as `enter` found them (the builtin's thunk changed them).
+        "2:",
+        "mov dword ptr [r11 + {unwinding}], 0",
+        "mov rcx, [rsp + 8]",
+        "mov [r11 + {exit_fp}], rcx",
+        "mov rcx, [rsp + 16]",
+        "mov [r11 + {wasm_sp}], rcx",
+        "mov rax, [r11 + {object}]",
+        "mov rbp, [r11 + {fp}]",
+        "mov rcx, [r11 + {pc}]",
+        "mov rsp, [r11 + {sp}]",
+        "jmp rcx",
+        leave = sym leave,
+        unwinding = const store::unwinding,
+        exit_fp = const store::exit_fp,
+        wasm_sp = const store::wasm_sp,
+        object = const store::landing_object,
+        fp = const store::landing_fp,
+        pc = const store::landing_pc,
+        sp = const store::landing_sp,
+    )
 }
 
 /// The end of `enter`, whichever way it came: rsp is `store.entry` (invariant 2), eax the result. Never called, only jumped to.

@@ -9,12 +9,13 @@
 //! costs something ([`MOST_IN_ROW`], [`SHORTEST_INTERVAL`]) takes its part of the decision back: that is remembered, the function's tier 2 code is
 //! replaced, and no later plan gets that part, so nothing flaps.
 
-use crate::code::{Adapter, Guard, GuardKind};
+use crate::code::{Adapter, Entrance, Guard, GuardKind};
 use crate::engine::TierPolicy;
 use crate::layout::{SwitchHeader, VmContext};
 use crate::runtime::{self, instance};
 use crate::signature;
 use crate::tiering::ModuleCode;
+use crate::timeline::{What, noteworthy};
 use crate::trap::Outcome;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::policy::{Decision, Plan};
@@ -103,6 +104,11 @@ impl Exits {
         (!plan.decisions.is_empty()).then(|| Arc::new(plan))
     }
 
+    /// The function a version is of, where it has guards.
+    fn function_of(&self, version: u32) -> Option<u32> {
+        self.versions.read().unwrap_or_else(|error| error.into_inner()).get(&version).map(|of| of.function)
+    }
+
     /// How often code was left at a guard.
     pub(crate) fn total(&self) -> u64 {
         self.total.load(Ordering::Relaxed)
@@ -183,6 +189,12 @@ pub(crate) unsafe fn side_exit(context: *mut VmContext, number: u32, version: u3
             store_programmed((*(*context).store).lwpcb.cast(), ip, u32::from(SiteClass::SideExit.imm16(0)), number, value);
         }
         let config = &shared.config;
+        let before = code.exits.total();
+        if noteworthy(before + 1)
+            && let Some(function) = code.exits.function_of(version)
+        {
+            code.note(function, Entrance::Body, || What::SideExit { version, guard: number, count: before + 1 });
+        }
         if let Some(function) = code.exits.count(version, number, shared.started.elapsed(), config.deterministic)
             && config.stress.fail_guards == 0
         {

@@ -1,6 +1,7 @@
 //! Handles: addresses of what a store owns, and what they can do. Each is used only with its store alive, which the embedding API ensures by
 //! the store's id.
 
+use crate::exception::Tag;
 use crate::instance::Instance;
 use crate::layout::VmFunc;
 use crate::memory::Memory;
@@ -9,6 +10,7 @@ use crate::signature;
 use crate::store::{Global, HostError, StoreState};
 use crate::table::Table;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
 macro_rules! handle {
@@ -48,6 +50,10 @@ handle!(
     GlobalRef, Global
 );
 handle!(
+    /// A tag of a store.
+    TagRef, Tag
+);
+handle!(
     /// An instance of a store.
     InstanceRef, Instance
 );
@@ -63,6 +69,8 @@ pub enum Extern {
     Memory(MemoryRef),
     /// A global.
     Global(GlobalRef),
+    /// A tag.
+    Tag(TagRef),
 }
 
 impl InstanceRef {
@@ -87,11 +95,18 @@ impl InstanceRef {
             ExportItem::Table(index) => Extern::Table(instance.table(index)),
             ExportItem::Memory(index) => Extern::Memory(instance.memory(index)),
             ExportItem::Global(index) => Extern::Global(instance.globals[index as usize]),
+            ExportItem::Tag(index) => Extern::Tag(instance.tags[index as usize]),
         }
     }
 }
 
 impl FuncRef {
+    /// Signature id of its type.
+    pub fn signature(self) -> u32 {
+        // SAFETY: see above; the signature never changes.
+        unsafe { self.0.as_ref() }.signature
+    }
+
     /// Its type.
     pub fn ty(self) -> FuncType {
         // SAFETY: see above; the signature never changes.
@@ -103,6 +118,19 @@ impl MemoryRef {
     pub(crate) fn memory(&self) -> &Memory {
         // SAFETY: see above.
         unsafe { self.0.as_ref() }
+    }
+
+    /// The memory itself, if threads share it.
+    pub fn shared(self) -> Option<Arc<Memory>> {
+        if !self.memory().ty().shared {
+            return None;
+        }
+        let address = self.0.as_ptr().cast_const();
+        // SAFETY: every memory is made in an `Arc` that its store holds, and the handle is its address.
+        unsafe {
+            Arc::increment_strong_count(address);
+            Some(Arc::from_raw(address))
+        }
     }
 
     /// First byte.
@@ -212,6 +240,14 @@ impl TableRef {
         }
         // SAFETY: the caller's promise.
         Ok(unsafe { table.grow(delta, reference) })
+    }
+}
+
+impl TagRef {
+    /// Its type: what an exception with it carries as parameters.
+    pub fn ty(self) -> FuncType {
+        // SAFETY: see above; a tag never changes.
+        signature::of(unsafe { self.0.as_ref() }.signature)
     }
 }
 

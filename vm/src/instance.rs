@@ -1,10 +1,12 @@
 //! Instances: how one comes to be (imports, segments, start function), and what it is made of.
 
 use crate::engine::LoadedModule;
-use crate::handles::{Extern, FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef};
+use crate::exception::Tag;
+use crate::handles::{Extern, FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef, TagRef};
 use crate::layout::{FunctionPlace, GlobalPlace, KIND_WASM, VmContext, VmFunc, VmGlobal, VmMemory, VmMemoryRef, VmTable, VmTableRef};
 use crate::memory::MemoryError;
 use crate::module::{ConstExpr, ConstOp, ElementItems, ExternType, Module, SegmentMode};
+use crate::signature;
 use crate::store::{Global, StoreState, poll_word};
 use crate::table::TableError;
 use crate::tiering::ModuleCode;
@@ -64,6 +66,7 @@ pub struct Instance {
     memories: Vec<MemoryRef>,
     tables: Vec<TableRef>,
     pub(crate) globals: Vec<GlobalRef>,
+    pub(crate) tags: Vec<TagRef>,
     dropped_data: Vec<bool>,
     dropped_elements: Vec<bool>,
     /// The store's, for limits on growth.
@@ -100,6 +103,7 @@ impl StoreState {
             memories: Vec::new(),
             tables: Vec::new(),
             globals: Vec::new(),
+            tags: Vec::new(),
             dropped_data: vec![false; module.data.len()],
             dropped_elements: vec![false; module.elements.len()],
             store: self,
@@ -115,7 +119,7 @@ impl StoreState {
                 counters: loaded.code.counters(),
                 instance: (&raw mut *instance).cast(),
                 builtins: crate::builtins::entries(),
-                reserved: 0,
+                signatures: module.signatures.as_ptr(),
             });
             let at = |offset: i32| context.as_ptr().cast::<u8>().add(offset as usize);
             let offsets = module.offsets();
@@ -136,6 +140,7 @@ impl StoreState {
                     }
                     Extern::Memory(memory) => instance.memories.push(memory),
                     Extern::Table(table) => instance.tables.push(table),
+                    Extern::Tag(tag) => instance.tags.push(tag),
                 }
             }
             for index in module.imported_functions..module.functions.len() as u32 {
@@ -172,6 +177,13 @@ impl StoreState {
             let context = (*instance).context.as_ptr();
             let at = |offset: i32| context.cast::<u8>().add(offset as usize);
             let offsets = module.offsets().clone();
+            for &ty in &module.tags[module.imported_tags as usize..] {
+                let handle = self.new_tag(&module.types[ty as usize]);
+                (*instance).tags.push(handle);
+            }
+            for (index, handle) in (*instance).tags.iter().enumerate() {
+                at(offsets.tag(index as u32)).cast::<*const Tag>().write(handle.as_ptr());
+            }
             for (own, global) in module.global_inits.iter().enumerate() {
                 let value = evaluate(instance, &global.init);
                 let GlobalPlace::Inline(place) = offsets.global(module.imported_globals + own as u32) else {
@@ -295,8 +307,11 @@ fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateE
             }
             (ExternType::Global(expected), Extern::Global(global)) => {
                 let found = global.ty();
-                let same =
-                    if expected.mutable { expected == &found } else { !found.mutable && expected.content_type == found.content_type };
+                let same = if expected.mutable {
+                    expected == &found
+                } else {
+                    !found.mutable && signature::is_subtype(found.content_type, expected.content_type)
+                };
                 if same { Ok(()) } else { Err(format!("expected global of type {expected:?}, found {found:?}")) }
             }
             (ExternType::Memory(expected), Extern::Memory(memory)) => limits(
@@ -311,18 +326,24 @@ fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateE
                 (table.length(), table.ty().maximum),
                 expected.element_type == table.ty().element_type && expected.table64 == table.ty().table64,
             ),
+            (ExternType::Tag(ty), Extern::Tag(tag)) => {
+                let (expected, found) = (&module.types[*ty as usize], tag.ty());
+                if *expected == found { Ok(()) } else { Err("tag types incompatible".to_owned()) }
+            }
             (expected, _) => {
                 let expected = match expected {
                     ExternType::Func(_) => "function",
                     ExternType::Table(_) => "table",
                     ExternType::Memory(_) => "memory",
                     ExternType::Global(_) => "global",
+                    ExternType::Tag(_) => "tag",
                 };
                 let found = match given {
                     Extern::Func(_) => "function",
                     Extern::Table(_) => "table",
                     Extern::Memory(_) => "memory",
                     Extern::Global(_) => "global",
+                    Extern::Tag(_) => "tag",
                 };
                 Err(format!("expected {expected}, found {found}"))
             }
@@ -348,6 +369,12 @@ impl Instance {
     /// The context its code runs with.
     pub fn context(&self) -> *mut VmContext {
         self.context.as_ptr()
+    }
+
+    /// Writes the poll word that the interpreter and functions' entries look at; loops look at others.
+    pub(crate) fn set_entry_poll(&self, value: u32) {
+        // SAFETY: the context lives as long as this instance; the word is an atomic.
+        unsafe { (*self.context.as_ptr()).poll.store(value, Ordering::Release) };
     }
 
     /// Writes all its poll words.
@@ -418,6 +445,12 @@ impl Instance {
         // SAFETY: the target range is inside the memory (checked).
         unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), memory.base().add(to as usize), source.len()) };
         Ok(())
+    }
+
+    /// Whether a range lies in a data segment, as far as that was not dropped.
+    pub(crate) fn check_segment(&self, segment: u32, from: u64, count: u64) -> Result<(), TrapCode> {
+        let length = if self.dropped_data[segment as usize] { 0 } else { self.module.data[segment as usize].range.len() as u64 };
+        from.checked_add(count).filter(|&end| end <= length).map(drop).ok_or(TrapCode::MemoryOutOfBounds)
     }
 
     pub(crate) fn data_drop(&mut self, segment: u32) {

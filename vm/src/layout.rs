@@ -50,8 +50,8 @@ vm_struct! {
         instance: *mut u8,
         /// Table of builtin entry points ([`crate::builtin::Builtin`] indexes it).
         builtins: *const usize,
-        /// For software that embeds: unused by the engine, zero.
-        reserved: u64,
+        /// Signature ids ([`crate::signature`]) of the module's types, one u32 each.
+        signatures: *const u32,
     }
 }
 
@@ -70,7 +70,7 @@ vm_struct! {
         lwpcb: *mut u8,
         /// State passed between versions of a function: [`SwitchHeader`] and then its slots.
         switch_buffer: *mut u64,
-        /// Nonzero after a builtin that raises: its thunk lands instead of returning.
+        /// Not 0 after a builtin that raises: its thunk lands instead of returning. 2: at the compiled landing that the words below say.
         unwinding: u32,
         /// [`TrapCode`](crate::trap::TrapCode) the signal handler or a builtin recorded.
         trap: u32,
@@ -80,6 +80,14 @@ vm_struct! {
         trap_fp: usize,
         /// Address whose access faulted.
         trap_address: usize,
+        /// Where an exception goes on in compiled code.
+        landing_pc: usize,
+        /// The stack pointer there.
+        landing_sp: usize,
+        /// The frame pointer there.
+        landing_fp: usize,
+        /// The thrown object.
+        landing_object: u64,
         /// Lowest usable byte of the wasm stack; the guard lies below.
         stack_low: usize,
         /// One past the highest byte of the wasm stack.
@@ -96,8 +104,8 @@ vm_struct! {
         burst_limit: u32,
         /// Nonzero: loads are timed.
         burst_timing: u32,
-        /// Unused, zero.
-        burst_reserved: u32,
+        /// Nonzero: with a timed load go the registers ([`crate::burst`]).
+        burst_registers: u32,
         /// The burst buffer, [`BURST_WORDS`] words ([`crate::burst`] says what is in them).
         burst_buffer: *mut u64,
     }
@@ -228,6 +236,7 @@ pub struct VmOffsets {
     imported_functions: u32,
     functions: u32,
     polls: u32,
+    tags: u32,
     size: u32,
     function_count: u32,
     imported_global_count: u32,
@@ -249,6 +258,8 @@ pub struct VmCounts {
     pub imported_functions: u32,
     /// Functions the module defines.
     pub functions: u32,
+    /// Tags, imported ones included.
+    pub tags: u32,
 }
 
 impl VmOffsets {
@@ -261,6 +272,7 @@ impl VmOffsets {
         let globals = (imported_functions + counts.imported_functions * 8).next_multiple_of(16);
         let functions = globals + counts.globals * 16;
         let polls = functions + counts.functions * size_of::<VmFunc>() as u32;
+        let tags = (polls + counts.functions * 4).next_multiple_of(8);
         VmOffsets {
             memories,
             tables,
@@ -269,7 +281,8 @@ impl VmOffsets {
             imported_functions,
             functions,
             polls,
-            size: polls + counts.functions * 4,
+            tags,
+            size: tags + counts.tags * 8,
             function_count: counts.functions,
             imported_global_count: counts.imported_globals,
             imported_function_count: counts.imported_functions,
@@ -296,6 +309,11 @@ impl VmOffsets {
     pub fn poll(&self, own: u32) -> i32 {
         debug_assert!(own < self.function_count);
         (self.polls + own * 4) as i32
+    }
+
+    /// The pointer to tag `index`; its address is its identity, and the pointer never changes.
+    pub fn tag(&self, index: u32) -> i32 {
+        (self.tags + index * 8) as i32
     }
 
     /// Functions the module defines.
@@ -356,8 +374,15 @@ mod tests {
 
     #[test]
     fn arrays_do_not_overlap_and_are_aligned() {
-        let offsets =
-            VmOffsets::new(VmCounts { memories: 1, tables: 2, imported_globals: 1, globals: 3, imported_functions: 3, functions: 5 });
+        let offsets = VmOffsets::new(VmCounts {
+            memories: 1,
+            tables: 2,
+            imported_globals: 1,
+            globals: 3,
+            imported_functions: 3,
+            functions: 5,
+            tags: 2,
+        });
         assert_eq!(offsets.memory(0), size_of::<VmContext>() as i32);
         assert_eq!(offsets.table(0), offsets.memory(0) + 16);
         assert_eq!(offsets.global(0), GlobalPlace::Pointer(offsets.table(2)));
@@ -365,6 +390,7 @@ mod tests {
         assert_eq!(first % 16, 0);
         assert_eq!(offsets.function(3), FunctionPlace::Inline(first + 48));
         assert_eq!(offsets.poll(0), first + 48 + 5 * 32);
-        assert_eq!(offsets.size(), (first + 48) as usize + 5 * 36);
+        assert_eq!(offsets.tag(0), (first + 48 + 5 * 36 + 7) / 8 * 8);
+        assert_eq!(offsets.size(), offsets.tag(0) as usize + 2 * 8);
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! Reading order: [`module`] (bytes to a validated module), [`layout`] (what compiled code sees), [`trap`], [`builtin`] and [`code`] (what a compiler
 //! is given and gives back), [`bytecode`] and [`interp`] (tier 0), [`store`], [`handles`], [`instance`] and [`runtime`] (running), [`tiering`] (how functions move up), [`exits`] (how code leaves where a
-//! guard fails),
-//! [`wasi`].
+//! guard fails), [`timeline`] (what happened when), [`profiling`] (names of code for tools outside), [`wasi`].
 
 pub mod module;
 pub mod signature;
@@ -12,8 +11,10 @@ pub mod trap;
 pub mod builtin;
 pub mod code;
 mod mapping;
-mod memory;
+pub mod memory;
 mod table;
+mod threads;
+pub mod exception;
 mod stack;
 mod arena;
 mod registry;
@@ -23,6 +24,7 @@ pub mod speculative;
 pub mod guest_lwp;
 pub mod burst;
 mod signals;
+pub mod vector;
 pub mod bytecode;
 pub mod interp;
 pub mod engine;
@@ -36,5 +38,9 @@ pub mod exits;
 pub mod shape;
 pub mod hints;
 pub mod report;
+pub mod timeline;
+pub mod profiling;
 pub mod wasi;
+pub mod background;
+mod bulk;
 pub use arena::used_bytes as code_memory_used;

@@ -3,6 +3,7 @@
 use crate::layout::VmMemory;
 use crate::mapping::Mapping;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use wasmparser::MemoryType;
 
 /// Bytes of a wasm page.
@@ -15,6 +16,8 @@ const GUARD: usize = (2 << 30) + WASM_PAGE;
 const ALIGNMENT: usize = 2 << 20;
 /// From this size on huge pages are asked for (measured: 8 % on a 256 MiB gather, 1.4x with prefetch).
 const HUGE_FROM: usize = 16 << 20;
+/// Address space for a memory with 64-bit addresses whose type allows more: growing past it fails, as the specification allows.
+const REACH_64: usize = 1 << 40;
 
 /// Why a memory could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -37,27 +40,37 @@ pub struct Memory {
     ty: MemoryType,
     start: usize,
     mapping: Mapping,
+    /// Held while it grows: threads may share it.
+    growth: Mutex<()>,
 }
 
+// SAFETY: it owns its mapping; its fields never change but for the atomic length, and its growth is under a lock. What is in it guests access.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
 impl Memory {
-    /// A memory of its type's minimum size, zeroed.
-    pub fn new(ty: MemoryType) -> Result<Box<Memory>, MemoryError> {
-        let bytes = usize::try_from(ty.initial).ok().and_then(|pages| pages.checked_mul(WASM_PAGE)).filter(|&bytes| bytes <= REACH);
+    /// A memory of its type's minimum size, zeroed. One that threads share may be in several stores.
+    pub fn new(ty: MemoryType) -> Result<Arc<Memory>, MemoryError> {
+        let most = if ty.memory64 { usize::MAX } else { REACH };
+        let bytes = usize::try_from(ty.initial).ok().and_then(|pages| pages.checked_mul(WASM_PAGE)).filter(|&bytes| bytes <= most);
         let bytes = bytes.ok_or(MemoryError::Limit { pages: ty.initial })?;
-        let mapping = Mapping::reserve(REACH + GUARD + ALIGNMENT).map_err(MemoryError::Reserve)?;
+        let (mapping, reserved) = if ty.memory64 { reserve_64(ty, bytes)? } else { (Mapping::reserve(REACH + GUARD + ALIGNMENT), REACH) };
+        let mapping = mapping.map_err(MemoryError::Reserve)?;
         let start = (mapping.base() as usize).next_multiple_of(ALIGNMENT) - mapping.base() as usize;
         mapping.open(start, bytes).map_err(MemoryError::Reserve)?;
         if bytes >= HUGE_FROM {
             mapping.advise_huge(start, bytes);
         }
+        let most_pages = (reserved / WASM_PAGE) as u64;
         let vm = VmMemory {
             // SAFETY: `start` is inside the mapping.
             base: unsafe { mapping.base().add(start) },
             length: AtomicUsize::new(bytes),
-            reserved: REACH,
-            maximum_pages: ty.maximum.unwrap_or(65536).min(65536),
+            reserved,
+            maximum_pages: ty.maximum.unwrap_or(most_pages).min(most_pages),
         };
-        Ok(Box::new(Memory { vm, ty, start, mapping }))
+        Ok(Arc::new(Memory { vm, ty, start, mapping, growth: Mutex::new(()) }))
     }
 
     /// What compiled code sees.
@@ -87,6 +100,7 @@ impl Memory {
 
     /// Grows by `delta` pages; the old size in pages, or `None` where the maximum or the system forbids it.
     pub fn grow(&self, delta: u64) -> Option<u64> {
+        let _one = self.growth.lock().unwrap_or_else(|error| error.into_inner());
         let old = self.length();
         let pages = (old / WASM_PAGE) as u64;
         let new_pages = pages.checked_add(delta).filter(|&pages| pages <= self.vm.maximum_pages)?;
@@ -99,5 +113,23 @@ impl Memory {
             self.vm.length.store(new, Ordering::Release);
         }
         Some(pages)
+    }
+}
+
+/// Address space for a memory with 64-bit addresses: as much as its type allows and the system gives.
+fn reserve_64(ty: MemoryType, bytes: usize) -> Result<(std::io::Result<Mapping>, usize), MemoryError> {
+    let maximum = usize::try_from(ty.maximum.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).saturating_mul(WASM_PAGE);
+    let least = bytes.max(WASM_PAGE);
+    // More than any machine has is the system's to refuse, not an overflow here.
+    if least > 1 << 47 {
+        return Err(MemoryError::Limit { pages: ty.initial });
+    }
+    let mut reach = maximum.clamp(least, REACH_64.max(least));
+    loop {
+        let mapping = Mapping::reserve(reach + WASM_PAGE + ALIGNMENT);
+        if mapping.is_ok() || reach == least {
+            return Ok((mapping, reach));
+        }
+        reach = (reach / 4 / WASM_PAGE * WASM_PAGE).max(least);
     }
 }

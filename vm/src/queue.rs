@@ -61,6 +61,12 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// Jobs that wait or run.
+    pub fn length(&self) -> usize {
+        let state = self.lock();
+        state.jobs.len() + state.running
+    }
+
     pub(crate) fn new() -> Queue {
         Queue { state: Mutex::new(State { jobs: VecDeque::new(), running: 0, closed: false }), changed: Condvar::new() }
     }

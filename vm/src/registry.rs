@@ -1,7 +1,7 @@
 //! Which code stands where in code memory: for backtraces and for telling which trap a fault is.
 
 use crate::arena::CodeBlock;
-use crate::code::{CompiledCode, Reloc, RelocTarget, SourcePosition, SpeculativeLoad};
+use crate::code::{CompiledCode, Landing, Reloc, RelocTarget, SourcePosition, SpeculativeLoad};
 use crate::module::Module;
 use crate::speculative;
 use crate::trap::{Frame, TrapCode};
@@ -18,8 +18,19 @@ pub struct PlacedCode {
     positions: Vec<SourcePosition>,
     /// The module whose function it is; adapters and stubs have none.
     module: Option<Arc<Module>>,
-    /// It is an enter adapter: what it calls is the outermost frame of an activation.
-    entrance: bool,
+    role: Role,
+    landings: Vec<Landing>,
+}
+
+/// What a return address in some code says of the frame that is returned to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing in particular.
+    Plain,
+    /// It is an enter adapter's: what it calls is the outermost frame of an activation.
+    Entrance,
+    /// It sets the context again, whatever it is given back in.
+    Restores,
 }
 
 struct Tables(*const PlacedCode);
@@ -32,7 +43,7 @@ static PLACED: RwLock<BTreeMap<usize, Tables>> = RwLock::new(BTreeMap::new());
 
 impl PlacedCode {
     /// Copies code to code memory, applies its relocations and registers it. Nothing leads to it yet.
-    pub fn new(code: &CompiledCode, module: Option<Arc<Module>>, entrance: bool) -> Result<Box<PlacedCode>, String> {
+    pub fn new(code: &CompiledCode, module: Option<Arc<Module>>, role: Role) -> Result<Box<PlacedCode>, String> {
         let mut block = CodeBlock::new(code.bytes.len(), code.alignment as usize)?;
         let mut bytes = code.bytes.clone();
         for Reloc { offset, target: RelocTarget::Own(target), addend } in &code.relocs {
@@ -49,7 +60,8 @@ impl PlacedCode {
             locations: code.locations.clone(),
             positions: code.positions.clone(),
             module,
-            entrance,
+            role,
+            landings: code.landings.clone(),
         });
         speculative::register(placed.address(), &placed.speculative);
         PLACED.write().unwrap_or_else(|e| e.into_inner()).insert(placed.address(), Tables(&raw const *placed));
@@ -59,6 +71,17 @@ impl PlacedCode {
     /// Where the code starts.
     pub fn address(&self) -> usize {
         self.block.address()
+    }
+
+    /// The code as it stands there: `length` bytes of what was compiled.
+    pub fn bytes(&self, length: usize) -> &[u8] {
+        let bytes = self.block.bytes();
+        &bytes[..length.min(bytes.len())]
+    }
+
+    /// Offset in the code → index in the positions, and the positions.
+    pub fn tables(&self) -> (&[(u32, u32)], &[SourcePosition]) {
+        (&self.locations, &self.positions)
     }
 
     /// Addresses it takes.
@@ -104,7 +127,22 @@ pub fn trap_at(pc: usize) -> Option<TrapCode> {
 
 /// Whether a pc lies in an enter adapter.
 pub fn is_entrance(pc: usize) -> bool {
-    with_code(pc, |code, _| code.entrance).unwrap_or(false)
+    with_code(pc, |code, _| code.role == Role::Entrance).unwrap_or(false)
+}
+
+/// Whether whoever a pc returns to has the context from elsewhere than the pinned register.
+pub fn restores_context(pc: usize) -> bool {
+    with_code(pc, |code, _| code.role != Role::Plain).unwrap_or(false)
+}
+
+/// Where an exception goes on that comes out of the call that returns to a pc, and how far that call's stack pointer is below the frame pointer.
+pub fn landing_at(pc: usize) -> Option<(usize, u32)> {
+    let landing = with_code(pc, |code, offset| {
+        let index = code.landings.binary_search_by_key(&offset, |landing| landing.returns_to).ok()?;
+        let Landing { landing, frame_bytes, .. } = code.landings[index];
+        Some((code.address() + landing as usize, frame_bytes))
+    });
+    landing.flatten()
 }
 
 /// Appends the wasm frames at a pc, innermost first: several where functions are inlined, none for an adapter.
@@ -121,5 +159,6 @@ pub fn frames_at(pc: usize, frames: &mut Vec<Frame>) {
 
 /// A backtrace frame with its names.
 pub fn frame(module: &Module, function: u32, offset: Option<u32>) -> Frame {
-    Frame { function, name: module.function_name(function).map(str::to_owned), offset, module: module.name.clone() }
+    let places = offset.map(|offset| module.source_places(offset)).unwrap_or_default();
+    Frame { function, name: module.function_name(function).map(str::to_owned), offset, module: module.name.clone(), places }
 }

@@ -3,7 +3,9 @@
 use crate::burst::BurstStats;
 use crate::code::{Entrance, Tier};
 use crate::engine::{Engine, LoadedModule};
+use crate::exits::GuardExits;
 use crate::tiering::{CodeVersion, TrialRecord};
+use crate::timeline::{Moment, Pulse};
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::monitor::MonitorStats;
@@ -40,6 +42,41 @@ pub struct Report {
     pub code_bytes: usize,
     /// Wall time since the engine began, ms.
     pub elapsed_ms: f64,
+    /// What happened to the module's code when, where that was kept; oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<Moment>,
+    /// Moments that found no room in it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub timeline_dropped: u64,
+    /// The monitor over time, where that was kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pulses: Vec<Pulse>,
+    /// How often compiled code was left because a guard failed.
+    pub side_exits: u64,
+    /// How often compiled code left for other code at a loop header.
+    pub switches: u64,
+    /// Guards that failed, by version.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<GuardReport>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A guard that failed.
+#[derive(Clone, Debug, Serialize)]
+pub struct GuardReport {
+    /// Version it stands in.
+    pub version: u32,
+    /// Function in whose code it stands.
+    pub function: u32,
+    /// Byte offset of the operator whose decision it guards.
+    pub offset: u32,
+    /// What it stands for.
+    pub kind: &'static str,
+    /// How often it failed.
+    pub exits: u64,
 }
 
 /// One function.
@@ -249,8 +286,19 @@ impl Report {
             compile_ms: versions.iter().map(|version| version.compile_time.as_secs_f64() * 1e3).sum(),
             code_bytes: versions.iter().map(|version| version.code_bytes).sum(),
             elapsed_ms: engine.elapsed().as_secs_f64() * 1e3,
+            timeline: engine.timeline().moments().into_iter().filter(|moment| moment.module == module.hash).collect(),
+            timeline_dropped: engine.timeline().dropped(),
+            pulses: engine.timeline().pulses(),
+            side_exits: code.side_exits(),
+            switches: code.switches(),
+            guards: code.guard_exits().into_iter().map(describe_guard).collect(),
         }
     }
+}
+
+fn describe_guard(exits: GuardExits) -> GuardReport {
+    let GuardExits { version, guard, exits } = exits;
+    GuardReport { version, function: guard.function, offset: guard.offset, kind: guard.kind.name(), exits }
 }
 
 fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) -> VersionReport {

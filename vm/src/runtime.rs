@@ -4,17 +4,22 @@
 //! Each way into wasm is an *activation*: one run of compiled code between an `enter` and its return, or one run of the interpreter. The store
 //! keeps the list; a backtrace walks it from the innermost.
 
+use crate::bulk::{self, Order};
+use crate::code::Adapter;
 use crate::entry::enter;
+use crate::exception;
 use crate::handles::InstanceRef;
 use crate::instance::Instance;
 use crate::interp;
 use crate::layout::{KIND_HOST, VmContext, VmFunc, VmStoreContext};
 use crate::registry;
 use crate::signals;
+use crate::signature;
 use crate::stack::GUARD_BYTES;
-use crate::store::{HostCall, HostContext, HostError, StoreState, call_slots};
+use crate::store::{HostCall, HostContext, HostError, StoreState, call_slots, result_slots};
 use crate::tiering::{ModuleCode, report_frames};
 use crate::trap::{Frame, Outcome, TrapCode, Unwind};
+use lwp_feedback::sources::clock;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -88,7 +93,8 @@ pub unsafe fn trap(context: *mut VmContext, code: TrapCode) -> Box<Unwind> {
     Box::new(Unwind::Trap { code, frames })
 }
 
-/// Makes the builtin that is running land at the innermost entry once it returns.
+/// Makes the builtin that is running land once it returns: an exception where compiled code of the running activation catches it, all else at the
+/// innermost entry.
 ///
 /// # Safety
 /// `context` is the running context, and the caller is a builtin about to return.
@@ -96,9 +102,46 @@ pub(crate) unsafe fn raise(context: *mut VmContext, unwind: Box<Unwind>) {
     // SAFETY: the caller's promise.
     unsafe {
         let store = store_state(context);
+        if let Unwind::Exception(object) = *unwind
+            && let Some([pc, sp, fp]) = exception::find_landing(&(*store).context)
+        {
+            let shared = &mut (*store).context;
+            (shared.landing_pc, shared.landing_sp, shared.landing_fp) = (pc, sp, fp);
+            shared.landing_object = object;
+            shared.unwinding = 2;
+            return;
+        }
         (*store).pending = Some(unwind);
         (*store).context.unwinding = 1;
     }
+}
+
+/// Throws an exception with a tag of the running instance: its values lie from `values`.
+///
+/// # Safety
+/// `context` is the running context, the tag is its module's, and the values are of the tag's types.
+pub(crate) unsafe fn throw(context: *mut VmContext, tag: u32, values: *const u64) -> Box<Unwind> {
+    // SAFETY: the caller's promise; the pointer to a tag never changes.
+    unsafe {
+        let module = &instance(context).module;
+        let tag_place = module.offsets().tag(tag);
+        let count = crate::bytecode::frame::slots_of_all(module.types[module.tags[tag as usize] as usize].params());
+        let tag = context.byte_offset(tag_place as isize).cast::<*const exception::Tag>().read();
+        let values = std::slice::from_raw_parts(values, count as usize);
+        Box::new(Unwind::Exception((*store_state(context)).exceptions.throw(tag, values)))
+    }
+}
+
+/// Throws a caught exception again; a trap where there is none.
+///
+/// # Safety
+/// `context` is the running context, and the object of its store or 0.
+pub(crate) unsafe fn throw_again(context: *mut VmContext, object: u64) -> Box<Unwind> {
+    if object == 0 {
+        // SAFETY: the caller's promise.
+        return unsafe { trap(context, TrapCode::NullReference) };
+    }
+    Box::new(Unwind::Exception(object))
 }
 
 /// The wasm frames of a store, innermost first. Called from Rust that wasm called, or from the interpreter with its pc published.
@@ -246,7 +289,15 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     }
     let before = signals::set_current(&raw mut store.context);
     // SAFETY: the caller's promise.
-    let outcome = unsafe { call_function(function, std::ptr::null_mut(), slots) };
+    let mut outcome = clock::run_unblocked(|| unsafe { call_function(function, std::ptr::null_mut(), slots) });
+    if let Err(unwind) = &mut outcome
+        && let Unwind::Exception(object) = **unwind
+    {
+        // The host may keep it, and run more wasm before it throws it on.
+        // SAFETY: the object was just thrown in this store.
+        unsafe { exception::keep(object) };
+        **unwind = Unwind::Host { error: Box::new(exception::Thrown { store: store.id, object }), frames: Vec::new() };
+    }
     signals::set_current(before);
     if outermost {
         store.set_running(false);
@@ -266,22 +317,148 @@ pub unsafe fn call_function(callee: *const VmFunc, caller: *mut VmContext, slots
     }
 }
 
-/// What `Builtin::CallSlow` does: calls the function that `context` was entered for.
+/// What `Builtin::CallSlow` does: calls the function that `context` was entered for. 0, or the code to go on with.
 ///
 /// # Safety
 /// As [`call_function`].
-pub(crate) unsafe fn call_entered(context: *mut VmContext, slots: *mut u64) -> Outcome {
+pub(crate) unsafe fn call_entered(context: *mut VmContext, slots: *mut u64) -> Outcome<usize> {
     // SAFETY: the caller's promise.
     unsafe {
         if (*context).kind == KIND_HOST {
-            call_host(context, (*context).caller, slots)
-        } else {
-            call_wasm(context, (*context).callee, slots)
+            call_host(context, (*context).caller, slots)?;
+            return Ok(0);
+        }
+        let next = start(context, (*context).callee, slots)?;
+        code_to_go_on_with(context, next)
+    }
+}
+
+/// How what was begun goes on.
+#[derive(Clone, Copy, Debug)]
+pub enum Next {
+    /// It ended; the results are where they belong.
+    Done,
+    /// With a call of this function in its place; the arguments are what [`set_tail_arguments`] was given.
+    Call(*const VmFunc),
+    /// In this compiled loop entrance of a function of the running context, the frame being in the switch buffer.
+    Loop {
+        /// The entrance.
+        code: *const u8,
+        /// The function.
+        function: u32,
+    },
+}
+
+/// Keeps the arguments of a call that takes the place of what runs.
+///
+/// # Safety
+/// `context` is the running context.
+pub(crate) unsafe fn set_tail_arguments(context: *mut VmContext, arguments: &[u64]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let kept = &mut (*store_state(context)).tail_arguments;
+        kept.clear();
+        kept.extend_from_slice(arguments);
+    }
+}
+
+/// What a builtin tells its caller, which is about to return or to go on in its own place: 0, or the code.
+///
+/// # Safety
+/// Called from a builtin that runs for `context`.
+unsafe fn code_to_go_on_with(context: *mut VmContext, next: Next) -> Outcome<usize> {
+    // SAFETY: the caller's promise. A call's arguments, at most a thousand values, fit the switch buffer.
+    unsafe {
+        match next {
+            Next::Done => Ok(0),
+            Next::Loop { code, .. } => Ok(code as usize),
+            Next::Call(callee) => {
+                let store = store_state(context);
+                let buffer = (*store).context.switch_buffer;
+                buffer.write(callee as u64);
+                let arguments = &(*store).tail_arguments;
+                std::ptr::copy_nonoverlapping(arguments.as_ptr(), buffer.add(1), arguments.len());
+                tail_code(context, callee)
+            }
         }
     }
 }
 
+/// The code that calls a function with what the switch buffer holds, in place of the frame that called the running builtin.
+///
+/// Whoever that frame returns to relies on the context being what it was, unless it is one that sets it again. So a function of another context is called from a
+/// frame of an adapter that does; of these there is never one on top of another.
+///
+/// # Safety
+/// Called from a builtin that runs for `context`; `callee` is live.
+pub(crate) unsafe fn tail_code(context: *mut VmContext, callee: *const VmFunc) -> Outcome<usize> {
+    // SAFETY: the caller's promise; `exit_fp` as in `leaves_its_activation`.
+    unsafe {
+        let mut adapter = Adapter::Tail;
+        if (*callee).context != context {
+            (*(*callee).context).caller = context;
+            let frame = read_word((*(*context).store).exit_fp);
+            if !registry::restores_context(read_word(frame + 8)) {
+                adapter = Adapter::TailForeign;
+            }
+        }
+        let engine = (*store_state(context)).engine();
+        engine.adapter(adapter, (*callee).signature).map_err(|error| internal(&error))
+    }
+}
+
 unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise (see `call_function`).
+    unsafe {
+        match start(context, function, slots)? {
+            Next::Done => Ok(()),
+            next => go_on(context, function, next, slots),
+        }
+    }
+}
+
+/// Does what a call of a function of `context` goes on with, to its end.
+#[cold]
+unsafe fn go_on(mut context: *mut VmContext, function: u32, mut next: Next, results: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise (see `call_function`); each callee has the results of the function that was called first.
+    unsafe {
+        let given = result_slots(instance(context).module.function_type(function));
+        let mut area: smallvec::SmallVec<[u64; 16]> = smallvec::SmallVec::new();
+        loop {
+            next = match next {
+                Next::Done => {
+                    std::ptr::copy_nonoverlapping(area.as_ptr(), results, given);
+                    return Ok(());
+                }
+                Next::Call(callee) => {
+                    area.clear();
+                    area.extend_from_slice(&(*store_state(context)).tail_arguments);
+                    area.resize(call_slots(&signature::of((*callee).signature)), 0);
+                    let caller = std::mem::replace(&mut context, (*callee).context);
+                    if (*context).kind == KIND_HOST {
+                        call_host(context, caller, area.as_mut_ptr())?;
+                        Next::Done
+                    } else {
+                        start(context, (*callee).index, area.as_mut_ptr())?
+                    }
+                }
+                Next::Loop { code, function } => {
+                    let adapter = instance(context).code.loop_adapter(function).map_err(|error| internal(&error))?;
+                    area.clear();
+                    area.resize(call_slots(instance(context).module.function_type(function)), 0);
+                    area[0] = (*(*context).store).switch_buffer as u64;
+                    match run_compiled(context, adapter, code as usize, area.as_mut_ptr(), false)? {
+                        Finish::Returned => Next::Done,
+                        Finish::Left => resume(context, area.as_mut_ptr())?,
+                    }
+                }
+            };
+        }
+    }
+}
+
+/// Calls a function of `context`, to its end or to where it goes on elsewhere.
+unsafe fn start(context: *mut VmContext, function: u32, slots: *mut u64) -> Outcome<Next> {
     // SAFETY: the caller's promise (see `call_function`).
     unsafe {
         check_host_stack(context)?;
@@ -290,7 +467,7 @@ unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> 
             Some(compiled) => {
                 let adapter = code.enter_adapter(function).map_err(|error| internal(&error))?;
                 match run_compiled(context, adapter, compiled, slots, false)? {
-                    Finish::Returned => Ok(()),
+                    Finish::Returned => Ok(Next::Done),
                     Finish::Left => resume(context, slots),
                 }
             }
@@ -320,6 +497,9 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
     // store is reborrowed for the length of the call, during which nothing else uses it.
     unsafe {
         report_frames(context);
+        if (*store_state(context)).samples_due() != 0 {
+            crate::profiling::take_due(context);
+        }
         let host = &*(*context).instance.cast::<HostContext>();
         let store = &mut *store_state(context);
         store.host_calls = store.host_calls.wrapping_add(1);
@@ -329,10 +509,14 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
             InstanceRef::from_ptr((*caller).instance.cast::<Instance>())
         };
         let slots = std::slice::from_raw_parts_mut(slots, call_slots(&host.ty));
-        let result = catch_unwind(AssertUnwindSafe(|| (host.function)(HostCall { store, caller, slots })));
+        let result = catch_unwind(AssertUnwindSafe(|| clock::run_blocked(|| (host.function)(HostCall { store, caller, slots }))));
         match result {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Box::new(Unwind::Host { error, frames: backtrace(context) })),
+            Ok(Err(error)) => Err(match error.downcast::<exception::Thrown>() {
+                Ok(thrown) if thrown.store == (*store_state(context)).id => Box::new(Unwind::Exception(thrown.object)),
+                Ok(thrown) => Box::new(Unwind::Host { error: thrown, frames: backtrace(context) }),
+                Err(error) => Box::new(Unwind::Host { error, frames: backtrace(context) }),
+            }),
             Err(payload) => Err(Box::new(Unwind::Panic(payload))),
         }
     }
@@ -390,11 +574,23 @@ fn landing(store: &mut StoreState) -> Box<Unwind> {
     Box::new(Unwind::Trap { code, frames })
 }
 
-/// What `Builtin::Resume` does: continues the frames in the switch buffer in the interpreter.
+/// What `Builtin::Resume` does: [`resume`], and 0 or the code to go on with.
+///
+/// # Safety
+/// As [`resume`].
+pub(crate) unsafe fn resume_and_go_on(context: *mut VmContext, results: *mut u64) -> Outcome<usize> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let next = resume(context, results)?;
+        code_to_go_on_with(context, next)
+    }
+}
+
+/// Continues the frames in the switch buffer in the interpreter.
 ///
 /// # Safety
 /// `context` is the running context, the switch buffer holds frames of its functions, and `results` has room for the results of the outermost.
-pub(crate) unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outcome {
+pub(crate) unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outcome<Next> {
     // SAFETY: the caller's promise.
     unsafe {
         check_host_stack(context)?;
@@ -460,6 +656,14 @@ pub(crate) unsafe fn leave_activation(context: *mut VmContext) {
 pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
     // SAFETY: the caller's promise; the callback gets the store while nothing else uses it.
     unsafe {
+        if crate::profiling::take_due(context) {
+            // Only what asked for samples is answered; whoever asks loops to leave is not.
+            let store = &*store_state(context);
+            store.clear_entry_polls();
+            if store.engine().epoch() < store.deadline.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+        }
         let store = &mut *store_state(context);
         store.clear_polls();
         let now = store.engine().epoch();
@@ -526,6 +730,62 @@ unsafe fn range(context: *mut VmContext, memory: u32, start: u64, bytes: u64) ->
     }
 }
 
+/// Where an atomic access of `bytes` bytes lies, checked.
+unsafe fn atomic_place(context: *mut VmContext, memory: u32, address: u64, offset: u64, bytes: u64) -> Outcome<*mut u8> {
+    // SAFETY: see above.
+    unsafe {
+        if !address.wrapping_add(offset).is_multiple_of(bytes) {
+            return Err(trap(context, TrapCode::HeapMisaligned));
+        }
+        let start = address.checked_add(offset).ok_or(TrapCode::MemoryOutOfBounds);
+        start.and_then(|start| range(context, memory, start, bytes)).map_err(|code| trap(context, code))
+    }
+}
+
+/// `memory.atomic.wait32` and `wait64`, by `bytes`: 0 woken, 1 another value, 2 the time is over. The deadline ends it.
+///
+/// # Safety
+/// See above.
+pub unsafe fn atomic_wait(
+    context: *mut VmContext,
+    memory: u32,
+    address: u64,
+    offset: u64,
+    expected: u64,
+    timeout: i64,
+    bytes: u64,
+) -> Outcome<u32> {
+    // SAFETY: see above; the place is checked and aligned, and memories that threads share are only read atomically here.
+    unsafe {
+        let place = atomic_place(context, memory, address, offset, bytes)?;
+        if !instance(context).memory(memory).ty().shared {
+            return Err(trap(context, TrapCode::AtomicWaitNonSharedMemory));
+        }
+        report_frames(context);
+        let is_expected = || match bytes {
+            4 => (*place.cast::<std::sync::atomic::AtomicU32>()).load(Ordering::SeqCst) == expected as u32,
+            _ => (*place.cast::<std::sync::atomic::AtomicU64>()).load(Ordering::SeqCst) == expected,
+        };
+        let asked = || {
+            let store = &*store_state(context);
+            if store.engine().epoch() < store.deadline.load(Ordering::SeqCst) { Ok(()) } else { interrupted(context) }
+        };
+        crate::threads::wait(place as usize, is_expected, timeout, asked)
+    }
+}
+
+/// `memory.atomic.notify`: how many were woken.
+///
+/// # Safety
+/// See above.
+pub unsafe fn atomic_notify(context: *mut VmContext, memory: u32, address: u64, offset: u64, count: u32) -> Outcome<u32> {
+    // SAFETY: see above.
+    unsafe {
+        let place = atomic_place(context, memory, address, offset, 4)?;
+        Ok(crate::threads::notify(place as usize, count))
+    }
+}
+
 /// `memory.copy`.
 ///
 /// # Safety
@@ -535,9 +795,11 @@ pub unsafe fn memory_copy(context: *mut VmContext, to: u32, from: u32, destinati
     unsafe {
         let source = range(context, from, source, bytes)?;
         let destination = range(context, to, destination, bytes)?;
-        std::ptr::copy(source, destination, bytes as usize);
+        bulk::in_pieces(context, bytes, bulk::BYTES, Order::of_copy(destination as u64, source as u64), |start, length| {
+            std::ptr::copy(source.add(start as usize), destination.add(start as usize), length as usize);
+            Ok(())
+        })
     }
-    Ok(())
 }
 
 /// `memory.fill`.
@@ -546,8 +808,13 @@ pub unsafe fn memory_copy(context: *mut VmContext, to: u32, from: u32, destinati
 /// See above.
 pub unsafe fn memory_fill(context: *mut VmContext, memory: u32, destination: u64, value: u8, bytes: u64) -> Result<(), TrapCode> {
     // SAFETY: see above; the range is checked.
-    unsafe { range(context, memory, destination, bytes)?.write_bytes(value, bytes as usize) };
-    Ok(())
+    unsafe {
+        let destination = range(context, memory, destination, bytes)?;
+        bulk::in_pieces(context, bytes, bulk::BYTES, Order::Forward, |start, length| {
+            destination.add(start as usize).write_bytes(value, length as usize);
+            Ok(())
+        })
+    }
 }
 
 /// `memory.init`.
@@ -563,7 +830,14 @@ pub unsafe fn memory_init(
     bytes: u32,
 ) -> Result<(), TrapCode> {
     // SAFETY: see above.
-    unsafe { instance(context).memory_init(memory, segment, destination, u64::from(source), u64::from(bytes)) }
+    unsafe {
+        range(context, memory, destination, u64::from(bytes))?;
+        // Both ranges before the first piece: an operation that does not fit writes nothing.
+        instance(context).check_segment(segment, u64::from(source), u64::from(bytes))?;
+        bulk::in_pieces(context, u64::from(bytes), bulk::BYTES, Order::Forward, |start, length| {
+            instance(context).memory_init(memory, segment, destination + start, u64::from(source) + start, length)
+        })
+    }
 }
 
 /// `data.drop`.
@@ -603,7 +877,13 @@ pub unsafe fn table_grow(context: *mut VmContext, table: u32, reference: u64, de
 /// As [`table_set`].
 pub unsafe fn table_fill(context: *mut VmContext, table: u32, start: u64, reference: u64, count: u64) -> Result<(), TrapCode> {
     // SAFETY: see above.
-    unsafe { instance(context).table(table).fill(start, reference, count) }.ok_or(TrapCode::TableOutOfBounds)
+    unsafe {
+        let table = instance(context).table(table);
+        start.checked_add(count).filter(|&end| end <= table.length()).ok_or(TrapCode::TableOutOfBounds)?;
+        bulk::in_pieces(context, count, bulk::ENTRIES, Order::Forward, |from, length| {
+            table.fill(start + from, reference, length).ok_or(TrapCode::TableOutOfBounds)
+        })
+    }
 }
 
 /// `table.copy`.
@@ -613,7 +893,17 @@ pub unsafe fn table_fill(context: *mut VmContext, table: u32, start: u64, refere
 pub unsafe fn table_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, count: u64) -> Result<(), TrapCode> {
     // SAFETY: see above.
     let instance = unsafe { instance(context) };
-    instance.table(to).copy_from(destination, instance.table(from), source, count).ok_or(TrapCode::TableOutOfBounds)
+    let (to, from) = (instance.table(to), instance.table(from));
+    let fits = |start: u64, length: u64| start.checked_add(count).is_some_and(|end| end <= length);
+    if !fits(destination, to.length()) || !fits(source, from.length()) {
+        return Err(TrapCode::TableOutOfBounds);
+    }
+    // SAFETY: see above.
+    unsafe {
+        bulk::in_pieces(context, count, bulk::ENTRIES, Order::of_copy(destination, source), |start, length| {
+            to.copy_from(destination + start, from, source + start, length).ok_or(TrapCode::TableOutOfBounds)
+        })
+    }
 }
 
 /// `table.init`.

@@ -146,8 +146,8 @@ impl<'a> Scan<'a> {
         while !reader.eof() {
             match reader.read().ok()? {
                 Operator::Loop { .. } => loops.push(true),
-                Operator::Block { .. } | Operator::If { .. } | Operator::TryTable { .. } => loops.push(false),
-                Operator::End => _ = loops.pop(),
+                Operator::Block { .. } | Operator::If { .. } | Operator::TryTable { .. } | Operator::Try { .. } => loops.push(false),
+                Operator::End | Operator::Delegate { .. } => _ = loops.pop(),
                 Operator::LocalSet { local_index } | Operator::LocalTee { local_index } if loops.contains(&true) => {
                     if let Some(flag) = written.get_mut(local_index as usize) {
                         *flag = true;
@@ -379,17 +379,21 @@ impl<'a> Scan<'a> {
                     open.in_else = true;
                 }
             }
-            TryTable { .. } => {
+            TryTable { .. } | Try { .. } => {
                 self.obstacle(ArmObstacle::Effect);
                 self.open(Kind::Block, offset, None);
             }
-            End => self.close(offset),
+            Catch { .. } | CatchAll => {
+                self.obstacle(ArmObstacle::Effect);
+                self.stack.clear();
+            }
+            End | Delegate { .. } => self.close(offset),
             BrIf { relative_depth } => {
                 let condition = self.pop();
                 self.conditional(condition, offset, *relative_depth);
             }
             Br { relative_depth } if self.ends_arm(*relative_depth) => self.stack.clear(),
-            Br { .. } | Return | Unreachable | Throw { .. } | ThrowRef => {
+            Br { .. } | Return | Unreachable | Throw { .. } | ThrowRef | Rethrow { .. } => {
                 self.obstacle(ArmObstacle::Leaves);
                 self.stack.clear();
             }

@@ -45,6 +45,11 @@ pub fn set_current(store: *mut VmStoreContext) -> *mut VmStoreContext {
     CURRENT.replace(store)
 }
 
+/// The store this thread runs, or null. Async-signal-safe.
+pub fn current() -> *mut VmStoreContext {
+    CURRENT.get()
+}
+
 /// Installs the handlers once per process and this thread's alternate stack. Called before a thread runs wasm.
 pub fn prepare_thread() -> io::Result<()> {
     if PREPARED.get() {

@@ -1,13 +1,19 @@
 //! Engine-wide signature ids: two function types get the same id if and only if they are equal, in any module of the process.
 //!
-//! A process-wide table keeps `call_indirect` between modules one compare. Ids are small, never 0, and never freed.
+//! A process-wide table keeps `call_indirect` between modules one compare. Ids are small, never 0, and never freed. They are given out in the order in
+//! which types are met, so they mean nothing in another process: compiled code reads them from its module's list (`VmContext::signatures`).
+//!
+//! A type may refer to types, its own included (typed function references). In everything that leaves this file a reference's index is the id of what it refers
+//! to, so that types of different modules can be compared as they are. Without the garbage collection proposal a module's type refers to earlier ones and
+//! itself only; in the table's keys the reference to itself is index 0 of its recursion group.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
-use wasmparser::FuncType;
+use wasmparser::{AbstractHeapType, FuncType, HeapType, RefType, UnpackedIndex, ValType};
 
 #[derive(Default)]
 struct Table {
+    /// By the key form, and by the form that leaves this file.
     ids: HashMap<FuncType, u32>,
     types: Vec<FuncType>,
 }
@@ -23,13 +29,138 @@ pub fn id(ty: &FuncType) -> u32 {
     if let Some(&id) = table.ids.get(ty) {
         return id;
     }
-    table.types.push(ty.clone());
-    let id = table.types.len() as u32;
+    let id = table.types.len() as u32 + 1;
+    // A process with a million types has no number for a reference to one more: such a type then refers to any function, which is only less exact.
+    let own = |index| if index == UnpackedIndex::RecGroup(0) { UnpackedIndex::Module(id) } else { index };
+    let resolved = map(ty, own);
     table.ids.insert(ty.clone(), id);
+    table.ids.insert(resolved.clone(), id);
+    table.types.push(resolved);
     id
 }
 
 /// The function type of an id that [`id`] gave out.
 pub fn of(id: u32) -> FuncType {
     TABLE.read().unwrap_or_else(|e| e.into_inner()).types[id as usize - 1].clone()
+}
+
+/// Ids of a module's types in order, which refer to each other by their index in the module.
+pub(crate) fn of_module(types: &[FuncType]) -> Vec<u32> {
+    let mut ids: Vec<u32> = Vec::with_capacity(types.len());
+    for ty in types {
+        let own = ids.len() as u32;
+        let key = map(ty, |index| match index {
+            UnpackedIndex::Module(index) if index == own => UnpackedIndex::RecGroup(0),
+            UnpackedIndex::Module(index) => UnpackedIndex::Module(ids[index as usize]),
+            other => other,
+        });
+        ids.push(id(&key));
+    }
+    ids
+}
+
+fn map(ty: &FuncType, index: impl Fn(UnpackedIndex) -> UnpackedIndex) -> FuncType {
+    let value = |ty: &ValType| match *ty {
+        ValType::Ref(ty) => ValType::Ref(map_reference(ty, &index)),
+        ty => ty,
+    };
+    FuncType::new(ty.params().iter().map(value), ty.results().iter().map(value))
+}
+
+fn map_reference(ty: RefType, index: impl Fn(UnpackedIndex) -> UnpackedIndex) -> RefType {
+    match ty.heap_type() {
+        HeapType::Concrete(at) => {
+            let any = if ty.is_nullable() { RefType::FUNCREF } else { RefType::FUNC };
+            RefType::new(ty.is_nullable(), HeapType::Concrete(index(at))).unwrap_or(any)
+        }
+        _ => ty,
+    }
+}
+
+/// A module's reference type with ids in place of its type indices.
+pub(crate) fn reference(ids: &[u32], ty: RefType) -> RefType {
+    map_reference(ty, |index| match index {
+        UnpackedIndex::Module(index) => UnpackedIndex::Module(ids[index as usize]),
+        other => other,
+    })
+}
+
+/// A module's value type with ids in place of its type indices.
+pub(crate) fn value(ids: &[u32], ty: ValType) -> ValType {
+    match ty {
+        ValType::Ref(ty) => ValType::Ref(reference(ids, ty)),
+        ty => ty,
+    }
+}
+
+/// The signature id that a reference type names.
+pub fn id_of_reference(ty: RefType) -> Option<u32> {
+    match ty.heap_type() {
+        HeapType::Concrete(UnpackedIndex::Module(id)) => Some(id),
+        _ => None,
+    }
+}
+
+/// Whether a reference type is one of functions: its values are null or the address of a `VmFunc`.
+pub fn is_function(ty: RefType) -> bool {
+    match ty.heap_type() {
+        HeapType::Concrete(_) | HeapType::Exact(_) => true,
+        HeapType::Abstract { ty, .. } => matches!(ty, AbstractHeapType::Func | AbstractHeapType::NoFunc),
+    }
+}
+
+/// Whether every value of `found` is one of `expected`.
+pub fn is_subtype(found: ValType, expected: ValType) -> bool {
+    use AbstractHeapType::{Exn, Extern, Func, NoExn, NoExtern, NoFunc};
+    let (ValType::Ref(found), ValType::Ref(expected)) = (found, expected) else {
+        return found == expected;
+    };
+    let heap = found.heap_type() == expected.heap_type()
+        || match (found.heap_type(), expected.heap_type()) {
+            (HeapType::Concrete(_), HeapType::Abstract { ty: Func, .. }) => true,
+            (HeapType::Abstract { ty: NoFunc, .. }, HeapType::Concrete(_)) => true,
+            (HeapType::Abstract { ty: found, .. }, HeapType::Abstract { ty: expected, .. }) => {
+                matches!((found, expected), (NoFunc, Func) | (NoExtern, Extern) | (NoExn, Exn))
+            }
+            _ => false,
+        };
+    heap && (!found.is_nullable() || expected.is_nullable())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn concrete(index: u32) -> ValType {
+        ValType::Ref(RefType::new(true, HeapType::Concrete(UnpackedIndex::Module(index))).unwrap())
+    }
+
+    #[test]
+    fn types_of_different_modules_are_compared_by_structure() {
+        // (type 0) refers to itself, (type 1) to type 0; in the second module something stands before them.
+        let first = of_module(&[FuncType::new([concrete(0)], []), FuncType::new([concrete(0), ValType::I32], [])]);
+        let second = of_module(&[
+            FuncType::new([], [ValType::F64]),
+            FuncType::new([concrete(1)], []),
+            FuncType::new([concrete(1), ValType::I32], []),
+        ]);
+        assert_eq!(first[..], second[1..]);
+        assert_ne!(first[0], first[1]);
+        // What leaves the table is found again.
+        assert_eq!(id(&of(first[0])), first[0]);
+        assert_eq!(of(first[1]).params()[0], concrete(first[0]));
+        assert_ne!(of_module(&[FuncType::new([ValType::Ref(RefType::FUNCREF)], [])])[0], first[0]);
+    }
+
+    #[test]
+    fn subtypes() {
+        let reference = |nullable, heap| ValType::Ref(RefType::new(nullable, heap).unwrap());
+        let own = HeapType::Concrete(UnpackedIndex::Module(5));
+        assert!(is_subtype(reference(false, own), reference(true, HeapType::FUNC)));
+        assert!(is_subtype(reference(false, own), reference(true, own)));
+        assert!(!is_subtype(reference(true, own), reference(false, own)));
+        assert!(!is_subtype(reference(true, HeapType::FUNC), reference(true, own)));
+        assert!(!is_subtype(reference(true, HeapType::EXTERN), reference(true, HeapType::FUNC)));
+        assert!(is_subtype(ValType::I32, ValType::I32) && !is_subtype(ValType::I32, ValType::I64));
+    }
 }

@@ -6,7 +6,8 @@
 use crate::burst::StoreBurst;
 use crate::bytecode::frame::slots_of_all;
 use crate::engine::Engine;
-use crate::handles::{FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef};
+use crate::exception::{Exceptions, Tag};
+use crate::handles::{FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef, TagRef};
 use crate::instance::{Instance, InstantiateError};
 use crate::interp::InterpStack;
 use crate::layout::{BURST_WORDS, KIND_HOST, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, VmContext, VmFunc, VmGlobal, VmStoreContext};
@@ -19,6 +20,7 @@ use crate::table::{Table, TableError};
 use crate::trap::{Outcome, Unwind};
 use std::any::Any;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
@@ -71,6 +73,9 @@ pub struct StoreState {
     /// The landing is a switch to the interpreter, not a failure.
     pub(crate) leaving: bool,
     pub(crate) activations: Vec<runtime::Activation>,
+    pub(crate) exceptions: Exceptions,
+    /// Arguments of a call that takes the place of the activation that ends.
+    pub(crate) tail_arguments: Vec<u64>,
     /// Calls of host functions so far: a trial does not count blocks that hold one.
     pub(crate) host_calls: u64,
     /// Whether wasm runs, or may be about to: see `tiering::retire`.
@@ -91,15 +96,20 @@ pub struct StoreState {
     pub(crate) limiter: Option<Box<dyn Limiter>>,
     #[expect(clippy::vec_box, reason = "what handles and compiled code point to must not move")]
     pub(crate) instances: Vec<Box<Instance>>,
-    #[expect(clippy::vec_box, reason = "see `instances`")]
-    memories: Vec<Box<Memory>>,
+    memories: Vec<Arc<Memory>>,
     #[expect(clippy::vec_box, reason = "see `instances`")]
     tables: Vec<Box<Table>>,
     #[expect(clippy::vec_box, reason = "see `instances`")]
     globals: Vec<Box<Global>>,
     #[expect(clippy::vec_box, reason = "see `instances`")]
+    tags: Vec<Box<Tag>>,
+    #[expect(clippy::vec_box, reason = "see `instances`")]
     hosts: Vec<Box<HostContext>>,
     externs: Vec<Box<dyn Any + Send + Sync>>,
+    /// Ticks of a sampler's timer that wait for a place where all frames are whole.
+    samples_due: AtomicU32,
+    /// An event was recorded since the last poll that left a record ([`EngineConfig::poll_records`](crate::engine::EngineConfig)).
+    pub(crate) poll_due: bool,
 }
 
 /// A host function: the context it is entered with, its `VmFunc`, and the closure.
@@ -125,6 +135,7 @@ impl Store {
         let switch_bytes = (SWITCH_HEADER_BYTES as usize + SWITCH_BUFFER_SLOTS * 8).next_multiple_of(PAGE);
         let switch_buffer = Mapping::reserve(switch_bytes + BURST_WORDS * 8)?;
         switch_buffer.open(0, switch_buffer.length())?;
+        let (burst_limit, burst_timing) = engine.shared().burst_start();
         let context = VmStoreContext {
             wasm_sp: stack.high(),
             host_sp: 0,
@@ -137,15 +148,19 @@ impl Store {
             trap_pc: 0,
             trap_fp: 0,
             trap_address: 0,
+            landing_pc: 0,
+            landing_sp: 0,
+            landing_fp: 0,
+            landing_object: 0,
             stack_low: stack.low(),
             stack_high: stack.high(),
             host_limit: 0,
             rounds: 1,
             guard_countdown: engine.config().stress.fail_guards.saturating_sub(1),
             burst_index: 0,
-            burst_limit: 0,
-            burst_timing: 0,
-            burst_reserved: 0,
+            burst_limit,
+            burst_timing,
+            burst_registers: 0,
             burst_buffer: switch_buffer.base().wrapping_add(switch_bytes).cast(),
         };
         let mut state = Box::new(StoreState {
@@ -154,6 +169,8 @@ impl Store {
             pending: None,
             leaving: false,
             activations: Vec::new(),
+            exceptions: Exceptions::default(),
+            tail_arguments: Vec::new(),
             host_calls: 0,
             running: AtomicBool::new(false),
             reported: AtomicU64::new(0),
@@ -170,8 +187,11 @@ impl Store {
             memories: Vec::new(),
             tables: Vec::new(),
             globals: Vec::new(),
+            tags: Vec::new(),
             hosts: Vec::new(),
             externs: Vec::new(),
+            samples_due: AtomicU32::new(0),
+            poll_due: false,
         });
         engine.register_store(&raw mut *state);
         Ok(Store(state))
@@ -195,6 +215,8 @@ impl Drop for StoreState {
     fn drop(&mut self) {
         let this: *mut StoreState = self;
         self.engine.unregister_store(this);
+        let engine = self.engine.clone();
+        engine.shared().count_exactly(self);
     }
 }
 
@@ -228,6 +250,24 @@ impl StoreState {
         }
     }
 
+    /// The epoch at which the guest stops, if there is one.
+    pub fn epoch_deadline(&self) -> Option<u64> {
+        let deadline = self.deadline.load(Ordering::SeqCst);
+        (deadline != u64::MAX).then_some(deadline)
+    }
+
+    /// What a host function does that waits past the deadline: the callback moves it, or the guest stops.
+    ///
+    /// # Errors
+    /// The callback's, or [`TrapCode::Interrupt`](crate::trap::TrapCode::Interrupt) without one.
+    pub fn at_deadline(&mut self) -> Result<(), HostError> {
+        let mut callback = self.deadline_callback.take().ok_or(crate::trap::TrapCode::Interrupt)?;
+        let decided = callback(self);
+        self.deadline_callback = Some(callback);
+        self.set_epoch_deadline(decided?);
+        Ok(())
+    }
+
     /// What happens at the deadline: `None` traps; a callback returns by how many ticks the deadline moves, or an error.
     pub fn set_deadline_callback(&mut self, callback: Option<DeadlineCallback>) {
         self.deadline_callback = callback;
@@ -257,6 +297,29 @@ impl StoreState {
         for instance in &self.instances {
             instance.set_polls(1);
         }
+    }
+
+    /// Asks for the samples that are due: the interpreter and functions' entries look, loops run on.
+    pub(crate) fn ask_to_sample(&self) {
+        self.instances.iter().for_each(|instance| instance.set_entry_poll(1));
+    }
+
+    /// As [`Self::clear_polls`], for what [`Self::ask_to_sample`] set.
+    pub(crate) fn clear_entry_polls(&self) {
+        self.instances.iter().for_each(|instance| instance.set_entry_poll(0));
+    }
+
+    /// Async-signal-safe.
+    pub(crate) fn add_samples_due(&self, ticks: u32) {
+        self.samples_due.fetch_add(ticks, Ordering::Relaxed);
+    }
+
+    pub(crate) fn samples_due(&self) -> u32 {
+        self.samples_due.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn take_samples_due(&self) -> u32 {
+        self.samples_due.swap(0, Ordering::Relaxed)
     }
 
     pub(crate) fn clear_polls(&self) {
@@ -290,7 +353,7 @@ impl StoreState {
                 counters: std::ptr::null_mut(),
                 instance: std::ptr::null_mut(),
                 builtins: crate::builtins::entries(),
-                reserved: 0,
+                signatures: std::ptr::null(),
             },
             func: VmFunc {
                 entry: AtomicPtr::new(entry as *mut u8),
@@ -326,9 +389,16 @@ impl StoreState {
                 Err(error) => return Err(InstantiateError::Limit(error.to_string())),
             }
         }
-        let memory = Memory::new(ty)?;
-        self.memories.push(memory);
-        Ok(MemoryRef(NonNull::from(&mut **self.memories.last_mut().expect("just pushed"))))
+        Ok(self.add_memory(Memory::new(ty)?))
+    }
+
+    /// Takes a memory in that other stores may hold too: only one that threads share may be in several.
+    pub fn add_memory(&mut self, memory: Arc<Memory>) -> MemoryRef {
+        let address = Arc::as_ptr(&memory).cast_mut();
+        if !self.memories.iter().any(|other| Arc::ptr_eq(other, &memory)) {
+            self.memories.push(memory);
+        }
+        MemoryRef(NonNull::new(address).expect("an address"))
     }
 
     /// Makes a table filled with `init`.
@@ -353,6 +423,17 @@ impl StoreState {
         let table = unsafe { Table::new(ty, init)? };
         self.tables.push(table);
         Ok(TableRef(NonNull::from(&mut **self.tables.last_mut().expect("just pushed"))))
+    }
+
+    /// Thrown exceptions whose objects the store still has.
+    pub fn exception_count(&self) -> usize {
+        self.exceptions.count()
+    }
+
+    /// Makes a tag: exceptions with it carry the parameters of `ty`.
+    pub fn new_tag(&mut self, ty: &FuncType) -> TagRef {
+        self.tags.push(Box::new(Tag { signature: signature::id(ty) }));
+        TagRef(NonNull::from(&mut **self.tags.last_mut().expect("just pushed")))
     }
 
     /// Makes a global.

@@ -2,6 +2,7 @@
 
 use crate::layout::{VmFunc, VmTable, VmTableEntry};
 use crate::mapping::Mapping;
+use crate::signature;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasmparser::{RefType, TableType};
 
@@ -35,7 +36,7 @@ pub enum TableError {
 /// # Safety
 /// For a function table `reference` is 0 or the address of a live [`VmFunc`].
 unsafe fn entry_of(element: RefType, reference: u64) -> VmTableEntry {
-    let signature = if reference != 0 && element.is_func_ref() {
+    let signature = if reference != 0 && signature::is_function(element) {
         // SAFETY: the caller's promise.
         unsafe { (*(reference as *const VmFunc)).signature as u64 }
     } else {

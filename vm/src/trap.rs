@@ -1,5 +1,6 @@
 //! Why a guest stopped: trap codes, and the value that carries a stop through the host's frames.
 
+use crate::module::SourcePlace;
 use std::any::Any;
 use std::fmt;
 
@@ -32,11 +33,13 @@ pub enum TrapCode {
     Interrupt = 11,
     /// A null reference where none may be.
     NullReference = 12,
+    /// A wait on a memory that threads do not share.
+    AtomicWaitNonSharedMemory = 13,
 }
 
 impl TrapCode {
     /// All codes, in the order of their numbers.
-    pub const ALL: [TrapCode; 12] = [
+    pub const ALL: [TrapCode; 13] = [
         TrapCode::StackOverflow,
         TrapCode::MemoryOutOfBounds,
         TrapCode::HeapMisaligned,
@@ -49,6 +52,7 @@ impl TrapCode {
         TrapCode::UnreachableCodeReached,
         TrapCode::Interrupt,
         TrapCode::NullReference,
+        TrapCode::AtomicWaitNonSharedMemory,
     ];
 
     /// The code of a number, if it is one.
@@ -71,6 +75,7 @@ impl TrapCode {
             TrapCode::UnreachableCodeReached => "wasm `unreachable` instruction executed",
             TrapCode::Interrupt => "interrupt",
             TrapCode::NullReference => "null reference",
+            TrapCode::AtomicWaitNonSharedMemory => "expected shared memory: atomic wait on non-shared memory",
         }
     }
 }
@@ -94,6 +99,8 @@ pub struct Frame {
     pub offset: Option<u32>,
     /// The module's name, if it has one.
     pub module: Option<String>,
+    /// Source places, where the module carries DWARF: innermost inlined call first.
+    pub places: Vec<SourcePlace>,
 }
 
 /// Why control leaves wasm otherwise than by returning.
@@ -113,6 +120,8 @@ pub enum Unwind {
         /// Where.
         frames: Vec<Frame>,
     },
+    /// An exception that was not caught so far: the thrown object ([`crate::exception`]).
+    Exception(u64),
     /// A host function panicked; the payload resumes in the caller of the outermost call.
     Panic(Box<dyn Any + Send>),
 }

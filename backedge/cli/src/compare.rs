@@ -67,7 +67,7 @@ struct Row {
 pub fn compare(options: &CompareFeedback) -> Result<(), Failure> {
     let folder = Folder::new()?;
     let records = folder.0.join("records.lwp");
-    run(options, &[OsStr::new("--lwp-record"), records.as_os_str()])?;
+    run(options, &[OsStr::new("--every-event"), OsStr::new("--lwp-record"), records.as_os_str()])?;
     let input = File::open(&records).map_err(|error| Failure::read(&records, &error))?;
     let stream = Stream::read(BufReader::new(input)).map_err(|error| Failure::Load(format!("`{}`: {error}", records.display())))?;
     let module = module(&options.file_and_args[0])?;
@@ -189,6 +189,15 @@ pub fn model(feedback: Feedback) -> Option<Model> {
     }
 }
 
+/// Has every event recorded that a probe sees, and the polls behind events; a ring holds a whole burst of them.
+pub fn record_every_event(machine: &mut vm::engine::EngineConfig) {
+    machine.ring.interval3 = 0;
+    machine.ring.interval4 = 0;
+    machine.ring.buffer_bytes = 1 << 20;
+    machine.ring.threshold_bytes = 1 << 18;
+    machine.poll_records = true;
+}
+
 /// One sample in `period` events, and a poll every 10 ms.
 pub fn sampling(period: u32) -> Sampling {
     Sampling { period, poll_ticks: ticks(POLL) }
@@ -209,7 +218,7 @@ fn as_text(rows: &[Row], without: f64, stream: &Stream, options: &CompareFeedbac
     let _ = writeln!(
         out,
         "{} events of one run ({} more were missed by its rings), one sample in {}",
-        stream.events.len(),
+        stream.event_count(),
         stream.missed,
         options.period
     );
@@ -235,10 +244,11 @@ fn as_text(rows: &[Row], without: f64, stream: &Stream, options: &CompareFeedbac
     }
     let _ = writeln!(out, "off   | {:>64} | {:>5} {:>9} {without:>8.1} {:>5.2}x", "", 0, 0, 1.0);
     if let Some(row) = rows.iter().find(|row| row.model == Model::Pmi) {
-        let Skid { same_site, same_function, other_function, .. } = row.skid;
+        let Skid { same_site, same_function, other_function, ticks } = row.skid;
+        let mean = ticks / (same_site + same_function + other_function).max(1);
         let _ = writeln!(
             out,
-            "skid of pmi: {same_site} at the event's site, {same_function} elsewhere in its function, {other_function} in another"
+            "skid of pmi: {same_site} at the event's site, {same_function} elsewhere in its function, {other_function} in another; {mean} ticks on average"
         );
     }
     out
@@ -259,6 +269,6 @@ fn as_json(rows: &[Row], without: f64, stream: &Stream, options: &CompareFeedbac
         })
         .collect();
     json!({
-        "events": stream.events.len(), "missed_by_the_run": stream.missed, "period": options.period, "no_feedback_ms": without, "models": models,
+        "events": stream.event_count(), "missed_by_the_run": stream.missed, "period": options.period, "no_feedback_ms": without, "models": models,
     })
 }

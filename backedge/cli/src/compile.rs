@@ -1,5 +1,6 @@
 //! `backedge compile` and `backedge cache`: machine code made ahead of time, and kept from earlier runs.
 
+use crate::background;
 use crate::failure::Failure;
 use crate::options::{Cache, Compile};
 use crate::run;
@@ -26,8 +27,11 @@ pub fn load(engine: &Engine, path: &Path, allowed: bool) -> Result<Module, Failu
     unsafe { Module::deserialize_file(engine, path) }.map_err(|error| Failure::Load(format!("{error:#}")))
 }
 
-/// Lists or empties the cache.
+/// Lists, empties or fills the cache.
 pub fn cache(action: &Cache) -> Result<(), Failure> {
+    if let Cache::Fill(options) = action {
+        return background::fill(options);
+    }
     let Some(directory) = CacheDirectory::of_user() else {
         return Err(Failure::Load("there is no cache: neither XDG_CACHE_HOME nor HOME is set".into()));
     };
@@ -47,6 +51,7 @@ pub fn cache(action: &Cache) -> Result<(), Failure> {
             }
             writeln!(out, "{} files, {bytes} bytes in {}", files.len(), directory.path().display())
         }
+        Cache::Fill(_) => Ok(()),
         Cache::Clean => writeln!(out, "removed {} files", directory.clean().map_err(failed)?),
     };
     Ok(())

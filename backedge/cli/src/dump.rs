@@ -7,12 +7,12 @@ use backedge::{Config, Engine, Module, TierPolicy};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Arc;
-use vm::code::{CompileRequest, Entrance, Tier};
+use vm::code::{CompileRequest, CompiledCode, Entrance, Tier};
 
 /// Prints the stage.
 pub fn dump(options: &Dump) -> Result<(), Failure> {
     let mut config = Config::new();
-    config.record_source(options.source.into());
+    config.record_source((&options.source).into());
     if matches!(options.stage, Stage::Bytecode | Stage::Wasm) {
         config.tier(TierPolicy::Interpreter);
     } else {
@@ -71,8 +71,17 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         return Ok(module.loaded().code.bytecode(function).to_string());
     }
     let compiler = module.engine().vm().compiler().ok_or_else(|| Failure::Load("this build has no compiler".into()))?;
-    let baseline = matches!(options.tier, DumpTier::Baseline);
-    let tier = if baseline { Tier::Baseline } else { Tier::Optimizing };
+    let tier = match options.tier {
+        DumpTier::Baseline => Tier::Baseline,
+        DumpTier::Instrumented => Tier::Instrumented,
+        DumpTier::Optimizing => Tier::Optimizing,
+    };
+    let baseline = tier == Tier::Baseline;
+    let entrance = match options.entrance {
+        None => Entrance::Body,
+        Some(offset) if module.loaded().code.bytecode(function).has_loop(offset) => Entrance::Loop(offset),
+        Some(offset) => return Err(Failure::Usage(format!("function {function} has no loop at {offset:#x}"))),
+    };
     let request = CompileRequest {
         plan: options
             .plan
@@ -84,17 +93,57 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         sites: baseline,
         countdowns: baseline,
         listing: true,
-        ..CompileRequest::new(module.loaded().module.clone(), function, Entrance::Body, tier, 1)
+        ..CompileRequest::new(module.loaded().module.clone(), function, entrance, tier, 1)
     };
     let code = match compiler.compile(&request) {
         Ok(code) => code,
         Err(error) => return Ok(format!("; {error}")),
     };
+    if let Stage::Tables = options.stage {
+        return Ok(tables(&code));
+    }
     let listing = code.listing.unwrap_or_default();
     Ok(match options.stage {
         Stage::Asm => listing.assembly,
+        Stage::ClifTranslated => listing.clif,
+        Stage::ClifOptimized => listing.optimized,
         _ => format!("; as translated\n{}\n; as optimized\n{}", listing.clif.trim_end(), listing.optimized),
     })
+}
+
+/// What goes with machine code. All names are the same in each run: offsets in the code and in the module, numbers in these tables.
+fn tables(code: &CompiledCode) -> String {
+    let mut text = format!("; {} bytes, aligned to {}\n", code.bytes.len(), code.alignment);
+    let mut line = |args: std::fmt::Arguments<'_>| {
+        let _ = writeln!(text, "{args}");
+    };
+    line(format_args!("; positions: number, function, byte offset in the module, the call it is inlined at"));
+    for (number, position) in code.positions.iter().enumerate() {
+        let inlined = position.inlined_at.map_or(String::new(), |at| format!(" inlined at p{at}"));
+        line(format_args!("p{number:<5} f{} {:#x}{inlined}", position.function, position.offset));
+    }
+    line(format_args!("; locations: offset in the code from which a position holds"));
+    code.locations.iter().for_each(|&(at, position)| line(format_args!("{at:6x}  p{position}")));
+    line(format_args!("; traps: offset in the code"));
+    code.traps.iter().for_each(|&(at, trap)| line(format_args!("{at:6x}  {trap:?}")));
+    line(format_args!("; loads that do not trap: offset in the code, bytes, what they write"));
+    code.speculative.iter().for_each(|it| line(format_args!("{:6x}  {} bytes {:?}", it.offset, it.length, it.target)));
+    line(format_args!("; relocations: offset in the code"));
+    code.relocs.iter().for_each(|it| line(format_args!("{:6x}  {:?} {:+}", it.offset, it.target, it.addend)));
+    line(format_args!("; LWPVAL sites: class, function, byte offset in the module; and {} LWPINS sites", code.hot_sites));
+    code.sites.iter().for_each(|it| line(format_args!("class {:#06x} f{} {:#x}", it.class, it.function, it.offset)));
+    line(format_args!("; guards: number, function, byte offset in the module, what they stand for"));
+    for (number, guard) in code.guards.iter().enumerate() {
+        line(format_args!("g{number:<5} f{} {:#x} {}", guard.function, guard.offset, guard.kind.name()));
+    }
+    line(format_args!("; probes: number, what, position"));
+    code.probes.iter().enumerate().for_each(|(number, it)| line(format_args!("b{number:<5} {:?} p{}", it.kind, it.position)));
+    line(format_args!("; optimizations: name, function, byte offset in the module"));
+    for it in &code.applied {
+        let refused = it.refused.as_ref().map_or(String::new(), |why| format!(" refused: {why}"));
+        line(format_args!("{} f{} {:#x}{refused}", it.name, it.function, it.offset));
+    }
+    text
 }
 
 /// One operator a line, with its byte offset in the module: what plans and reports name.

@@ -94,9 +94,10 @@ fn print(value: &Val) -> String {
         Val::F32(bits) => f32::from_bits(*bits).to_string(),
         Val::F64(bits) => f64::from_bits(*bits).to_string(),
         Val::V128(value) => format!("{:#034x}", value.as_u128()),
-        Val::FuncRef(None) | Val::ExternRef(None) => "null".to_owned(),
+        Val::FuncRef(None) | Val::ExternRef(None) | Val::ExnRef(None) => "null".to_owned(),
         Val::FuncRef(Some(_)) => "funcref".to_owned(),
         Val::ExternRef(Some(_)) => "externref".to_owned(),
+        Val::ExnRef(Some(_)) => "exnref".to_owned(),
     }
 }
 

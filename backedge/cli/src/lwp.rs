@@ -7,7 +7,8 @@ use crate::run::load;
 use backedge::{Config, Engine, FeedbackPolicy, Linker, Module, Store, TierPolicy};
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::layout::{EventId, INTERVAL_MAX};
-use lwp_feedback::monitor::{Hot, Listener, PollSummary};
+use lwp_feedback::monitor::{Hot, Listener, NoListener, PollSummary};
+use lwp_feedback::policy::{FilePlan, PlanFile};
 use lwp_feedback::profile::{Profile, ProfileLimits};
 use lwp_feedback::recordfile::{self, DecodeError, ReplaySummary};
 use lwp_feedback::trap::exec::{self, ExecError};
@@ -43,7 +44,8 @@ pub fn run(options: &Lwp) -> Result<(), Failure> {
             let text = String::from_utf8(text).map_err(|_| in_file(trace, "not UTF-8 text"))?;
             print(&sim::run(&text, *generation).map_err(|error| in_file(trace, error))?);
         }
-        Lwp::Decode { file, drop } => decode(file, drop)?,
+        Lwp::Decode { file, drop, output: Some(to) } => filter(file, drop, to)?,
+        Lwp::Decode { file, drop, output: None } => decode(file, drop)?,
         Lwp::Replay(options) => replay(options)?,
         Lwp::Exec(options) => return Err(exec(options)),
     }
@@ -112,6 +114,39 @@ fn open(path: &Path) -> Result<BufReader<File>, Failure> {
         return Err(unreadable(path, &ErrorKind::IsADirectory.into()));
     }
     Ok(BufReader::new(file))
+}
+
+/// Copies a record file without records of some events. What was readable is written before the error.
+fn filter(path: &Path, drop: &[u8], to: &Path) -> Result<(), Failure> {
+    let input = open(path)?;
+    let drop: Vec<EventId> = drop.iter().copied().map(EventId).collect();
+    let unwritten = |error: std::io::Error| Failure::Load(format!("cannot write records to `{}`: {error}", to.display()));
+    let out = BufWriter::new(File::create(to).map_err(unwritten)?);
+    match recordfile::filter(input, &drop, out) {
+        Ok(()) => Ok(()),
+        Err(DecodeError::Output(error)) => Err(unwritten(error)),
+        Err(DecodeError::File(error)) => Err(in_file(path, error)),
+    }
+}
+
+/// The plans that the records of a file make for a module, as `lwp replay` prints them.
+pub fn plans_of_records(path: &Path, module_file: &Path, policy: &PolicyOptions) -> Result<PlanFile, Failure> {
+    let module = module(module_file, policy)?;
+    let input = open(path)?;
+    let profile = Arc::new(Profile::new(ProfileLimits::default()));
+    let summary = recordfile::replay(input, profile.clone(), Box::new(NoListener)).map_err(|error| in_file(path, error))?;
+    if let Some(error) = summary.error {
+        return Err(in_file(path, error));
+    }
+    let loaded = module.loaded();
+    let hash = loaded.module.hash;
+    if !profile.modules().contains(&hash) {
+        return Err(Failure::Load(format!("`{}` has no records of `{}`", path.display(), module_file.display())));
+    }
+    let machine = module.engine().vm().config();
+    let (plans, _) = machine.policy.plan(&loaded.code.snapshot_of(profile.snapshot(hash).functions), &machine.budgets);
+    let plans = plans.into_iter().map(|plan| FilePlan { func: plan.function.func, decisions: plan.decisions }).collect();
+    Ok(PlanFile { module: Some(hash), plans })
 }
 
 fn decode(path: &Path, drop: &[u8]) -> Result<(), Failure> {

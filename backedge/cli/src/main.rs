@@ -3,7 +3,11 @@
 //! Enters: the command line. Leaves: what the guest prints, its exit code, and with `--report` a report. One file a subcommand;
 //! [`failure`] holds what goes wrong and the exit code of each.
 
+mod accuracy;
 mod arguments;
+mod background;
+mod bench;
+mod benchreport;
 mod compare;
 mod compile;
 mod dump;
@@ -11,6 +15,8 @@ mod events;
 mod explain;
 mod export;
 mod failure;
+mod guestprofile;
+mod html;
 mod inspect;
 mod invoke;
 mod lwp;
@@ -22,6 +28,9 @@ mod profile;
 mod report;
 mod run;
 mod scripts;
+mod top;
+mod trace;
+mod watch;
 
 use clap::Parser;
 use failure::Failure;
@@ -33,16 +42,20 @@ fn main() {
     let options = Options::parse_from(arguments::with_subcommand(std::env::args_os()));
     let outcome = match options.command {
         Command::Run(run) => run::run(&run),
+        Command::Top(options) => top::run(options),
         Command::Explain(options) => explain::explain(&options),
+        Command::Accuracy(options) => accuracy::accuracy(&options),
         Command::Profile(options) => profile::run(&options).map(|()| 0),
         Command::Inspect(inspect) => inspect::inspect(&inspect).map(|()| 0),
         Command::Dump(dump) => dump::dump(&dump).map(|()| 0),
         Command::Compile(compile) => compile::compile(&compile).map(|()| 0),
         Command::Cache(cache) => compile::cache(&cache).map(|()| 0),
+        Command::BenchReport(options) => benchreport::run(&options).map(|()| 0),
         Command::Wast(wast) => scripts::run(&wast),
         Command::Lwp(lwp) => lwp::run(&lwp).map(|()| 0),
         Command::Events(events) => events::run(&events).map(|()| 0),
         Command::Pebs(pebs) => pebs::run(&pebs).map(|()| 0),
+        Command::Bench(bench) => bench::run(&bench),
         Command::CompareFeedback(options) => compare::compare(&options).map(|()| 0),
     };
     let code = outcome.unwrap_or_else(|failure: Failure| {

@@ -1,7 +1,9 @@
 //! The command line: options spelled as wasmtime spells them where it has them.
 
 use crate::policyoptions::{KeepOptions, PolicyOptions};
+use crate::watch::WatchOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lwp_feedback::eventset::EventSet;
 use lwp_feedback::sim::Generation;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,6 +21,7 @@ use std::time::Duration;
       backedge run --dir . prog.wasm input.txt     let it see this directory\n  \
       backedge run --invoke add math.wasm 1 2      call an exported function\n  \
       backedge run --report prog.wasm              and say what the engine saw and did\n  \
+      backedge top prog.wasm                       watch it while it runs\n  \
       backedge inspect prog.wasm                   imports, exports, functions by size\n\n\
     Exit codes: the program's own; 134 trap or deadline; 1 a file that does not load; 2 wrong usage.\n\
     BACKEDGE_LOG=vm=debug prints what the engine does, with its usual filters."
@@ -34,8 +37,12 @@ pub struct Options {
 pub enum Command {
     /// Run a program, or call one of its functions
     Run(Run),
+    /// Run a program and watch it: rings, hot functions and their tiers, plans, trials, the monitor's cost
+    Top(Top),
     /// Run a program, then say what was seen of it and why what was done about it
     Explain(Explain),
+    /// Run a program twice, fully instrumented and sampled, and say how much of the truth its records hold
+    Accuracy(crate::accuracy::Accuracy),
     /// Profiles that runs left: what they say, and putting them into a module
     #[command(subcommand)]
     Profile(Profile),
@@ -46,6 +53,8 @@ pub enum Command {
     /// The cache of machine code: what is in it, or empty it
     #[command(subcommand)]
     Cache(Cache),
+    /// Draw a saved benchmark run: a page, plots for papers
+    BenchReport(crate::benchreport::BenchReport),
     /// Print a function as bytecode, Cranelift IR or machine code
     Dump(Dump),
     /// Run spec scripts (.wast)
@@ -59,6 +68,8 @@ pub enum Command {
     /// Precise sampling (PEBS): the document's experiments on the software unit
     #[command(subcommand)]
     Pebs(crate::pebs::Pebs),
+    /// Run benchmark programs under this engine and its peers, side by side
+    Bench(Box<crate::bench::Bench>),
     /// One run as LWP, PEBS, performance interrupts and counter sets would have shown it, and what the optimizer makes of each
     CompareFeedback(crate::compare::CompareFeedback),
 }
@@ -76,6 +87,17 @@ pub enum Tier {
     Auto,
 }
 
+/// What becomes of functions that a module imports and nobody has.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UnknownImports {
+    /// The module is refused
+    Error,
+    /// A call of one traps
+    Trap,
+    /// A call of one returns zeros and nulls
+    Zero,
+}
+
 /// Whether records change the code.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Feedback {
@@ -91,26 +113,50 @@ pub enum Feedback {
     Off,
 }
 
-/// What writes the LWP records of compiled code.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// Where the LWP records come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The code itself, by the rules of LWP
     Inline,
     /// Real LWP instructions, executed by the SIGILL handler: microseconds each, for conformance
     Trap,
+    /// Real LWP instructions, executed by the processor
+    Native,
+    /// Branches and misses from the kernel's performance events
+    Perf,
+    /// A record file: its records make the plans, nothing else is recorded
+    Replay(PathBuf),
 }
 
-impl From<Source> for backedge::RecordSource {
-    fn from(source: Source) -> backedge::RecordSource {
+impl Source {
+    pub fn parse(text: &str) -> Result<Source, String> {
+        Ok(match text {
+            "inline" => Source::Inline,
+            "trap" => Source::Trap,
+            "native" => Source::Native,
+            "perf" => Source::Perf,
+            "replay" => return Err("replay needs a record file: replay=FILE (saved with --lwp-record)".into()),
+            _ => match text.strip_prefix("replay=") {
+                Some(file) if !file.is_empty() => Source::Replay(file.into()),
+                _ => return Err(format!("no source `{text}`; known: inline, trap, native, perf, replay=FILE")),
+            },
+        })
+    }
+}
+
+impl From<&Source> for backedge::RecordSource {
+    fn from(source: &Source) -> backedge::RecordSource {
         match source {
-            Source::Inline => backedge::RecordSource::Inline,
+            Source::Inline | Source::Replay(_) => backedge::RecordSource::Inline,
             Source::Trap => backedge::RecordSource::Trap,
+            Source::Native => backedge::RecordSource::Native,
+            Source::Perf => backedge::RecordSource::Perf,
         }
     }
 }
 
 /// How an engine works: shared by `run` and `wast`.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct EngineOptions {
     /// Which tiers run
     #[arg(long, value_enum, default_value = "auto")]
@@ -118,12 +164,24 @@ pub struct EngineOptions {
     /// Whether LWP records change the code
     #[arg(long, value_enum, default_value = "lwp")]
     pub feedback: Feedback,
+    /// Record every branch and miss that bursts see, and the polls behind events: what --feedback=pebs, pmi and cpc and compare-feedback work from
+    #[arg(long, conflicts_with = "no_feedback")]
+    pub every_event: bool,
     /// Short for --feedback=off
     #[arg(long, conflicts_with = "feedback")]
     pub no_feedback: bool,
-    /// What writes the LWP records of compiled code
-    #[arg(long, value_enum, default_value = "inline")]
+    /// Where LWP records come from: inline, trap, native, perf, replay=FILE
+    #[arg(long, value_name = "SOURCE", default_value = "inline", value_parser = Source::parse)]
     pub source: Source,
+    /// Events that may be recorded, by number or name: 1 lwpval, 2 instructions, 3 branch, 4 dcache-miss, 5 core-clocks, 6 ref-clocks, 255 lwpins
+    #[arg(long, value_name = "LIST", default_value_t = EventSet::USUAL)]
+    pub events: EventSet,
+    /// CPU time between two records of a clock (events 5 and 6), e.g. 4ms
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = duration)]
+    pub clock_interval: Duration,
+    /// Count everything (`backedge accuracy`)
+    #[arg(skip)]
+    pub exact: bool,
     /// Carry out the plans of FILE (JSON) in place of those made from records
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
@@ -144,7 +202,7 @@ pub struct EngineOptions {
 }
 
 /// `backedge run`.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Run {
     /// Give the guest a directory of the host, under its own name or another one
     #[arg(long = "dir", value_name = "HOST[::GUEST]")]
@@ -152,19 +210,23 @@ pub struct Run {
     /// Give the guest an environment variable; NAME alone passes the host's value on
     #[arg(long = "env", value_name = "NAME[=VAL]")]
     pub env: Vec<String>,
+    /// Functions that the module imports and nobody has: refuse the module, trap when one is called, or return zeros
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "error")]
+    pub unknown_imports: UnknownImports,
     /// Call this export with ARGS as its arguments and print its results
     #[arg(long, value_name = "FUNCTION")]
     pub invoke: Option<String>,
     /// The program's name as it sees it (argument 0)
     #[arg(long, value_name = "NAME")]
     pub argv0: Option<String>,
-    /// WebAssembly options: timeout=DURATION, max-memory-size=BYTES, max-wasm-stack=BYTES, trap-on-grow-failure[=y|n]
+    /// WebAssembly options: timeout=DURATION, max-memory-size=BYTES, max-wasm-stack=BYTES, trap-on-grow-failure[=y|n],
+    /// max-table-elements=N, max-instances=N, max-function-body=BYTES, max-compile-time=DURATION (a function's, as expected from its size)
     #[arg(short = 'W', long = "wasm", value_name = "KEY[=VAL[,..]]", value_parser = WasmOptions::parse)]
     pub wasm: Vec<WasmOptions>,
     /// WASI options: inherit-env[=y|n]
     #[arg(short = 'S', long = "wasi", value_name = "KEY[=VAL[,..]]", value_parser = WasiOptions::parse)]
     pub wasi: Vec<WasiOptions>,
-    /// Say what the engine saw, decided and did: `text` or `json`, to standard error or to FILE
+    /// Say what the engine saw, decided and did: `text` or `json`, to standard error or to FILE; `html` to FILE (backedge-report.html)
     #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = ReportTo::parse)]
     pub report: Option<ReportTo>,
     /// Code generation options: cache[=y|n] (machine code is kept for the next run; default y)
@@ -179,10 +241,22 @@ pub struct Run {
     #[command(flatten)]
     pub keep: KeepOptions,
     #[command(flatten)]
+    pub watch: WatchOptions,
+    #[command(flatten)]
     pub engine: EngineOptions,
     /// The program (.wasm or .wat) and its arguments; what follows FILE is passed on untouched
     #[arg(value_name = "FILE [ARGS]", required = true, trailing_var_arg = true)]
     pub file_and_args: Vec<OsString>,
+}
+
+/// `backedge top`.
+#[derive(Args)]
+pub struct Top {
+    /// Stay when the program has ended, until q is pressed
+    #[arg(long)]
+    pub stay: bool,
+    #[command(flatten)]
+    pub run: Run,
 }
 
 /// `backedge explain`.
@@ -245,12 +319,28 @@ pub enum Cache {
     List,
     /// Remove its files
     Clean,
+    /// Compile a module's functions into it, so that its first run starts with them
+    Fill(CacheFill),
+}
+
+/// `backedge cache fill`.
+#[derive(Args)]
+pub struct CacheFill {
+    /// For runs with --no-feedback
+    #[arg(long)]
+    pub no_feedback: bool,
+    /// On idle processors only, quietly, and the functions that standard input lists: what a run starts at its end
+    #[arg(long, hide = true)]
+    pub background: bool,
+    /// The module (.wasm or .wat)
+    pub file: PathBuf,
 }
 
 /// One `-C`.
 #[derive(Clone, Default)]
 pub struct CodegenOptions {
     pub cache: Option<bool>,
+    pub fill: Option<bool>,
 }
 
 impl CodegenOptions {
@@ -259,7 +349,8 @@ impl CodegenOptions {
         for (key, value) in pairs(text) {
             match key {
                 "cache" => options.cache = Some(flag(key, value)?),
-                _ => return Err(format!("unknown option `{key}`; known: cache")),
+                "fill" => options.fill = Some(flag(key, value)?),
+                _ => return Err(format!("unknown option `{key}`; known: cache, fill")),
             }
         }
         Ok(options)
@@ -285,8 +376,14 @@ pub enum Stage {
     Bytecode,
     /// Cranelift IR, as translated and as optimized
     Clif,
+    /// Cranelift IR as translated
+    ClifTranslated,
+    /// Cranelift IR as optimized
+    ClifOptimized,
     /// Machine code
     Asm,
+    /// What goes with the machine code: positions, traps, sites, guards, probes, optimizations
+    Tables,
 }
 
 /// `backedge dump`.
@@ -301,12 +398,15 @@ pub struct Dump {
     /// Compile to the plans of FILE (JSON)
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// What writes the LWP records of the code
-    #[arg(long, value_enum, default_value = "inline")]
+    /// What writes the LWP records of the code: inline, trap
+    #[arg(long, value_name = "SOURCE", default_value = "inline", value_parser = Source::parse)]
     pub source: Source,
     /// The compiler to ask
     #[arg(long, value_enum, default_value = "optimizing")]
     pub tier: DumpTier,
+    /// Of the code that is entered at the loop with this byte offset (as `--stage wasm` prints it)
+    #[arg(long, value_name = "OFFSET", value_parser = offset)]
+    pub entrance: Option<u32>,
     /// The module (.wasm or .wat)
     pub file: PathBuf,
 }
@@ -316,6 +416,8 @@ pub struct Dump {
 pub enum DumpTier {
     /// Tier 1
     Baseline,
+    /// Tier 1 with the probes of bursts
+    Instrumented,
     /// Tier 2
     Optimizing,
 }
@@ -361,6 +463,9 @@ pub enum Lwp {
         /// Leave out records of this event; may be given several times
         #[arg(long, value_name = "EVENTID")]
         drop: Vec<u8>,
+        /// Write a record file in place of text
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
     /// Drive monitor, profile and policy from a record file; print plans and refusals
     Replay(LwpReplay),
@@ -398,9 +503,24 @@ pub struct WasmOptions {
     pub max_memory_size: Option<usize>,
     pub max_wasm_stack: Option<usize>,
     pub trap_on_grow_failure: Option<bool>,
+    pub max_table_elements: Option<usize>,
+    pub max_instances: Option<usize>,
+    pub max_function_body: Option<usize>,
+    pub max_compile_time: Option<Duration>,
 }
 
 impl WasmOptions {
+    const KEYS: [&str; 8] = [
+        "timeout",
+        "max-memory-size",
+        "max-wasm-stack",
+        "trap-on-grow-failure",
+        "max-table-elements",
+        "max-instances",
+        "max-function-body",
+        "max-compile-time",
+    ];
+
     fn parse(text: &str) -> Result<WasmOptions, String> {
         let mut options = WasmOptions::default();
         for (key, value) in pairs(text) {
@@ -409,12 +529,22 @@ impl WasmOptions {
                 "max-memory-size" => options.max_memory_size = Some(bytes(needed(key, value)?)?),
                 "max-wasm-stack" => options.max_wasm_stack = Some(bytes(needed(key, value)?)?),
                 "trap-on-grow-failure" => options.trap_on_grow_failure = Some(flag(key, value)?),
-                _ => {
-                    return Err(format!("unknown option `{key}`; known: timeout, max-memory-size, max-wasm-stack, trap-on-grow-failure"));
-                }
+                "max-table-elements" => options.max_table_elements = Some(number(key, needed(key, value)?)?),
+                "max-instances" => options.max_instances = Some(number(key, needed(key, value)?)?),
+                "max-function-body" => options.max_function_body = Some(bytes(needed(key, value)?)?),
+                "max-compile-time" => options.max_compile_time = Some(duration(needed(key, value)?)?),
+                _ => return Err(format!("unknown option `{key}`; known: {}", WasmOptions::KEYS.join(", "))),
             }
         }
         Ok(options)
+    }
+
+    /// Whether anything is to be asked when memories, tables or instances grow.
+    pub fn limits_growth(&self) -> bool {
+        self.max_memory_size.is_some()
+            || self.trap_on_grow_failure.is_some()
+            || self.max_table_elements.is_some()
+            || self.max_instances.is_some()
     }
 
     /// Several `-W` as one; later ones win.
@@ -424,6 +554,10 @@ impl WasmOptions {
             max_memory_size: one.max_memory_size.or(merged.max_memory_size),
             max_wasm_stack: one.max_wasm_stack.or(merged.max_wasm_stack),
             trap_on_grow_failure: one.trap_on_grow_failure.or(merged.trap_on_grow_failure),
+            max_table_elements: one.max_table_elements.or(merged.max_table_elements),
+            max_instances: one.max_instances.or(merged.max_instances),
+            max_function_body: one.max_function_body.or(merged.max_function_body),
+            max_compile_time: one.max_compile_time.or(merged.max_compile_time),
         })
     }
 }
@@ -450,20 +584,35 @@ impl WasiOptions {
 /// Where a report goes.
 #[derive(Clone)]
 pub struct ReportTo {
-    pub json: bool,
+    pub format: ReportFormat,
     pub file: Option<PathBuf>,
+}
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// For a terminal.
+    Text,
+    /// For tools.
+    Json,
+    /// For a browser.
+    Html,
 }
 
 impl ReportTo {
     fn parse(text: &str) -> Result<ReportTo, String> {
-        let (format, file) = match text.split_once(',') {
+        let (format, file) = match text.split_once([',', '=']) {
             Some((format, file)) => (format, Some(PathBuf::from(file))),
             None => (text, None),
         };
-        match format {
-            "text" | "json" => Ok(ReportTo { json: format == "json", file }),
-            _ => Err(format!("expected `text` or `json`, found `{format}`")),
-        }
+        let format = match format {
+            "text" => ReportFormat::Text,
+            "json" => ReportFormat::Json,
+            "html" => ReportFormat::Html,
+            _ => return Err(format!("expected `text`, `json` or `html`, found `{format}`")),
+        };
+        let file = file.or_else(|| (format == ReportFormat::Html).then(|| "backedge-report.html".into()));
+        Ok(ReportTo { format, file })
     }
 }
 
@@ -494,12 +643,25 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+fn number(key: &str, text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("expected a number for `{key}`, found `{text}`"))
+}
+
+/// A byte offset, decimal or with 0x.
+fn offset(text: &str) -> Result<u32, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|_| format!("expected a byte offset, found `{text}`"))
+}
+
 fn bytes(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("expected a number of bytes, found `{text}`"))
 }
 
 /// A duration: a number of seconds, or with a unit ns, us, ms, s, m or h.
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("expected a duration such as 10s, 500ms or 2m, found `{text}`");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
@@ -547,12 +709,18 @@ mod tests {
         let report = |args: &[&str]| {
             let parsed = Options::try_parse_from(args).ok()?;
             let Command::Run(run) = parsed.command else { panic!("run") };
-            Some((run.report.map(|to| (to.json, to.file)), run.file_and_args))
+            Some((run.report.map(|to| (to.format, to.file)), run.file_and_args))
         };
         let (to, file) = report(&["backedge", "run", "--report", "a.wasm"]).unwrap();
-        assert_eq!((to, file), (Some((false, None)), vec!["a.wasm".into()]));
+        assert_eq!((to, file), (Some((ReportFormat::Text, None)), vec!["a.wasm".into()]));
         let (to, _) = report(&["backedge", "run", "--report=json,r.json", "a.wasm"]).unwrap();
-        assert_eq!(to, Some((true, Some("r.json".into()))));
+        assert_eq!(to, Some((ReportFormat::Json, Some("r.json".into()))));
+        for (option, file) in
+            [("--report=html", "backedge-report.html"), ("--report=html=r.html", "r.html"), ("--report=html,r.html", "r.html")]
+        {
+            let (to, _) = report(&["backedge", "run", option, "a.wasm"]).unwrap();
+            assert_eq!(to, Some((ReportFormat::Html, Some(file.into()))));
+        }
         assert!(report(&["backedge", "run", "--report=xml", "a.wasm"]).is_none());
     }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What decides.
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 pub struct PolicyOptions {
     /// Never do these: inline, specialize, branch-to-select, select-to-branch, prefetch, layout, switch-order
     #[arg(long, value_name = "NAME[,NAME]…", value_delimiter = ',')]
@@ -36,7 +36,7 @@ pub enum Values {
 }
 
 /// What is kept of a run, and what it begins with.
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 pub struct KeepOptions {
     /// Write the plans in force at the end to FILE, for --plan
     #[arg(long, value_name = "FILE")]

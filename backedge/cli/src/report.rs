@@ -1,11 +1,16 @@
 //! `--report`: the engine's report as text for a terminal of 80 to 100 columns, or as JSON.
 
 use crate::failure::Failure;
-use crate::options::ReportTo;
+use crate::html;
+use crate::options::{ReportFormat, ReportTo};
+use crate::watch::unwritten;
+use backedge::Module;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::models::{Counts, Skid};
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write as _;
+use vm::profiling::Samples;
 use vm::report::{FunctionReport, Report, SiteReport, ValueReport, VersionReport};
 use vm::tiering::TrialRecord;
 use vm::tiering::verdict::{Reason, Verdict};
@@ -19,20 +24,31 @@ const SHOWN_TRIALS: usize = 40;
 /// Columns of the rules.
 const WIDTH: usize = 92;
 
-/// Writes the report where the option says.
-pub fn write(report: &Report, to: &ReportTo) -> Result<(), Failure> {
-    let text = if to.json {
-        let mut json = serde_json::to_string_pretty(report).map_err(|error| Failure::Load(format!("cannot write the report: {error}")))?;
-        json.push('\n');
-        json
-    } else {
-        text(report)
-    };
-    match &to.file {
-        Some(file) => {
-            std::fs::write(file, text).map_err(|error| Failure::Load(format!("cannot write the report to `{}`: {error}", file.display())))
+/// What a report tells beside what the engine knows.
+pub struct About<'a> {
+    /// The module.
+    pub module: &'a Module,
+    /// Samples of the guest's stack.
+    pub samples: Option<&'a Samples>,
+    /// The command line.
+    pub command: &'a str,
+}
+
+/// Writes the report where the option says: `file` is what it opened.
+pub fn write(report: &Report, about: &About<'_>, to: &ReportTo, file: Option<File>) -> Result<(), Failure> {
+    let text = match to.format {
+        ReportFormat::Json => {
+            let mut json =
+                serde_json::to_string_pretty(report).map_err(|error| Failure::Load(format!("cannot write the report: {error}")))?;
+            json.push('\n');
+            json
         }
-        None => {
+        ReportFormat::Html => html::run::page(report, about),
+        ReportFormat::Text => text(report),
+    };
+    match (file, &to.file) {
+        (Some(mut file), Some(path)) => file.write_all(text.as_bytes()).map_err(|error| unwritten(path, &error)),
+        _ => {
             // A report that nobody takes must not change how the guest ended.
             let _ = std::io::stderr().write_all(text.as_bytes());
             Ok(())
@@ -127,12 +143,13 @@ fn header(out: &mut String, report: &Report) {
         ),
     );
     if let Some((model, counts)) = &report.modelled {
-        let Counts { records, lost, unseen, wake_ups, skid } = counts;
+        let Counts { records, lost, unseen, wake_ups, with_registers, skid } = counts;
         line(
             out,
             format_args!(
-                "modelled  {model}: {} records delivered, {} lost, {} unseen, {} wake-ups",
+                "modelled  {model}: {} records delivered ({} with registers), {} lost, {} unseen, {} wake-ups",
                 number(*records),
+                number(*with_registers),
                 number(*lost),
                 number(*unseen),
                 number(*wake_ups)
@@ -170,12 +187,13 @@ fn header(out: &mut String, report: &Report) {
         line(
             out,
             format_args!(
-                "bursts    {} of branches, {} of loads, {} dropped; {:.2} ms, model {:.2} ms",
+                "bursts    {} of branches, {} of loads, {} dropped; {:.2} ms, model {:.2} ms, compiles {:.2} ms",
                 number(bursts.branch_bursts),
                 number(bursts.load_bursts),
                 number(bursts.dropped),
                 bursts.burst_ms,
-                bursts.model_ms
+                bursts.model_ms,
+                bursts.compile_ms
             ),
         );
         line(

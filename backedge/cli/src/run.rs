@@ -3,15 +3,20 @@
 //! The guest runs on a thread of its own with a big stack, so that host frames under deep wasm recursion have room.
 
 use crate::failure::Failure;
-use crate::options::{CodegenOptions, EngineOptions, Feedback, Run, Tier, WasiOptions, WasmOptions};
-use crate::{compile, export, invoke, report};
+use crate::options::{CodegenOptions, EngineOptions, Feedback, ReportFormat, Run, Source, Tier, UnknownImports, WasiOptions, WasmOptions};
+use crate::policyoptions::warn;
+use crate::watch::{Watch, create};
+use crate::{background, compile, export, invoke, lwp, report};
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
 use backedge::{
-    CacheDirectory, Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits, StoreLimitsBuilder,
-    TierPolicy, UnknownImportError,
+    Bytes, CacheDirectory, Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits,
+    StoreLimitsBuilder, TierPolicy, UnknownImportError,
 };
+use lwp_feedback::eventset::EventSet;
+use lwp_feedback::layout::EventId;
 use lwp_feedback::policy::PlanFile;
 use std::ffi::OsString;
+use std::io::{IsTerminal as _, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,39 +29,94 @@ struct Host {
     limits: StoreLimits,
 }
 
+/// What another command does around a run.
+pub struct Around<'a> {
+    /// Whether what the run shows is wanted as much as what the program does: it is measured, and records are complete.
+    pub watched: bool,
+    /// Where the guest's standard output and error go.
+    pub output: Output,
+    /// Whether the guest can be stopped by [`Engine::increment_epoch`].
+    pub stoppable: bool,
+    /// Sees the engine and the module before anything runs, on the guest's thread.
+    pub begun: &'a mut (dyn FnMut(&Engine, &Module, &Watch) + Send),
+    /// Sees them when everything has settled.
+    pub then: &'a mut (dyn FnMut(&Engine, &Module) + Send),
+}
+
+/// Where a guest's output goes.
+pub enum Output {
+    /// Where ours goes.
+    Inherited,
+    /// All of it to standard error.
+    Aside,
+    /// Into these.
+    Captured(Box<dyn Fn() -> Box<dyn Write + Send + Sync> + Send>, Box<dyn Fn() -> Box<dyn Write + Send + Sync> + Send>),
+}
+
 /// Runs the program; the exit code is the program's.
 pub fn run(options: &Run) -> Result<i32, Failure> {
-    run_then(options, false, &mut |_, _| {})
+    let (mut begun, mut then) = (|_: &Engine, _: &Module, _: &Watch| {}, |_: &Engine, _: &Module| {});
+    run_around(options, Around { watched: false, output: Output::Inherited, stoppable: false, begun: &mut begun, then: &mut then })
 }
 
 /// As [`run`]; `then` sees the engine and the module when everything has settled. With `quiet` the guest's standard output goes to standard error.
 pub fn run_then(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) + Send)) -> Result<i32, Failure> {
+    let output = if quiet { Output::Aside } else { Output::Inherited };
+    run_around(options, Around { watched: quiet, output, stoppable: false, begun: &mut |_, _, _| {}, then })
+}
+
+/// As [`run`], with what `around` says.
+pub fn run_around(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     std::thread::scope(|scope| {
         let guest = std::thread::Builder::new()
             .name("guest".into())
             .stack_size(GUEST_STACK_BYTES)
-            .spawn_scoped(scope, || run_here(options, quiet, then))
+            .spawn_scoped(scope, || run_here(options, around))
             .map_err(|error| Failure::Load(format!("cannot start the guest's thread: {error}")))?;
         guest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-fn run_here(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) + Send)) -> Result<i32, Failure> {
+fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
+    let quiet = around.watched;
+    let html = options.report.as_ref().is_some_and(|to| to.format == ReportFormat::Html);
     let (file, args) = options.file_and_args.split_first().ok_or_else(|| Failure::Usage("expected a file to run".into()))?;
     let args = args.iter().map(text).collect::<Result<Vec<&str>, Failure>>()?;
     let wasm = WasmOptions::merged(&options.wasm);
     let mut config = config(&options.engine)?;
     config.measure(options.report.is_some() || options.keep.export.is_some() || quiet);
     // Whoever watches wants the records that code from a cache does not write.
-    let watched = quiet || options.lwp_record.is_some() || options.keep.watches() || options.engine.policy.policy_exec.is_some();
-    if !watched && options.codegen.iter().filter_map(|CodegenOptions { cache }| *cache).next_back().unwrap_or(true) {
+    let watched = quiet
+        || options.watch.watches()
+        || options.lwp_record.is_some()
+        || options.keep.watches()
+        || options.engine.policy.policy_exec.is_some();
+    if !watched && options.codegen.iter().filter_map(|CodegenOptions { cache, .. }| *cache).next_back().unwrap_or(true) {
         config.cache(CacheDirectory::of_user());
     }
     if let Some(bytes) = wasm.max_wasm_stack {
         config.max_wasm_stack(bytes);
     }
-    config.epoch_interruption(wasm.timeout.is_some());
+    if let Some(bytes) = wasm.max_function_body {
+        config.max_function_body(bytes);
+    }
+    if let Some(time) = wasm.max_compile_time {
+        config.max_compile_time(time);
+    }
+    if let Source::Replay(records) = &options.engine.source {
+        if options.engine.plan.is_some() {
+            return Err(Failure::Usage("--plan and --source replay both say what to do".into()));
+        }
+        config.machine().plans = Some(Arc::new(lwp::plans_of_records(records, Path::new(file), &options.engine.policy)?));
+        // Hotness goes on, for code to move up; the rest was recorded already.
+        config.machine().events = EventSet::NONE.with(EventId::PROGRAMMED);
+    }
+    config.epoch_interruption(wasm.timeout.is_some() || around.stoppable);
     options.keep.begin(&mut config)?;
+    config.machine().timeline |= quiet || options.report.as_ref().is_some_and(|to| to.format != ReportFormat::Text);
+    let mut watch = options.watch.begin(&mut config, html || around.stoppable)?;
+    // Before the run: a report that cannot be written is known now.
+    let report_file = options.report.as_ref().and_then(|to| to.file.as_ref()).map(|file| create(file)).transpose()?;
     let engine = engine(&config)?;
     let module = if Engine::detect_precompiled_file(file).unwrap_or(None).is_some() {
         compile::load(&engine, Path::new(file), options.allow_precompiled)?
@@ -64,7 +124,7 @@ fn run_here(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) 
         load(&engine, Path::new(file))?
     };
     options.keep.check(&module);
-    let wasi = wasi_context(options, file, &args, quiet)?;
+    let wasi = wasi_context(options, file, &args, &around.output)?;
     let record_to = match &options.keep.export {
         Some(folder) => Some(export::record_file(folder)?),
         None => options.lwp_record.clone(),
@@ -74,9 +134,22 @@ fn run_here(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) 
         let note = format!("backedge run {}, module {:016x}", Path::new(file).display(), module.loaded().module.hash);
         engine.vm().record_to(Box::new(std::io::BufWriter::new(out)), &note).map_err(|error| unrecorded(to, &error))?;
     }
-    let mut store = store(&engine, wasi, &wasm)?;
+    let mut store = store(&engine, wasi, &wasm, around.stoppable)?;
     let mut linker = Linker::new(&engine);
     wasi::add_to_linker(&mut linker, |host: &mut Host| &mut host.wasi).map_err(|error| Failure::Load(format!("{error:#}")))?;
+    if let Some(import) = module.imports().find(|import| import.module() == "wasi" && import.name() == "thread-spawn") {
+        return Err(Failure::Load(format!(
+            "imports `{}::{}`: wasi-threads is not supported; build for wasm32-wasip1 without threads",
+            import.module(),
+            import.name()
+        )));
+    }
+    match options.unknown_imports {
+        UnknownImports::Error => Ok(()),
+        UnknownImports::Trap => linker.define_unknown_imports_as_traps(&module),
+        UnknownImports::Zero => linker.define_unknown_imports_as_default_values(&module),
+    }
+    .map_err(|error| Failure::Load(format!("{error:#}")))?;
     if let Some(timeout) = wasm.timeout {
         let engine = engine.clone();
         // Never joined: it sleeps until the deadline, and the process ends when the guest does.
@@ -89,25 +162,49 @@ fn run_here(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) 
             .map_err(|error| Failure::Load(format!("cannot start the timeout's thread: {error}")))?;
     }
     let sources = options.keep.start_sources(&engine)?;
-    let outcome = guest(options, &module, &linker, &mut store, &args, quiet);
+    watch.start(&engine)?;
+    (around.begun)(&engine, &module, &watch);
+    let outcome = guest(options, &module, &linker, &mut store, &args, &around.output);
+    watch.stop();
     drop(sources);
     engine.save_cache();
-    if let Some(to) = &record_to {
-        engine.vm().finish_recording().map_err(|error| unrecorded(to, &error))?;
+    if options.codegen.iter().filter_map(|CodegenOptions { fill, .. }| *fill).next_back().unwrap_or(true) {
+        background::leave(&engine, &module, Path::new(file), &options.engine);
     }
+    // All that was asked for is written, also where one of them fails.
+    let mut written = Ok(());
+    let mut keep = |result: Result<(), Failure>| {
+        if written.is_ok() {
+            written = result;
+        }
+    };
+    let recorded = record_to.as_ref().map_or(Ok(()), |to| engine.vm().finish_recording().map_err(|error| unrecorded(to, &error)));
+    let exportable = recorded.is_ok();
+    keep(recorded);
     if let Some(to) = &options.report {
         engine.settle();
-        report::write(&module.report(), to)?;
+        let command = std::env::args().collect::<Vec<String>>().join(" ");
+        let about = report::About { module: &module, samples: watch.samples.as_ref(), command: &command };
+        keep(report::write(&module.report(), &about, to, report_file));
     }
-    if let Some(folder) = &options.keep.export {
-        export::write(folder, &module.report())?;
+    if let Some(folder) = options.keep.export.as_ref().filter(|_| exportable) {
+        keep(export::write(folder, &module.report()));
     }
-    options.keep.end(&engine, &module)?;
+    keep(options.keep.end(&engine, &module));
+    keep(watch.finish(&engine, &module, &Path::new(file).file_name().unwrap_or(file).to_string_lossy()));
+    // What it counted to its end is the engine's from now on.
+    drop(store);
     if quiet {
         engine.settle();
-        then(&engine, &module);
+        (around.then)(&engine, &module);
     }
-    outcome
+    // How the guest failed says more than what could not be written about it.
+    let code = outcome.inspect_err(|_| {
+        if let Err(unwritten) = &written {
+            let _ = writeln!(std::io::stderr(), "{unwritten}");
+        }
+    })?;
+    written.map(|()| code)
 }
 
 fn unrecorded(to: &Path, error: &std::io::Error) -> Failure {
@@ -121,7 +218,7 @@ fn guest(
     linker: &Linker<Host>,
     store: &mut Store<Host>,
     args: &[&str],
-    quiet: bool,
+    output: &Output,
 ) -> Result<i32, Failure> {
     let call = match &options.invoke {
         Some(name) => Some(invoke::prepare(module, name, args)?),
@@ -144,8 +241,11 @@ fn guest(
             initialize.typed::<(), ()>(&*store)?.call(&mut *store, ())?;
         }
         match &call {
-            Some(call) if quiet => call.run(&mut *store, instance, std::io::stderr()),
-            Some(call) => call.run(&mut *store, instance, std::io::stdout()),
+            Some(call) => match output {
+                Output::Inherited => call.run(&mut *store, instance, std::io::stdout()),
+                Output::Aside => call.run(&mut *store, instance, std::io::stderr()),
+                Output::Captured(out, _) => call.run(&mut *store, instance, out()),
+            },
             None => start(&mut *store, instance),
         }
     };
@@ -195,8 +295,22 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     if options.no_feedback || options.feedback == Feedback::Off {
         config.feedback(FeedbackPolicy::Off);
     }
+    if options.every_event || matches!(options.feedback, Feedback::Pebs | Feedback::Pmi | Feedback::Cpc) {
+        crate::compare::record_every_event(config.machine());
+        config.machine().ring.registers = options.feedback == Feedback::Pebs;
+    }
     config.machine().delivery = crate::compare::model(options.feedback).map(|model| (model, crate::compare::sampling(2)));
-    config.record_source(options.source.into());
+    if options.source == Source::Native && !lwp_feedback::native::available() {
+        let info = lwp_feedback::info::native_detail();
+        return Err(Failure::Usage(format!("--source native: {info}")));
+    }
+    config.record_source((&options.source).into());
+    if !options.events.contains(EventId::PROGRAMMED) && matches!(options.tier, Tier::Auto) {
+        warn("--events without 255 (lwpins): nothing says that code is hot, so all of it stays interpreted");
+    }
+    config.machine().events = options.events;
+    config.machine().clock_interval = options.clock_interval;
+    config.machine().exact = options.exact;
     if let Some(count) = options.hot_threshold {
         config.hot_threshold(count);
     }
@@ -226,11 +340,11 @@ pub fn engine(config: &Config) -> Result<Engine, Failure> {
 
 /// Reads and loads a module.
 pub fn load(engine: &Engine, path: &Path) -> Result<Module, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::read(path, &error))?;
-    Module::new(engine, &bytes).map_err(|error| Failure::Load(format!("`{}` {error:#}", path.display())))
+    let bytes = Bytes::read(path).map_err(|error| Failure::read(path, &error))?;
+    Module::from_bytes(engine, bytes).map_err(|error| Failure::Load(format!("`{}` {error:#}", path.display())))
 }
 
-fn store(engine: &Engine, wasi: WasiCtx, wasm: &WasmOptions) -> Result<Store<Host>, Failure> {
+fn store(engine: &Engine, wasi: WasiCtx, wasm: &WasmOptions, stoppable: bool) -> Result<Store<Host>, Failure> {
     let mut limits = StoreLimitsBuilder::new();
     if let Some(bytes) = wasm.max_memory_size {
         limits = limits.memory_size(bytes);
@@ -238,24 +352,37 @@ fn store(engine: &Engine, wasi: WasiCtx, wasm: &WasmOptions) -> Result<Store<Hos
     if let Some(trap) = wasm.trap_on_grow_failure {
         limits = limits.trap_on_grow_failure(trap);
     }
+    if let Some(elements) = wasm.max_table_elements {
+        limits = limits.table_elements(elements);
+    }
+    if let Some(count) = wasm.max_instances {
+        limits = limits.instances(count);
+    }
     let host = Host { wasi, limits: limits.build() };
     let mut store =
         Store::try_new(engine, host).map_err(|error| Failure::Load(format!("cannot reserve memory for the guest: {error:#}")))?;
-    if wasm.max_memory_size.is_some() || wasm.trap_on_grow_failure.is_some() {
+    if wasm.limits_growth() {
         store.limiter(|host| &mut host.limits);
     }
-    if wasm.timeout.is_some() {
+    if wasm.timeout.is_some() || stoppable {
         store.set_epoch_deadline(1);
     }
     Ok(store)
 }
 
-fn wasi_context(options: &Run, file: &OsString, args: &[&str], quiet: bool) -> Result<WasiCtx, Failure> {
+fn wasi_context(options: &Run, file: &OsString, args: &[&str], output: &Output) -> Result<WasiCtx, Failure> {
     let mut builder = WasiCtxBuilder::new();
     let usage = |error: backedge::Error| Failure::Usage(format!("{error:#}"));
-    builder.inherit_stdio();
-    if quiet {
-        builder.stdout(std::io::stderr());
+    match output {
+        Output::Inherited => _ = builder.inherit_stdio(),
+        Output::Aside => _ = builder.inherit_stdio().stdout(std::io::stderr()),
+        Output::Captured(out, err) => {
+            builder.stdout(out()).stderr(err());
+            // A terminal's keys are the watcher's.
+            if !std::io::stdin().is_terminal() {
+                builder.inherit_stdin();
+            }
+        }
     }
     let name = match &options.argv0 {
         Some(name) => name.clone(),

@@ -207,6 +207,54 @@ fn traps_exit_with_134_and_a_backtrace() {
     }
 }
 
+/// Standard input is a pipe that nobody writes to, and the guest reads it.
+#[test]
+fn a_deadline_stops_a_guest_that_waits_for_input() {
+    let files = Files::new();
+    let reads = files.write(
+        "reads.wat",
+        r#"(module (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+            (memory (export "memory") 1) (data (i32.const 0) "\20\00\00\00\10\00\00\00")
+            (func (export "_start") (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))))"#,
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_backedge"))
+        .args(["run", "-W", "timeout=50ms", reads.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let quiet = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(quiet);
+    assert_eq!(output.status.code(), Some(134), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("deadline"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn functions_and_tables_are_limited() {
+    let files = Files::new();
+    let table = files.write(
+        "table.wat",
+        r#"(module (table 1 100 funcref)
+            (func (export "grow") (param i32) (result i32) (table.grow (ref.null func) (local.get 0))))"#,
+    );
+    let table = table.to_str().unwrap();
+    assert_eq!(expect(0, &["run", "--invoke", "grow", table, "20"]).0, "1\n");
+    assert_eq!(expect(0, &["run", "-W", "max-table-elements=20", "--invoke", "grow", table, "20"]).0, "-1\n");
+    mistake(
+        1,
+        &["run", "-W", "max-function-body=4", "--invoke", "grow", table, "1"],
+        "function 0 has 9 bytes, the limit is 4 (at byte offset",
+    );
+    let (_, err) = expect(2, &["run", "-W", "max-table-elements=many", table]);
+    assert!(err.contains("expected a number for `max-table-elements`, found `many`"), "{err}");
+    // Nothing compiles in no time: the guest is interpreted.
+    let hot = files.write("hot.wat", HOT);
+    let report = ["run", "-W", "max-compile-time=1ns", "--report", "--invoke", "run", hot.to_str().unwrap(), "3000000"];
+    let (out, err) = expect(0, &report);
+    assert!(out == "3000000\n" && err.contains("compiling it is expected to take"), "{err}");
+}
+
 #[test]
 fn limits_are_kept() {
     let files = Files::new();
@@ -445,6 +493,41 @@ fn lwp_exec_passes_arguments_and_refuses_in_one_line() {
     let err = text(&output.stderr);
     assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
     assert!(err.starts_with("error: no preload library at `/no/such/library.so`; "), "{err}");
+}
+
+/// A hundred functions, each called `$n` times.
+fn a_hundred_functions() -> String {
+    let bodies: String =
+        (0..100).map(|i| format!("(func $f{i} (param i32) (result i32) (i32.add (local.get 0) (i32.const {i})))")).collect();
+    let calls: String = (0..100).map(|i| format!("(local.set $x (call $f{i} (local.get $x)))")).collect();
+    format!(
+        r#"(module {bodies} (func (export "run") (param $n i32) (result i32) (local $x i32)
+            (loop $again {calls} (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1))))) (local.get $x)))"#
+    )
+}
+
+#[test]
+fn what_a_run_interpreted_is_compiled_for_the_next_one() {
+    let files = Files::new();
+    let program = files.write("many.wat", a_hundred_functions());
+    let program = program.to_str().unwrap();
+    let run = |cache: &str, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+        let output = command.env("XDG_CACHE_HOME", files.0.path().join(cache)).args(args).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert_eq!(run("told", &["cache", "fill", program]), format!("101 functions of `{program}` are in the cache\n"));
+    assert!(run("told", &["cache", "list"]).contains("1 files"));
+    // By a process of its own after the run, which is over when it is over.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while !run("left", &["cache", "list"]).contains("1 files") {
+        assert!(std::time::Instant::now() < deadline, "nothing was compiled in the background");
+        assert_eq!(run("left", &["run", "--invoke", "run", program, "5"]), "24750\n");
+    }
+    assert_eq!(run("left", &["run", "--invoke", "run", program, "5"]), "24750\n");
+    assert_eq!(run("not", &["run", "-C", "fill=n", "--invoke", "run", program, "5"]), "24750\n");
+    assert!(run("not", &["cache", "list"]).contains("0 files"));
 }
 
 #[test]

@@ -73,6 +73,7 @@ fn every_model_delivers_a_run_and_changes_no_result() {
         let (code, out, report) = backedge(&["run", "-C", "cache=n", "--report", "--feedback", model, &file, mode, size]);
         assert_eq!((code, &out), (0, &expected), "{report}");
         assert_eq!(report.contains(&format!("modelled  {model}: ")), model != "lwp", "{report}");
+        assert_eq!(report.contains("skid      "), model == "pmi", "{report}");
     }
 }
 
@@ -89,8 +90,34 @@ fn compare_feedback_prints_a_row_for_each_model() {
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, json["models"].as_array().unwrap().len()), (0, 4));
     assert!(json["models"][0]["modelled"]["overlap_sites"].as_f64().unwrap() > 0.0, "{out}");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/experiments/compare-feedback.json");
+    let stored: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut stored = stored[0].clone();
+    // What the script adds.
+    stored.as_object_mut().unwrap().retain(|name, _| name != "program" && name != "runs");
+    assert_eq!(
+        shape(&json),
+        shape(&stored),
+        "the book's measurements are of another form than this command prints: run docs/experiments/compare-feedback.py"
+    );
     let (code, _, error) = backedge(&["compare-feedback", "/no/such.wasm"]);
     assert_eq!((code, error.lines().count()), (1, 1), "{error}");
+}
+
+/// The names and kinds of all values, and the models' names; not the values.
+fn shape(value: &serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Object(fields) => {
+            let of = |(name, value): (&String, &Value)| (name.clone(), if name == "model" { value.clone() } else { shape(value) });
+            Value::Object(fields.iter().map(of).collect())
+        }
+        Value::Array(values) => Value::Array(values.iter().map(shape).collect()),
+        Value::Number(_) => "number".into(),
+        Value::String(_) => "string".into(),
+        Value::Bool(_) => "bool".into(),
+        Value::Null => Value::Null,
+    }
 }
 
 /// The table of `docs/src/interfaces.md` as it follows from the measurements.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use lwp_feedback::policy::Plan;
 use serde::{Deserialize, Serialize};
 use vm::code::{CompileRequest, CompiledCode, Entrance, Tier};
-use vm::module::Module;
+use vm::module::{Bytes, Module};
 
 /// First bytes of a file, with the format's version last.
 pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x01";
@@ -119,19 +119,21 @@ pub(crate) enum Source {
     File(File),
     /// In memory.
     Memory(Vec<u8>),
+    /// In a file that nobody changes: the module in it is mapped.
+    Mapped(File),
 }
 
 impl Source {
     fn length(&self) -> io::Result<u64> {
         match self {
-            Source::File(file) => Ok(file.metadata()?.len()),
+            Source::File(file) | Source::Mapped(file) => Ok(file.metadata()?.len()),
             Source::Memory(bytes) => Ok(bytes.len() as u64),
         }
     }
 
     fn read_exact_at(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
         match self {
-            Source::File(file) => file.read_exact_at(into, offset),
+            Source::File(file) | Source::Mapped(file) => file.read_exact_at(into, offset),
             Source::Memory(bytes) => {
                 let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
                 let part = rest.get(..into.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -181,19 +183,28 @@ impl Archive {
         Ok(Archive { file, payload: PREFIX_BYTES + u64::from(length), module: index.module, module_bytes: index.module_bytes, entries })
     }
 
+    /// Its size in bytes, 0 if that cannot be told.
+    pub(crate) fn length(&self) -> u64 {
+        self.file.length().unwrap_or(0)
+    }
+
     /// SHA-256 of the module it is for.
     pub(crate) fn digest(&self) -> [u8; 32] {
         self.module
     }
 
     /// The module's own bytes, where the file holds them.
-    pub(crate) fn module_bytes(&self) -> Result<Vec<u8>, ArchiveError> {
+    pub(crate) fn module_bytes(&self) -> Result<Bytes, ArchiveError> {
         if self.module_bytes > self.file.length()? {
             return Err(ArchiveError::Damaged { offset: PREFIX_BYTES, what: "the module does not fit in the file" });
         }
+        if let Source::Mapped(file) = &self.file {
+            // SAFETY: whoever made the source said that nobody changes it.
+            return unsafe { Bytes::map(file, self.payload as usize, self.module_bytes as usize) }.map_err(short(self.payload));
+        }
         let mut bytes = vec![0; self.module_bytes as usize];
         self.file.read_exact_at(&mut bytes, self.payload).map_err(short(self.payload))?;
-        Ok(bytes)
+        Ok(bytes.into())
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {

@@ -88,6 +88,26 @@ impl CacheDirectory {
         Ok(files.len())
     }
 
+    /// Locks the directory for whoever fills it, unless another process has; for as long as the result lives. It is made where it is missing.
+    pub fn try_lock(&self) -> Option<File> {
+        self.make().ok()?;
+        let directory = File::open(&self.path).ok()?;
+        directory.try_lock().ok()?;
+        Some(directory)
+    }
+
+    /// The same, waiting for the other process. `None`: it cannot be made or locked.
+    pub fn lock(&self) -> Option<File> {
+        self.make().ok()?;
+        let directory = File::open(&self.path).ok()?;
+        directory.lock().ok()?;
+        Some(directory)
+    }
+
+    fn make(&self) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.path)
+    }
+
     /// Opens a file for reading, if it is there and nobody else can have written it.
     pub(super) fn open(&self, name: &str) -> Option<File> {
         let file = File::open(self.path.join(format!("{name}{SUFFIX}"))).ok()?;
@@ -103,7 +123,7 @@ impl CacheDirectory {
 
     /// Replaces a file at one stroke, then removes the ones used longest ago beyond the limit.
     pub(super) fn write(&self, name: &str, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.path)?;
+        self.make()?;
         if !ours(&fs::symlink_metadata(&self.path)?) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the directory is another user's, or others may write to it"));
         }

@@ -18,6 +18,9 @@ use vm::module::Module;
 
 pub use directory::{CacheDirectory, CacheFile};
 
+/// A file is written anew where at least this part of it is added: the 10 MB of a large module are not for the sake of three functions.
+const WORTH_WRITING: u64 = 64;
+
 /// A compiler that keeps what it made, and knows what was kept.
 pub(crate) struct KeepingCompiler {
     inner: Arc<dyn Compiler>,
@@ -50,6 +53,10 @@ impl KeepingCompiler {
         KeepingCompiler { inner, maker: Maker::here(), directory, kind, modules: Mutex::default() }
     }
 
+    pub(crate) fn directory(&self) -> Option<&CacheDirectory> {
+        self.directory.as_ref()
+    }
+
     pub(crate) fn maker(&self) -> &Maker {
         &self.maker
     }
@@ -61,13 +68,13 @@ impl KeepingCompiler {
         lock(&self.modules).insert(digest, Arc::new(kept));
     }
 
-    fn kept(&self, module: &Module) -> Arc<Kept> {
+    fn kept(&self, digest: &[u8; 32]) -> Arc<Kept> {
         lock(&self.modules)
-            .entry(module.digest)
+            .entry(*digest)
             .or_insert_with(|| {
                 let archive = self.directory.as_ref().and_then(|directory| {
-                    let file = directory.open(&self.name(&module.digest))?;
-                    match Archive::open(Source::File(file), &self.maker, Some(&module.digest)) {
+                    let file = directory.open(&self.name(digest))?;
+                    match Archive::open(Source::File(file), &self.maker, Some(digest)) {
                         Ok(archive) => Some(archive),
                         Err(error) => {
                             tracing::debug!(%error, "a cache file is not used");
@@ -91,7 +98,9 @@ impl KeepingCompiler {
         let modules: Vec<_> = lock(&self.modules).iter().map(|(digest, kept)| (*digest, kept.clone())).collect();
         for (digest, kept) in modules {
             let fresh = std::mem::take(&mut *lock(&kept.fresh));
-            if fresh.is_empty() || kept.precompiled {
+            let bytes: usize = fresh.values().map(|(_, code)| code.len()).sum();
+            let before = kept.archive.as_ref().map_or(0, Archive::length);
+            if fresh.is_empty() || kept.precompiled || (bytes as u64) < before / WORTH_WRITING {
                 continue;
             }
             let mut versions: Vec<Version> = Vec::new();
@@ -113,7 +122,7 @@ impl Compiler for KeepingCompiler {
     fn compile(&self, request: &CompileRequest) -> Result<CompiledCode, CompileError> {
         let code = self.inner.compile(request)?;
         if self.directory.is_some() && request.lasting() {
-            let kept = self.kept(&request.module);
+            let kept = self.kept(&request.module.digest);
             if !kept.precompiled {
                 let fresh = (Entry::of(request), archive::encode(&code));
                 lock(&kept.fresh).insert(request.function, fresh);
@@ -130,15 +139,15 @@ impl Compiler for KeepingCompiler {
         self.inner.inlinable(module, function)
     }
 
-    fn last_kept(&self, module: &Module) -> Option<u32> {
-        if self.directory.is_none() && !lock(&self.modules).contains_key(&module.digest) {
+    fn last_kept(&self, digest: &[u8; 32]) -> Option<u32> {
+        if self.directory.is_none() && !lock(&self.modules).contains_key(digest) {
             return None;
         }
-        self.kept(module).archive.as_ref().map(Archive::last_version)
+        self.kept(digest).archive.as_ref().map(Archive::last_version)
     }
 
     fn kept(&self, module: &Arc<Module>, function: u32) -> Option<(CompileRequest, CompiledCode)> {
-        let kept = KeepingCompiler::kept(self, module);
+        let kept = KeepingCompiler::kept(self, &module.digest);
         let archive = kept.archive.as_ref()?;
         let entry = archive.entry(function)?;
         match archive.code(entry) {

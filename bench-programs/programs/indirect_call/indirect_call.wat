@@ -6,7 +6,7 @@
 ;; As a command:   indirect_call.wasm [--time] [mode [n]]      (mode 0, n 200000000)
 ;;                 prints `ok CHECKSUM` and exits 0; exits 1 when the checksum is not what a loop without calls computes, 2 on bad arguments;
 ;;                 --time prints `time_ns N`, the time of `run` alone, on stderr
-;; As exports:     setup(mode)   run(n) -> checksum
+;; As exports:     setup(mode)   run(n) -> checksum   check(n, checksum) -> 1 where it is right
 ;;
 ;; mode 0  one target, its index in the global `index`             (the kernel)
 ;; mode 1  two targets in turn, index from memory                  (control: two dominant callees, predictable)
@@ -117,6 +117,9 @@
       (local.set $i (i32.add (local.get $i) (i32.const 1)))
       (br_if $again (i32.lt_u (local.get $i) (local.get $n))))
     (i64.extend_i32_u (local.get $x)))
+
+  (func (export "check") (param $n i32) (param $checksum i64) (result i32)
+    (i64.eq (local.get $checksum) (call $expected (local.get $n))))
 
   (func $write (param $fd i32) (param $text i32) (param $length i32)
     (i32.store (i32.const 0) (local.get $text))

@@ -49,7 +49,6 @@ impl Translator<'_, '_> {
                 self.stack.extend_from_slice(&results);
             }
             Operator::CallIndirect { type_index, table_index } => {
-                self.check_table(table_index)?;
                 let index = self.pop();
                 let arguments = self.pop_slice(self.module.types[type_index as usize].params().len());
                 let call = IndirectCall { table: table_index, ty: type_index, offset, index, arguments };
@@ -61,6 +60,14 @@ impl Translator<'_, '_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// The id of a type's signature: from the module's list, since ids differ from process to process and code may outlive one.
+    pub(super) fn signature_id(&mut self, ty: u32) -> Value {
+        let context = self.invariant_context();
+        let ids = self.load_invariant(types::I64, context, context::signatures);
+        let id = self.load_invariant(types::I32, ids, ty as i32 * 4);
+        self.b.ins().uextend(types::I64, id)
     }
 
     fn direct_call(&mut self, function: u32, arguments: &[Value]) -> Values {
@@ -83,12 +90,17 @@ impl Translator<'_, '_> {
 
     /// The generic indirect call, with all its checks.
     pub(super) fn indirect_call(&mut self, call: &IndirectCall) -> Values {
+        let callee = self.checked_callee(call);
+        self.call_reference(call.ty, callee, &call.arguments)
+    }
+
+    /// The callee of an indirect call, with all its checks.
+    pub(super) fn checked_callee(&mut self, call: &IndirectCall) -> Value {
         let outside = self.outside_table(call.table, call.index);
         self.b.ins().trapnz(outside, traps::to_clif(TrapCode::TableOutOfBounds));
         let entry = self.table_entry_within(call.table, call.index, outside);
         let signature = self.load(Region::Table(call.table), types::I64, entry, table_entry::signature);
-        let expected = vm::signature::id(&self.module.types[call.ty as usize]);
-        let expected = self.address_const(i64::from(expected));
+        let expected = self.signature_id(call.ty);
         let mismatch = self.b.ins().icmp(IntCC::NotEqual, signature, expected);
         // A null entry's signature is 0, which is no function's: one compare serves both checks, the cold side tells them apart.
         let (cold, hot) = self.split_cold(mismatch);
@@ -103,11 +115,11 @@ impl Translator<'_, '_> {
             self.value_site(SiteClass::CallTarget.imm16(0), call.offset, |translator| translator.function_number(callee));
         }
         self.probe_call(callee);
-        self.call_reference(call.ty, callee, &call.arguments)
+        callee
     }
 
     /// What an LWPVAL record says of a callee: its function index, all ones for one of another instance.
-    fn function_number(&mut self, callee: Value) -> Value {
+    pub(super) fn function_number(&mut self, callee: Value) -> Value {
         let context = self.context();
         let callee_context = self.load_constant(types::I64, callee, func::context);
         let index = self.load_constant(types::I32, callee, func::index);
@@ -118,7 +130,7 @@ impl Translator<'_, '_> {
     }
 
     /// Calls through a non-null reference of the right type.
-    fn call_reference(&mut self, ty: u32, callee: Value, values: &[Value]) -> Values {
+    pub(super) fn call_reference(&mut self, ty: u32, callee: Value, values: &[Value]) -> Values {
         let signature = self.wasm_signature(ty);
         let results = clif_types(self.module.types[ty as usize].results());
         let context = self.context();
@@ -168,9 +180,9 @@ impl Translator<'_, '_> {
     }
 
     fn call(&mut self, signature: SigRef, entry: Value, arguments: &[Value]) -> Values {
-        let call = self.b.ins().call_indirect(signature, entry, arguments);
+        let results = self.call_or_land(signature, entry, arguments);
         self.forget_context();
         self.call_breaks_facts();
-        Values::from_slice(self.b.inst_results(call))
+        results
     }
 }

@@ -45,32 +45,33 @@ impl Translator<'_, '_> {
         self.block_context = None;
     }
 
-    /// Flags of an access that cannot fault: aligned, in `region`.
-    pub(super) fn flags(&mut self, region: Region) -> MemFlagsData {
+    /// Flags of an access that cannot fault, in `region`: aligned, unless it is of a vector, since a slot has 8 bytes.
+    pub(super) fn flags(&mut self, region: Region, ty: Type) -> MemFlagsData {
         let region = self.regions.get(self.b.func, self.module, region);
-        MemFlagsData::trusted().with_alias_region(Some(region))
+        let flags = if ty.is_vector() { MemFlagsData::new().with_notrap() } else { MemFlagsData::trusted() };
+        flags.with_alias_region(Some(region))
     }
 
     /// Loads a field that can change.
     pub(super) fn load(&mut self, region: Region, ty: Type, base: Value, offset: i32) -> Value {
-        let flags = self.flags(region);
+        let flags = self.flags(region, ty);
         self.b.ins().load(ty, flags, base, offset)
     }
 
     /// Loads a field that never changes while the function runs, where it stands.
     pub(super) fn load_constant(&mut self, ty: Type, base: Value, offset: i32) -> Value {
-        let flags = self.flags(Region::Context).with_readonly();
+        let flags = self.flags(Region::Context, ty).with_readonly();
         self.b.ins().load(ty, flags, base, offset)
     }
 
     /// Loads a field that never changes and is readable wherever its base is known: it may leave loops.
     pub(super) fn load_invariant(&mut self, ty: Type, base: Value, offset: i32) -> Value {
-        let flags = self.flags(Region::Context).with_readonly().with_can_move();
+        let flags = self.flags(Region::Context, ty).with_readonly().with_can_move();
         self.b.ins().load(ty, flags, base, offset)
     }
 
     pub(super) fn store(&mut self, region: Region, value: Value, base: Value, offset: i32) {
-        let flags = self.flags(region);
+        let flags = self.flags(region, self.b.func.dfg.value_type(value));
         self.b.ins().store(flags, value, base, offset);
     }
 
@@ -78,13 +79,18 @@ impl Translator<'_, '_> {
         self.b.ins().iconst(types::I32, i64::from(value))
     }
 
-    /// Calls a builtin with the context and `arguments`.
-    pub(super) fn builtin(&mut self, builtin: Builtin, arguments: &[Value]) -> Option<Value> {
-        // Read here rather than kept: a builtin is called from cold code, and should keep nothing alive in the hot.
+    /// A builtin's code, its first argument and its signature.
+    pub(super) fn builtin_entry(&mut self, builtin: Builtin) -> (Value, Value, SigRef) {
         let context = self.b.ins().get_pinned_reg(types::I64);
         let table = self.load_constant(types::I64, context, context::builtins);
         let entry = self.load_constant(types::I64, table, builtin.offset());
-        let signature = self.builtin_signature(builtin);
+        (entry, context, self.builtin_signature(builtin))
+    }
+
+    /// Calls a builtin with the context and `arguments`.
+    pub(super) fn builtin(&mut self, builtin: Builtin, arguments: &[Value]) -> Option<Value> {
+        // Read here rather than kept: a builtin is called from cold code, and should keep nothing alive in the hot.
+        let (entry, context, signature) = self.builtin_entry(builtin);
         let mut all = SmallVec::<[Value; 8]>::from_slice(&[context]);
         all.extend_from_slice(arguments);
         let call = self.b.ins().call_indirect(signature, entry, &all);

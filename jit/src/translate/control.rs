@@ -7,6 +7,7 @@ use wasmparser::Operator;
 use vm::code::Entrance;
 use vm::trap::TrapCode;
 
+use super::exceptions;
 use super::sites::Trips;
 use super::{Result, Translator};
 use crate::traps;
@@ -24,6 +25,10 @@ pub(super) enum Kind {
     /// An `if`; `otherwise` is its second arm until that is begun, `params` are what both arms start with.
     /// `dead` says that the second arm is known never to be taken.
     If { otherwise: Option<Block>, params: SmallVec<[Value; 4]>, dead: bool },
+    /// The body of a `try` or `try_table`.
+    Try(exceptions::Body),
+    /// An arm of a `try`.
+    Catch(exceptions::Arms),
     /// One round of an unrolled loop; branches to it lead to the next.
     Round,
     /// Anything begun in unreachable code.
@@ -34,14 +39,14 @@ pub(super) enum Kind {
 pub(super) struct Control {
     pub kind: Kind,
     /// Operand stack height below its parameters.
-    height: usize,
-    results: Types,
+    pub(super) height: usize,
+    pub(super) results: Types,
     /// Block behind its end, with the results as parameters. Of a loop it is never used.
-    next: Option<Block>,
+    pub(super) next: Option<Block>,
     /// Whether something branches to `next`.
-    branched: bool,
+    pub(super) branched: bool,
     /// Whether the loop that is entered from outside stands in it.
-    around: bool,
+    pub(super) around: bool,
 }
 
 impl Control {
@@ -134,6 +139,14 @@ impl Translator<'_, '_> {
             }
             Operator::Else => self.begin_else(),
             Operator::End => self.end(),
+            Operator::TryTable { .. }
+            | Operator::Try { .. }
+            | Operator::Catch { .. }
+            | Operator::CatchAll
+            | Operator::Delegate { .. }
+            | Operator::Throw { .. }
+            | Operator::ThrowRef
+            | Operator::Rethrow { .. } => return self.exception_operator(operator, offset),
             _ if !self.reachable => return Ok(false),
             Operator::Br { relative_depth } => {
                 if let Some(trips) = self.left_trips(relative_depth) {
@@ -209,11 +222,12 @@ impl Translator<'_, '_> {
         let outermost = self.frames.len() == 1;
         let around = self.save_around(offset);
         let entered_here = outermost && self.input.entrance == Entrance::Loop(offset);
-        if entered_here {
-            self.join_entry_from_buffer();
-        }
         let known = self.frame().scan.loops.get(&offset);
         let (calls, repeats) = known.map_or((true, true), |facts| (facts.hot_calls, facts.repeats));
+        let trips = repeats.then(|| self.begin_trips(offset)).flatten();
+        if entered_here {
+            self.join_entry_from_buffer(trips);
+        }
         // A loop that is entered from outside is not dominated by the preheaders of the loops around it: no context of theirs in it.
         let owns_context = !calls && self.frames[0].scan.hot_calls && self.loop_context.is_none();
         if owns_context {
@@ -224,7 +238,6 @@ impl Translator<'_, '_> {
         if !around || entered_here {
             self.test_before_loop(offset)?;
         }
-        let trips = repeats.then(|| self.begin_trips(offset)).flatten();
         let header = self.block_with(&params);
         let height = self.stack.len() - params.len();
         let values = self.pop_slice(params.len());
@@ -283,7 +296,7 @@ impl Translator<'_, '_> {
         self.stack.extend_from_slice(&params);
     }
 
-    fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         let mut top = self.control.pop().expect("validation balances blocks and ends");
         let count = top.results.len();
         match top.kind {
@@ -311,7 +324,7 @@ impl Translator<'_, '_> {
                 }
                 return self.end_unrolled();
             }
-            Kind::Body | Kind::Block | Kind::If { .. } => {}
+            Kind::Body | Kind::Block | Kind::If { .. } | Kind::Try(_) | Kind::Catch(_) => {}
         }
         let next = top.next.expect("all but loops and dead blocks have a next block");
         // The end of a body nothing branches out of needs no block of its own.
@@ -328,6 +341,11 @@ impl Translator<'_, '_> {
             self.enter(*otherwise);
             self.b.ins().jump(next, &arguments(params));
         }
+        match &top.kind {
+            Kind::Try(body) => self.end_try_body(body, top.height, top.around),
+            Kind::Catch(arms) => self.end_arms(arms, top.height),
+            _ => {}
+        }
         self.stack.truncate(top.height);
         self.reachable = top.branched;
         if top.branched {
@@ -342,7 +360,7 @@ impl Translator<'_, '_> {
     }
 
     /// Block and number of arguments of a branch.
-    fn target(&mut self, depth: u32) -> (Block, usize) {
+    pub(super) fn target(&mut self, depth: u32) -> (Block, usize) {
         let index = self.control.len() - 1 - depth as usize;
         let control = &mut self.control[index];
         match &control.kind {

@@ -34,10 +34,6 @@ impl Translator<'_, '_> {
         if self.input.tier != Tier::Optimizing {
             return Err("NoInterpreterFrame: tier 1 has no guards".into());
         }
-        let wide = |frame: &super::Frame| frame.locals.iter().any(|&(_, ty)| ty.bits() > 64);
-        if self.frames.iter().any(wide) || self.stack.iter().any(|&value| self.b.func.dfg.value_type(value).bits() > 64) {
-            return Err("NoInterpreterFrame: a vector in the frame".into());
-        }
         if !self.frames_fit(operands) {
             return Err("NoInterpreterFrame: the frames exceed the switch buffer".into());
         }

@@ -97,6 +97,10 @@ impl Translator<'_, '_> {
         }
         let Some(plan) = self.input.plan.calls.get(&call.offset) else { return Ok(false) };
         let (function, offset) = (self.frame().function, call.offset);
+        if self.module.tables[call.table as usize].table64 {
+            self.applied(GUARDED, function, offset, Some("a table with 64-bit indices".into()));
+            return Ok(false);
+        }
         let mut targets: Vec<u32> = Vec::new();
         for &callee in &plan.callees {
             match self.accept(call.ty, callee, &targets) {

@@ -11,7 +11,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use wasmparser::Operator;
 
 use vm::code::{Guard, GuardKind, Tier};
@@ -128,9 +128,11 @@ impl Translator<'_, '_> {
             let Some(top) = open.last_mut() else { break };
             top.changes.operator(&operator);
             match operator {
-                Operator::Block { .. } | Operator::If { .. } => open.push(Open::default()),
+                Operator::Block { .. } | Operator::If { .. } | Operator::TryTable { .. } | Operator::Try { .. } => {
+                    open.push(Open::default())
+                }
                 Operator::Loop { .. } => open.push(Open { at: Some(offset), ..Open::default() }),
-                Operator::End => {
+                Operator::End | Operator::Delegate { .. } => {
                     let Some(mut closed) = open.pop() else { break };
                     if let Some(at) = closed.at {
                         // A call stays with the outermost loop that it may be tested before, so it goes on outwards from here.
@@ -164,6 +166,7 @@ impl Translator<'_, '_> {
                         top.calls.push(HoistableCall { offset, table: table_index, ty: type_index, source });
                     }
                 }
+                Operator::CallRef { .. } => top.changes.calls = true,
                 _ => {}
             }
             source = match operator {
@@ -196,7 +199,7 @@ impl Translator<'_, '_> {
         for &call in calls {
             let Some(plan) = self.input.plan.calls.get(&call.offset) else { continue };
             let &[callee] = &plan.callees[..] else { continue };
-            if self.can_exit(0).is_err() || self.check_table(call.table).is_err() || self.accept(call.ty, callee, &[]).is_err() {
+            if self.can_exit(0).is_err() || self.module.tables[call.table as usize].table64 || self.accept(call.ty, callee, &[]).is_err() {
                 continue; // the call itself says why
             }
             let index = match call.source {
@@ -232,7 +235,7 @@ impl Translator<'_, '_> {
     }
 
     pub(super) fn widened(&mut self, index: Value) -> Value {
-        self.b.ins().uextend(types::I64, index)
+        self.wide(index)
     }
 
     /// Notices an operator of the innermost frame that may change what a fact says. Calls are noticed where they are made.
@@ -256,8 +259,13 @@ impl Translator<'_, '_> {
 
     /// Notices a call of anything.
     pub(super) fn call_breaks_facts(&mut self) {
-        let module = self.module;
         self.broken_fact |= !self.polled;
+        self.host_breaks_facts();
+    }
+
+    /// Notices that the host may run.
+    pub(super) fn host_breaks_facts(&mut self) {
+        let module = self.module;
         self.broken_fact |= self.facts.iter().any(|fact| {
             let global = matches!(fact.call.source, Source::Global(global) if module.globals[global as usize].mutable);
             global || module.constant_table(fact.call.table).is_none()

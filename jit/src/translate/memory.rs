@@ -1,7 +1,8 @@
 //! Linear memory: loads, stores, size, grow, bulk operations.
 //!
 //! A 32-bit memory has 4 GiB + 2 GiB + 64 KiB of address space behind its base, of which what lies beyond its length faults (design
-//! section 5). An index is below 2^32 and a CLIF offset below 2^31, so an access needs no check unless its static offset is larger.
+//! section 5). An index is below 2^32 and a CLIF offset below 2^31, so an access needs no check unless its static offset is larger. Accesses to a
+//! memory with 64-bit addresses are checked one by one.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
@@ -70,37 +71,36 @@ impl Translator<'_, '_> {
                 let length = self.memory_length(*mem);
                 let bits = self.address_const(PAGE_BITS);
                 let pages = self.b.ins().ushr(length, bits);
-                let pages = self.b.ins().ireduce(types::I32, pages);
+                let pages = self.as_address(*mem, pages);
                 self.push(pages);
             }
             MemoryGrow { mem } => {
                 self.check_memory(*mem)?;
                 let delta = self.pop();
-                let delta = self.b.ins().uextend(types::I64, delta);
+                let delta = self.wide(delta);
                 let index = self.iconst32(*mem);
                 let old = self.builtin(Builtin::MemoryGrow, &[index, delta]).expect("memory.grow has a result");
-                let old = self.b.ins().ireduce(types::I32, old);
+                let old = self.as_address(*mem, old);
                 self.push(old);
             }
             MemoryCopy { dst_mem, src_mem } => {
                 self.check_memory(*dst_mem)?;
                 self.check_memory(*src_mem)?;
-                let [to, from, bytes] = self.pop_many::<3>().map(|value| self.b.ins().uextend(types::I64, value));
+                let [to, from, bytes] = self.pop_many::<3>().map(|value| self.wide(value));
                 let (dst, src) = (self.iconst32(*dst_mem), self.iconst32(*src_mem));
                 self.builtin(Builtin::MemoryCopy, &[dst, src, to, from, bytes]);
             }
             MemoryFill { mem } => {
                 self.check_memory(*mem)?;
                 let [to, value, bytes] = self.pop_many();
-                let to = self.b.ins().uextend(types::I64, to);
-                let bytes = self.b.ins().uextend(types::I64, bytes);
+                let (to, bytes) = (self.wide(to), self.wide(bytes));
                 let index = self.iconst32(*mem);
                 self.builtin(Builtin::MemoryFill, &[index, to, value, bytes]);
             }
             MemoryInit { data_index, mem } => {
                 self.check_memory(*mem)?;
                 let [to, from, bytes] = self.pop_many();
-                let to = self.b.ins().uextend(types::I64, to);
+                let to = self.wide(to);
                 let (index, segment) = (self.iconst32(*mem), self.iconst32(*data_index));
                 self.builtin(Builtin::MemoryInit, &[index, segment, to, from, bytes]);
             }
@@ -115,8 +115,8 @@ impl Translator<'_, '_> {
 
     fn check_memory(&self, index: u32) -> Result {
         let ty = &self.module.memories[index as usize];
-        if ty.memory64 || ty.shared || ty.page_size_log2.is_some_and(|bits| i64::from(bits) != PAGE_BITS) {
-            return Err(unsupported(self.frame().function, "a 64-bit or shared memory, or custom page sizes"));
+        if ty.page_size_log2.is_some_and(|bits| i64::from(bits) != PAGE_BITS) {
+            return Err(unsupported(self.frame().function, "custom page sizes"));
         }
         Ok(())
     }
@@ -149,19 +149,32 @@ impl Translator<'_, '_> {
         self.load(Region::Lengths, types::I64, memory, memory::length)
     }
 
+    /// An address or size of a memory, given as an i64, as the memory's operators have it.
+    fn as_address(&mut self, memory: u32, value: Value) -> Value {
+        if self.module.memories[memory as usize].memory64 { value } else { self.b.ins().ireduce(types::I32, value) }
+    }
+
+    /// An address, size or index as an i64.
+    pub(super) fn wide(&mut self, value: Value) -> Value {
+        if self.b.func.dfg.value_type(value) == types::I64 { value } else { self.b.ins().uextend(types::I64, value) }
+    }
+
     /// Pops the index and yields flags, address and offset of an access of `bytes` bytes.
-    fn access(&mut self, memarg: &MemArg, bytes: u32) -> Result<(MemFlagsData, Value, i32)> {
+    pub(super) fn access(&mut self, memarg: &MemArg, bytes: u32) -> Result<(MemFlagsData, Value, i32)> {
         let MemArgTarget::Memory(memory) = memarg.target else {
             return Err(unsupported(self.frame().function, "an access to a GC array"));
         };
         self.check_memory(memory)?;
         let index = self.pop();
-        let index = self.b.ins().uextend(types::I64, index);
+        let index = self.wide(index);
         let base = self.memory_base(memory);
         let trap = traps::to_clif(TrapCode::MemoryOutOfBounds);
         let region = self.regions.get(self.b.func, self.module, Region::Memory(memory));
         // Not `aligned`: wasm's alignment is a hint.
         let flags = MemFlagsData::new().with_alias_region(Some(region)).with_trap_code(Some(trap));
+        if self.module.memories[memory as usize].memory64 {
+            return Ok((flags, self.checked_address(memory, index, memarg.offset, bytes), 0));
+        }
         Ok(match i32::try_from(memarg.offset) {
             Ok(offset) => {
                 let address = self.b.ins().iadd(base, index);
@@ -179,6 +192,31 @@ impl Translator<'_, '_> {
                 (flags, address, 0)
             }
         })
+    }
+
+    /// The address of an access with a 64-bit index, which no address space guards, or of an atomic one: index + offset + bytes is compared with the length. An access mispredicted past
+    /// that goes to the memory's first bytes (Spectre variant 1, as wasmtime's default).
+    pub(super) fn checked_address(&mut self, memory: u32, index: Value, offset: u64, bytes: u32) -> Value {
+        let trap = traps::to_clif(TrapCode::MemoryOutOfBounds);
+        let base = self.memory_base(memory);
+        let length = self.memory_length(memory);
+        let (start, end) = match offset.checked_add(u64::from(bytes)) {
+            Some(reach) => {
+                let reach = self.address_const(reach as i64);
+                let end = self.b.ins().uadd_overflow_trap(index, reach, trap);
+                let offset = self.address_const(offset as i64);
+                (self.b.ins().iadd(index, offset), end)
+            }
+            None => {
+                // No address is small enough.
+                let offset = self.address_const(-1);
+                (index, offset)
+            }
+        };
+        let outside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, end, length);
+        self.b.ins().trapnz(outside, trap);
+        let address = self.b.ins().iadd(base, start);
+        self.b.ins().select_spectre_guard(outside, base, address)
     }
 
     fn load_operator(&mut self, memarg: &MemArg, ty: Type, widen: Widen) -> Result {

@@ -11,7 +11,7 @@
 //! entry block, for what may leave loops; elsewhere it is read once per stretch without calls ([`context`]). *Slot*: 8 bytes of a
 //! frame that crosses tiers, locals first, then the operand stack ([`poll`], [`osr`]).
 //!
-//! The order of files: [`control`], [`numeric`], [`memory`], [`globals`], [`tables`], [`calls`], [`inline`], [`invariants`], then what is ours
+//! The order of files: [`control`], [`numeric`], [`memory`], [`vector`], [`globals`], [`tables`], [`calls`], [`inline`], [`invariants`], then what is ours
 //! and not wasm's: [`context`], [`regions`], [`poll`], [`exits`], [`osr`], [`sites`], [`probes`].
 
 use std::collections::HashMap;
@@ -31,13 +31,15 @@ use crate::compiler::Sabotage;
 use crate::lwp_thunks::Thunk;
 use crate::plan::FunctionPlan;
 use crate::scan::{Scan, Wanted, scan};
-use crate::types::{clif_type, has_vector, switch_signature, wasm_signature};
+use crate::types::{clif_type, switch_signature, wasm_signature};
 
+pub(crate) mod atomic;
 pub(crate) mod calls;
 pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod constant;
 pub(crate) mod control;
+pub(crate) mod exceptions;
 pub(crate) mod exits;
 pub(crate) mod globals;
 pub(crate) mod guest_lwp;
@@ -48,11 +50,13 @@ pub(crate) mod numeric;
 pub(crate) mod osr;
 pub(crate) mod poll;
 pub(crate) mod probes;
+pub(crate) mod references;
 pub(crate) mod regions;
 pub(crate) mod sites;
 pub(crate) mod specialize;
 pub(crate) mod tables;
 pub(crate) mod unroll;
+pub(crate) mod vector;
 
 use control::Control;
 use invariants::Hoistable;
@@ -72,6 +76,8 @@ pub(crate) struct Input<'a> {
     pub padding: u32,
     /// Instrumented only: see `CompileRequest`.
     pub probe_base: u32,
+    /// See `CompileRequest`.
+    pub events: lwp_feedback::eventset::EventSet,
     pub plan: &'a FunctionPlan,
     /// Whether small callees are inlined without a plan.
     pub inline_static: bool,
@@ -157,6 +163,8 @@ struct Translator<'a, 'b> {
     switch_signature: Option<SigRef>,
     /// Where the context is kept over calls into other instances.
     caller_slot: Option<StackSlot>,
+    /// Where it is kept for the landings of exceptions.
+    kept_context: Option<StackSlot>,
     osr: Option<osr::Osr>,
     /// Parameters that are constants in the body being translated.
     specialized: specialize::Values,
@@ -200,9 +208,6 @@ fn translate_once(
     let expected = |offset, callee| inline::expected(input, offset, callee);
     let scan = scan(ty.params(), &body, module.memories.len(), &Wanted { around, live_at_calls: optimizing, expected: &expected })
         .map_err(|error| malformed(input.function, &error))?;
-    if has_vector(ty) || scan.locals.contains(&ValType::V128) {
-        return Err(unsupported(input.function, "v128"));
-    }
     if let Some(offset) = around
         && !scan.loops.contains_key(&offset)
     {
@@ -249,6 +254,7 @@ fn translate_once(
         builtin_signatures: HashMap::new(),
         switch_signature: None,
         caller_slot: None,
+        kept_context: None,
         osr: None,
         specialized: specialize::Values::new(),
         folding: false,
@@ -290,6 +296,9 @@ impl Translator<'_, '_> {
         let position = self.position(None, function, start);
         self.b.set_srcloc(position);
         self.load_memory_bases(&scan);
+        if scan.tries {
+            self.keep_context();
+        }
         let locals = self.declare_locals(&scan.locals);
         let hoistable = self.hoistable(function);
         self.frames.push(Frame { function, inlined_at: None, called_at: 0, stack: 0, locals, scan: scan.clone(), hoistable, control: 0 });
@@ -374,9 +383,13 @@ impl Translator<'_, '_> {
         if self.fold_operator(operator)
             || numeric::numeric(&mut self.b, &mut self.stack, operator)
             || self.variable_operator(operator)
+            || vector::vector(&mut self.b, &mut self.stack, operator)
             || self.memory_operator(operator)?
+            || self.vector_memory_operator(operator)?
             || self.table_operator(operator)?
             || self.call_operator(operator, offset)?
+            || self.reference_operator(operator, offset)?
+            || self.atomic_operator(operator)?
         {
             return Ok(());
         }
@@ -417,6 +430,7 @@ impl Translator<'_, '_> {
         match ty {
             types::F32 => self.b.ins().f32const(0.0),
             types::F64 => self.b.ins().f64const(0.0),
+            ty if ty.is_vector() => vector::constant(&mut self.b, [0; 16]),
             ty => self.b.ins().iconst(ty, 0),
         }
     }

@@ -13,8 +13,10 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
 use cranelift_frontend::Variable;
 
+use super::control::Control;
 use super::poll::slot_offset;
 use super::regions::Region;
+use super::sites::Trips;
 use super::{Result, Translator, unsupported};
 use crate::scan::Scan;
 use crate::types::slots_of;
@@ -106,13 +108,16 @@ impl Translator<'_, '_> {
     }
 
     /// At the entered loop: makes the preheader where the ordinary way and the entry from the buffer meet. The stack was just saved.
-    pub(super) fn join_entry_from_buffer(&mut self) {
+    /// `own` counts its rounds: how many there were before is not known, nor for the loops around it.
+    pub(super) fn join_entry_from_buffer(&mut self, own: Option<Trips>) {
         let Some(osr) = &mut self.osr else { return };
         osr.met = true;
         let (loads, buffer, mut slot) = (osr.loads, osr.buffer, osr.locals);
         let preheader = self.b.create_block();
         self.b.ins().jump(preheader, &[]);
         self.enter(loads);
+        let around: Vec<Trips> = self.control.iter().filter_map(Control::trips).chain(own).collect();
+        around.into_iter().for_each(|trips| self.forget_trips(trips));
         for height in 0..self.stack.len() {
             let ty = self.b.func.dfg.value_type(self.stack[height]);
             let value = self.load_slot(Region::Switch, ty, buffer, slot_offset(slot));

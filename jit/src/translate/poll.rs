@@ -252,7 +252,7 @@ impl Translator<'_, '_> {
         self.b.ins().return_call_indirect(signature, code, &[buffer]);
     }
 
-    fn switch_buffer(&mut self) -> Value {
+    pub(super) fn switch_buffer(&mut self) -> Value {
         let context = self.b.ins().get_pinned_reg(types::I64);
         let shared = self.load_constant(types::I64, context, context::store);
         self.load_constant(types::I64, shared, store::switch_buffer)
@@ -269,7 +269,7 @@ impl Translator<'_, '_> {
     }
 
     /// Stores a value as a slot: small ones with the upper half zero.
-    fn store_slot(&mut self, region: Region, value: Value, base: Value, offset: i32) {
+    pub(super) fn store_slot(&mut self, region: Region, value: Value, base: Value, offset: i32) {
         let value = widen_to_slot(&mut self.b, value);
         self.store(region, value, base, offset);
     }

@@ -20,6 +20,9 @@ use vm::burst::{AT_ENTRY, AT_RETURN};
 use vm::code::{Entrance, Probe, ProbeKind, Tier};
 use vm::layout::{BURST_WORDS, context, store};
 
+use lwp_feedback::class::SiteClass;
+use lwp_feedback::layout::EventId;
+
 use super::regions::Region;
 use super::{Result, Translator, unsupported};
 
@@ -41,6 +44,11 @@ impl Translator<'_, '_> {
         self.input.tier == Tier::Instrumented && self.frames.len() == 1
     }
 
+    /// Whether branches, selects and values are watched here.
+    fn watches_branches(&self) -> bool {
+        self.probes_here() && self.input.events.contains(EventId::BRANCHES)
+    }
+
     /// A new probe's number. Its position is the operator's that is being translated.
     fn probe(&mut self, kind: ProbeKind) -> u32 {
         let position = self.b.srcloc().bits();
@@ -55,14 +63,18 @@ impl Translator<'_, '_> {
 
     /// Appends a word: the probe's number and, in the upper half, `payload` (an i64 shifted there already).
     fn append(&mut self, probe: u32, payload: Option<Value>) {
-        let shared = self.burst_context();
-        let buffer = self.load_constant(types::I64, shared, store::burst_buffer);
-        let index = self.load(Region::Burst, types::I32, shared, store::burst_index);
         let number = self.b.ins().iconst(types::I64, i64::from(probe));
         let word = match payload {
             Some(payload) => self.b.ins().bor(payload, number),
             None => number,
         };
+        self.append_word(word);
+    }
+
+    fn append_word(&mut self, word: Value) {
+        let shared = self.burst_context();
+        let buffer = self.load_constant(types::I64, shared, store::burst_buffer);
+        let index = self.load(Region::Burst, types::I32, shared, store::burst_index);
         let mask = self.b.ins().iconst(types::I32, BURST_WORDS as i64 - 1);
         let slot = self.b.ins().band(index, mask);
         let slot = self.b.ins().uextend(types::I64, slot);
@@ -99,35 +111,47 @@ impl Translator<'_, '_> {
 
     /// Before an `if` or `br_if`.
     pub(super) fn probe_branch(&mut self, condition: Value) {
-        if self.probes_here() {
+        if self.watches_branches() {
             self.append_condition(ProbeKind::Branch, condition);
         }
     }
 
     /// Before a `select`.
     pub(super) fn probe_select(&mut self, condition: Value) {
-        if self.probes_here() {
+        if self.watches_branches() {
             self.append_condition(ProbeKind::Select, condition);
         }
     }
 
     /// Before a `br_table`.
     pub(super) fn probe_switch(&mut self, index: Value) {
-        if self.probes_here() {
+        if self.watches_branches() {
             let probe = self.probe(ProbeKind::Switch);
             let payload = self.upper(index);
             self.append(probe, Some(payload));
         }
     }
 
-    /// Before a checked indirect call.
+    /// Before a checked indirect call. What is appended is the low half of what a value site says of the callee.
     pub(super) fn probe_call(&mut self, callee: Value) {
-        if self.probes_here() {
+        if self.watches_branches() {
             let probe = self.probe(ProbeKind::IndirectCall);
-            let number = self.load_constant(types::I32, callee, vm::layout::func::index);
-            let payload = self.upper(number);
+            let number = self.function_number(callee);
+            let payload = self.upper_of_wide(number);
             self.append(probe, Some(payload));
         }
+    }
+
+    /// A value site. Conditions, indices and callees have probes of their own.
+    pub(super) fn probe_value(&mut self, imm16: u16, value: impl FnOnce(&mut Self) -> Value) {
+        let seen = matches!(SiteClass::from_imm16(imm16), Some((SiteClass::CallTarget | SiteClass::Select | SiteClass::SwitchIndex, _)));
+        if !self.watches_branches() || !self.input.events.contains(EventId::VALUE) || seen {
+            return;
+        }
+        let probe = self.probe(ProbeKind::Value(imm16));
+        self.append(probe, None);
+        let value = value(self);
+        self.append_word(value);
     }
 
     /// At the function's body entrance: `params` are its arguments, to be passed on to the code that the machine may want instead.
@@ -158,14 +182,20 @@ impl Translator<'_, '_> {
         if !self.probes_here() {
             return;
         }
-        let probe = self.probe(ProbeKind::Return);
-        let address = self.b.ins().get_return_address(types::I64);
-        let payload = self.upper_of_wide(address);
-        self.append(probe, Some(payload));
+        if self.input.events.contains(EventId::BRANCHES) {
+            self.probe_return_address();
+        }
         // A body's burst goes on at its next entry by itself.
         if matches!(self.input.entrance, Entrance::Loop(_)) {
             self.ask_burst(AT_RETURN);
         }
+    }
+
+    fn probe_return_address(&mut self) {
+        let probe = self.probe(ProbeKind::Return);
+        let address = self.b.ins().get_return_address(types::I64);
+        let payload = self.upper_of_wide(address);
+        self.append(probe, Some(payload));
     }
 
     /// At a loop's header, behind its poll.
@@ -211,7 +241,7 @@ impl Translator<'_, '_> {
     /// Before a load of `bytes` bytes at `address + offset`.
     pub(super) fn probe_load(&mut self, memarg: &MemArg, address: Value, offset: i32, bytes: u32) {
         let MemArgTarget::Memory(memory) = memarg.target else { return };
-        if !self.probes_here() {
+        if !self.probes_here() || !self.input.events.contains(EventId::DCACHE) {
             return;
         }
         let probe = self.probe(ProbeKind::Load);

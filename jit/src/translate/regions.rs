@@ -36,6 +36,8 @@ pub(crate) enum Region {
     Burst,
     /// The burst buffer.
     BurstWords,
+    /// Thrown objects.
+    Thrown,
     /// Contents of a memory.
     Memory(u32),
     /// Entries of a table.
@@ -68,6 +70,7 @@ impl Region {
             Region::Guards => (10, 0, "guards"),
             Region::Burst => (12, 0, "burst"),
             Region::BurstWords => (13, 0, "burst words"),
+            Region::Thrown => (14, 0, "thrown"),
             Region::Memory(index) => (MEMORY, own(index, module.imported_memories), "memory"),
             Region::Table(index) => (17, own(index, module.imported_tables), "table"),
             Region::Global(index) => (GLOBAL, own(index, module.imported_globals), "global"),

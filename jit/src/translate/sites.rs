@@ -9,13 +9,14 @@
 //! Data1 of a record is the byte offset of the operator; for a parameter it is the byte offset of the function's body (where its locals
 //! are declared), and the parameter's number is the detail in the imm16's high byte.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use lwp_feedback::class::SiteClass;
 use wasmparser::ValType;
 
 use vm::builtin::Builtin;
-use vm::code::ValueSite;
+use vm::code::{Tier, ValueSite};
 use vm::layout::{context, store};
 
 use super::Translator;
@@ -39,7 +40,7 @@ pub(super) struct Trips {
 
 impl Translator<'_, '_> {
     /// In front of a loop: a counter for its rounds, if they are recorded. Where the function is entered at the loop, or at one inside it,
-    /// it counts from there on.
+    /// what was before is not known, and the count is not recorded until the loop is begun again.
     pub(super) fn begin_trips(&mut self, offset: u32) -> Option<Trips> {
         if !self.wants_sites() {
             return None;
@@ -58,8 +59,31 @@ impl Translator<'_, '_> {
         self.b.def_var(trips.count, after);
     }
 
+    /// The loop is entered in the middle: its count is negative until it is begun again.
+    pub(super) fn forget_trips(&mut self, trips: Trips) {
+        let unknown = self.b.ins().iconst(types::I32, i64::from(i32::MIN as u32));
+        self.b.def_var(trips.count, unknown);
+    }
+
     /// Where the loop is left.
     pub(super) fn trip_site(&mut self, trips: Trips) {
+        if !self.is_around(trips.offset) {
+            return self.known_trip_site(trips);
+        }
+        let count = self.b.use_var(trips.count);
+        let zero = self.iconst32(0);
+        let whole = self.b.ins().icmp(IntCC::SignedGreaterThan, count, zero);
+        let (site, next) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(whole, site, &[], next, &[]);
+        self.b.seal_block(site);
+        self.enter(site);
+        self.known_trip_site(trips);
+        self.b.ins().jump(next, &[]);
+        self.b.seal_block(next);
+        self.enter(next);
+    }
+
+    fn known_trip_site(&mut self, trips: Trips) {
         self.value_site(SiteClass::TripCount.imm16(0), trips.offset, |translator| {
             let count = translator.b.use_var(trips.count);
             translator.b.ins().uextend(types::I64, count)
@@ -79,6 +103,9 @@ impl Translator<'_, '_> {
 
     /// An LWPVAL site of that imm16 and data1. `value` is called in the cold block.
     pub(super) fn value_site(&mut self, imm16: u16, offset: u32, value: impl FnOnce(&mut Self) -> Value) {
+        if self.input.tier == Tier::Instrumented {
+            return self.probe_value(imm16, value);
+        }
         let function = self.frame().function;
         self.sites.push(ValueSite { class: imm16, offset, function });
         if self.input.lwp_instructions {
@@ -153,7 +180,7 @@ impl Translator<'_, '_> {
         let after = self.b.ins().isub(before, one);
         self.store(Region::Counters, after, counters, place);
         let zero = self.iconst32(0);
-        let borrow = self.b.ins().icmp(cranelift_codegen::ir::condcodes::IntCC::Equal, before, zero);
+        let borrow = self.b.ins().icmp(IntCC::Equal, before, zero);
         let (cold, hot) = self.split_cold(borrow);
         self.enter(cold);
         let function = self.iconst32(self.input.function);

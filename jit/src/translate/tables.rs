@@ -9,7 +9,7 @@ use vm::layout::{FunctionPlace, VmTableEntry, table, table_entry, table_ref};
 use vm::trap::TrapCode;
 
 use super::regions::Region;
-use super::{Result, Translator, unsupported};
+use super::{Result, Translator};
 use crate::traps;
 
 /// log2 of a table entry's bytes.
@@ -20,7 +20,6 @@ impl Translator<'_, '_> {
     pub(super) fn table_operator(&mut self, operator: &Operator<'_>) -> Result<bool> {
         match *operator {
             Operator::TableGet { table } => {
-                self.check_table(table)?;
                 let index = self.pop();
                 let outside = self.outside_table(table, index);
                 self.b.ins().trapnz(outside, traps::to_clif(TrapCode::TableOutOfBounds));
@@ -29,46 +28,38 @@ impl Translator<'_, '_> {
                 self.push(value);
             }
             Operator::TableSet { table } => {
-                self.check_table(table)?;
                 let [index, value] = self.pop_many();
-                let index = self.b.ins().uextend(types::I64, index);
+                let index = self.wide(index);
                 let table = self.iconst32(table);
                 self.builtin(Builtin::TableSet, &[table, index, value]);
             }
             Operator::TableSize { table } => {
-                self.check_table(table)?;
                 let length = self.table_length(table);
-                let length = self.b.ins().ireduce(types::I32, length);
+                let length = self.as_table_index(table, length);
                 self.push(length);
             }
             Operator::TableGrow { table } => {
-                self.check_table(table)?;
                 let [initial, delta] = self.pop_many();
-                let delta = self.b.ins().uextend(types::I64, delta);
-                let table = self.iconst32(table);
-                let old = self.builtin(Builtin::TableGrow, &[table, initial, delta]).expect("table.grow has a result");
-                let old = self.b.ins().ireduce(types::I32, old);
+                let delta = self.wide(delta);
+                let number = self.iconst32(table);
+                let old = self.builtin(Builtin::TableGrow, &[number, initial, delta]).expect("table.grow has a result");
+                let old = self.as_table_index(table, old);
                 self.push(old);
             }
             Operator::TableFill { table } => {
-                self.check_table(table)?;
                 let [index, value, count] = self.pop_many();
-                let index = self.b.ins().uextend(types::I64, index);
-                let count = self.b.ins().uextend(types::I64, count);
+                let (index, count) = (self.wide(index), self.wide(count));
                 let table = self.iconst32(table);
                 self.builtin(Builtin::TableFill, &[table, index, value, count]);
             }
             Operator::TableCopy { dst_table, src_table } => {
-                self.check_table(dst_table)?;
-                self.check_table(src_table)?;
-                let [to, from, count] = self.pop_many::<3>().map(|value| self.b.ins().uextend(types::I64, value));
+                let [to, from, count] = self.pop_many::<3>().map(|value| self.wide(value));
                 let (dst, src) = (self.iconst32(dst_table), self.iconst32(src_table));
                 self.builtin(Builtin::TableCopy, &[dst, src, to, from, count]);
             }
             Operator::TableInit { elem_index, table } => {
-                self.check_table(table)?;
                 let [to, from, count] = self.pop_many();
-                let to = self.b.ins().uextend(types::I64, to);
+                let to = self.wide(to);
                 let (table, segment) = (self.iconst32(table), self.iconst32(elem_index));
                 self.builtin(Builtin::TableInit, &[table, segment, to, from, count]);
             }
@@ -108,11 +99,9 @@ impl Translator<'_, '_> {
         }
     }
 
-    pub(super) fn check_table(&self, index: u32) -> Result {
-        if self.module.tables[index as usize].table64 {
-            return Err(unsupported(self.frame().function, "a 64-bit table"));
-        }
-        Ok(())
+    /// An index or size of a table, given as an i64, as the table's operators have it.
+    fn as_table_index(&mut self, table: u32, value: Value) -> Value {
+        if self.module.tables[table as usize].table64 { value } else { self.b.ins().ireduce(types::I32, value) }
     }
 
     /// Entries of a table, as an i64.
@@ -126,11 +115,11 @@ impl Translator<'_, '_> {
         self.load(Region::Lengths, types::I64, table, table::length)
     }
 
-    /// Whether a 32-bit index lies outside a table.
+    /// Whether an index lies outside a table.
     pub(super) fn outside_table(&mut self, table: u32, index: Value) -> Value {
         let (index, length) = match self.constant_length(table) {
             Some(length) => (index, self.iconst32(length)),
-            None => (self.b.ins().uextend(types::I64, index), self.table_length(table)),
+            None => (self.wide(index), self.table_length(table)),
         };
         self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, length)
     }
@@ -140,7 +129,7 @@ impl Translator<'_, '_> {
     fn constant_length(&self, table: u32) -> Option<u32> {
         let ty = &self.module.tables[table as usize];
         let length = u32::try_from(ty.initial).ok()?;
-        (ty.maximum == Some(ty.initial) && length < 1 << (32 - ENTRY_BITS)).then_some(length)
+        (!ty.table64 && ty.maximum == Some(ty.initial) && length < 1 << (32 - ENTRY_BITS)).then_some(length)
     }
 
     /// Address of an entry behind a bounds check. An access mispredicted past that check goes to the table's first bytes (Spectre
@@ -166,7 +155,7 @@ impl Translator<'_, '_> {
             let scaled = self.b.ins().ishl(index, bits);
             self.b.ins().uextend(types::I64, scaled)
         } else {
-            let index = self.b.ins().uextend(types::I64, index);
+            let index = self.wide(index);
             self.b.ins().ishl(index, bits)
         };
         self.b.ins().iadd(base, scaled)

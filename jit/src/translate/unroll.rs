@@ -60,6 +60,8 @@ impl Translator<'_, '_> {
             }
             match operator {
                 Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => nesting += 1,
+                // What a landing goes on with is not forecast.
+                Operator::TryTable { .. } | Operator::Try { .. } => return Ok(()),
                 Operator::End if nesting == 0 => {
                     operators.push((operator, at as u32));
                     break;

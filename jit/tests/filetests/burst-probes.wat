@@ -110,8 +110,8 @@
 ;;>                                 block7:
 ;;> @0001                               v37 = get_pinned_reg.i64
 ;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+8
-;;> @0001                               v39 = load.i32 notrap aligned region3 v38+116
-;;> @0001                               v40 = load.i32 notrap aligned region3 v38+120
+;;> @0001                               v39 = load.i32 notrap aligned region3 v38+148
+;;> @0001                               v40 = load.i32 notrap aligned region3 v38+152
 ;;> @0001                               v41 = icmp uge v39, v40
 ;;> @0001                               brif v41, block11, block12
 ;;>
@@ -121,7 +121,7 @@
 ;;> @0001                               v44 = iconst.i32 7
 ;;> @0001                               v45 = get_pinned_reg.i64
 ;;> @0001                               v46 = load.i64 notrap aligned readonly region0 v45+48
-;;> @0001                               v47 = load.i64 notrap aligned readonly region0 v46+136
+;;> @0001                               v47 = load.i64 notrap aligned readonly region0 v46+184
 ;;> @0001                               v48 = call_indirect sig2, v47(v45, v42, v43, v44)  ; v42 = 0, v43 = 32, v44 = 7
 ;;> @0001                               brif v48, block13, block12
 ;;>
@@ -150,26 +150,26 @@
 ;;> @0001                               return_call_indirect sig1, v62(v65)
 ;;>
 ;;>                                 block12:
-;;> @0001                               v66 = get_pinned_reg.i64
-;;> @0001                               v67 = load.i64 notrap aligned readonly region0 v66+8
-;;> @0001                               v68 = load.i64 notrap aligned readonly region0 v67+136
-;;> @0001                               v69 = load.i32 notrap aligned region3 v67+116
-;;> @0001                               v70 = iconst.i64 0
+;;> @0001                               v66 = iconst.i64 0
+;;> @0001                               v67 = get_pinned_reg.i64
+;;> @0001                               v68 = load.i64 notrap aligned readonly region0 v67+8
+;;> @0001                               v69 = load.i64 notrap aligned readonly region0 v68+168
+;;> @0001                               v70 = load.i32 notrap aligned region3 v68+148
 ;;> @0001                               v71 = iconst.i32 0x3fff
-;;> @0001                               v72 = band v69, v71  ; v71 = 0x3fff
+;;> @0001                               v72 = band v70, v71  ; v71 = 0x3fff
 ;;> @0001                               v73 = uextend.i64 v72
 ;;> @0001                               v74 = iconst.i64 3
 ;;> @0001                               v75 = ishl v73, v74  ; v74 = 3
-;;> @0001                               v76 = iadd v68, v75
-;;> @0001                               store notrap aligned region4 v70, v76  ; v70 = 0
+;;> @0001                               v76 = iadd v69, v75
+;;> @0001                               store notrap aligned region4 v66, v76  ; v66 = 0
 ;;> @0001                               v77 = iconst.i32 1
-;;> @0001                               v78 = iadd v69, v77  ; v77 = 1
-;;> @0001                               store notrap aligned region3 v78, v67+116
+;;> @0001                               v78 = iadd v70, v77  ; v77 = 1
+;;> @0001                               store notrap aligned region3 v78, v68+148
 ;;> @0002                               v80 = uextend.i64 v22
 ;;> @0002                               v81 = iadd.i64 v2, v80
 ;;> @0002                               v82 = get_pinned_reg.i64
 ;;> @0002                               v83 = load.i64 notrap aligned readonly region0 v82+8
-;;> @0002                               v84 = load.i32 notrap aligned region3 v83+124
+;;> @0002                               v84 = load.i32 notrap aligned region3 v83+156
 ;;> @0002                               brif v84, block14, block15
 ;;>
 ;;>                                 block14 cold:
@@ -187,7 +187,7 @@
 ;;> @0002                               v93 = iconst.i32 1
 ;;> @0002                               v94 = get_pinned_reg.i64
 ;;> @0002                               v95 = load.i64 notrap aligned readonly region0 v94+48
-;;> @0002                               v96 = load.i64 notrap aligned readonly region0 v95+144
+;;> @0002                               v96 = load.i64 notrap aligned readonly region0 v95+192
 ;;> @0002                               call_indirect sig3, v96(v94, v89, v91, v93)  ; v93 = 1
 ;;> @0002                               jump block15
 ;;>
@@ -198,22 +198,22 @@
 ;;> @0003                               v100 = uextend.i64 v99
 ;;> @0003                               v101 = iconst.i64 32
 ;;> @0003                               v102 = ishl v100, v101  ; v101 = 32
-;;> @0003                               v103 = get_pinned_reg.i64
-;;> @0003                               v104 = load.i64 notrap aligned readonly region0 v103+8
-;;> @0003                               v105 = load.i64 notrap aligned readonly region0 v104+136
-;;> @0003                               v106 = load.i32 notrap aligned region3 v104+116
-;;> @0003                               v107 = iconst.i64 2
-;;> @0003                               v108 = bor v102, v107  ; v107 = 2
+;;> @0003                               v103 = iconst.i64 2
+;;> @0003                               v104 = bor v102, v103  ; v103 = 2
+;;> @0003                               v105 = get_pinned_reg.i64
+;;> @0003                               v106 = load.i64 notrap aligned readonly region0 v105+8
+;;> @0003                               v107 = load.i64 notrap aligned readonly region0 v106+168
+;;> @0003                               v108 = load.i32 notrap aligned region3 v106+148
 ;;> @0003                               v109 = iconst.i32 0x3fff
-;;> @0003                               v110 = band v106, v109  ; v109 = 0x3fff
+;;> @0003                               v110 = band v108, v109  ; v109 = 0x3fff
 ;;> @0003                               v111 = uextend.i64 v110
 ;;> @0003                               v112 = iconst.i64 3
 ;;> @0003                               v113 = ishl v111, v112  ; v112 = 3
-;;> @0003                               v114 = iadd v105, v113
-;;> @0003                               store notrap aligned region4 v108, v114
+;;> @0003                               v114 = iadd v107, v113
+;;> @0003                               store notrap aligned region4 v104, v114
 ;;> @0003                               v115 = iconst.i32 1
-;;> @0003                               v116 = iadd v106, v115  ; v115 = 1
-;;> @0003                               store notrap aligned region3 v116, v104+116
+;;> @0003                               v116 = iadd v108, v115  ; v115 = 1
+;;> @0003                               store notrap aligned region3 v116, v106+148
 ;;> @0003                               brif v97, block18, block19
 ;;>
 ;;>                                 block18:
@@ -232,50 +232,50 @@
 ;;> @0007                               v127 = uextend.i64 v126
 ;;> @0007                               v128 = iconst.i64 32
 ;;> @0007                               v129 = ishl v127, v128  ; v128 = 32
-;;> @0007                               v130 = get_pinned_reg.i64
-;;> @0007                               v131 = load.i64 notrap aligned readonly region0 v130+8
-;;> @0007                               v132 = load.i64 notrap aligned readonly region0 v131+136
-;;> @0007                               v133 = load.i32 notrap aligned region3 v131+116
-;;> @0007                               v134 = iconst.i64 3
-;;> @0007                               v135 = bor v129, v134  ; v134 = 3
+;;> @0007                               v130 = iconst.i64 3
+;;> @0007                               v131 = bor v129, v130  ; v130 = 3
+;;> @0007                               v132 = get_pinned_reg.i64
+;;> @0007                               v133 = load.i64 notrap aligned readonly region0 v132+8
+;;> @0007                               v134 = load.i64 notrap aligned readonly region0 v133+168
+;;> @0007                               v135 = load.i32 notrap aligned region3 v133+148
 ;;> @0007                               v136 = iconst.i32 0x3fff
-;;> @0007                               v137 = band v133, v136  ; v136 = 0x3fff
+;;> @0007                               v137 = band v135, v136  ; v136 = 0x3fff
 ;;> @0007                               v138 = uextend.i64 v137
 ;;> @0007                               v139 = iconst.i64 3
 ;;> @0007                               v140 = ishl v138, v139  ; v139 = 3
-;;> @0007                               v141 = iadd v132, v140
-;;> @0007                               store notrap aligned region4 v135, v141
+;;> @0007                               v141 = iadd v134, v140
+;;> @0007                               store notrap aligned region4 v131, v141
 ;;> @0007                               v142 = iconst.i32 1
-;;> @0007                               v143 = iadd v133, v142  ; v142 = 1
-;;> @0007                               store notrap aligned region3 v143, v131+116
+;;> @0007                               v143 = iadd v135, v142  ; v142 = 1
+;;> @0007                               store notrap aligned region3 v143, v133+148
 ;;> @0007                               brif v124, block5(v124, v146), block20
 ;;>
 ;;>                                 block20:
 ;;> @0009                               v147 = get_return_address.i64
 ;;> @0009                               v148 = iconst.i64 32
 ;;> @0009                               v149 = ishl v147, v148  ; v148 = 32
-;;> @0009                               v150 = get_pinned_reg.i64
-;;> @0009                               v151 = load.i64 notrap aligned readonly region0 v150+8
-;;> @0009                               v152 = load.i64 notrap aligned readonly region0 v151+136
-;;> @0009                               v153 = load.i32 notrap aligned region3 v151+116
-;;> @0009                               v154 = iconst.i64 4
-;;> @0009                               v155 = bor v149, v154  ; v154 = 4
+;;> @0009                               v150 = iconst.i64 4
+;;> @0009                               v151 = bor v149, v150  ; v150 = 4
+;;> @0009                               v152 = get_pinned_reg.i64
+;;> @0009                               v153 = load.i64 notrap aligned readonly region0 v152+8
+;;> @0009                               v154 = load.i64 notrap aligned readonly region0 v153+168
+;;> @0009                               v155 = load.i32 notrap aligned region3 v153+148
 ;;> @0009                               v156 = iconst.i32 0x3fff
-;;> @0009                               v157 = band v153, v156  ; v156 = 0x3fff
+;;> @0009                               v157 = band v155, v156  ; v156 = 0x3fff
 ;;> @0009                               v158 = uextend.i64 v157
 ;;> @0009                               v159 = iconst.i64 3
 ;;> @0009                               v160 = ishl v158, v159  ; v159 = 3
-;;> @0009                               v161 = iadd v152, v160
-;;> @0009                               store notrap aligned region4 v155, v161
+;;> @0009                               v161 = iadd v154, v160
+;;> @0009                               store notrap aligned region4 v151, v161
 ;;> @0009                               v162 = iconst.i32 1
-;;> @0009                               v163 = iadd v153, v162  ; v162 = 1
-;;> @0009                               store notrap aligned region3 v163, v151+116
+;;> @0009                               v163 = iadd v155, v162  ; v162 = 1
+;;> @0009                               store notrap aligned region3 v163, v153+148
 ;;> @0009                               v164 = iconst.i32 0
 ;;> @0009                               v165 = iconst.i32 -2
 ;;> @0009                               v166 = iconst.i32 7
 ;;> @0009                               v167 = get_pinned_reg.i64
 ;;> @0009                               v168 = load.i64 notrap aligned readonly region0 v167+48
-;;> @0009                               v169 = load.i64 notrap aligned readonly region0 v168+136
+;;> @0009                               v169 = load.i64 notrap aligned readonly region0 v168+184
 ;;> @0009                               v170 = call_indirect sig2, v169(v167, v164, v165, v166)  ; v164 = 0, v165 = -2, v166 = 7
 ;;> @0009                               return v146
 ;;> }

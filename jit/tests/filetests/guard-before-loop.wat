@@ -94,16 +94,16 @@
 ;;>    121  mov qword [rcx+20h], 0
 ;;>    129  mov rdi, r15
 ;;>    12c  mov rcx, [rdi+30h]
-;;>    130  mov rcx, [rcx+70h]
-;;>    134  mov rsi, 100000007h
-;;>    13e  mov edx, eax
-;;>    140  call rcx
-;;>    142  mov rcx, r15
-;;>    145  mov rcx, [rcx+8]
-;;>    149  mov rdi, [rcx+28h]
-;;>    14d  mov r10, rax
-;;>    150  mov rsp, rbp
-;;>    153  pop rbp
-;;>    154  jmp r10
+;;>    130  mov rcx, [rcx+0A0h]
+;;>    137  mov rsi, 100000007h
+;;>    141  mov edx, eax
+;;>    143  call rcx
+;;>    145  mov rcx, r15
+;;>    148  mov rcx, [rcx+8]
+;;>    14c  mov rdi, [rcx+28h]
+;;>    150  mov r10, rax
+;;>    153  mov rsp, rbp
+;;>    156  pop rbp
+;;>    157  jmp r10
 ;;> guard-before-loop in function 1: done
 ;;> inline-guarded in function 1: done

@@ -154,7 +154,7 @@
 ;;> @0003                               v74 = iconst.i64 0x0001_0000_0007
 ;;> @0003                               v75 = get_pinned_reg.i64
 ;;> @0003                               v76 = load.i64 notrap aligned readonly region1 v75+48
-;;> @0003                               v77 = load.i64 notrap aligned readonly region1 v76+112
+;;> @0003                               v77 = load.i64 notrap aligned readonly region1 v76+160
 ;;> @0003                               v78 = call_indirect sig2, v77(v75, v74, v73)  ; v74 = 0x0001_0000_0007
 ;;> @0003                               v79 = get_pinned_reg.i64
 ;;> @0003                               v80 = load.i64 notrap aligned readonly region1 v79+8

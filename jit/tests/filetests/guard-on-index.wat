@@ -29,7 +29,7 @@
 ;;>     10  mov rdx, r15
 ;;>     13  mov edx, [rdx+0A4h]
 ;;>     19  test edx, edx
-;;>     1b  jne near 0B0h
+;;>     1b  jne near 0B3h
 ;;>     21  mov esi, r8d
 ;;>     24  movzx rdx, byte [rcx+rsi]
 ;;>     29  cmp edx, 3
@@ -56,50 +56,50 @@
 ;;>     7f  mov [rcx+30h], rdx
 ;;>     83  mov rdi, r15
 ;;>     86  mov rsi, [rdi+30h]
-;;>     8a  mov r8, [rsi+70h]
-;;>     8e  mov rsi, 100000007h
-;;>     98  call r8
-;;>     9b  mov rsi, r15
-;;>     9e  mov rsi, [rsi+8]
-;;>     a2  mov rdi, [rsi+28h]
-;;>     a6  mov r10, rax
-;;>     a9  mov rsp, rbp
-;;>     ac  pop rbp
-;;>     ad  jmp r10
-;;>     b0  mov rsi, r15
-;;>     b3  mov edx, [rsi+0A4h]
-;;>     b9  test dx, dx
-;;>     bc  jne near 0DEh
-;;>     c2  xor edx, 430000h
-;;>     c8  test edx, edx
-;;>     ca  je near 0DEh
-;;>     d0  mov word [rsi+0A6h], 0
-;;>     d9  jmp 10h
-;;>     de  mov r11, r15
-;;>     e1  mov r11, [r11+8]
-;;>     e5  mov r11, [r11+28h]
-;;>     e9  mov rcx, 4200000001h
-;;>     f3  mov [r11], rcx
-;;>     f6  mov qword [r11+8], 7
-;;>     fe  mov ecx, edi
-;;>    100  mov [r11+10h], rcx
-;;>    104  mov eax, eax
-;;>    106  mov [r11+18h], rax
-;;>    10a  mov eax, r8d
-;;>    10d  mov [r11+20h], rax
-;;>    111  mov esi, [r11]
-;;>    114  mov edx, [r11+4]
-;;>    118  mov ecx, [r11+8]
-;;>    11c  mov rdi, r15
-;;>    11f  mov rax, [rdi+30h]
-;;>    123  mov rax, [rax+60h]
-;;>    127  call rax
-;;>    129  mov rcx, r15
-;;>    12c  mov rcx, [rcx+8]
-;;>    130  mov rdi, [rcx+28h]
-;;>    134  mov r10, rax
-;;>    137  mov rsp, rbp
-;;>    13a  pop rbp
-;;>    13b  jmp r10
+;;>     8a  mov r8, [rsi+0A0h]
+;;>     91  mov rsi, 100000007h
+;;>     9b  call r8
+;;>     9e  mov rsi, r15
+;;>     a1  mov rsi, [rsi+8]
+;;>     a5  mov rdi, [rsi+28h]
+;;>     a9  mov r10, rax
+;;>     ac  mov rsp, rbp
+;;>     af  pop rbp
+;;>     b0  jmp r10
+;;>     b3  mov rsi, r15
+;;>     b6  mov edx, [rsi+0A4h]
+;;>     bc  test dx, dx
+;;>     bf  jne near 0E1h
+;;>     c5  xor edx, 430000h
+;;>     cb  test edx, edx
+;;>     cd  je near 0E1h
+;;>     d3  mov word [rsi+0A6h], 0
+;;>     dc  jmp 10h
+;;>     e1  mov r11, r15
+;;>     e4  mov r11, [r11+8]
+;;>     e8  mov r11, [r11+28h]
+;;>     ec  mov rcx, 4200000001h
+;;>     f6  mov [r11], rcx
+;;>     f9  mov qword [r11+8], 7
+;;>    101  mov ecx, edi
+;;>    103  mov [r11+10h], rcx
+;;>    107  mov eax, eax
+;;>    109  mov [r11+18h], rax
+;;>    10d  mov eax, r8d
+;;>    110  mov [r11+20h], rax
+;;>    114  mov esi, [r11]
+;;>    117  mov edx, [r11+4]
+;;>    11b  mov ecx, [r11+8]
+;;>    11f  mov rdi, r15
+;;>    122  mov rax, [rdi+30h]
+;;>    126  mov rax, [rax+60h]
+;;>    12a  call rax
+;;>    12c  mov rcx, r15
+;;>    12f  mov rcx, [rcx+8]
+;;>    133  mov rdi, [rcx+28h]
+;;>    137  mov r10, rax
+;;>    13a  mov rsp, rbp
+;;>    13d  pop rbp
+;;>    13e  jmp r10
 ;;> inline-guarded in function 1: done
 ;;> side-exit in function 1: done

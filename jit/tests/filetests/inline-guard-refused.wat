@@ -57,39 +57,41 @@
 ;;> @0001                               v22 = iadd v17, v21
 ;;> @0001                               v23 = select_spectre_guard v16, v17, v22
 ;;> @0001                               v24 = load.i64 notrap aligned region3 v23
-;;> @0001                               v25 = iconst.i64 1
-;;> @0001                               v26 = icmp ne v24, v25  ; v25 = 1
-;;> @0001                               brif v26, block4, block5
+;;> @0001                               v25 = load.i64 notrap aligned readonly can_move region1 v1+56
+;;> @0001                               v26 = load.i32 notrap aligned readonly can_move region1 v25
+;;> @0001                               v27 = uextend.i64 v26
+;;> @0001                               v28 = icmp ne v24, v27
+;;> @0001                               brif v28, block4, block5
 ;;>
 ;;>                                 block4 cold:
-;;> @0001                               v27 = load.i64 notrap aligned region3 v23+8
-;;> @0001                               trapz v27, user5
+;;> @0001                               v29 = load.i64 notrap aligned region3 v23+8
+;;> @0001                               trapz v29, user5
 ;;> @0001                               trap user6
 ;;>
 ;;>                                 block5:
-;;> @0001                               v28 = load.i64 notrap aligned region3 v23+8
-;;> @0001                               v29 = load.i64 notrap aligned readonly region1 v28+8
-;;> @0001                               v30 = icmp ne v29, v1
-;;> @0001                               brif v30, block6, block7
+;;> @0001                               v30 = load.i64 notrap aligned region3 v23+8
+;;> @0001                               v31 = load.i64 notrap aligned readonly region1 v30+8
+;;> @0001                               v32 = icmp ne v31, v1
+;;> @0001                               brif v32, block6, block7
 ;;>
 ;;>                                 block6 cold:
-;;> @0001                               store.i64 notrap aligned region1 v1, v29+16
-;;> @0001                               v32 = stack_addr.i64 ss0
-;;> @0001                               store.i64 notrap aligned region4 v1, v32
-;;> @0001                               v33 = load.i64 notrap aligned region5 v28
-;;> @0001                               set_pinned_reg.i64 v29
-;;> @0001                               v34 = call_indirect sig1, v33(v0)
-;;> @0001                               v35 = load.i64 notrap aligned region4 v32
-;;> @0001                               set_pinned_reg v35
-;;> @0001                               jump block8(v34)
+;;> @0001                               store.i64 notrap aligned region1 v1, v31+16
+;;> @0001                               v34 = stack_addr.i64 ss0
+;;> @0001                               store.i64 notrap aligned region4 v1, v34
+;;> @0001                               v35 = load.i64 notrap aligned region5 v30
+;;> @0001                               set_pinned_reg.i64 v31
+;;> @0001                               v36 = call_indirect sig1, v35(v0)
+;;> @0001                               v37 = load.i64 notrap aligned region4 v34
+;;> @0001                               set_pinned_reg v37
+;;> @0001                               jump block8(v36)
 ;;>
 ;;>                                 block7:
-;;> @0001                               v36 = load.i64 notrap aligned region5 v28
-;;> @0001                               v37 = call_indirect sig1, v36(v0)
-;;> @0001                               jump block8(v37)
+;;> @0001                               v38 = load.i64 notrap aligned region5 v30
+;;> @0001                               v39 = call_indirect sig1, v38(v0)
+;;> @0001                               jump block8(v39)
 ;;>
-;;>                                 block8(v31: i32):
-;;> @0002                               return v31
+;;>                                 block8(v33: i32):
+;;> @0002                               return v33
 ;;> }
 ;;> inline-guarded in function 2: callee 0: its type is not the call's
 ;;> inline-guarded in function 2: callee 1: has an operator that is not inlined

@@ -55,9 +55,11 @@
 ;;> @0003                               v50 = iconst.i64 4
 ;;> @0003                               v55 = iconst.i64 96
 ;;> @0003                               v56 = iadd.i64 v1, v55  ; v55 = 96
-;;>                                     v103 = iconst.i32 1
-;;> @0003                               v71 = iconst.i64 1
-;;> @0003                               v78 = stack_addr.i64 ss0
+;;>                                     v105 = iconst.i32 1
+;;> @0003                               v71 = load.i64 notrap aligned readonly can_move region1 v1+56
+;;> @0003                               v72 = load.i32 notrap aligned readonly can_move region1 v71
+;;> @0003                               v73 = uextend.i64 v72
+;;> @0003                               v80 = stack_addr.i64 ss0
 ;;> @0001                               jump block4(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
 ;;>                                 block4(v30: i32, v33: i32):
@@ -109,69 +111,68 @@
 ;;>
 ;;>                                 block6:
 ;;> @0002                               v45 = load.i32 notrap aligned region3 v1+80
-;;>                                     v97 = iconst.i32 8
-;;>                                     v98 = icmp uge v45, v97  ; v97 = 8
-;;> @0003                               brif v98, block11, block12
+;;>                                     v99 = iconst.i32 8
+;;>                                     v100 = icmp uge v45, v99  ; v99 = 8
+;;> @0003                               brif v100, block11, block12
 ;;>
 ;;>                                 block12:
-;;>                                     v99 = iconst.i64 4
-;;>                                     v100 = ishl.i32 v45, v99  ; v99 = 4
-;;> @0003                               v52 = uextend.i64 v100
+;;>                                     v101 = iconst.i64 4
+;;>                                     v102 = ishl.i32 v45, v101  ; v101 = 4
+;;> @0003                               v52 = uextend.i64 v102
 ;;> @0003                               v53 = iadd.i64 v49, v52
 ;;> @0003                               v54 = load.i64 notrap aligned region4 v53+8
-;;>                                     v101 = iadd.i64 v1, v55  ; v55 = 96
-;;>                                     v102 = icmp ne v54, v101
-;;> @0003                               brif v102, block11, block13
+;;>                                     v103 = iadd.i64 v1, v55  ; v55 = 96
+;;>                                     v104 = icmp ne v54, v103
+;;> @0003                               brif v104, block11, block13
 ;;>
 ;;>                                 block13:
-;;> @0004                               v60 = iadd.i32 v30, v103  ; v103 = 1
+;;> @0004                               v60 = iadd.i32 v30, v105  ; v105 = 1
 ;;> @0005                               jump block10(v60)
 ;;>
 ;;>                                 block11 cold:
-;;> @0003                               trapnz.i8 v98, user4
-;;>                                     v104 = iconst.i64 4
-;;>                                     v105 = ishl.i32 v45, v104  ; v104 = 4
-;;>                                     v106 = uextend.i64 v105
-;;>                                     v107 = iadd.i64 v49, v106
-;;> @0003                               v69 = select_spectre_guard.i64 v98, v49, v107
+;;> @0003                               trapnz.i8 v100, user4
+;;>                                     v106 = iconst.i64 4
+;;>                                     v107 = ishl.i32 v45, v106  ; v106 = 4
+;;>                                     v108 = uextend.i64 v107
+;;>                                     v109 = iadd.i64 v49, v108
+;;> @0003                               v69 = select_spectre_guard.i64 v100, v49, v109
 ;;> @0003                               v70 = load.i64 notrap aligned region4 v69
-;;>                                     v108 = iconst.i64 1
-;;>                                     v109 = icmp ne v70, v108  ; v108 = 1
-;;> @0003                               brif v109, block15, block16
+;;> @0003                               v74 = icmp ne v70, v73
+;;> @0003                               brif v74, block15, block16
 ;;>
 ;;>                                 block15 cold:
-;;> @0003                               v73 = load.i64 notrap aligned region4 v69+8
-;;> @0003                               trapz v73, user5
+;;> @0003                               v75 = load.i64 notrap aligned region4 v69+8
+;;> @0003                               trapz v75, user5
 ;;> @0003                               trap user6
 ;;>
 ;;>                                 block16 cold:
-;;> @0003                               v74 = load.i64 notrap aligned region4 v69+8
-;;> @0003                               v75 = load.i64 notrap aligned readonly region1 v74+8
-;;> @0003                               v76 = icmp ne v75, v1
-;;> @0003                               brif v76, block17, block18
+;;> @0003                               v76 = load.i64 notrap aligned region4 v69+8
+;;> @0003                               v77 = load.i64 notrap aligned readonly region1 v76+8
+;;> @0003                               v78 = icmp ne v77, v1
+;;> @0003                               brif v78, block17, block18
 ;;>
 ;;>                                 block17 cold:
-;;> @0003                               store.i64 notrap aligned region1 v1, v75+16
-;;> @0003                               store.i64 notrap aligned region5 v1, v78
-;;> @0003                               v79 = load.i64 notrap aligned region6 v74
-;;> @0003                               set_pinned_reg.i64 v75
-;;> @0003                               v80 = call_indirect sig2, v79(v30)
-;;> @0003                               v81 = load.i64 notrap aligned region5 v78
-;;> @0003                               set_pinned_reg v81
-;;> @0003                               jump block19(v80)
+;;> @0003                               store.i64 notrap aligned region1 v1, v77+16
+;;> @0003                               store.i64 notrap aligned region5 v1, v80
+;;> @0003                               v81 = load.i64 notrap aligned region6 v76
+;;> @0003                               set_pinned_reg.i64 v77
+;;> @0003                               v82 = call_indirect sig2, v81(v30)
+;;> @0003                               v83 = load.i64 notrap aligned region5 v80
+;;> @0003                               set_pinned_reg v83
+;;> @0003                               jump block19(v82)
 ;;>
 ;;>                                 block18 cold:
-;;> @0003                               v82 = load.i64 notrap aligned region6 v74
-;;> @0003                               v83 = call_indirect sig2, v82(v30)
-;;> @0003                               jump block19(v83)
+;;> @0003                               v84 = load.i64 notrap aligned region6 v76
+;;> @0003                               v85 = call_indirect sig2, v84(v30)
+;;> @0003                               jump block19(v85)
 ;;>
-;;>                                 block19(v77: i32) cold:
-;;> @0003                               jump block10(v77)
+;;>                                 block19(v79: i32) cold:
+;;> @0003                               jump block10(v79)
 ;;>
 ;;>                                 block10(v46: i32):
-;;> @0006                               v88 = iadd.i32 v33, v103  ; v103 = 1
-;;> @0007                               v92 = icmp ult v88, v0
-;;> @0008                               brif v92, block4(v46, v88), block20
+;;> @0006                               v90 = iadd.i32 v33, v105  ; v105 = 1
+;;> @0007                               v94 = icmp ult v90, v0
+;;> @0008                               brif v94, block4(v46, v90), block20
 ;;>
 ;;>                                 block20:
 ;;> @000a                               return v46

@@ -135,7 +135,7 @@
 ;;> @0003                               v67 = iconst.i64 0x0001_0000_0007
 ;;> @0003                               v68 = get_pinned_reg.i64
 ;;> @0003                               v69 = load.i64 notrap aligned readonly region0 v68+48
-;;> @0003                               v70 = load.i64 notrap aligned readonly region0 v69+112
+;;> @0003                               v70 = load.i64 notrap aligned readonly region0 v69+160
 ;;> @0003                               v71 = call_indirect sig2, v70(v68, v67, v66)  ; v67 = 0x0001_0000_0007
 ;;> @0003                               v72 = get_pinned_reg.i64
 ;;> @0003                               v73 = load.i64 notrap aligned readonly region0 v72+8

@@ -45,7 +45,7 @@
 ;;> @0000                               v12 = uextend.i64 v0
 ;;> @0000                               v13 = get_pinned_reg.i64
 ;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+48
-;;> @0000                               v15 = load.i64 notrap aligned readonly region0 v14+128
+;;> @0000                               v15 = load.i64 notrap aligned readonly region0 v14+176
 ;;> @0000                               call_indirect sig0, v15(v13, v10, v11, v12)  ; v10 = 2, v11 = 24
 ;;> @0000                               jump block2
 ;;>
@@ -128,7 +128,7 @@
 ;;> @0003                               v62 = uextend.i64 v20
 ;;> @0003                               v63 = get_pinned_reg.i64
 ;;> @0003                               v64 = load.i64 notrap aligned readonly region0 v63+48
-;;> @0003                               v65 = load.i64 notrap aligned readonly region0 v64+128
+;;> @0003                               v65 = load.i64 notrap aligned readonly region0 v64+176
 ;;> @0003                               call_indirect sig0, v65(v63, v60, v61, v62)  ; v60 = 3, v61 = 29
 ;;> @0003                               jump block14
 ;;>
@@ -158,7 +158,7 @@
 ;;> @0006                               v81 = uextend.i64 v80
 ;;> @0006                               v82 = get_pinned_reg.i64
 ;;> @0006                               v83 = load.i64 notrap aligned readonly region0 v82+48
-;;> @0006                               v84 = load.i64 notrap aligned readonly region0 v83+128
+;;> @0006                               v84 = load.i64 notrap aligned readonly region0 v83+176
 ;;> @0006                               call_indirect sig0, v84(v82, v77, v78, v81)  ; v77 = 5, v78 = 51
 ;;> @0006                               jump block16
 ;;>
@@ -186,7 +186,7 @@
 ;;> @0009                               v99 = uextend.i64 v20
 ;;> @0009                               v100 = get_pinned_reg.i64
 ;;> @0009                               v101 = load.i64 notrap aligned readonly region0 v100+48
-;;> @0009                               v102 = load.i64 notrap aligned readonly region0 v101+128
+;;> @0009                               v102 = load.i64 notrap aligned readonly region0 v101+176
 ;;> @0009                               call_indirect sig0, v102(v100, v96, v97, v99)  ; v96 = 3, v97 = 29
 ;;> @0009                               jump block19
 ;;>
@@ -211,7 +211,7 @@
 ;;> @000b                               v117 = uextend.i64 v105
 ;;> @000b                               v118 = get_pinned_reg.i64
 ;;> @000b                               v119 = load.i64 notrap aligned readonly region0 v118+48
-;;> @000b                               v120 = load.i64 notrap aligned readonly region0 v119+128
+;;> @000b                               v120 = load.i64 notrap aligned readonly region0 v119+176
 ;;> @000b                               call_indirect sig0, v120(v118, v115, v116, v117)  ; v115 = 4, v116 = 71
 ;;> @000b                               jump block23
 ;;>

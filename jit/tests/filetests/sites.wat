@@ -45,7 +45,7 @@
 ;;> @0000                               v11 = uextend.i64 v0
 ;;> @0000                               v12 = get_pinned_reg.i64
 ;;> @0000                               v13 = load.i64 notrap aligned readonly region0 v12+48
-;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+128
+;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+176
 ;;> @0000                               call_indirect sig0, v14(v12, v9, v10, v11)  ; v9 = 2, v10 = 42
 ;;> @0000                               jump block2
 ;;>
@@ -66,7 +66,7 @@
 ;;> @0000                               v24 = iconst.i32 7
 ;;> @0000                               v25 = get_pinned_reg.i64
 ;;> @0000                               v26 = load.i64 notrap aligned readonly region0 v25+48
-;;> @0000                               v27 = load.i64 notrap aligned readonly region0 v26+120
+;;> @0000                               v27 = load.i64 notrap aligned readonly region0 v26+168
 ;;> @0000                               v28 = call_indirect sig1, v27(v25, v22, v23, v24)  ; v22 = 0, v23 = -1, v24 = 7
 ;;> @0000                               jump block4
 ;;>
@@ -98,67 +98,69 @@
 ;;> @0001                               v50 = iadd v46, v49
 ;;> @0001                               v51 = select_spectre_guard v43, v45, v50
 ;;> @0001                               v52 = load.i64 notrap aligned region4 v51
-;;> @0001                               v53 = iconst.i64 1
-;;> @0001                               v54 = icmp ne v52, v53  ; v53 = 1
-;;> @0001                               brif v54, block8, block9
+;;> @0001                               v53 = load.i64 notrap aligned readonly can_move region0 v44+56
+;;> @0001                               v54 = load.i32 notrap aligned readonly can_move region0 v53
+;;> @0001                               v55 = uextend.i64 v54
+;;> @0001                               v56 = icmp ne v52, v55
+;;> @0001                               brif v56, block8, block9
 ;;>
 ;;>                                 block8 cold:
-;;> @0001                               v55 = load.i64 notrap aligned region4 v51+8
-;;> @0001                               trapz v55, user5
+;;> @0001                               v57 = load.i64 notrap aligned region4 v51+8
+;;> @0001                               trapz v57, user5
 ;;> @0001                               trap user6
 ;;>
 ;;>                                 block9:
-;;> @0001                               v56 = load.i64 notrap aligned region4 v51+8
-;;> @0001                               v57 = get_pinned_reg.i64
-;;> @0001                               v58 = load.i64 notrap aligned readonly region0 v57+8
-;;> @0001                               v59 = load.i64 notrap aligned region1 v58+32
-;;> @0001                               v60 = load.i32 notrap aligned region1 v59+132
-;;> @0001                               v61 = iconst.i32 1
-;;> @0001                               v62 = isub v60, v61  ; v61 = 1
-;;> @0001                               store notrap aligned region1 v62, v59+132
-;;> @0001                               v63 = iconst.i32 0x0200_0000
-;;> @0001                               v64 = band v62, v63  ; v63 = 0x0200_0000
-;;> @0001                               brif v64, block10, block11
+;;> @0001                               v58 = load.i64 notrap aligned region4 v51+8
+;;> @0001                               v59 = get_pinned_reg.i64
+;;> @0001                               v60 = load.i64 notrap aligned readonly region0 v59+8
+;;> @0001                               v61 = load.i64 notrap aligned region1 v60+32
+;;> @0001                               v62 = load.i32 notrap aligned region1 v61+132
+;;> @0001                               v63 = iconst.i32 1
+;;> @0001                               v64 = isub v62, v63  ; v63 = 1
+;;> @0001                               store notrap aligned region1 v64, v61+132
+;;> @0001                               v65 = iconst.i32 0x0200_0000
+;;> @0001                               v66 = band v64, v65  ; v65 = 0x0200_0000
+;;> @0001                               brif v66, block10, block11
 ;;>
 ;;>                                 block10 cold:
-;;> @0001                               v65 = iconst.i32 1
-;;> @0001                               v66 = iconst.i32 47
-;;> @0001                               v67 = get_pinned_reg.i64
-;;> @0001                               v68 = load.i64 notrap aligned readonly region0 v56+8
-;;> @0001                               v69 = load.i32 notrap aligned readonly region0 v56+16
-;;> @0001                               v70 = uextend.i64 v69
-;;> @0001                               v71 = iconst.i64 -1
-;;> @0001                               v72 = icmp eq v68, v67
-;;> @0001                               v73 = select v72, v70, v71  ; v71 = -1
-;;> @0001                               v74 = get_pinned_reg.i64
-;;> @0001                               v75 = load.i64 notrap aligned readonly region0 v74+48
-;;> @0001                               v76 = load.i64 notrap aligned readonly region0 v75+128
-;;> @0001                               call_indirect sig0, v76(v74, v65, v66, v73)  ; v65 = 1, v66 = 47
+;;> @0001                               v67 = iconst.i32 1
+;;> @0001                               v68 = iconst.i32 47
+;;> @0001                               v69 = get_pinned_reg.i64
+;;> @0001                               v70 = load.i64 notrap aligned readonly region0 v58+8
+;;> @0001                               v71 = load.i32 notrap aligned readonly region0 v58+16
+;;> @0001                               v72 = uextend.i64 v71
+;;> @0001                               v73 = iconst.i64 -1
+;;> @0001                               v74 = icmp eq v70, v69
+;;> @0001                               v75 = select v74, v72, v73  ; v73 = -1
+;;> @0001                               v76 = get_pinned_reg.i64
+;;> @0001                               v77 = load.i64 notrap aligned readonly region0 v76+48
+;;> @0001                               v78 = load.i64 notrap aligned readonly region0 v77+176
+;;> @0001                               call_indirect sig0, v78(v76, v67, v68, v75)  ; v67 = 1, v68 = 47
 ;;> @0001                               jump block11
 ;;>
 ;;>                                 block11:
-;;> @0001                               v77 = get_pinned_reg.i64
-;;> @0001                               v78 = load.i64 notrap aligned readonly region0 v56+8
-;;> @0001                               v79 = icmp ne v78, v77
-;;> @0001                               brif v79, block12, block13
+;;> @0001                               v79 = get_pinned_reg.i64
+;;> @0001                               v80 = load.i64 notrap aligned readonly region0 v58+8
+;;> @0001                               v81 = icmp ne v80, v79
+;;> @0001                               brif v81, block12, block13
 ;;>
 ;;>                                 block12 cold:
-;;> @0001                               v81 = get_pinned_reg.i64
-;;> @0001                               store notrap aligned region0 v81, v78+16
-;;> @0001                               v82 = stack_addr.i64 ss0
-;;> @0001                               store notrap aligned region5 v81, v82
-;;> @0001                               v83 = load.i64 notrap aligned region6 v56
-;;> @0001                               set_pinned_reg.i64 v78
-;;> @0001                               v84 = call_indirect sig3, v83(v0)
-;;> @0001                               v85 = load.i64 notrap aligned region5 v82
-;;> @0001                               set_pinned_reg v85
-;;> @0001                               jump block14(v84)
+;;> @0001                               v83 = get_pinned_reg.i64
+;;> @0001                               store notrap aligned region0 v83, v80+16
+;;> @0001                               v84 = stack_addr.i64 ss0
+;;> @0001                               store notrap aligned region5 v83, v84
+;;> @0001                               v85 = load.i64 notrap aligned region6 v58
+;;> @0001                               set_pinned_reg.i64 v80
+;;> @0001                               v86 = call_indirect sig3, v85(v0)
+;;> @0001                               v87 = load.i64 notrap aligned region5 v84
+;;> @0001                               set_pinned_reg v87
+;;> @0001                               jump block14(v86)
 ;;>
 ;;>                                 block13:
-;;> @0001                               v86 = load.i64 notrap aligned region6 v56
-;;> @0001                               v87 = call_indirect sig3, v86(v0)
-;;> @0001                               jump block14(v87)
+;;> @0001                               v88 = load.i64 notrap aligned region6 v58
+;;> @0001                               v89 = call_indirect sig3, v88(v0)
+;;> @0001                               jump block14(v89)
 ;;>
-;;>                                 block14(v80: i32):
-;;> @0002                               return v80
+;;>                                 block14(v82: i32):
+;;> @0002                               return v82
 ;;> }

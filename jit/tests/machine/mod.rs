@@ -172,6 +172,7 @@ impl Machine {
             head.builtins = machine.builtins.as_ptr();
             head.counters = machine.counters.as_mut_ptr().cast();
             head.instance = own.cast();
+            head.signatures = module.signatures.as_ptr();
         }
         for index in 0..module.functions.len() as u32 {
             let code = machine.compile(index, Entrance::Body, None);

@@ -36,9 +36,9 @@ impl CounterSets {
 impl Delivery for CounterSets {
     fn event(&mut self, event: &Event, counts: &mut Counts, sink: Sink<'_>) {
         let next_reading = event.record.tsc().saturating_add(self.sampling.poll_ticks);
-        let lane = self.lanes.entry(event.ring).or_insert(Lane { count: 0, next_reading, last: *event });
+        let lane = self.lanes.entry(event.ring).or_insert(Lane { count: 0, next_reading, last: event.clone() });
         lane.count += 1;
-        lane.last = *event;
+        lane.last = event.clone();
         if event.record.tsc() >= lane.next_reading {
             lane.read(counts, sink);
             lane.next_reading = next_reading;

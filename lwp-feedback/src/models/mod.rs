@@ -8,7 +8,7 @@
 //! |---|---|
 //! | lwp | one event in `period`, by the unit's own countdown, through a ring that is polled every `poll_ticks` or woken at half full |
 //! | pebs | loads through PEBS, one in `period`; taken branches and call targets through an interrupting BTS buffer. Values of no branch, and branches not taken, have no place in either |
-//! | pmi | one event in `period` raises the flag; the sample is the address of the *next event* on that thread, which stands for the next poll: the stream has no nearer one |
+//! | pmi | one event in `period` raises the poll flag; the sample is the address of the thread's *next poll* ([`SiteClass::Poll`] records, which the engine writes where it is asked to); an overflow while the flag is up is lost |
 //! | cpc | every `poll_ticks` the count since the last time goes to the function that runs then |
 
 mod counters;
@@ -24,6 +24,7 @@ use serde::Serialize;
 use crate::class::SiteClass;
 use crate::codemap::{CodeMap, Resolved};
 use crate::layout::{EventId, Record};
+use crate::pebs::Registers;
 use crate::profile::{Profile, ProfileLimits};
 use crate::recordfile::{Chunk, RecordFileError, RecordReader};
 
@@ -66,7 +67,7 @@ pub struct Sampling {
 }
 
 /// An event of the run, where it happened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Event {
     /// The thread's ring.
     pub ring: u64,
@@ -74,12 +75,14 @@ pub struct Event {
     pub record: Record,
     /// Its site.
     pub site: Resolved,
+    /// What the probe's stub saved; record files have none.
+    pub registers: Option<Box<Registers>>,
 }
 
 /// The events of a run, in the order they were drained.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
-    /// Events with a site; records that ask for code (LWPINS) are not events.
+    /// Events with a site, and the polls between them; other LWPINS records, which ask for code, are not events.
     pub events: Vec<Event>,
     /// Records the run itself had missed.
     pub missed: u64,
@@ -108,12 +111,28 @@ impl Stream {
                     let _ = code.insert(range, (*entry).clone());
                 }
                 Ok(Chunk::Records { ring, records }) => {
-                    let events = records.into_iter().filter(|record| record.event_id() != EventId::PROGRAMMED);
-                    stream.events.extend(events.filter_map(|record| Some(Event { ring, record, site: code.resolve(record.address())? })));
+                    let events = records.into_iter().filter(|record| record.event_id() != EventId::PROGRAMMED || is_poll(record));
+                    stream.events.extend(
+                        events.filter_map(|record| Some(Event { ring, record, site: code.resolve(record.address())?, registers: None })),
+                    );
                 }
             }
         }
         Ok(stream)
+    }
+}
+
+impl Stream {
+    /// Its events without the polls.
+    pub fn event_count(&self) -> usize {
+        self.events.iter().filter(|event| !event.is_poll()).count()
+    }
+}
+
+impl Event {
+    /// Whether it only says that the thread polled.
+    pub fn is_poll(&self) -> bool {
+        is_poll(&self.record)
     }
 }
 
@@ -141,6 +160,8 @@ pub struct Counts {
     pub unseen: u64,
     /// Times that the consumer was woken or interrupted.
     pub wake_ups: u64,
+    /// Precise records that hold registers, beside their address, that a probe's stub saved.
+    pub with_registers: u64,
     /// Of the performance interrupt.
     pub skid: Skid,
 }
@@ -152,6 +173,9 @@ pub type Sink<'a> = &'a mut dyn FnMut(&Resolved, &Record);
 pub trait Delivery: Send {
     /// An event happened: what reaches the profile by it goes to the sink.
     fn event(&mut self, event: &Event, counts: &mut Counts, sink: Sink<'_>);
+
+    /// The thread polled, for the first time since its last event.
+    fn poll(&mut self, _event: &Event, _counts: &mut Counts, _sink: Sink<'_>) {}
 
     /// No more events: what is still under way goes to the sink.
     fn finish(&mut self, counts: &mut Counts, sink: Sink<'_>);
@@ -227,7 +251,7 @@ fn overlap<K: Ord>(a: &BTreeMap<K, u64>, b: &BTreeMap<K, u64>) -> f64 {
 /// Everything: what the models are compared with.
 pub fn full(stream: &Stream) -> Delivered {
     let Delivered { profile, mut counts, mut tally } = Delivered::new();
-    for event in &stream.events {
+    for event in stream.events.iter().filter(|event| !event.is_poll()) {
         profile.apply(&event.site, &event.record);
         tally.add(&event.site, &event.record);
         counts.records += 1;
@@ -246,11 +270,20 @@ pub fn deliver(model: Model, stream: &Stream, sampling: Sampling) -> Delivered {
     };
     let mut delivery = delivery(model, sampling);
     for event in &stream.events {
-        delivery.event(event, &mut counts, &mut sink);
+        if event.is_poll() {
+            delivery.poll(event, &mut counts, &mut sink);
+        } else {
+            delivery.event(event, &mut counts, &mut sink);
+        }
     }
     delivery.finish(&mut counts, &mut sink);
     counts.records = records;
     Delivered { profile, counts, tally }
+}
+
+/// Whether the record only says that the thread polled.
+pub(crate) fn is_poll(record: &Record) -> bool {
+    record.event_id() == EventId::PROGRAMMED && matches!(SiteClass::from_imm16(record.flags()), Some((SiteClass::Poll, _)))
 }
 
 /// Whether the record says where a call or jump went.

@@ -13,7 +13,7 @@ use crate::pebs::ds::{Buffer, DsArea};
 use crate::pebs::msr::{self, OVF_BUFFER, debugctl};
 use crate::pebs::record::DataSource;
 use crate::pebs::unit::{Branch, Load, Microarchitecture};
-use crate::pebs::{Consumer, Processor, Retired, Unit, UnitError};
+use crate::pebs::{Consumer, Processor, Register, Retired, Unit, UnitError};
 use crate::record::Typed;
 use crate::unit::memory::FlatMemory;
 
@@ -65,7 +65,9 @@ impl Lane {
     /// What the event is to the processor; `None` for what neither buffer can hold.
     fn retired(&mut self, event: &Event) -> Option<Retired> {
         let record = &event.record;
-        let mut retired = Retired { ip: record.address(), len: 1, cpl: 3, ..Retired::default() };
+        // As the stub found them, before the instruction: what a load changes then is not known, and the stub's are the last that are.
+        let registers = event.registers.as_deref().copied().unwrap_or_default();
+        let mut retired = Retired { ip: record.address(), len: 1, cpl: 3, before: registers, after: registers, ..Retired::default() };
         match record.typed() {
             Typed::Branch(branch) if branch.taken() => {
                 retired.branch =
@@ -91,6 +93,7 @@ impl Lane {
         self.unit.write_msr(msr::IA32_PERF_GLOBAL_OVF_CTRL, OVF_BUFFER | msr::COUNTER_OVERFLOWS)?;
         counts.lost += drained.unplaced + self.unit.dropped_records() - self.dropped;
         self.dropped = self.unit.dropped_records();
+        counts.with_registers += drained.registers.iter().filter(|registers| registers.get(Register::Rsp).is_some()).count() as u64;
         for record in drained.records {
             let Some(site) = self.sites.get(&record.address()) else { continue };
             let target = self.targets.get(&record.address()).filter(|_| record.event_id() == EventId::BRANCHES);

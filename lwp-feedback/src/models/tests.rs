@@ -101,16 +101,44 @@ fn pebs_has_no_place_for_values_and_branches_not_taken() {
     assert_eq!((branches[0].taken, branches[0].not_taken, branches[0].mispredicted), (1, 0, 1));
 }
 
+fn poll(ip: u64, offset: u32, tsc: u64) -> Record {
+    Record::new(EventId::PROGRAMMED, 0, SiteClass::Poll.imm16(0), offset, ip, 0, tsc)
+}
+
 #[test]
-fn a_pmi_is_seen_at_the_next_event() {
-    let records: Vec<Record> = (0..800).map(|at| call(if at % 4 == 0 { 0x2010 } else { 0x1010 }, 2, at * 5)).collect();
-    let pmi = deliver(Model::Pmi, &stream(&records), SAMPLING);
-    // Each fourth event overflows, in function 1; the next one, each time in function 2, is the sample.
-    assert_eq!((pmi.counts.records, pmi.counts.wake_ups, pmi.counts.lost), (199, 199, 1));
-    assert_eq!(pmi.counts.skid, Skid { same_site: 0, same_function: 0, other_function: 199, ticks: 199 * 5 });
+fn a_pmi_is_seen_at_the_next_poll() {
+    let records: Vec<Record> = (0..800)
+        .flat_map(|at| {
+            let mut step = vec![call(0x1010, 2, at * 5)];
+            match at % 8 {
+                // Each fourth event overflows. Behind one of two the loop at 0x80 polls, behind the other a call of function 2 does.
+                3 => step.push(poll(0x1000, 0x80, at * 5 + 2)),
+                7 => step.push(poll(0x2000, u32::MAX, at * 5 + 4)),
+                // A poll that nobody asked for is no sample.
+                5 => step.push(poll(0x2000, u32::MAX, at * 5)),
+                _ => {}
+            }
+            step
+        })
+        .collect();
+    let stream = stream(&records);
+    assert_eq!(stream.event_count(), 800);
+    let pmi = deliver(Model::Pmi, &stream, SAMPLING);
+    assert_eq!((pmi.counts.records, pmi.counts.wake_ups, pmi.counts.lost), (200, 200, 0));
+    assert_eq!(pmi.counts.skid, Skid { same_site: 0, same_function: 100, other_function: 100, ticks: 100 * 2 + 100 * 4 });
     let snapshot = pmi.profile.snapshot(MODULE);
-    assert_eq!(snapshot.functions.iter().map(|function| function.func).collect::<Vec<_>>(), [2]);
-    assert!(snapshot.functions[0].sites.is_empty(), "only an address is known");
+    assert_eq!(snapshot.functions.iter().map(|function| (function.func, function.records)).collect::<Vec<_>>(), [(1, 100), (2, 100)]);
+    assert!(snapshot.functions.iter().all(|function| function.sites.is_empty()), "only an address is known");
+    assert_eq!(full(&stream).counts.records, 800, "polls are no events");
+}
+
+#[test]
+fn overflows_behind_which_nobody_polls_are_one_interrupt() {
+    let mut records: Vec<Record> = (0..40).map(|at| call(0x1010, 2, at)).collect();
+    records.push(poll(0x1000, 0x80, 100));
+    records.extend((0..4).map(|at| call(0x1010, 2, 200 + at)));
+    let pmi = deliver(Model::Pmi, &stream(&records), SAMPLING);
+    assert_eq!((pmi.counts.records, pmi.counts.lost), (1, 9 + 1));
 }
 
 #[test]
@@ -131,4 +159,15 @@ fn a_damaged_file_is_read_up_to_the_damage() {
     bytes.truncate(bytes.len() - 3);
     assert_eq!(Stream::read(&bytes[..]).unwrap().missed, 5);
     assert!(Stream::read(&b"no record file"[..]).is_err());
+}
+
+#[test]
+fn pebs_records_hold_the_registers_that_the_stub_saved() {
+    let words = std::array::from_fn(|nth| 100 + nth as u64);
+    let mut stream = stream(&(0..256).map(|at| miss(0x1020, at)).collect::<Vec<_>>());
+    assert_eq!(deliver(Model::Pebs, &stream, SAMPLING).counts.with_registers, 0, "an unknown one is absent");
+    for event in stream.events.iter_mut().filter(|event| event.record.tsc() < 128) {
+        event.registers = Some(Box::new(Registers::of_probe(&words)));
+    }
+    assert_eq!(deliver(Model::Pebs, &stream, SAMPLING).counts.with_registers, 128 / u64::from(SAMPLING.period));
 }

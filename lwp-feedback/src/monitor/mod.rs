@@ -1,16 +1,19 @@
 //! The monitor: one task that drains any number of rings, resolves their records and feeds the profile.
 //!
 //! In: rings ([`Monitor::add_ring`]), the code map. Out: the profile, and calls to a [`Listener`] for the records it must act on. It
-//! polls with an interval that adapts between two bounds, and rings whose threshold is crossed wake it.
+//! polls with an interval that adapts between two bounds, and rings whose threshold is crossed wake it. Records are copied out and
+//! the ring's tail advanced before any is looked at. Producers of bursts that fill a ring within a poll have [`Monitor::spawn_interrupts`].
 //!
 //! Invariants:
-//! 1. One visit to a ring handles at most what was published when the visit began, and at most `records_per_visit`: a ring that is always
-//!    full costs every other ring a bounded wait, never its turn.
+//! 1. One visit to a ring handles at most what was published when the visit began: its reserve and at most `records_per_visit` of the
+//!    ring. A ring that is always full costs every other ring a bounded wait, never its turn.
 //! 2. Back-pressure never reaches a producer: a ring that is not drained fast enough counts MissedEvents.
 //! 3. The retire epoch is read before any head, so that a ring drained up to that head has passed the epoch (see [`crate::codemap`]). A
 //!    deferred ring passes an epoch when its owner answered a flush that was asked for after the epoch was read.
 //! 4. Whatever a ring holds, the monitor neither panics nor grows: what does not resolve is counted.
 
+mod interrupts;
+mod rings;
 mod stats;
 mod thread;
 
@@ -23,13 +26,16 @@ use tokio::sync::Notify;
 
 use crate::class::SiteClass;
 use crate::codemap::{CodeMap, FunctionId, Resolved, Tier};
-use crate::layout::{EventId, Record};
-use crate::models::{Counts, Delivery, Event};
+use crate::layout::{EventId, RECORD_BYTES, Record};
+use crate::models::{Counts, Delivery, Event, is_poll};
 use crate::profile::Profile;
-use crate::ring::{Ring, RingConsumer, RingWaker, time_stamp};
+use crate::ring::{Ring, RingWaker, time_stamp};
 
+use interrupts::{Intake, Interrupts};
 use stats::Counters;
 
+pub use interrupts::InterruptThreads;
+pub use rings::RingState;
 pub use stats::{Distribution, MonitorStats};
 pub use thread::MonitorThread;
 
@@ -42,12 +48,20 @@ pub struct MonitorConfig {
     pub max_interval: Duration,
     /// Most records handled in one visit to one ring.
     pub records_per_visit: usize,
+    /// Most records that interrupt threads set aside for a ring; memory is taken as it is used. 65,536 are 64 ms of 1,000 a millisecond, longer
+    /// than a virtual machine's processor was seen to be taken away (16 ms).
+    pub reserve_records: usize,
 }
 
 impl Default for MonitorConfig {
     fn default() -> Self {
         // 20 ms: an idle monitor costs 50 polls per second, well under 0.1 % of a CPU. Hot records do not wait for it.
-        Self { min_interval: Duration::from_millis(1), max_interval: Duration::from_millis(20), records_per_visit: 8192 }
+        Self {
+            min_interval: Duration::from_millis(1),
+            max_interval: Duration::from_millis(20),
+            records_per_visit: 8192,
+            reserve_records: 65536,
+        }
     }
 }
 
@@ -125,6 +139,8 @@ pub struct PollSummary {
     pub next_poll: Duration,
     /// CPU time the monitor took so far, as of the poll before, nanoseconds.
     pub cpu_ns: u64,
+    /// Fill of the fullest ring when it was visited, thousandths.
+    pub fullest_permille: u32,
 }
 
 /// The ring has a consumer already.
@@ -132,17 +148,26 @@ pub struct PollSummary {
 #[error("the ring has a consumer already")]
 pub struct RingTaken;
 
-struct Waker(Arc<Notify>);
+struct Waker {
+    notify: Arc<Notify>,
+    interrupts: Arc<Interrupts>,
+}
 
 impl RingWaker for Waker {
     fn wake(&self) {
-        self.0.notify_one();
+        self.notify.notify_one();
+    }
+
+    fn threshold(&self) {
+        if !self.interrupts.raise() {
+            self.wake();
+        }
     }
 }
 
 struct Slot {
     id: RingId,
-    consumer: RingConsumer,
+    intake: Arc<Intake>,
     missed_seen: u64,
     /// Retire epoch this ring has passed.
     passed: u64,
@@ -159,9 +184,13 @@ struct Cached {
 }
 
 const CACHE_SIZE: usize = 512;
+/// Records of a ring in a millisecond above which values are sampled less: at 0.1 to 0.2 us each, draining them is half a percent of the run. A guess.
+const MANY_PER_MS: f64 = 32.0;
 
 struct Core {
     rings: Vec<Slot>,
+    /// Records of the visit under way.
+    taken: Vec<Record>,
     listener: Box<dyn Listener>,
     /// What stands between the records and the profile; none: nothing.
     delivery: Option<(Box<dyn Delivery>, Counts)>,
@@ -184,6 +213,7 @@ pub struct Monitor {
     code: Arc<CodeMap>,
     profile: Arc<Profile>,
     notify: Arc<Notify>,
+    interrupts: Arc<Interrupts>,
     inbox: Mutex<Vec<Slot>>,
     leaving: Mutex<Vec<RingId>>,
     next_id: AtomicU64,
@@ -205,12 +235,14 @@ impl Monitor {
             code,
             profile,
             notify: Arc::new(Notify::new()),
+            interrupts: Arc::default(),
             inbox: Mutex::new(Vec::new()),
             leaving: Mutex::new(Vec::new()),
             next_id: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             core: Mutex::new(Core {
                 rings: Vec::new(),
+                taken: Vec::new(),
                 listener,
                 delivery: None,
                 cache: Box::new([Cached { ip: 0, resolved: None }; CACHE_SIZE]),
@@ -228,10 +260,12 @@ impl Monitor {
 
     /// Adds a ring, from any thread. It is drained and dropped when it is closed or when nobody else holds it.
     pub fn add_ring(&self, ring: Arc<Ring>) -> Result<RingId, RingTaken> {
-        let consumer = ring.consumer().ok_or(RingTaken)?;
+        let intake = Arc::new(Intake::new(ring.consumer().ok_or(RingTaken)?, self.config.reserve_records));
+        drop(ring);
         let id = RingId(self.next_id.fetch_add(1, Ordering::Relaxed));
-        ring.set_waker(Some(Arc::new(Waker(self.notify.clone()))));
-        let slot = Slot { id, missed_seen: 0, consumer, passed: 0, flush_sequence: 0, flush_epoch: 0 };
+        self.interrupts.add(intake.clone());
+        intake.ring.set_waker(Some(Arc::new(Waker { notify: self.notify.clone(), interrupts: self.interrupts.clone() })));
+        let slot = Slot { id, missed_seen: 0, intake, passed: 0, flush_sequence: 0, flush_epoch: 0 };
         lock(&self.inbox).push(slot);
         self.notify.notify_one();
         Ok(id)
@@ -305,8 +339,10 @@ impl Monitor {
         let core = &mut *core;
         let cpu_before = stats::thread_cpu_ns();
         let now = Instant::now();
+        let mut elapsed = self.config.max_interval;
         if let Some(last) = core.last_poll.replace(now) {
-            core.counters.poll_interval(now - last);
+            elapsed = now - last;
+            core.counters.poll_interval(elapsed);
         }
         core.rings.append(&mut lock(&self.inbox));
         let leaving = std::mem::take(&mut *lock(&self.leaving));
@@ -319,13 +355,20 @@ impl Monitor {
             core.cache.fill(Cached { ip: 0, resolved: None });
         }
 
-        let mut summary =
-            PollSummary { records: 0, rings: core.rings.len(), more: false, next_poll: core.interval, cpu_ns: core.counters.cpu_ns };
+        let mut summary = PollSummary {
+            records: 0,
+            rings: core.rings.len(),
+            more: false,
+            next_poll: core.interval,
+            cpu_ns: core.counters.cpu_ns,
+            fullest_permille: 0,
+        };
         let mut fullest = 0.0f64;
         let mut passed = epoch;
         let mut rings = std::mem::take(&mut core.rings);
+        let served = self.interrupts.served();
         rings.retain_mut(|slot| {
-            let visit = self.visit(core, slot, epoch, leaving.contains(&slot.id));
+            let visit = self.visit(core, slot, epoch, leaving.contains(&slot.id), served, elapsed);
             summary.records += visit.records;
             summary.more |= visit.more;
             fullest = fullest.max(visit.fill);
@@ -339,6 +382,7 @@ impl Monitor {
 
         core.interval = self.next_interval(core.interval, fullest);
         summary.next_poll = core.interval;
+        summary.fullest_permille = (fullest * 1000.0) as u32;
         core.counters.poll(summary.records);
         if summary.records > 0 {
             core.listener.polled(&summary);
@@ -350,14 +394,14 @@ impl Monitor {
         } else {
             core.other_cpu_ns += cpu_after.saturating_sub(cpu_before);
         }
-        core.counters.cpu_ns = core.owner_cpu_ns + core.other_cpu_ns;
+        core.counters.cpu_ns = core.owner_cpu_ns + core.other_cpu_ns + self.interrupts.cpu_ns();
         summary
     }
 
-    fn visit(&self, core: &mut Core, slot: &mut Slot, epoch: u64, leaving: bool) -> Visit {
-        let ring = slot.consumer.ring().clone();
-        // Two references are the consumer's and the one just made: no producer is left, so its head may be flushed for it.
-        let orphaned = Arc::strong_count(&ring) == 2;
+    fn visit(&self, core: &mut Core, slot: &mut Slot, epoch: u64, leaving: bool, served: bool, elapsed: Duration) -> Visit {
+        let ring = &slot.intake.ring;
+        // Two references are the intake's and its consumer's: no producer is left, so its head may be flushed for it.
+        let orphaned = Arc::strong_count(ring) == 2;
         std::sync::atomic::fence(Ordering::Acquire);
         let finishing = leaving || orphaned || ring.is_closed();
         let mut reachable = epoch;
@@ -375,12 +419,15 @@ impl Monitor {
             }
         }
 
-        let fill = f64::from(ring.used_bytes()) / f64::from(ring.buffer_bytes());
         let limit = if finishing { usize::MAX } else { self.config.records_per_visit };
         let now = time_stamp();
+        let mut taken = std::mem::take(&mut core.taken);
+        let (more, first) = slot.intake.take(limit, served, &mut taken);
+        let records = taken.len();
+        let fill = (records as f64 * f64::from(RECORD_BYTES) / f64::from(ring.buffer_bytes())).min(1.0);
         let Core { listener, cache, counters, delivery, .. } = core;
         let wants_records = listener.wants_records();
-        let records = slot.consumer.drain(limit, |record| {
+        for (record, number) in taken.iter().zip(first..) {
             if record.tsc() != 0 {
                 counters.lag(now.saturating_sub(record.tsc()));
             }
@@ -390,41 +437,55 @@ impl Monitor {
             }
             let Some(resolved) = resolved else {
                 counters.unresolved += 1;
-                return;
+                continue;
             };
-            match delivery.as_mut().filter(|_| record.event_id() != EventId::PROGRAMMED) {
+            let poll = is_poll(record);
+            match delivery.as_mut().filter(|_| poll || record.event_id() != EventId::PROGRAMMED) {
                 Some((delivery, counts)) => {
-                    let event = Event { ring: slot.id.0, record: *record, site: resolved };
+                    let event =
+                        Event { ring: slot.id.0, record: *record, site: resolved, registers: ring.take_registers(number).map(Box::new) };
                     let mut delivered = 0;
-                    delivery.event(&event, counts, &mut |site, record| {
+                    let sink = &mut |site: &Resolved, record: &Record| {
                         delivered += 1;
                         self.profile.apply(site, record);
-                    });
+                    };
+                    if poll {
+                        delivery.poll(&event, counts, sink)
+                    } else {
+                        delivery.event(&event, counts, sink)
+                    }
                     counts.records += delivered;
                 }
+                // A poll is only the model's: it says nothing of the program.
+                None if poll => {}
                 None => self.profile.apply(&resolved, record),
             }
             if record.event_id() == EventId::PROGRAMMED
+                && !poll
                 && let Some((kind, detail)) = SiteClass::from_imm16(record.flags()).filter(|(class, _)| class.is_programmed())
             {
                 let Resolved { function, version, tier, wasm_offset } = resolved;
                 let (tsc, data1, value) = (record.tsc(), record.data1(), record.data2());
                 listener.hot(&Hot { ring: slot.id, function, wasm_offset, kind, detail, version, tier, tsc, data1, value });
             }
-        });
+        }
+        taken.clear();
+        core.taken = taken;
         let missed = ring.missed();
         let newly_missed = missed.wrapping_sub(slot.missed_seen);
         counters.missed += newly_missed;
+        let per_ms = records as f64 / elapsed.as_secs_f64().max(1e-3) / 1e3;
+        ring.adapt_interval1(newly_missed > 0 || per_ms > MANY_PER_MS, per_ms < MANY_PER_MS / 4.0);
         slot.missed_seen = missed;
         if wants_records && newly_missed != 0 {
             listener.missed(slot.id, newly_missed);
         }
-        let more = records == limit && !slot.consumer.is_empty();
         if !more {
             slot.passed = slot.passed.max(reachable);
         }
         if finishing {
             ring.set_waker(None);
+            self.interrupts.remove(&slot.intake);
         }
         Visit { records, more: more && !finishing, fill, finished: finishing }
     }
@@ -453,6 +514,12 @@ impl Monitor {
             interval
         };
         next.clamp(self.config.min_interval, self.config.max_interval)
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        self.interrupts.clear();
     }
 }
 

@@ -138,95 +138,105 @@ fn a_retired_range_is_released_only_when_every_ring_has_passed() {
 
 #[test]
 fn garbage_in_a_ring_is_counted() {
-    let monitor = monitor(&Seen::default());
-    let ring = ring(false);
-    monitor.add_ring(ring.clone()).unwrap();
-    let mut producer = ring.producer().unwrap();
-    let mut x = 0x1234_5678_9abc_def1u64;
-    let mut next = || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        x
-    };
-    let mut produced = 0;
-    for _ in 0..100 {
-        for _ in 0..next() % 4000 {
-            let address = if next() % 2 == 0 { 0x1000 + next() % 0x1000 } else { next() };
-            producer.store(&Record { words: [next(), address, next(), next()] });
-            produced += 1;
+    for deferred in MODES {
+        let monitor = monitor(&Seen::default());
+        let ring = ring(deferred);
+        monitor.add_ring(ring.clone()).unwrap();
+        let mut producer = ring.producer().unwrap();
+        let mut x = 0x1234_5678_9abc_def1u64;
+        let mut next = || {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            x
+        };
+        let mut produced = 0;
+        for _ in 0..100 {
+            for _ in 0..next() % 4000 {
+                let address = if next() % 2 == 0 { 0x1000 + next() % 0x1000 } else { next() };
+                producer.store(&Record { words: [next(), address, next(), next()] });
+                produced += 1;
+            }
+            owner_polls(&ring);
+            ring.control().missed_events.fetch_add(next() % 100, Ordering::Relaxed);
+            ring.control().buffer_tail_offset.store(next() as u32, Ordering::Relaxed);
+            monitor.poll_once();
         }
-        ring.control().missed_events.fetch_add(next() % 100, Ordering::Relaxed);
-        ring.control().buffer_tail_offset.store(next() as u32, Ordering::Relaxed);
-        monitor.poll_once();
+        let stats = monitor.stats();
+        assert!(stats.records > 0 && stats.records <= produced && stats.unresolved > 0);
+        serde_json::to_string(&monitor.profile().snapshot(MODULE)).unwrap();
     }
-    let stats = monitor.stats();
-    assert!(stats.records > 0 && stats.records <= produced && stats.unresolved > 0);
-    serde_json::to_string(&monitor.profile().snapshot(MODULE)).unwrap();
 }
 
 #[test]
 fn the_thread_drains_through_threshold_wake_ups_and_stops() {
-    let seen = Seen::default();
-    let config =
-        MonitorConfig { min_interval: Duration::from_secs(3600), max_interval: Duration::from_secs(3600), ..MonitorConfig::default() };
-    let monitor = Arc::new(Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(seen)));
-    let thread = monitor.spawn().unwrap();
-    let ring = Ring::new(&RingConfig { buffer_bytes: 4096, threshold_bytes: 1024, ..RingConfig::default() }).unwrap();
-    assert!(ring.control().flags.load(Ordering::Relaxed) & Flags::INT.bits() != 0);
-    monitor.add_ring(ring.clone()).unwrap();
-    let mut producer = ring.producer().unwrap();
-    for _ in 0..32 {
+    for deferred in MODES {
+        let seen = Seen::default();
+        let config =
+            MonitorConfig { min_interval: Duration::from_secs(3600), max_interval: Duration::from_secs(3600), ..MonitorConfig::default() };
+        let monitor = Arc::new(Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(seen)));
+        let thread = monitor.spawn().unwrap();
+        let ring = Ring::new(&RingConfig { buffer_bytes: 4096, threshold_bytes: 1024, deferred, ..RingConfig::default() }).unwrap();
+        assert!(ring.control().flags.load(Ordering::Relaxed) & Flags::INT.bits() != 0);
+        monitor.add_ring(ring.clone()).unwrap();
+        let mut producer = ring.producer().unwrap();
+        for _ in 0..32 {
+            producer.store(&Record::default());
+        }
+        while ring.used_bytes() > 0 {
+            std::thread::yield_now();
+        }
         producer.store(&Record::default());
+        drop(producer);
+        drop(thread);
+        assert_eq!(monitor.stats().records, 33);
     }
-    while ring.used_bytes() > 0 {
-        std::thread::yield_now();
-    }
-    producer.store(&Record::default());
-    drop(producer);
-    drop(thread);
-    assert_eq!(monitor.stats().records, 33);
 }
 
 #[test]
 fn a_host_polls_it_on_its_own_runtime() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let monitor = Arc::new(monitor(&Seen::default()));
-    let ring = ring(false);
-    monitor.add_ring(ring.clone()).unwrap();
-    runtime.block_on(async {
-        let task = tokio::spawn({
-            let monitor = monitor.clone();
-            async move { monitor.run().await }
+    for deferred in MODES {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let monitor = Arc::new(monitor(&Seen::default()));
+        let ring = ring(deferred);
+        monitor.add_ring(ring.clone()).unwrap();
+        runtime.block_on(async {
+            let task = tokio::spawn({
+                let monitor = monitor.clone();
+                async move { monitor.run().await }
+            });
+            let mut producer = ring.producer().unwrap();
+            producer.programmed(0x1000, SiteClass::HotFunction.imm16(0), 0, 0);
+            while ring.used_bytes() > 0 {
+                tokio::task::yield_now().await;
+            }
+            monitor.stop();
+            task.await.unwrap();
         });
-        let mut producer = ring.producer().unwrap();
-        producer.programmed(0x1000, SiteClass::HotFunction.imm16(0), 0, 0);
-        while ring.used_bytes() > 0 {
-            tokio::task::yield_now().await;
-        }
-        monitor.stop();
-        task.await.unwrap();
-    });
-    assert_eq!(monitor.stats().records, 1);
+        assert_eq!(monitor.stats().records, 1);
+    }
 }
 
 #[test]
 fn the_interval_adapts_between_its_bounds() {
-    let monitor = monitor(&Seen::default());
-    let ring = ring(false);
-    monitor.add_ring(ring.clone()).unwrap();
-    for _ in 0..50 {
-        monitor.poll_once();
-    }
-    assert_eq!(monitor.poll_once().next_poll, MonitorConfig::default().max_interval);
-    let mut producer = ring.producer().unwrap();
-    for _ in 0..20 {
-        for _ in 0..1000 {
-            producer.store(&Record::default());
+    for deferred in MODES {
+        let monitor = monitor(&Seen::default());
+        let ring = ring(deferred);
+        monitor.add_ring(ring.clone()).unwrap();
+        for _ in 0..50 {
+            monitor.poll_once();
         }
-        monitor.poll_once();
+        assert_eq!(monitor.poll_once().next_poll, MonitorConfig::default().max_interval);
+        let mut producer = ring.producer().unwrap();
+        for _ in 0..20 {
+            for _ in 0..1000 {
+                producer.store(&Record::default());
+            }
+            ring.flush();
+            monitor.poll_once();
+        }
+        assert_eq!(monitor.poll_once().next_poll, MonitorConfig::default().min_interval * 3 / 2);
     }
-    assert_eq!(monitor.poll_once().next_poll, MonitorConfig::default().min_interval * 3 / 2);
 }
 
 /// The producer goes on for a second without a drain, then everything is accounted for.
@@ -251,4 +261,61 @@ fn consumer_stalls_one_second() {
         let function = monitor.profile().function(FunctionId { module: MODULE, func: 3 }).unwrap();
         assert_eq!(function.records, 2047);
     }
+}
+
+/// The monitor never comes while the producer fills the ring ten times over; interrupt threads set everything aside, in order.
+#[test]
+fn interrupt_threads_empty_a_ring_past_its_threshold() {
+    for deferred in MODES {
+        let monitor = Arc::new(monitor(&Seen::default()));
+        let config = RingConfig { buffer_bytes: 4096, threshold_bytes: 1024, wake_on_hot: false, deferred, ..RingConfig::default() };
+        let ring = Ring::new(&config).unwrap();
+        monitor.add_ring(ring.clone()).unwrap();
+        let interrupts = monitor.spawn_interrupts(usize::MAX).unwrap();
+        let mut producer = ring.producer().unwrap();
+        for i in 0..1280 {
+            assert!(producer.store(&Record::new(EventId::VALUE, 0, 1, 0, 0x1104, i, 0)), "a slot is free");
+            while ring.past_threshold() {
+                std::thread::yield_now();
+            }
+        }
+        drop(interrupts);
+        ring.flush();
+        assert_eq!(monitor.poll_once().records, 1280);
+        let stats = monitor.stats();
+        assert_eq!((stats.records, stats.missed, stats.unresolved), (1280, 0, 0));
+        assert!(stats.cpu_ns > 0);
+    }
+}
+
+#[test]
+fn a_full_reserve_leaves_the_ring_full_and_the_records_counted() {
+    for deferred in MODES {
+        let config = MonitorConfig { reserve_records: 100, ..MonitorConfig::default() };
+        let monitor = Arc::new(Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(NoListener)));
+        let ring = Ring::new(&RingConfig { buffer_bytes: 4096, threshold_bytes: 1024, deferred, ..RingConfig::default() }).unwrap();
+        monitor.add_ring(ring.clone()).unwrap();
+        let interrupts = monitor.spawn_interrupts(1).unwrap();
+        let mut producer = ring.producer().unwrap();
+        for i in 0..10_000 {
+            producer.store(&Record::new(EventId::VALUE, 0, 1, 0, 0x1104, i, 0));
+        }
+        drop(interrupts);
+        ring.flush();
+        while monitor.poll_once().more {}
+        let stats = monitor.stats();
+        assert_eq!(stats.records + stats.missed, 10_000);
+        assert!(stats.records <= 127 + 100, "{}", stats.records);
+    }
+}
+
+/// Rings know their monitor's waker, and the waker the rings: neither keeps the other when the monitor goes.
+#[test]
+fn a_monitor_that_goes_leaves_its_rings_to_their_owners() {
+    let ring = ring(false);
+    let monitor = monitor(&Seen::default());
+    monitor.add_ring(ring.clone()).unwrap();
+    drop(monitor);
+    assert_eq!(Arc::strong_count(&ring), 1);
+    assert!(ring.consumer().is_some(), "another monitor can have it");
 }

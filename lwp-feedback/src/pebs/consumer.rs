@@ -16,7 +16,7 @@
 use super::ds::{BtsRecord, DsArea};
 use super::msr;
 use super::record::{Enhanced, Format, PebsRecord};
-use super::registers::Register;
+use super::registers::{Register, Registers};
 use super::unit::{Unit, UnitError};
 use crate::events::EventSelect;
 use crate::layout::{EventId, Record};
@@ -29,6 +29,8 @@ pub struct Drained {
     pub records: Vec<Record>,
     /// PEBS records read.
     pub pebs: u64,
+    /// What those records hold of the registers.
+    pub registers: Vec<Registers>,
     /// BTS records read.
     pub bts: u64,
     /// PEBS records whose instruction's address is not known.
@@ -89,6 +91,7 @@ impl Consumer {
         }
         for (at, record) in pebs_records(unit, &area, detected.format)? {
             drained.pebs += 1;
+            drained.registers.push(record.registers);
             match self.convert(&record, detected.trap, enabled, &selects, &branches) {
                 Some(record) => drained.records.push(record),
                 None => drained.unplaced += 1,

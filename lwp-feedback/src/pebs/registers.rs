@@ -78,6 +78,14 @@ impl Registers {
         self
     }
 
+    /// What a probe's stub saved: the registers of [`Self::PROBE`], in that order.
+    pub fn of_probe(words: &[u64; 12]) -> Self {
+        Self::PROBE.into_iter().zip(words).fold(Self::default(), |all, (register, &value)| all.with(register, value))
+    }
+
+    /// What a probe's stub can save. The others hold the arguments of its call, or are not looked at.
+    pub const PROBE: [Register; 12] = [Rax, Rbx, Rbp, Rsp, R8, R9, R10, R11, R12, R13, R14, R15];
+
     /// Which are known.
     pub fn known(&self) -> RegisterSet {
         RegisterSet(self.0.iter().enumerate().fold(0, |set, (index, value)| set | u32::from(value.is_some()) << index))

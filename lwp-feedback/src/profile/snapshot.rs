@@ -271,9 +271,11 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
                 provenance: branch.provenance,
             })
             .collect(),
+        // What a branch in its place would meet is known of a select where branches are seen at all: without event 3 nothing is.
         selects: profile
             .selects
             .iter()
+            .filter(|_| !profile.branches.is_empty())
             .map(|(&offset, &Select { taken, not_taken, judged, would_mispredict })| SelectSnapshot {
                 offset,
                 taken,

@@ -372,6 +372,27 @@ pub fn decode(input: impl Read, drop: &[EventId], out: &mut impl Write) -> Resul
     Ok(())
 }
 
+/// Copies a record file without the records of some events. What comes before damage is copied, and the copy is whole.
+pub fn filter(input: impl Read, drop: &[EventId], out: impl Write) -> Result<(), DecodeError> {
+    let reader = RecordReader::new(input)?;
+    let mut writer = RecordWriter::new(out)?;
+    let mut damage = None;
+    for chunk in reader {
+        match chunk {
+            Ok(Chunk::Records { ring, mut records }) => {
+                records.retain(|record| !drop.contains(&record.event_id()));
+                if !records.is_empty() {
+                    writer.write(&Chunk::Records { ring, records })?;
+                }
+            }
+            Ok(chunk) => writer.write(&chunk)?,
+            Err(error) => damage = Some(error),
+        }
+    }
+    writer.finish()?.flush()?;
+    damage.map_or(Ok(()), |error| Err(error.into()))
+}
+
 /// Decoding stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {

@@ -9,6 +9,7 @@ use super::{Chunk, RecordWriter};
 use crate::codemap::{CodeEntry, CodeMap, Resolved};
 use crate::layout::Record;
 use crate::monitor::{Hot, Listener, PollSummary, RingId};
+use crate::record::Typed;
 
 /// Records per chunk at most, so that a damaged chunk costs little.
 const CHUNK_RECORDS: usize = 1024;
@@ -139,6 +140,12 @@ impl<W: Write + Send> Listener for Recorder<W> {
         let mut state = self.lock();
         if resolved.is_some() {
             state.ensure_code(&self.code, record.address());
+            // Where a branch leads may be code that no record comes from.
+            if let Typed::Branch(branch) = record.typed()
+                && branch.target() != 0
+            {
+                state.ensure_code(&self.code, branch.target() + 1);
+            }
         } else {
             state.ensure_gone(record.address());
         }

@@ -5,7 +5,8 @@
 
 use super::RingCore;
 use crate::capabilities::Capabilities;
-use crate::layout::{COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Filters, Flags, Lwpcb, RANDOM_SHIFT, reloaded_counter};
+use crate::layout::{COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Filters, Flags, Lwpcb, RANDOM_SHIFT, RECORD_BYTES, reloaded_counter};
+use crate::pebs::Registers;
 use std::sync::atomic::Ordering;
 
 /// A branch that retired.
@@ -121,6 +122,31 @@ pub unsafe fn store_miss(lwpcb: *mut Lwpcb, miss: &MissEvent) -> bool {
     unsafe { &*lwpcb.cast::<RingCore>() }.miss(miss)
 }
 
+/// As [`store_miss`]; a record that is stored has `registers` beside it, where the ring keeps them and does not overwrite.
+///
+/// # Safety
+/// As for [`store_value_sample`](super::store_value_sample).
+pub unsafe fn store_miss_with_registers(lwpcb: *mut Lwpcb, miss: &MissEvent, registers: &Registers) -> bool {
+    // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
+    let core = unsafe { &*lwpcb.cast::<RingCore>() };
+    let side = &core.side;
+    let number = side.stored.load(Ordering::Relaxed);
+    let kept = side.registers.as_ref().filter(|_| !core.flags().contains(Flags::CONT));
+    let locked = || kept.map(|kept| kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    // Before the record, so that whoever drains it finds them.
+    if let Some(mut kept) = locked() {
+        if kept.len() >= (side.size / RECORD_BYTES) as usize {
+            kept.pop_front();
+        }
+        kept.push_back((number, *registers));
+    }
+    let stored = core.miss(miss);
+    if !stored && let Some(mut kept) = locked() {
+        kept.pop_back_if(|&mut (of, _)| of == number);
+    }
+    stored
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,5 +190,32 @@ mod tests {
             seen.push(view.latency());
         });
         assert_eq!(seen, [80, (1 << 16) - 16]);
+    }
+
+    #[test]
+    fn registers_stay_with_their_record() {
+        use crate::pebs::Register;
+        let ring = Ring::new(&RingConfig { interval4: 1, random_bits: 0, registers: true, ..RingConfig::default() }).unwrap();
+        let mut consumer = ring.consumer().unwrap();
+        let mut with = Vec::new();
+        for i in 0..100u64 {
+            let miss = MissEvent { address: 0x10, source: 3, latency: 91, data_address: i };
+            let registers = Registers::default().with(Register::Rax, i);
+            // SAFETY: the ring lives, and this thread alone produces.
+            unsafe {
+                if i % 3 == 0 { store_miss(ring.lwpcb(), &miss) } else { store_miss_with_registers(ring.lwpcb(), &miss, &registers) }
+            };
+            let mut number = ring.drained();
+            consumer.drain(1, |record| {
+                let saved = ring.take_registers(number).map(|registers| registers.get(Register::Rax));
+                with.push((record.data2(), saved));
+                number += 1;
+            });
+        }
+        assert_eq!(with.len(), 50, "every second one is due");
+        for (data_address, saved) in with {
+            assert_eq!(saved, (data_address % 3 != 0).then_some(Some(data_address)));
+        }
+        assert_eq!(ring.take_registers(1000), None);
     }
 }

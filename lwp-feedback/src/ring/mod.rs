@@ -14,22 +14,27 @@ mod events;
 mod store;
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::collections::VecDeque;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex};
 
 use crate::layout::{
     BUFFER_SIZE_MASK, COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Filters, Flags, INTERVAL_MAX, Lwpcb, RANDOM_SHIFT, RECORD_BYTES, Record,
     reloaded_counter,
 };
+use crate::pebs::Registers;
 use protocol::{RingMemory, Stored};
 
-pub use events::{BranchEvent, MissEvent, store_branch, store_miss};
-pub use store::{count_value, store_programmed, store_value_sample};
+pub use events::{BranchEvent, MissEvent, store_branch, store_miss, store_miss_with_registers};
+pub use store::{count_value, refresh_core_id, set_interval1, store_programmed, store_value_sample};
 
 /// Smallest ring: 32 records, as on every part seen.
 pub const MIN_BUFFER_BYTES: u32 = 32 * RECORD_BYTES;
+
+/// Largest EventInterval1 that a full ring leads to. A guess.
+const MOST_ADAPTED: u32 = (1 << 16) - 1;
 
 /// In deferred mode tail is re-read at least every this many stores. A guess: the proposal says "some small value".
 const DEFERRED_TAIL_PERIOD: u32 = 16;
@@ -61,8 +66,14 @@ pub struct RingConfig {
     pub deferred: bool,
     /// A `HotFunction`, `HotLoop` or `BurstEnd` record wakes the monitor at once, so that tier-up does not wait for the next poll.
     pub wake_on_hot: bool,
+    /// The monitor may raise EventInterval1 where records come faster than they are worth ([`Ring::adapt_interval1`]).
+    pub adapts: bool,
+    /// LWPINS leaves records. Without, it does nothing (the Flags dword has no bit for it).
+    pub programmed: bool,
     /// Seed of the counter's random bits; 0 is taken as 1.
     pub seed: u32,
+    /// Keep the registers that came with records, beside the ring.
+    pub registers: bool,
 }
 
 impl Default for RingConfig {
@@ -79,7 +90,10 @@ impl Default for RingConfig {
             flags: Flags::VAL | Flags::BRE | Flags::DME | Flags::PTSC | Flags::INT,
             deferred: false,
             wake_on_hot: true,
+            adapts: false,
+            programmed: true,
             seed: 1,
+            registers: false,
         }
     }
 }
@@ -111,6 +125,11 @@ pub enum RingError {
 pub trait RingWaker: Send + Sync {
     /// Wakes the monitor.
     fn wake(&self);
+
+    /// The ring crossed its threshold; comes once until it is drained below.
+    fn threshold(&self) {
+        self.wake();
+    }
 }
 
 /// What the producer keeps beside the LWPCB: nothing here is read back from memory the program can write.
@@ -119,6 +138,10 @@ struct Side {
     size: u32,
     deferred: bool,
     wake_on_hot: bool,
+    programmed: bool,
+    /// What it was made with.
+    interval1: u32,
+    adapts: bool,
     fixed_core: bool,
     core_id: AtomicU32,
     /// The producer's head; the LWPCB holds the published one.
@@ -129,6 +152,11 @@ struct Side {
     random: AtomicU32,
     /// Records put into the ring or counted as missed.
     produced: AtomicU64,
+    /// Records put into the ring; records taken out of it.
+    stored: AtomicU64,
+    drained: AtomicU64,
+    /// Of records not drained, by their number: the registers that came with them.
+    registers: Option<Mutex<VecDeque<(u64, Registers)>>>,
     /// The threshold wake-up is due once until `used` falls below the threshold again.
     armed: AtomicBool,
     flush_requested: AtomicU64,
@@ -196,6 +224,9 @@ impl Ring {
             size,
             deferred: config.deferred,
             wake_on_hot: config.wake_on_hot,
+            programmed: config.programmed,
+            interval1: config.interval1,
+            adapts: config.adapts,
             fixed_core: config.core_id.is_some(),
             core_id: AtomicU32::new(config.core_id.unwrap_or_else(current_core).into()),
             head: AtomicU32::new(0),
@@ -203,6 +234,9 @@ impl Ring {
             stores_since_tail: AtomicU32::new(0),
             random: AtomicU32::new(config.seed.max(1)),
             produced: AtomicU64::new(0),
+            stored: AtomicU64::new(0),
+            drained: AtomicU64::new(0),
+            registers: config.registers.then(Mutex::default),
             armed: AtomicBool::new(true),
             flush_requested: AtomicU64::new(0),
             flushed: AtomicU64::new(0),
@@ -243,6 +277,11 @@ impl Ring {
         protocol::bytes_used(head, control.buffer_tail_offset.load(Ordering::Relaxed), self.buffer_bytes())
     }
 
+    /// True where the published records reach a threshold that is set and in range.
+    pub fn past_threshold(&self) -> bool {
+        self.core().threshold().is_some_and(|threshold| self.used_bytes() >= threshold)
+    }
+
     /// Records produced so far, missed ones included.
     pub fn produced(&self) -> u64 {
         self.core().side.produced.load(Ordering::Relaxed)
@@ -256,6 +295,22 @@ impl Ring {
     /// Changes EventInterval1; takes effect at the next reload. Larger values than 2^25 - 1 are taken as that.
     pub fn set_interval1(&self, interval: u32) {
         self.control().events[0].interval.store(interval.min(INTERVAL_MAX), Ordering::Relaxed);
+    }
+
+    /// The monitor found more than it wants (`many`): EventInterval1 is doubled; halved again, down to what it was made with, where it found few.
+    pub fn adapt_interval1(&self, many: bool, few: bool) {
+        if !self.core().side.adapts {
+            return;
+        }
+        let slot = &self.control().events[0].interval;
+        let (base, now) = (self.core().side.interval1, slot.load(Ordering::Relaxed));
+        let next = match (many, few) {
+            (true, _) => (now * 2 + 1).min(base.max(MOST_ADAPTED)),
+            (false, true) if now > base => (now / 2).max(base),
+            _ => return,
+        };
+        // Whoever programs another one meanwhile keeps it.
+        let _ = slot.compare_exchange(now, next, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Changes the Flags dword.
@@ -283,6 +338,20 @@ impl Ring {
         side.flush_requested.load(Ordering::Relaxed) != side.flushed.load(Ordering::Relaxed)
     }
 
+    /// Records taken out of the ring so far: the number of the next one.
+    pub(crate) fn drained(&self) -> u64 {
+        self.core().side.drained.load(Ordering::Relaxed)
+    }
+
+    /// The registers that came with record `number`; those of older records are forgotten.
+    pub(crate) fn take_registers(&self, number: u64) -> Option<Registers> {
+        let mut kept = self.core().side.registers.as_ref()?.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        while kept.front().is_some_and(|&(of, _)| of < number) {
+            kept.pop_front();
+        }
+        kept.pop_front_if(|&mut (of, _)| of == number).map(|(_, registers)| registers)
+    }
+
     /// Asks the owning thread for a flush numbered `sequence`.
     pub(crate) fn request_flush(&self, sequence: u64) {
         self.core().side.flush_requested.store(sequence, Ordering::Release);
@@ -307,10 +376,7 @@ impl Ring {
 
     /// Takes CoreId from the CPU this thread runs on; called by the owning thread at a burst's start.
     pub fn refresh_core_id(&self) {
-        let side = &self.core().side;
-        if !side.fixed_core {
-            side.core_id.store(current_core().into(), Ordering::Relaxed);
-        }
+        self.core().refresh_core_id();
     }
 
     /// Sets whom threshold and hot records wake.
@@ -417,6 +483,18 @@ impl RingMemory for RingCore {
         let missed = &self.lwpcb.missed_events;
         missed.store(missed.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
+
+    fn take_armed(&self) -> bool {
+        self.side.armed.load(Ordering::Relaxed) && self.side.armed.swap(false, Ordering::AcqRel)
+    }
+
+    fn arm(&self) {
+        self.side.armed.store(true, Ordering::Release);
+    }
+
+    fn fence(&self) {
+        fence(Ordering::SeqCst);
+    }
 }
 
 impl RingCore {
@@ -426,6 +504,12 @@ impl RingCore {
         // SAFETY: the protocol keeps `offset` a multiple of 32 below `size` (invariant 4: it comes from the producer's own head or the
         // consumer's checked tail), the buffer has `size` bytes and is aligned, and lives as long as the core.
         unsafe { self.side.buffer.add(offset as usize / 8 + index).as_ref() }
+    }
+
+    fn refresh_core_id(&self) {
+        if !self.side.fixed_core {
+            self.side.core_id.store(current_core().into(), Ordering::Relaxed);
+        }
     }
 
     fn flags(&self) -> Flags {
@@ -449,12 +533,13 @@ impl RingCore {
         match protocol::store(self, side.head.load(Ordering::Relaxed), record.words, flags.contains(Flags::CONT)) {
             Stored::Advanced { head, used } => {
                 side.head.store(head, Ordering::Relaxed);
+                side.stored.store(side.stored.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                 let crossed = self.threshold().is_some_and(|threshold| used >= threshold);
                 if !side.deferred || crossed {
                     self.set_head_release(head);
                 }
-                if crossed && flags.contains(Flags::INT) && side.armed.load(Ordering::Relaxed) && side.armed.swap(false, Ordering::AcqRel) {
-                    self.wake();
+                if crossed && flags.contains(Flags::INT) && protocol::crossing(self) {
+                    self.wake(|waker| waker.threshold());
                 }
                 true
             }
@@ -466,10 +551,10 @@ impl RingCore {
     }
 
     #[cold]
-    fn wake(&self) {
+    fn wake(&self, how: fn(&dyn RingWaker)) {
         let waker = self.side.waker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         if let Some(waker) = waker {
-            waker.wake();
+            how(&*waker);
         }
     }
 
@@ -510,6 +595,9 @@ impl RingCore {
     /// LWPINS. True: stored.
     fn programmed(&self, ip: u64, imm16: u16, data1: u32, data2: u64) -> bool {
         use crate::class::SiteClass;
+        if !self.side.programmed {
+            return true;
+        }
         let flags = self.flags();
         let record = self.record(EventId::PROGRAMMED, flags, ip, imm16, data1, data2);
         let stored = self.store(&record, flags);
@@ -517,7 +605,7 @@ impl RingCore {
             && let Some((SiteClass::HotFunction | SiteClass::HotLoop | SiteClass::BurstEnd, _)) = SiteClass::from_imm16(imm16)
         {
             self.set_head_release(self.side.head.load(Ordering::Relaxed));
-            self.wake();
+            self.wake(|waker| waker.wake());
         }
         stored || flags.contains(Flags::CONT)
     }
@@ -545,6 +633,17 @@ impl RingProducer {
     /// LWPINS: stores a record. Returns CF: true when the ring was full.
     pub fn programmed(&mut self, ip: u64, imm16: u16, data1: u32, data2: u64) -> bool {
         !self.ring.core().programmed(ip, imm16, data1, data2)
+    }
+
+    /// What records of this ring carry as CoreId.
+    pub fn core_id(&self) -> u8 {
+        self.ring.core().side.core_id.load(Ordering::Relaxed) as u8
+    }
+
+    /// Adds to MissedEvents: events that a source in front of this ring has lost.
+    pub fn count_missed(&mut self, count: u64) {
+        let missed = &self.ring.core().lwpcb.missed_events;
+        missed.store(missed.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
     }
 
     /// Stores a record as it is, from a source of its own. True: stored; false: the ring was full and it was counted as missed.
@@ -581,11 +680,10 @@ impl RingConsumer {
         let core = self.ring.core();
         let (tail, count) = protocol::drain(core, self.tail, max, |words| sink(&Record { words }));
         self.tail = tail;
+        let drained = &core.side.drained;
+        drained.store(drained.load(Ordering::Relaxed) + count as u64, Ordering::Relaxed);
         if count > 0 && !core.side.armed.load(Ordering::Relaxed) {
-            let used = self.ring.used_bytes();
-            if core.threshold().is_none_or(|threshold| used < threshold) {
-                core.side.armed.store(true, Ordering::Release);
-            }
+            protocol::rearm(core, self.tail, core.threshold().unwrap_or(u32::MAX));
         }
         count
     }

@@ -7,7 +7,9 @@
 //!    Release. The producer reads tail with Acquire before it moves head.
 //! 3. A record that finds the ring full goes to the slot at head, which stays unpublished (Synchronized mode), and MissedEvents
 //!    counts; nothing waits.
-//! 4. The producer never trusts what it reads from memory as an offset to write to: its head is its own. A tail out of range only
+//! 4. A crossing is delivered once until a drain leaves less than the threshold, and none is lost: the producer publishes head, then looks whether
+//!    the ring is armed; the consumer arms it, then looks at head again; each with a fence between, so one of them sees the other.
+//! 5. The producer never trusts what it reads from memory as an offset to write to: its head is its own. A tail out of range only
 //!    makes the ring look more or less full than it is. The consumer checks the head it reads.
 
 use crate::layout::RECORD_BYTES;
@@ -31,6 +33,12 @@ pub trait RingMemory {
     fn read_slot(&self, offset: u32) -> [u64; 4];
     /// MissedEvents += 1; only the producer calls it.
     fn count_missed(&self);
+    /// Whether a threshold crossing is still to be delivered; it is not any more. Only the producer calls it.
+    fn take_armed(&self) -> bool;
+    /// The next crossing is to be delivered. Only the consumer calls it.
+    fn arm(&self);
+    /// A sequentially consistent fence.
+    fn fence(&self);
 }
 
 /// What became of a record.
@@ -92,6 +100,28 @@ pub fn drain<M: RingMemory + ?Sized>(memory: &M, tail: u32, max: usize, mut sink
         memory.set_tail_release(at);
     }
     (at, count)
+}
+
+/// After a head at or past the threshold was published: whether this crossing is to be delivered.
+pub fn crossing<M: RingMemory + ?Sized>(memory: &M) -> bool {
+    memory.take_armed() || {
+        memory.fence();
+        memory.take_armed()
+    }
+}
+
+/// After a drain up to `tail`: arms the ring if it holds less than `threshold` bytes. True where it holds that much (again): the consumer comes
+/// back by itself, for no crossing may announce it.
+pub fn rearm<M: RingMemory + ?Sized>(memory: &M, tail: u32, threshold: u32) -> bool {
+    let past = || {
+        let head = memory.head_acquire();
+        head < memory.size() && bytes_used(head, tail, memory.size()) >= threshold
+    };
+    past() || {
+        memory.arm();
+        memory.fence();
+        past()
+    }
 }
 
 #[cfg(test)]

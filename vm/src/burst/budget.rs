@@ -3,7 +3,7 @@
 //! One number governs: the share of run time, in percent ([`EngineConfig::feedback_budget`](crate::engine::EngineConfig)). Time earns credit: at five times
 //! the share while a loop is in its first second of being hot (what is learned early pays longest), at three tenths of it later. Everything
 //! that watching costs is taken off: the whole time of a burst (its code is slower than the ordinary version's, and how much slower is not known), the
-//! model's run over it, and the monitor's CPU time. A burst begins only while there is credit.
+//! model's run over it, the compile of its code, and the monitor's CPU time. A loop that had [`ENOUGH`] bursts is not new any more. A burst begins only while there is credit.
 
 use serde::Serialize;
 use std::sync::Mutex;
@@ -14,12 +14,15 @@ use super::Kind;
 
 /// How long a hot loop counts as new.
 pub(crate) const LEARNING: Duration = Duration::from_secs(1);
+/// Bursts after which a loop has said what it is like: 4,096 words leave some 900 records of branches, and half of the bursts time loads. A guess.
+pub(crate) const ENOUGH: u32 = 8;
 /// Credit earned per time, times the share, while a loop is new.
 const LEARNING_FACTOR: f64 = 5.0;
 /// The same, later.
 const STEADY_FACTOR: f64 = 0.3;
-/// What there is at the start, so that the first hot loop need not wait, times the share: 100 ms of run time (1 ms at 1 %). A guess.
-const START_NS: f64 = 100e6;
+/// What there is at the start, so that the first hot loop need not wait, times the share: 200 ms of run time (2 ms at 1 %), which a compile of a small function
+/// and some bursts take. A guess.
+const START_NS: f64 = 200e6;
 /// Credit that idle time can pile up: as much as this run time earns while learning, so that a burst of bursts stays short.
 const MOST_SAVED_NS: f64 = 100e6;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
@@ -46,6 +49,8 @@ pub struct BurstStats {
     pub burst_ms: f64,
     /// Time spent in the model and in writing records, ms.
     pub model_ms: f64,
+    /// Time spent in compiling instrumented code, ms.
+    pub compile_ms: f64,
     /// All of that and the monitor's CPU time, as a share of the time since the engine began, percent.
     pub cost_percent: f64,
 }
@@ -69,6 +74,7 @@ pub(crate) struct Budget {
     declined: AtomicU64,
     burst_ns: AtomicU64,
     model_ns: AtomicU64,
+    compile_ns: AtomicU64,
     monitor_ns: AtomicU64,
 }
 
@@ -88,6 +94,7 @@ impl Budget {
             declined: AtomicU64::new(0),
             burst_ns: AtomicU64::new(0),
             model_ns: AtomicU64::new(0),
+            compile_ns: AtomicU64::new(0),
             monitor_ns: AtomicU64::new(0),
         }
     }
@@ -129,6 +136,13 @@ impl Budget {
         self.words[kind as usize].load(Ordering::Relaxed) as u32
     }
 
+    /// Instrumented code was compiled.
+    pub(crate) fn compiled(&self, took: Duration) {
+        let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.credit_ns.fetch_sub(ns.min(i64::MAX as u64) as i64, Ordering::Relaxed);
+        self.compile_ns.fetch_add(ns, Ordering::Relaxed);
+    }
+
     /// A burst is over. `words` is what it wrote, `None` where it was dropped.
     pub(crate) fn spent(&self, kind: Kind, words: Option<u32>, burst_ns: f64, model_ns: f64) {
         let cost = burst_ns + model_ns;
@@ -152,7 +166,7 @@ impl Budget {
 
     pub(crate) fn stats(&self) -> BurstStats {
         let ms = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64 / 1e6;
-        let cost = ms(&self.burst_ns) + ms(&self.model_ns) + ms(&self.monitor_ns);
+        let cost = ms(&self.burst_ns) + ms(&self.model_ns) + ms(&self.compile_ns) + ms(&self.monitor_ns);
         BurstStats {
             budget_percent: self.share * 100.0,
             branch_bursts: self.bursts[0].load(Ordering::Relaxed),
@@ -162,6 +176,7 @@ impl Budget {
             declined: self.declined.load(Ordering::Relaxed),
             burst_ms: ms(&self.burst_ns),
             model_ms: ms(&self.model_ns),
+            compile_ms: ms(&self.compile_ns),
             cost_percent: cost / (self.started.elapsed().as_secs_f64() * 1e3).max(1e-9) * 100.0,
         }
     }

@@ -1,15 +1,19 @@
 //! The end of a burst: from the words in the buffer to records in the ring.
 
-use super::{AT_ENTRY, Kind, Open, ProbeSite, ProbeTable, Probes, StoreBurst};
+use super::exact::value_of;
+use super::words::Seen;
+use super::{AT_ENTRY, Kind, Open, ProbeSite, Probes, StoreBurst};
 use crate::code::ProbeKind;
 use lwp_feedback::calibrate::known_plateaus;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::layout::Lwpcb;
+use lwp_feedback::pebs::Registers;
 use lwp_feedback::predictor::{Verdict, WARM_UP};
 use lwp_feedback::profile::{SELECT_MISPREDICTED, SELECT_PREDICTED};
-use lwp_feedback::ring::{BranchEvent, MissEvent, store_branch, store_miss, store_programmed};
+use lwp_feedback::ring::{
+    BranchEvent, MissEvent, count_value, set_interval1, store_branch, store_miss, store_miss_with_registers, store_programmed,
+};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Timed loads at the beginning of a burst that do not count: the code itself and its stack are not in the caches yet. A guess.
 const LOADS_WARM_UP: u32 = 16;
@@ -17,6 +21,8 @@ const LOADS_WARM_UP: u32 = 16;
 const STRIDES: usize = 12;
 /// Strides of a load that it reports; the rest as one number.
 const STRIDES_REPORTED: usize = 3;
+/// EventInterval1 while a burst's values are counted: the ordinary one would leave one or two records of a burst. A guess.
+const VALUE_INTERVAL: u32 = 15;
 /// One select in this many leaves a record.
 const SELECT_PERIOD: u32 = 4;
 /// Detail of a `BurstStride` record that counts all other strides.
@@ -46,59 +52,75 @@ impl LoadSeen {
     }
 }
 
+/// Where records go, and what they need besides the words.
+pub(crate) struct Ring<'a> {
+    /// The running thread's.
+    pub(crate) lwpcb: *mut Lwpcb,
+    /// Whether values are recorded too.
+    pub(crate) values: bool,
+    pub(crate) ns_per_tick: f64,
+    /// Whether the first poll behind each event is recorded too.
+    pub(crate) polls: bool,
+    /// Time stamp of the burst's end.
+    pub(crate) ended: u64,
+    /// Address of a function's code, by module hash and function, where that module runs here; 0 elsewhere.
+    pub(crate) callee: &'a dyn Fn(u64, u32) -> u64,
+}
+
 /// Reads the buffer of a burst that is over and stores its records. Returns the rounds of its loop, or `None` where the buffer made no sense.
 ///
 /// # Safety
-/// `lwpcb` is the running thread's.
-pub(crate) unsafe fn finish(
-    probes: &Probes,
-    state: &mut StoreBurst,
-    open: &Open,
-    words: &[u64],
-    lwpcb: *mut Lwpcb,
-    ns_per_tick: f64,
-) -> Option<u64> {
-    let mut known: Option<(u32, Arc<ProbeTable>)> = None;
+/// The ring's LWPCB is the running thread's, from [`lwp_feedback::ring::Ring::lwpcb`].
+pub(crate) unsafe fn finish(probes: &Probes, state: &mut StoreBurst, open: &Open, words: &[u64], ring: &Ring<'_>) -> Option<u64> {
+    let Ring { lwpcb, ns_per_tick, polls, .. } = *ring;
     let mut loads: BTreeMap<u32, (ProbeSite, LoadSeen)> = BTreeMap::new();
     let mut rounds = 0u64;
     let mut round_ip = None;
     let mut timed = 0;
+    let mut recorded = false;
+    let judges = open.kind == Kind::Branches;
+    // SAFETY: the caller's promise.
+    let interval = if judges && ring.values { Some(unsafe { set_interval1(lwpcb, VALUE_INTERVAL) }) } else { None };
+    let value = |site: &ProbeSite, imm16: u16, value: u64| {
+        if interval.is_some() {
+            // SAFETY: the caller's promise.
+            unsafe { count_value(lwpcb, site.ip, imm16.into(), site.offset, value) };
+        }
+    };
     state.predictor.begin(WARM_UP.min(words.len() as u32 / 4));
-    let mut words = words.iter();
-    let mut whole = true;
-    while let Some(&word) = words.next() {
-        let (number, payload) = (word as u32, (word >> 32) as u32);
-        let cached = known.as_ref().and_then(|(base, table)| table.sites.get(number.wrapping_sub(*base) as usize).copied());
-        let site = match cached {
-            Some(site) => site,
-            None => {
-                let Some((base, table)) = probes.table(number) else {
-                    whole = false;
-                    break;
-                };
-                let site = table.sites[(number - base) as usize];
-                known = Some((base, table));
-                site
-            }
-        };
+    let whole = super::words::read(probes, words, open.registers, |seen| {
+        let Seen { site, payload, second, .. } = *seen;
         let branch = |conditional: bool, taken: bool, verdict: Verdict, target: u64| {
             let predicted = match verdict {
-                Verdict::Unknown => return,
+                Verdict::Unknown => return false,
                 Verdict::Predicted => true,
                 Verdict::Mispredicted => false,
             };
             let event = BranchEvent { address: site.ip, conditional, direct: conditional, taken, predicted: Some(predicted), target };
             // SAFETY: the caller's promise.
-            unsafe { store_branch(lwpcb, &event) };
+            unsafe { store_branch(lwpcb, &event) }
         };
-        let judges = open.kind == Kind::Branches;
+        // The code polls where these probes are.
+        if polls && matches!(site.kind, ProbeKind::Round | ProbeKind::Entry) && std::mem::take(&mut recorded) {
+            let offset = if site.kind == ProbeKind::Round { site.offset } else { AT_ENTRY };
+            // SAFETY: the caller's promise.
+            unsafe { store_programmed(lwpcb, site.ip, u32::from(SiteClass::Poll.imm16(0)), offset, 0) };
+        }
         match site.kind {
             ProbeKind::Branch if judges => {
                 let taken = payload != 0;
-                branch(true, taken, state.predictor.conditional(site.ip, taken), 0);
+                recorded |= branch(true, taken, state.predictor.conditional(site.ip, taken), site.ways[usize::from(!taken)]);
             }
-            ProbeKind::Switch | ProbeKind::IndirectCall if judges => {
-                branch(false, true, state.predictor.indirect(site.ip, payload.into()), 0);
+            ProbeKind::Switch if judges => {
+                let targets = seen.table.switches.get(&(seen.number - seen.base)).map_or(&[][..], |targets| targets);
+                let target = targets.get(payload as usize).or(targets.last()).copied().unwrap_or(0);
+                recorded |= branch(false, true, state.predictor.indirect(site.ip, payload.into()), target);
+                value(&site, SiteClass::SwitchIndex.imm16(0), payload.into());
+            }
+            ProbeKind::IndirectCall if judges => {
+                let target = if payload == u32::MAX { 0 } else { (ring.callee)(seen.table.module, payload) };
+                recorded |= branch(false, true, state.predictor.indirect(site.ip, payload.into()), target);
+                value(&site, SiteClass::CallTarget.imm16(0), value_of(site.kind, payload));
             }
             ProbeKind::Entry => {
                 if open.offset == AT_ENTRY {
@@ -110,7 +132,7 @@ pub(crate) unsafe fn finish(
             ProbeKind::Return if judges => {
                 // Code lies within one reservation far below 4 GiB of this site: the low half names the address.
                 let low = site.ip & !u64::from(u32::MAX) | u64::from(payload);
-                branch(false, true, state.predictor.ret(payload.into()), low);
+                recorded |= branch(false, true, state.predictor.ret(payload.into()), low);
             }
             ProbeKind::Select if judges => {
                 let condition = payload != 0;
@@ -126,6 +148,7 @@ pub(crate) unsafe fn finish(
                     unsafe { store_programmed(lwpcb, site.ip, class, site.offset, condition.into()) };
                 }
             }
+            ProbeKind::Value(imm16) if judges => value(&site, imm16, second),
             ProbeKind::Round => {
                 if site.offset == open.offset {
                     rounds += 1;
@@ -133,23 +156,33 @@ pub(crate) unsafe fn finish(
                 }
             }
             ProbeKind::Load => {
-                let Some(&address) = words.next() else {
-                    whole = false;
-                    break;
-                };
                 timed += 1;
                 if timed <= LOADS_WARM_UP {
-                    continue;
+                    return;
                 }
-                loads.entry(number).or_insert_with(|| (site, LoadSeen::default())).1.at(address);
+                loads.entry(seen.number).or_insert_with(|| (site, LoadSeen::default())).1.at(second);
                 if let Some(source) = known_plateaus().and_then(|plateaus| plateaus.source(payload)) {
-                    let miss = MissEvent { address: site.ip, source, latency: payload, data_address: address };
-                    // SAFETY: the caller's promise.
-                    unsafe { store_miss(lwpcb, &miss) };
+                    let miss = MissEvent { address: site.ip, source, latency: payload, data_address: seen.second };
+                    recorded |= if open.registers {
+                        // SAFETY: the caller's promise.
+                        unsafe { store_miss_with_registers(lwpcb, &miss, &Registers::of_probe(&seen.registers)) }
+                    } else {
+                        // SAFETY: the caller's promise.
+                        unsafe { store_miss(lwpcb, &miss) }
+                    };
                 }
             }
-            ProbeKind::Branch | ProbeKind::Switch | ProbeKind::IndirectCall | ProbeKind::Return | ProbeKind::Select => {}
+            ProbeKind::Branch
+            | ProbeKind::Switch
+            | ProbeKind::IndirectCall
+            | ProbeKind::Return
+            | ProbeKind::Select
+            | ProbeKind::Value(_) => {}
         }
+    });
+    if let Some(interval) = interval {
+        // SAFETY: the caller's promise.
+        unsafe { set_interval1(lwpcb, interval) };
     }
     let say = |ip: u64, class: SiteClass, detail: u8, data1: u32, data2: u64| {
         // SAFETY: the caller's promise.
@@ -169,6 +202,8 @@ pub(crate) unsafe fn finish(
     }
     if let Some(ip) = round_ip {
         let ns = if open.kind == Kind::Branches && open.offset != AT_ENTRY { (open.ticks as f64 * ns_per_tick).max(1.0) as u64 } else { 0 };
+        let all_ns = (ring.ended.saturating_sub(open.began) as f64 * ns_per_tick) as u64;
+        say(ip, SiteClass::BurstWindow, open.kind as u8, open.waited_us, all_ns);
         say(ip, SiteClass::BurstEnd, 0, u32::try_from(rounds).unwrap_or(u32::MAX), ns);
     }
     whole.then_some(rounds)

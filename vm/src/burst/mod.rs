@@ -1,7 +1,8 @@
 //! Bursts: short runs of instrumented code that say how branches went and where loads got their data from.
 //!
 //! Instrumented code (a version of a loop compiled with probes) appends a word per event to its store's *burst buffer*: the probe's number in the low
-//! half, what happened in the high half; a timed load takes a second word for its address. When the buffer holds as much as was asked for, the code
+//! half, what happened in the high half; a timed load takes a second word for its address and, where precise records are
+//! wanted (`RingConfig::registers`), twelve for the registers. When the buffer holds as much as was asked for, the code
 //! leaves at a loop header, [`finish`] runs the branch-predictor model over the buffer and stores event records 3 and 4 in the thread's
 //! ring, and the loop goes on in its ordinary version.
 //!
@@ -21,16 +22,23 @@
 //! 2. Nothing in the buffer is trusted: a number that names no probe ends the reading.
 //! 3. A burst never changes what the program does. Its code is the program's, and leaving is the poll's leaving.
 //!
-//! The parts: [`budget`] (what bursts may cost), [`finish`] (from words to records), [`timed_load_thunk`] (the clock); which loops get bursts is
+//! The parts: [`budget`] (what bursts may cost), [`words`] (reading a buffer), [`finish`] (from words to records), [`targets`] (where branches lead), [`exact`]
+//! (everything counted, in place of bursts), [`timed_load_thunk`] (the clock); which loops get bursts is
 //! `crate::tiering::bursts`.
 
 mod budget;
+mod exact;
 mod finish;
+mod targets;
 mod timed;
+mod words;
 
 pub use budget::BurstStats;
-pub(crate) use budget::{Budget, LEARNING};
-pub(crate) use finish::finish;
+pub(crate) use budget::{Budget, ENOUGH, LEARNING};
+pub(crate) use exact::{EXACT_WORDS, Exact};
+pub use exact::{ExactProfile, Place, ValuePlace};
+pub(crate) use finish::{Ring, finish};
+pub(crate) use targets::{Starts, Ways, ways};
 pub(crate) use timed::timed_load_thunk;
 
 use crate::code::ProbeKind;
@@ -63,11 +71,18 @@ pub(crate) struct ProbeSite {
     pub(crate) offset: u32,
     /// Byte offset of the load its address comes from, or 0.
     pub(crate) feeder: u32,
+    /// Of a conditional branch: address of the next instruction where it is taken, and where not.
+    pub(crate) ways: [u64; 2],
 }
 
 /// The probes of one version, by number less the first.
 pub(crate) struct ProbeTable {
     pub(crate) sites: Box<[ProbeSite]>,
+    /// Hash of the module.
+    pub(crate) module: u64,
+    pub(crate) function: u32,
+    /// Addresses that `br_table`s lead to, by the probe's place in `sites` and the index; the last is the default's.
+    pub(crate) switches: BTreeMap<u32, Box<[u64]>>,
 }
 
 /// All probes of an engine.
@@ -106,10 +121,16 @@ pub(crate) struct Open {
     pub(crate) version: u32,
     /// The loop it was begun at.
     pub(crate) offset: u32,
+    /// Timed loads bring the registers.
+    pub(crate) registers: bool,
     /// Time stamp of the latest entry; 0 while other code runs.
     pub(crate) running_since: u64,
     /// Ticks before that.
     pub(crate) ticks: u64,
+    /// Time stamp of its beginning.
+    pub(crate) began: u64,
+    /// Microseconds from asking to coming.
+    pub(crate) waited_us: u32,
 }
 
 /// What a store keeps for bursts.

@@ -41,6 +41,45 @@ pub struct Point {
     pub kind: PointKind,
 }
 
+/// A piece of code in which exceptions may be caught.
+#[derive(Clone, Debug)]
+pub(crate) struct TryBody {
+    /// Number of the `try` in its function.
+    pub(crate) id: u32,
+    /// Its body: ops from..to.
+    pub(crate) body: std::ops::Range<u32>,
+    /// What catches, in order.
+    pub(crate) clauses: Box<[Clause]>,
+    /// Of a `try` that ends with `delegate`: the one around it that goes on, `None` for the function's caller.
+    pub(crate) delegate: Option<Option<u32>>,
+}
+
+/// Where the reference to a caught exception goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CaughtReference {
+    /// Nowhere.
+    None,
+    /// Before the values (`try`, for its `rethrow`).
+    First,
+    /// Behind the values.
+    Last,
+}
+
+/// What a `try` catches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clause {
+    /// The tag; all where there is none.
+    pub(crate) tag: Option<u32>,
+    /// Whether and where the reference is wanted.
+    pub(crate) reference: CaughtReference,
+    /// Whether the reference may be used.
+    pub(crate) kept: bool,
+    /// First slot of what is caught.
+    pub(crate) to: Slot,
+    /// The op to go on with.
+    pub(crate) pc: u32,
+}
+
 /// An op where it is run.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -65,6 +104,12 @@ pub struct Bytecode {
     pub result_slots: u32,
     /// Slots of all locals, parameters included.
     pub local_slots: u32,
+    /// Whether it calls in place of its own frame.
+    pub tail_calls: bool,
+    /// Whether anything is computed on v128, at which the interpreter is slow.
+    pub has_vectors: bool,
+    /// Who catches what is thrown where, innermost first.
+    pub(crate) handlers: Box<[TryBody]>,
     /// Byte offset in the module of each op's operator.
     offsets: Box<[u32]>,
     /// Sorted by offset.

@@ -3,6 +3,7 @@
 //! An op is 16 bytes: a 16-bit tag and up to 14 bytes of operands, whole; what needs more continues in an [`Op::Operand`]. Since the enum *is* the
 //! encoding, encoder and decoder cannot drift apart. The interpreter's dispatch tables come from the same table.
 
+use crate::vector::{Binary, Extract, LanePlace, Load, Reduce, Shift, Splat, Ternary, Unary};
 use std::fmt;
 
 /// A frame slot: index of 8 bytes from the frame's first local.
@@ -31,6 +32,18 @@ macro_rules! for_each_op {
             Call call "call" { function: u32, base: Slot }
             CallImport call_import "call.import" { function: u32, base: Slot, place: i32 }
             CallIndirect call_indirect "call_indirect" { table: u16, signature: u32, callee: Slot, base: Slot }
+            CallRef call_ref "call_ref" { callee: Slot, base: Slot }
+            // Calls in place of the running frame; `params`: slots of the arguments, which lie from `base`.
+            ReturnCall return_call "return_call" { function: u32, base: Slot }
+            ReturnCallImport return_call_import "return_call.import" { params: u16, base: Slot, place: i32 }
+            ReturnCallIndirect return_call_indirect "return_call_indirect" { table: u16, signature: u32, callee: Slot, base: Slot }
+            ReturnCallRef return_call_ref "return_call_ref" { callee: Slot, base: Slot }
+            // The values from `base`; a thrown object.
+            Throw throw "throw" { tag: u32, base: Slot }
+            ThrowRef throw_ref "throw_ref" { src: Slot }
+            RefAsNonNull ref_as_non_null "ref.as_non_null" { src: Slot }
+            // One of `crate::interp::rare`, by its number: operands in consecutive slots from `base`, where the result goes too; the `Immediate` behind it is part of it.
+            Rare rare "rare" { what: u16, base: Slot, index: u32 }
             // Moves. `Select` takes its condition from the `Operand` behind it.
             Copy copy "copy" { dst: Slot, src: Slot }
             CopyTwo copy_two "copy2" { to: Slot, a: Slot, b: Slot }
@@ -336,6 +349,28 @@ macro_rules! for_each_op {
             F64ConvertI64U f64_convert_i64_u "f64.convert_i64_u" { dst: Slot, a: Slot }
             F32DemoteF64 f32_demote_f64 "f32.demote_f64" { dst: Slot, a: Slot }
             F64PromoteF32 f64_promote_f32 "f64.promote_f32" { dst: Slot, a: Slot }
+            // Vectors: operands and results that are one name the first of their two slots. Of `Const`, `Shuffle`, `Ternary`, `Select` and `LoadLane` the rest
+            // stands in the op behind.
+            VectorConst vector_constant "v128.const" { dst: Slot, low: u64 }
+            VectorShuffle vector_shuffle "v128.shuffle" { dst: Slot, a: Slot, b: Slot }
+            Immediate immediate_part ".." { high: u16, low: u64 }
+            VectorUnary vector_unary "v128.unary" { function: Unary, dst: Slot, a: Slot }
+            VectorBinary vector_binary "v128.binary" { function: Binary, dst: Slot, a: Slot, b: Slot }
+            VectorTernary vector_ternary "v128.ternary" { function: Ternary, dst: Slot, a: Slot, b: Slot }
+            VectorShift vector_shift "v128.shift" { function: Shift, dst: Slot, a: Slot, b: Slot }
+            VectorSplat vector_splat "v128.splat" { function: Splat, dst: Slot, a: Slot }
+            VectorReduce vector_reduce "v128.reduce" { function: Reduce, dst: Slot, a: Slot }
+            VectorExtract vector_extract "v128.extract" { function: Extract, dst: Slot, a: Slot, lane: u32 }
+            VectorReplace vector_replace "v128.replace" { place: LanePlace, dst: Slot, a: Slot, b: Slot }
+            VectorSelect vector_select "v128.select" { dst: Slot, a: Slot, b: Slot }
+            VectorLoad vector_load "v128.load" { function: Load, dst: Slot, address: Slot, offset: u32 }
+            VectorLoadLane vector_load_lane "v128.load_lane" { place: LanePlace, dst: Slot, address: Slot, offset: u32 }
+            VectorStore vector_store "v128.store" { address: Slot, value: Slot, offset: u32 }
+            VectorStoreLane vector_store_lane "v128.store_lane" { place: LanePlace, address: Slot, value: Slot, offset: u32 }
+            VectorGlobalGet vector_global_get "v128.global.get" { dst: Slot, place: i32 }
+            VectorGlobalGetImported vector_global_get_imported "v128.global.get.imported" { dst: Slot, place: i32 }
+            VectorGlobalSet vector_global_set "v128.global.set" { src: Slot, place: i32 }
+            VectorGlobalSetImported vector_global_set_imported "v128.global.set.imported" { src: Slot, place: i32 }
         }
     };
 }
@@ -463,6 +498,23 @@ impl Operand for u16 {
 impl Operand for u32 {
     fn write(&self, name: &str, _: u32, f: &mut dyn fmt::Write) -> fmt::Result {
         write!(f, "{name}={self}")
+    }
+}
+
+macro_rules! named_operands {
+    ($($ty:ty)*) => {
+        $(impl Operand for $ty {
+            fn write(&self, _: &str, _: u32, f: &mut dyn fmt::Write) -> fmt::Result {
+                write!(f, "{self:?}")
+            }
+        })*
+    };
+}
+named_operands! { Unary Binary Ternary Shift Splat Reduce Extract Load }
+
+impl Operand for LanePlace {
+    fn write(&self, _: &str, _: u32, f: &mut dyn fmt::Write) -> fmt::Result {
+        write!(f, "{}x8[{}]", self.bytes(), self.index())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::stack::{FrameRecord, InterpStack};
 use crate::bytecode::{Inst, Slot, Target};
 use crate::layout::{VmContext, VmMemory};
+use crate::runtime::Next;
 use crate::tiering::ModuleCode;
 use crate::trap::{Outcome, TrapCode, Unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -67,12 +68,18 @@ pub(crate) struct Exec {
     pub(super) values_end: *mut u64,
     /// Countdown words of the module's own functions.
     pub(super) counters: *mut AtomicU32,
-    /// Memory 0, or null.
+    /// Memory 0, or null where there is none or it is no plain one.
     pub(super) memory: *const VmMemory,
     pub(super) imported_functions: u32,
     /// Offset from the context of the own functions' `VmFunc`s and of the table references.
     pub(super) functions_place: i32,
     pub(super) tables_place: i32,
+    /// See `tables_place`.
+    pub(super) memories_place: i32,
+    /// How whoever began the activation goes on where it ended well.
+    pub(super) next: Next,
+    /// What stopped came out of compiled code that had taken over the running frame.
+    pub(super) frame_left: bool,
     pub(super) outcome: Outcome,
     /// Registers on their way from a slow op to the next.
     #[cfg_attr(not(threaded_dispatch), allow(dead_code))]
@@ -80,6 +87,15 @@ pub(crate) struct Exec {
 }
 
 impl Exec {
+    /// First byte of memory 0; any address where there is none.
+    pub(super) fn memory_base(&self) -> *mut u8 {
+        if self.memory.is_null() {
+            return std::ptr::dangling_mut();
+        }
+        // SAFETY: the instance's memory lives as long as its store.
+        unsafe { (*self.memory).base }
+    }
+
     /// Bytes of memory 0 now.
     pub(super) fn memory_length(&self) -> usize {
         if self.memory.is_null() {

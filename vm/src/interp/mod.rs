@@ -7,29 +7,33 @@
 //! Reading order: [`stack`] (frames), [`machine`] (what an op may use), [`ops`] (what each op does), [`dispatch`] (from op to op).
 
 mod dispatch;
+mod exceptions;
 mod machine;
 mod ops;
+mod rare;
 mod stack;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use dispatch::{Handler, handler};
 pub(crate) use machine::{FIRST, SECOND};
+pub(crate) use ops::{exact32, exact64};
+pub(crate) use rare::Rare;
 pub use stack::InterpStack;
 
 use crate::bytecode::{Bytecode, Inst, Op};
 use crate::layout::{FunctionPlace, SwitchHeader, VmContext, VmFunc, VmMemoryRef};
-use crate::runtime;
+use crate::runtime::{self, Next};
 use crate::trap::{Outcome, TrapCode};
 use machine::{Exec, Regs};
 use stack::FrameRecord;
 
-/// Calls a defined function of an instance: arguments in `slots` from the first, results replace them.
+/// Calls a defined function of an instance: arguments in `slots` from the first, results replace them, unless it goes on elsewhere.
 ///
 /// # Safety
 /// `context` is live, of kind wasm, and its store runs on this thread; `function` is defined in its module; `slots` holds the arguments and has room
 /// for the results.
-pub unsafe fn call(context: *mut VmContext, function: u32, slots: *mut u64) -> Outcome {
+pub unsafe fn call(context: *mut VmContext, function: u32, slots: *mut u64) -> Outcome<Next> {
     // SAFETY: the caller's promise. Raw pointers throughout: what the interpreter calls may use the same store.
     unsafe {
         let mut exec = Exec::new(context);
@@ -41,13 +45,12 @@ pub unsafe fn call(context: *mut VmContext, function: u32, slots: *mut u64) -> O
             if !(*exec.code).compiled(function).is_null() {
                 // It became hot just now and was compiled on the spot.
                 exec.end();
-                return runtime::call_function(own_function(context, function), context, slots);
+                return runtime::call_function(own_function(context, function), context, slots).map(|()| Next::Done);
             }
             exec.run(entry);
         }
         exec.end();
-        std::ptr::copy_nonoverlapping(sp, slots, (*code).result_slots as usize);
-        exec.outcome
+        exec.finish(sp, slots, code)
     }
 }
 
@@ -55,7 +58,7 @@ pub unsafe fn call(context: *mut VmContext, function: u32, slots: *mut u64) -> O
 ///
 /// # Safety
 /// As [`call`]; the buffer holds frames of functions of the module, written at points of theirs.
-pub unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outcome {
+pub unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outcome<Next> {
     // SAFETY: the caller's promise.
     unsafe {
         let mut exec = Exec::new(context);
@@ -68,8 +71,7 @@ pub unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outcome {
             Err(unwind) => exec.outcome = Err(unwind),
         }
         exec.end();
-        std::ptr::copy_nonoverlapping(sp, results, (*code).result_slots as usize);
-        exec.outcome
+        exec.finish(sp, results, code)
     }
 }
 
@@ -100,7 +102,7 @@ impl Exec {
                 FunctionPlace::Inline(place) => place,
                 FunctionPlace::Pointer(_) => unreachable!("it is the first one of its own"),
             };
-            let memory = if instance.module.memories.is_empty() {
+            let memory = if instance.module.memories.is_empty() || !instance.module.is_plain_memory(0) {
                 std::ptr::null()
             } else {
                 let reference = context.byte_offset(offsets.memory(0) as isize);
@@ -120,6 +122,9 @@ impl Exec {
                 imported_functions,
                 functions_place,
                 tables_place: offsets.table(0),
+                memories_place: offsets.memory(0),
+                next: Next::Done,
+                frame_left: false,
                 outcome: Ok(()),
                 saved: Regs::NONE,
             }
@@ -184,16 +189,26 @@ impl Exec {
     unsafe fn run(&mut self, ip: *const Inst) {
         // SAFETY: `begin` made the first frame, and `ip` is one of the innermost one's ops.
         unsafe {
-            let FrameRecord { sp, .. } = *self.frame;
-            dispatch::run(Regs {
-                ip,
-                sp,
-                memory: if self.memory.is_null() { std::ptr::dangling_mut() } else { (*self.memory).base },
-                memory_length: self.memory_length(),
-                exec: self,
-                accumulator: 0,
-            });
+            let mut ip = ip;
+            loop {
+                let FrameRecord { sp, .. } = *self.frame;
+                dispatch::run(Regs { ip, sp, memory: self.memory_base(), memory_length: self.memory_length(), exec: self, accumulator: 0 });
+                match self.catch() {
+                    Some(handler) => ip = handler,
+                    None => return,
+                }
+            }
         }
+    }
+
+    /// What the activation came to, `sp` being its first frame's slots: its results, or how it goes on elsewhere.
+    unsafe fn finish(self, sp: *const u64, results: *mut u64, code: *const Bytecode) -> Outcome<Next> {
+        self.outcome?;
+        if let Next::Done = self.next {
+            // SAFETY: `sp` is the first frame's, of `code` or of what it called in its place, which has the same results; the caller has room for them.
+            unsafe { std::ptr::copy_nonoverlapping(sp, results, (*code).result_slots as usize) };
+        }
+        Ok(self.next)
     }
 
     /// Ends the activation, however it went.

@@ -25,6 +25,18 @@ pub enum ModuleError {
         /// The function whose body needs it.
         function: Option<u32>,
     },
+    /// A function's body is larger than the engine accepts.
+    #[error("function {function} has {bytes} bytes, the limit is {limit} (at byte offset {offset})")]
+    TooLarge {
+        /// The function.
+        function: u32,
+        /// Its size.
+        bytes: usize,
+        /// The engine's limit.
+        limit: usize,
+        /// Where its body begins.
+        offset: u64,
+    },
     /// The header is that of a component.
     #[error("is a component; backedge runs core modules: build for wasm32-wasip1")]
     Component,

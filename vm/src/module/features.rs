@@ -2,8 +2,19 @@
 
 use wasmparser::{Validator, WasmFeatures};
 
-/// What the tiers run: WebAssembly 2.0 without SIMD, and extended constant expressions.
-pub const SUPPORTED: WasmFeatures = WasmFeatures::WASM2.difference(WasmFeatures::SIMD).union(WasmFeatures::EXTENDED_CONST);
+/// What the tiers run: WebAssembly 2.0, and of 3.0 what [`PROPOSALS_RUN`] names.
+pub const SUPPORTED: WasmFeatures = WasmFeatures::WASM2.union(PROPOSALS_RUN);
+
+/// Proposals beyond WebAssembly 2.0 that the tiers run (`docs/src/proposals.md`).
+const PROPOSALS_RUN: WasmFeatures = WasmFeatures::EXTENDED_CONST
+    .union(WasmFeatures::RELAXED_SIMD)
+    .union(WasmFeatures::FUNCTION_REFERENCES)
+    .union(WasmFeatures::MULTI_MEMORY)
+    .union(WasmFeatures::MEMORY64)
+    .union(WasmFeatures::TAIL_CALL)
+    .union(WasmFeatures::EXCEPTIONS)
+    .union(WasmFeatures::LEGACY_EXCEPTIONS)
+    .union(WasmFeatures::THREADS);
 
 /// Proposals by name, in the order in which they are tried as the reason of a failure: one that others build on comes after those.
 const PROPOSALS: &[(&str, WasmFeatures)] = &[
@@ -18,7 +29,7 @@ const PROPOSALS: &[(&str, WasmFeatures)] = &[
     ("memory64", WasmFeatures::MEMORY64),
     ("multi-memory", WasmFeatures::MULTI_MEMORY),
     ("custom descriptors", WasmFeatures::CUSTOM_DESCRIPTORS),
-    ("garbage collection", WasmFeatures::GC),
+    ("gc", WasmFeatures::GC),
     ("typed function references", WasmFeatures::FUNCTION_REFERENCES),
     ("custom page sizes", WasmFeatures::CUSTOM_PAGE_SIZES),
     ("wide arithmetic", WasmFeatures::WIDE_ARITHMETIC),

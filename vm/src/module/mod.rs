@@ -3,13 +3,17 @@
 //! Enters: bytes (.wasm, or .wat through the `wat` crate). Leaves: [`Module`], immutable and shared. Everything is validated here, once,
 //! in parallel; later stages may rely on it. Code, profile and plans hang off the module elsewhere (`crate::tiering`).
 
+mod bytes;
 mod constant_tables;
+mod dwarf;
 mod error;
 mod features;
 mod hints;
 mod names;
 mod parse;
 
+pub use bytes::Bytes;
+pub use dwarf::SourcePlace;
 pub use error::ModuleError;
 pub use features::SUPPORTED;
 
@@ -27,6 +31,8 @@ pub enum ExternType {
     Memory(MemoryType),
     /// A global.
     Global(GlobalType),
+    /// A tag, by index of its function type into [`Module::types`].
+    Tag(u32),
 }
 
 /// One import, in module order.
@@ -51,6 +57,8 @@ pub enum ExportItem {
     Memory(u32),
     /// Global index.
     Global(u32),
+    /// Tag index.
+    Tag(u32),
 }
 
 /// A constant expression, decoded to what is needed to evaluate it at instantiation.
@@ -152,15 +160,20 @@ pub enum ElementItems {
 
 /// A validated module. Fields are public to the tiers; nothing changes after [`Module::new`].
 pub struct Module {
-    pub(crate) bytes: Vec<u8>,
+    /// The binary itself.
+    pub bytes: Bytes,
     /// First 8 bytes of the SHA-256 of the bytes: the key of profiles.
     pub hash: u64,
     /// The SHA-256 of the bytes: the key of code, which must not be another module's.
     pub digest: [u8; 32],
     /// Name from the name section.
     pub name: Option<String>,
-    /// Function types, by type index.
+    /// Function types, by type index. In these and all other types of the module, references name signature ids ([`crate::signature`]).
     pub types: Vec<FuncType>,
+    /// Signature ids of the types.
+    pub signatures: Box<[u32]>,
+    /// Type of each tag, imports first.
+    pub tags: Vec<u32>,
     /// Type index of each function, imports first.
     pub functions: Vec<u32>,
     /// Imports in order.
@@ -191,6 +204,8 @@ pub struct Module {
     pub imported_memories: u32,
     /// See `imported_functions`.
     pub imported_globals: u32,
+    /// See `imported_functions`.
+    pub imported_tags: u32,
     /// Byte ranges of the bodies (locals included) of defined functions.
     pub bodies: Vec<Range<usize>>,
     /// Function names from the name section, by function index.
@@ -201,6 +216,7 @@ pub struct Module {
     pub hints: Vec<lwp_feedback::profile::FunctionPrior>,
     pub(crate) offsets: crate::layout::VmOffsets,
     constant_tables: constant_tables::ConstantTables,
+    debug: dwarf::DebugInfo,
 }
 
 impl Module {
@@ -211,14 +227,24 @@ impl Module {
     ///
     /// # Safety
     /// The bytes are those of a module that [`Module::new`] accepted, and `digest` is their SHA-256.
-    pub unsafe fn new_validated(bytes: Vec<u8>, digest: [u8; 32]) -> Result<Module, ModuleError> {
+    pub unsafe fn new_validated(bytes: Bytes, digest: [u8; 32]) -> Result<Module, ModuleError> {
         parse::parse_validated(bytes, digest)
     }
 
     /// Reads and validates a module, from its binary form or (when the bytes do not start with `\0asm`) from its text form. Every function body is
     /// validated here, on as many threads as rayon's pool has.
     pub fn new(bytes: &[u8]) -> Result<Module, ModuleError> {
-        parse::parse(bytes)
+        parse::parse(bytes.to_vec().into(), &|_| false)
+    }
+
+    /// The same from bytes that need not be copied. What `validated` knows by its SHA-256 to be a valid module, its bodies are not validated again.
+    pub(crate) fn from_bytes(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> bool) -> Result<Module, ModuleError> {
+        parse::parse(bytes, validated)
+    }
+
+    /// Source places of an instruction, by byte offset in the module, where the module carries DWARF: innermost inlined call first.
+    pub fn source_places(&self, offset: u32) -> Vec<SourcePlace> {
+        self.debug.places(&self.bytes, offset)
     }
 
     /// The module's bytes.
@@ -229,6 +255,18 @@ impl Module {
     /// Layout of an instance's context.
     pub fn offsets(&self) -> &crate::layout::VmOffsets {
         &self.offsets
+    }
+
+    /// Whether a memory is one that fast code is made for: addresses of 32 bits, pages of 64 KiB, not shared.
+    pub fn is_plain_memory(&self, memory: u32) -> bool {
+        let ty = &self.memories[memory as usize];
+        !ty.memory64 && !ty.shared && ty.page_size_log2.is_none_or(|bits| bits == 16)
+    }
+
+    /// Whether a `rethrow` stands in a function's body: only then is a caught exception needed beyond its values.
+    pub fn rethrows(&self, function: u32) -> bool {
+        let Ok(reader) = self.body(function).get_operators_reader() else { return true };
+        reader.into_iter().any(|operator| matches!(operator, Ok(wasmparser::Operator::Rethrow { .. }) | Err(_)))
     }
 
     /// Type of a function.

@@ -5,10 +5,11 @@ use super::features::{self, SUPPORTED};
 use super::hints::Hints;
 use super::names::Names;
 use super::{
-    ConstExpr, ConstOp, DataSegment, ElementItems, ElementSegment, ExportItem, ExternType, GlobalInit, Import, Module, SegmentMode,
+    Bytes, ConstExpr, ConstOp, DataSegment, ElementItems, ElementSegment, ExportItem, ExternType, GlobalInit, Import, Module, SegmentMode,
     TableInit,
 };
 use crate::layout::{VmCounts, VmOffsets};
+use crate::signature;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use wasmparser::{
@@ -20,8 +21,8 @@ use wasmparser::{
 const PARALLEL_BYTES: usize = 128 * 1024;
 
 /// See [`Module::new`].
-pub(super) fn parse(bytes: &[u8]) -> Result<Module, ModuleError> {
-    if bytes.starts_with(b"\0asm") { parse_binary(bytes.to_vec()) } else { parse_binary(text_to_binary(bytes)?) }
+pub(super) fn parse(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> bool) -> Result<Module, ModuleError> {
+    if bytes.starts_with(b"\0asm") { parse_binary(bytes, validated) } else { parse_binary(text_to_binary(&bytes)?.into(), validated) }
 }
 
 fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
@@ -44,18 +45,27 @@ fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
     })
 }
 
-fn parse_binary(bytes: Vec<u8>) -> Result<Module, ModuleError> {
+fn parse_binary(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> bool) -> Result<Module, ModuleError> {
     // Header: magic, version u16, layer u16; layer 1 is the component model's.
     if bytes.get(6..8) == Some(&[1, 0]) {
         return Err(ModuleError::Component);
     }
     let parallel = bytes.len() >= PARALLEL_BYTES;
-    let (digest, parsed) = if parallel {
-        rayon::join(|| digest(&bytes), || read(&bytes, Bodies::ValidateInParallel))
-    } else {
-        (digest(&bytes), read(&bytes, Bodies::Validate))
-    };
-    match parsed {
+    let (digest, sections) = if parallel { rayon::join(|| digest(&bytes), || read(&bytes)) } else { (digest(&bytes), read(&bytes)) };
+    let valid = sections.and_then(|(module, bodies)| {
+        if !validated(&digest) {
+            validate_bodies(bodies, parallel).map_err(|(function, error)| {
+                let function = module.imported_functions + function as u32;
+                Failure { error, function: Some(function), name: module.names.get(function as usize).cloned().unwrap_or_default() }
+            })?;
+        }
+        Ok(module)
+    });
+    finish(bytes, digest, valid)
+}
+
+fn finish(bytes: Bytes, digest: [u8; 32], valid: Result<Module, Failure>) -> Result<Module, ModuleError> {
+    match valid {
         Ok(mut module) => {
             (module.digest, module.hash) = (digest, prefix(&digest));
             module.bytes = bytes;
@@ -66,15 +76,9 @@ fn parse_binary(bytes: Vec<u8>) -> Result<Module, ModuleError> {
 }
 
 /// See [`Module::new_validated`].
-pub(super) fn parse_validated(bytes: Vec<u8>, digest: [u8; 32]) -> Result<Module, ModuleError> {
-    match read(&bytes, Bodies::Trust) {
-        Ok(mut module) => {
-            (module.digest, module.hash) = (digest, prefix(&digest));
-            module.bytes = bytes;
-            Ok(module)
-        }
-        Err(failure) => Err(explain(&bytes, failure)),
-    }
+pub(super) fn parse_validated(bytes: Bytes, digest: [u8; 32]) -> Result<Module, ModuleError> {
+    let valid = read(&bytes).map(|(module, _)| module);
+    finish(bytes, digest, valid)
 }
 
 fn digest(bytes: &[u8]) -> [u8; 32] {
@@ -84,15 +88,6 @@ fn digest(bytes: &[u8]) -> [u8; 32] {
 /// The first 8 bytes as a big-endian number: its hexadecimal digits are the digest's first 16.
 fn prefix(digest: &[u8; 32]) -> u64 {
     u64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
-}
-
-/// What to do with function bodies.
-#[derive(Clone, Copy, PartialEq)]
-enum Bodies {
-    Validate,
-    ValidateInParallel,
-    /// They were validated before.
-    Trust,
 }
 
 /// A broken rule, and the function whose body breaks it.
@@ -124,17 +119,19 @@ fn explain(bytes: &[u8], failure: Failure) -> ModuleError {
 
 type Body<'a> = (FuncToValidate<ValidatorResources>, FunctionBody<'a>);
 
-/// The module without its bytes and hash.
-fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
+/// The module without its bytes and hash, and its functions' bodies, which are still to be validated.
+fn read(bytes: &[u8]) -> Result<(Module, Vec<Body<'_>>), Failure> {
     let mut validator = Validator::new_with_features(SUPPORTED);
     let mut parser = Parser::new(0);
     parser.set_features(SUPPORTED);
     let mut module = Module {
-        bytes: Vec::new(),
+        bytes: Vec::new().into(),
         hash: 0,
         digest: [0; 32],
         name: None,
         types: Vec::new(),
+        signatures: Box::default(),
+        tags: Vec::new(),
         functions: Vec::new(),
         imports: Vec::new(),
         exports: Vec::new(),
@@ -150,12 +147,14 @@ fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
         imported_tables: 0,
         imported_memories: 0,
         imported_globals: 0,
+        imported_tags: 0,
         bodies: Vec::new(),
         names: Vec::new(),
         escaping: Vec::new(),
         hints: Vec::new(),
         offsets: VmOffsets::new(VmCounts::default()),
         constant_tables: Default::default(),
+        debug: Default::default(),
     };
     let mut names = Names::default();
     let mut hints = Hints::default();
@@ -165,16 +164,10 @@ fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
         if let ValidPayload::Func(function, body) = validator.payload(&payload)? {
             let range = body.range();
             module.bodies.push(range.start as usize..range.end as usize);
-            if treatment != Bodies::Trust {
-                bodies.push((function, body));
-            }
+            bodies.push((function, body));
         }
         read_section(&mut module, &mut names, &mut hints, payload)?;
     }
-    validate_bodies(bodies, treatment == Bodies::ValidateInParallel).map_err(|(function, error)| {
-        let function = module.imported_functions + function as u32;
-        Failure { error, function: Some(function), name: names.functions.get(function as usize).cloned().unwrap_or_default() }
-    })?;
     module.name = names.module;
     module.names = names.functions;
     module.hints = hints.finish(module.imported_functions, &module.bodies);
@@ -186,8 +179,9 @@ fn read(bytes: &[u8], treatment: Bodies) -> Result<Module, Failure> {
         globals: module.global_inits.len() as u32,
         imported_functions: module.imported_functions,
         functions: module.bodies.len() as u32,
+        tags: module.tags.len() as u32,
     });
-    Ok(module)
+    Ok((module, bodies))
 }
 
 /// Validates bodies; the first failure by function order, with its index among the defined functions.
@@ -211,7 +205,9 @@ fn validate_bodies(bodies: Vec<Body<'_>>, parallel: bool) -> Result<(), (usize, 
 fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, payload: Payload<'_>) -> Result<(), wasmparser::Error> {
     match payload {
         Payload::TypeSection(section) => {
-            module.types = section.into_iter_err_on_gc_types().collect::<Result<_, _>>()?;
+            let types = section.into_iter_err_on_gc_types().collect::<Result<Vec<_>, _>>()?;
+            module.signatures = signature::of_module(&types).into();
+            module.types = module.signatures.iter().map(|&id| signature::of(id)).collect();
         }
         Payload::ImportSection(section) => {
             for import in section.into_imports() {
@@ -223,6 +219,7 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
                         ExternType::Func(ty)
                     }
                     TypeRef::Table(ty) => {
+                        let ty = table_type(&module.signatures, ty);
                         module.imported_tables += 1;
                         module.tables.push(ty);
                         ExternType::Table(ty)
@@ -233,11 +230,16 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
                         ExternType::Memory(ty)
                     }
                     TypeRef::Global(ty) => {
+                        let ty = global_type(&module.signatures, ty);
                         module.imported_globals += 1;
                         module.globals.push(ty);
                         ExternType::Global(ty)
                     }
-                    TypeRef::Tag(_) => unreachable!("tags do not validate"),
+                    TypeRef::Tag(ty) => {
+                        module.imported_tags += 1;
+                        module.tags.push(ty.func_type_idx);
+                        ExternType::Tag(ty.func_type_idx)
+                    }
                 };
                 module.imports.push(Import { module: import.module.to_owned(), name: import.name.to_owned(), ty });
             }
@@ -254,8 +256,9 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
                     wasmparser::TableInit::RefNull => None,
                     wasmparser::TableInit::Expr(expr) => Some(const_expr(&expr)?),
                 };
-                module.tables.push(table.ty);
-                module.table_inits.push(TableInit { ty: table.ty, init });
+                let ty = table_type(&module.signatures, table.ty);
+                module.tables.push(ty);
+                module.table_inits.push(TableInit { ty, init });
             }
         }
         Payload::MemorySection(section) => {
@@ -266,8 +269,14 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
         Payload::GlobalSection(section) => {
             for global in section {
                 let global = global?;
-                module.globals.push(global.ty);
-                module.global_inits.push(GlobalInit { ty: global.ty, init: const_expr(&global.init_expr)? });
+                let ty = global_type(&module.signatures, global.ty);
+                module.globals.push(ty);
+                module.global_inits.push(GlobalInit { ty, init: const_expr(&global.init_expr)? });
+            }
+        }
+        Payload::TagSection(section) => {
+            for tag in section {
+                module.tags.push(tag?.func_type_idx);
             }
         }
         Payload::ExportSection(section) => {
@@ -278,7 +287,7 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
                     ExternalKind::Table => ExportItem::Table(export.index),
                     ExternalKind::Memory => ExportItem::Memory(export.index),
                     ExternalKind::Global => ExportItem::Global(export.index),
-                    ExternalKind::Tag => unreachable!("tags do not validate"),
+                    ExternalKind::Tag => ExportItem::Tag(export.index),
                 };
                 module.exports.push((export.name.to_owned(), item));
             }
@@ -304,13 +313,23 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
                 });
             }
         }
+        Payload::CodeSectionStart { unchecked_range, .. } => module.debug.code_starts(unchecked_range.start as u32),
         Payload::CustomSection(section) => {
+            module.debug.add(section.name(), section.data_offset() as usize..section.data_offset() as usize + section.data().len());
             names.read(&section, module.functions.len());
             hints.read(&section);
         }
         _ => {}
     }
     Ok(())
+}
+
+fn table_type(signatures: &[u32], ty: wasmparser::TableType) -> wasmparser::TableType {
+    wasmparser::TableType { element_type: signature::reference(signatures, ty.element_type), ..ty }
+}
+
+fn global_type(signatures: &[u32], ty: wasmparser::GlobalType) -> wasmparser::GlobalType {
+    wasmparser::GlobalType { content_type: signature::value(signatures, ty.content_type), ..ty }
 }
 
 fn element_segment(element: wasmparser::Element<'_>) -> Result<ElementSegment, wasmparser::Error> {
@@ -448,14 +467,8 @@ mod tests {
             Err(other) => panic!("{other}"),
             Ok(_) => panic!("loads"),
         };
-        assert_eq!(proposal("(module (func (param v128)))"), "SIMD");
-        assert_eq!(proposal("(module (func $f return_call $f))"), "tail calls");
-        assert_eq!(proposal("(module (tag))"), "exception handling");
-        assert_eq!(proposal("(module (memory 1 1 shared))"), "threads");
-        assert_eq!(proposal("(module (memory i64 1))"), "memory64");
-        assert_eq!(proposal("(module (memory 1) (memory 1))"), "multi-memory");
-        assert_eq!(proposal("(module (type (struct (field i32))))"), "garbage collection");
-        let invalid = load("(module (func (param v128) (result i32)))");
+        assert_eq!(proposal("(module (type (struct (field i32))))"), "gc");
+        let invalid = load("(module (tag) (func (result i32)))");
         assert!(matches!(invalid, Err(ModuleError::Invalid { .. })));
     }
 

@@ -9,14 +9,19 @@
 //! at a call and, when it is full or none may begin, hands the call on to the ordinary code.
 
 use super::ModuleCode;
-use crate::burst::{AT_ENTRY, AT_RETURN, Kind, Open, ProbeSite, ProbeTable, StoreBurst, finish};
+use crate::burst::{
+    AT_ENTRY, AT_RETURN, ENOUGH, Kind, LEARNING, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, finish, ways,
+};
 use crate::bytecode::PointKind;
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::lock;
 use crate::layout::{BURST_WORDS, VmContext, poll_tag};
 use crate::runtime::{instance, store_state};
 use crate::store::poll_word;
+use crate::timeline::What;
 use lwp_feedback::calibrate::{known_plateaus, plateaus};
+use lwp_feedback::layout::EventId;
+use lwp_feedback::ring::refresh_core_id;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, RwLock};
@@ -24,6 +29,8 @@ use std::time::{Duration, Instant};
 
 /// Loops of a module that can get bursts; further ones are counted as refused. A guess.
 const MOST_CANDIDATES: usize = 1024;
+/// Times that a new loop is asked in vain before it counts as one that does not run. A guess.
+const MOST_ABSENT: u32 = 3;
 /// Candidates asked at one tick. Asking one that does not run costs nothing.
 const ASKED_AT_ONCE: usize = 8;
 /// One that did not come within this time makes room for others.
@@ -36,14 +43,30 @@ const IDLE_WORDS: u32 = 1 << 15;
 /// A loop, or a function without one (its offset is [`AT_ENTRY`]), that bursts look at.
 struct Candidate {
     hot_since: Instant,
+    /// Hot records so far.
+    heat: u32,
+    /// Its instrumented entrance was asked for.
+    wanted: bool,
+    /// And cannot be compiled.
+    failed: bool,
     /// Its instrumented entrance is there.
     ready: bool,
     /// Whether loads stand in the function.
     loads: bool,
     asked: Option<Instant>,
+    /// Since when it is asked and does not come.
+    waiting: Option<Instant>,
     /// Bursts it had, and times it was asked and did not come.
     turns: u32,
     bursts: u32,
+}
+
+impl Candidate {
+    /// Whether there is much to learn of it: it is hot since lately, has had few bursts, and comes when it is asked.
+    fn is_new(&self, now: Instant) -> bool {
+        let absent = self.turns - self.bursts;
+        !self.failed && self.bursts < ENOUGH && absent < MOST_ABSENT && now.duration_since(self.hot_since) < LEARNING
+    }
 }
 
 struct Instrumented {
@@ -69,7 +92,7 @@ fn ticks() -> u64 {
 impl ModuleCode {
     /// A loop became hot in compiled code, or a function ([`AT_ENTRY`]): from now on bursts look at it.
     pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32) {
-        if !self.shared.budget.allows_any() || self.shared.config.deterministic {
+        if !self.shared.budget.allows_any() || self.shared.config.deterministic || !self.shared.bursts() {
             return;
         }
         // A function with loops is looked at from there.
@@ -79,32 +102,94 @@ impl ModuleCode {
         }
         {
             let mut candidates = lock(&self.bursts.candidates);
-            if candidates.contains_key(&(function, offset)) || candidates.len() >= MOST_CANDIDATES {
+            if let Some(known) = candidates.get_mut(&(function, offset)) {
+                known.heat = known.heat.saturating_add(1);
                 return;
             }
-            let candidate = Candidate { hot_since: Instant::now(), ready: false, loads: false, asked: None, turns: 0, bursts: 0 };
+            if candidates.len() >= MOST_CANDIDATES {
+                return;
+            }
+            let candidate = Candidate {
+                hot_since: Instant::now(),
+                heat: 1,
+                wanted: false,
+                failed: false,
+                ready: false,
+                loads: false,
+                asked: None,
+                waiting: None,
+                turns: 0,
+                bursts: 0,
+            };
             candidates.insert((function, offset), candidate);
         }
-        let entrance = if offset == AT_ENTRY { Entrance::Body } else { Entrance::Loop(offset) };
-        self.request(function, entrance, Tier::Instrumented, false);
+        // Compiled at once only while there is credit; otherwise when some is earned, the hottest first.
+        if self.shared.budget.has_credit() {
+            self.compile_wanted();
+        }
+    }
+
+    /// Asks for the instrumented code of the hottest candidate that has none, unless a compile of another one is under way.
+    fn compile_wanted(self: &Arc<Self>) {
+        let next = {
+            let mut candidates = lock(&self.bursts.candidates);
+            if candidates.values().any(|candidate| candidate.wanted && !candidate.ready && !candidate.failed) {
+                return;
+            }
+            let waiting = candidates.iter_mut().filter(|(_, candidate)| !candidate.wanted);
+            let Some((&key, candidate)) = waiting.max_by_key(|(key, candidate)| (candidate.heat, std::cmp::Reverse(**key))) else { return };
+            candidate.wanted = true;
+            key
+        };
+        let entrance = if next.1 == AT_ENTRY { Entrance::Body } else { Entrance::Loop(next.1) };
+        self.request(next.0, entrance, Tier::Instrumented, false);
+    }
+
+    /// The instrumented code of a candidate was compiled, which took so long, or could not be.
+    pub(super) fn instrumented_compiled(&self, function: u32, entrance: Entrance, took: Duration, whole: bool) {
+        self.shared.budget.compiled(took);
+        if !whole {
+            let offset = if let Entrance::Loop(offset) = entrance { offset } else { AT_ENTRY };
+            if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&(function, offset)) {
+                candidate.failed = true;
+            }
+        }
     }
 
     /// Numbers for the probes of an instrumented version of a function.
     pub(super) fn reserve_probes(&self, function: u32) -> Option<u32> {
-        // Each operator has a byte at least, and its probe; entry and end of the function make two more.
-        self.shared.probes.reserve(u32::try_from(self.body_bytes(function)).ok()?.checked_add(2)?)
+        // Each operator has a byte at least, and its probe, a loop and its exits two; entry, parameters and end of the function make some more.
+        self.shared.probes.reserve(u32::try_from(self.body_bytes(function)).ok()?.checked_mul(2)?.checked_add(16)?)
     }
 
     /// Instrumented code was placed at `address`: makes it known here, and nowhere else.
     pub(super) fn publish_instrumented(&self, request: &CompileRequest, code: &CompiledCode, address: usize) {
         let starts: HashMap<u32, u32> = code.locations.iter().rev().map(|&(at, position)| (position, at)).collect();
+        let offset_of = |position: u32| code.positions.get(position as usize).map_or(0, |position| position.offset);
+        let places = code.locations.iter().map(|&(at, position)| (offset_of(position), address as u64 + u64::from(at)));
+        let (ways, first) = (ways(&self.module, request.function), Starts::new(places));
         let site = |probe: &crate::code::Probe| {
             // The byte after the operator's first: versions' records carry return addresses (see `publish`).
             let at = starts.get(&probe.position).map_or(1, |&at| at + 1);
-            let offset = code.positions.get(probe.position as usize).map_or(0, |position| position.offset);
-            ProbeSite { kind: probe.kind, ip: address as u64 + u64::from(at), offset, feeder: probe.feeder.unwrap_or(0) }
+            let offset = offset_of(probe.position);
+            let ways = match ways.get(&offset) {
+                Some(&Ways::Two(taken, next)) => [first.address(taken), first.address(next)],
+                _ => [0; 2],
+            };
+            ProbeSite { kind: probe.kind, ip: address as u64 + u64::from(at), offset, feeder: probe.feeder.unwrap_or(0), ways }
         };
-        let table = ProbeTable { sites: code.probes.iter().map(site).collect() };
+        let switch = |(index, probe): (usize, &crate::code::Probe)| match ways.get(&offset_of(probe.position)) {
+            Some(Ways::Many(targets)) if probe.kind == ProbeKind::Switch => {
+                Some((index as u32, targets.iter().map(|&offset| first.address(offset)).collect()))
+            }
+            _ => None,
+        };
+        let table = ProbeTable {
+            sites: code.probes.iter().map(site).collect(),
+            module: self.module.hash,
+            function: request.function,
+            switches: code.probes.iter().enumerate().filter_map(switch).collect(),
+        };
         self.shared.probes.insert(request.probe_base, table);
         lock(&self.bursts.tables).push(request.probe_base);
         let offset = match request.entrance {
@@ -130,16 +215,22 @@ impl ModuleCode {
     /// Whether some candidate became hot so lately that there is much to learn.
     pub(crate) fn is_learning(&self) -> bool {
         let now = Instant::now();
-        lock(&self.bursts.candidates).values().any(|candidate| now.duration_since(candidate.hot_since) < crate::burst::LEARNING)
+        lock(&self.bursts.candidates).values().any(|candidate| candidate.is_new(now))
     }
 
     /// A tick with credit: asks the candidates that had fewest turns.
-    pub(crate) fn ask_for_bursts(&self) {
+    pub(crate) fn ask_for_bursts(self: &Arc<Self>) {
+        self.compile_wanted();
         let now = Instant::now();
         let mut candidates = lock(&self.bursts.candidates);
+        // While something is new, the credit is for that.
+        let learning = candidates.values().any(|candidate| candidate.is_new(now));
         let mut due: Vec<(u32, (u32, u32))> = Vec::new();
         let mut left_alone: Vec<u32> = Vec::new();
         for (&key, candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
+            if learning && candidate.bursts >= ENOUGH {
+                continue;
+            }
             match candidate.asked {
                 Some(asked) if now.duration_since(asked) < PATIENCE => continue,
                 Some(_) => {
@@ -171,6 +262,7 @@ impl ModuleCode {
         for (_, key) in due {
             if let Some(candidate) = candidates.get_mut(&key) {
                 candidate.asked = Some(now);
+                candidate.waiting.get_or_insert(now);
             }
             let (function, offset) = key;
             if offset == AT_ENTRY {
@@ -251,6 +343,7 @@ impl ModuleCode {
         }
         // SAFETY: as above.
         unsafe { self.end_burst(context) };
+        let waited_us;
         let kind = {
             let mut candidates = lock(&self.bursts.candidates);
             let candidate = candidates.get_mut(&(function, offset))?;
@@ -262,13 +355,27 @@ impl ModuleCode {
             }
             candidate.turns += 1;
             candidate.bursts += 1;
-            if candidate.loads && candidate.bursts.is_multiple_of(2) && known_plateaus().is_some() { Kind::Loads } else { Kind::Branches }
+            let waited = candidate.waiting.take().map_or(Duration::ZERO, |since| since.elapsed());
+            waited_us = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
+            let branches = self.shared.config.events.contains(EventId::BRANCHES);
+            match candidate.loads && known_plateaus().is_some() {
+                true if !branches || candidate.bursts.is_multiple_of(2) => Kind::Loads,
+                // Loads alone are wanted, and there are none, or no plateaus yet.
+                false if !branches => return None,
+                _ => Kind::Branches,
+            }
         };
         let seed = self.shared.config.ring.seed;
         let burst = state.burst.get_or_insert_with(|| Box::new(StoreBurst::new(seed)));
-        burst.open = Some(Open { kind, version, offset, running_since: ticks(), ticks: 0 });
+        let registers = kind == Kind::Loads && self.shared.config.ring.registers;
+        let began = ticks();
+        burst.open = Some(Open { kind, version, offset, registers, running_since: began, ticks: 0, began, waited_us });
+        // SAFETY: the running store's LWPCB is this thread's ring.
+        unsafe { refresh_core_id(state.context.lwpcb.cast()) };
         state.context.burst_index = 0;
-        state.context.burst_limit = self.shared.budget.words(kind);
+        // A load with its registers is 14 words in place of 2; the buffer has room for some loops' worth of them behind the limit.
+        state.context.burst_limit = self.shared.budget.words(kind) * if registers { 4 } else { 1 };
+        state.context.burst_registers = u32::from(registers);
         state.context.burst_timing = u32::from(kind == Kind::Loads);
         Some(address)
     }
@@ -284,6 +391,7 @@ impl ModuleCode {
         // The next probe that looks asks what to do.
         state.context.burst_limit = 0;
         state.context.burst_timing = 0;
+        state.context.burst_registers = 0;
         let Some(burst) = &mut state.burst else { return };
         let Some(mut open) = burst.open.take() else { return };
         let began = ticks();
@@ -293,12 +401,39 @@ impl ModuleCode {
         if written <= BURST_WORDS {
             // SAFETY: the buffer has BURST_WORDS words, and the code that writes them does not run now.
             let words = unsafe { std::slice::from_raw_parts(state.context.burst_buffer, written) };
+            let callee = |module: u64, function: u32| match self.module.defined(function) {
+                Some(own) if module == self.module.hash && own < self.functions.len() => {
+                    // Compiled code, or the ops that are interpreted: a stub is nothing that runs.
+                    match (self.functions[own].compiled.load(Ordering::Relaxed) as u64, self.functions[own].bytecode.get()) {
+                        (0, Some(bytecode)) => bytecode.address_range().start,
+                        (compiled, _) => compiled,
+                    }
+                }
+                _ => 0,
+            };
+            let polls = self.shared.config.poll_records;
+            let values = self.shared.config.events.contains(EventId::VALUE);
+            let ring = Ring { lwpcb: state.context.lwpcb.cast(), values, polls, ns_per_tick, ended: began, callee: &callee };
             // SAFETY: the running store's LWPCB is this thread's ring.
-            read = unsafe { finish(&self.shared.probes, burst, &open, words, state.context.lwpcb.cast(), ns_per_tick) };
+            read = unsafe { finish(&self.shared.probes, burst, &open, words, &ring) };
         }
         let model_ns = ticks().saturating_sub(began) as f64 * ns_per_tick;
         let burst_ns = if open.offset == AT_ENTRY { written as f64 * BODY_WORD_NS } else { open.ticks as f64 * ns_per_tick };
+        let entrance = if open.offset == AT_ENTRY { Entrance::Body } else { Entrance::Loop(open.offset) };
+        self.note_burst(open.version, entrance, written as u32, burst_ns, model_ns);
         self.shared.budget.spent(open.kind, read.map(|_| written as u32), burst_ns, model_ns);
+    }
+
+    fn note_burst(&self, version: u32, entrance: Entrance, words: u32, burst_ns: f64, model_ns: f64) {
+        if !self.shared.timeline.is_kept() {
+            return;
+        }
+        let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
+        let function = loops.iter().find(|(_, found)| found.version == version).map(|(&(function, _), _)| function);
+        drop(loops);
+        if let Some(function) = function {
+            self.note(function, entrance, || What::Burst { words, burst_ns: burst_ns as u64, model_ns: model_ns as u64 });
+        }
     }
 
     /// The running store left instrumented code of version `version` for something else.
@@ -324,6 +459,11 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
+        if code.shared.config.exact {
+            let state = &mut *store_state(context);
+            code.shared.count_exactly(state);
+            return 0;
+        }
         match offset {
             AT_ENTRY => code.at_entry(context, function, version),
             AT_RETURN => {

@@ -10,6 +10,7 @@ use crate::exits;
 use crate::layout::{VmContext, poll_tag};
 use crate::runtime::{self, instance};
 use crate::store::poll_word;
+use crate::timeline::{What, noteworthy};
 use crate::trap::Outcome;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::ring::store_programmed;
@@ -29,6 +30,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         let code = &instance(context).code;
         let stress = code.shared.config.stress;
         report_frames(context);
+        code.record_poll(context, function, offset);
         let mut asked = 0;
         if let Some(own) = code.module.defined(function) {
             // Spread over the headers and rounds of a run, and the same in every run.
@@ -61,7 +63,10 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         {
             return Ok(address);
         }
-        code.switches.fetch_add(1, Ordering::Relaxed);
+        let count = code.switches.fetch_add(1, Ordering::Relaxed) + 1;
+        if noteworthy(count) {
+            code.note(function, Entrance::Loop(offset), || What::Switched { version, count });
+        }
         if !stress.leave_to_interpreter {
             // A pinned tier has code for loops only where something made it leave one.
             code.compile_if_pinned(function, Entrance::Loop(offset));
@@ -124,7 +129,7 @@ pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset
         }
         let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
         // With the other source the code executes the LWPINS itself, on what this returns.
-        let records = code.shared.config.source == RecordSource::Inline;
+        let records = !matches!(code.shared.config.source, RecordSource::Trap | RecordSource::Native);
         code.hot(context, function, offset, ip, code.hot_compiled(function), records)
     }
 }

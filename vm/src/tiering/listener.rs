@@ -1,6 +1,6 @@
 //! The monitor's way back into the engine: hot records become compile requests, and drained records are saved where that was asked for.
 
-use super::thresholds::{LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, weighted};
+use super::thresholds::{LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS};
 use super::{LoopCode, ModuleCode};
 use crate::burst::AT_ENTRY;
 use crate::code::{Entrance, Tier};
@@ -60,8 +60,7 @@ impl ModuleCode {
         match event.tier {
             CodeTier::Interpreter => {
                 self.request(function, Entrance::Body, Tier::Baseline, false);
-                let bytes = self.body_bytes(function);
-                if at_loop && rounds_of_loop >= u64::from(weighted(self.shared.config.hot_interpreter, bytes, LOOP_STEP)) {
+                if at_loop && rounds_of_loop >= u64::from(self.interpreted_events(function, LOOP_STEP)) {
                     self.request(function, Entrance::Loop(event.data1), Tier::Baseline, false);
                 }
             }
@@ -158,6 +157,8 @@ impl monitor::Listener for Listener {
 
     fn tick(&mut self, summary: &monitor::PollSummary) {
         if let Some(shared) = self.shared.upgrade() {
+            shared.drain_perf();
+            shared.timeline.pulse(shared.started.elapsed(), summary.records as u64, summary.fullest_permille, summary.cpu_ns);
             shared.bursts_due(summary.cpu_ns);
             shared.tend();
             shared.sweep();

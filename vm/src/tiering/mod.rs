@@ -18,6 +18,7 @@ use crate::queue::Work;
 use crate::registry::PlacedCode;
 use crate::signature;
 use crate::store::poll_word;
+use crate::timeline::What;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
 use lwp_feedback::policy::{Plan, Refusal};
 use std::collections::{HashMap, HashSet};
@@ -30,6 +31,7 @@ mod bursts;
 mod leave;
 mod listener;
 mod planning;
+mod pollrecord;
 mod reconsider;
 mod retire;
 mod stubs;
@@ -37,16 +39,18 @@ mod thresholds;
 mod trial;
 pub mod verdict;
 mod versions;
+mod warm;
 
 pub(crate) use bursts::at_burst;
 pub use leave::{hot_call, hot_loop};
 pub(crate) use leave::{hot_compiled, poll};
 pub use listener::Counted;
 pub(crate) use listener::{Listener, Recording};
+pub(crate) use pollrecord::ask_poll_record;
 pub(crate) use retire::{Retirement, report_frames};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
-use thresholds::{BASELINE_STEP, INTERPRETER_STEP, weighted};
+use thresholds::{BASELINE_STEP, INTERPRETER_STEP, VECTOR_FIRST_SHARE, VECTOR_SHARE, weighted};
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
@@ -142,8 +146,11 @@ impl ModuleCode {
         let imported = module.imported_functions;
         let count = module.functions.len() - imported as usize;
         let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).flatten();
-        let last_kept = shared.compiler.as_ref().and_then(|compiler| compiler.last_kept(&module));
-        let signatures = module.functions.iter().map(|&ty| signature::id(&module.types[ty as usize])).collect();
+        if let Some(block) = &stubs {
+            shared.observe_nameless("backedge lazy stubs", block.address(), &block.bytes()[..count * STUB_BYTES]);
+        }
+        let last_kept = shared.compiler.as_ref().and_then(|compiler| compiler.last_kept(&module.digest));
+        let signatures = module.functions.iter().map(|&ty| module.signatures[ty as usize]).collect();
         let functions: Box<[FunctionCode]> = (0..count)
             .map(|own| {
                 let entry = stubs.as_ref().map_or(0, |block| block.address() + own * STUB_BYTES);
@@ -204,6 +211,12 @@ impl ModuleCode {
     pub fn bytecode(&self, function: u32) -> &Bytecode {
         self.own(function).bytecode.get_or_init(|| {
             let bytecode = Box::new(bytecode::translate(&self.module, function));
+            if bytecode.has_vectors {
+                let first = (self.shared.config.hot_interpreter / VECTOR_FIRST_SHARE).max(1);
+                let own = self.module.defined(function).expect("only defined functions have bytecode");
+                self.reloads[own].fetch_min(first, Ordering::Relaxed);
+                self.counters[own].fetch_min(first - 1, Ordering::Relaxed);
+            }
             let range = bytecode.address_range();
             let id = FunctionId { module: self.module.hash, func: function };
             let entry = CodeEntry::new(id, 0, CodeTier::Interpreter, Arc::from([]));
@@ -283,6 +296,7 @@ impl ModuleCode {
     /// Where the engine's policy pins a tier: compiles an entrance by it, here and now, unless that was tried before.
     fn compile_if_pinned(self: &Arc<Self>, function: u32, entrance: Entrance) {
         let tier = match self.shared.config.tier {
+            TierPolicy::Baseline if self.shared.config.exact => Tier::Instrumented,
             TierPolicy::Baseline => Tier::Baseline,
             TierPolicy::Optimizing => Tier::Optimizing,
             TierPolicy::Interpreter | TierPolicy::Auto => return,
@@ -396,7 +410,15 @@ impl ModuleCode {
     /// Queues a compile unless it was asked for before.
     fn request(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
         if self.published().requested.insert((function, entrance, tier, counted)) {
+            self.note(function, entrance, || What::Asked { tier });
             self.shared.queue.push_work(self.clone(), Work::Compile(function, entrance, tier));
+        }
+    }
+
+    /// Takes in for the timeline what happens now to a function.
+    pub(crate) fn note(&self, function: u32, entrance: Entrance, what: impl FnOnce() -> What) {
+        if self.shared.timeline.is_kept() {
+            self.shared.timeline.note(self.shared.started.elapsed(), self.module.hash, function, entrance, what);
         }
     }
 
@@ -468,8 +490,16 @@ impl ModuleCode {
     }
 
     fn hot_interpreter(&self, function: u32) -> u32 {
-        let own = self.module.defined(function).expect("only defined functions count");
-        weighted(self.shared.config.hot_interpreter, self.module.bodies[own].len(), INTERPRETER_STEP)
+        self.interpreted_events(function, INTERPRETER_STEP)
+    }
+
+    /// Events in the interpreter that make a function hot, by its size in these steps.
+    fn interpreted_events(&self, function: u32, step: usize) -> u32 {
+        let events = weighted(self.shared.config.hot_interpreter, self.body_bytes(function), step);
+        match self.own(function).bytecode.get() {
+            Some(bytecode) if bytecode.has_vectors => (events / VECTOR_SHARE).max(1),
+            _ => events,
+        }
     }
 
     fn hot_compiled(&self, function: u32) -> u32 {

@@ -7,6 +7,7 @@ use super::ModuleCode;
 use crate::code::{Entrance, Tier};
 use crate::engine::{FeedbackPolicy, lock};
 use crate::shape::shape;
+use crate::timeline::What;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::policy::{Decision, Plan, Refusal};
@@ -22,6 +23,11 @@ pub(super) struct Planning {
     saved: Mutex<BTreeMap<u32, Vec<Decision>>>,
     /// Estimated bytes that plans in force added, by function.
     grown: Mutex<BTreeMap<u32, u64>>,
+}
+
+/// A decision as timelines name it.
+pub(super) fn place_name(decision: &Decision) -> String {
+    format!("{} at {:#x}", decision.name(), decision.offset())
 }
 
 impl ModuleCode {
@@ -40,11 +46,15 @@ impl ModuleCode {
         let mut snapshot = self.snapshot_of(vec![profile]);
         snapshot.grown_bytes = lock(&self.planning.grown).iter().filter(|&(&other, _)| other != function).map(|(_, bytes)| bytes).sum();
         let (plans, refusals) = self.shared.config.policy.plan(&snapshot, &self.shared.config.budgets);
+        let refused = refusals.len();
         self.published().refusals.insert(function, refusals);
         // A policy may be anyone's: only what it says about this function is taken.
         let plan = plans.into_iter().find(|plan| plan.function == id && !plan.decisions.is_empty());
         let bytes = plan.as_ref().map_or(0, |plan| self.growth(plan));
         lock(&self.planning.grown).insert(function, bytes);
+        let decisions = || plan.iter().flat_map(|plan| &plan.decisions).map(place_name).collect();
+        self.note(function, Entrance::Body, || What::Planned { decisions: decisions(), refusals: refused });
+        tracing::debug!(function, decisions = plan.as_ref().map_or(0, |plan| plan.decisions.len()), refused, "planned");
         plan.map(Arc::new)
     }
 

@@ -22,6 +22,7 @@ use crate::layout::VmContext;
 use crate::registry::PlacedCode;
 use crate::runtime::{self, store_state};
 use crate::store::StoreState;
+use crate::timeline::What;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -116,6 +117,8 @@ impl Shared {
                 self.bury(placed.range(), super::Remains::Code(placed));
             }
             if let Some(code) = retiring.code.upgrade() {
+                let CodeVersion { number, function, entrance, .. } = *retiring.version;
+                code.note(function, entrance, || What::Freed { version: number });
                 code.exits.forget(retiring.version.number);
                 code.describe_less();
             }
@@ -195,6 +198,8 @@ unsafe fn walk(store: &StoreState, shared: &Shared) {
 impl ModuleCode {
     /// A version that nothing leads to any more: its code goes once no frame can be in it.
     pub(super) fn retire(self: &Arc<Self>, version: Arc<CodeVersion>) {
+        tracing::debug!(function = version.function, version = version.number, "retired");
+        self.note(version.function, version.entrance, || What::Retired { version: version.number });
         let retirement = &self.shared.retirement;
         let mut waiting = retirement.lock();
         let epoch = retirement.epoch.fetch_add(1, Ordering::SeqCst) + 1;

@@ -11,6 +11,7 @@
 //! there to the verdict; a second job publishes the winner; the monitor's thread ([`ModuleCode::tend`]) wakes trials up that lost their thread.
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
+use super::planning::place_name;
 use super::verdict::{Distribution, Judgement, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::{CompileRequest, Entrance, Tier};
@@ -19,6 +20,7 @@ use crate::layout::{VmContext, poll_tag};
 use crate::queue::Work;
 use crate::runtime::store_state;
 use crate::store::poll_word;
+use crate::timeline::What;
 use lwp_feedback::policy::{Decision, Plan};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -581,6 +583,9 @@ impl ModuleCode {
         }
         // SAFETY: the caller's promise.
         let stamp = unsafe { self.stamp(context) };
+        if arms.began.is_none() {
+            self.note(function, Entrance::Loop(offset), || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
+        }
         let next = arms.next(version, stamp);
         match next {
             Next::Run(arm, units) => {
@@ -635,6 +640,9 @@ impl ModuleCode {
             let stamp = unsafe { self.stamp(context) };
             // A call that was under way when the entry was swapped may have used up the last unit: the block is the same.
             let running = arms.version(arms.arm).number;
+            if arms.began.is_none() {
+                self.note(function, Entrance::Body, || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
+            }
             match arms.next(running, stamp) {
                 Next::Run(arm, units) => {
                     self.count_units(own, units);
@@ -748,6 +756,14 @@ impl ModuleCode {
             took_ms: took.as_secs_f64() * 1e3,
             versions: arms.as_ref().map_or([0; 2], |arms| [arms.old.number, arms.new.number]),
         };
+        self.note(function, candidate.entrance, || What::TrialEnded {
+            versions: record.versions,
+            verdict: judgement.verdict,
+            ratio: judgement.ratio,
+            pairs: judgement.pairs,
+            took_ns: took.as_nanos() as u64,
+            decisions: record.decisions.iter().map(place_name).collect(),
+        });
         tracing::debug!(function, verdict = ?judgement.verdict, ratio = judgement.ratio, pairs = judgement.pairs, "trial ended");
         {
             let mut state = self.trials.lock();

@@ -4,11 +4,15 @@
 
 use super::planning::code_hash;
 use super::retire::Place;
+use super::thresholds::expected_compile_time;
 use super::{CompileFailure, LoopCode, ModuleCode, outermost};
 use crate::code::{Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
 use crate::engine::TierPolicy;
-use crate::registry::PlacedCode;
+use crate::profiling::{piece, version_name};
+use crate::registry::{PlacedCode, Role};
+use crate::timeline::What;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
+use lwp_feedback::layout::EventId;
 use lwp_feedback::policy::Plan;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -59,6 +63,15 @@ impl CodeVersion {
         self.placed().as_ref().map(|placed| placed.range())
     }
 
+    /// Its machine code as it stands in its place, the table from offsets in it to positions, and these; none once its code is given up.
+    #[expect(clippy::type_complexity, reason = "three tables, named above")]
+    pub fn code(&self) -> Option<(Vec<u8>, Vec<(u32, u32)>, Vec<crate::code::SourcePosition>)> {
+        let placed = self.placed();
+        let placed = placed.as_ref()?;
+        let (locations, positions) = placed.tables();
+        Some((placed.bytes(self.code_bytes).to_vec(), locations.to_vec(), positions.to_vec()))
+    }
+
     /// How often a speculative load of it has faulted: each costs microseconds. 0 once its code is given up.
     pub fn speculative_faults(&self) -> u64 {
         self.placed().as_ref().map_or(0, |placed| placed.speculative_faults())
@@ -79,6 +92,17 @@ impl CodeVersion {
     }
 }
 
+/// CPU time of this thread: a compile costs what it took, not what others had meanwhile.
+fn cpu_time() -> Duration {
+    let mut time = std::mem::MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: writes a whole timespec; all-zero is one as well.
+    let time = unsafe {
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr());
+        time.assume_init()
+    };
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
 impl ModuleCode {
     /// Compiles and links; failures are kept for the report.
     pub(super) fn compile(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) -> bool {
@@ -97,10 +121,14 @@ impl ModuleCode {
         let probe_base = match tier {
             Tier::Instrumented => match self.reserve_probes(function) {
                 Some(base) => base,
-                None => return false,
+                None => {
+                    self.instrumented_compiled(function, entrance, Duration::ZERO, false);
+                    return false;
+                }
             },
             Tier::Baseline | Tier::Optimizing => 0,
         };
+        let events = self.shared.config.events;
         let request = CompileRequest {
             module: self.module.clone(),
             function,
@@ -108,18 +136,27 @@ impl ModuleCode {
             tier,
             version: self.next_version.fetch_add(1, Ordering::Relaxed),
             plan,
-            sites: tier == Tier::Baseline && automatic && self.shared.budget.allows_any(),
-            countdowns: tier == Tier::Baseline && automatic || counted,
+            sites: tier != Tier::Optimizing
+                && (automatic || self.shared.config.exact)
+                && self.shared.budget.allows_any()
+                && events.contains(EventId::VALUE),
+            countdowns: (tier == Tier::Baseline && automatic || counted) && events.contains(EventId::PROGRAMMED),
             // Entered for two rounds, of which the first header takes one: see `leave`.
             rounds: self.shared.config.stress.leave_always && tier != Tier::Instrumented && matches!(entrance, Entrance::Loop(_)),
             padding: 0,
             fail_guards: self.shared.config.stress.fail_guards,
+            events,
             probe_base,
             listing: false,
         };
-        match self.build(&request, counted) {
+        let began = cpu_time();
+        let built = self.build(&request, counted);
+        if tier == Tier::Instrumented {
+            self.instrumented_compiled(function, entrance, cpu_time().saturating_sub(began), built.is_ok());
+        }
+        match built {
             // Known to bursts, and nowhere else.
-            Ok(_) if tier == Tier::Instrumented => {}
+            Ok(_) if tier == Tier::Instrumented && !self.shared.config.exact => {}
             Ok(version) => self.link(version, request.countdowns),
             Err(_) => return false,
         }
@@ -136,7 +173,9 @@ impl ModuleCode {
             } else {
                 tracing::debug!(function, ?tier, %error, "not compiled");
             }
-            self.published().failures.push(CompileFailure { function, tier, reason: error.to_string() });
+            let reason = error.to_string();
+            self.note(function, request.entrance, || What::Failed { tier, reason: reason.clone() });
+            self.published().failures.push(CompileFailure { function, tier, reason });
         }
         result
     }
@@ -144,6 +183,15 @@ impl ModuleCode {
     fn build_unnoted(&self, request: &CompileRequest, counted: bool) -> Result<Arc<CodeVersion>, CompileError> {
         let function = request.function;
         let compiler = self.shared.compiler.as_ref().ok_or_else(|| CompileError::Unsupported { function, reason: "no compiler".into() })?;
+        if let Some(limit) = self.shared.config.max_compile_time {
+            let expected = expected_compile_time(request.tier, self.body_bytes(function));
+            if expected > limit {
+                return Err(CompileError::Limit {
+                    function,
+                    reason: format!("compiling it is expected to take {expected:?}, limit {limit:?}"),
+                });
+            }
+        }
         let began = Instant::now();
         let code = {
             let _spoils_measures = self.shared.compile_begins();
@@ -161,7 +209,8 @@ impl ModuleCode {
         counted: bool,
     ) -> Result<Arc<CodeVersion>, CompileError> {
         let function = request.function;
-        let placed = PlacedCode::new(&code, Some(self.module.clone()), false).map_err(|reason| CompileError::Limit { function, reason })?;
+        let placed =
+            PlacedCode::new(&code, Some(self.module.clone()), Role::Plain).map_err(|reason| CompileError::Limit { function, reason })?;
         let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(&code, position)?))).collect::<Vec<_>>();
         let id = FunctionId { module: self.module.hash, func: function };
         let tier = match request.tier {
@@ -179,6 +228,12 @@ impl ModuleCode {
         self.exits.add(request.version, function, &code.guards);
         if request.tier == Tier::Instrumented {
             self.publish_instrumented(request, &code, placed.address());
+        }
+        if !self.shared.config.observers.is_empty() {
+            let name = version_name(&self.module, function, request.tier, request.entrance, request.version);
+            let bytes = placed.bytes(code.bytes.len());
+            let piece = piece(&name, placed.address(), bytes, &self.module, (function, request.version), &code);
+            self.shared.config.observers.iter().for_each(|observer| observer.placed(&piece));
         }
         let version = Arc::new(CodeVersion {
             number: request.version,
@@ -199,6 +254,14 @@ impl ModuleCode {
             placed: Mutex::new(Some(placed)),
         });
         self.published().versions.push(version.clone());
+        tracing::debug!(function, version = version.number, tier = ?version.tier, entrance = ?version.entrance, bytes = version.code_bytes, ?compile_time, "compiled");
+        self.note(function, request.entrance, || What::Compiled {
+            version: version.number,
+            tier: version.tier,
+            took_ns: compile_time.as_nanos() as u64,
+            code_bytes: version.code_bytes,
+            arm: version.arm,
+        });
         Ok(version)
     }
 
@@ -230,6 +293,8 @@ impl ModuleCode {
             }
         }
         drop(published);
+        tracing::debug!(function, version = version.number, "entered");
+        self.note(function, version.entrance, || What::Entered { version: version.number, tier });
         if let Some(before) = before {
             self.retire(before);
         }

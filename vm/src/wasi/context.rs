@@ -1,6 +1,7 @@
 //! A guest's view of the world, on wasi-common: the builder that fills it and the context that answers.
 
 use super::preview1::answer;
+use super::wait::answer_until;
 use super::{Function, Host, Snapshot, Stop};
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,17 @@ pub struct Context {
 impl Host for Context {
     fn call(&mut self, snapshot: Snapshot, function: Function, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop> {
         answer(&mut self.inner, snapshot, function, memory, arguments)
+    }
+
+    fn call_until(
+        &mut self,
+        snapshot: Snapshot,
+        function: Function,
+        memory: &mut [u8],
+        arguments: &[u64],
+        due: &mut dyn FnMut() -> bool,
+    ) -> Result<u32, Stop> {
+        answer_until(&mut self.inner, snapshot, function, memory, arguments, due)
     }
 }
 

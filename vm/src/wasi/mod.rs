@@ -12,6 +12,7 @@
 
 mod context;
 mod preview1;
+mod wait;
 
 pub use context::{BuildError, Builder, Context, OutputBuffer};
 pub use preview1::{Function, Snapshot};
@@ -26,6 +27,23 @@ pub trait Host: Send {
     /// # Errors
     /// [`Stop`] where the guest must not go on.
     fn call(&mut self, snapshot: Snapshot, function: Function, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop>;
+
+    /// The same for a store with a deadline: a call that waits asks `due` every few milliseconds, and ends with [`Stop::Deadline`] where it says so, as if
+    /// it had not been made.
+    ///
+    /// # Errors
+    /// As [`Host::call`].
+    fn call_until(
+        &mut self,
+        snapshot: Snapshot,
+        function: Function,
+        memory: &mut [u8],
+        arguments: &[u64],
+        due: &mut dyn FnMut() -> bool,
+    ) -> Result<u32, Stop> {
+        let _ = due;
+        self.call(snapshot, function, memory, arguments)
+    }
 }
 
 /// Why a guest does not go on after a call.
@@ -34,6 +52,9 @@ pub enum Stop {
     /// It called `proc_exit` with this code.
     #[error("exited with i32 exit status {0}")]
     Exit(i32),
+    /// The deadline passed while it waited.
+    #[error("the deadline passed")]
+    Deadline,
     /// It broke the interface: a pointer outside its memory, or misaligned (the specification calls for a trap).
     #[error("{function}: {reason}")]
     Fault {

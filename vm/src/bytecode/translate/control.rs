@@ -4,9 +4,10 @@ use super::Translator;
 use super::fuse;
 use super::stack::{Entry, Value};
 use crate::bytecode::PointKind;
+use crate::bytecode::frame::slots_of;
 use crate::bytecode::op::{Op, Slot, Target};
 use crate::layout::FunctionPlace;
-use wasmparser::{BlockType, BrTable, Operator};
+use wasmparser::{BlockType, BrTable, Operator, ValType};
 
 /// A jump target that may lie ahead.
 #[derive(Default)]
@@ -18,7 +19,7 @@ pub(super) struct Label {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ControlKind {
+pub(super) enum ControlKind {
     Function,
     Block,
     Loop,
@@ -27,40 +28,68 @@ enum ControlKind {
         otherwise: usize,
     },
     Else,
+    /// A `try` or `try_table` in whose body we are: its number, and where the body began.
+    Try {
+        id: u32,
+        start: usize,
+        table: bool,
+    },
+    /// One of a `try`'s arms; its number.
+    Catch {
+        id: u32,
+    },
 }
 
-/// An open block.
+/// Types of a block's parameters or results.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Control {
-    kind: ControlKind,
-    /// Stack height below its parameters.
-    height: usize,
-    /// Slot of its first parameter and result.
-    base: Slot,
-    params: usize,
-    results: usize,
-    /// Where branches to it go.
-    label: usize,
+pub(super) enum Types<'m> {
+    One(ValType),
+    List(&'m [ValType]),
 }
 
-impl Control {
-    /// How many values a branch to it carries.
-    fn branch_arity(&self) -> usize {
-        match self.kind {
-            ControlKind::Loop => self.params,
-            _ => self.results,
+impl Types<'_> {
+    const NONE: Types<'static> = Types::List(&[]);
+
+    pub(super) fn as_slice(&self) -> &[ValType] {
+        match self {
+            Types::One(ty) => std::slice::from_ref(ty),
+            Types::List(types) => types,
         }
     }
 }
 
-impl Translator<'_> {
-    fn new_label(&mut self) -> usize {
+/// An open block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Control<'m> {
+    pub(super) kind: ControlKind,
+    /// Stack height below its parameters.
+    pub(super) height: usize,
+    /// Slot of its first parameter and result.
+    pub(super) base: Slot,
+    pub(super) params: Types<'m>,
+    pub(super) results: Types<'m>,
+    /// Where branches to it go.
+    pub(super) label: usize,
+}
+
+impl Control<'_> {
+    /// How many values a branch to it carries.
+    fn branch_arity(&self) -> usize {
+        match self.kind {
+            ControlKind::Loop => self.params.as_slice().len(),
+            _ => self.results.as_slice().len(),
+        }
+    }
+}
+
+impl<'m> Translator<'m> {
+    pub(super) fn new_label(&mut self) -> usize {
         self.labels.push(Label::default());
         self.labels.len() - 1
     }
 
     /// The label is here.
-    fn bind(&mut self, label: usize) {
+    pub(super) fn bind(&mut self, label: usize) {
         let here = self.ops.len();
         let label = &mut self.labels[label];
         label.pc = Some(here);
@@ -73,7 +102,7 @@ impl Translator<'_> {
     }
 
     /// Appends a jump (its target is set here) to a label.
-    fn emit_jump(&mut self, op: Op, label: usize) {
+    pub(super) fn emit_jump(&mut self, op: Op, label: usize) {
         let mut op = op;
         if self.ops.len() > self.barrier
             && let Some(last) = self.ops.last()
@@ -97,35 +126,42 @@ impl Translator<'_> {
         }
     }
 
-    fn emit_goto(&mut self, label: usize) {
+    pub(super) fn emit_goto(&mut self, label: usize) {
         self.emit_jump(Op::Jump { target: Target(0) }, label);
     }
 
-    fn block_arity(&self, ty: BlockType) -> (usize, usize) {
+    pub(super) fn block_types(&self, ty: BlockType) -> (Types<'m>, Types<'m>) {
         match ty {
-            BlockType::Empty => (0, 0),
-            BlockType::Type(_) => (0, 1),
+            BlockType::Empty => (Types::NONE, Types::NONE),
+            BlockType::Type(ty) => (Types::NONE, Types::One(ty)),
             BlockType::FuncType(index) => {
-                let ty = &self.module.types[index as usize];
-                (ty.params().len(), ty.results().len())
+                let module = self.module;
+                let ty = &module.types[index as usize];
+                (Types::List(ty.params()), Types::List(ty.results()))
             }
         }
     }
 
     pub(super) fn open_function(&mut self) {
-        let results = self.module.function_type(self.function).results().len();
+        let module = self.module;
+        let results = Types::List(module.function_type(self.function).results());
         let label = self.new_label();
-        self.controls.push(Control { kind: ControlKind::Function, height: 0, base: self.layout.stack_base(), params: 0, results, label });
+        self.controls.push(Control {
+            kind: ControlKind::Function,
+            height: 0,
+            base: self.layout.stack_base(),
+            params: Types::NONE,
+            results,
+            label,
+        });
     }
 
-    fn open(&mut self, kind: ControlKind, ty: BlockType) -> usize {
-        let (params, results) = self.block_arity(ty);
+    pub(super) fn open(&mut self, kind: ControlKind, ty: BlockType) -> usize {
+        let (params, results) = self.block_types(ty);
         let label = self.new_label();
-        let base = match self.stack.top(params).first() {
-            Some(entry) => entry.slot,
-            None => self.stack.next_slot(),
-        };
-        self.controls.push(Control { kind, height: self.stack.len() - params, base, params, results, label });
+        let count = params.as_slice().len();
+        let base = self.first_slot(count);
+        self.controls.push(Control { kind, height: self.stack.len() - count, base, params, results, label });
         label
     }
 
@@ -161,7 +197,7 @@ impl Translator<'_> {
         }
         self.bind(otherwise);
         self.stack.truncate(control.height);
-        self.push_canonical(control.params);
+        self.push_canonical(control.params.as_slice());
         self.controls.last_mut().expect("just seen").kind = ControlKind::Else;
         self.skipped_blocks = None;
     }
@@ -175,6 +211,12 @@ impl Translator<'_> {
         if reachable {
             self.flush();
         }
+        match control.kind {
+            ControlKind::Try { id, start, table: true } => self.end_try_body(id, start),
+            // The caught exception lies below the results.
+            ControlKind::Catch { .. } if reachable => self.move_branch_values(&control),
+            _ => {}
+        }
         let mut continues = reachable;
         if let ControlKind::If { otherwise } = control.kind {
             self.bind(otherwise);
@@ -185,14 +227,14 @@ impl Translator<'_> {
             continues = true;
         }
         self.stack.truncate(control.height);
-        self.push_canonical(control.results);
+        self.push_canonical(control.results.as_slice());
         self.skipped_blocks = if continues { None } else { Some(0) };
     }
 
-    fn end_function(&mut self, control: Control, reachable: bool) {
+    fn end_function(&mut self, control: Control<'_>, reachable: bool) {
         let targeted = self.labels[control.label].used;
         if reachable && !targeted {
-            return self.emit_return(control.results);
+            return self.emit_return(control.results.as_slice().len());
         }
         if reachable {
             self.flush();
@@ -200,14 +242,14 @@ impl Translator<'_> {
         if targeted {
             self.bind(control.label);
             self.stack.truncate(0);
-            self.push_canonical(control.results);
-            self.emit_return(control.results);
+            self.push_canonical(control.results.as_slice());
+            self.emit_return(control.results.as_slice().len());
         }
     }
 
-    fn push_canonical(&mut self, count: usize) {
-        for _ in 0..count {
-            self.stack.push_slot();
+    pub(super) fn push_canonical(&mut self, types: &[ValType]) {
+        for &ty in types {
+            self.stack.push_wide(Value::Canonical, slots_of(ty));
         }
     }
 
@@ -215,12 +257,16 @@ impl Translator<'_> {
     pub(super) fn skip(&mut self, operator: &Operator<'_>) {
         let depth = self.skipped_blocks.expect("called in unreachable code");
         match operator {
-            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } => {
+            Operator::Block { .. } | Operator::Loop { .. } | Operator::If { .. } | Operator::TryTable { .. } | Operator::Try { .. } => {
                 self.skipped_blocks = Some(depth + 1);
             }
             Operator::End if depth > 0 => self.skipped_blocks = Some(depth - 1),
             Operator::End => self.end(),
             Operator::Else if depth == 0 => self.else_(),
+            Operator::Catch { tag_index } if depth == 0 => self.catch(Some(*tag_index)),
+            Operator::CatchAll if depth == 0 => self.catch(None),
+            Operator::Delegate { relative_depth } if depth == 0 => self.delegate(*relative_depth),
+            Operator::Delegate { .. } => self.skipped_blocks = Some(depth - 1),
             _ => {}
         }
     }
@@ -276,23 +322,24 @@ impl Translator<'_> {
         self.result = None;
     }
 
-    fn control(&self, depth: u32) -> Control {
+    pub(super) fn control(&self, depth: u32) -> Control<'m> {
         self.controls[self.controls.len() - 1 - depth as usize]
     }
 
     /// Whether the values of a branch are where the target expects them, once they are canonical.
-    fn in_place(&self, control: &Control) -> bool {
+    fn in_place(&self, control: &Control<'_>) -> bool {
         let arity = control.branch_arity();
         arity == 0 || self.stack.top(arity)[0].slot == control.base
     }
 
     /// Moves the topmost values to where the branch's target expects them; the simulated stack stays as it is.
-    fn move_branch_values(&mut self, control: &Control) {
+    pub(super) fn move_branch_values(&mut self, control: &Control<'_>) {
         let values: Vec<Entry> = self.stack.top(control.branch_arity()).to_vec();
         let canonical = values.iter().all(|entry| entry.value == Value::Canonical);
         if canonical && values.len() > 2 {
             if values[0].slot != control.base {
-                self.emit(Op::CopyMany { to: control.base, from: values[0].slot, count: values.len() as u32 });
+                let count = self.stack.next_slot().0 - values[0].slot.0;
+                self.emit(Op::CopyMany { to: control.base, from: values[0].slot, count });
             }
             return;
         }
@@ -303,18 +350,18 @@ impl Translator<'_> {
                 Value::Const(value) => {
                     self.emit(Op::Const { dst, value });
                 }
-                Value::Local(local) => self.emit_copy(dst, local),
+                Value::Local(local) => self.emit_move(dst, local, entry.slots),
                 Value::Canonical if entry.slot == dst => {}
-                Value::Canonical => self.emit_copy(dst, entry.slot),
+                Value::Canonical => self.emit_move(dst, entry.slot, entry.slots),
             }
-            dst.0 += 1;
+            dst.0 += entry.slots;
         }
     }
 
     pub(super) fn br(&mut self, depth: u32) {
         let control = self.control(depth);
         if control.kind == ControlKind::Function {
-            self.emit_return(control.results);
+            self.emit_return(control.results.as_slice().len());
         } else {
             self.move_branch_values(&control);
             self.emit_goto(control.label);
@@ -326,11 +373,7 @@ impl Translator<'_> {
         let control = self.control(depth);
         let arity = control.branch_arity();
         let is_function = control.kind == ControlKind::Function;
-        // (below the condition)
-        let direct = !is_function && {
-            let condition = self.stack.top(1)[0].slot;
-            arity == 0 || condition.0 - arity as u32 == control.base.0
-        };
+        let direct = !is_function && { arity == 0 || self.stack.top(arity + 1)[0].slot == control.base };
         if direct {
             let jump = self.pop_condition(false);
             if arity > 0 {
@@ -345,7 +388,7 @@ impl Translator<'_> {
         // The jump may skip what follows, so no op before it may be merged with one behind it.
         self.barrier = self.ops.len();
         if is_function {
-            self.emit_return_keeping(control.results);
+            self.emit_return_keeping(control.results.as_slice().len());
         } else {
             self.move_branch_values(&control);
             self.emit_goto(control.label);
@@ -393,10 +436,14 @@ impl Translator<'_> {
     }
 
     /// As [`Self::emit_return`], on a path of its own: the simulated stack stays as it is.
-    fn emit_return_keeping(&mut self, results: usize) {
+    pub(super) fn emit_return_keeping(&mut self, results: usize) {
         let values = self.stack.top(results).to_vec();
         let op = match values.as_slice() {
             [] => Op::Return {},
+            [entry] if entry.slots == 2 => match entry.value {
+                Value::Local(from) => Op::ReturnMany { from, count: 2 },
+                _ => Op::ReturnMany { from: entry.slot, count: 2 },
+            },
             [entry] => match entry.value {
                 Value::Const(value) => Op::ReturnConst { value },
                 Value::Local(src) => Op::ReturnOne { src },
@@ -406,27 +453,28 @@ impl Translator<'_> {
                 for entry in &values {
                     match entry.value {
                         Value::Canonical => {}
-                        Value::Local(local) => self.emit_copy(entry.slot, local),
+                        Value::Local(local) => self.emit_move(entry.slot, local, entry.slots),
                         Value::Const(value) => {
                             self.emit(Op::Const { dst: entry.slot, value });
                         }
                     }
                 }
-                Op::ReturnMany { from: first.slot, count: results as u32 }
+                Op::ReturnMany { from: first.slot, count: self.stack.next_slot().0 - first.slot.0 }
             }
         };
         self.emit(op);
     }
 
     pub(super) fn return_(&mut self) {
-        let results = self.controls[0].results;
+        let results = self.controls[0].results.as_slice().len();
         self.emit_return(results);
         self.stop();
     }
 
     pub(super) fn call(&mut self, function: u32) {
-        let ty = self.module.function_type(function);
-        let (params, results) = (ty.params().len(), ty.results().len());
+        let module = self.module;
+        let ty = module.function_type(function);
+        let params = ty.params().len();
         self.flush();
         let base = self.first_slot(params);
         self.point(PointKind::Call);
@@ -435,24 +483,25 @@ impl Translator<'_> {
             FunctionPlace::Inline(_) => Op::Call { function, base },
             FunctionPlace::Pointer(place) => Op::CallImport { function, base, place },
         });
-        self.push_canonical(results);
+        self.push_canonical(ty.results());
     }
 
     pub(super) fn call_indirect(&mut self, type_index: u32, table: u32) {
-        let ty = &self.module.types[type_index as usize];
-        let (params, results) = (ty.params().len(), ty.results().len());
-        let signature = crate::signature::id(ty);
+        let module = self.module;
+        let ty = &module.types[type_index as usize];
+        let params = ty.params().len();
+        let signature = module.signatures[type_index as usize];
         self.flush();
         let index = self.stack.top(1)[0].slot;
         let base = self.first_slot(params + 1);
         self.point(PointKind::Call);
         self.stack.truncate(self.stack.len() - params - 1);
         self.emit(Op::CallIndirect { table: table as u16, signature, callee: index, base });
-        self.push_canonical(results);
+        self.push_canonical(ty.results());
     }
 
     /// Slot of the first of the topmost `count` entries, or of the next one when `count` is 0.
-    fn first_slot(&self, count: usize) -> Slot {
+    pub(super) fn first_slot(&self, count: usize) -> Slot {
         match self.stack.top(count).first() {
             Some(entry) => entry.slot,
             None => self.stack.next_slot(),

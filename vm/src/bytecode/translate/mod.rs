@@ -7,15 +7,19 @@
 //! 3. An op is changed or removed after the fact (result redirected into a local, comparison fused into a jump) only while it is the last one and no
 //!    label or point lies behind it (`barrier`).
 
+mod atomic;
 mod control;
+mod exceptions;
 mod fuse;
 mod handlers;
 mod operators;
+mod proposals;
 mod stack;
+mod vector;
 
 use super::frame::{FrameLayout, slots_of_all};
 use super::op::{Op, Slot};
-use super::{Bytecode, Point, PointKind};
+use super::{Bytecode, Clause, Point, PointKind, TryBody};
 use crate::module::Module;
 use control::{Control, Label};
 use stack::OperandStack;
@@ -37,6 +41,13 @@ pub fn translate(module: &Module, function: u32) -> Bytecode {
         result: None,
         skipped_blocks: None,
         jump_offset: None,
+        tail_calls: false,
+        in_window: false,
+        handlers: Vec::new(),
+        tries: 0,
+        waiting: Vec::new(),
+        far_memories: (0..module.memories.len() as u32).any(|memory| memory > 0 || !module.is_plain_memory(memory)),
+        has_vectors: false,
         layout,
     };
     translator.run();
@@ -50,7 +61,7 @@ struct Translator<'m> {
     ops: Vec<Op>,
     offsets: Vec<u32>,
     stack: OperandStack,
-    controls: Vec<Control>,
+    controls: Vec<Control<'m>>,
     labels: Vec<Label>,
     points: Vec<Point>,
     /// Of the operator being translated.
@@ -63,6 +74,18 @@ struct Translator<'m> {
     skipped_blocks: Option<u32>,
     /// Byte offset of the load that the next jump contains.
     jump_offset: Option<u32>,
+    handlers: Vec<TryBody>,
+    /// `try`s so far.
+    tries: u32,
+    /// Clauses of the `try_table`s that are open, by number. Handlers are pushed where their body ends, so the innermost comes first.
+    waiting: Vec<(u32, Vec<Clause>)>,
+    /// Whether the ops for memory 0 are told where to access another one.
+    in_window: bool,
+    /// Whether a tail call stands in it.
+    tail_calls: bool,
+    /// Whether the module has memories that the ops for loads and stores are not for.
+    far_memories: bool,
+    has_vectors: bool,
 }
 
 impl Translator<'_> {
@@ -92,8 +115,11 @@ impl Translator<'_> {
             param_slots: self.layout.param_slots(),
             result_slots,
             local_slots: self.layout.stack_base().0,
+            has_vectors: self.has_vectors,
             offsets: self.offsets.into(),
             points: self.points.into(),
+            tail_calls: self.tail_calls,
+            handlers: self.handlers.into(),
             entry: Point {
                 offset: self.module.body(self.function).range().start as u32,
                 pc: 0,
@@ -131,6 +157,14 @@ impl Translator<'_> {
             return;
         }
         self.emit(Op::Copy { dst, src });
+    }
+
+    /// Appends the move of a value of one or two slots.
+    fn emit_move(&mut self, dst: Slot, src: Slot, slots: u32) {
+        if slots == 1 {
+            return self.emit_copy(dst, src);
+        }
+        self.emit(Op::CopyTwo { to: dst, a: src, b: Slot(src.0 + 1) });
     }
 
     /// The op that produced the value in `slot`, if it may still be changed.

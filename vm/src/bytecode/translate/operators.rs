@@ -3,9 +3,10 @@
 use super::Translator;
 use super::fuse;
 use super::stack::{Entry, Value};
+use crate::bytecode::frame::slots_of;
 use crate::bytecode::op::{Op, Slot};
 use crate::layout::{FunctionPlace, GlobalPlace};
-use wasmparser::{MemArg, Operator};
+use wasmparser::{MemArg, Operator, ValType};
 
 /// Binary op with slots, and where it has one the form with an immediate: `…, commutes` when the operands may be swapped for that.
 macro_rules! binary {
@@ -149,7 +150,7 @@ fn safe_unsigned_divisor(imm: i32) -> Option<i32> {
 }
 
 /// Offsets into 32-bit memories have 32 bits.
-fn offset_of(memarg: &MemArg) -> u32 {
+pub(super) fn offset_of(memarg: &MemArg) -> u32 {
     memarg.offset as u32
 }
 
@@ -162,7 +163,7 @@ fn constant_address(value: Value, memarg: &MemArg) -> Option<u64> {
 
 impl Translator<'_> {
     /// Flushes, pops `count` operands of an op that takes them from consecutive slots, and gives the first slot.
-    fn pop_block(&mut self, count: usize) -> Slot {
+    pub(super) fn pop_block(&mut self, count: usize) -> Slot {
         self.flush();
         let base = self.stack.top(count)[0].slot;
         self.stack.truncate(self.stack.len() - count);
@@ -228,6 +229,9 @@ impl Translator<'_> {
     }
 
     fn global_get(&mut self, index: u32) {
+        if self.module.globals[index as usize].content_type == ValType::V128 {
+            return self.vector_global_get(index);
+        }
         match self.module.offsets().global(index) {
             GlobalPlace::Inline(place) => self.emit_result(|dst| Op::GlobalGet { dst, place }),
             GlobalPlace::Pointer(place) => {
@@ -237,6 +241,9 @@ impl Translator<'_> {
     }
 
     fn global_set(&mut self, index: u32) {
+        if self.module.globals[index as usize].content_type == ValType::V128 {
+            return self.vector_global_set(index);
+        }
         let src = self.pop_operand();
         self.emit(match self.module.offsets().global(index) {
             GlobalPlace::Inline(place) => Op::GlobalSet { src, place },
@@ -255,8 +262,12 @@ impl Translator<'_> {
 
     fn select(&mut self) {
         let condition = self.pop_operand();
+        let is_vector = self.stack.top(1)[0].slots == 2;
         let b = self.pop_operand();
         let a = self.pop_operand();
+        if is_vector {
+            return self.vector_select(a, b, condition);
+        }
         self.emit_result(|dst| Op::Select { dst, a, b });
         let at = self.ops.len() - 1;
         self.emit(Op::Operand { slot: condition });
@@ -265,6 +276,9 @@ impl Translator<'_> {
 
     pub(super) fn operator(&mut self, operator: Operator<'_>) {
         use Operator as O;
+        if self.far_memories && self.far_access(&operator) {
+            return;
+        }
         match operator {
             O::Nop => {}
             O::Unreachable => {
@@ -289,7 +303,7 @@ impl Translator<'_> {
             O::Select | O::TypedSelect { .. } => self.select(),
             O::LocalGet { local_index } => {
                 let local = self.layout.local_slot(local_index);
-                self.stack.push(Value::Local(local));
+                self.stack.push_wide(Value::Local(local), slots_of(self.layout.local_type(local_index)));
             }
             O::LocalSet { local_index } => {
                 let entry = self.stack.pop();
@@ -299,7 +313,7 @@ impl Translator<'_> {
                 let local = self.layout.local_slot(local_index);
                 let entry = self.stack.pop();
                 self.set_local(local, entry);
-                self.stack.push(Value::Local(local));
+                self.stack.push_wide(Value::Local(local), entry.slots);
             }
             O::GlobalGet { global_index } => self.global_get(global_index),
             O::GlobalSet { global_index } => self.global_set(global_index),
@@ -540,7 +554,8 @@ impl Translator<'_> {
             O::F64PromoteF32 => unary!(self, F64PromoteF32),
             // The bits of the slot stay: i32 and f32 have a zero upper half.
             O::I64ExtendI32U | O::I32ReinterpretF32 | O::I64ReinterpretF64 | O::F32ReinterpretI32 | O::F64ReinterpretI64 => {}
-            other => unreachable!("{other:?} belongs to a proposal that does not validate"),
+            other if self.proposal_operator(&other) => {}
+            other => self.vector_operator(&other),
         }
     }
 }

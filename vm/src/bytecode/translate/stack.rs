@@ -18,8 +18,17 @@ pub(super) enum Value {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) value: Value,
-    /// Its canonical slot.
+    /// Its canonical slot, of a v128 the first of two.
     pub(super) slot: Slot,
+    /// Slots it takes.
+    pub(super) slots: u32,
+}
+
+impl Entry {
+    /// The slot behind it.
+    pub(super) fn end(&self) -> Slot {
+        Slot(self.slot.0 + self.slots)
+    }
 }
 
 /// The entries, bottom first.
@@ -50,18 +59,23 @@ impl OperandStack {
     /// The canonical slot of the next entry to be pushed.
     pub(super) fn next_slot(&self) -> Slot {
         match self.entries.last() {
-            Some(entry) => Slot(entry.slot.0 + 1),
+            Some(entry) => entry.end(),
             None => self.base,
         }
     }
 
     pub(super) fn push(&mut self, value: Value) -> Slot {
+        self.push_wide(value, 1)
+    }
+
+    /// Pushes a value of so many slots.
+    pub(super) fn push_wide(&mut self, value: Value, slots: u32) -> Slot {
         let slot = self.next_slot();
-        self.highest = self.highest.max(slot.0 + 1);
+        self.highest = self.highest.max(slot.0 + slots);
         if matches!(value, Value::Local(_)) {
             self.forwarded += 1;
         }
-        self.entries.push(Entry { value, slot });
+        self.entries.push(Entry { value, slot, slots });
         slot
     }
 
@@ -107,7 +121,7 @@ impl Translator<'_> {
             Value::Canonical => return,
             Value::Local(local) => {
                 self.stack.forwarded -= 1;
-                self.emit_copy(entry.slot, local);
+                self.emit_move(entry.slot, local, entry.slots);
             }
             Value::Const(value) => {
                 self.emit(Op::Const { dst: entry.slot, value });
@@ -158,9 +172,9 @@ impl Translator<'_> {
                 *self.ops[at].dst_mut().expect("a producer has a result") = local;
                 self.result = None;
             }
-            (Value::Canonical, _) => self.emit_copy(local, entry.slot),
+            (Value::Canonical, _) => self.emit_move(local, entry.slot, entry.slots),
             (Value::Local(other), _) if other == local => {}
-            (Value::Local(other), _) => self.emit_copy(local, other),
+            (Value::Local(other), _) => self.emit_move(local, other, entry.slots),
             (Value::Const(value), _) => {
                 self.emit(Op::Const { dst: local, value });
             }

@@ -5,7 +5,7 @@ use crate::bytecode::{Bytecode, Inst, Op, Slot, Target};
 use crate::interp::machine::{Exec, Flow, Regs, publish, stop};
 use crate::interp::stack::FrameRecord;
 use crate::layout::{SWITCH_BUFFER_SLOTS, SwitchHeader, VmFunc};
-use crate::runtime;
+use crate::runtime::{self, Next};
 use crate::tiering;
 use crate::trap::TrapCode;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -140,7 +140,7 @@ pub(in crate::interp) unsafe fn return_many<const M: u8>(regs: &mut Regs, from: 
 
 /// Decrements a countdown word, shared with other threads, which may lose counts; true where it was 0.
 #[inline(always)]
-fn count_down(word: &AtomicU32) -> bool {
+pub(super) fn count_down(word: &AtomicU32) -> bool {
     let left = word.load(Ordering::Relaxed);
     word.store(left.wrapping_sub(1), Ordering::Relaxed);
     left == 0
@@ -153,14 +153,14 @@ fn ran_out(word: &AtomicU32) -> bool {
 
 /// The countdown word of an own function, by its index among the defined ones.
 #[inline(always)]
-unsafe fn counter<'a>(exec: *mut Exec, own: u32) -> &'a AtomicU32 {
+pub(super) unsafe fn counter<'a>(exec: *mut Exec, own: u32) -> &'a AtomicU32 {
     // SAFETY: there is one word per defined function, as long as the module's code.
     unsafe { &*(*exec).counters.add(own as usize) }
 }
 
 /// The poll word of the context.
 #[inline(always)]
-unsafe fn asked(exec: *mut Exec) -> bool {
+pub(super) unsafe fn asked(exec: *mut Exec) -> bool {
     // SAFETY: the context is live.
     unsafe { (*(*exec).context).poll.load(Ordering::Relaxed) != 0 }
 }
@@ -224,7 +224,7 @@ pub(in crate::interp) unsafe fn enter_frame(exec: *mut Exec, frame: *mut FrameRe
 
 /// Calls a function of the running instance in a frame of its own; the slow way where there is more to it.
 #[inline(always)]
-unsafe fn call_own(regs: &mut Regs, function: u32, base: Slot) -> Flow {
+pub(super) unsafe fn call_own(regs: &mut Regs, function: u32, base: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let exec = regs.exec;
@@ -286,21 +286,34 @@ pub(in crate::interp) unsafe fn slow(regs: &mut Regs) -> Flow {
             Op::Call { function, base } => call_own_slowly(regs, function, base),
             Op::CallIndirect { table, callee, base, .. } => {
                 let entry = table_of(regs.exec, table as u32);
-                let entry = *(*entry).base.add(regs.u32(callee) as usize);
+                let entry = *(*entry).base.add(regs.u64(callee) as usize);
                 let callee = entry.reference as *const VmFunc;
                 if (*callee).context != (*regs.exec).context {
                     return call_out(regs, callee, base);
                 }
                 call_own_slowly(regs, (*callee).index, base)
             }
-            op => unreachable!("{op:?} has no slow way"),
+            Op::CallRef { callee, base } => call_own_slowly(regs, (*(regs.u64(callee) as *const VmFunc)).index, base),
+            op => match super::tail::slow(regs, op) {
+                Some(flow) => flow,
+                None => unreachable!("{op:?} has no slow way"),
+            },
         }
+    }
+}
+
+/// Returns from the running frame, whose results something that it called left in its first slots.
+pub(super) unsafe fn reload_and_return(regs: &mut Regs) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        regs.reload_memory();
+        return_none::<0>(regs)
     }
 }
 
 /// Calls a function that is not interpreted in this activation.
 #[inline(always)]
-unsafe fn call_out(regs: &mut Regs, callee: *const VmFunc, base: Slot) -> Flow {
+pub(super) unsafe fn call_out(regs: &mut Regs, callee: *const VmFunc, base: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let slots = regs.address(base);
@@ -345,7 +358,7 @@ pub(in crate::interp) unsafe fn call_indirect<const M: u8>(regs: &mut Regs, tabl
     // SAFETY: see `super`; the index is checked, and an entry with a signature names a live function.
     unsafe {
         let table = table_of(regs.exec, table as u32);
-        let index = regs.u32(callee) as usize;
+        let index = regs.u64(callee) as usize;
         if index >= (*table).length.load(Ordering::Relaxed) {
             return regs.trap(TrapCode::TableOutOfBounds);
         }
@@ -442,6 +455,11 @@ unsafe fn at_loop(exec: *mut Exec, ip: *const Inst, offset: u32, hot: bool) -> A
         buffer.cast::<SwitchHeader>().write(SwitchHeader { function, offset, version: 0, callees: 0 });
         let slots = buffer.byte_add(size_of::<SwitchHeader>());
         std::ptr::copy_nonoverlapping(sp, slots, live_slots);
+        if (*code).tail_calls && (*exec).frame == (*exec).first_frame {
+            // What is entered may call in place of this frame again and again: it must not stand on top of it.
+            (*exec).next = Next::Loop { code: entry, function };
+            return AtLoop::Stop;
+        }
         match runtime::enter_loop(context, entry, function, sp) {
             Ok(true) => AtLoop::Finished,
             Ok(false) => match (*exec).rebuild(buffer.cast()) {
@@ -452,6 +470,7 @@ unsafe fn at_loop(exec: *mut Exec, ip: *const Inst, offset: u32, hot: bool) -> A
                 }
             },
             Err(unwind) => {
+                (*exec).frame_left = true;
                 stop(exec, unwind);
                 AtLoop::Stop
             }

@@ -55,9 +55,9 @@ macro_rules! jump {
 /// `min`, `max` and the roundings of one type, by bits where Rust leaves NaN or the sign of zero open.
 macro_rules! exact {
     ($module:ident $ty:ident $bits:ident $quiet:literal) => {
-        mod $module {
+        pub(crate) mod $module {
             #[inline(always)]
-            pub(super) fn min(a: $ty, b: $ty) -> $ty {
+            pub(crate) fn min(a: $ty, b: $ty) -> $ty {
                 if a < b {
                     a
                 } else if b < a {
@@ -71,7 +71,7 @@ macro_rules! exact {
             }
 
             #[inline(always)]
-            pub(super) fn max(a: $ty, b: $ty) -> $ty {
+            pub(crate) fn max(a: $ty, b: $ty) -> $ty {
                 if a > b {
                     a
                 } else if b > a {
@@ -85,11 +85,11 @@ macro_rules! exact {
 
             /// Applies a rounding of the standard library, which leaves open whether a NaN comes out quiet.
             #[inline(always)]
-            pub(super) fn round(a: $ty, round: impl Fn($ty) -> $ty) -> $ty {
+            pub(crate) fn round(a: $ty, round: impl Fn($ty) -> $ty) -> $ty {
                 if a.is_nan() { $ty::from_bits(a.to_bits() | $quiet) } else { round(a) }
             }
 
-            pub(super) const SIGN: $bits = 1 << ($bits::BITS - 1);
+            pub(crate) const SIGN: $bits = 1 << ($bits::BITS - 1);
         }
     };
 }

@@ -2,10 +2,12 @@
 //!
 //! Every access is checked against the memory's length. A 32-bit address plus a 32-bit offset cannot overflow 64 bits.
 
+use super::far;
 use crate::bytecode::{Slot, Target};
 use crate::interp::machine::{Flow, Regs, publish, stop};
 use crate::runtime;
 use crate::trap::TrapCode;
+use std::sync::atomic::Ordering;
 
 /// Address of an access of `bytes` bytes, or `None` when it is out of bounds.
 #[inline(always)]
@@ -162,11 +164,11 @@ unsafe fn put<const N: usize>(regs: &mut Regs, address: u64, bytes: [u8; N]) -> 
 }
 
 #[inline(always)]
-pub(in crate::interp) unsafe fn memory_size<const M: u8>(regs: &mut Regs, dst: Slot, _memory: u32) -> Flow {
+pub(in crate::interp) unsafe fn memory_size<const M: u8>(regs: &mut Regs, dst: Slot, memory: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let pages = (*regs.exec).memory_length() / 65536;
-        regs.set(dst, pages as u32);
+        let pages = (*far::memory_of(regs, memory)).length.load(Ordering::Acquire) as u64 / 65536;
+        regs.set(dst, pages);
         regs.next()
     }
 }
@@ -176,12 +178,16 @@ pub(in crate::interp) unsafe fn memory_grow<const M: u8>(regs: &mut Regs, dst: S
     // SAFETY: see `super`.
     unsafe {
         publish(regs.exec, regs.ip);
-        let delta = regs.u32(delta) as u64;
+        let delta = regs.u64(delta);
         let old = match runtime::memory_grow((*regs.exec).context, memory, delta) {
             Ok(old) => old,
             Err(unwind) => return stop(regs.exec, unwind),
         };
-        regs.set(dst, old as i32);
+        if runtime::instance((*regs.exec).context).module.memories[memory as usize].memory64 {
+            regs.set(dst, old);
+        } else {
+            regs.set(dst, old as i32);
+        }
         regs.reload_memory();
         regs.next()
     }
@@ -199,11 +205,11 @@ pub(super) unsafe fn checked(regs: &mut Regs, result: Result<(), TrapCode>) -> F
     }
 }
 
-/// The 32-bit operands in three consecutive slots.
+/// The operands in three consecutive slots; of an i32 the upper half is zero.
 #[inline(always)]
 pub(super) unsafe fn three(regs: &Regs, base: Slot) -> [u64; 3] {
     // SAFETY: see `super`.
-    unsafe { [0, 1, 2].map(|index| regs.u32(Slot(base.0 + index)) as u64) }
+    unsafe { [0, 1, 2].map(|index| regs.u64(Slot(base.0 + index))) }
 }
 
 #[inline(always)]

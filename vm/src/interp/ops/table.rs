@@ -95,7 +95,7 @@ pub(in crate::interp) unsafe fn table_get<const M: u8>(regs: &mut Regs, dst: Slo
     // SAFETY: see `super`; the index is checked.
     unsafe {
         let table = table_of(regs.exec, table);
-        let index = regs.first::<M>(index) as u32 as usize;
+        let index = regs.first::<M>(index) as usize;
         if index >= (*table).length.load(Ordering::Relaxed) {
             return regs.trap(TrapCode::TableOutOfBounds);
         }
@@ -109,7 +109,7 @@ pub(in crate::interp) unsafe fn table_get<const M: u8>(regs: &mut Regs, dst: Slo
 pub(in crate::interp) unsafe fn table_set<const M: u8>(regs: &mut Regs, table: u32, index: Slot, value: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let (index, reference) = (regs.first::<M>(index) as u32 as u64, regs.second::<M>(value));
+        let (index, reference) = (regs.first::<M>(index), regs.second::<M>(value));
         let result = runtime::table_set((*regs.exec).context, table, index, reference);
         checked(regs, result)
     }
@@ -121,7 +121,7 @@ pub(in crate::interp) unsafe fn table_size<const M: u8>(regs: &mut Regs, dst: Sl
     unsafe {
         let table = table_of(regs.exec, table);
         let length = (*table).length.load(Ordering::Relaxed);
-        regs.set(dst, length as u32);
+        regs.set(dst, length as u64);
         regs.next()
     }
 }
@@ -132,12 +132,16 @@ pub(in crate::interp) unsafe fn table_grow<const M: u8>(regs: &mut Regs, base: S
     unsafe {
         publish(regs.exec, regs.ip);
         let reference = regs.u64(base);
-        let delta = regs.u32(Slot(base.0 + 1)) as u64;
+        let delta = regs.u64(Slot(base.0 + 1));
         let old = match runtime::table_grow((*regs.exec).context, table, reference, delta) {
             Ok(old) => old,
             Err(unwind) => return stop(regs.exec, unwind),
         };
-        regs.set(base, old as i32);
+        if runtime::instance((*regs.exec).context).module.tables[table as usize].table64 {
+            regs.set(base, old);
+        } else {
+            regs.set(base, old as i32);
+        }
         regs.next()
     }
 }

@@ -1,0 +1,304 @@
+//! `backedge accuracy`: how much of the truth the records of an ordinary run hold.
+//!
+//! The program runs twice: *fully instrumented*, where every branch, load and value of every function is counted, and *sampled*, as it always is. Printed is, per
+//! event, the overlap of the two distributions over sites, as Arnold and Ryder define it ([`lwp_feedback::accuracy`]), and how far the most frequent value of
+//! each site is from the exact count. Two runs must do the same for that to mean anything: a program that reads the clock does not.
+
+use crate::failure::Failure;
+use crate::options::{Run, Source, Tier};
+use crate::run::run_then;
+use clap::Args;
+use lwp_feedback::accuracy::{Estimate, Place, Rates, ValuePlace, estimate, overlap};
+use lwp_feedback::layout::EventId;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufReader, Write as _};
+use std::time::Instant;
+use vm::burst::ExactProfile;
+use vm::report::Report;
+
+/// `backedge accuracy`.
+#[derive(Args)]
+pub struct Accuracy {
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Also print so many sites of each event, those with the largest difference first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub sites: usize,
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// Share of loads that seem to miss where none does: interrupts, other threads of the core. Below it there is no distribution to compare.
+const NOISE: f64 = 0.002;
+/// Records of a site below which its most frequent value is not looked at.
+const LEAST_RECORDS: u64 = 64;
+
+/// One event.
+#[derive(Clone, Debug, Serialize)]
+struct EventAccuracy {
+    event: u8,
+    name: &'static str,
+    /// Sites that the full run saw, and those of them that the sample saw.
+    sites: usize,
+    sites_sampled: usize,
+    /// Events counted, and records of the sample.
+    events: u64,
+    records: u64,
+    /// Percent, to 0.1. Absent where one of the two runs saw nothing.
+    overlap: Option<f64>,
+    /// The same within each function, functions weighted by the full run.
+    within_functions: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differences: Vec<Difference>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Difference {
+    function: u32,
+    offset: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'static str>,
+    full_percent: f64,
+    sample_percent: f64,
+}
+
+/// The most frequent values.
+#[derive(Clone, Debug, Serialize)]
+struct TopValues {
+    /// Sites with enough records.
+    sites: usize,
+    /// Mean difference of the most frequent value's share from the exact one, sites weighted by their records, percentage points.
+    mean_points: f64,
+    /// The largest among sites with a hundredth of the records.
+    worst_points: f64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Answer {
+    full_ms: f64,
+    sampled_ms: f64,
+    /// Cost of watching in the sampled run, percent.
+    cost_percent: f64,
+    /// Buffers of the full run that were dropped, and functions that stayed uninstrumented.
+    dropped: u64,
+    not_instrumented: usize,
+    events: Vec<EventAccuracy>,
+    top_values: Option<TopValues>,
+}
+
+/// Runs the program twice and prints. The exit code is the program's.
+pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
+    if !matches!(options.run.engine.source, Source::Inline) || !matches!(options.run.engine.tier, Tier::Auto) {
+        return Err(Failure::Usage("accuracy compares the inline source in all tiers: neither --source nor --tier".into()));
+    }
+    let folder = std::env::temp_dir().join(format!("backedge-accuracy-{}.lwp", std::process::id()));
+    let mut sampled = options.run.clone();
+    sampled.lwp_record = Some(folder.clone());
+    let mut seen: Option<(Report, Rates)> = None;
+    let began = Instant::now();
+    let code = run_then(&sampled, true, &mut |engine, module| {
+        let ring = &engine.vm().config().ring;
+        // The random bits replace the interval's low ones; a burst's interval lies below them.
+        let random = f64::from((1u32 << ring.random_bits) - 1);
+        let above = |interval: u32| f64::from(interval >> ring.random_bits << ring.random_bits) + random / 2.0 + 1.0;
+        // Events 3 and 4 have at most as many random bits as the interval has.
+        let branch = f64::from(ring.interval3) / 2.0 + 1.0;
+        let ticks_per_ns = 1.0 / engine.vm().ns_per_tick();
+        seen = Some((module.report(), Rates { value: above(ring.interval1), burst_value: above(0), branch, ticks_per_ns }));
+    });
+    let sampled_ms = began.elapsed().as_secs_f64() * 1e3;
+    let estimated = code.and_then(|code| {
+        let input = std::fs::File::open(&folder).map_err(|error| Failure::read(&folder, &error))?;
+        let (report, rates) = seen.ok_or_else(|| Failure::Load("the sampled run left no report".into()))?;
+        let estimated =
+            estimate(BufReader::new(input), rates).map_err(|error| Failure::Load(format!("`{}`: {error}", folder.display())))?;
+        Ok((code, report, estimated))
+    });
+    // Only kept for reading it back; what cannot be removed is in the system's folder for such things.
+    let _ = std::fs::remove_file(&folder);
+    let (code, report, estimated) = estimated?;
+    let mut full = options.run.clone();
+    full.engine.exact = true;
+    full.engine.tier = Tier::Baseline;
+    let mut exact = None;
+    let began = Instant::now();
+    let again = run_then(&full, true, &mut |engine, module| exact = Some((engine.vm().exact_profile(), module.report().failures.len())))?;
+    let full_ms = began.elapsed().as_secs_f64() * 1e3;
+    if again != code {
+        return Err(Failure::Load(format!("the program ended with {code} and then with {again}: its runs cannot be compared")));
+    }
+    let (exact, not_instrumented) = exact.ok_or_else(|| Failure::Load("the full run left no counts".into()))?;
+    let answer = Answer {
+        full_ms,
+        sampled_ms,
+        cost_percent: report.bursts.cost_percent,
+        dropped: exact.dropped,
+        not_instrumented,
+        events: compare(&exact, &estimated, options),
+        top_values: top_values(&exact, &report),
+    };
+    let text = if options.json {
+        let mut text = serde_json::to_string_pretty(&answer).map_err(|error| Failure::Load(format!("cannot write JSON: {error}")))?;
+        text.push('\n');
+        text
+    } else {
+        as_text(&answer)
+    };
+    // A reader that went away (`| head`) is no failure.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(code)
+}
+
+fn compare(exact: &ExactProfile, sample: &Estimate, options: &Accuracy) -> Vec<EventAccuracy> {
+    let wanted = options.run.engine.events;
+    let counts = |map: &BTreeMap<Place, (u64, u64)>, of: fn(&(u64, u64)) -> u64| -> BTreeMap<Place, f64> {
+        map.iter().map(|(&place, counts)| (place, of(counts) as f64)).filter(|&(_, count)| count > 0.0).collect()
+    };
+    let values: BTreeMap<ValuePlace, f64> = exact.values.iter().map(|(&site, &(total, _))| (site, total as f64)).collect();
+    let mut all = Vec::new();
+    if wanted.contains(EventId::VALUE) {
+        // Conditions of selects go through records of their own (see `docs/src/event-records.md`).
+        let without = |map: &BTreeMap<ValuePlace, f64>| {
+            let kept = map.iter().filter(|((_, class, _), _)| *class != lwp_feedback::class::SiteClass::Select);
+            kept.map(|(&site, &count)| (site, count)).collect::<BTreeMap<_, _>>()
+        };
+        let place = |site: &ValuePlace| (site.0, Some(site.1.name()));
+        all.push(one(EventId::VALUE, &without(&values), &without(&sample.values), sample.records[2], place, options.sites));
+    }
+    let plain = |place: &Place| (*place, None);
+    if wanted.contains(EventId::BRANCHES) {
+        let full = counts(&exact.branches, |counts| counts.0);
+        all.push(one(EventId::BRANCHES, &full, &sample.branches, sample.records[0], plain, options.sites));
+    }
+    if wanted.contains(EventId::DCACHE) {
+        let full = counts(&exact.loads, |counts| counts.1);
+        let mut answer = one(EventId::DCACHE, &full, &sample.misses, sample.records[1], plain, options.sites);
+        let executed: u64 = exact.loads.values().map(|counts| counts.0).sum();
+        if answer.events as f64 <= executed as f64 * NOISE {
+            (answer.overlap, answer.within_functions) = (None, None);
+        }
+        all.push(answer);
+    }
+    all
+}
+
+fn one<K: Ord + Copy>(
+    event: EventId,
+    full: &BTreeMap<K, f64>,
+    sample: &BTreeMap<K, f64>,
+    records: u64,
+    place: impl Fn(&K) -> (Place, Option<&'static str>),
+    shown: usize,
+) -> EventAccuracy {
+    let (all, sampled): (f64, f64) = (full.values().sum(), sample.values().sum());
+    let mut differences: Vec<Difference> = full
+        .keys()
+        .chain(sample.keys().filter(|key| !full.contains_key(key)))
+        .map(|key| {
+            let ((_, function, offset), class) = place(key);
+            let share = |map: &BTreeMap<K, f64>, all: f64| map.get(key).map_or(0.0, |count| count / all.max(1e-9) * 100.0);
+            Difference { function, offset, class, full_percent: share(full, all), sample_percent: share(sample, sampled) }
+        })
+        .collect();
+    differences.sort_by(|a, b| (b.full_percent - b.sample_percent).abs().total_cmp(&(a.full_percent - a.sample_percent).abs()));
+    differences.truncate(shown);
+    // Within functions: the sample of each function scaled to what the full run counted of it.
+    let by_function = |map: &BTreeMap<K, f64>| {
+        let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+        map.iter().for_each(|(key, count)| *sums.entry(place(key).0.1).or_default() += count);
+        sums
+    };
+    let (full_sums, sample_sums) = (by_function(full), by_function(sample));
+    let scaled: BTreeMap<K, f64> = sample
+        .iter()
+        .filter_map(|(&key, count)| {
+            let function = place(&key).0.1;
+            Some((key, count / sample_sums.get(&function)? * full_sums.get(&function)?))
+        })
+        .collect();
+    // Functions that the sample never saw are left out on both sides.
+    let seen: BTreeMap<K, f64> =
+        full.iter().filter(|(key, _)| sample_sums.contains_key(&place(key).0.1)).map(|(&key, &count)| (key, count)).collect();
+    let tenths = |share: f64| (share * 1000.0).round() / 10.0;
+    EventAccuracy {
+        event: event.0,
+        name: event.name().unwrap_or("?"),
+        sites: full.len(),
+        sites_sampled: full.keys().filter(|key| sample.contains_key(key)).count(),
+        events: all as u64,
+        records,
+        overlap: overlap(full, sample).map(tenths),
+        within_functions: overlap(&seen, &scaled).map(tenths),
+        differences,
+    }
+}
+
+/// The most frequent value of each site in the profile against its exact share.
+fn top_values(exact: &ExactProfile, report: &Report) -> Option<TopValues> {
+    let mut sites: Vec<(u64, f64)> = Vec::new();
+    for function in &report.functions {
+        for site in function.sites.iter().filter(|site| site.total >= LEAST_RECORDS) {
+            let key = ((report.hash, function.function, site.offset), site.class, site.detail);
+            let (Some(top), Some((total, values))) = (site.values.first(), exact.values.get(&key)) else { continue };
+            let count = values.iter().find(|known| known.0 == top.value).map_or(0, |known| known.1);
+            // A site whose values are all different has no most frequent one.
+            if values.first().is_none_or(|first| first.1 * 50 < *total) && top.share < 0.02 {
+                continue;
+            }
+            sites.push((site.total, (top.share - count as f64 / *total as f64).abs() * 100.0));
+        }
+    }
+    let records: u64 = sites.iter().map(|site| site.0).sum();
+    (!sites.is_empty()).then(|| TopValues {
+        sites: sites.len(),
+        mean_points: sites.iter().map(|site| site.0 as f64 * site.1).sum::<f64>() / records as f64,
+        worst_points: sites.iter().filter(|site| site.0 * 100 >= records).map(|site| site.1).fold(0.0, f64::max),
+    })
+}
+
+fn as_text(answer: &Answer) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "fully instrumented {:.0} ms, sampled {:.0} ms at a cost of {:.2} %",
+        answer.full_ms, answer.sampled_ms, answer.cost_percent
+    );
+    if answer.dropped > 0 || answer.not_instrumented > 0 {
+        let _ = writeln!(out, "{} buffers of the full run dropped, {} functions not instrumented", answer.dropped, answer.not_instrumented);
+    }
+    let _ = writeln!(out, "event            |          counted    sites |   records   seen | overlap  within functions");
+    for event in &answer.events {
+        let percent = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.1} %"));
+        let _ = writeln!(
+            out,
+            "{:>3} {:<12} | {:>16} {:>8} | {:>9} {:>6} | {:>7} {:>17}",
+            event.event,
+            event.name,
+            event.events,
+            event.sites,
+            event.records,
+            event.sites_sampled,
+            percent(event.overlap),
+            percent(event.within_functions)
+        );
+        for it in &event.differences {
+            let class = it.class.unwrap_or("");
+            let _ = writeln!(
+                out,
+                "      #{} {:#x} {class}: {:.2} % counted, {:.2} % sampled",
+                it.function, it.offset, it.full_percent, it.sample_percent
+            );
+        }
+    }
+    if let Some(top) = &answer.top_values {
+        let _ = writeln!(
+            out,
+            "most frequent values of {} sites: off by {:.2} points in the mean, {:.2} at worst (sites with 1 % of the records)",
+            top.sites, top.mean_points, top.worst_points
+        );
+    }
+    out
+}

@@ -1,0 +1,90 @@
+//! `backedge cache fill`, and the process in the background that does it after a run.
+//!
+//! A run compiles what is hot in it; the next one also gains by code for what ran a few times. That is made once, after the run, by a detached process of the
+//! scheduling class that only takes idle processors, as `git` does its maintenance. One at a time and user: the cache's directory is locked meanwhile.
+
+use crate::failure::Failure;
+use crate::options::{CacheFill, EngineOptions, Feedback};
+use crate::run;
+use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Module};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Fewer functions than this are not worth a process.
+const FEWEST: usize = 64;
+/// The list goes through a pipe that takes this many bytes at once.
+const MOST_BYTES: usize = 60_000;
+
+/// Starts the process that compiles for the next run what this one interpreted. Best effort: a debug line says why not.
+pub fn leave(engine: &Engine, module: &Module, file: &Path, options: &EngineOptions) {
+    let Some(directory) = engine.cache_directory() else { return };
+    let functions = module.interpreted_functions();
+    if functions.len() < FEWEST || directory.try_lock().is_none() {
+        return;
+    }
+    let mut list = format!("{}\n", module.digest());
+    for function in functions {
+        list.push_str(&format!("{function}\n"));
+        if list.len() > MOST_BYTES {
+            break; // the rest follows after the next run
+        }
+    }
+    let start = || -> std::io::Result<()> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["cache", "fill", "--background"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        if options.no_feedback || options.feedback == Feedback::Off {
+            command.arg("--no-feedback");
+        }
+        let mut child = command.arg("--").arg(file).spawn()?;
+        child.stdin.take().expect("it was asked for").write_all(list.as_bytes())
+    };
+    if let Err(error) = start() {
+        tracing::debug!(%error, "no process fills the cache");
+    }
+}
+
+/// Compiles functions of a module into the cache: all, or those on the list that a run leaves.
+pub fn fill(options: &CacheFill) -> Result<(), Failure> {
+    let directory =
+        CacheDirectory::of_user().ok_or_else(|| Failure::Load("there is no cache: neither XDG_CACHE_HOME nor HOME is set".into()))?;
+    let mut list = None;
+    if options.background {
+        vm::background::detach();
+        let mut text = String::new();
+        std::io::stdin()
+            .take(2 * MOST_BYTES as u64)
+            .read_to_string(&mut text)
+            .map_err(|error| Failure::read(Path::new("standard input"), &error))?;
+        list = Some(text);
+    }
+    let _locked = if options.background {
+        let Some(lock) = directory.try_lock() else { return Ok(()) };
+        Some(lock)
+    } else {
+        directory.lock()
+    };
+    let mut config = Config::new();
+    config.cache(Some(directory));
+    if options.no_feedback {
+        config.feedback(FeedbackPolicy::Off);
+    }
+    let engine = run::engine(&config)?;
+    let module = run::load(&engine, &options.file)?;
+    let kept = match &list {
+        Some(text) => {
+            let mut lines = text.lines();
+            if lines.next() != Some(module.digest().as_str()) {
+                return Ok(()); // the file has changed since
+            }
+            let functions: Vec<u32> = lines.filter_map(|line| line.parse().ok()).collect();
+            module.keep(&functions)
+        }
+        None => module.keep(&module.functions().collect::<Vec<u32>>()),
+    };
+    engine.save_cache();
+    if !options.background {
+        println!("{kept} functions of `{}` are in the cache", options.file.display());
+    }
+    Ok(())
+}

@@ -1,0 +1,603 @@
+//! `backedge bench`: runs benchmark programs under this engine and its peers and says what can be said of the times. The harness is the crate
+//! `bench-programs`; here are the options, where files go, and the process that calls our own engine again and again.
+
+mod steady;
+
+use crate::benchreport;
+use crate::failure::Failure;
+use bench_programs::catalog::{Catalog, Job, Selection};
+use bench_programs::journal::{self, Journal};
+use bench_programs::measure::Conditions;
+use bench_programs::peers::{self, Engine, Places};
+use bench_programs::results::{Metric, Results, SCHEMA, Settings};
+use bench_programs::runner::{self, Work};
+use bench_programs::{compare, machine, merge, process, selfcheck, table};
+use clap::{Args, Subcommand};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// `--quick` is over after this: a quarter of an hour with some room.
+const QUICK_SECONDS: u64 = 14 * 60;
+
+/// `backedge bench`.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Bench {
+    /// Something else than a run
+    #[command(subcommand)]
+    pub action: Option<Action>,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+/// What else there is.
+#[derive(Subcommand)]
+pub enum Action {
+    /// Compare two result files, row by row
+    Compare(Compare),
+    /// Join result files: the shards of one run
+    Merge(Merge),
+    /// Print a result file again
+    Show(Show),
+    /// Compare this engine with itself, again and again, and count how often a difference is claimed
+    Aa(Aa),
+    /// Say what this machine is, which peers there are, and the smallest difference it can show
+    Doctor(Doctor),
+    /// List programs and rows
+    List(Choice),
+    /// Call a program's exports until they are stable and print the times (what a run starts)
+    #[command(hide = true)]
+    Steady(steady::Steady),
+}
+
+/// Which rows.
+#[derive(Args, Clone)]
+pub struct Choice {
+    /// Groups of programs, comma-separated: feedback, compute, systems, real; all of them without it
+    #[arg(long, value_name = "S", value_delimiter = ',')]
+    pub suite: Vec<String>,
+    /// Only rows whose id contains this, e.g. `sort`, `graph/0`, `one-shot`
+    #[arg(long, value_name = "F")]
+    pub filter: Option<String>,
+    /// Only these metrics, comma-separated: steady, one-shot, startup
+    #[arg(long, value_name = "M", value_delimiter = ',', value_parser = metric)]
+    pub metrics: Vec<Metric>,
+    /// Part I of N: for several machines or jobs, whose files `bench merge` joins
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<[u32; 2]>,
+    /// The bench-programs folder of a checkout
+    #[arg(long, value_name = "DIR")]
+    pub programs: Option<PathBuf>,
+}
+
+/// How a run is made.
+#[derive(Args)]
+pub struct RunOptions {
+    #[command(flatten)]
+    pub choice: Choice,
+    /// Engines, comma-separated; the first is compared with the others. NAME=BACKEDGE [OPTIONS] is another backedge, or other options of `run`
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    pub peers: Vec<String>,
+    /// Processes of each engine on each row, at least
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: Option<u32>,
+    /// Processes at most, where the interval stays wide [default: three times --runs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub most_runs: Option<u32>,
+    /// How long a steady-state process calls the work, seconds
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
+    /// At most a quarter of an hour on 2 CPUs; for a look, not for citing
+    #[arg(long)]
+    pub quick: bool,
+    /// Let processes use this processor only
+    #[arg(long, value_name = "CPU")]
+    pub pin: Option<u32>,
+    /// Seed of orders and resamples
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write the results here
+    #[arg(long, value_name = "OUT")]
+    pub json: Option<PathBuf>,
+    /// Draw the results as a page
+    #[arg(long, value_name = "OUT")]
+    pub html: Option<PathBuf>,
+    /// Leave the times of single calls out of the results
+    #[arg(long)]
+    pub no_samples: bool,
+    /// Go on with the run to this --json file that was stopped
+    #[arg(long, requires = "json")]
+    pub resume: bool,
+    /// Keep the results under this name for later comparison
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub save_baseline: Option<String>,
+    /// Compare with results that were kept under this name
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    pub baseline: Option<String>,
+    /// Run each steady row once more, with a report of what the engine saw and did, which goes into the results
+    #[arg(long)]
+    pub details: bool,
+}
+
+/// `backedge bench compare`.
+#[derive(Args)]
+pub struct Compare {
+    /// Before
+    pub a: PathBuf,
+    /// After
+    pub b: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `backedge bench show`.
+#[derive(Args)]
+pub struct Show {
+    /// The results
+    pub file: PathBuf,
+    /// As Markdown tables
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// `backedge bench merge`.
+#[derive(Args)]
+pub struct Merge {
+    /// The shards' results
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Where the whole goes
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+}
+
+/// `backedge bench aa`.
+#[derive(Args)]
+pub struct Aa {
+    /// Comparisons
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub comparisons: u32,
+    /// Pairs of processes in each
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(7..=1000))]
+    pub pairs: u32,
+    /// How long a process calls the work, seconds
+    #[arg(long, value_name = "S", default_value = "0.15", value_parser = seconds)]
+    pub seconds: f64,
+    /// The row: a short program
+    #[arg(long, value_name = "ROW", default_value = "stencil/0/steady")]
+    pub row: String,
+    /// Compare with the same engine that does 5 % more in every call; now a difference must be claimed
+    #[arg(long)]
+    pub slowed: bool,
+    /// Let processes use this processor only
+    #[arg(long, value_name = "CPU")]
+    pub pin: Option<u32>,
+    /// Seed of orders and resamples
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The bench-programs folder of a checkout
+    #[arg(long, value_name = "DIR")]
+    pub programs: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `backedge bench doctor`.
+#[derive(Args)]
+pub struct Doctor {
+    /// Pairs of processes whose noise is looked at, a program
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub pairs: u32,
+    /// How long a process calls the work, seconds
+    #[arg(long, value_name = "S", default_value = "0.3", value_parser = seconds)]
+    pub seconds: f64,
+    /// Let processes use this processor only
+    #[arg(long, value_name = "CPU")]
+    pub pin: Option<u32>,
+    /// The bench-programs folder of a checkout
+    #[arg(long, value_name = "DIR")]
+    pub programs: Option<PathBuf>,
+}
+
+fn shard(text: &str) -> Result<[u32; 2], String> {
+    let parts = text.split_once('/').and_then(|(index, count)| Some([index.parse().ok()?, count.parse().ok()?]));
+    match parts {
+        Some([index, count]) if index >= 1 && index <= count => Ok([index, count]),
+        _ => Err("expected I/N with I from 1 to N".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|seconds| (0.01..=600.0).contains(seconds)).ok_or_else(|| "expected seconds, 0.01 to 600".into())
+}
+
+fn metric(text: &str) -> Result<Metric, String> {
+    serde_json::from_value(text.into()).map_err(|_| "expected steady, one-shot or startup".into())
+}
+
+fn name(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !text.is_empty() && !text.starts_with('.') && text.chars().all(plain) {
+        Ok(text.into())
+    } else {
+        Err("expected letters, digits, - and _".into())
+    }
+}
+
+/// Runs what is asked for. The exit code is 1 where a result was wrong or an A/A check failed.
+pub fn run(options: &Bench) -> Result<i32, Failure> {
+    match &options.action {
+        None => benchmark(&options.run),
+        Some(Action::Compare(options)) => compare_files(options),
+        Some(Action::Merge(options)) => merge_files(options),
+        Some(Action::Show(options)) => show(options),
+        Some(Action::Aa(options)) => aa(options),
+        Some(Action::Doctor(options)) => doctor(options),
+        Some(Action::List(choice)) => list(choice),
+        Some(Action::Steady(options)) => steady::run(options),
+    }
+}
+
+fn load(error: anyhow::Error) -> Failure {
+    Failure::Load(format!("{error:#}"))
+}
+
+/// Prints, and does not mind a pipe that was closed.
+fn say(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+fn places(programs: Option<&PathBuf>) -> Result<Places, Failure> {
+    let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench-programs");
+    let folder = programs.cloned().unwrap_or(built_in);
+    let folder = folder.canonicalize().map_err(|error| {
+        Failure::Load(format!(
+            "no benchmark programs in `{}` ({error}): name the bench-programs folder of a checkout with --programs",
+            folder.display()
+        ))
+    })?;
+    let backedge = std::env::current_exe().map_err(|error| Failure::Load(format!("cannot find this executable: {error}")))?;
+    Ok(Places { folder, backedge, scratch: state_folder().join("scratch") })
+}
+
+/// `$XDG_CACHE_HOME/backedge/bench`, or where temporary files go.
+fn state_folder() -> PathBuf {
+    let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    base.or_else(home).unwrap_or_else(std::env::temp_dir).join("backedge/bench")
+}
+
+fn baseline_file(name: &str) -> PathBuf {
+    state_folder().join("baselines").join(format!("{name}.json"))
+}
+
+impl Choice {
+    fn jobs(&self, places: &Places, quick: bool) -> Result<(Catalog, Vec<Job>), Failure> {
+        let catalog = Catalog::read(&places.folder).map_err(load)?;
+        let selection = Selection {
+            suite: self.suite.clone(),
+            filter: self.filter.clone(),
+            metrics: self.metrics.clone(),
+            shard: self.shard,
+            without_variants: quick,
+        };
+        let jobs = catalog.jobs(&places.folder, &selection).map_err(|error| Failure::Usage(format!("{error:#}")))?;
+        if jobs.is_empty() && self.shard.is_none() {
+            return Err(Failure::Usage("no row is selected; `backedge bench list` shows all".into()));
+        }
+        Ok((catalog, jobs))
+    }
+}
+
+fn engines(ids: &[String], places: &Places) -> Result<Vec<Engine>, Failure> {
+    let mut engines: Vec<Engine> = Vec::new();
+    for id in ids {
+        let engine = peers::find(id, places).map_err(|error| Failure::Usage(format!("{error:#}")))?;
+        if engines.iter().any(|known| known.peer.id == engine.peer.id) {
+            return Err(Failure::Usage(format!("peer {} is named twice", engine.peer.id)));
+        }
+        engines.push(engine);
+    }
+    Ok(engines)
+}
+
+fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
+    let places = places(options.choice.programs.as_ref())?;
+    let (catalog, jobs) = options.choice.jobs(&places, options.quick)?;
+    let named: Vec<String> = match options.peers.is_empty() {
+        true => peers::USUAL.iter().map(|id| (*id).to_owned()).collect(),
+        false => options.peers.clone(),
+    };
+    let engines = engines(&named, &places)?;
+    let cells: usize = jobs.iter().map(|job| engines.iter().filter(|engine| bench_programs::measure::asks(engine, job)).count()).sum();
+    let runs = options.runs.unwrap_or(if options.quick { 3 } else { 7 });
+    // What is left of the quarter of an hour for each process, less what starting one takes.
+    let quick_seconds = || (0.85 * QUICK_SECONDS as f64 / (cells.max(1) as f64 * f64::from(runs)) - 0.4).clamp(0.1, 1.0);
+    let settings = Settings {
+        suite: options.choice.suite.clone(),
+        filter: options.choice.filter.clone(),
+        quick: options.quick,
+        runs_least: runs,
+        runs_most: options.most_runs.unwrap_or(if options.quick { runs } else { 3 * runs }).max(runs),
+        seconds: options.seconds.unwrap_or_else(|| if options.quick { quick_seconds() } else { 5.0 }),
+        target_half_width: 0.02,
+        confidence: 0.95,
+        resamples: 10_000,
+        seed: options.seed,
+        pin: options.pin,
+        shard: options.choice.shard,
+        subject: engines.first().map(|engine| engine.peer.id.clone()).unwrap_or_default(),
+    };
+    let conditions = Conditions { seconds: settings.seconds, pin: settings.pin, places: places.clone() };
+    let mut plan = runner::plan(
+        Results {
+            schema: SCHEMA,
+            started: machine::now(),
+            command: std::env::args().collect(),
+            settings,
+            machines: vec![machine::here()],
+            programs: catalog.programs(&places.folder, &jobs),
+            ..Results::default()
+        },
+        &jobs,
+        &engines,
+    );
+    // Before the journal is there, so that from then on a stop finds everything in order.
+    process::on_interrupt();
+    let out = options.json.clone();
+    let mut entries = Vec::new();
+    let mut journal = match &out {
+        Some(out) => {
+            let path = journal::path_for(out);
+            if options.resume {
+                let (before, measured) = journal::read(&path).map_err(load)?;
+                merge::resumable(&before, &plan).map_err(|error| Failure::Usage(format!("{error:#}")))?;
+                (plan.started, entries) = (before.started, measured);
+                Journal::append(&path).map_err(load)?
+            } else {
+                Journal::create(&path, &plan).map_err(load)?
+            }
+        }
+        None => Journal::none(),
+    };
+    let deadline = options.quick.then(|| Instant::now() + Duration::from_secs(QUICK_SECONDS));
+    let work = Work { jobs: &jobs, engines: &engines, conditions: &conditions, deadline, progress: true };
+    runner::run(&work, &plan, &mut entries, &mut journal);
+    let mut results = runner::finish(&plan, &entries, &work);
+    if (options.details || (options.html.is_some() && !options.quick)) && !results.interrupted {
+        add_details(&mut results, &jobs, &engines);
+    }
+    if options.no_samples {
+        for run in results.rows.iter_mut().flat_map(|row| &mut row.cells).flat_map(|cell| &mut cell.runs) {
+            (run.calls_ns, run.calls_cpu_ns) = (Vec::new(), Vec::new());
+        }
+    }
+    say(&table::results(&results));
+    if let Some(name) = &options.baseline {
+        let before = merge::read(&baseline_file(name)).map_err(load)?;
+        say(&format!("\nagainst baseline {name} of {}\n", before.started));
+        compared(&before, &results);
+    }
+    if let Some(name) = &options.save_baseline {
+        let file = baseline_file(name);
+        let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.map_err(|error| Failure::Load(format!("cannot keep baseline {name}: {error}")))?;
+        merge::write(&results, &file).map_err(load)?;
+    }
+    if let Some(out) = &out {
+        merge::write(&results, out).map_err(load)?;
+        if results.interrupted {
+            say(&format!("interrupted; `--resume` with the same options goes on from {}\n", journal::path_for(out).display()));
+        } else {
+            let _ = std::fs::remove_file(journal::path_for(out));
+        }
+    }
+    if let Some(page) = &options.html {
+        benchreport::write_page(&results, page)?;
+    }
+    use bench_programs::results::ProblemKind;
+    let wrong = results.rows.iter().flat_map(|row| &row.cells).any(|cell| {
+        cell.peer == results.settings.subject && cell.problem.as_ref().is_some_and(|problem| problem.kind == ProblemKind::WrongResult)
+    });
+    Ok(if results.interrupted { 130 } else { i32::from(wrong) })
+}
+
+/// The subject's report of each steady row, from one more run of it.
+fn add_details(results: &mut Results, jobs: &[Job], engines: &[Engine]) {
+    let Some(subject) = engines.first() else { return };
+    for (row, job) in results.rows.iter_mut().zip(jobs).filter(|(row, _)| row.metric == Metric::Steady) {
+        let Ok(file) = tempfile(&row.id) else { continue };
+        let flags = subject.peer.flags.iter().map(String::as_str);
+        let report = format!("--report=json,{}", file.display());
+        // As many rounds as a second or so takes.
+        let calls =
+            row.cells.iter().find_map(|cell| cell.summary.as_ref()).map_or(1.0, |summary| (1e9 / summary.wall.median).clamp(1.0, 1e4));
+        let rounds = (f64::from(row.rounds) * calls).min(2e9) as u32;
+        let mut args: Vec<std::ffi::OsString> = ["run", "-C", "cache=n"].into_iter().chain(flags).map(Into::into).collect();
+        args.extend([report.into(), job.module.clone().into(), row.mode.to_string().into()]);
+        args.extend((row.size > 0).then(|| row.size.to_string().into()));
+        args.push(rounds.to_string().into());
+        let invocation =
+            process::Invocation { program: PathBuf::from(&subject.peer.path), args, limit: Duration::from_secs(60), ..Default::default() };
+        if process::run(&invocation).is_ok_and(|outcome| outcome.end == process::End::Exited(0)) {
+            row.report = std::fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        }
+        let _ = std::fs::remove_file(&file);
+        if process::interrupted() {
+            return;
+        }
+    }
+}
+
+fn tempfile(id: &str) -> std::io::Result<PathBuf> {
+    let folder = state_folder().join("scratch");
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder.join(format!("report-{}-{}.json", id.replace('/', "-"), std::process::id())))
+}
+
+fn compared(a: &Results, b: &Results) {
+    for difference in compare::differences(a, b) {
+        say(&format!("note: {difference}\n"));
+    }
+    say(&table::changes(&compare::compare(a, b)));
+}
+
+fn compare_files(options: &Compare) -> Result<i32, Failure> {
+    let (a, b) = (merge::read(&options.a).map_err(load)?, merge::read(&options.b).map_err(load)?);
+    if options.json {
+        let text = serde_json::to_string_pretty(&compare::compare(&a, &b)).map_err(|error| Failure::Load(error.to_string()))?;
+        say(&format!("{text}\n"));
+    } else {
+        compared(&a, &b);
+    }
+    Ok(0)
+}
+
+fn show(options: &Show) -> Result<i32, Failure> {
+    let results = merge::read(&options.file).map_err(load)?;
+    say(&if options.markdown { table::markdown(&results) } else { table::results(&results) });
+    Ok(0)
+}
+
+fn merge_files(options: &Merge) -> Result<i32, Failure> {
+    let parts = options.files.iter().map(|file| merge::read(file)).collect::<anyhow::Result<Vec<Results>>>().map_err(load)?;
+    let whole = merge::merge(&parts).map_err(|error| Failure::Usage(format!("{error:#}")))?;
+    merge::write(&whole, &options.output).map_err(load)?;
+    say(&table::results(&whole));
+    Ok(0)
+}
+
+fn job(places: &Places, row: &str) -> Result<Job, Failure> {
+    let catalog = Catalog::read(&places.folder).map_err(load)?;
+    let jobs = catalog.jobs(&places.folder, &Selection::default()).map_err(load)?;
+    jobs.into_iter().find(|job| job.row.id == row).ok_or_else(|| Failure::Usage(format!("no row `{row}`; `backedge bench list` shows all")))
+}
+
+fn aa(options: &Aa) -> Result<i32, Failure> {
+    let places = places(options.programs.as_ref())?;
+    let job = job(&places, &options.row)?;
+    let other = if options.slowed { "backedge-slowed" } else { "backedge" };
+    // The other goes first, so that with --slowed the verdict "slower" is the right one.
+    let engines = (peers::find(other, &places).map_err(load)?, peers::find("backedge", &places).map_err(load)?);
+    let conditions = Conditions { seconds: options.seconds, pin: options.pin, places };
+    process::on_interrupt();
+    let contest = selfcheck::Contest {
+        subject: &engines.0,
+        other: &engines.1,
+        job: &job,
+        conditions: &conditions,
+        comparisons: options.comparisons,
+        pairs: options.pairs,
+        seed: options.seed,
+    };
+    let outcomes = selfcheck::compare_again_and_again(&contest, |number, outcome| {
+        if !options.json {
+            say(&format!("{:>4}  {:.4}x  {:?}\n", number + 1, outcome.speedup, outcome.verdict));
+        }
+    })
+    .map_err(load)?;
+    let (faster, slower) = selfcheck::claims(&outcomes);
+    let made = outcomes.len();
+    if options.json {
+        let value = serde_json::json!({
+            "row": options.row, "slowed": options.slowed, "comparisons": made, "pairs": options.pairs, "faster": faster, "slower": slower,
+            "outcomes": outcomes,
+        });
+        say(&format!("{value}\n"));
+    }
+    let passed = match options.slowed {
+        // At most 5 of 100 claimed where there is nothing; the slowed one found in at least 95 of 100.
+        false => 20 * (faster + slower) <= made.max(20),
+        true => faster == 0 && 20 * slower >= 19 * made,
+    };
+    if !options.json {
+        let what = if options.slowed { "a build slowed by 5 %" } else { "the engine with itself" };
+        say(&format!(
+            "{made} comparisons of {what} on {}: {faster} called faster, {slower} slower: {}\n",
+            options.row,
+            if passed { "as it should be" } else { "NOT as it should be" }
+        ));
+    }
+    Ok(i32::from(!passed))
+}
+
+fn doctor(options: &Doctor) -> Result<i32, Failure> {
+    let places = places(options.programs.as_ref())?;
+    let here = machine::here();
+    let or_unknown = |bytes: u64| if bytes == 0 { "unknown".to_owned() } else { format!("{} MiB", bytes >> 20) };
+    say(&format!(
+        "{}, {} processors, {} of memory, last cache {}\n{}, Linux {}{}\n",
+        here.cpu,
+        here.cpus,
+        or_unknown(here.memory_bytes),
+        or_unknown(here.last_cache_bytes),
+        here.os,
+        here.kernel,
+        if here.virtualized { ", a virtual machine" } else { "" }
+    ));
+    let mut advice = Vec::new();
+    if machine::load() > 0.3 {
+        advice.push(format!("load average {:.2}: something else runs", machine::load()));
+    }
+    match here.governor.as_deref() {
+        Some("performance") | None => {}
+        Some(other) => advice.push(format!("frequency governor `{other}`: `cpupower frequency-set -g performance`")),
+    }
+    say("\npeers\n");
+    for (id, what) in peers::KNOWN {
+        let engine = peers::find(id, &places).map_err(load)?;
+        let state = engine.peer.missing.clone().unwrap_or_else(|| engine.peer.version.clone());
+        say(&format!("  {id:<17}{what}\n  {:<17}  {state}\n", ""));
+    }
+    say("\nnoise of neighbouring processes, and the smallest slowdown that 7, 15 and 30 pairs show in 80 of 100 cases\n");
+    process::on_interrupt();
+    let stolen = machine::stolen_ticks();
+    let engine = peers::find("backedge", &places).map_err(load)?;
+    for row in ["stencil/0/steady", "partition/0/steady", "gather/0/steady", "stencil/0/one-shot"] {
+        let job = job(&places, row)?;
+        let conditions = Conditions { seconds: options.seconds, pin: options.pin, places: places.clone() };
+        let noise = match selfcheck::noise(&engine, &job, &conditions, options.pairs) {
+            Ok(noise) => noise,
+            Err(error) if process::interrupted() => return Err(load(error)),
+            Err(error) => {
+                say(&format!("  {row:<22}{error:#}\n"));
+                continue;
+            }
+        };
+        let spread = noise.iter().map(|ratio| (100.0 * (ratio - 1.0)).abs()).fold(0.0, f64::max);
+        let effects: Vec<String> = [7, 15, 30]
+            .iter()
+            .map(|pairs| {
+                selfcheck::resolves(&noise, *pairs, 1).map_or_else(|| "> 50 %".to_owned(), |effect| format!("{:.1} %", 100.0 * effect))
+            })
+            .collect();
+        say(&format!("  {row:<22}pairs differ by up to {spread:.1} %; resolves {}\n", effects.join(", ")));
+    }
+    if machine::stolen_ticks() > stolen + 5 {
+        advice.push("the hypervisor took processor time away meanwhile".into());
+    }
+    for line in advice {
+        say(&format!("note: {line}\n"));
+    }
+    Ok(0)
+}
+
+fn list(choice: &Choice) -> Result<i32, Failure> {
+    let places = places(choice.programs.as_ref())?;
+    let (catalog, jobs) = choice.jobs(&places, false)?;
+    for entry in &catalog.programs {
+        let mut rows = jobs.iter().filter(|job| job.row.program == entry.id).peekable();
+        if rows.peek().is_none() {
+            continue;
+        }
+        say(&format!("{} ({}): {}\n    feedback: {}\n", entry.id, entry.group, entry.stresses, entry.feedback));
+        for job in rows {
+            let kind = serde_json::to_value(job.row.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
+            say(&format!("    {:<30}{kind:<9}{}\n", job.row.id, job.row.label));
+        }
+    }
+    Ok(0)
+}

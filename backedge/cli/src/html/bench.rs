@@ -1,0 +1,582 @@
+//! The page of a benchmark run, and its plots as files for papers.
+//!
+//! Enters: [`Results`], as the harness writes them. Leaves: one page with a section per question (speed-up by program and group, time to peak, start-up,
+//! memory) and one per program, or SVG files. A run that must not be cited says so at the top of the page.
+
+use super::observed::{self, Extra};
+use super::plot::{self, Bar, Curve};
+use super::{bytes, escaped, number, page, table, three, tiles, time};
+use bench_programs::results::{Cell, Comparison, Flag, GroupMean, Interval, Metric, Results, Row, RowKind, Verdict};
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The page.
+pub fn page_of(results: &Results) -> String {
+    let mut sections: Vec<(String, String, String)> = vec![("summary".into(), "Summary".into(), summary(results))];
+    let mut add = |id: &str, heading: &str, body: String| {
+        if !body.is_empty() {
+            sections.push((id.into(), heading.into(), body));
+        }
+    };
+    add("speed", "Speed-up, steady state", speedups(results, Metric::Steady));
+    add("one-shot", "Speed-up, one whole process as shipped", speedups(results, Metric::OneShot));
+    add("peak", "Time to peak", time_to_peak(results));
+    add("startup", "Start-up", startup(results));
+    add("memory", "Memory", memory(results));
+    add("problems", "Problems and flags", problems(results));
+    add("machine", "Machine, engines and settings", machine(results));
+    for program in &results.programs {
+        let id = format!("program-{}", program.id);
+        sections.push((id, program.id.clone(), program_section(results, &program.id)));
+    }
+    let below = format!(
+        "<p><code>{}</code></p><p>{} to {}</p>",
+        escaped(results.command.join(" ")),
+        escaped(&results.started),
+        escaped(&results.ended)
+    );
+    page("backedge bench", &below, &sections)
+}
+
+/// Plots as files of their own: name and contents.
+pub fn files(results: &Results) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for (metric, name) in [(Metric::Steady, "speedup-steady"), (Metric::OneShot, "speedup-one-shot"), (Metric::Startup, "speedup-startup")]
+    {
+        for peer in compared(results, metric) {
+            files.push((format!("{name}-{peer}.svg"), speedup_plot(results, metric, &peer, 760.0)));
+        }
+    }
+    if !mean_bars(results, Metric::Steady).is_empty() {
+        files.push(("groups-steady.svg".into(), mean_plot(results, Metric::Steady, 760.0)));
+    }
+    for row in results.rows.iter().filter(|row| row.cells.iter().any(|cell| !cell.curve.is_empty())) {
+        files.push((format!("time-to-peak-{}.svg", row.id.replace('/', "-")), curve_plot(results, row, 760.0)));
+    }
+    for (name, svg) in [("startup.svg", startup_plot(results, 760.0)), ("memory.svg", memory_plot(results, 760.0))] {
+        if let Some(svg) = svg {
+            files.push((name.into(), svg));
+        }
+    }
+    files.into_iter().map(|(name, svg)| (name, plot::standalone(&svg))).collect()
+}
+
+/// Writes the plots into a folder, which is made where it is missing; how many there are.
+///
+/// # Errors
+/// With the path that could not be written.
+pub fn write_files(results: &Results, folder: &Path) -> Result<usize, (PathBuf, io::Error)> {
+    std::fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error))?;
+    let files = files(results);
+    for (name, svg) in &files {
+        let path = folder.join(name);
+        std::fs::write(&path, svg).map_err(|error| (path, error))?;
+    }
+    Ok(files.len())
+}
+
+fn title<'a>(results: &'a Results, peer: &'a str) -> &'a str {
+    results.peers.iter().find(|it| it.id == peer).map_or(peer, |it| if it.title.is_empty() { &it.id } else { &it.title })
+}
+
+fn colour(results: &Results, peer: &str) -> String {
+    plot::series(results.peers.iter().position(|it| it.id == peer).unwrap_or(7))
+}
+
+fn row_of<'a>(results: &'a Results, id: &str) -> Option<&'a Row> {
+    results.rows.iter().find(|row| row.id == id)
+}
+
+fn row_name(row: &Row) -> String {
+    if row.label.is_empty() { format!("{}/{}", row.program, row.mode) } else { format!("{}: {}", row.program, row.label) }
+}
+
+fn groups(results: &Results) -> Vec<String> {
+    let mut groups: Vec<String> = Vec::new();
+    for row in &results.rows {
+        if !groups.contains(&row.group) {
+            groups.push(row.group.clone());
+        }
+    }
+    groups
+}
+
+/// Peers that some row of this metric is compared with, in the order of columns.
+fn compared(results: &Results, metric: Metric) -> Vec<String> {
+    let has = |peer: &str| {
+        results.comparisons.iter().any(|it| it.peer == peer && row_of(results, &it.row).is_some_and(|row| row.metric == metric))
+    };
+    results.peers.iter().map(|it| it.id.clone()).filter(|id| has(id)).collect()
+}
+
+fn summary(results: &Results) -> String {
+    let mut out = String::new();
+    if !results.not_for_citing.is_empty() {
+        _ = write!(out, "<p class=\"warn\"><strong>Not for citing:</strong> {}</p>", escaped(results.not_for_citing.join("; ")));
+    }
+    if results.interrupted {
+        out.push_str("<p class=\"warn\">Stopped before its end: <code>--resume</code> goes on.</p>");
+    }
+    let missing = results.peers.iter().filter(|it| it.missing.is_some()).count();
+    let ran = results.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.summary.is_some()).count();
+    let cells: usize = results.rows.iter().map(|row| row.cells.len()).sum();
+    let subject = title(results, &results.settings.subject).to_owned();
+    let mut all = vec![
+        ("programs".to_owned(), number(results.programs.len() as u64), format!("{} rows", results.rows.len())),
+        (
+            "engines".to_owned(),
+            number((results.peers.len() - missing) as u64),
+            if missing > 0 { format!("{missing} missing") } else { "all there".into() },
+        ),
+        ("figures".to_owned(), number(ran as u64), format!("of {cells} wanted")),
+    ];
+    for mean in results.groups.iter().filter(|it| it.group == "all" && it.metric == Metric::Steady) {
+        let more = format!("{} to {}; {} rows, steady state", three(mean.speedup.low), three(mean.speedup.high), mean.rows);
+        let name = format!("{subject} against {}", title(results, &mean.peer));
+        all.push((name, format!("{}×", three(mean.speedup.median)), more));
+    }
+    out += &tiles(&all);
+    _ = write!(
+        out,
+        "<p>Speed-up: time of the other engine over time of {}, pair by pair of neighbouring processes; above 1, {0} is faster. Intervals: {:.0} % by bootstrap.</p>",
+        escaped(&subject),
+        results.settings.confidence * 100.0
+    );
+    out
+}
+
+fn mean_bars(results: &Results, metric: Metric) -> Vec<(String, Vec<Bar>)> {
+    let mut names: Vec<&str> = Vec::new();
+    for mean in results.groups.iter().filter(|it| it.metric == metric) {
+        if !names.contains(&mean.group.as_str()) {
+            names.push(&mean.group);
+        }
+    }
+    let bar = |mean: &GroupMean| Bar {
+        name: title(results, &mean.peer).to_owned(),
+        value: Some(mean.speedup.median),
+        interval: Some((mean.speedup.low, mean.speedup.high)),
+        note: format!("{}× ({} row{})", three(mean.speedup.median), mean.rows, if mean.rows == 1 { "" } else { "s" }),
+        colour: colour(results, &mean.peer),
+    };
+    let of_group = |name: &str| results.groups.iter().filter(|it| it.group == name && it.metric == metric).map(bar).collect();
+    names.into_iter().map(|name| (name.to_owned(), of_group(name))).collect()
+}
+
+fn mean_plot(results: &Results, metric: Metric, width: f64) -> String {
+    plot::bars(width, "speed-up by group", "speed-up (1 = the same)", &mean_bars(results, metric), Some((1.0, "1: the same")))
+}
+
+fn verdict_note(comparison: &Comparison) -> String {
+    let figure = format!("{}×", three(comparison.speedup.median));
+    match comparison.verdict {
+        Verdict::Faster | Verdict::Slower => figure,
+        Verdict::BelowNoise => format!("{figure} (noise)"),
+        Verdict::TooFewPairs => format!("{figure} (few)"),
+    }
+}
+
+fn speedup_plot(results: &Results, metric: Metric, peer: &str, width: f64) -> String {
+    let bar = |row: &Row| -> Option<Bar> {
+        let mut bar = Bar { name: row_name(row), colour: colour(results, peer), ..Bar::default() };
+        match results.comparisons.iter().find(|it| it.row == row.id && it.peer == peer) {
+            Some(comparison) => {
+                bar.value = Some(comparison.speedup.median);
+                bar.interval = Some((comparison.speedup.low, comparison.speedup.high));
+                bar.note = verdict_note(comparison);
+                if matches!(comparison.verdict, Verdict::BelowNoise | Verdict::TooFewPairs) {
+                    bar.colour = plot::series(5);
+                }
+            }
+            None => {
+                bar.note =
+                    row.cells.iter().find(|cell| cell.peer == peer)?.problem.as_ref().map_or("not compared".into(), |it| it.text.clone())
+            }
+        }
+        Some(bar)
+    };
+    let of_group = |group: &String| -> (String, Vec<Bar>) {
+        let rows = results.rows.iter().filter(|row| row.metric == metric && row.group == *group);
+        (group.clone(), rows.filter_map(bar).collect())
+    };
+    let groups: Vec<_> = groups(results).iter().map(of_group).filter(|(_, bars)| !bars.is_empty()).collect();
+    plot::bars(width, "speed-up by program", "speed-up (1 = the same)", &groups, Some((1.0, "1: the same")))
+}
+
+fn speedups(results: &Results, metric: Metric) -> String {
+    let peers = compared(results, metric);
+    if peers.is_empty() {
+        return String::new();
+    }
+    let mut out = String::new();
+    if !mean_bars(results, metric).is_empty() {
+        let figure = plot::both(|width| mean_plot(results, metric, width));
+        _ = write!(
+            out,
+            "<figure><figcaption>Geometric means by group. Kernels, controls and variants are in no mean but that of <em>feedback</em>.</figcaption>{figure}</figure>"
+        );
+    }
+    for peer in &peers {
+        let figure = plot::both(|width| speedup_plot(results, metric, peer, width));
+        _ = write!(
+            out,
+            "<figure><figcaption>{} against {}; grey: below the noise, or too few pairs for a verdict</figcaption>{figure}</figure>",
+            escaped(title(results, &results.settings.subject)),
+            escaped(title(results, peer))
+        );
+    }
+    let mut rows = Vec::new();
+    for row in results.rows.iter().filter(|row| row.metric == metric) {
+        for cell in &row.cells {
+            let comparison = results.comparisons.iter().find(|it| it.row == row.id && it.peer == cell.peer);
+            let Some(summary) = &cell.summary else { continue };
+            rows.push(vec![
+                format!("<a href=\"#program-{}\">{}</a>", escaped(&row.program), escaped(row_name(row))),
+                escaped(title(results, &cell.peer)),
+                interval(&summary.wall, time),
+                interval(&summary.cpu, time),
+                comparison.map_or("–".into(), |it| {
+                    format!("{}× <small>{} to {}</small>", three(it.speedup.median), three(it.speedup.low), three(it.speedup.high))
+                }),
+                comparison.map_or(String::new(), verdict_chip),
+                number(summary.runs.into()),
+            ]);
+        }
+    }
+    let headings = ["program", "engine", "#wall time", "#CPU time, all threads", "#speed-up", "verdict", "#runs"];
+    _ = write!(out, "<details><summary>All figures</summary><div>{}</div></details>", table(&headings, &rows));
+    out
+}
+
+fn verdict_chip(comparison: &Comparison) -> String {
+    let (class, words) = match comparison.verdict {
+        Verdict::Faster => ("good", "faster"),
+        Verdict::Slower => ("bad", "slower"),
+        Verdict::BelowNoise => ("none", "below the noise"),
+        Verdict::TooFewPairs => ("none", "too few pairs"),
+    };
+    format!("<span class=\"chip {class}\">{words}</span> <small>p {:.3}, {} pairs</small>", comparison.p, comparison.pairs)
+}
+
+fn interval(value: &Interval, unit: impl Fn(f64) -> String) -> String {
+    if value.low == value.high {
+        return unit(value.median);
+    }
+    format!("{} <small>{} to {}</small>", unit(value.median), unit(value.low), unit(value.high))
+}
+
+fn curve_plot(results: &Results, row: &Row, width: f64) -> String {
+    let curve = |cell: &Cell| Curve {
+        name: title(results, &cell.peer).to_owned(),
+        // Powers of ten have no 0; a first call begins at once.
+        points: cell.curve.iter().map(|point| ((point.at_ns / 1e6).max(0.01), point.call_ns / 1e6)).collect(),
+        colour: colour(results, &cell.peer),
+        steps: true,
+        filled: false,
+    };
+    let curves: Vec<Curve> = row.cells.iter().filter(|cell| !cell.curve.is_empty()).map(curve).collect();
+    plot::curves(width, "time of a call over time", "ms since the first call began (powers of ten)", "ms a call", &curves, true)
+}
+
+fn time_to_peak(results: &Results) -> String {
+    let rows: Vec<&Row> = results.rows.iter().filter(|row| row.metric == Metric::Steady && row.kind != RowKind::Variant).collect();
+    if !rows.iter().flat_map(|row| &row.cells).any(|cell| !cell.curve.is_empty()) {
+        return String::new();
+    }
+    let mut cells = Vec::new();
+    for row in &rows {
+        for cell in &row.cells {
+            let Some(summary) = &cell.summary else { continue };
+            let or_never = |it: &Option<Interval>| match it {
+                None => "–".into(),
+                Some(it) if it.high == 0.0 => "at once".into(),
+                Some(it) => interval(it, time),
+            };
+            cells.push(vec![
+                format!("<a href=\"#program-{}\">{}</a>", escaped(&row.program), escaped(row_name(row))),
+                escaped(title(results, &cell.peer)),
+                or_never(&summary.to_90_percent_ns),
+                or_never(&summary.to_steady_ns),
+            ]);
+        }
+    }
+    let headings = ["program", "engine", "#to 90 % of the steady speed", "#to the steady state"];
+    format!("<p>From the first call of the work. Curves are under each program.</p>{}", table(&headings, &cells))
+}
+
+fn startup_bars(results: &Results) -> Vec<(String, Vec<Bar>)> {
+    let bar = |row: &Row, cell: &Cell| -> Option<Bar> {
+        let summary = cell.summary.as_ref()?;
+        let it = if row.metric == Metric::Startup { &summary.wall } else { &summary.startup_ns };
+        (it.median > 0.0).then(|| Bar {
+            name: title(results, &cell.peer).to_owned(),
+            value: Some(it.median / 1e6),
+            interval: Some((it.low / 1e6, it.high / 1e6)),
+            note: time(it.median),
+            colour: colour(results, &cell.peer),
+        })
+    };
+    let of_startup = results.rows.iter().any(|row| row.metric == Metric::Startup);
+    let wanted = |row: &&Row| if of_startup { row.metric == Metric::Startup } else { row.metric == Metric::OneShot };
+    let rows = results.rows.iter().filter(wanted);
+    rows.map(|row| (row_name(row), row.cells.iter().filter_map(|cell| bar(row, cell)).collect::<Vec<Bar>>()))
+        .filter(|it| !it.1.is_empty())
+        .collect()
+}
+
+fn startup_plot(results: &Results, width: f64) -> Option<String> {
+    let bars = startup_bars(results);
+    (!bars.is_empty()).then(|| plot::bars(width, "start-up", "ms", &bars, None))
+}
+
+fn startup(results: &Results) -> String {
+    if startup_bars(results).is_empty() {
+        return String::new();
+    }
+    let whole = results.rows.iter().any(|row| row.metric == Metric::Startup);
+    let what = if whole {
+        "Wall time of a whole process that does next to nothing."
+    } else {
+        "From the start of the process to the first call of the guest's code: load, compile, instantiate."
+    };
+    format!(
+        "<figure><figcaption>{what} Shorter is better.</figcaption>{}</figure>",
+        plot::both(|width| startup_plot(results, width).unwrap_or_default())
+    )
+}
+
+fn memory_bars(results: &Results) -> Vec<(String, Vec<Bar>)> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut groups = Vec::new();
+    for row in results.rows.iter().filter(|row| row.kind != RowKind::Variant) {
+        let bar = |cell: &Cell| -> Option<Bar> {
+            let it = &cell.summary.as_ref()?.peak_rss_bytes;
+            (it.median > 0.0).then(|| Bar {
+                name: title(results, &cell.peer).to_owned(),
+                value: Some(it.median / 1_048_576.0),
+                interval: Some((it.low / 1_048_576.0, it.high / 1_048_576.0)),
+                note: bytes(it.median),
+                colour: colour(results, &cell.peer),
+            })
+        };
+        let bars: Vec<Bar> = row.cells.iter().filter_map(bar).collect();
+        // One row a program: its first.
+        if !bars.is_empty() && seen.insert(row.program.clone()) {
+            groups.push((row_name(row), bars));
+        }
+    }
+    groups
+}
+
+fn memory_plot(results: &Results, width: f64) -> Option<String> {
+    let bars = memory_bars(results);
+    (!bars.is_empty()).then(|| plot::bars(width, "memory", "MiB", &bars, None))
+}
+
+fn memory(results: &Results) -> String {
+    if memory_bars(results).is_empty() {
+        return String::new();
+    }
+    let figure = plot::both(|width| memory_plot(results, width).unwrap_or_default());
+    format!(
+        "<figure><figcaption>Most resident memory of the process, MiB: one row of each program. Less is better.</figcaption>{figure}</figure>"
+    )
+}
+
+fn flag_words(flag: Flag) -> &'static str {
+    match flag {
+        Flag::Wide => "the interval is wider than asked for, after the most runs",
+        Flag::FewRuns => "fewer runs than asked for",
+        Flag::NoSteadyState => "no steady state in half of the runs: the figure is of the last half of the calls",
+        Flag::SlowedDown => "slower in its steady state than before it, in half of the runs",
+        Flag::SomeFailed => "some runs failed; the figure is of the others",
+    }
+}
+
+fn problems(results: &Results) -> String {
+    let mut rows = Vec::new();
+    for peer in results.peers.iter().filter(|it| it.missing.is_some()) {
+        rows.push(vec!["all".into(), escaped(title(results, &peer.id)), "missing".into(), escaped(peer.missing.as_deref().unwrap_or(""))]);
+    }
+    for row in &results.rows {
+        for cell in &row.cells {
+            let place = || (escaped(row_name(row)), escaped(title(results, &cell.peer)));
+            if let Some(problem) =
+                cell.problem.as_ref().filter(|_| !results.peers.iter().any(|it| it.id == cell.peer && it.missing.is_some()))
+            {
+                let kind = serde_json::to_value(problem.kind).unwrap_or_default();
+                let (program, engine) = place();
+                rows.push(vec![program, engine, escaped(kind.as_str().unwrap_or("")), escaped(&problem.text)]);
+            }
+            for &flag in &cell.flags {
+                let (program, engine) = place();
+                rows.push(vec![program, engine, "flag".into(), flag_words(flag).into()]);
+            }
+        }
+    }
+    if rows.is_empty() { "<p>None.</p>".into() } else { table(&["program", "engine", "what", "why"], &rows) }
+}
+
+fn machine(results: &Results) -> String {
+    let mut out = String::new();
+    for machine in &results.machines {
+        let mut rows = vec![
+            vec!["host".into(), escaped(&machine.name)],
+            vec!["processor".into(), format!("{}, {} processors", escaped(&machine.cpu), machine.cpus)],
+            vec!["memory".into(), bytes(machine.memory_bytes as f64)],
+            vec![
+                "last cache level".into(),
+                if machine.last_cache_bytes > 0 { bytes(machine.last_cache_bytes as f64) } else { "unknown".into() },
+            ],
+            vec!["system".into(), format!("{}, Linux {}", escaped(&machine.os), escaped(&machine.kernel))],
+            vec!["governor".into(), escaped(machine.governor.as_deref().unwrap_or("not shown"))],
+            vec!["virtualized".into(), if machine.virtualized { "yes" } else { "no" }.into()],
+        ];
+        rows.extend(machine.mitigations.iter().map(|(name, state)| vec![format!("mitigation {}", escaped(name)), escaped(state)]));
+        out += &table(&["machine", ""], &rows);
+    }
+    let rows: Vec<Vec<String>> = results
+        .peers
+        .iter()
+        .map(|peer| {
+            let trap = match peer.trap_handler {
+                Some(true) => "guard pages",
+                Some(false) => "checked in code",
+                None => "–",
+            };
+            let version = peer.commit.as_ref().map_or(peer.version.clone(), |commit| format!("{} ({commit})", peer.version));
+            vec![
+                escaped(title(results, &peer.id)),
+                escaped(version),
+                format!("<code>{}</code>", escaped(peer.flags.join(" "))),
+                trap.into(),
+                escaped(&peer.spectre),
+            ]
+        })
+        .collect();
+    _ = write!(out, "<h3>Engines</h3>{}", table(&["engine", "version", "flags", "bounds", "Spectre"], &rows));
+    let settings = &results.settings;
+    let rows = vec![
+        vec!["processes a cell".into(), format!("{} to {}", settings.runs_least, settings.runs_most)],
+        vec!["until the interval's half-width is".into(), format!("{} % of the median", three(settings.target_half_width * 100.0))],
+        vec!["steady rows call the work for".into(), format!("{} s", three(settings.seconds))],
+        vec!["pinned to processor".into(), settings.pin.map_or("none".into(), |cpu| cpu.to_string())],
+        vec!["seed, resamples".into(), format!("{}, {}", settings.seed, settings.resamples)],
+    ];
+    _ = write!(out, "<h3>Settings</h3>{}", table(&["setting", ""], &rows));
+    out
+}
+
+fn program_section(results: &Results, program: &str) -> String {
+    let mut out = String::new();
+    if let Some(it) = results.programs.iter().find(|it| it.id == program) {
+        _ = write!(
+            out,
+            "<p>{} <span class=\"muted\">({}, {})</span></p>",
+            escaped(&it.stresses),
+            escaped(&it.group),
+            bytes(it.bytes as f64)
+        );
+        if !it.feedback.is_empty() {
+            _ = write!(out, "<p>What feedback can do: {}</p>", escaped(&it.feedback));
+        }
+    }
+    for row in results.rows.iter().filter(|row| row.program == program) {
+        let metric = match row.metric {
+            Metric::Steady => "steady state, one call",
+            Metric::OneShot => "one whole process",
+            Metric::Startup => "start-up",
+        };
+        _ = write!(
+            out,
+            "<h3>{} <small>{metric}{}</small></h3>",
+            escaped(row_name(row)),
+            row.control_of.as_ref().map_or(String::new(), |of| format!(", control of {}", escaped(of)))
+        );
+        let bar = |cell: &Cell| {
+            let mut bar = Bar { name: title(results, &cell.peer).to_owned(), colour: colour(results, &cell.peer), ..Bar::default() };
+            match (&cell.summary, &cell.problem) {
+                (Some(summary), _) => {
+                    bar.value = Some(summary.wall.median / 1e6);
+                    bar.interval = Some((summary.wall.low / 1e6, summary.wall.high / 1e6));
+                    bar.note = time(summary.wall.median);
+                }
+                (None, problem) => bar.note = problem.as_ref().map_or("no figure".into(), |it| it.text.clone()),
+            }
+            bar
+        };
+        let bars: Vec<Bar> = row.cells.iter().map(bar).collect();
+        let figure = plot::both(|width| plot::bars(width, "wall time", "ms", &[(String::new(), bars.clone())], None));
+        _ = write!(out, "<figure><figcaption>Wall time, ms. Shorter is better.</figcaption>{figure}</figure>");
+        if row.cells.iter().any(|cell| !cell.curve.is_empty()) {
+            let figure = plot::both(|width| curve_plot(results, row, width));
+            _ = write!(out, "<figure><figcaption>Time of a call over the time since the first call</figcaption>{figure}</figure>");
+        }
+        if let Some(report) = &row.report {
+            let prefix = format!("{}-", row.id.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+            let body: String = observed::sections(report, &Extra::default(), &prefix)
+                .into_iter()
+                .map(|(id, heading, body)| {
+                    format!("<details id=\"{id}\"><summary>{}</summary><div>{body}</div></details>", escaped(heading))
+                })
+                .collect();
+            _ = write!(out, "<details><summary>What backedge saw and did in one run</summary><div>{body}</div></details>");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Results {
+        serde_json::from_str(include_str!("../../../../bench-programs/docs/example-results.json")).unwrap()
+    }
+
+    #[test]
+    fn the_page_holds_every_program_and_engine_and_says_what_must_not_be_cited() {
+        let results = example();
+        let page = page_of(&results);
+        assert!(page.contains("Not for citing"));
+        for program in &results.programs {
+            assert!(page.contains(&format!("id=\"program-{}\"", program.id)), "{}", program.id);
+        }
+        for peer in &results.peers {
+            assert!(page.contains(&escaped(&peer.title)), "{}", peer.title);
+        }
+        // Nothing is fetched: the page works offline.
+        for outside in ["http://", "https://", "src=", "@import", "url("] {
+            let found = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!found.contains(outside), "{outside}");
+        }
+        assert!(!page.contains("NaN") && !page.contains("inf\""));
+    }
+
+    #[test]
+    fn results_without_anything_make_a_page() {
+        let page = page_of(&Results::default());
+        assert!(page.contains("</html>"));
+        assert!(files(&Results::default()).is_empty());
+    }
+
+    #[test]
+    fn plots_are_files_of_their_own() {
+        let files = files(&example());
+        assert!(
+            files.iter().any(|(name, _)| name.starts_with("speedup-steady-")),
+            "{:?}",
+            files.iter().map(|it| &it.0).collect::<Vec<_>>()
+        );
+        assert!(files.iter().any(|(name, _)| name.starts_with("time-to-peak-")));
+        for (name, svg) in &files {
+            assert!(svg.starts_with("<?xml") && svg.contains("</svg>") && !svg.contains("NaN"), "{name}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new");
+        assert_eq!(write_files(&example(), &path).unwrap(), files.len());
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), files.len());
+        assert_eq!(write_files(&example(), Path::new("/proc/none")).unwrap_err().0, Path::new("/proc/none"));
+    }
+}

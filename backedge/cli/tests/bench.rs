@@ -1,0 +1,302 @@
+//! `backedge bench` from end to end, on a catalog of tiny programs: what it writes, and what it does when something goes wrong. Nothing here depends on how long
+//! anything takes.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A bench-programs folder with these programs.
+struct Folder(tempfile::TempDir);
+
+/// `run` counts; `_start` prints `ok 7`.
+const GOOD: &str = r#"(module
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "\08\00\00\00\05\00\00\00ok 7\n")
+  (func (export "setup") (param i32 i32))
+  (func (export "run") (param $n i32) (result i64) (local $x i64)
+    (loop $again
+      (local.set $x (i64.add (i64.mul (local.get $x) (i64.const 3)) (i64.const 1)))
+      (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (local.get $x))
+  (func (export "check") (param i32 i64) (result i32) (i32.const 1))
+  (func (export "_start") (drop (call $write (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 16)))))"#;
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = Folder(tempfile::tempdir().unwrap());
+        let wrong = GOOD.replace("(result i32) (i32.const 1))", "(result i32) (i32.const 0))");
+        assert_ne!(wrong, GOOD);
+        let traps = GOOD.replace(r#"(func (export "setup") (param i32 i32))"#, r#"(func (export "setup") (param i32 i32) unreachable)"#);
+        let programs = [("good", GOOD), ("other", GOOD), ("wrong", &wrong), ("traps", &traps)];
+        let mut entries = Vec::new();
+        for (name, text) in programs {
+            let at = folder.0.path().join("programs").join(name);
+            std::fs::create_dir_all(&at).unwrap();
+            // The command reads the text format by content, whatever the file is called.
+            std::fs::write(at.join(format!("{name}.wasm")), text).unwrap();
+            entries.push(serde_json::json!({
+                "id": name, "group": if name == "good" { "feedback" } else { "compute" }, "stresses": "a test", "feedback": "nothing",
+                "modes": [{"label": "usual", "size": 1, "rounds": 1000, "once": 1000}],
+            }));
+        }
+        std::fs::write(folder.0.path().join("programs/catalog.json"), serde_json::json!({ "programs": entries }).to_string()).unwrap();
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+        command.arg("bench").args(args).args(["--programs"]).arg(self.0.path());
+        // Caches and baselines go here, not to whoever runs the tests.
+        command.env("XDG_CACHE_HOME", self.path("cache"));
+        command
+    }
+
+    fn bench(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn results(file: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
+}
+
+/// The cell of a row under a peer.
+fn cell<'a>(results: &'a Value, row: &str, peer: &str) -> &'a Value {
+    let row = results["rows"].as_array().unwrap().iter().find(|known| known["id"] == row).unwrap_or_else(|| panic!("no row {row}"));
+    row["cells"].as_array().unwrap().iter().find(|cell| cell["peer"] == peer).unwrap_or_else(|| panic!("no {peer} in {row}"))
+}
+
+const SHORT: [&str; 6] = ["--seconds", "0.02", "--runs", "2", "--most-runs", "2"];
+
+#[test]
+fn a_run_writes_what_it_measured() {
+    let folder = Folder::new();
+    let (out, page) = (folder.path("out.json"), folder.path("out.html"));
+    let done = folder.bench(
+        &[
+            &[
+                "--filter",
+                "good",
+                "--peers",
+                "backedge,backedge-nf",
+                "--details",
+                "--json",
+                out.to_str().unwrap(),
+                "--html",
+                page.to_str().unwrap(),
+            ],
+            &SHORT[..],
+        ]
+        .concat(),
+    );
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let printed = text(&done.stdout);
+    assert!(printed.contains("good/0") && printed.contains("not for citing: 2 runs a cell"), "{printed}");
+    let results = results(&out);
+    assert_eq!(results["rows"].as_array().unwrap().len(), 2, "steady and one-shot");
+    for peer in ["backedge", "backedge-nf"] {
+        let steady = cell(&results, "good/0/steady", peer);
+        assert_eq!(steady["summary"]["runs"], 2);
+        assert!(steady["summary"]["wall"]["median"].as_f64().unwrap() > 0.0);
+        assert!(steady["runs"][0]["calls_ns"].as_array().unwrap().len() >= 4);
+        assert!(!steady["curve"].as_array().unwrap().is_empty());
+        assert!(cell(&results, "good/0/one-shot", peer)["summary"]["wall"]["median"].as_f64().unwrap() > 0.0);
+    }
+    assert_eq!(results["comparisons"][0]["verdict"], "too-few-pairs");
+    assert_eq!(results["peers"][1]["flags"][0], "--no-feedback");
+    assert!(results["rows"][0]["report"]["functions"].is_array(), "--details");
+    assert!(std::fs::read_to_string(page).unwrap().contains("good"));
+    assert!(!folder.path("out.json.journal").exists());
+}
+
+#[test]
+fn what_goes_wrong_is_said_and_the_rest_is_kept() {
+    let folder = Folder::new();
+    let out = folder.path("out.json");
+    let peers = "backedge,gone=/nowhere/backedge,dead=/bin/false,mute=/bin/true";
+    let done = folder.bench(&[&["--metrics", "steady", "--peers", peers, "--json", out.to_str().unwrap()], &SHORT[..]].concat());
+    let complaints = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "a wrong result of the subject: {complaints}");
+    let results = results(&out);
+    let kind = |row: &str, peer: &str| cell(&results, row, peer)["problem"]["kind"].clone();
+    assert!(cell(&results, "good/0/steady", "backedge")["summary"].is_object());
+    assert_eq!(kind("good/0/steady", "gone"), "missing");
+    assert_eq!(kind("good/0/steady", "dead"), "crashed");
+    assert_eq!(kind("good/0/steady", "mute"), "crashed");
+    assert_eq!(kind("wrong/0/steady", "backedge"), "wrong-result");
+    assert!(cell(&results, "wrong/0/steady", "backedge")["summary"].is_null(), "no time of a wrong result");
+    assert_eq!(kind("traps/0/steady", "backedge"), "trapped");
+    assert!(complaints.contains("wrong/0/steady: backedge ended with code 1: error: wrong result"), "{complaints}");
+    let printed = text(&done.stdout);
+    for word in ["WRONG", "TRAPPED", "CRASHED", "missing", "no such executable: /nowhere/backedge"] {
+        assert!(printed.contains(word), "{word} in {printed}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_nothing_is_lost() {
+    let folder = Folder::new();
+    let done = folder
+        .command(&[&["--filter", "good/0/one-shot", "--peers", "backedge", "--json", "/dev/full"], &SHORT[..]].concat())
+        .env("TMPDIR", folder.0.path())
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(1));
+    let complaints = text(&done.stderr);
+    // The journal beside /dev/full cannot be made in most places; where it can, it is the results that cannot be written.
+    assert!(complaints.contains("cannot write"), "{complaints}");
+    if complaints.contains("the results are in") {
+        assert!(text(&done.stdout).contains("good/0"));
+        let kept = complaints.split('`').nth(3).unwrap();
+        assert_eq!(results(Path::new(kept))["schema"], 1);
+    }
+    let _ = std::fs::remove_file("/dev/full.journal");
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_done_and_resume_goes_on() {
+    use std::io::{BufRead, BufReader};
+    let folder = Folder::new();
+    let out = folder.path("out.json");
+    let out = out.to_str().unwrap();
+    // The second peer never ends by itself, so there is something to stop; the first is done before it (one block, whatever the order: it is waited for in the journal).
+    let endless = folder.path("endless");
+    std::fs::write(&endless, "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\nexec sleep 1000\n").unwrap();
+    let mut permissions = std::fs::metadata(&endless).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    std::fs::set_permissions(&endless, permissions).unwrap();
+    let peers = format!("backedge,endless={}", endless.display());
+    let args =
+        [&["--filter", "o", "--metrics", "steady", "--suite", "feedback", "--peers", &peers, "--json", out, "--seed", "3"], &SHORT[..]]
+            .concat();
+    let mut child = folder.command(&args).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    // Stopped when the journal holds the plan: at any point after that, nothing may be lost.
+    let journal = folder.path("out.json.journal");
+    while std::fs::read(&journal).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count()) < 1 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was stopped");
+        std::thread::yield_now();
+    }
+    // SAFETY: a plain system call, to a child that has not been waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(lines.iter().any(|line| line.contains("interrupted; `--resume`")), "{lines:?}");
+    let stopped = results(Path::new(out));
+    assert_eq!(stopped["interrupted"], true);
+    let done_before = stopped["rows"][0]["cells"][0]["runs"].as_array().unwrap().len();
+    // Other settings do not go on with it.
+    let other = folder.bench(&[&args[..args.len() - 8], &["--seed", "4", "--resume"], &SHORT[..]].concat());
+    assert_eq!(other.status.code(), Some(2), "{}", text(&other.stderr));
+    // The endless one now ends at once, so the run can.
+    std::fs::write(&endless, "#!/bin/sh\nexit 0\n").unwrap();
+    let resumed = folder.bench(&[&args[..], &["--resume"]].concat());
+    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
+    let whole = results(Path::new(out));
+    assert_eq!(whole["interrupted"], false);
+    assert_eq!(whole["started"], stopped["started"]);
+    let runs = whole["rows"][0]["cells"][0]["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs[..done_before], stopped["rows"][0]["cells"][0]["runs"].as_array().unwrap()[..]);
+}
+
+#[test]
+fn two_shards_merge_to_the_whole() {
+    let folder = Folder::new();
+    let run = |shard: &str, out: &str| {
+        let out = folder.path(out);
+        let args = ["--metrics", "one-shot", "--peers", "backedge,backedge-nf", "--shard", shard, "--json", out.to_str().unwrap()];
+        let done = folder.bench(&[&args[..], &SHORT[..]].concat());
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        out
+    };
+    let (one, two) = (run("1/2", "one.json"), run("2/2", "two.json"));
+    merge_and_check(&folder, &[&one, &two]);
+    let twice = merge(&folder, &[&one, &one]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(text(&twice.stderr).contains("in more than one of the files"), "{}", text(&twice.stderr));
+}
+
+/// The same under GNU parallel, where it is installed (CI does).
+#[test]
+fn two_shards_under_gnu_parallel() {
+    let gnu = Command::new("parallel").arg("--version").output().is_ok_and(|done| text(&done.stdout).starts_with("GNU parallel"));
+    if !gnu {
+        eprintln!("GNU parallel is not installed: nothing tested");
+        return;
+    }
+    let folder = Folder::new();
+    let line = format!(
+        "{} bench --programs {folder} --metrics one-shot --peers backedge,backedge-nf {} --shard {{}}/2 --json {folder}/part-{{}}.json",
+        env!("CARGO_BIN_EXE_backedge"),
+        SHORT.join(" "),
+        folder = folder.0.path().display(),
+    );
+    let done =
+        Command::new("parallel").args(["-j", "2", &line, ":::", "1", "2"]).env("XDG_CACHE_HOME", folder.path("cache")).output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    merge_and_check(&folder, &[&folder.path("part-1.json"), &folder.path("part-2.json")]);
+}
+
+fn merge(folder: &Folder, parts: &[&PathBuf]) -> Output {
+    let whole = folder.path("whole.json");
+    Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "merge", "-o"]).arg(whole).args(parts).output().unwrap()
+}
+
+fn merge_and_check(folder: &Folder, parts: &[&PathBuf]) {
+    let done = merge(folder, parts);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let whole = results(&folder.path("whole.json"));
+    let rows: Vec<&str> = whole["rows"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!(rows, ["good/0/one-shot", "other/0/one-shot", "traps/0/one-shot", "wrong/0/one-shot"]);
+    assert_eq!(whole["comparisons"].as_array().unwrap().len(), 4);
+    assert!(whole["settings"]["shard"].is_null());
+}
+
+#[test]
+fn baselines_and_comparisons() {
+    let folder = Folder::new();
+    let out = folder.path("a.json");
+    let args = [&["--filter", "good/0/one-shot", "--peers", "backedge"], &SHORT[..]].concat();
+    let kept = folder.bench(&[&args[..], &["--save-baseline", "first", "--json", out.to_str().unwrap()]].concat());
+    assert_eq!(kept.status.code(), Some(0), "{}", text(&kept.stderr));
+    let compared = folder.bench(&[&args[..], &["--baseline", "first"]].concat());
+    let printed = text(&compared.stdout);
+    assert!(printed.contains("against baseline first") && printed.contains("too few runs for a verdict"), "{printed}");
+    let unknown = folder.bench(&[&args[..], &["--baseline", "second"]].concat());
+    assert_eq!(unknown.status.code(), Some(1));
+    let with_itself =
+        Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "compare", "--json"]).args([&out, &out]).output().unwrap();
+    let changes: Value = serde_json::from_slice(&with_itself.stdout).unwrap();
+    assert_eq!((&changes[0]["row"], &changes[0]["speedup"]["median"]), (&"good/0/one-shot".into(), &1.0.into()));
+}
+
+#[test]
+fn mistakes_of_the_command_line() {
+    let folder = Folder::new();
+    for (args, code, said) in [
+        (&["--peers", "v9"][..], 2, "no peer `v9`"),
+        (&["--peers", "backedge,backedge"], 2, "named twice"),
+        (&["--suite", "compte"], 2, "no suite `compte`"),
+        (&["--filter", "no such row"], 2, "no row is selected"),
+        (&["--shard", "3/2"], 2, "I from 1 to N"),
+        (&["--metrics", "speed"], 2, "expected steady"),
+        (&["--resume"], 2, "--json"),
+        (&["--resume", "--json", "/nowhere/out.json"], 1, "nothing to resume"),
+        (&["--json", "/nowhere/out.json", "--filter", "good", "--peers", "backedge"], 1, "cannot write the journal"),
+    ] {
+        let done = folder.bench(args);
+        assert_eq!(done.status.code(), Some(code), "{args:?}: {}", text(&done.stderr));
+        assert!(text(&done.stderr).contains(said), "{args:?}: {}", text(&done.stderr));
+    }
+    let list = Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "list", "--suite", "feedback"]).output().unwrap();
+    assert!(text(&list.stdout).contains("indirect_call/2/steady") && !text(&list.stdout).contains("matmul"), "{}", text(&list.stdout));
+}

@@ -1,0 +1,408 @@
+//! Proposals beyond WebAssembly 2.0 in every tier and switch: tail calls in flat stacks, exceptions across tiers and instances, threads over one memory.
+
+use backedge::{
+    Config, Engine, Extern, Func, Instance, Linker, MemoryType, Module, SharedMemory, Store, ThrownException, TierPolicy, Trap, Val,
+};
+
+fn configurations() -> Vec<(&'static str, Config)> {
+    let tier = |tier: TierPolicy| {
+        let mut config = Config::new();
+        config.tier(tier);
+        config
+    };
+    let mut auto = tier(TierPolicy::Auto);
+    auto.hot_threshold(3).deterministic(true);
+    let mut threads = auto.clone();
+    threads.deterministic(false);
+    let stressed = |base: &Config, stress: vm::engine::Stress| {
+        let mut config = base.clone();
+        config.machine().stress = stress;
+        config
+    };
+    let leaving = stressed(&auto, vm::engine::Stress { leave_to_interpreter: true, ..Default::default() });
+    let everywhere = stressed(&auto, vm::engine::Stress { leave_always: true, ..Default::default() });
+    let retiring = stressed(&auto, vm::engine::Stress { retire_every: 3, ..Default::default() });
+    let failing = stressed(&tier(TierPolicy::Optimizing), vm::engine::Stress { fail_guards: 3, ..Default::default() });
+    vec![
+        ("interpreter", tier(TierPolicy::Interpreter)),
+        ("tier 1", tier(TierPolicy::Baseline)),
+        ("tier 2", tier(TierPolicy::Optimizing)),
+        ("tier-up", auto),
+        ("tier-up on threads", threads),
+        ("every exit to the interpreter", leaving),
+        ("OSR at every header", everywhere),
+        ("versions retired", retiring),
+        ("guards fail", failing),
+    ]
+}
+
+fn instance(engine: &Engine, text: &str) -> (Store<()>, Instance) {
+    let module = Module::new(engine, text).unwrap();
+    let mut store = Store::new(engine, ());
+    let instance = Instance::new(&mut store, &module, &[]).unwrap();
+    (store, instance)
+}
+
+const TAIL_CALLS: &str = r#"(module
+    (type $t (func (param i64 i64) (result i64)))
+    (table funcref (elem $even_indirect $odd_indirect))
+    (elem declare func $even_ref $odd_ref)
+    (func $even (export "direct") (param i64 i64) (result i64)
+        (if (i64.eqz (local.get 0)) (then (return (local.get 1))))
+        (return_call $odd (i64.sub (local.get 0) (i64.const 1)) (i64.add (local.get 1) (i64.const 1))))
+    (func $odd (param i64 i64) (result i64)
+        (if (i64.eqz (local.get 0)) (then (return (i64.const -1))))
+        (return_call $even (i64.sub (local.get 0) (i64.const 1)) (i64.add (local.get 1) (i64.const 1))))
+    (func $even_indirect (export "indirect") (param i64 i64) (result i64)
+        (if (i64.eqz (local.get 0)) (then (return (local.get 1))))
+        (return_call_indirect (type $t) (i64.sub (local.get 0) (i64.const 1)) (i64.add (local.get 1) (i64.const 1)) (i32.const 1)))
+    (func $odd_indirect (param i64 i64) (result i64)
+        (if (i64.eqz (local.get 0)) (then (return (i64.const -1))))
+        (return_call_indirect (type $t) (i64.sub (local.get 0) (i64.const 1)) (i64.add (local.get 1) (i64.const 1)) (i32.const 0)))
+    (func $even_ref (export "reference") (param i64 i64) (result i64)
+        (if (i64.eqz (local.get 0)) (then (return (local.get 1))))
+        (return_call_ref $t (i64.sub (local.get 0) (i64.const 1)) (i64.add (local.get 1) (i64.const 1)) (ref.func $odd_ref)))
+    (func $odd_ref (param i64 i64) (result i64)
+        (if (i64.eqz (local.get 0)) (then (return (i64.const -1))))
+        (return_call_ref $t (i64.sub (local.get 0) (i64.const 1)) (i64.add (local.get 1) (i64.const 1)) (ref.func $even_ref)))
+    ;; A loop in front of each call, with more parameters than the first had.
+    (func $looping (export "looping") (param i64 i64) (result i64) (local i64)
+        (if (i64.eqz (local.get 0)) (then (return (local.get 1))))
+        (local.set 2 (i64.const 3))
+        (loop $again (br_if $again (i32.wrap_i64 (local.tee 2 (i64.sub (local.get 2) (i64.const 1))))))
+        (return_call $wide (i64.sub (local.get 0) (i64.const 1)) (i64.const 1) (i64.const 2) (i64.const 3) (i64.const 4) (i64.const 5)
+            (i64.const 6) (i64.const 7) (i64.add (local.get 1) (i64.const 1))))
+    (func $wide (param i64 i64 i64 i64 i64 i64 i64 i64 i64) (result i64)
+        (return_call $looping (local.get 0) (local.get 8)))
+    (func (export "from_inside") (param i64) (result i64)
+        (i64.add (i64.const 1) (call $even (local.get 0) (i64.const 0)))))"#;
+
+#[test]
+fn ten_million_tail_calls_leave_the_stacks_flat() {
+    for (name, config) in configurations() {
+        // Rare in the product, so slow: every switch of tier costs a microsecond.
+        let slow = !matches!(name, "interpreter" | "tier 1" | "tier 2" | "tier-up");
+        let count = if slow { 1_000_000 } else { 10_000_000_i64 };
+        let (mut store, instance) = instance(&Engine::new(&config).unwrap(), TAIL_CALLS);
+        for export in ["direct", "indirect", "reference", "looping"] {
+            let function = instance.get_typed_func::<(i64, i64), i64>(&mut store, export).unwrap();
+            let count = if export == "looping" { count / 20 } else { count };
+            assert_eq!(function.call(&mut store, (count, 0)).unwrap(), count, "{name}: {export}");
+        }
+        let inside = instance.get_typed_func::<i64, i64>(&mut store, "from_inside").unwrap();
+        assert_eq!(inside.call(&mut store, 100_000).unwrap(), 100_001, "{name}");
+    }
+}
+
+#[test]
+fn tail_calls_between_instances_and_to_the_host_leave_them_flat() {
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let first = Module::new(
+            &engine,
+            r#"(module (type $t (func (param i64 i64) (result i64)))
+                (import "host" "end" (func $end (param i64 i64) (result i64)))
+                (table (export "table") 1 funcref) (global $own (mut i64) (i64.const 7))
+                (func (export "run") (param i64 i64) (result i64)
+                    (if (i64.eqz (local.get 0)) (then (return_call $end (local.get 1) (global.get $own))))
+                    (return_call_indirect (type $t) (i64.sub (local.get 0) (i64.const 1)) (i64.add (local.get 1) (i64.const 1)) (i32.const 0)))
+                (func (export "and_back") (param i64) (result i64)
+                    (i64.add (call_indirect (type $t) (local.get 0) (i64.const 0) (i32.const 0)) (global.get $own))))"#,
+        )
+        .unwrap();
+        let second = Module::new(
+            &engine,
+            r#"(module (import "a" "run" (func $run (param i64 i64) (result i64))) (import "a" "table" (table 1 funcref))
+                (global $own i64 (i64.const 1))
+                (func $f (param i64 i64) (result i64)
+                    (return_call $run (local.get 0) (i64.add (local.get 1) (global.get $own))))
+                (elem (i32.const 0) $f))"#,
+        )
+        .unwrap();
+        let mut store = Store::new(&engine, ());
+        let mut linker = Linker::new(&engine);
+        linker.func_wrap("host", "end", |a: i64, b: i64| a * 10 + b).unwrap();
+        let a = linker.instantiate(&mut store, &first).unwrap();
+        linker.instance(&mut store, "a", a).unwrap();
+        linker.instantiate(&mut store, &second).unwrap();
+        let run = a.get_typed_func::<(i64, i64), i64>(&mut store, "run").unwrap();
+        assert_eq!(run.call(&mut store, (300_000, 0)).unwrap(), 6_000_007, "{name}");
+        let back = a.get_typed_func::<i64, i64>(&mut store, "and_back").unwrap();
+        for _ in 0..20 {
+            // The context is the caller's again behind a chain that ended in the host.
+            assert_eq!(back.call(&mut store, 10).unwrap(), 224, "{name}");
+        }
+    }
+}
+
+const EXCEPTIONS: &str = r#"(module
+    (tag $number (export "number") (param i32 i64)) (tag $empty)
+    (func $thrower (param i32 i32)
+        (if (i32.gt_s (local.get 1) (i32.const 0)) (then (call $thrower (local.get 0) (i32.sub (local.get 1) (i32.const 1))) (return)))
+        (if (i32.eq (i32.and (local.get 0) (i32.const 3)) (i32.const 1))
+            (then (throw $number (local.get 0) (i64.extend_i32_u (i32.mul (local.get 0) (i32.const 10))))))
+        (if (i32.eq (i32.and (local.get 0) (i32.const 3)) (i32.const 2)) (then (throw $empty))))
+    ;; Catches in a loop, with values below the try on the stack and locals that only the handlers read.
+    (func (export "sum") (param i32) (result i64) (local $i i32) (local $sum i64) (local $last i32)
+        (loop $next
+            (local.set $last (local.get $i))
+            (local.set $sum (i64.add (local.get $sum)
+                (i64.add (i64.const 1)
+                    (block $done (result i64)
+                        (block $is_empty
+                            (block $is_number (result i32 i64)
+                                (try_table (catch $number $is_number) (catch $empty $is_empty)
+                                    (call $thrower (local.get $i) (i32.const 5))
+                                    (local.set $last (i32.const 1000)))
+                                (br $done (i64.extend_i32_u (local.get $last))))
+                            (local.set $sum (i64.add (local.get $sum)))
+                            (br $done (i64.extend_i32_s)))
+                        (i64.extend_i32_u (local.get $last))))))
+            (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get 0))))
+        (local.get $sum))
+    (func $through (param i32) (result i32)
+        (block $caught (result exnref)
+            (try_table (catch_all_ref $caught) (call $thrower (local.get 0) (i32.const 1)) (return (i32.const 0)))
+            (unreachable))
+        (throw_ref))
+    (func (export "rethrown") (param i32) (result i32)
+        (block $caught (result i32 i64 exnref)
+            (try_table (catch_ref $number $caught) (return (call $through (local.get 0))))
+            (unreachable))
+        (drop) (drop))
+    (func (export "uncaught") (param i32) (call $thrower (local.get 0) (i32.const 3)))
+    (func (export "traps_pass") (param i32) (result i32)
+        (block $all (try_table (catch_all $all) (drop (i32.div_u (i32.const 1) (local.get 0)))) (return (i32.const 1)))
+        (i32.const 2)))"#;
+
+#[test]
+fn exceptions_are_caught_in_every_tier() {
+    let mut sums = Vec::new();
+    for (name, config) in configurations() {
+        let (mut store, instance) = instance(&Engine::new(&config).unwrap(), EXCEPTIONS);
+        let sum = instance.get_typed_func::<i32, i64>(&mut store, "sum").unwrap();
+        for _ in 0..3 {
+            sums.push((name, sum.call(&mut store, 1000).unwrap()));
+        }
+        let rethrown = instance.get_typed_func::<i32, i32>(&mut store, "rethrown").unwrap();
+        for _ in 0..20 {
+            assert_eq!(rethrown.call(&mut store, 5).unwrap(), 5, "{name}");
+            assert_eq!(rethrown.call(&mut store, 4).unwrap(), 0, "{name}");
+            assert!(rethrown.call(&mut store, 6).unwrap_err().is::<ThrownException>(), "{name}");
+        }
+        let uncaught = instance.get_typed_func::<i32, ()>(&mut store, "uncaught").unwrap();
+        assert!(uncaught.call(&mut store, 1).unwrap_err().is::<ThrownException>(), "{name}");
+        uncaught.call(&mut store, 0).unwrap();
+        let traps = instance.get_typed_func::<i32, i32>(&mut store, "traps_pass").unwrap();
+        assert_eq!(traps.call(&mut store, 0).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::IntegerDivisionByZero), "{name}");
+    }
+    assert!(sums.iter().all(|sum| sum.1 == sums[0].1), "{sums:?}");
+}
+
+#[test]
+fn exceptions_cross_instances_and_the_host() {
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let thrower = Module::new(
+            &engine,
+            r#"(module (tag $t (export "tag") (param i32)) (func (export "throw") (param i32) (throw $t (local.get 0))))"#,
+        )
+        .unwrap();
+        let catcher = Module::new(
+            &engine,
+            r#"(module (import "a" "tag" (tag $t (param i32))) (import "a" "throw" (func $throw (param i32)))
+                (import "host" "through" (func $through (param i32))) (tag $mine (param i32)) (global $own i32 (i32.const 100))
+                (func (export "catch") (param i32) (param $by_host i32) (result i32)
+                    (block $caught (result i32)
+                        (try_table (catch $mine 1) (catch $t $caught)
+                            (if (local.get $by_host) (then (call $through (local.get 0))) (else (call $throw (local.get 0)))))
+                        (return (i32.const -1)))
+                    (i32.add (global.get $own))))"#,
+        )
+        .unwrap();
+        let mut store = Store::new(&engine, ());
+        let mut linker = Linker::new(&engine);
+        let a = linker.instantiate(&mut store, &thrower).unwrap();
+        linker.instance(&mut store, "a", a).unwrap();
+        linker
+            .func_wrap("host", "through", |mut caller: backedge::Caller<'_, ()>, n: i32| {
+                let _ = &mut caller;
+                Err::<(), _>(backedge::format_err!("not linked yet: {n}"))
+            })
+            .unwrap();
+        let throw = a.get_func(&mut store, "throw").unwrap();
+        linker.allow_shadowing(true);
+        linker
+            .func_wrap("host", "through", move |mut caller: backedge::Caller<'_, ()>, n: i32| {
+                let mut results: [Val; 0] = [];
+                throw.call(&mut caller, &[Val::I32(n)], &mut results)
+            })
+            .unwrap();
+        let b = linker.instantiate(&mut store, &catcher).unwrap();
+        let catch = b.get_typed_func::<(i32, i32), i32>(&mut store, "catch").unwrap();
+        for round in 0..20 {
+            assert_eq!(catch.call(&mut store, (round, 0)).unwrap(), round + 100, "{name}");
+            assert_eq!(catch.call(&mut store, (round, 1)).unwrap(), round + 100, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_older_exceptions_are_caught_too() {
+    let text = r#"(module
+        (tag $a (param i32)) (tag $b)
+        (func $throw (param i32)
+            (if (i32.eq (local.get 0) (i32.const 1)) (then (throw $a (i32.const 40))))
+            (if (i32.eq (local.get 0) (i32.const 2)) (then (throw $b))))
+        (func (export "f") (param i32) (result i32) (local $seen i32)
+            i32.const 1000
+            try (result i32)
+                try (result i32)
+                    i32.const 1 local.set $seen
+                    local.get 0 call $throw
+                    i32.const 2 local.set $seen
+                    i32.const 7
+                catch $a
+                    local.get $seen i32.add
+                catch_all
+                    i32.const 5 local.set $seen
+                    rethrow 0
+                end
+            catch_all
+                i32.const 500 local.get $seen i32.add
+            end
+            i32.add)
+        (func (export "delegated") (param i32) (result i32)
+            try $outer (result i32)
+                try (result i32)
+                    try (result i32)
+                        local.get 0 call $throw
+                        i32.const 1
+                    delegate $outer
+                catch_all
+                    i32.const 2
+                end
+            catch $a
+            catch_all
+                i32.const 4
+            end))"#;
+    for (name, config) in configurations() {
+        let (mut store, instance) = instance(&Engine::new(&config).unwrap(), text);
+        let f = instance.get_typed_func::<i32, i32>(&mut store, "f").unwrap();
+        let delegated = instance.get_typed_func::<i32, i32>(&mut store, "delegated").unwrap();
+        for _ in 0..10 {
+            assert_eq!([0, 1, 2].map(|n| f.call(&mut store, n).unwrap()), [1007, 1041, 1505], "{name}");
+            assert_eq!([0, 1, 2].map(|n| delegated.call(&mut store, n).unwrap()), [1, 40, 4], "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_exception_thrown_often_takes_no_memory() {
+    let (mut store, instance) = instance(&Engine::default(), EXCEPTIONS);
+    let sum = instance.get_typed_func::<i32, i64>(&mut store, "sum").unwrap();
+    sum.call(&mut store, 100_000).unwrap();
+    assert!(store.thrown_exceptions() <= 1);
+}
+
+const ATOMIC_ADDS: &str = r#"(module (import "m" "memory" (memory 1 1 shared))
+    (func (export "add") (param i32) (result i32)
+        (loop $next
+            (drop (i32.atomic.rmw.add (i32.const 8) (i32.const 1)))
+            (drop (i64.atomic.rmw8.add_u (i32.const 17) (i64.const 1)))
+            (br_if $next (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))
+        (i32.atomic.load (i32.const 8)))
+    (func (export "wait") (param i64) (result i32) (memory.atomic.wait32 (i32.const 64) (i32.const 0) (local.get 0)))
+    (func (export "wake") (result i32)
+        (i32.atomic.store (i32.const 64) (i32.const 1))
+        (memory.atomic.notify (i32.const 64) (i32.const -1)))
+    (func (export "unaligned") (result i32) (i32.atomic.load (i32.const 2))))"#;
+
+#[test]
+fn four_threads_add_to_one_memory() {
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, ATOMIC_ADDS).unwrap();
+        let memory = SharedMemory::new(&engine, MemoryType::shared(1, 1)).unwrap();
+        const ROUNDS: i32 = 30_000;
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let (engine, module, memory) = (&engine, &module, memory.clone());
+                scope.spawn(move || {
+                    let mut store = Store::new(engine, ());
+                    let instance = Instance::new(&mut store, module, &[Extern::SharedMemory(memory)]).unwrap();
+                    let add = instance.get_typed_func::<i32, i32>(&mut store, "add").unwrap();
+                    assert!(add.call(&mut store, ROUNDS).unwrap() >= ROUNDS);
+                });
+            }
+        });
+        let bytes: Vec<u8> = (0..20).map(|at| memory.read_byte(at).unwrap()).collect();
+        assert_eq!(i32::from_le_bytes(bytes[8..12].try_into().unwrap()), 4 * ROUNDS, "{name}");
+        assert_eq!(bytes[17], (4 * ROUNDS) as u8, "{name}");
+    }
+}
+
+#[test]
+fn threads_wait_and_are_woken() {
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, ATOMIC_ADDS).unwrap();
+        let memory = SharedMemory::new(&engine, MemoryType::shared(1, 1)).unwrap();
+        let run = |function: &str, argument: Option<i64>| {
+            let mut store = Store::new(&engine, ());
+            let instance = Instance::new(&mut store, &module, &[Extern::SharedMemory(memory.clone())]).unwrap();
+            let function: Func = instance.get_func(&mut store, function).unwrap();
+            let mut results = [Val::I32(0)];
+            let arguments: Vec<Val> = argument.into_iter().map(Val::I64).collect();
+            function.call(&mut store, &arguments, &mut results).map(|()| results[0].unwrap_i32())
+        };
+        assert_eq!(run("wait", Some(1000)).unwrap(), 2, "{name}: the time is over");
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| run("wait", Some(-1)).unwrap());
+            // 0 while it does not wait yet; then it finds the other value.
+            let woken = run("wake", None).unwrap();
+            assert_eq!(waiter.join().unwrap(), 1 - woken, "{name}");
+        });
+        assert_eq!(run("wait", Some(-1)).unwrap(), 1, "{name}: another value");
+        let error = run("unaligned", None).unwrap_err();
+        assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::HeapMisaligned), "{name}");
+    }
+}
+
+#[test]
+fn a_wait_ends_at_the_deadline() {
+    let mut config = Config::new();
+    config.epoch_interruption(true);
+    let engine = Engine::new(&config).unwrap();
+    let module = Module::new(&engine, ATOMIC_ADDS).unwrap();
+    let memory = SharedMemory::new(&engine, MemoryType::shared(1, 1)).unwrap();
+    let mut store = Store::new(&engine, ());
+    store.set_epoch_deadline(1);
+    let instance = Instance::new(&mut store, &module, &[Extern::SharedMemory(memory)]).unwrap();
+    let wait = instance.get_typed_func::<i64, i32>(&mut store, "wait").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| engine.increment_epoch());
+        assert_eq!(wait.call(&mut store, -1).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+    });
+}
+
+#[test]
+fn vectors_in_a_second_and_a_wide_memory() {
+    let text = r#"(module (memory 1) (memory $m i64 1)
+        (func (export "f") (param i64) (result i32)
+            (v128.store $m offset=16 (local.get 0) (v128.const i32x4 1 2 3 4))
+            (v128.store32_lane $m offset=4 2 (local.get 0) (v128.load $m offset=16 (local.get 0)))
+            (i32.add (i32.load $m offset=4 (local.get 0))
+                (i32x4.extract_lane 1 (v128.load32_lane $m offset=28 1 (local.get 0) (v128.load64_splat $m (local.get 0)))))))"#;
+    for (name, config) in configurations() {
+        let (mut store, instance) = instance(&Engine::new(&config).unwrap(), text);
+        let f = instance.get_typed_func::<i64, i32>(&mut store, "f").unwrap();
+        for _ in 0..10 {
+            assert_eq!(f.call(&mut store, 65536 - 32).unwrap(), 7, "{name}");
+            for address in [65536 - 31, 65536, -1, i64::MAX] {
+                let error = f.call(&mut store, address).unwrap_err();
+                assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::MemoryOutOfBounds), "{name}: {address}");
+            }
+        }
+    }
+}

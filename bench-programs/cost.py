@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""What watching costs: runs with the default budget against runs that record nothing, in interleaved pairs.
+
+    python3 bench-programs/cost.py [--pairs N] [--backedge PATH] [--pin CPU] [--budget PCT] [PROGRAM[:ARGS]]...
+
+Neither side acts on what it sees (--no-feedback), so the code is the same and the difference is the watching. For each program: the ratio of CPU time of all
+threads (user and system, from wait4) and of wall time, as the geometric mean over pairs with its 95 % interval (Student's t on the logarithms), both orders
+of a pair in turns. At the end the geometric mean over programs. An interval wider than the limit it is compared with says "not resolved: ±x %".
+With --pin the processes run on that CPU alone, so the monitor's work is in the wall time.
+"""
+
+import argparse
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Programs with sizes that run for about a second.
+SUITE = ["indirect_call:0", "sort:0", "hashtable:0", "matmul:0", "json:0", "fib:0", "partition:0", "branch_arms:0", "select_chain:0",
+         "search:0", "stack_machine:0", "gather:0", "histogram:0", "hash_probe:0", "graph:0"]
+# 97.5 % quantiles of Student's t by degrees of freedom; beyond, the normal one.
+T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 12: 2.18, 15: 2.13, 20: 2.09, 30: 2.04, 60: 2.00}
+
+
+def quantile(degrees):
+    return next((T[k] for k in sorted(T, reverse=True) if k <= degrees), 12.71)
+
+
+def run(command):
+    began = time.perf_counter()
+    pid = os.posix_spawnp(command[0], command, os.environ, file_actions=[
+        (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0)])
+    _, status, usage = os.wait4(pid, 0)
+    wall = time.perf_counter() - began
+    if status:
+        sys.exit(f"{' '.join(command)}: status {status}")
+    return usage.ru_utime + usage.ru_stime, wall
+
+
+def interval(logs):
+    mean = statistics.fmean(logs)
+    half = quantile(len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs)) if len(logs) > 1 else float("inf")
+    return mean, half
+
+
+def percent(mean, half, limit):
+    low, high = (math.exp(mean + side * half) * 100 - 100 for side in (-1, 1))
+    text = f"{math.exp(mean) * 100 - 100:+6.2f} % [{low:+.2f}, {high:+.2f}]"
+    return text if high <= limit else text + (f" not resolved: ±{(high - low) / 2:.1f} %" if low < limit else f" above {limit} %")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", nargs="*", default=SUITE)
+    parser.add_argument("--pairs", type=int, default=8)
+    parser.add_argument("--backedge", default=os.path.join(HERE, "..", "target", "release", "backedge"))
+    parser.add_argument("--pin", type=int)
+    parser.add_argument("--budget", default="1")
+    options = parser.parse_args()
+    overall = {"cpu": [], "wall": []}
+    for name in options.programs:
+        program, *args = name.split(":")
+        path = program if os.path.exists(program) else os.path.join(HERE, "programs", program, program + ".wasm")
+        def command(budget):
+            pin = ["taskset", "-c", str(options.pin)] if options.pin is not None else []
+            return pin + [options.backedge, "run", "-C", "cache=n", "--no-feedback", "--feedback-budget", budget, path, *args]
+        logs = {"cpu": [], "wall": []}
+        run(command(options.budget))
+        for pair in range(options.pairs):
+            sides = ["watched", "plain"] if pair % 2 else ["plain", "watched"]
+            took = {side: run(command(options.budget if side == "watched" else "0")) for side in sides}
+            for which, key in enumerate(logs):
+                logs[key].append(math.log(took["watched"][which] / took["plain"][which]))
+        took = " ".join(f"{key} {percent(*interval(logs[key]), 2.5)}" for key in logs)
+        print(f"{name:<24} {took}", flush=True)
+        for key, values in logs.items():
+            overall[key].append(statistics.fmean(values))
+    for key, values in overall.items():
+        if len(values) > 1:
+            print(f"{'geometric mean':<24} {key} {percent(*interval(values), 1.0)}")
+
+
+if __name__ == "__main__":
+    main()

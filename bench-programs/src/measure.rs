@@ -1,0 +1,193 @@
+//! One process of one peer on one row: what is started, and what its output means. A result that is not right has no time.
+
+use crate::catalog::{Job, metric_name};
+use crate::peers::{Engine, How, Places, compile_native};
+use crate::process::{self, End, Invocation, Outcome};
+use crate::results::{Metric, Problem, ProblemKind, Run};
+use crate::statistics::steady::steady;
+use serde::Deserialize;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How processes are run.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// How long a steady process calls the work, seconds.
+    pub seconds: f64,
+    /// The one processor they may use.
+    pub pin: Option<u32>,
+    /// Where things are.
+    pub places: Places,
+}
+
+/// What a steady process prints.
+#[derive(Debug, Deserialize)]
+struct Printed {
+    ready_unix_ns: u64,
+    calls_ns: Vec<u64>,
+    calls_cpu_ns: Vec<u64>,
+}
+
+/// Whether this peer can be asked for this row at all.
+pub fn asks(engine: &Engine, job: &Job) -> bool {
+    match (&engine.how, job.row.metric) {
+        (How::Wasm { steady, .. }, Metric::Steady) => steady.is_some(),
+        (How::Wasm { once, .. }, _) => once.is_some(),
+        (How::Native { .. }, _) => job.source.is_some(),
+    }
+}
+
+/// Runs one process. `None`: the user stopped it. Problems are in the run.
+pub fn measure(engine: &Engine, job: &Job, conditions: &Conditions) -> Option<Run> {
+    if let Some(why) = &engine.peer.missing {
+        return Some(failed(ProblemKind::Missing, why.clone()));
+    }
+    if !job.module.is_file() {
+        let what = format!("{} is not there: `bash bench-programs/real.sh` fetches it", job.module.display());
+        return Some(failed(ProblemKind::Missing, what));
+    }
+    let invocation = match invocation(engine, job, conditions) {
+        Ok(invocation) => invocation,
+        Err(error) => return Some(failed(ProblemKind::Unsupported, format!("{error:#}"))),
+    };
+    let outcome = match process::run(&invocation) {
+        Ok(outcome) => outcome,
+        Err(error) => return Some(failed(ProblemKind::Crashed, format!("`{}` does not start: {error}", invocation.program.display()))),
+    };
+    match outcome.end {
+        End::Interrupted => None,
+        _ => Some(read(engine, job, &outcome)),
+    }
+}
+
+fn failed(kind: ProblemKind, text: String) -> Run {
+    Run { problem: Some(Problem { kind, text }), ..Run::default() }
+}
+
+fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Result<Invocation> {
+    let row = &job.row;
+    let steady_args = || [row.mode, row.size, row.rounds].map(|number| OsString::from(number.to_string()));
+    let seconds = OsString::from(conditions.seconds.to_string());
+    let mut args: Vec<OsString> = Vec::new();
+    let program = match &engine.how {
+        How::Wasm { steady, once } => {
+            if row.metric == Metric::Steady {
+                args.extend(steady.iter().flatten().cloned());
+                args.push(job.module.clone().into());
+                args.extend(steady_args());
+                args.push(seconds);
+            } else {
+                args.extend(once.iter().flatten().cloned());
+                for [host, guest] in &job.dirs {
+                    let mut pair = host_folder(host, conditions)?.into_os_string();
+                    pair.push("::");
+                    pair.push(guest);
+                    args.extend(["--dir".into(), pair]);
+                }
+                args.push(job.module.clone().into());
+                args.extend(job.args.iter().map(OsString::from));
+            }
+            PathBuf::from(&engine.peer.path)
+        }
+        How::Native { compiler, folder } => {
+            let source = job.source.as_ref().ok_or_else(|| anyhow::anyhow!("no C source"))?;
+            if row.metric == Metric::Steady {
+                args.push("steady".into());
+                args.extend(steady_args());
+                args.push(seconds);
+            } else {
+                args.extend(job.args.iter().map(OsString::from));
+            }
+            compile_native(compiler, folder, &conditions.places.folder, source, source.with_file_name("features").is_file())?
+        }
+    };
+    // Beyond ten times SECONDS a steady process makes no further call; set-up and checking come on top.
+    let limit = Duration::from_secs_f64(if row.metric == Metric::Steady { 60.0 + 20.0 * conditions.seconds } else { 300.0 });
+    Ok(Invocation { program, args, env: engine.env.clone(), pin: conditions.pin, limit })
+}
+
+fn host_folder(host: &str, conditions: &Conditions) -> anyhow::Result<PathBuf> {
+    if host != "{tmp}" {
+        return Ok(conditions.places.folder.join(host));
+    }
+    let folder = conditions.places.scratch.join("tmp");
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+fn read(engine: &Engine, job: &Job, outcome: &Outcome) -> Run {
+    let row = &job.row;
+    let mut run = Run {
+        process_wall_ns: outcome.wall_ns,
+        process_cpu_ns: outcome.cpu_ns,
+        peak_rss_bytes: outcome.peak_rss_bytes,
+        wall_ns: outcome.wall_ns as f64,
+        cpu_ns: outcome.cpu_ns as f64,
+        ..Run::default()
+    };
+    let stdout = String::from_utf8_lossy(&outcome.stdout);
+    if let Some(problem) = problem(engine, outcome) {
+        run.problem = Some(problem);
+        return run;
+    }
+    if row.metric != Metric::Steady {
+        if !stdout.contains(&job.expect) {
+            let text = format!("printed {:?}, not {:?}", shortened(&stdout), shortened(&job.expect));
+            run.problem = Some(Problem { kind: ProblemKind::WrongResult, text });
+        }
+        return run;
+    }
+    match serde_json::from_str::<Printed>(&stdout) {
+        Ok(printed) if !printed.calls_ns.is_empty() && printed.calls_ns.len() == printed.calls_cpu_ns.len() => {
+            let told = steady(&printed.calls_ns);
+            let cpu: Vec<f64> = printed.calls_cpu_ns[told.from..].iter().map(|ns| *ns as f64).collect();
+            run.startup_ns = printed.ready_unix_ns.saturating_sub(outcome.started_unix_ns);
+            run.wall_ns = told.call_ns;
+            // The mean: what other threads do comes in bursts that a median would not see.
+            run.cpu_ns = cpu.iter().sum::<f64>() / cpu.len() as f64;
+            run.steady = Some(told.steady);
+            run.calls_ns = printed.calls_ns;
+            run.calls_cpu_ns = printed.calls_cpu_ns;
+        }
+        _ => {
+            let text = format!("{} printed no measurement of a {} row: {:?}", engine.peer.id, metric_name(row.metric), shortened(&stdout));
+            run.problem = Some(Problem { kind: ProblemKind::Crashed, text });
+        }
+    }
+    run
+}
+
+/// What went wrong, from how the process ended and what it complained of.
+fn problem(engine: &Engine, outcome: &Outcome) -> Option<Problem> {
+    let stderr = String::from_utf8_lossy(&outcome.stderr);
+    let said = shortened(stderr.trim());
+    let any = |words: &[&str]| words.iter().any(|word| stderr.contains(word));
+    let peer = &engine.peer.id;
+    let (kind, text) = match outcome.end {
+        End::Exited(0) | End::Interrupted => return None,
+        End::TimedOut => (ProblemKind::TimedOut, format!("{peer} was killed after {:.0} s", outcome.wall_ns as f64 / 1e9)),
+        End::Signalled(signal) => (ProblemKind::Crashed, format!("{peer} ended by signal {signal}: {said}")),
+        End::Exited(code) => {
+            let kind = match () {
+                () if any(&["wrong result"]) => ProblemKind::WrongResult,
+                () if code == 134 || any(&["trap", "unreachable", "RuntimeError", "out of bounds"]) => ProblemKind::Trapped,
+                () if any(&["CompileError", "not supported", "unsupported", "disabled", "not enabled", "invalid", "validat"]) => {
+                    ProblemKind::Unsupported
+                }
+                () => ProblemKind::Crashed,
+            };
+            (kind, format!("{peer} ended with code {code}: {said}"))
+        }
+    };
+    Some(Problem { kind, text })
+}
+
+/// The first 300 characters.
+fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(300).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}

@@ -1,0 +1,170 @@
+//! Joins result files: shards of one run, from one machine or several.
+
+use crate::results::{Results, SCHEMA};
+use crate::{runner, summarize};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+
+/// Reads results. Errors: no such file, not results, a later layout.
+pub fn read(path: &Path) -> Result<Results> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let results: Results = serde_json::from_str(&text).with_context(|| format!("`{}` does not hold benchmark results", path.display()))?;
+    if results.schema == 0 || results.schema > SCHEMA {
+        bail!("`{}` has layout {}; this version reads up to {SCHEMA}", path.display(), results.schema);
+    }
+    Ok(results)
+}
+
+/// One file of several. Errors: they were run with different settings, or two of them hold the same row.
+pub fn merge(parts: &[Results]) -> Result<Results> {
+    let [first, rest @ ..] = parts else { bail!("nothing to merge") };
+    let mut whole = first.clone();
+    for part in rest {
+        let same = |settings: &crate::results::Settings| crate::results::Settings { shard: None, pin: None, ..settings.clone() };
+        if same(&part.settings) != same(&whole.settings) {
+            bail!("runs with different settings cannot be merged: {:?} and {:?}", whole.settings, part.settings);
+        }
+        for row in &part.rows {
+            if whole.rows.iter().any(|known| known.id == row.id) {
+                bail!("row {} is in more than one of the files", row.id);
+            }
+        }
+        whole.rows.extend(part.rows.iter().cloned());
+        for machine in &part.machines {
+            if !whole.machines.contains(machine) {
+                whole.machines.push(machine.clone());
+            }
+        }
+        for peer in &part.peers {
+            match whole.peers.iter().find(|known| known.id == peer.id) {
+                None => whole.peers.push(peer.clone()),
+                Some(known) if known.version != peer.version || known.commit != peer.commit => {
+                    bail!(
+                        "{} is {} {:?} in one file and {} {:?} in another",
+                        peer.id,
+                        known.version,
+                        known.commit,
+                        peer.version,
+                        peer.commit
+                    )
+                }
+                Some(_) => {}
+            }
+        }
+        for program in &part.programs {
+            if !whole.programs.iter().any(|known| known.id == program.id) {
+                whole.programs.push(program.clone());
+            }
+        }
+        for why in &part.not_for_citing {
+            if !whole.not_for_citing.contains(why) {
+                whole.not_for_citing.push(why.clone());
+            }
+        }
+        whole.interrupted |= part.interrupted;
+        whole.started = whole.started.min(part.started.clone());
+        whole.ended = whole.ended.max(part.ended.clone());
+    }
+    whole.settings.shard = None;
+    whole.rows.sort_by(|a, b| a.id.cmp(&b.id));
+    summarize::derive(&mut whole);
+    Ok(whole)
+}
+
+/// Writes results so that a full disk leaves the file that was there, then moves them into place; where that fails, into the folder for temporary files, whose
+/// path is then in the error.
+pub fn write(results: &Results, path: &Path) -> Result<()> {
+    let text = serde_json::to_vec(results)?;
+    let Err(error) = write_to(&text, path) else { return Ok(()) };
+    let rescue = std::env::temp_dir().join(format!("backedge-bench-{}.json", std::process::id()));
+    match write_to(&text, &rescue) {
+        Ok(()) => bail!("cannot write `{}`: {error}; the results are in `{}`", path.display(), rescue.display()),
+        Err(_) => bail!("cannot write `{}`: {error}", path.display()),
+    }
+}
+
+fn write_to(text: &[u8], path: &Path) -> std::io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let partial = Path::new(&name);
+    // A device or a pipe is written to as it is.
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, text);
+    }
+    std::fs::write(partial, text).and_then(|()| std::fs::rename(partial, path)).inspect_err(|_| {
+        let _ = std::fs::remove_file(partial);
+    })
+}
+
+/// Whether a run that was stopped may go on with these jobs and peers: it must be the same plan.
+pub fn resumable(before: &Results, now: &Results) -> Result<()> {
+    let ids = |results: &Results| -> Vec<String> {
+        let cells = |row: &crate::results::Row| row.cells.iter().map(|cell| format!("{} {}", row.id, cell.peer)).collect::<Vec<String>>();
+        results.rows.iter().flat_map(cells).collect()
+    };
+    if ids(before) != ids(now) || before.settings != now.settings {
+        bail!("the run that was stopped had other rows, peers or settings: give the same options, or another --json file");
+    }
+    let versions = |results: &Results| -> Vec<(String, Option<String>)> {
+        results.peers.iter().map(|peer| (peer.version.clone(), peer.commit.clone())).collect()
+    };
+    if versions(before) != versions(now) {
+        bail!("a peer's version changed since the run was stopped: its figures cannot be mixed");
+    }
+    Ok(())
+}
+
+/// The same plan with nothing measured, for comparison in [`resumable`].
+pub fn emptied(results: &Results, jobs: &[crate::catalog::Job], engines: &[crate::peers::Engine]) -> Results {
+    runner::plan(results.clone(), jobs, engines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{Machine, Peer, Row};
+
+    fn shard(row: &str) -> Results {
+        Results {
+            schema: SCHEMA,
+            rows: vec![Row { id: row.into(), ..Row::default() }],
+            peers: vec![Peer { id: "a".into(), version: "1".into(), ..Peer::default() }],
+            machines: vec![Machine { name: format!("machine of {row}"), ..Machine::default() }],
+            ..Results::default()
+        }
+    }
+
+    #[test]
+    fn shards_join() {
+        let whole = merge(&[shard("b"), shard("a")]).unwrap();
+        assert_eq!(whole.rows.iter().map(|row| row.id.as_str()).collect::<Vec<&str>>(), ["a", "b"]);
+        assert_eq!((whole.peers.len(), whole.machines.len()), (1, 2));
+        assert!(merge(&[shard("a"), shard("a")]).unwrap_err().to_string().contains("more than one"));
+        let mut other = shard("c");
+        other.settings.seconds = 9.0;
+        assert!(merge(&[shard("a"), other]).is_err());
+        let mut newer = shard("d");
+        newer.peers[0].version = "2".into();
+        assert!(merge(&[shard("a"), newer]).is_err());
+        assert!(merge(&[]).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_kept_elsewhere() {
+        let error = write(&shard("a"), Path::new("/nowhere/at/all.json")).unwrap_err().to_string();
+        let kept = error.split('`').nth(3).unwrap();
+        assert_eq!(read(Path::new(kept)).unwrap(), shard("a"));
+        std::fs::remove_file(kept).unwrap();
+        assert!(write(&shard("a"), Path::new("/dev/full")).unwrap_err().to_string().contains("the results are in"));
+    }
+
+    #[test]
+    fn what_is_not_results_is_refused() {
+        let path = std::env::temp_dir().join(format!("not-results-{}", std::process::id()));
+        std::fs::write(&path, "{}").unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("layout 0"));
+        std::fs::write(&path, "[").unwrap();
+        assert!(read(&path).is_err());
+        std::fs::remove_file(&path).unwrap();
+    }
+}

@@ -1,0 +1,290 @@
+//! The engines that are compared: where they are, how each is started, what it is in the words of the results.
+//!
+//! Adding one is adding an arm to [`find`]. Every peer is asked in one of two ways, which `peers/rust/src/protocol.rs` describes: *steady* (a process that
+//! calls exports again and again and prints one line of JSON) and *once* (a process that runs a command as anyone would).
+
+use crate::results::Peer;
+use anyhow::{Result, bail};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What is asked for where `--peers` does not say.
+pub const USUAL: &[&str] = &["backedge", "backedge-nf", "wasmtime", "v8", "jsc", "wasmi", "native"];
+
+/// Every peer there is, in words for `--help` and for a mistake.
+pub const KNOWN: &[(&str, &str)] = &[
+    ("backedge", "this engine as it is"),
+    ("backedge-nf", "with --no-feedback"),
+    ("backedge-interp", "with --tier interp"),
+    ("backedge-cached", "with its cache of machine code, which holds the program already (one-shot rows)"),
+    ("wasmtime", "the newest from PyPI"),
+    ("wasmtime-inline", "the newest crate this Rust builds, with its inliner"),
+    ("wasmtime-cached", "wasmtime with its cache, which holds the program already (one-shot rows)"),
+    ("v8", "the newest node: as shipped in one-shot rows, warm in steady ones"),
+    ("v8-noliftoff", "node --no-liftoff: optimized code at once (one-shot rows)"),
+    ("jsc", "the newest bun"),
+    ("wasmi", "the interpreter, fat LTO"),
+    ("native", "the same C by clang -O2 for this machine"),
+];
+
+/// A peer that may be run.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    /// What results say of it.
+    pub peer: Peer,
+    /// How it runs.
+    pub how: How,
+    /// Variables of its processes.
+    pub env: Vec<(String, OsString)>,
+    /// Runs each program once before it counts (caches).
+    pub primed: bool,
+}
+
+/// How a peer is started.
+#[derive(Clone, Debug)]
+pub enum How {
+    /// `program steady… FILE MODE SIZE ROUNDS SECONDS` and `program once… [--dir H::G]… FILE ARGS`; without words it cannot.
+    Wasm {
+        /// Words before FILE of a steady process.
+        steady: Option<Vec<OsString>>,
+        /// Words before FILE of a process that runs once.
+        once: Option<Vec<OsString>>,
+    },
+    /// Each program is compiled by this compiler (a command line) and run itself.
+    Native {
+        /// The compiler.
+        compiler: Vec<OsString>,
+        /// Where its programs are kept.
+        folder: PathBuf,
+    },
+}
+
+/// Where things are.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The `bench-programs` folder.
+    pub folder: PathBuf,
+    /// The `backedge` executable that is the subject.
+    pub backedge: PathBuf,
+    /// A folder of ours for caches and compiled programs.
+    pub scratch: PathBuf,
+}
+
+/// Finds a peer by its id, or by `NAME=BACKEDGE [OPTIONS…]`: another build of backedge, or the same one with other options of `run`. Errors: no such id.
+/// A peer that is not installed is found, with the reason in [`Peer::missing`].
+pub fn find(id: &str, places: &Places) -> Result<Engine> {
+    if let Some((name, command)) = id.split_once('=') {
+        let mut words = command.split_whitespace();
+        let program = words.next().map_or_else(|| places.backedge.clone(), PathBuf::from);
+        let options: Vec<&str> = words.collect();
+        return Ok(backedge(name, &format!("{name}: {command}"), &program, &options, places));
+    }
+    let bin = places.folder.join("peers/bin");
+    Ok(match id {
+        "backedge" => backedge(id, "backedge", &places.backedge, &[], places),
+        "backedge-nf" => backedge(id, "backedge --no-feedback", &places.backedge, &["--no-feedback"], places),
+        "backedge-interp" => backedge(id, "backedge --tier interp", &places.backedge, &["--tier", "interp"], places),
+        // The measure of the harness itself: 5 % more work in every call. For tests, and in no list.
+        "backedge-slowed" => {
+            let mut engine = backedge(id, "backedge, 5 % of each call added", &places.backedge, &[], places);
+            if let How::Wasm { steady: Some(words), .. } = &mut engine.how {
+                words.extend(["--slowed-percent".into(), "5".into()]);
+            }
+            engine
+        }
+        "backedge-cached" => {
+            let mut engine = backedge(id, "backedge, program in its cache", &places.backedge, &[], places);
+            engine.how = How::Wasm { steady: None, once: Some(vec!["run".into()]) };
+            cached(engine, places)
+        }
+        "wasmtime" => wasmtime(id, "wasmtime", &bin.join("peer-wasmtime"), &[]),
+        "wasmtime-inline" => wasmtime(id, "wasmtime with its inliner", &bin.join("peer-wasmtime-inline"), &["--inline"]),
+        "wasmtime-cached" => {
+            let mut engine = wasmtime(id, "wasmtime, program in its cache", &bin.join("peer-wasmtime"), &["--cache"]);
+            if let How::Wasm { steady, .. } = &mut engine.how {
+                *steady = None;
+            }
+            cached(engine, places)
+        }
+        "v8" => v8(id, "V8 (node)", &[], places),
+        "v8-noliftoff" => {
+            let mut engine = v8(id, "V8 (node --no-liftoff)", &["--no-liftoff"], places);
+            if let How::Wasm { steady, .. } = &mut engine.how {
+                *steady = None;
+            }
+            engine
+        }
+        "jsc" => jsc(places),
+        "wasmi" => {
+            let mut peer = described(id, "wasmi", &bin.join("peer-wasmi"), &[], "fetch-peers.sh wasmi");
+            peer.version = first_line(&bin.join("peer-wasmi"), &["version"]);
+            (peer.trap_handler, peer.spectre) = (Some(false), "does not apply: an interpreter".into());
+            plain(peer, Some(vec!["steady".into()]), Some(vec!["once".into()]))
+        }
+        "native" => native(places),
+        other => {
+            let known: Vec<String> = KNOWN.iter().map(|(id, what)| format!("  {id:<17}{what}")).collect();
+            bail!(
+                "no peer `{other}`. There are:\n{}\n  NAME=BACKEDGE [OPTIONS]  another backedge, or other options of `run`",
+                known.join("\n")
+            )
+        }
+    })
+}
+
+fn plain(peer: Peer, steady: Option<Vec<OsString>>, once: Option<Vec<OsString>>) -> Engine {
+    Engine { peer, how: How::Wasm { steady, once }, env: Vec::new(), primed: false }
+}
+
+fn described(id: &str, title: &str, path: &Path, flags: &[&str], fetch: &str) -> Peer {
+    let missing = (!path.is_file()).then(|| format!("{id} is not installed: `bash bench-programs/{fetch}` fetches it"));
+    Peer {
+        id: id.into(),
+        title: title.into(),
+        path: path.display().to_string(),
+        flags: flags.iter().map(|flag| (*flag).into()).collect(),
+        missing,
+        ..Peer::default()
+    }
+}
+
+fn backedge(id: &str, title: &str, program: &Path, options: &[&str], places: &Places) -> Engine {
+    let mut peer = described(id, title, program, options, "…");
+    if peer.missing.is_some() {
+        peer.missing = Some(format!("no such executable: {}", program.display()));
+    }
+    peer.version = first_line(program, &["--version"]).trim_start_matches("backedge ").to_owned();
+    peer.commit = commit(&places.folder);
+    peer.trap_handler = Some(true);
+    peer.spectre = "as wasmtime's default: table and heap accesses masked where they are checked".into();
+    let words = |first: &[&str]| first.iter().chain(options).map(OsString::from).collect::<Vec<OsString>>();
+    plain(peer, Some(words(&["bench", "steady"])), Some(words(&["run", "-C", "cache=n"])))
+}
+
+fn cached(mut engine: Engine, places: &Places) -> Engine {
+    engine.env.push(("XDG_CACHE_HOME".into(), places.scratch.join(&engine.peer.id).into()));
+    engine.primed = true;
+    engine
+}
+
+fn wasmtime(id: &str, title: &str, program: &Path, options: &[&str]) -> Engine {
+    let mut peer = described(id, title, program, options, &format!("fetch-peers.sh {}", id.trim_end_matches("-cached")));
+    peer.version = first_line(program, &["version"]);
+    peer.trap_handler = Some(true);
+    peer.spectre = "wasmtime's default: on".into();
+    let words = |last: &str| options.iter().copied().chain([last]).map(OsString::from).collect::<Vec<OsString>>();
+    plain(peer, Some(words("steady")), Some(words("once")))
+}
+
+fn v8(id: &str, title: &str, options: &[&str], places: &Places) -> Engine {
+    let program = newest("node", places);
+    let mut peer = described(id, title, &program, options, "fetch-peers.sh v8");
+    if peer.missing.is_none() {
+        let about = "console.log(`node ${process.versions.node}, V8 ${process.versions.v8}`); console.log(%IsWasmTrapHandlerEnabled())";
+        let answer = output(&program, &["--allow-natives-syntax", "-e", about]);
+        let mut lines = answer.lines();
+        peer.version = lines.next().unwrap_or_default().to_owned();
+        peer.trap_handler = lines.next().map(|word| word == "true");
+        // Without them every access is checked: not the engine that is shipped.
+        if peer.trap_handler != Some(true) {
+            peer.missing =
+                Some("this V8 runs without trap handlers for memory accesses (a limit on virtual memory?), so it is refused".into());
+        }
+    }
+    peer.spectre = "V8's default for node: --no-untrusted-code-mitigations".into();
+    let words = |script: &str| {
+        let options = options.iter().copied().chain(["--no-warnings"]).map(OsString::from);
+        options.chain([places.folder.join(script).into_os_string()]).collect::<Vec<OsString>>()
+    };
+    plain(peer, Some(words("peers/steady.mjs")), Some(words("run-node.mjs")))
+}
+
+fn jsc(places: &Places) -> Engine {
+    let program = newest("bun", places);
+    let mut peer = described("jsc", "JavaScriptCore (bun)", &program, &[], "fetch-peers.sh jsc");
+    if peer.missing.is_none() {
+        peer.version = format!("bun {}", first_line(&program, &["--version"]));
+    }
+    peer.spectre = "JavaScriptCore's default".into();
+    let words = |script: &str| vec![places.folder.join(script).into_os_string()];
+    plain(peer, Some(words("peers/steady.mjs")), Some(words("run-node.mjs")))
+}
+
+/// The one that `fetch-peers.sh` fetched, or else the one that is installed.
+fn newest(name: &str, places: &Places) -> PathBuf {
+    let fetched = places.folder.join("peers/bin").join(name);
+    let installed = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    };
+    if fetched.is_file() { fetched } else { installed().unwrap_or(fetched) }
+}
+
+fn native(places: &Places) -> Engine {
+    let python = places.folder.join(".venv/bin/python");
+    let mut peer =
+        described("native", "native (clang -O2)", &python, &["-O2", "-fno-vectorize", "-fno-slp-vectorize"], "fetch-peers.sh native");
+    if peer.missing.is_none() {
+        peer.version = format!("clang of zig {}", first_line(&python, &["-m", "ziglang", "version"]));
+    }
+    peer.spectre = "none".into();
+    let compiler = [python.as_os_str()].into_iter().map(OsString::from).chain(["-m", "ziglang", "cc"].map(OsString::from)).collect();
+    Engine { peer, how: How::Native { compiler, folder: places.scratch.join("native") }, env: Vec::new(), primed: false }
+}
+
+/// Compiles a program for this machine, if that is not done yet. The executable's name has the source's hash, so that a change is compiled again.
+pub fn compile_native(compiler: &[OsString], folder: &Path, bench_programs: &Path, source: &Path, simd: bool) -> Result<PathBuf> {
+    use sha2::{Digest, Sha256};
+    let mut hash = Sha256::new();
+    for file in [source, &bench_programs.join("programs/kernel.h"), &bench_programs.join("peers/native.c")] {
+        hash.update(std::fs::read(file)?);
+    }
+    let hash: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let out = folder.join(format!("{name}-{hash}"));
+    if out.is_file() {
+        return Ok(out);
+    }
+    std::fs::create_dir_all(folder)?;
+    let partial = folder.join(format!("{name}-{hash}.{}", std::process::id()));
+    let mut define = OsString::from("-DPROGRAM=\"");
+    define.push(source);
+    define.push("\"");
+    let [program, words @ ..] = compiler else { bail!("no compiler") };
+    // As `build.sh` compiles for wasm; the SIMD programs' vectors are SSE's.
+    let flags = ["-O2", "-std=gnu11", "-fno-sanitize=undefined", "-fno-vectorize", "-fno-slp-vectorize", "-lm"];
+    let done = Command::new(program)
+        .args(words)
+        .args(flags)
+        .args(simd.then_some("-msse4.1"))
+        .arg(define)
+        .arg("-o")
+        .arg(&partial)
+        .arg(bench_programs.join("peers/native.c"))
+        .stdin(Stdio::null())
+        .output()?;
+    anyhow::ensure!(done.status.success(), "{name} does not compile for this machine: {}", String::from_utf8_lossy(&done.stderr).trim());
+    std::fs::rename(&partial, &out)?;
+    Ok(out)
+}
+
+fn output(program: &Path, args: &[&str]) -> String {
+    let done = Command::new(program).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output();
+    done.map(|done| String::from_utf8_lossy(&done.stdout).trim().to_owned()).unwrap_or_default()
+}
+
+fn first_line(program: &Path, args: &[&str]) -> String {
+    output(program, args).lines().next().unwrap_or_default().to_owned()
+}
+
+/// The commit of the checkout that `folder` is in.
+fn commit(folder: &Path) -> Option<String> {
+    let git = |args: &[&str]| {
+        let done = Command::new("git").arg("-C").arg(folder).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+        done.status.success().then(|| String::from_utf8_lossy(&done.stdout).trim().to_owned())
+    };
+    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let dirty = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty());
+    Some(if dirty { format!("{commit}-dirty") } else { commit })
+}

@@ -1,0 +1,225 @@
+//! Runs one process and says what it cost: wall time from before its start to its end, CPU time of all its threads, most memory, what it printed.
+//!
+//! A child is a process group of its own, so that Ctrl-C on the terminal reaches us alone; [`on_interrupt`] arranges that the first one kills the
+//! child (and whatever it started) and raises [`interrupted`], and the second one ends us too. A child that outlives its limit is killed.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Output beyond this is read and dropped.
+const MOST_OUTPUT_BYTES: usize = 16 << 20;
+
+/// What to run.
+#[derive(Clone, Debug, Default)]
+pub struct Invocation {
+    /// The executable.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables to set besides those that are there.
+    pub env: Vec<(String, OsString)>,
+    /// The one processor it may use.
+    pub pin: Option<u32>,
+    /// When it is killed.
+    pub limit: Duration,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// From before its start to its end.
+    pub wall_ns: u64,
+    /// All threads, user and kernel.
+    pub cpu_ns: u64,
+    /// Most resident memory, bytes.
+    pub peak_rss_bytes: u64,
+    /// When it was started.
+    pub started_unix_ns: u64,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it complained of.
+    pub stderr: Vec<u8>,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With this code.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+    /// It was killed at its limit.
+    TimedOut,
+    /// It was killed because the user stopped us.
+    Interrupted,
+}
+
+/// The process group that runs now; 0: none.
+static RUNNING: AtomicI32 = AtomicI32::new(0);
+/// How often the user asked us to stop.
+static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the user asked us to stop.
+pub fn interrupted() -> bool {
+    INTERRUPTS.load(Ordering::Relaxed) > 0
+}
+
+/// Makes Ctrl-C and SIGTERM stop the benchmark in good order.
+pub fn on_interrupt() {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: a zeroed sigaction is a valid one with no flags and an empty mask; `handler` does nothing that is not async-signal-safe.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handler as extern "C" fn(libc::c_int) as usize;
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}
+
+extern "C" fn handler(_signal: libc::c_int) {
+    let before = INTERRUPTS.fetch_add(1, Ordering::Relaxed);
+    let group = RUNNING.load(Ordering::Relaxed);
+    // SAFETY: kill and _exit are async-signal-safe.
+    unsafe {
+        if group > 0 {
+            libc::kill(-group, libc::SIGKILL);
+        }
+        if before > 0 {
+            libc::_exit(130);
+        }
+    }
+}
+
+/// Runs it to its end. Errors: it could not be started.
+pub fn run(invocation: &Invocation) -> std::io::Result<Outcome> {
+    let mut command = Command::new(&invocation.program);
+    command.args(&invocation.args).envs(invocation.env.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    if let Some(cpu) = invocation.pin {
+        // SAFETY: between fork and exec only the system call sched_setaffinity is made, with a set on the child's own stack.
+        unsafe {
+            command.pre_exec(move || {
+                let mut set: libc::cpu_set_t = std::mem::zeroed();
+                libc::CPU_SET(cpu as usize, &mut set);
+                match libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) {
+                    0 => Ok(()),
+                    _ => Err(std::io::Error::last_os_error()),
+                }
+            });
+        }
+    }
+    let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let begin = Instant::now();
+    let mut child = command.spawn()?;
+    let pid = child.id() as libc::pid_t;
+    RUNNING.store(pid, Ordering::Relaxed);
+    if interrupted() {
+        // The signal came before the group was known to its handler.
+        kill(pid);
+    }
+    let stdout = child.stdout.take().map(drain);
+    let stderr = child.stderr.take().map(drain);
+    let (done, waiting) = mpsc::channel::<()>();
+    let limit = invocation.limit;
+    let watchdog = std::thread::spawn(move || {
+        let late = waiting.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout);
+        if late {
+            kill(pid);
+        }
+        late
+    });
+    let (status, usage) = wait(pid)?;
+    let wall_ns = begin.elapsed().as_nanos() as u64;
+    RUNNING.store(0, Ordering::Relaxed);
+    let _ = done.send(());
+    let late = watchdog.join().unwrap_or(false);
+    // What the child started may hold the pipes open.
+    kill(pid);
+    let text = |reader: Option<std::thread::JoinHandle<Vec<u8>>>| reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    let (stdout, stderr) = (text(stdout), text(stderr));
+    let end = match (status.code(), status.signal()) {
+        _ if interrupted() => End::Interrupted,
+        _ if late => End::TimedOut,
+        (Some(code), _) => End::Exited(code),
+        (_, signal) => End::Signalled(signal.unwrap_or_default()),
+    };
+    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+    Ok(Outcome {
+        end,
+        wall_ns,
+        cpu_ns: ns(usage.ru_utime) + ns(usage.ru_stime),
+        peak_rss_bytes: (usage.ru_maxrss as u64) << 10,
+        started_unix_ns,
+        stdout,
+        stderr,
+    })
+}
+
+fn kill(group: libc::pid_t) {
+    // SAFETY: a plain system call. The group's number is that of a child which has not been waited for, or of the group it leaves behind.
+    unsafe { libc::kill(-group, libc::SIGKILL) };
+}
+
+fn wait(pid: libc::pid_t) -> std::io::Result<(ExitStatus, libc::rusage)> {
+    let mut status = 0;
+    // SAFETY: zero is a valid rusage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both pointers are to locals that live through the call.
+        let waited = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
+        if waited == pid {
+            return Ok((ExitStatus::from_raw(status), usage));
+        }
+        let error = std::io::Error::last_os_error();
+        if error.kind() != std::io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+fn drain(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let (mut kept, mut buffer) = (Vec::new(), [0; 1 << 16]);
+        while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+            let room = MOST_OUTPUT_BYTES.saturating_sub(kept.len());
+            kept.extend_from_slice(&buffer[..count.min(room)]);
+        }
+        kept
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, limit: Duration) -> Outcome {
+        run(&Invocation { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()], limit, ..Invocation::default() }).unwrap()
+    }
+
+    #[test]
+    fn what_a_process_says_and_costs() {
+        let outcome = shell("echo out; echo err >&2; exit 3", Duration::from_secs(20));
+        assert_eq!((outcome.end, outcome.stdout.as_slice(), outcome.stderr.as_slice()), (End::Exited(3), &b"out\n"[..], &b"err\n"[..]));
+        assert!(outcome.wall_ns > 0 && outcome.peak_rss_bytes > 1 << 16);
+    }
+
+    #[test]
+    fn a_crash_and_a_hang() {
+        assert_eq!(shell("kill -SEGV $$", Duration::from_secs(20)).end, End::Signalled(libc::SIGSEGV));
+        // The grandchild holds the pipe; it goes with the group.
+        assert_eq!(shell("sleep 1000 & sleep 1000", Duration::from_millis(50)).end, End::TimedOut);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there() {
+        assert!(run(&Invocation { program: "/nowhere/engine".into(), ..Invocation::default() }).is_err());
+    }
+}

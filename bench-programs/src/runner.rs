@@ -1,0 +1,233 @@
+//! The loop: which process runs next, until every row's interval is narrow enough, the time is over, or the user stops it.
+//!
+//! A *block* is one pass over all rows; within a row its peers run one after the other in a random order, so that runs of a block are neighbours in time and
+//! form pairs. A row whose intervals are wide after the least number of runs is run again, whole, up to the most. Nothing runs at the same time as a measurement.
+
+use crate::catalog::Job;
+use crate::journal::{Entry, Journal};
+use crate::measure::{Conditions, asks, measure};
+use crate::peers::Engine;
+use crate::process::interrupted;
+use crate::results::{Cell, Metric, Problem, ProblemKind, Results, Run};
+use crate::statistics::bootstrap::Bootstrap;
+use crate::statistics::random::Random;
+use crate::{machine, summarize};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// Beyond its calls, what a steady process takes at least, seconds: start, set-up, check. A guess that only the first estimate needs.
+const OVERHEAD_SECONDS: f64 = 0.3;
+/// A problem this often without a good run, and the cell is not tried again.
+const MOST_FAILURES: usize = 2;
+/// With `--quick`, a process that takes longer than this runs once: an interpreter would use up the quarter of an hour.
+const SLOW_NS: u64 = 3_000_000_000;
+/// Resamples for the question whether an interval is narrow enough; the results' own come from all resamples.
+const QUICK_RESAMPLES: u32 = 500;
+
+/// What is run.
+pub struct Work<'a> {
+    /// The rows.
+    pub jobs: &'a [Job],
+    /// The peers.
+    pub engines: &'a [Engine],
+    /// How.
+    pub conditions: &'a Conditions,
+    /// No process is started after this time.
+    pub deadline: Option<Instant>,
+    /// Whether there is a bar, and what is said besides it. False: nothing is printed.
+    pub progress: bool,
+}
+
+/// The plan's rows: every job with a cell for every peer that can be asked.
+pub fn plan(mut results: Results, jobs: &[Job], engines: &[Engine]) -> Results {
+    results.peers = engines.iter().map(|engine| engine.peer.clone()).collect();
+    results.rows = jobs
+        .iter()
+        .map(|job| {
+            let mut row = job.row.clone();
+            row.cells = engines
+                .iter()
+                .filter(|engine| asks(engine, job))
+                .map(|engine| Cell { peer: engine.peer.id.clone(), ..Cell::default() })
+                .collect();
+            row
+        })
+        .collect();
+    results
+}
+
+/// Runs what is missing of `results`' settings; `entries` holds what was measured before and gets what is measured now. Complaints go to standard error.
+pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal: &mut Journal) {
+    let settings = &results.settings;
+    let mut done: BTreeSet<(String, String, u32)> =
+        entries.iter().map(|entry| (entry.row.clone(), entry.peer.clone(), entry.run.block)).collect();
+    let mut order = entries.iter().map(|entry| entry.run.order + 1).max().unwrap_or_default();
+    let mut cells: BTreeMap<(String, String), Vec<Run>> = BTreeMap::new();
+    for entry in entries.iter() {
+        cells.entry((entry.row.clone(), entry.peer.clone())).or_default().push(entry.run.clone());
+    }
+    let bar = Bar::new(work, settings.runs_least);
+    'all: for block in 0..settings.runs_most {
+        for (index, job) in work.jobs.iter().enumerate() {
+            if block >= settings.runs_least && !is_wide(job, work.engines, &cells, settings.target_half_width) {
+                continue;
+            }
+            let mut peers: Vec<&Engine> = work.engines.iter().filter(|engine| asks(engine, job)).collect();
+            Random::new(settings.seed ^ (u64::from(block) << 32) ^ index as u64).shuffle(&mut peers);
+            for engine in peers {
+                let key = (job.row.id.clone(), engine.peer.id.clone());
+                let before = cells.get(&key).map_or(&[][..], Vec::as_slice);
+                let slow = settings.quick && before.iter().any(|run| run.process_wall_ns > SLOW_NS);
+                if done.contains(&(key.0.clone(), key.1.clone(), block)) || hopeless(before) || slow {
+                    bar.skip(job, work.conditions);
+                    continue;
+                }
+                if work.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    break 'all;
+                }
+                if block >= settings.runs_least {
+                    bar.more(job, work.conditions);
+                }
+                bar.begin(job, engine, block);
+                let began = Instant::now();
+                if engine.primed && before.is_empty() && measure(engine, job, work.conditions).is_none() {
+                    break 'all;
+                }
+                let Some(mut run) = measure(engine, job, work.conditions) else { break 'all };
+                (run.block, run.order) = (block, order);
+                order += 1;
+                if let Some(Problem { kind, text }) = &run.problem
+                    && *kind != ProblemKind::Missing
+                {
+                    bar.say(&format!("{}: {text}", job.row.id));
+                }
+                let entry = Entry { row: key.0.clone(), peer: key.1.clone(), run };
+                if let Err(error) = journal.add(&entry) {
+                    bar.say(&format!(
+                        "the journal cannot be written: {error}; the run goes on, its results are in memory only until it ends"
+                    ));
+                }
+                bar.end(job, work.conditions, began.elapsed());
+                done.insert((key.0.clone(), key.1.clone(), block));
+                cells.entry(key).or_default().push(entry.run.clone());
+                entries.push(entry);
+                if interrupted() {
+                    break 'all;
+                }
+            }
+        }
+    }
+    bar.finish();
+}
+
+/// A peer that is missing, or failed again and again, is not asked again.
+fn hopeless(runs: &[Run]) -> bool {
+    let failed = runs.iter().filter(|run| run.problem.is_some()).count();
+    let missing = runs.iter().any(|run| run.problem.as_ref().is_some_and(|problem| problem.kind == ProblemKind::Missing));
+    missing || (failed >= MOST_FAILURES && failed == runs.len())
+}
+
+fn is_wide(job: &Job, engines: &[Engine], cells: &BTreeMap<(String, String), Vec<Run>>, target: f64) -> bool {
+    let bootstrap = Bootstrap { resamples: QUICK_RESAMPLES, confidence: 0.95, seed: 1 };
+    engines.iter().any(|engine| {
+        let runs = cells.get(&(job.row.id.clone(), engine.peer.id.clone())).map_or(&[][..], Vec::as_slice);
+        let times: Vec<f64> = runs.iter().filter(|run| run.problem.is_none()).map(|run| run.wall_ns).collect();
+        !times.is_empty() && bootstrap.median(&times).half_width() > target
+    })
+}
+
+/// About how long a process of this row takes.
+pub fn expected_seconds(job: &Job, conditions: &Conditions) -> f64 {
+    OVERHEAD_SECONDS + if job.row.metric == Metric::Steady { conditions.seconds } else { 0.5 }
+}
+
+/// Adds the rows that are done to the plan, and says why the whole may not be cited.
+pub fn finish(plan: &Results, entries: &[Entry], work: &Work<'_>) -> Results {
+    let mut results = summarize::fill(plan, entries);
+    results.ended = machine::now();
+    results.interrupted = interrupted();
+    let mut why = Vec::new();
+    if results.settings.quick {
+        why.push("--quick".to_owned());
+    }
+    if results.interrupted {
+        why.push("interrupted".into());
+    }
+    if results.settings.runs_least < summarize::LEAST_PAIRS {
+        why.push(format!("{} runs a cell, and a verdict takes {}", results.settings.runs_least, summarize::LEAST_PAIRS));
+    }
+    if work.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        why.push("its time was over".into());
+    }
+    results.not_for_citing = why;
+    results
+}
+
+/// The progress bar, counted in expected milliseconds so that its remaining time means something. Without a terminal: nothing but complaints.
+struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    fn new(work: &Work<'_>, runs: u32) -> Bar {
+        if !work.progress {
+            return Bar(None);
+        }
+        let a_block: f64 = work
+            .jobs
+            .iter()
+            .map(|job| expected_seconds(job, work.conditions) * work.engines.iter().filter(|engine| asks(engine, job)).count() as f64)
+            .sum();
+        let bar = ProgressBar::with_draw_target(Some((1000.0 * a_block * f64::from(runs)) as u64), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} gone, about {eta} left  {wide_msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Bar(Some(bar))
+    }
+
+    fn begin(&self, job: &Job, engine: &Engine, block: u32) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(format!("{} {} run {}", job.row.id, engine.peer.id, block + 1));
+        }
+    }
+
+    /// The whole length moves by what a process took more or less than expected.
+    fn end(&self, job: &Job, conditions: &Conditions, took: Duration) {
+        if let Some(bar) = &self.0 {
+            let (took, expected) = (took.as_millis() as u64, (1000.0 * expected_seconds(job, conditions)) as u64);
+            bar.set_length((bar.length().unwrap_or_default() + took).saturating_sub(expected));
+            bar.inc(took);
+        }
+    }
+
+    /// A process beyond those that the length was made of.
+    fn more(&self, job: &Job, conditions: &Conditions) {
+        if let Some(bar) = &self.0 {
+            bar.inc_length((1000.0 * expected_seconds(job, conditions)) as u64);
+        }
+    }
+
+    fn skip(&self, job: &Job, conditions: &Conditions) {
+        if let Some(bar) = &self.0 {
+            let expected = (1000.0 * expected_seconds(job, conditions)) as u64;
+            bar.set_length(bar.length().unwrap_or_default().saturating_sub(expected));
+        }
+    }
+
+    fn say(&self, text: &str) {
+        match &self.0 {
+            Some(bar) if !bar.is_hidden() => bar.println(text),
+            // Nobody watches a bar: the line goes where complaints go.
+            Some(_) => {
+                use std::io::Write;
+                let _ = writeln!(std::io::stderr(), "{text}");
+            }
+            None => {}
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Results as text: one line a row, times of the subject and the speed-up against each peer.
+
+use crate::compare::Change;
+use crate::results::{Cell, Flag, Interval, Metric, ProblemKind, Results, Row, RowKind, Verdict};
+use std::fmt::Write;
+
+/// The whole run.
+pub fn results(results: &Results) -> String {
+    let mut out = String::new();
+    let subject = &results.settings.subject;
+    let others: Vec<&str> = results.peers.iter().map(|peer| peer.id.as_str()).filter(|id| id != subject).collect();
+    for metric in [Metric::Steady, Metric::OneShot, Metric::Startup] {
+        let rows: Vec<_> = results.rows.iter().filter(|row| row.metric == metric).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let what = match metric {
+            Metric::Steady => {
+                "Steady state: time of a call once it is stable (V8 and JSC warm), and speed-up of the subject over each peer"
+            }
+            Metric::OneShot => "One process, as shipped: start, compile, set up, do it once",
+            Metric::Startup => "Start-up: one process that does next to nothing",
+        };
+        let _ = writeln!(out, "\n{what}");
+        let _ = write!(out, "{:<30}{:>12}", "", subject);
+        for other in &others {
+            let _ = write!(out, "{other:>16}");
+        }
+        let _ = writeln!(out, "{:>12}", "to 90 %");
+        for row in rows {
+            let name = match row.kind {
+                RowKind::Control => format!("  control: {}/{}", row.program, row.mode),
+                _ => format!("{}/{}", row.program, row.mode),
+            };
+            let _ = write!(out, "{name:<30}");
+            let mine = row.cells.iter().find(|cell| cell.peer == *subject);
+            let _ = write!(out, "{:>12}", mine.map_or_else(|| "-".into(), time));
+            for other in &others {
+                let comparison = results.comparisons.iter().find(|comparison| comparison.row == row.id && comparison.peer == **other);
+                let text = match (comparison, row.cells.iter().find(|cell| cell.peer == **other)) {
+                    (Some(comparison), _) => {
+                        let mark = match comparison.verdict {
+                            Verdict::BelowNoise => "=",
+                            Verdict::TooFewPairs => "?",
+                            _ => " ",
+                        };
+                        let spread = 100.0 * (comparison.speedup.high - comparison.speedup.low) / 2.0 / comparison.speedup.median;
+                        format!("{:.2}x ±{spread:.0} %{mark}", comparison.speedup.median)
+                    }
+                    (None, Some(cell)) => time(cell),
+                    (None, None) => "-".into(),
+                };
+                let _ = write!(out, "{text:>16}");
+            }
+            let to_90 = mine.and_then(|cell| cell.summary.as_ref()?.to_90_percent_ns).map(|interval| duration(interval.median));
+            let _ = writeln!(out, "{:>12}", to_90.unwrap_or_default());
+        }
+    }
+    let steady: Vec<&Row> = results.rows.iter().filter(|row| row.metric == Metric::Steady).collect();
+    if !steady.is_empty() {
+        out.push_str("\nTime to 90 % of the steady speed: loading and compiling before the first call, and calls until they are nearly as fast as ever (set-up not counted)\n");
+        let _ = write!(out, "{:<30}", "");
+        for peer in &results.peers {
+            let _ = write!(out, "{:>16}", peer.id);
+        }
+        out.push('\n');
+        for row in steady {
+            let _ = write!(out, "{:<30}", format!("{}/{}", row.program, row.mode));
+            for peer in &results.peers {
+                let _ = write!(out, "{:>16}", to_90_percent(row, &peer.id));
+            }
+            out.push('\n');
+        }
+    }
+    if !results.groups.is_empty() {
+        let _ = writeln!(out, "\nGeometric means of the speed-ups (kernels only within `feedback`, controls and variants in none)");
+        for mean in &results.groups {
+            let _ = writeln!(
+                out,
+                "{:<10}{:<10}{:>16}  {:.3}x [{:.3}, {:.3}] over {} rows; least: {:.2}x {}",
+                mean.group,
+                crate::catalog::metric_name(mean.metric),
+                mean.peer,
+                mean.speedup.median,
+                mean.speedup.low,
+                mean.speedup.high,
+                mean.rows,
+                mean.worst,
+                mean.worst_row
+            );
+        }
+    }
+    out.push_str("\n= below the noise   ? too few pairs for a verdict   * interval wider than asked for   ~ no steady state\n");
+    for peer in &results.peers {
+        match &peer.missing {
+            Some(why) => _ = writeln!(out, "{}: {why}", peer.id),
+            None => _ = writeln!(out, "{:<18}{} {}", peer.id, peer.version, peer.flags.join(" ")),
+        }
+    }
+    for machine in &results.machines {
+        let cpus = machine.cpus;
+        let _ = writeln!(out, "on {} ({cpus} processors), Linux {}", machine.cpu, machine.kernel);
+    }
+    if !results.not_for_citing.is_empty() {
+        let _ = writeln!(out, "not for citing: {}", results.not_for_citing.join("; "));
+    }
+    out
+}
+
+/// The whole run as Markdown tables, for the book: one a metric, rows grouped.
+pub fn markdown(results: &Results) -> String {
+    let mut out = String::new();
+    let subject = &results.settings.subject;
+    let present = |peer: &&crate::results::Peer| peer.missing.is_none() && peer.id != *subject;
+    let others: Vec<&str> = results.peers.iter().filter(present).map(|peer| peer.id.as_str()).collect();
+    for metric in [Metric::Steady, Metric::OneShot, Metric::Startup] {
+        let rows: Vec<_> = results.rows.iter().filter(|row| row.metric == metric).collect();
+        // A peer that runs no such row has no column.
+        let asked = |id: &&&str| rows.iter().any(|row| row.cells.iter().any(|cell| cell.peer == ***id));
+        let others: Vec<&str> = others.iter().filter(asked).copied().collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let steady = metric == Metric::Steady;
+        let _ = write!(out, "\n**{}**\n\n| program | {subject} |", crate::catalog::metric_name(metric));
+        for other in &others {
+            let _ = write!(out, " {other} |");
+        }
+        let _ = writeln!(out, "{}", if steady { " to 90 % |" } else { " peak memory |" });
+        let _ = writeln!(out, "|---|---:|{}---:|", "---:|".repeat(others.len()));
+        for row in rows {
+            let mine = row.cells.iter().find(|cell| cell.peer == *subject);
+            let control = if row.kind == RowKind::Control { " *(control)*" } else { "" };
+            let _ = write!(out, "| `{}` {}{control} | {} |", row.program, row.label, mine.map_or_else(|| "-".into(), time));
+            for other in &others {
+                let comparison = results.comparisons.iter().find(|comparison| comparison.row == row.id && comparison.peer == **other);
+                let text = match (comparison, row.cells.iter().find(|cell| cell.peer == **other)) {
+                    (Some(comparison), _) => {
+                        let Interval { median, low, high } = comparison.speedup;
+                        let mark = match comparison.verdict {
+                            Verdict::BelowNoise => " =",
+                            Verdict::TooFewPairs => " ?",
+                            _ => "",
+                        };
+                        format!("{median:.2} [{low:.2}, {high:.2}]{mark}")
+                    }
+                    (None, Some(cell)) => time(cell),
+                    (None, None) => "-".into(),
+                };
+                let _ = write!(out, " {text} |");
+            }
+            let last = mine.and_then(|cell| cell.summary.as_ref()).map(|summary| match steady {
+                true => summary.to_90_percent_ns.map_or_else(|| "-".into(), |interval| duration(interval.median)),
+                false => format!("{:.1} MiB", summary.peak_rss_bytes.median / 1_048_576.0),
+            });
+            let _ = writeln!(out, " {} |", last.unwrap_or_else(|| "-".into()));
+        }
+    }
+    let steady: Vec<&Row> = results.rows.iter().filter(|row| row.metric == Metric::Steady).collect();
+    if !steady.is_empty() {
+        let peers: Vec<&str> = results.peers.iter().filter(|peer| peer.missing.is_none()).map(|peer| peer.id.as_str()).collect();
+        let _ = writeln!(out, "\n**time to 90 % of the steady speed** (loading and compiling, then calls; set-up not counted)\n");
+        let _ = writeln!(out, "| program | {} |\n|---|{}", peers.join(" | "), "---:|".repeat(peers.len()));
+        for row in steady {
+            let times: Vec<String> = peers.iter().map(|peer| to_90_percent(row, peer)).collect();
+            let _ = writeln!(out, "| `{}` {} | {} |", row.program, row.label, times.join(" | "));
+        }
+    }
+    let _ = writeln!(out, "\n| geometric mean | metric | against | speed-up | rows | least |\n|---|---|---|---:|---:|---|");
+    for mean in &results.groups {
+        let Interval { median, low, high } = mean.speedup;
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {median:.3} [{low:.3}, {high:.3}] | {} | {:.2} `{}` |",
+            mean.group,
+            crate::catalog::metric_name(mean.metric),
+            mean.peer,
+            mean.rows,
+            mean.worst,
+            mean.worst_row
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\n`{}`, begun {}, {} to {} runs a cell",
+        results.command.join(" "),
+        results.started,
+        results.settings.runs_least,
+        results.settings.runs_most
+    );
+    for machine in &results.machines {
+        let _ = writeln!(out, "on {} ({} processors), Linux {}.", machine.cpu, machine.cpus, machine.kernel);
+    }
+    for peer in results.peers.iter().filter(|peer| peer.missing.is_none()) {
+        let commit = peer.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
+        let _ = writeln!(out, "{}: {}{commit}.", peer.id, peer.version);
+    }
+    if !results.not_for_citing.is_empty() {
+        let _ = writeln!(out, "Not for citing: {}.", results.not_for_citing.join("; "));
+    }
+    out
+}
+
+/// Two files side by side.
+pub fn changes(changes: &[Change]) -> String {
+    let mut out = String::new();
+    for change in changes {
+        let what = match change.verdict {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::BelowNoise => "below the noise",
+            Verdict::TooFewPairs => "too few runs for a verdict",
+        };
+        let Interval { median, low, high } = change.speedup;
+        let _ = writeln!(out, "{:<32}{:<16}{median:>7.3}x [{low:.3}, {high:.3}]  {what}", change.row, change.peer);
+    }
+    let count = |verdict: Verdict| changes.iter().filter(|change| change.verdict == verdict).count();
+    let _ = writeln!(
+        out,
+        "{} faster, {} slower, {} below the noise, {} without a verdict",
+        count(Verdict::Faster),
+        count(Verdict::Slower),
+        count(Verdict::BelowNoise),
+        count(Verdict::TooFewPairs)
+    );
+    out
+}
+
+/// From the process's start to nearly steady speed, less set-up; `none` without a steady state.
+fn to_90_percent(row: &Row, peer: &str) -> String {
+    let cell = row.cells.iter().find(|cell| cell.peer == peer);
+    match cell.and_then(|cell| cell.summary.as_ref()) {
+        None => "-".into(),
+        Some(summary) => match summary.to_90_percent_ns {
+            Some(calls) => duration(summary.startup_ns.median + calls.median),
+            None => "none".into(),
+        },
+    }
+}
+
+fn time(cell: &Cell) -> String {
+    if let Some(summary) = &cell.summary {
+        let mut text = duration(summary.wall.median);
+        for (flag, mark) in [(Flag::Wide, '*'), (Flag::NoSteadyState, '~')] {
+            text.extend(cell.flags.contains(&flag).then_some(mark));
+        }
+        return text;
+    }
+    match cell.problem.as_ref().map(|problem| problem.kind).unwrap_or_default() {
+        ProblemKind::Missing => "missing",
+        ProblemKind::Unsupported => "unsupported",
+        ProblemKind::Crashed => "CRASHED",
+        ProblemKind::Trapped => "TRAPPED",
+        ProblemKind::WrongResult => "WRONG",
+        ProblemKind::TimedOut => "timed out",
+        ProblemKind::NotRun => "not run",
+    }
+    .into()
+}
+
+/// Nanoseconds as people read them.
+pub fn duration(ns: f64) -> String {
+    match ns {
+        _ if ns < 1e3 => format!("{ns:.0} ns"),
+        _ if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
+        _ if ns < 1e9 => format!("{:.1} ms", ns / 1e6),
+        _ => format!("{:.2} s", ns / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_example_prints() {
+        let example = serde_json::from_str(include_str!("../docs/example-results.json")).unwrap();
+        let text = super::results(&example);
+        assert!(text.contains("indirect_call/0") && text.contains("CRASHED") && text.contains("not for citing: --quick"), "{text}");
+        let markdown = super::markdown(&example);
+        assert!(markdown.contains("| `matmul` dense |") && markdown.contains("*(control)*"), "{markdown}");
+        assert_eq!(super::duration(1.5e6), "1.5 ms");
+    }
+}

@@ -1,0 +1,178 @@
+//! Everything counted: what `backedge accuracy` compares samples with.
+//!
+//! With [`EngineConfig::exact`](crate::engine::EngineConfig) each function is compiled as instrumented code at its first call and nothing else ever runs;
+//! whenever the burst buffer holds enough, its words are counted here, all of them: no interval, no sampling. Nothing is written to a ring. The
+//! predictor model judges every branch, and every load is timed where loads are wanted.
+//!
+//! In: buffers. Out: [`ExactProfile`].
+
+use super::words::{self, Seen};
+use super::{ProbeTable, Probes};
+use crate::code::ProbeKind;
+use lwp_feedback::calibrate::known_plateaus;
+use lwp_feedback::class::SiteClass;
+use lwp_feedback::predictor::{Predictor, Verdict};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Words after which a buffer is counted: half of it, for what is written until the next loop header or entry must fit too.
+pub(crate) const EXACT_WORDS: u32 = crate::layout::BURST_WORDS as u32 / 2;
+/// Different values counted of a site; further ones count as others.
+const MOST_VALUES: usize = 1 << 14;
+
+/// A place in a program: module hash, function, byte offset of the operator.
+pub type Place = (u64, u32, u32);
+/// A value site: its place, class and detail.
+pub type ValuePlace = (Place, SiteClass, u8);
+
+/// How often everything happened.
+#[derive(Clone, Debug, Default)]
+pub struct ExactProfile {
+    /// Branches: executions, and how many the predictor model missed.
+    pub branches: BTreeMap<Place, (u64, u64)>,
+    /// Loads: executions, and how many missed the near caches, by the time they took.
+    pub loads: BTreeMap<Place, (u64, u64)>,
+    /// Values: how often the site was passed, and its most frequent values, most frequent first.
+    pub values: BTreeMap<ValuePlace, (u64, Vec<(u64, u64)>)>,
+    /// Buffers that were dropped: they held more than they hold, or made no sense.
+    pub dropped: u64,
+}
+
+#[derive(Default)]
+struct Slot {
+    count: u64,
+    /// Mispredicted, or missed.
+    missed: u64,
+    values: Option<HashMap<u64, u64>>,
+}
+
+impl Slot {
+    fn value(&mut self, value: u64) {
+        let values = self.values.get_or_insert_default();
+        if values.len() < MOST_VALUES {
+            *values.entry(value).or_default() += 1;
+        } else if let Some(count) = values.get_mut(&value) {
+            *count += 1;
+        }
+    }
+}
+
+/// The counts of an engine.
+#[derive(Default)]
+pub(crate) struct Exact {
+    tables: HashMap<u32, (Option<Arc<ProbeTable>>, Vec<Slot>)>,
+    predictor: Predictor,
+    dropped: u64,
+}
+
+impl Exact {
+    /// Counts a buffer. `written` words were appended; `words` is the whole buffer.
+    pub(crate) fn count(&mut self, probes: &Probes, words: &[u64], written: usize) {
+        let Some(words) = words.get(..written) else {
+            self.dropped += 1;
+            return;
+        };
+        let Exact { tables, predictor, .. } = self;
+        // The table of the latest event is that of the next, nearly always.
+        let mut current: Option<(u32, Vec<Slot>)> = None;
+        let whole = words::read(probes, words, false, |seen| {
+            if current.as_ref().is_none_or(|(base, _)| *base != seen.base) {
+                if let Some((base, slots)) = current.take() {
+                    tables.entry(base).or_default().1 = slots;
+                }
+                let (known, slots) = tables.entry(seen.base).or_default();
+                if known.is_none() {
+                    *known = probes.table(seen.number).map(|(_, table)| table);
+                    slots.resize_with(seen.table.sites.len(), Slot::default);
+                }
+                current = Some((seen.base, std::mem::take(slots)));
+            }
+            let (base, slots) = current.as_mut().expect("set above");
+            count(&mut slots[(seen.number - *base) as usize], predictor, seen);
+        });
+        if let Some((base, slots)) = current {
+            tables.entry(base).or_default().1 = slots;
+        }
+        self.dropped += u64::from(!whole);
+    }
+
+    /// What was counted, by place.
+    pub(crate) fn profile(&self) -> ExactProfile {
+        let mut profile = ExactProfile { dropped: self.dropped, ..ExactProfile::default() };
+        for (table, slots) in self.tables.values() {
+            let Some(table) = table else { continue };
+            for (site, slot) in table.sites.iter().zip(slots).filter(|(_, slot)| slot.count > 0) {
+                let place = (table.module, table.function, site.offset);
+                let mut value = |class: SiteClass, detail: u8| {
+                    let (total, top) = profile.values.entry((place, class, detail)).or_default();
+                    *total += slot.count;
+                    for (&value, &count) in slot.values.iter().flat_map(|values| values.iter()) {
+                        match top.iter_mut().find(|known| known.0 == value) {
+                            Some(known) => known.1 += count,
+                            None => top.push((value, count)),
+                        }
+                    }
+                    top.sort_unstable_by_key(|&(value, count)| (std::cmp::Reverse(count), value));
+                    // Versions of a function are few; what is rare in each is rare.
+                    top.truncate(64);
+                };
+                match site.kind {
+                    ProbeKind::Switch => value(SiteClass::SwitchIndex, 0),
+                    ProbeKind::IndirectCall => value(SiteClass::CallTarget, 0),
+                    ProbeKind::Select => value(SiteClass::Select, 0),
+                    ProbeKind::Value(imm16) => {
+                        if let Some((class, detail)) = SiteClass::from_imm16(imm16) {
+                            value(class, detail);
+                        }
+                    }
+                    _ => {}
+                }
+                let counts = match site.kind {
+                    ProbeKind::Branch | ProbeKind::Switch | ProbeKind::IndirectCall | ProbeKind::Return => &mut profile.branches,
+                    ProbeKind::Load => &mut profile.loads,
+                    _ => continue,
+                };
+                let (count, missed) = counts.entry(place).or_default();
+                *count += slot.count;
+                *missed += slot.missed;
+            }
+        }
+        profile
+    }
+}
+
+fn count(slot: &mut Slot, predictor: &mut Predictor, seen: &Seen<'_>) {
+    slot.count += 1;
+    let Seen { site, payload, second, .. } = *seen;
+    let missed = match site.kind {
+        ProbeKind::Branch => predictor.conditional(site.ip, payload != 0) == Verdict::Mispredicted,
+        ProbeKind::Switch | ProbeKind::IndirectCall => {
+            slot.value(value_of(site.kind, payload));
+            predictor.indirect(site.ip, payload.into()) == Verdict::Mispredicted
+        }
+        ProbeKind::Select => {
+            slot.value(u64::from(payload != 0));
+            predictor.condition(site.ip, payload != 0) == Verdict::Mispredicted
+        }
+        ProbeKind::Entry => {
+            predictor.call(payload.into());
+            false
+        }
+        ProbeKind::Return => predictor.ret(payload.into()) == Verdict::Mispredicted,
+        ProbeKind::Load => known_plateaus().is_some_and(|plateaus| plateaus.source(payload).is_some()),
+        ProbeKind::Value(_) => {
+            slot.value(second);
+            false
+        }
+        ProbeKind::Round => false,
+    };
+    slot.missed += u64::from(missed);
+}
+
+/// The value that a site of that kind records: a callee of another instance is all ones.
+pub(super) fn value_of(kind: ProbeKind, payload: u32) -> u64 {
+    match (kind, payload) {
+        (ProbeKind::IndirectCall, u32::MAX) => u64::MAX,
+        _ => payload.into(),
+    }
+}

@@ -1,0 +1,322 @@
+//! Operations on v128. What is computed stands in `crate::vector`; here it is brought from slots and memory and back.
+//!
+//! All operands are read before the result is written: they may share slots. The result's lower slot is written last, so that the accumulator holds what
+//! its first slot does.
+
+use crate::bytecode::{Op, Slot};
+use crate::interp::machine::{Flow, Regs};
+use crate::layout::VmGlobal;
+use crate::trap::TrapCode;
+use crate::vector::{Binary, Extract, LanePlace, Load, Reduce, Shift, ShuffleLanes, Splat, Ternary, Unary};
+
+#[inline(always)]
+unsafe fn vector(regs: &Regs, slot: Slot) -> u128 {
+    // SAFETY: see `super`; a v128 takes two slots.
+    unsafe { u128::from(regs.u64(slot)) | u128::from(regs.u64(Slot(slot.0 + 1))) << 64 }
+}
+
+#[inline(always)]
+unsafe fn set(regs: &mut Regs, slot: Slot, value: u128) {
+    // SAFETY: see `super`; a v128 takes two slots.
+    unsafe {
+        regs.set(Slot(slot.0 + 1), (value >> 64) as u64);
+        regs.set(slot, value as u64);
+    }
+}
+
+/// The slot in the op behind.
+#[inline(always)]
+unsafe fn third(regs: &Regs) -> Slot {
+    // SAFETY: what calls this is translated with an `Operand` behind.
+    unsafe {
+        let Op::Operand { slot } = (*regs.ip.add(1)).op else { std::hint::unreachable_unchecked() };
+        slot
+    }
+}
+
+/// The bits in the op behind.
+#[inline(always)]
+unsafe fn immediate(regs: &Regs) -> (u16, u64) {
+    // SAFETY: what calls this is translated with an `Immediate` behind.
+    unsafe {
+        let Op::Immediate { high, low } = (*regs.ip.add(1)).op else { std::hint::unreachable_unchecked() };
+        (high, low)
+    }
+}
+
+/// Goes on behind an op of two parts.
+#[inline(always)]
+unsafe fn next_but_one(regs: &mut Regs) -> Flow {
+    // SAFETY: the second part is never the last op.
+    unsafe {
+        regs.ip = regs.ip.add(1);
+        regs.next()
+    }
+}
+
+/// Part of the op before it; never run.
+#[inline(always)]
+pub(in crate::interp) unsafe fn immediate_part<const M: u8>(regs: &mut Regs, _high: u16, _low: u64) -> Flow {
+    // SAFETY: see `super`.
+    unsafe { regs.next() }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_constant<const M: u8>(regs: &mut Regs, dst: Slot, low: u64) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let (_, high) = immediate(regs);
+        set(regs, dst, u128::from(low) | u128::from(high) << 64);
+        next_but_one(regs)
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_shuffle<const M: u8>(regs: &mut Regs, dst: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let (high, low) = immediate(regs);
+        let value = ShuffleLanes { low, high }.shuffle(vector(regs, a), vector(regs, b));
+        set(regs, dst, value);
+        next_but_one(regs)
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_unary<const M: u8>(regs: &mut Regs, function: Unary, dst: Slot, a: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = function.call(vector(regs, a));
+        set(regs, dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_binary<const M: u8>(regs: &mut Regs, function: Binary, dst: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = function.call(vector(regs, a), vector(regs, b));
+        set(regs, dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_ternary<const M: u8>(regs: &mut Regs, function: Ternary, dst: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let c = third(regs);
+        let value = function.call(vector(regs, a), vector(regs, b), vector(regs, c));
+        set(regs, dst, value);
+        next_but_one(regs)
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_shift<const M: u8>(regs: &mut Regs, function: Shift, dst: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = function.call(vector(regs, a), regs.u32(b));
+        set(regs, dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_splat<const M: u8>(regs: &mut Regs, function: Splat, dst: Slot, a: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = function.call(regs.first::<M>(a));
+        set(regs, dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_reduce<const M: u8>(regs: &mut Regs, function: Reduce, dst: Slot, a: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = function.call(vector(regs, a));
+        regs.set(dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_extract<const M: u8>(regs: &mut Regs, function: Extract, dst: Slot, a: Slot, lane: u32) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = function.call(vector(regs, a), lane);
+        regs.set(dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_replace<const M: u8>(regs: &mut Regs, place: LanePlace, dst: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let value = place.replace(vector(regs, a), regs.u64(b));
+        set(regs, dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_select<const M: u8>(regs: &mut Regs, dst: Slot, a: Slot, b: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let condition = regs.u32(third(regs));
+        let value = vector(regs, if condition != 0 { a } else { b });
+        set(regs, dst, value);
+        next_but_one(regs)
+    }
+}
+
+/// The first of some bytes in memory, or `None` when they are out of bounds.
+#[inline(always)]
+unsafe fn place(regs: &Regs, address: Slot, offset: u32, bytes: u32) -> Option<*mut u8> {
+    // SAFETY: see `super`.
+    let address = unsafe { u64::from(regs.u32(address)) } + u64::from(offset);
+    if address + u64::from(bytes) > regs.memory_length as u64 {
+        return None;
+    }
+    // `wrapping_add` since the place, though in bounds, is of memory that is no Rust object.
+    Some(regs.memory.wrapping_add(address as usize))
+}
+
+/// Up to 16 bytes of memory in the low bits, zeros above.
+#[inline(always)]
+unsafe fn read(place: *const u8, bytes: u32) -> u128 {
+    let mut read = [0; 16];
+    // SAFETY: the caller checked that the bytes are in bounds; they are at most 16.
+    unsafe { std::ptr::copy_nonoverlapping(place, read.as_mut_ptr(), bytes as usize) };
+    u128::from_le_bytes(read)
+}
+
+/// The low bytes, at most 16, to memory.
+#[inline(always)]
+unsafe fn write(place: *mut u8, value: u128, bytes: u32) {
+    // SAFETY: as `read`.
+    unsafe { std::ptr::copy_nonoverlapping(value.to_le_bytes().as_ptr(), place, bytes as usize) };
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_load<const M: u8>(regs: &mut Regs, function: Load, dst: Slot, address: Slot, offset: u32) -> Flow {
+    // SAFETY: see `super`; the place was checked.
+    unsafe {
+        let Some(place) = place(regs, address, offset, function.bytes()) else {
+            return regs.trap(TrapCode::MemoryOutOfBounds);
+        };
+        let value = function.expand(read(place, function.bytes()));
+        set(regs, dst, value);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_load_lane<const M: u8>(
+    regs: &mut Regs,
+    lane: LanePlace,
+    dst: Slot,
+    address: Slot,
+    offset: u32,
+) -> Flow {
+    // SAFETY: see `super`; the place was checked.
+    unsafe {
+        let Some(place) = place(regs, address, offset, lane.bytes()) else {
+            return regs.trap(TrapCode::MemoryOutOfBounds);
+        };
+        let value = lane.replace(vector(regs, third(regs)), read(place, lane.bytes()) as u64);
+        set(regs, dst, value);
+        next_but_one(regs)
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_store<const M: u8>(regs: &mut Regs, address: Slot, value: Slot, offset: u32) -> Flow {
+    // SAFETY: see `super`; the place was checked.
+    unsafe {
+        let Some(place) = place(regs, address, offset, 16) else {
+            return regs.trap(TrapCode::MemoryOutOfBounds);
+        };
+        write(place, vector(regs, value), 16);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_store_lane<const M: u8>(
+    regs: &mut Regs,
+    lane: LanePlace,
+    address: Slot,
+    value: Slot,
+    offset: u32,
+) -> Flow {
+    // SAFETY: see `super`; the place was checked.
+    unsafe {
+        let Some(place) = place(regs, address, offset, lane.bytes()) else {
+            return regs.trap(TrapCode::MemoryOutOfBounds);
+        };
+        write(place, lane.extract(vector(regs, value)).into(), lane.bytes());
+        regs.next()
+    }
+}
+
+/// A global of the module's own.
+#[inline(always)]
+unsafe fn own_global(regs: &Regs, place: i32) -> *mut VmGlobal {
+    // SAFETY: see `super`; the place is the module's, inside the context.
+    unsafe { (*regs.exec).context.byte_offset(place as isize).cast() }
+}
+
+/// An imported global: the pointer to it, which never changes, stands at its place.
+#[inline(always)]
+unsafe fn imported_global(regs: &Regs, place: i32) -> *mut VmGlobal {
+    // SAFETY: as `own_global`.
+    unsafe { own_global(regs, place).cast::<*mut VmGlobal>().read() }
+}
+
+#[inline(always)]
+unsafe fn get(regs: &mut Regs, dst: Slot, global: *const VmGlobal) -> Flow {
+    // SAFETY: see `super`; globals live as long as the store.
+    unsafe {
+        let [low, high] = (*global).slots;
+        set(regs, dst, u128::from(low) | u128::from(high) << 64);
+        regs.next()
+    }
+}
+
+#[inline(always)]
+unsafe fn put(regs: &mut Regs, src: Slot, global: *mut VmGlobal) -> Flow {
+    // SAFETY: see `super`; globals live as long as the store.
+    unsafe {
+        (*global).slots = [regs.u64(src), regs.u64(Slot(src.0 + 1))];
+        regs.next()
+    }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_global_get<const M: u8>(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
+    // SAFETY: see `super`.
+    unsafe { get(regs, dst, own_global(regs, place)) }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_global_get_imported<const M: u8>(regs: &mut Regs, dst: Slot, place: i32) -> Flow {
+    // SAFETY: see `super`.
+    unsafe { get(regs, dst, imported_global(regs, place)) }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_global_set<const M: u8>(regs: &mut Regs, src: Slot, place: i32) -> Flow {
+    // SAFETY: see `super`.
+    unsafe { put(regs, src, own_global(regs, place)) }
+}
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn vector_global_set_imported<const M: u8>(regs: &mut Regs, src: Slot, place: i32) -> Flow {
+    // SAFETY: see `super`.
+    unsafe { put(regs, src, imported_global(regs, place)) }
+}

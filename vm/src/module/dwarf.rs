@@ -1,0 +1,73 @@
+//! File and line of a module's code, from the DWARF that compilers put into custom sections `.debug_*` ("DWARF for WebAssembly": an address is an
+//! offset in the code section's contents).
+
+use gimli::{Dwarf, EndianArcSlice, LittleEndian, SectionId};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// One place in a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePlace {
+    /// The function there, demangled: at an inlined call not the one whose frame it is.
+    pub function: Option<String>,
+    /// Path as the compiler wrote it.
+    pub file: String,
+    /// From 1; 0 where it is not known.
+    pub line: u32,
+    /// From 1; 0 where it is not known.
+    pub column: u32,
+}
+
+type Context = addr2line::Context<EndianArcSlice<LittleEndian>>;
+
+/// Where a module's debug sections are, and their tables once they were asked for.
+#[derive(Default)]
+pub(crate) struct DebugInfo {
+    sections: Vec<(String, Range<usize>)>,
+    code_start: u32,
+    tables: OnceLock<Option<Mutex<Context>>>,
+}
+
+impl DebugInfo {
+    /// The code section's contents start there.
+    pub(super) fn code_starts(&mut self, offset: u32) {
+        self.code_start = offset;
+    }
+
+    /// Takes note of a custom section.
+    pub(super) fn add(&mut self, name: &str, range: Range<usize>) {
+        if name.starts_with(".debug_") {
+            self.sections.push((name.to_owned(), range));
+        }
+    }
+
+    /// The places of an instruction, by its byte offset in the module: innermost inlined call first. Empty where nothing is known, or what is there is damaged.
+    pub(crate) fn places(&self, module: &[u8], offset: u32) -> Vec<SourcePlace> {
+        let Some(address) = offset.checked_sub(self.code_start).filter(|_| !self.sections.is_empty()) else { return Vec::new() };
+        let Some(tables) = self.tables.get_or_init(|| self.read(module).map(Mutex::new)) else { return Vec::new() };
+        let tables = tables.lock().unwrap_or_else(|error| error.into_inner());
+        let Ok(mut frames) = tables.find_frames(u64::from(address)).skip_all_loads() else { return Vec::new() };
+        let mut places = Vec::new();
+        while let Ok(Some(frame)) = frames.next() {
+            let Some(location) = frame.location else { continue };
+            let Some(file) = location.file else { continue };
+            let function = frame.function.and_then(|name| Some(name.demangle().ok()?.into_owned()));
+            places.push(SourcePlace {
+                function,
+                file: file.to_owned(),
+                line: location.line.unwrap_or(0),
+                column: location.column.unwrap_or(0),
+            });
+        }
+        places
+    }
+
+    fn read(&self, module: &[u8]) -> Option<Context> {
+        let load = |id: SectionId| -> Result<_, gimli::Error> {
+            let found = self.sections.iter().find(|(name, _)| name == id.name());
+            let bytes: Arc<[u8]> = found.and_then(|(_, range)| module.get(range.clone())).unwrap_or_default().into();
+            Ok(EndianArcSlice::new(bytes, LittleEndian))
+        };
+        Context::from_dwarf(Dwarf::load(load).ok()?).ok()
+    }
+}
