@@ -5,7 +5,7 @@
 
 use std::arch::asm;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,8 @@ pub struct LoadFigures {
     pub drained: u64,
     /// MissedEvents of all rings.
     pub missed: u64,
+    /// Bursts left out, over all producers, since their thread was woken after the next one was due; 0 for producers that spin.
+    pub slept_through: u64,
     /// Share of a CPU the monitor took, 0 to 1.
     pub monitor_cpu: f64,
     /// Wall time, seconds.
@@ -201,7 +203,8 @@ fn monitor_per_s() -> f64 {
 }
 
 /// `producers` threads, each `per_ms` records a millisecond, asleep between bursts or spinning (then as many as they can). A producer that
-/// the system woke late makes up for it: it writes what it is behind with at once.
+/// the system woke after its next burst was due leaves that burst out, as a thread that did not run: two bursts without sleep between
+/// would be another load than the one that is asked for. What was left out is counted.
 fn load(producers: usize, per_ms: u32, asleep: bool, length: Duration) -> LoadFigures {
     let monitor = Arc::new(monitor());
     let thread = monitor.spawn().expect("a thread can be made");
@@ -213,11 +216,12 @@ fn load(producers: usize, per_ms: u32, asleep: bool, length: Duration) -> LoadFi
     for ring in &rings {
         monitor.add_ring(ring.clone()).expect("new ring");
     }
+    let slept_through = AtomicU64::new(0);
     let begin = Instant::now();
     std::thread::scope(|scope| {
         for ring in &rings {
             let mut producer = ring.producer().expect("new ring");
-            let stop = &stop;
+            let (stop, slept_through) = (&stop, &slept_through);
             scope.spawn(move || {
                 let mut next = Instant::now();
                 while !stop.load(Ordering::Relaxed) {
@@ -225,7 +229,9 @@ fn load(producers: usize, per_ms: u32, asleep: bool, length: Duration) -> LoadFi
                         producer.store(&record(i));
                     }
                     if asleep {
-                        next += Duration::from_millis(1);
+                        let late = next.elapsed().as_millis() as u32;
+                        slept_through.fetch_add(u64::from(late), Ordering::Relaxed);
+                        next += Duration::from_millis(1) * (late + 1);
                         std::thread::sleep(next.saturating_duration_since(Instant::now()));
                     }
                 }
@@ -244,6 +250,7 @@ fn load(producers: usize, per_ms: u32, asleep: bool, length: Duration) -> LoadFi
         produced: rings.iter().map(|ring| ring.produced()).sum(),
         drained: stats.records,
         missed: stats.missed,
+        slept_through: slept_through.into_inner(),
         monitor_cpu: busy.cpu_ns as f64 / 1e9 / seconds,
         seconds,
     }
@@ -261,10 +268,11 @@ impl std::fmt::Display for BenchReport {
         for (name, load) in [("bursts", &self.bursts), ("spinning", &self.spinning)] {
             writeln!(
                 f,
-                "8 producers, {name:<8}        produced {}, drained {}, missed {}, monitor {:.1} % of a CPU",
+                "8 producers, {name:<8}        produced {}, drained {}, missed {}, slept through {} bursts, monitor {:.1} % of a CPU",
                 load.produced,
                 load.drained,
                 load.missed,
+                load.slept_through,
                 load.monitor_cpu * 100.0
             )?;
         }

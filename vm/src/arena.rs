@@ -1,7 +1,8 @@
 //! Code memory: one reservation per process, mapped twice.
 //!
-//! A memory file is mapped once readable and writable, once readable and executable, so code is never writable at an address
-//! where it can run, and publishing needs no protection change. All code of all engines lies within one reservation: any of it
+//! Anonymous memory is mapped once readable and writable, once readable and executable, so code is never writable at an address
+//! where it can run, and publishing needs no protection change. No memory file: `perf` looks addresses of one up in the file, not in the
+//! map of names that `--profile=perfmap` writes. All code of all engines lies within one reservation: any of it
 //! reaches any other by a 32-bit displacement, and the signal handler tells wasm code from everything else by one range.
 //!
 //! Invariants:
@@ -85,36 +86,24 @@ impl Arena {
     }
 
     fn map(length: usize) -> io::Result<Arena> {
-        // SAFETY: the name is a NUL-terminated string; the call creates a fresh descriptor.
-        let file = unsafe { libc::memfd_create(c"backedge-code".as_ptr(), libc::MFD_CLOEXEC) };
-        if file < 0 {
+        let shared = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a fresh mapping at an address of the kernel's choice.
+        let execute = unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_EXEC, shared, -1, 0) };
+        if execute == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let map = |protection| {
-            // SAFETY: a fresh mapping of our own file at an address of the kernel's choice.
-            let base = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED | libc::MAP_NORESERVE, file, 0) };
-            if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base as usize) }
-        };
-        // SAFETY: `file` is the descriptor just made.
-        let mut result = if unsafe { libc::ftruncate(file, length as libc::off_t) } == 0 {
-            map(libc::PROT_READ | libc::PROT_EXEC)
-        } else {
-            Err(io::Error::last_os_error())
-        };
-        let mut write = 0;
-        if let Ok(execute) = result {
-            match map(libc::PROT_READ | libc::PROT_WRITE) {
-                Ok(base) => write = base,
-                Err(error) => {
-                    // SAFETY: unmaps the mapping made above, which nothing uses yet.
-                    unsafe { libc::munmap(execute as *mut libc::c_void, length) };
-                    result = Err(error);
-                }
+        // SAFETY: an old size of 0 leaves the mapping made above as it is and maps the same pages, which are shared, a second time (mremap(2)).
+        let write = unsafe { libc::mremap(execute, 0, length, libc::MREMAP_MAYMOVE) };
+        // SAFETY: the mapping just made, which nothing uses yet.
+        if write == libc::MAP_FAILED || unsafe { libc::mprotect(write, length, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
+            let error = io::Error::last_os_error();
+            for view in [execute, write].into_iter().filter(|&view| view != libc::MAP_FAILED) {
+                // SAFETY: one of the two mappings made above, which nothing uses yet.
+                unsafe { libc::munmap(view, length) };
             }
+            return Err(error);
         }
-        // SAFETY: the mappings keep the file alive; the descriptor is not used again.
-        unsafe { libc::close(file) };
-        let execute = result?;
+        let (execute, write) = (execute as usize, write as usize);
         LOW.store(execute, Ordering::Relaxed);
         HIGH.store(execute + length, Ordering::Relaxed);
         let free = FreeList { ranges: BTreeMap::from([(0, length)]), used: 0 };
