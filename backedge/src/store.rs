@@ -118,7 +118,7 @@ impl<T: 'static> Store<T> {
         &self.inner.engine
     }
 
-    /// Exceptions that were thrown and whose objects the store still has: those that a guest may hold by reference, and the latest.
+    /// Exceptions that were thrown and whose objects the store still has: those that a guest may hold by reference, those it held and that are not collected yet, and the latest.
     pub fn thrown_exceptions(&self) -> usize {
         self.inner.machine.exception_count()
     }
@@ -187,7 +187,7 @@ impl<T: 'static> Store<T> {
 /// An error as the machine wants it.
 pub(crate) fn host_error(error: Error) -> HostError {
     match error.downcast_ref::<ThrownException>() {
-        Some(thrown) => Box::new(thrown.0),
+        Some(thrown) => Box::new(thrown.0.clone()),
         None => Box::new(HostFailure(error)),
     }
 }

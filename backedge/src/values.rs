@@ -253,7 +253,7 @@ impl Val {
     }
 }
 
-/// An exception that a guest caught by reference. It lives as long as its store.
+/// An exception that a guest caught by reference. One that the host has as a value lives as long as its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ExnRef {
     pub(crate) store: StoreId,
@@ -271,7 +271,12 @@ pub(crate) fn exn_slot(value: Option<ExnRef>, store: StoreId) -> Result<u64> {
 
 /// The exception reference in a slot.
 pub(crate) fn exn_of(slot: u64, store: StoreId) -> Option<ExnRef> {
-    (slot != 0).then_some(ExnRef { store, address: slot })
+    if slot == 0 {
+        return None;
+    }
+    // SAFETY: the slot holds a live exnref of this store: it comes from typed wasm code or from `exn_slot`.
+    unsafe { vm::exception::hold(slot) };
+    Some(ExnRef { store, address: slot })
 }
 
 /// A function reference as a slot.

@@ -1,6 +1,6 @@
 //! Machine code that outlives its process: the cache and precompiled modules. Two engines stand for two processes.
 
-use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Instance, Module, Precompiled, Store};
+use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Instance, Module, Precompiled, Store, TierPolicy};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -202,4 +202,176 @@ fn a_damaged_precompiled_module_is_an_error_or_works() {
     // SAFETY: the index's checksum is wrong, which is checked before anything is run.
     let error = unsafe { Module::deserialize(&here, &foreign) }.map(|_| ()).expect_err("the checksum is wrong").to_string();
     assert!(error.contains("checksum"), "{error}");
+}
+
+/// Programs that use more than version 1.0: what their code refers to beside itself (constants, landings, several memories) must come back with it. Each
+/// has an export `run`, and the functions that it calls stay calls.
+const NEWER: &[(&str, &str)] = &[
+    (
+        "vectors with constants",
+        r#"(module (memory 1)
+            (func $mix (param v128) (result v128)
+                (i32x4.mul (v128.xor (local.get 0) (v128.const i32x4 0x9e3779b9 0x85ebca6b 0xc2b2ae35 0x27d4eb2f))
+                    (i8x16.shuffle 3 2 1 0 7 6 5 4 11 10 9 8 15 14 13 31 (local.get 0) (v128.const i64x2 -1 0x0123456789abcdef))))
+            (func (export "run") (param $n i32) (result i32) (local $v v128) (local $f v128)
+                (local.set $f (v128.const f32x4 1.5 -2.25 1e10 0.1))
+                (loop $again
+                    (local.set $v (i32x4.add (call $mix (local.get $v)) (i32x4.splat (local.get $n))))
+                    (local.set $f (f32x4.sqrt (f32x4.abs (f32x4.add (local.get $f) (f32x4.convert_i32x4_s (local.get $v))))))
+                    (v128.store offset=32 (i32.const 0) (local.get $v))
+                    (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+                (local.set $v (v128.xor (local.get $f) (v128.load offset=32 (i32.const 0))))
+                (i32.xor (i32x4.extract_lane 0 (local.get $v)) (i32x4.extract_lane 3 (local.get $v)))))"#,
+    ),
+    (
+        "tail calls",
+        r#"(module (type $t (func (param i32 i32) (result i32))) (table funcref (elem $even $odd $third))
+            (func $even (param i32 i32) (result i32)
+                (if (i32.eqz (local.get 0)) (then (return (local.get 1))))
+                (return_call $odd (i32.sub (local.get 0) (i32.const 1)) (i32.mul (local.get 1) (i32.const 1664525))))
+            (func $odd (param i32 i32) (result i32)
+                (if (i32.eqz (local.get 0)) (then (return (i32.add (local.get 1) (i32.const 1)))))
+                (return_call_indirect (type $t) (i32.sub (local.get 0) (i32.const 1)) (i32.add (local.get 1) (i32.const 1013904223))
+                    (i32.and (local.get 1) (i32.const 2))))
+            (func $third (param i32 i32) (result i32)
+                (return_call $even (local.get 0) (i32.rotl (local.get 1) (i32.const 5))))
+            (func (export "run") (param i32) (result i32) (call $even (local.get 0) (i32.const 77))))"#,
+    ),
+    (
+        "exceptions",
+        r#"(module (tag $number (param i32 i64)) (tag $empty)
+            (func $throw (param i32)
+                (if (i32.eqz (i32.rem_u (local.get 0) (i32.const 3)))
+                    (then (throw $number (local.get 0) (i64.extend_i32_u (i32.mul (local.get 0) (local.get 0))))))
+                (if (i32.eqz (i32.rem_u (local.get 0) (i32.const 5))) (then (throw $empty))))
+            (func $through (param i32)
+                (block $caught (result exnref)
+                    (try_table (catch_all_ref $caught) (call $throw (local.get 0)) (return))
+                    (unreachable))
+                (throw_ref))
+            (func (export "run") (param $n i32) (result i32) (local $sum i64)
+                (loop $again
+                    (block $next
+                        (block $empty
+                            (block $number (result i32 i64)
+                                (try_table (catch $number $number) (catch $empty $empty) (call $through (local.get $n)))
+                                (br $next))
+                            (local.set $sum (i64.xor (local.get $sum)))
+                            (local.set $sum (i64.mul (i64.add (i64.extend_i32_u) (local.get $sum)) (i64.const 31)))
+                            (br $next))
+                        (local.set $sum (i64.rotl (local.get $sum) (i64.const 7))))
+                    (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+                (i32.wrap_i64 (i64.xor (local.get $sum) (i64.shr_u (local.get $sum) (i64.const 32))))))"#,
+    ),
+    (
+        "the older exceptions",
+        r#"(module (tag $number (param i32))
+            (func $throw (param i32) (if (i32.and (local.get 0) (i32.const 2)) (then (throw $number (local.get 0)))))
+            (func (export "run") (param $n i32) (result i32) (local $sum i32)
+                (loop $again
+                    try (result i32)
+                        local.get $n call $throw
+                        i32.const 7
+                    catch $number
+                    catch_all
+                        i32.const 1000
+                    end
+                    local.get $sum i32.const 31 i32.mul i32.add local.set $sum
+                    (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+                (local.get $sum)))"#,
+    ),
+    (
+        "a 64-bit memory and table",
+        r#"(module (memory i64 1) (table $t i64 4 funcref) (elem (table $t) (offset (i64.const 1)) func $step)
+            (type $step (func (param i32) (result i32)))
+            (func $step (param i32) (result i32) (i32.add (i32.mul (local.get 0) (i32.const 1664525)) (i32.const 1013904223)))
+            (func (export "run") (param $n i32) (result i32) (local $x i32) (local $at i64)
+                (loop $again
+                    (local.set $x (call_indirect $t (type $step) (local.get $x) (i64.const 1)))
+                    (local.set $at (i64.extend_i32_u (i32.and (local.get $x) (i32.const 0xfff8))))
+                    (i64.store offset=4 (local.get $at) (i64.add (i64.load (local.get $at)) (i64.extend_i32_u (local.get $x))))
+                    (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+                (i32.xor (local.get $x) (i32.load (i64.const 64)))))"#,
+    ),
+    (
+        "several memories",
+        r#"(module (memory $a 1) (memory $b 1) (memory $c i64 1) (data $d "0123456789abcdef")
+            (func $step (param i32) (result i32) (i32.add (i32.mul (local.get 0) (i32.const 1664525)) (i32.const 1013904223)))
+            (func (export "run") (param $n i32) (result i32) (local $x i32)
+                (memory.init $b $d (i32.const 4) (i32.const 1) (i32.const 12))
+                (loop $again
+                    (local.set $x (call $step (i32.add (local.get $x) (i32.load $b (i32.const 8)))))
+                    (i32.store $a (i32.and (local.get $x) (i32.const 0xfffc)) (local.get $x))
+                    (i32.store $b (i32.const 8) (i32.add (i32.load $a (i32.const 128)) (i32.load $c (i64.const 16))))
+                    (i32.store $c (i64.const 16) (local.get $n))
+                    (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+                (memory.copy $a $b (i32.const 0) (i32.const 0) (i32.const 64))
+                (i32.xor (local.get $x) (i32.load $a (i32.const 8)))))"#,
+    ),
+    (
+        "atomics",
+        r#"(module (memory 1 1 shared)
+            (func $step (param i32) (result i32) (i32.add (i32.mul (local.get 0) (i32.const 1664525)) (i32.const 1013904223)))
+            (func (export "run") (param $n i32) (result i32) (local $x i32)
+                (loop $again
+                    (local.set $x (call $step (i32.xor (local.get $x) (i32.atomic.rmw.add (i32.const 8) (local.get $n)))))
+                    (drop (i64.atomic.rmw16.cmpxchg_u (i32.const 24) (i64.const 0) (i64.extend_i32_u (i32.and (local.get $x) (i32.const 0xff)))))
+                    (i32.atomic.store (i32.const 16) (local.get $x))
+                    (atomic.fence)
+                    (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+                (i32.atomic.store (i32.const 8) (i32.const 0))
+                (i32.add (i32.atomic.rmw.xchg (i32.const 16) (i32.const 0)) (memory.atomic.notify (i32.const 16) (i32.const 1)))))"#,
+    ),
+    (
+        "typed references and extended constants",
+        r#"(module (type $f (func (param i32) (result i32)))
+            (global $base i32 (i32.add (i32.const 40) (i32.mul (i32.const 2) (i32.const 3))))
+            (global $g (mut (ref null $f)) (ref.func $step))
+            (func $step (type $f) (i32.add (i32.mul (local.get 0) (i32.const 1664525)) (global.get $base)))
+            (func (export "run") (param $n i32) (result i32) (local $x i32)
+                (loop $again
+                    (local.set $x (call_ref $f (local.get $x) (ref.as_non_null (global.get $g))))
+                    (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+                (local.get $x)))"#,
+    ),
+];
+
+/// The second process takes the newer features' code from the cache, the third too; a precompiled module has it as well. All give what the interpreter does.
+#[test]
+fn code_of_the_newer_features_is_kept_right() {
+    for (name, text) in NEWER {
+        let interpreted = {
+            let mut config = Config::new();
+            config.tier(TierPolicy::Interpreter);
+            let engine = Engine::new(&config).unwrap();
+            run(&engine, &Module::new(&engine, text).unwrap()).0
+        };
+        let directory = tempfile::tempdir().unwrap();
+        for process in 0..3 {
+            let engine = engine(Some(directory.path()));
+            let module = Module::new(&engine, text).unwrap();
+            let (result, kept) = run(&engine, &module);
+            assert_eq!(result, interpreted, "{name}, process {process}");
+            assert!(module.loaded().code.failures().is_empty(), "{name}: {:?}", module.loaded().code.failures());
+            if process == 0 {
+                assert_eq!(kept, 0, "{name}");
+            } else {
+                let bodies = module.loaded().module.bodies.len() as u32;
+                let of = |function| {
+                    module.loaded().code.versions().iter().any(|it| it.function == function && it.compile_time == Duration::ZERO)
+                };
+                let from_cache: Vec<u32> = (0..bodies).filter(|&function| of(function)).collect();
+                assert!(
+                    from_cache.contains(&(bodies - 1)),
+                    "{name}, process {process}: `run` was compiled again, kept {from_cache:?} ({kept})"
+                );
+            }
+            engine.save_cache();
+        }
+        let engine = Engine::default();
+        let bytes = Module::new(&engine, text).unwrap().serialize().unwrap();
+        // SAFETY: the bytes come from the line above.
+        let module = unsafe { Module::deserialize(&engine, &bytes) }.unwrap();
+        assert_eq!(run(&engine, &module).0, interpreted, "{name}, precompiled");
+    }
 }

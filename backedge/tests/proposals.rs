@@ -22,6 +22,9 @@ fn configurations() -> Vec<(&'static str, Config)> {
     let leaving = stressed(&auto, vm::engine::Stress { leave_to_interpreter: true, ..Default::default() });
     let everywhere = stressed(&auto, vm::engine::Stress { leave_always: true, ..Default::default() });
     let retiring = stressed(&auto, vm::engine::Stress { retire_every: 3, ..Default::default() });
+    let collecting = vm::engine::Stress { collect_exceptions: true, ..Default::default() };
+    let collecting_everywhere = stressed(&auto, vm::engine::Stress { leave_always: true, ..collecting });
+    let interpreted_collecting = stressed(&tier(TierPolicy::Interpreter), collecting);
     let failing = stressed(&tier(TierPolicy::Optimizing), vm::engine::Stress { fail_guards: 3, ..Default::default() });
     vec![
         ("interpreter", tier(TierPolicy::Interpreter)),
@@ -33,6 +36,9 @@ fn configurations() -> Vec<(&'static str, Config)> {
         ("OSR at every header", everywhere),
         ("versions retired", retiring),
         ("guards fail", failing),
+        ("exceptions collected at every throw", stressed(&tier(TierPolicy::Optimizing), collecting)),
+        ("collected at every throw, interpreted", interpreted_collecting),
+        ("collected at every throw, OSR at every header", collecting_everywhere),
     ]
 }
 
@@ -303,6 +309,149 @@ fn an_exception_thrown_often_takes_no_memory() {
     let sum = instance.get_typed_func::<i32, i64>(&mut store, "sum").unwrap();
     sum.call(&mut store, 100_000).unwrap();
     assert!(store.thrown_exceptions() <= 1);
+}
+
+/// What clang makes of `catch (...)` and of destructors: an exception is caught by reference, and thrown on or dropped.
+const BY_REFERENCE: &str = r#"(module
+    (tag $number (param i32))
+    (func $throw (param i32) (throw $number (local.get 0)))
+    (func $cleanup (param i32)
+        (block $caught (result exnref)
+            (try_table (catch_all_ref $caught) (call $throw (local.get 0)))
+            (unreachable))
+        (throw_ref))
+    (func (export "sum") (param i32) (result i64) (local $sum i64) (local $last exnref)
+        (loop $next
+            (block $caught (result i32 exnref)
+                (try_table (catch_ref $number $caught) (call $cleanup (local.get 0)))
+                (unreachable))
+            (local.set $last)
+            (local.set $sum (i64.add (i64.extend_i32_u) (local.get $sum)))
+            (br_if $next (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))
+        (i64.add (local.get $sum) (i64.extend_i32_u (ref.is_null (local.get $last))))))"#;
+
+#[test]
+fn exceptions_caught_by_reference_are_collected() {
+    for (name, config) in configurations() {
+        // Stress switches make a throw slow, and spoil what they collect in place of freeing it.
+        let rounds = if name.contains("every") || name == "guards fail" { 2_000 } else { 100_000 };
+        let (mut store, instance) = instance(&Engine::new(&config).unwrap(), BY_REFERENCE);
+        let sum = instance.get_typed_func::<i32, i64>(&mut store, "sum").unwrap();
+        assert_eq!(sum.call(&mut store, rounds).unwrap(), i64::from(rounds) * i64::from(rounds + 1) / 2, "{name}");
+        assert!(store.thrown_exceptions() < 5_000, "{name}: {}", store.thrown_exceptions());
+        let most = if name.starts_with("exceptions collected") { 3 } else { usize::MAX };
+        assert!(store.thrown_exceptions() <= most, "{name}: {}", store.thrown_exceptions());
+    }
+}
+
+/// References in every place there is: the locals of frames that wait, an outer operand stack, a global, a table, another exception. Between the catching
+/// and the use as many exceptions are thrown as a collection needs.
+const KEPT_REFERENCES: &str = r#"(module
+    (tag $number (param i32)) (tag $holder (param exnref i32))
+    (import "host" "keep" (func $keep (param exnref) (result exnref)))
+    (global $kept (mut exnref) (ref.null exn))
+    (table $table 4 exnref)
+    (func $throw (param i32) (throw $number (local.get 0)))
+    (func $make (param i32) (result exnref)
+        (block $caught (result exnref)
+            (try_table (catch_all_ref $caught) (call $throw (local.get 0)))
+            (unreachable)))
+    (func $value (param exnref) (result i32)
+        (block $caught (result i32)
+            (try_table (catch $number $caught) (throw_ref (local.get 0)))
+            (unreachable)))
+    (func $litter (param i32)
+        (loop $next
+            (drop (call $make (i32.const -1)))
+            (br_if $next (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))))
+    ;; Each frame holds one in a local and one on its operand stack.
+    (func $deep (param $depth i32) (param $litter i32) (result i32) (local $own exnref)
+        (local.set $own (call $make (local.get $depth)))
+        (call $make (i32.mul (local.get $depth) (i32.const 1000)))
+        (if (result i32) (local.get $depth)
+            (then (call $deep (i32.sub (local.get $depth) (i32.const 1)) (local.get $litter)))
+            (else (call $litter (local.get $litter)) (i32.const 0)))
+        (i32.add (call $value (local.get $own)))
+        (local.set $depth)
+        (i32.add (call $value) (local.get $depth)))
+    (func (export "deep") (param i32 i32) (result i32) (call $deep (local.get 0) (local.get 1)))
+    (func (export "places") (param $litter i32) (result i32) (local $i i32) (local $holder exnref)
+        (global.set $kept (call $make (i32.const 1)))
+        (table.set $table (i32.const 2) (call $make (i32.const 20)))
+        (drop (table.grow $table (call $make (i32.const 300)) (i32.const 3)))
+        (local.set $holder
+            (block $caught (result exnref)
+                (try_table (catch_all_ref $caught) (throw $holder (call $make (i32.const 4000)) (i32.const 50000)))
+                (unreachable)))
+        (drop (call $keep (call $make (i32.const 600000))))
+        (call $litter (local.get $litter))
+        (block $held (result exnref i32)
+            (try_table (catch $holder $held) (throw_ref (local.get $holder)))
+            (unreachable))
+        (local.set $i)
+        (i32.add (call $value) (local.get $i))
+        (i32.add (call $value (global.get $kept)))
+        (i32.add (call $value (table.get $table (i32.const 2))))
+        (i32.add (call $value (table.get $table (i32.const 5))))
+        (i32.add (call $value (call $keep (ref.null exn))))))"#;
+
+#[test]
+fn a_reference_keeps_its_exception_wherever_it_is() {
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, KEPT_REFERENCES).unwrap();
+        let mut store = Store::new(&engine, Val::ExnRef(None));
+        let ty = module.imports().next().unwrap().ty().func().unwrap().clone();
+        // Gives back what it got at the call before.
+        let keep = Func::new(&mut store, ty, |mut caller, arguments, results| {
+            results[0] = std::mem::replace(caller.data_mut(), arguments[0]);
+            Ok(())
+        });
+        let instance = Instance::new(&mut store, &module, &[keep.into()]).unwrap();
+        let deep = instance.get_typed_func::<(i32, i32), i32>(&mut store, "deep").unwrap();
+        let places = instance.get_typed_func::<i32, i32>(&mut store, "places").unwrap();
+        for _ in 0..8 {
+            for depth in [3, 60] {
+                assert_eq!(deep.call(&mut store, (depth, 1500)).unwrap(), 1001 * depth * (depth + 1) / 2, "{name}");
+            }
+            assert_eq!(places.call(&mut store, 1500).unwrap(), 654_321, "{name}");
+        }
+    }
+}
+
+/// An exception that the host has as an error stays until the error is gone, whatever is thrown meanwhile.
+#[test]
+fn the_host_keeps_what_it_may_throw_on() {
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let text = r#"(module (tag $number (param i32)) (import "host" "throw" (func $by_host (param i32)))
+            (func (export "throw") (param i32) (throw $number (local.get 0)))
+            (func (export "catch") (param i32) (result i32)
+                (block $caught (result i32 exnref)
+                    (try_table (catch_ref $number $caught) (call $by_host (local.get 0)))
+                    (unreachable))
+                (drop)))"#;
+        let module = Module::new(&engine, text).unwrap();
+        let mut store = Store::new(&engine, ());
+        let mut linker = Linker::new(&engine);
+        linker
+            .func_wrap("host", "throw", |mut caller: backedge::Caller<'_, ()>, number: i32| {
+                let throw = caller.get_export("throw").unwrap().into_func().unwrap();
+                let mut thrown = |number| throw.call(&mut caller, &[Val::I32(number)], &mut []);
+                let error = thrown(number);
+                for other in 0..20 {
+                    assert!(thrown(1000 + other).is_err());
+                }
+                error
+            })
+            .unwrap();
+        let instance = linker.instantiate(&mut store, &module).unwrap();
+        let catch = instance.get_typed_func::<i32, i32>(&mut store, "catch").unwrap();
+        for number in 0..500 {
+            assert_eq!(catch.call(&mut store, number).unwrap(), number, "{name}");
+        }
+        assert!(store.thrown_exceptions() < 5_000, "{name}: {}", store.thrown_exceptions());
+    }
 }
 
 const ATOMIC_ADDS: &str = r#"(module (import "m" "memory" (memory 1 1 shared))

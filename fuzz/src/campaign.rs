@@ -58,6 +58,8 @@ pub struct Tally {
     pub calls: u64,
     /// Those of them that returned.
     pub returned: u64,
+    /// Transformations of tier 2, by name: how often one was made, how often refused. Where none is made, nothing about them is tested.
+    pub applied: BTreeMap<String, [u64; 2]>,
     /// Differences excused, by tolerance.
     pub tolerated: BTreeMap<String, u64>,
     /// Differences, crashes and hangs.
@@ -76,9 +78,21 @@ impl Tally {
         for (reason, count) in &other.skipped {
             *self.skipped.entry(reason.clone()).or_default() += count;
         }
+        for (name, counts) in &other.applied {
+            let sum = self.applied.entry(name.clone()).or_default();
+            *sum = [sum[0] + counts[0], sum[1] + counts[1]];
+        }
         for (reason, count) in &other.tolerated {
             *self.tolerated.entry(reason.clone()).or_default() += count;
         }
+    }
+}
+
+impl Tally {
+    /// Lines that say which transformations were made, and how often.
+    pub fn transformations(&self) -> String {
+        let lines = self.applied.iter().map(|(name, [made, refused])| format!("  {name:22} made {made:9}, refused {refused:9}\n"));
+        format!("transformations in tier 2:\n{}", lines.collect::<String>())
     }
 }
 
@@ -169,6 +183,7 @@ fn work_on(campaign: &Campaign, bench: &Bench, among: &[&'static Configuration],
     }
     tally.configurations = verdict.configurations;
     tally.executions = verdict.executions;
+    tally.applied = verdict.applied.into_iter().map(|(name, counts)| (name.to_owned(), counts)).collect();
     (tally.calls, tally.returned) = verdict.calls;
     for tolerance in verdict.tolerances {
         let name = Tolerance::ALL.iter().find(|(other, _)| *other == tolerance).map_or("", |(_, name)| name);

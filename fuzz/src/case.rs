@@ -46,6 +46,7 @@ const FEATURES: &[Feature] = &[
 /// Places in [`FEATURES`] that programs of our own ask for.
 const SIMD: usize = 0;
 const TAIL_CALLS: usize = 1;
+const EXCEPTIONS: usize = 2;
 const RELAXED_SIMD: usize = FEATURES.len() - 1;
 
 /// Which of [`FEATURES`] the engine has.
@@ -68,7 +69,8 @@ const MOST_FUEL: u64 = 3_000;
 pub fn generate(seed: u64, features: &Features, canonical: bool) -> Option<Case> {
     let mut random = Random::new(seed);
     if random.once_in(2) {
-        let extras = Extras { simd: features.0[SIMD], relaxed_simd: features.0[RELAXED_SIMD], tail_calls: features.0[TAIL_CALLS] };
+        let has = |place: usize| features.0[place];
+        let extras = Extras { simd: has(SIMD), relaxed_simd: has(RELAXED_SIMD), tail_calls: has(TAIL_CALLS), exceptions: has(EXCEPTIONS) };
         return Some(Case { seed, wasm: program(&mut random, extras), rounds: 2 + random.below(3) as u32, raw_nans: false });
     }
     let mut bytes = vec![0; 1000 + random.below(6000) as usize];

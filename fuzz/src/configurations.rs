@@ -21,6 +21,8 @@ pub struct Setup {
     pub config: Config,
     /// Tier 2 gets plans that nothing led to, in place of the policy's.
     pub random_plans: bool,
+    /// The same, and the plans decide at every place where there is something to decide.
+    pub all_decisions: bool,
     /// False records written between calls and in host calls; 0 for none.
     pub lies: usize,
     /// Once in so many calls and host calls all code is asked to leave at its next loop header; 0 for never.
@@ -59,6 +61,23 @@ pub const TABLE: &[Configuration] = &[
         },
     },
     Configuration {
+        name: "tier2-all",
+        what: "everything compiled by tier 2, to plans that force every transformation wherever it may go",
+        setup: |setup, _| {
+            setup.config.tier(TierPolicy::Optimizing);
+            setup.all_decisions = true;
+        },
+    },
+    Configuration {
+        name: "tier2-guards",
+        what: "everything compiled by tier 2, to random plans, with guards at every call, loop header and block that fail in turn",
+        setup: |setup, random| {
+            setup.config.tier(TierPolicy::Optimizing);
+            setup.random_plans = true;
+            setup.config.machine().stress.fail_guards = 1 + random.below(6) as u32;
+        },
+    },
+    Configuration {
         name: "auto",
         what: "all tiers in turn on the spot, with feedback that decides after one sample",
         setup: |setup, random| {
@@ -90,6 +109,20 @@ pub const TABLE: &[Configuration] = &[
             eager(setup, random);
             setup.config.deterministic(true);
             setup.random_plans = true;
+        },
+    },
+    Configuration {
+        name: "auto-all",
+        what: "all tiers in turn on the spot, tier 2 to plans that force every transformation, guards that fail now and then, loops entered at random",
+        setup: |setup, random| {
+            eager(setup, random);
+            setup.config.deterministic(true);
+            setup.all_decisions = true;
+            setup.leave_once_in = 1 + random.below(3);
+            setup.config.machine().stress.leave_again = random.below(250) as u8;
+            if random.once_in(2) {
+                setup.config.machine().stress.fail_guards = 1 + random.below(20) as u32;
+            }
         },
     },
     Configuration {
@@ -149,8 +182,11 @@ impl Configuration {
         let mut config = Config::new();
         // Deep enough that depth seldom decides: the generator's fuel bounds the number of frames.
         config.max_wasm_stack(4 << 20);
-        let mut setup = Setup { config, random_plans: false, lies: 0, leave_once_in: 0 };
+        let mut setup = Setup { config, random_plans: false, all_decisions: false, lies: 0, leave_once_in: 0 };
         (self.setup)(&mut setup, random);
+        if self.name != TABLE[0].name {
+            setup.config.machine().stress.collect_exceptions = random.once_in(2);
+        }
         setup
     }
 }

@@ -55,6 +55,11 @@ pub trait Loaded {
         Vec::new()
     }
 
+    /// After everything ran: names of the transformations that plans or the compiler asked for, and whether each was made.
+    fn applied(&self) -> Vec<(&'static str, bool)> {
+        Vec::new()
+    }
+
     /// After everything ran: what the machine decided and did, for the folder of a failure.
     fn notes(&self) -> String {
         String::new()

@@ -227,7 +227,7 @@ fn command(command: Command) -> Result<bool> {
             let oracle = if cfg!(feature = "wasmi") { "with wasmi" } else { "without an oracle (feature `wasmi` is off)" };
             println!("fuzz: seed {:#x}, {} workers, {oracle}", campaign.seed, campaign.jobs);
             let tally = run(&campaign)?;
-            println!("fuzz: seed {:#x}: {tally}", campaign.seed);
+            println!("fuzz: {}fuzz: seed {:#x}: {tally}", tally.transformations(), campaign.seed);
             if tally.modules == 0 && tally.findings == 0 {
                 bail!("no module was compared");
             }

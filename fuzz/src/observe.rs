@@ -62,6 +62,8 @@ pub struct Trace {
     pub returned: u64,
     /// See [`Loaded::own_errors`](crate::guest::Loaded::own_errors).
     pub own_errors: Vec<String>,
+    /// See [`Loaded::applied`](crate::guest::Loaded::applied).
+    pub applied: Vec<(&'static str, bool)>,
     /// See [`Loaded::notes`](crate::guest::Loaded::notes).
     pub notes: String,
 }
@@ -92,6 +94,7 @@ pub fn observe(machine: &dyn Machine, case: &Case, shape: &Shape) -> Result<Trac
     let came_back = |seen: &&Observation| matches!(seen.seen, Seen::Returned(_)) && seen.what != INSTANTIATE;
     trace.returned = trace.rounds.iter().flatten().filter(came_back).count() as u64;
     trace.own_errors = loaded.own_errors();
+    trace.applied = loaded.applied();
     trace.notes = loaded.notes();
     Ok(trace)
 }

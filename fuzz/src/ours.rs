@@ -34,7 +34,9 @@ impl Ours {
         config.machine().ring.seed = random.bits() as u32;
         let compiler: Option<Arc<dyn Compiler>> = match config.machine().tier {
             TierPolicy::Interpreter => None,
-            _ if setup.random_plans => Some(Arc::new(RandomPlans { inner: compiler.clone(), seed: random.bits() })),
+            _ if setup.random_plans || setup.all_decisions => {
+                Some(Arc::new(RandomPlans { inner: compiler.clone(), seed: random.bits(), all: setup.all_decisions }))
+            }
             _ => Some(compiler.clone()),
         };
         let engine = Engine::with_compiler(&config, compiler)?;
@@ -120,6 +122,11 @@ impl Loaded for OurModule {
     fn own_errors(&self) -> Vec<String> {
         let failures = self.module.loaded().code.failures();
         failures.into_iter().filter(|failure| failure.reason.contains("internal compiler error")).map(|failure| failure.reason).collect()
+    }
+
+    fn applied(&self) -> Vec<(&'static str, bool)> {
+        let versions = self.module.loaded().code.versions();
+        versions.iter().flat_map(|version| version.applied.iter().map(|applied| (applied.name, applied.refused.is_none()))).collect()
     }
 
     fn notes(&self) -> String {

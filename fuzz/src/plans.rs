@@ -123,11 +123,15 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
     })
 }
 
-/// A plan for a function.
-pub fn random_plan(module: &Module, function: u32, random: &mut Random) -> Option<Plan> {
+/// A plan for a function. `all`: every decision there can be, not a choice of them.
+pub fn random_plan(module: &Module, function: u32, all: bool, random: &mut Random) -> Option<Plan> {
     let mut decisions = Vec::new();
     for point in points(module, function) {
-        if !random.once_in(4) {
+        if all {
+            // A function has several parameters, and a branch two kinds of decisions: a few draws find them.
+            let draws = if matches!(point.kind, PointKind::Function | PointKind::Branch) { 4 } else { 1 };
+            decisions.extend((0..draws).filter_map(|_| decision(module, function, point, random)));
+        } else if !random.once_in(4) {
             decisions.extend(decision(module, function, point, random));
         }
     }
@@ -141,6 +145,8 @@ pub struct RandomPlans {
     pub inner: Arc<CraneliftCompiler>,
     /// What the plans are made from.
     pub seed: u64,
+    /// Whether they decide at every place where there is something to decide.
+    pub all: bool,
 }
 
 impl Compiler for RandomPlans {
@@ -149,7 +155,7 @@ impl Compiler for RandomPlans {
             return self.inner.compile(request);
         }
         let mut random = Random::new(mix(self.seed, u64::from(request.function) << 32 | u64::from(request.version)));
-        let plan = random_plan(&request.module, request.function, &mut random).map(Arc::new);
+        let plan = random_plan(&request.module, request.function, self.all, &mut random).map(Arc::new);
         self.inner.compile(&CompileRequest { plan, ..request.clone() })
     }
 

@@ -7,9 +7,9 @@
 use crate::random::Random;
 use crate::values::{NAN_32, NAN_64};
 use wasm_encoder::{
-    BlockType, CodeSection, ConstExpr, DataSection, ElementSection, Elements, EntityType, ExportKind, ExportSection, Function,
-    FunctionSection, GlobalSection, GlobalType, ImportSection, Instruction as I, MemArg, MemArgTarget, MemorySection, MemoryType, Module,
-    RefType, TableSection, TableType, TypeSection, ValType,
+    BlockType, Catch, CodeSection, ConstExpr, DataSection, ElementSection, Elements, EntityType, ExportKind, ExportSection, Function,
+    FunctionSection, GlobalSection, GlobalType, HeapType, ImportSection, Instruction as I, MemArg, MemArgTarget, MemorySection, MemoryType,
+    Module, RefType, TableSection, TableType, TagKind, TagSection, TagType, TypeSection, ValType,
 };
 
 /// What the engine has beyond WebAssembly 1.0's types and calls.
@@ -21,7 +21,15 @@ pub struct Extras {
     pub relaxed_simd: bool,
     /// `return_call` and `return_call_indirect`.
     pub tail_calls: bool,
+    /// `throw`, `try_table`, `throw_ref` and references to exceptions, in some of the programs.
+    pub exceptions: bool,
 }
+
+const EXNREF: ValType = ValType::Ref(RefType { nullable: true, heap_type: HeapType::EXN });
+/// The tag with values; the other, 1, has none.
+const NUMBERS: u32 = 0;
+/// What its exceptions carry.
+const CARRIED: [ValType; 2] = [I32, I64];
 
 /// An operator by its bytes: prefix (0 for none) and opcode, what it takes, what it leaves.
 #[derive(Clone, Copy)]
@@ -190,7 +198,8 @@ pub fn program(random: &mut Random, extras: Extras) -> Vec<u8> {
         types.extend([V128, V128]);
     }
     let simd = types.contains(&V128);
-    let extras = Extras { simd, relaxed_simd: extras.relaxed_simd && simd && random.once_in(3), ..extras };
+    let relaxed_simd = extras.relaxed_simd && simd && random.once_in(3);
+    let extras = Extras { simd, relaxed_simd, exceptions: extras.exceptions && random.once_in(3), ..extras };
     let of_types = |random: &mut Random, most: u64| (0..random.below(most + 1)).map(|_| *random.of(&types)).collect::<Vec<_>>();
     let signatures: Vec<Signature> = (0..2 + random.below(4))
         .map(|_| {
@@ -261,6 +270,17 @@ impl Plan {
         // The host calls it before each other call, so that one that used up the fuel does not end all that follow.
         functions.function(self.signatures.len() as u32);
         types.ty().function([], []);
+        let mut tags = TagSection::new();
+        if self.extras.exceptions {
+            types.ty().function(CARRIED, []);
+            types.ty().function([], CARRIED);
+            types.ty().function([], CARRIED.into_iter().chain([EXNREF]));
+            for func_type_idx in [self.carried_type(), self.carried_type() - 1] {
+                tags.tag(TagType { kind: TagKind::Exception, func_type_idx });
+            }
+            let null = ConstExpr::ref_null(HeapType::EXN);
+            globals.global(GlobalType { val_type: EXNREF, mutable: true, shared: false }, &null);
+        }
         exports.export(REFUEL, ExportKind::Func, self.functions.len() as u32);
         let mut elements = ElementSection::new();
         // Most tables have mostly functions of one type, so that calls through them succeed; the last entry of some is null.
@@ -293,9 +313,25 @@ impl Plan {
         let bytes: Vec<u8> = (0..64).map(|_| random.bits() as u8).collect();
         data.active(0, &ConstExpr::i32_const(0), bytes);
         let mut module = Module::new();
-        module.section(&types).section(&imports).section(&functions).section(&tables).section(&memories).section(&globals);
+        module.section(&types).section(&imports).section(&functions).section(&tables).section(&memories);
+        if self.extras.exceptions {
+            module.section(&tags);
+        }
+        module.section(&globals);
         module.section(&exports).section(&elements).section(&code).section(&data);
         module.finish()
+    }
+}
+
+impl Plan {
+    /// Index of the type of the tag with values; those of blocks that leave them, without and with the exception, follow.
+    fn carried_type(&self) -> u32 {
+        self.signatures.len() as u32 + 1
+    }
+
+    /// The global that holds an exception, which no other code uses.
+    fn kept_exception(&self) -> u32 {
+        self.globals.len() as u32
     }
 }
 
@@ -311,6 +347,8 @@ struct Writer<'a> {
     counters: u32,
     /// A scratch local of each type.
     scratch: [(ValType, u32); 5],
+    /// The local for exceptions.
+    exception: u32,
     loops: u32,
     /// Open blocks that take no values, as types of their labels: innermost last. `None` for those with a result.
     labels: Vec<bool>,
@@ -339,6 +377,10 @@ impl<'a> Writer<'a> {
         if plan.extras.simd {
             declared.push(V128);
         }
+        let exception = (params.len() + declared.len()) as u32;
+        if plan.extras.exceptions {
+            declared.push(EXNREF);
+        }
         let budget = 30 + random.below(250) as i32;
         let mut writer = Writer {
             plan,
@@ -348,6 +390,7 @@ impl<'a> Writer<'a> {
             locals,
             counters,
             scratch,
+            exception,
             loops: 0,
             labels: Vec::new(),
             results: results.clone(),
@@ -828,6 +871,11 @@ impl<'a> Writer<'a> {
                 }
             }
             13 => self.switch(inner),
+            15 if self.plan.extras.exceptions => match self.random.below(4) {
+                0 => self.throw(inner),
+                1 => self.throw_again(inner),
+                _ => self.catch(inner),
+            },
             14 => {
                 let open: Vec<u32> =
                     (0..self.labels.len()).filter(|&at| self.labels[self.labels.len() - 1 - at]).map(|at| at as u32).collect();
@@ -862,6 +910,86 @@ impl<'a> Writer<'a> {
                 _ => self.store(inner),
             },
         }
+    }
+
+    /// Throws now and then.
+    fn throw(&mut self, depth: u32) {
+        self.expression(I32, depth);
+        for instruction in [I::I32Const(7), I::I32And, I::I32Eqz, I::If(BlockType::Empty)] {
+            self.op(instruction);
+        }
+        self.labels.push(true);
+        let tag = self.random.below(2) as u32;
+        if tag == NUMBERS {
+            CARRIED.into_iter().for_each(|ty| self.expression(ty, depth));
+        }
+        self.op(I::Throw(tag));
+        self.labels.pop();
+        self.op(I::End);
+    }
+
+    /// Throws the exception that a local or the global keeps, once.
+    fn throw_again(&mut self, depth: u32) {
+        let (get, set) = match self.random.once_in(2) {
+            true => (I::LocalGet(self.exception), I::LocalSet(self.exception)),
+            false => (I::GlobalGet(self.plan.kept_exception()), I::GlobalSet(self.plan.kept_exception())),
+        };
+        for instruction in [get.clone(), I::RefIsNull, I::I32Eqz, I::If(BlockType::Empty)] {
+            self.op(instruction);
+        }
+        self.labels.push(true);
+        self.statement(depth);
+        for instruction in [get, I::RefNull(HeapType::EXN), set, I::ThrowRef] {
+            self.op(instruction);
+        }
+        self.labels.pop();
+        self.op(I::End);
+    }
+
+    /// Statements whose exceptions are caught: by a tag or all, with or without a reference, which is kept, thrown on or dropped.
+    fn catch(&mut self, depth: u32) {
+        let (all, reference) = (self.random.once_in(3), self.random.once_in(2));
+        let ty = match (all, reference) {
+            (true, true) => BlockType::Result(EXNREF),
+            (true, false) => BlockType::Empty,
+            (false, reference) => BlockType::FunctionType(self.plan.carried_type() + 1 + u32::from(reference)),
+        };
+        let catch = match (all, reference) {
+            (true, true) => Catch::AllRef { label: 0 },
+            (true, false) => Catch::All { label: 0 },
+            (false, true) => Catch::OneRef { tag: NUMBERS, label: 0 },
+            (false, false) => Catch::One { tag: NUMBERS, label: 0 },
+        };
+        self.op(I::Block(BlockType::Empty));
+        self.labels.push(true);
+        self.op(I::Block(ty));
+        self.labels.push(all && !reference);
+        self.op(I::TryTable(BlockType::Empty, vec![catch].into()));
+        self.labels.push(true);
+        self.statements(depth);
+        self.labels.pop();
+        self.op(I::End);
+        self.op(I::Br(1));
+        self.labels.pop();
+        self.op(I::End);
+        if reference {
+            match self.random.below(5) {
+                0 | 1 => self.op(I::LocalSet(self.exception)),
+                2 | 3 => self.op(I::GlobalSet(self.plan.kept_exception())),
+                _ => self.op(I::Drop),
+            }
+        }
+        if !all {
+            for ty in CARRIED.into_iter().rev() {
+                match self.global_of(ty) {
+                    Some(global) => self.op(I::GlobalSet(global)),
+                    None => self.op(I::Drop),
+                }
+            }
+        }
+        self.statement(depth);
+        self.labels.pop();
+        self.op(I::End);
     }
 
     /// `for counter in 0..n`, with fuel at its header.
@@ -925,7 +1053,7 @@ mod tests {
     #[test]
     fn programs_are_valid() {
         for seed in 0..300 {
-            let wasm = program(&mut Random::new(seed), Extras { simd: true, relaxed_simd: true, tail_calls: true });
+            let wasm = program(&mut Random::new(seed), Extras { simd: true, relaxed_simd: true, tail_calls: true, exceptions: true });
             if let Err(error) = wasmparser::Validator::new().validate_all(&wasm) {
                 panic!("seed {seed}: {error}\n{}", crate::shrink::text(&wasm).expect("it prints"));
             }

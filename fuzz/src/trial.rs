@@ -9,6 +9,7 @@ use crate::ours::Ours;
 use crate::random::{Random, mix};
 use backedge::Engine;
 use jit::{CraneliftCompiler, Options, Sabotage};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -71,6 +72,8 @@ pub struct Verdict {
     pub calls: (u64, u64),
     /// Configurations that ran, the oracle among them.
     pub configurations: u64,
+    /// Transformations in all configurations, by name: how often made, how often refused.
+    pub applied: BTreeMap<&'static str, [u64; 2]>,
     /// What was excused.
     pub tolerances: Vec<Tolerance>,
     /// What was not.
@@ -131,6 +134,9 @@ impl Bench {
         let (problem, notes) = match outcome {
             Ok(trace) => {
                 verdict.executions += trace.executions;
+                for (name, made) in &trace.applied {
+                    verdict.applied.entry(name).or_default()[usize::from(!made)] += 1;
+                }
                 match compare(expected, &trace) {
                     Ok(_) if !trace.own_errors.is_empty() => (Problem::Internal(trace.own_errors.join("; ")), trace.notes),
                     Ok(tolerances) => return verdict.tolerances.extend(tolerances),

@@ -5,11 +5,17 @@
 //! it ends as with a trap, and what is outside (the interpreter, the host, a builtin of the activation around) gets a value, `Unwind::Exception`. A landing compares
 //! tags itself and throws on what it does not catch, so the search needs no instance.
 //!
-//! What a reference names is two words and the values' slots (invariant 4 of `crate::layout`): the tag's address, then whether a reference to it may
-//! exist beyond its catching. An object to which none exists is freed at the next throw; any other lives as long as its store.
+//! What a reference names is three words and the values' slots (invariant 4 of `crate::layout`): the tag's address, whether a reference to it may
+//! exist beyond its catching, and whether the host has one. An object to which none exists is freed at the next throw. Others are collected from time to
+//! time, at a throw: those that no word names where a reference can be ([`for_each_root`]). A word that looks like one keeps its object, so nothing is ever
+//! freed too early; what the host got as a value lives as long as its store.
 
 use crate::layout::VmStoreContext;
 use crate::registry;
+use crate::store::StoreState;
+use std::ops::Range;
+use std::sync::Arc;
+use wasmparser::{AbstractHeapType, HeapType, RefType, ValType};
 
 /// A tag. Its address is its identity; it lives as long as its store.
 #[repr(C)]
@@ -25,45 +31,202 @@ pub mod object {
     pub const TAG: i32 = 0;
     /// Nonzero where a reference may outlive the catching.
     pub const KEPT: i32 = 8;
+    /// Nonzero where the host has a reference as a value, which it may keep.
+    pub const HELD: i32 = 16;
     /// The first slot of the values.
-    pub const VALUES: i32 = 16;
+    pub const VALUES: i32 = 24;
 }
 
-/// A store's thrown objects.
-#[derive(Debug, Default)]
+/// Words of an object before its values.
+const HEADER_WORDS: usize = object::VALUES as usize / 8;
+/// Fewest objects at which a store looks for those that nothing names: a guess, some 100 KB.
+const FEWEST_DUE: usize = 1024;
+/// Words read to find references per throw, at most: reading one costs about a nanosecond, a throw about a microsecond. (A guess.)
+const WORDS_PER_THROW: usize = 16;
+
+#[derive(Debug)]
+struct Object {
+    words: Box<[u64]>,
+    /// Shared with every [`Thrown`] of it.
+    handed: Arc<()>,
+}
+
+impl Object {
+    fn address(&self) -> u64 {
+        self.words.as_ptr() as u64
+    }
+
+    /// A word that compiled code writes through the object's address.
+    fn flag(&self, offset: i32) -> bool {
+        // SAFETY: the object is owned here, so it can be read; the offset is of its header.
+        unsafe { (&raw const self.words[offset as usize / 8]).read_volatile() != 0 }
+    }
+
+    /// Whether the host has it, as an error or as a value.
+    fn is_with_host(&self) -> bool {
+        self.flag(object::HELD) || Arc::strong_count(&self.handed) > 1
+    }
+}
+
+/// A store's thrown objects, the latest last.
+#[derive(Debug)]
 pub(crate) struct Exceptions {
-    all: Vec<Box<[u64]>>,
+    all: Vec<Object>,
+    /// How many make a collection worth its cost.
+    due: usize,
+}
+
+impl Default for Exceptions {
+    fn default() -> Self {
+        Exceptions { all: Vec::new(), due: FEWEST_DUE }
+    }
 }
 
 impl Exceptions {
     /// Makes an object; its address.
-    pub(crate) fn throw(&mut self, tag: *const Tag, values: &[u64]) -> u64 {
-        // Compiled code marks objects through their addresses.
-        // SAFETY: the object is owned here, so it can be read.
-        if self.all.last().is_some_and(|last| unsafe { (&raw const last[1]).read_volatile() } == 0) {
+    fn add(&mut self, tag: *const Tag, values: &[u64]) -> u64 {
+        if self.all.last().is_some_and(|last| !last.flag(object::KEPT) && !last.is_with_host()) {
             self.all.pop();
         }
-        let mut words = Vec::with_capacity(2 + values.len());
-        words.extend_from_slice(&[tag as u64, 0]);
+        let mut words = Vec::with_capacity(HEADER_WORDS + values.len());
+        words.extend_from_slice(&[tag as u64, 0, 0]);
         words.extend_from_slice(values);
-        self.all.push(words.into());
-        self.all.last().map_or(0, |object| object.as_ptr() as u64)
+        self.all.push(Object { words: words.into(), handed: Arc::default() });
+        self.all.last().map_or(0, Object::address)
     }
 
     /// How many objects there are.
     pub(crate) fn count(&self) -> usize {
         self.all.len()
     }
+
+    /// What the host holds while it has the object as an error.
+    pub(crate) fn hand_over(&self, object: u64) -> Arc<()> {
+        let found = self.all.iter().rfind(|other| other.address() == object);
+        found.map_or_else(Arc::default, |object| object.handed.clone())
+    }
+
+    /// Frees the objects that neither a root, nor another object, nor the host names; the latest stays. `spoil` leaks them instead, with no tag, so that
+    /// a use shows. `roots` calls its argument with every word that may be a reference.
+    fn collect(&mut self, spoil: bool, roots: impl FnOnce(&mut dyn FnMut(u64))) {
+        let mut places: Vec<(Range<u64>, usize)> = self
+            .all
+            .iter()
+            .map(|object| object.words.as_ptr_range())
+            .enumerate()
+            .map(|(index, range)| (range.start as u64..range.end as u64, index))
+            .collect();
+        places.sort_unstable_by_key(|(range, _)| range.start);
+        let (low, high) = (places.first().map_or(0, |place| place.0.start), places.last().map_or(0, |place| place.0.end));
+        let mut live: Vec<bool> = self.all.iter().map(Object::is_with_host).collect();
+        if let Some(last) = live.last_mut() {
+            *last = true;
+        }
+        let mut unread: Vec<usize> = (0..live.len()).filter(|&index| live[index]).collect();
+        let mut read = 0;
+        let mut see = |word: u64, live: &mut [bool], unread: &mut Vec<usize>| {
+            read += 1;
+            if !(low..high).contains(&word) {
+                return;
+            }
+            // Inside an object counts: compiled code may hold the address of its values.
+            let place = places.partition_point(|(range, _)| range.end <= word);
+            if let Some((range, index)) = places.get(place)
+                && range.contains(&word)
+                && !std::mem::replace(&mut live[*index], true)
+            {
+                unread.push(*index);
+            }
+        };
+        roots(&mut |word| see(word, &mut live, &mut unread));
+        while let Some(index) = unread.pop() {
+            self.all[index].words[HEADER_WORDS..].iter().for_each(|&word| see(word, &mut live, &mut unread));
+        }
+        let mut index = 0;
+        self.all.retain_mut(|object| {
+            let stays = live[index];
+            index += 1;
+            if !stays && spoil {
+                object.words.fill(0);
+                std::mem::forget(std::mem::take(&mut object.words));
+            }
+            stays
+        });
+        self.due = FEWEST_DUE.max(2 * self.all.len()).max(read / WORDS_PER_THROW);
+    }
+}
+
+/// Throws in a store: makes the object, and collects the others where it is time. The object's address.
+///
+/// # Safety
+/// The calling thread runs the store, whose interpreter has published its frames; the values are of the tag's types.
+pub(crate) unsafe fn throw(store: &mut StoreState, tag: *const Tag, values: &[u64]) -> u64 {
+    let thrown = store.exceptions.add(tag, values);
+    let stress = store.engine().config().stress.collect_exceptions;
+    if store.exceptions.count() >= store.exceptions.due || stress {
+        let mut exceptions = std::mem::take(&mut store.exceptions);
+        // SAFETY: the caller's promise.
+        exceptions.collect(stress, |see| unsafe { for_each_root(store, see) });
+        store.exceptions = exceptions;
+    }
+    thrown
+}
+
+/// Calls `see` with every word of a running store that may be an exception reference, and with many that are none: both stacks of its thread from here to
+/// where the host called, the interpreter's, its globals and tables.
+///
+/// References are nowhere else while an exception is thrown. A value that leaves for the host is held ([`object::HELD`]). The switch buffer has them
+/// only between code that leaves and code that is entered, and a callee's arguments are on a stack by the time it runs.
+///
+/// # Safety
+/// As [`throw`].
+#[inline(never)]
+unsafe fn for_each_root(store: &StoreState, see: &mut dyn FnMut(u64)) {
+    // Registers that calls keep: what compiled code had in them when it left is there still, or on the host's stack.
+    let mut registers = [0u64; 6];
+    // SAFETY: writes six words.
+    unsafe {
+        std::arch::asm!(
+            "mov [{to}], rbx", "mov [{to} + 8], rbp", "mov [{to} + 16], r12", "mov [{to} + 24], r13", "mov [{to} + 32], r14", "mov [{to} + 40], r15",
+            to = in(reg) &raw mut registers, options(nostack, preserves_flags),
+        );
+    }
+    let context = &store.context;
+    for stack in [&raw const registers as usize..store.host_stack_top, context.wasm_sp..context.stack_high] {
+        for address in (stack.start.next_multiple_of(8)..stack.end & !7).step_by(8) {
+            // SAFETY: in use, so mapped: from this frame to that of `call_from_host` below, from where wasm left (invariant 3 of `crate::entry`) to the top.
+            see(unsafe { (address as *const u64).read_volatile() });
+        }
+    }
+    store.interp.for_each_word(see);
+    store.tail_arguments.iter().for_each(|&word| see(word));
+    let holds = |ty: RefType| matches!(ty.heap_type(), HeapType::Abstract { ty: AbstractHeapType::Exn | AbstractHeapType::NoExn, .. });
+    for global in store.globals().filter(|global| matches!(global.ty.content_type, ValType::Ref(ty) if holds(ty))) {
+        // SAFETY: it lives as long as the store, whose thread this is.
+        see(unsafe { (*global.value.as_ptr()).slots[0] });
+    }
+    for table in store.tables().filter(|table| holds(table.ty().element_type)) {
+        (0..table.length()).filter_map(|index| table.get(index)).for_each(&mut *see);
+    }
 }
 
 /// An exception that no guest caught, as an error of the host's: returned by a host function, it goes on unwinding the guest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Thrown {
     /// The store's number.
     pub store: u64,
-    /// The object.
+    /// The object, which stays as long as this or a clone does.
     pub(crate) object: u64,
+    pub(crate) _held: Arc<()>,
 }
+
+impl PartialEq for Thrown {
+    fn eq(&self, other: &Thrown) -> bool {
+        (self.store, self.object) == (other.store, other.object)
+    }
+}
+
+impl Eq for Thrown {}
 
 impl std::fmt::Display for Thrown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -88,7 +251,7 @@ pub(crate) unsafe fn tag_of(object: u64) -> *const Tag {
 /// As [`tag_of`].
 pub(crate) unsafe fn values_of(object: u64) -> *const u64 {
     // SAFETY: the caller's promise.
-    unsafe { (object as *const u64).add(2) }
+    unsafe { (object as *const u64).add(HEADER_WORDS) }
 }
 
 /// A reference to the object may exist from here on.
@@ -97,7 +260,16 @@ pub(crate) unsafe fn values_of(object: u64) -> *const u64 {
 /// As [`tag_of`].
 pub(crate) unsafe fn keep(object: u64) {
     // SAFETY: the caller's promise; the store's thread is the only one that touches it.
-    unsafe { (object as *mut u64).add(1).write_volatile(1) };
+    unsafe { (object as *mut u64).byte_add(object::KEPT as usize).write_volatile(1) };
+}
+
+/// The host has a reference from here on, and may keep it as long as the store lives.
+///
+/// # Safety
+/// As [`tag_of`], and wasm of the store does not run on another thread.
+pub unsafe fn hold(object: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { (object as *mut u64).byte_add(object::HELD as usize).write_volatile(1) };
 }
 
 /// Where the running activation's compiled frames go on with an exception: pc, stack and frame pointer of the innermost landing.

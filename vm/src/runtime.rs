@@ -128,7 +128,7 @@ pub(crate) unsafe fn throw(context: *mut VmContext, tag: u32, values: *const u64
         let count = crate::bytecode::frame::slots_of_all(module.types[module.tags[tag as usize] as usize].params());
         let tag = context.byte_offset(tag_place as isize).cast::<*const exception::Tag>().read();
         let values = std::slice::from_raw_parts(values, count as usize);
-        Box::new(Unwind::Exception((*store_state(context)).exceptions.throw(tag, values)))
+        Box::new(Unwind::Exception(exception::throw(&mut *store_state(context), tag, values)))
     }
 }
 
@@ -278,6 +278,7 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     })?;
     let outermost = store.activations.is_empty();
     if outermost {
+        store.host_stack_top = &raw const outermost as usize;
         store.context.lwpcb = store.engine().thread_lwpcb();
         store.context.host_limit = host_limit();
         store.set_running(true);
@@ -294,9 +295,8 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
         && let Unwind::Exception(object) = **unwind
     {
         // The host may keep it, and run more wasm before it throws it on.
-        // SAFETY: the object was just thrown in this store.
-        unsafe { exception::keep(object) };
-        **unwind = Unwind::Host { error: Box::new(exception::Thrown { store: store.id, object }), frames: Vec::new() };
+        let thrown = exception::Thrown { store: store.id, object, _held: store.exceptions.hand_over(object) };
+        **unwind = Unwind::Host { error: Box::new(thrown), frames: Vec::new() };
     }
     signals::set_current(before);
     if outermost {

@@ -74,6 +74,8 @@ pub struct StoreState {
     pub(crate) leaving: bool,
     pub(crate) activations: Vec<runtime::Activation>,
     pub(crate) exceptions: Exceptions,
+    /// Address in the frame of the host's call that is outermost: nothing of this store's lies above it on the host's stack.
+    pub(crate) host_stack_top: usize,
     /// Arguments of a call that takes the place of the activation that ends.
     pub(crate) tail_arguments: Vec<u64>,
     /// Calls of host functions so far: a trial does not count blocks that hold one.
@@ -170,6 +172,7 @@ impl Store {
             leaving: false,
             activations: Vec::new(),
             exceptions: Exceptions::default(),
+            host_stack_top: 0,
             tail_arguments: Vec::new(),
             host_calls: 0,
             running: AtomicBool::new(false),
@@ -428,6 +431,14 @@ impl StoreState {
     /// Thrown exceptions whose objects the store still has.
     pub fn exception_count(&self) -> usize {
         self.exceptions.count()
+    }
+
+    pub(crate) fn globals(&self) -> impl Iterator<Item = &Global> {
+        self.globals.iter().map(|global| &**global)
+    }
+
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.tables.iter().map(|table| &**table)
     }
 
     /// Makes a tag: exceptions with it carry the parameters of `ty`.

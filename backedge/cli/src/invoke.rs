@@ -1,4 +1,4 @@
-//! `--invoke`: arguments from text to values of the function's types, results from values to text.
+//! `--invoke`: arguments from text to values of the function's types, results from values to text. A function without parameters reads them by itself.
 
 use crate::failure::Failure;
 use backedge::{AsContextMut, ExternType, FuncType, Instance, Module, Val, ValType};
@@ -29,6 +29,9 @@ pub fn prepare(module: &Module, name: &str, args: &[&str]) -> Result<Call, Failu
             return Err(Failure::Usage(format!("no export `{name}`; {known}")));
         }
     };
+    // A function without parameters in a module that reads its command line: a `main` by another name, as reactors have it.
+    let reads_its_own = module.imports().any(|import| (import.module(), import.name()) == ("wasi_snapshot_preview1", "args_get"));
+    let args = if ty.params().len() == 0 && reads_its_own { &[] } else { args };
     if args.len() != ty.params().len() {
         return Err(Failure::Usage(format!("`{name}` takes {} arguments {ty}, found {}", ty.params().len(), args.len())));
     }

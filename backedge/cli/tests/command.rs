@@ -183,6 +183,24 @@ fn invoke_takes_and_prints_typed_values() {
     mistake(2, &run("add"), "takes 2 arguments (i32, i32) -> (i32), found 0");
     mistake(2, &["run", "--invoke", "add", math, "1", "x"], "argument 2 of `add`: expected i32, found `x`");
     mistake(2, &["run", math], "no `_start`");
+    mistake(2, &["run", "--invoke", "recurse", math, "1"], "takes 0 arguments");
+}
+
+/// A reactor's `main` has no parameters: what stands on the command line is for the guest to read.
+#[test]
+fn a_function_without_parameters_reads_its_arguments_itself() {
+    let files = Files::new();
+    let text = r#"(module
+        (import "wasi_snapshot_preview1" "args_sizes_get" (func $sizes (param i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "args_get" (func (param i32 i32) (result i32)))
+        (memory (export "memory") 1)
+        (func (export "count") (result i32) (drop (call $sizes (i32.const 0) (i32.const 4))) (i32.load (i32.const 0)))
+        (func (export "same") (param i32) (result i32) (local.get 0)))"#;
+    let path = files.write("reactor.wat", text);
+    let path = path.to_str().unwrap();
+    assert_eq!(expect(0, &["run", "--invoke", "count", path, "a", "--b"]).0, "3\n");
+    assert_eq!(expect(0, &["run", "--invoke", "count", path]).0, "1\n");
+    mistake(2, &["run", "--invoke", "same", path, "1", "2"], "takes 1 argument");
 }
 
 #[test]

@@ -98,6 +98,20 @@ impl InterpStack {
         }
     }
 
+    /// Calls `f` with what is in every slot of every frame, those included that were not written yet.
+    pub(crate) fn for_each_word(&self, f: &mut dyn FnMut(u64)) {
+        if self.values.is_null() {
+            return;
+        }
+        let mut slot = self.values;
+        let end = self.free_slots();
+        while slot < end {
+            // SAFETY: inside the values' allocation (invariant 3); volatile, since a slot may never have been written.
+            f(unsafe { slot.read_volatile() });
+            slot = slot.wrapping_add(1);
+        }
+    }
+
     /// Function index and wasm byte offset of the frames with indices in `[first, last)`, innermost first. Frames of one activation belong to
     /// one instance, which the caller knows.
     pub fn frames_between(&self, first: usize, last: usize) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
