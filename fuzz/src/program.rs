@@ -7,9 +7,9 @@
 use crate::random::Random;
 use crate::values::{NAN_32, NAN_64};
 use wasm_encoder::{
-    BlockType, Catch, CodeSection, ConstExpr, DataSection, ElementSection, Elements, EntityType, ExportKind, ExportSection, Function,
-    FunctionSection, GlobalSection, GlobalType, HeapType, ImportSection, Instruction as I, MemArg, MemArgTarget, MemorySection, MemoryType,
-    Module, RefType, TableSection, TableType, TagKind, TagSection, TagType, TypeSection, ValType,
+    AbstractHeapType, BlockType, Catch, CodeSection, ConstExpr, DataSection, ElementSection, Elements, EntityType, ExportKind,
+    ExportSection, Function, FunctionSection, GlobalSection, GlobalType, HeapType, ImportSection, Instruction as I, MemArg, MemArgTarget,
+    MemorySection, MemoryType, Module, RefType, TableSection, TableType, TagKind, TagSection, TagType, TypeSection, ValType,
 };
 
 /// What the engine has beyond WebAssembly 1.0's types and calls.
@@ -25,7 +25,8 @@ pub struct Extras {
     pub exceptions: bool,
 }
 
-const EXNREF: ValType = ValType::Ref(RefType { nullable: true, heap_type: HeapType::EXN });
+const EXN: HeapType = HeapType::Abstract { shared: false, ty: AbstractHeapType::Exn };
+const EXNREF: ValType = ValType::Ref(RefType { nullable: true, heap_type: EXN });
 /// The tag with values; the other, 1, has none.
 const NUMBERS: u32 = 0;
 /// What its exceptions carry.
@@ -274,11 +275,11 @@ impl Plan {
         if self.extras.exceptions {
             types.ty().function(CARRIED, []);
             types.ty().function([], CARRIED);
-            types.ty().function([], CARRIED.into_iter().chain([EXNREF]));
+            types.ty().function([], [CARRIED[0], CARRIED[1], EXNREF]);
             for func_type_idx in [self.carried_type(), self.carried_type() - 1] {
                 tags.tag(TagType { kind: TagKind::Exception, func_type_idx });
             }
-            let null = ConstExpr::ref_null(HeapType::EXN);
+            let null = ConstExpr::ref_null(EXN);
             globals.global(GlobalType { val_type: EXNREF, mutable: true, shared: false }, &null);
         }
         exports.export(REFUEL, ExportKind::Func, self.functions.len() as u32);
@@ -939,7 +940,7 @@ impl<'a> Writer<'a> {
         }
         self.labels.push(true);
         self.statement(depth);
-        for instruction in [get, I::RefNull(HeapType::EXN), set, I::ThrowRef] {
+        for instruction in [get, I::RefNull(EXN), set, I::ThrowRef] {
             self.op(instruction);
         }
         self.labels.pop();
