@@ -8,7 +8,8 @@ use lwp_feedback::eventset::EventSet;
 use lwp_feedback::policy::Plan;
 use lwp_feedback::profile::NotInlinable;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// Which pipeline compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -55,9 +56,8 @@ pub struct CompileRequest {
     /// other headers look at the instance's poll word, so that asking its function to leave moves the other versions only. A body counts its calls
     /// down in the function's countdown word and calls [`Builtin::Hot`](crate::builtin::Builtin::Hot) at 0.
     pub rounds: bool,
-    /// For tests of trials: makes the entered loop, or every call, slower by a memory fence each time its count is a multiple of this power of two; 0
-    /// for none. Needs `rounds`.
-    pub padding: u32,
+    /// For tests of trials: makes the entered loop, or every call, slower. Needs `rounds`.
+    pub padding: Padding,
     /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
     pub fail_guards: u32,
     /// Events that may be recorded: sites and probes of the others are not placed.
@@ -68,11 +68,37 @@ pub struct CompileRequest {
     pub listing: bool,
 }
 
+/// Memory fences that make a version slower, for tests of trials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Padding {
+    /// Each time the count of rounds or calls is a multiple of this power of two; 0 for never.
+    pub every: u32,
+    /// So many fences.
+    pub fences: u32,
+}
+
+impl Padding {
+    /// What takes `ns` longer per round or call, as this machine's fences go.
+    pub fn of(ns: f64) -> Padding {
+        /// So many of them are timed; one is some 10 ns.
+        const TIMED: u32 = 10_000;
+        static FENCE_NS: OnceLock<f64> = OnceLock::new();
+        let fence = *FENCE_NS.get_or_init(|| {
+            let began = Instant::now();
+            (0..TIMED).for_each(|_| std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst));
+            (began.elapsed().as_nanos() as f64 / f64::from(TIMED)).max(1.0)
+        });
+        // Every so often at least eight of them: rounding is then less than a tenth.
+        let every = ((8.0 * fence / ns.max(1e-3)).ceil().min(65_536.0) as u32).max(1).next_power_of_two();
+        Padding { every, fences: (f64::from(every) * ns / fence).round().clamp(1.0, 1e9) as u32 }
+    }
+}
+
 impl CompileRequest {
     /// A request without plan, sites, countdowns and listing.
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
         let (sites, countdowns, rounds, listing) = (false, false, false, false);
-        let (padding, fail_guards, probe_base) = (0, 0, 0);
+        let (padding, fail_guards, probe_base) = (Padding::default(), 0, 0);
         CompileRequest {
             module,
             function,

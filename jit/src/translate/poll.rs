@@ -108,7 +108,7 @@ impl Translator<'_, '_> {
 
     /// Makes calls of a trial's arm slower, where a test wants that.
     pub(super) fn pad_entry(&mut self) {
-        if self.input.rounds && self.input.padding != 0 {
+        if self.input.rounds && self.input.padding.every != 0 {
             let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
             let context = self.context();
             let counters = self.load_constant(types::I64, context, context::counters);
@@ -118,11 +118,12 @@ impl Translator<'_, '_> {
     }
 
     fn pad(&mut self, count: Value) {
-        if self.input.padding == 0 {
+        let vm::code::Padding { every, fences } = self.input.padding;
+        if every == 0 {
             return;
         }
         let ty = self.b.func.dfg.value_type(count);
-        let mask = self.b.ins().iconst(ty, i64::from(self.input.padding.next_power_of_two() - 1));
+        let mask = self.b.ins().iconst(ty, i64::from(every.next_power_of_two() - 1));
         let rest = self.b.ins().band(count, mask);
         let zero = self.b.ins().iconst(ty, 0);
         let pads = self.b.ins().icmp(IntCC::Equal, rest, zero);
@@ -130,8 +131,16 @@ impl Translator<'_, '_> {
         self.b.ins().brif(pads, padding, &[], next, &[]);
         self.b.seal_block(padding);
         self.enter(padding);
+        let fence = self.b.create_block();
+        let left = self.b.append_block_param(fence, types::I32);
+        let first = self.iconst32(fences.max(1));
+        self.b.ins().jump(fence, &arguments(&[first]));
+        self.enter(fence);
         self.b.ins().fence();
-        self.b.ins().jump(next, &[]);
+        let one = self.iconst32(1);
+        let left = self.b.ins().isub(left, one);
+        self.b.ins().brif(left, fence, &arguments(&[left]), next, &[]);
+        self.b.seal_block(fence);
         self.b.seal_block(next);
         self.enter(next);
     }
