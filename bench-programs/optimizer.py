@@ -43,7 +43,7 @@ def rows(options):
             continue
         for mode, it in enumerate(program["modes"]):
             name = f"{program['id']}/{mode}"
-            if it["kind"] != "variant" and options.filter in name and "rounds" in it:
+            if it.get("kind") != "variant" and options.filter in name and "rounds" in it:
                 file = HERE / "programs" / program["id"] / f"{program['id']}.wasm"
                 found.append((name, [str(file), str(mode), str(it.get("size", 0)), str(it["rounds"])]))
     return found

@@ -68,30 +68,39 @@ pub struct CompileRequest {
     pub listing: bool,
 }
 
-/// Memory fences that make a version slower, for tests of trials.
+/// A loop that makes a version slower, for tests of trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Padding {
     /// Each time the count of rounds or calls is a multiple of this power of two; 0 for never.
     pub every: u32,
-    /// So many fences.
-    pub fences: u32,
+    /// Rounds of an empty loop: one subtraction, one branch.
+    pub steps: u32,
 }
 
 impl Padding {
-    /// What takes `ns` longer per round or call, as this machine's fences go.
+    /// What takes `ns` longer per round or call on this machine.
     pub fn of(ns: f64) -> Padding {
-        /// So many of them are timed; one is some 10 ns.
-        const TIMED: u32 = 10_000;
-        static FENCE_NS: OnceLock<f64> = OnceLock::new();
-        let fence = *FENCE_NS.get_or_init(|| {
-            let began = Instant::now();
-            (0..TIMED).for_each(|_| std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst));
-            (began.elapsed().as_nanos() as f64 / f64::from(TIMED)).max(1.0)
-        });
-        // Every so often at least eight of them: rounding is then less than a tenth.
-        let every = ((8.0 * fence / ns.max(1e-3)).ceil().min(65_536.0) as u32).max(1).next_power_of_two();
-        Padding { every, fences: (f64::from(every) * ns / fence).round().clamp(1.0, 1e9) as u32 }
+        /// Fewer in a row would hide behind what runs beside them, and leaving the loop costs a misprediction.
+        const LEAST_STEPS: f64 = 2000.0;
+        static STEP_NS: OnceLock<f64> = OnceLock::new();
+        let step = *STEP_NS.get_or_init(step_ns);
+        let every = ((LEAST_STEPS * step / ns.max(1e-3)).ceil().min(1_048_576.0) as u32).max(1).next_power_of_two();
+        Padding { every, steps: (f64::from(every) * ns / step).round().clamp(1.0, 1e9) as u32 }
     }
+}
+
+/// Nanoseconds of one round of the loop: the least of some runs, since what disturbs one only adds.
+fn step_ns() -> f64 {
+    const STEPS: u64 = 20_000;
+    let run = |_| {
+        let began = Instant::now();
+        // SAFETY: counts a register down to 0.
+        unsafe {
+            std::arch::asm!("2:", "sub {left:e}, 1", "test {left:e}, {left:e}", "jne 2b", left = inout(reg) STEPS => _, options(nomem, nostack));
+        }
+        began.elapsed().as_nanos() as f64 / STEPS as f64
+    };
+    (0..50).map(run).fold(f64::INFINITY, f64::min).max(0.05)
 }
 
 impl CompileRequest {

@@ -33,7 +33,7 @@ const STATIC: &str = "inline-static";
 /// Name of the inlining of a function into itself in reports.
 const RECURSIVE: &str = "inline-recursive";
 /// Name of the way out of a guard in reports.
-const SIDE_EXIT: &str = "side-exit";
+pub(super) const SIDE_EXIT: &str = "side-exit";
 /// Bytes of callees' bodies that one function takes in. The policy's default; bounds compile time under any plan.
 const MOST_INLINED_BYTES: usize = 2000;
 /// Callees tested at one call.
@@ -51,7 +51,11 @@ pub(super) fn expected(input: &Input<'_>, offset: u32, direct: Option<u32>) -> E
         return Expected::Stays;
     }
     match (direct, input.plan.calls.get(&offset)) {
-        (Some(callee), _) if !values_of(input, callee).is_empty() => Expected::OutOfLine,
+        (Some(callee), _) if !values_of(input, callee).is_empty() => match inlinable(input.module, callee) {
+            Ok(shape) if !shape.calls => Expected::Vanishes,
+            Ok(_) => Expected::OutOfLine,
+            Err(_) => Expected::Stays,
+        },
         (Some(callee), _) if input.inline_static && inlined_without_feedback(input.module, callee) => Expected::Vanishes,
         (Some(_), _) | (None, None) => Expected::Stays,
         // Of what is inlined something may call: only leaves vanish.

@@ -118,7 +118,7 @@ impl Translator<'_, '_> {
     }
 
     fn pad(&mut self, count: Value) {
-        let vm::code::Padding { every, fences } = self.input.padding;
+        let vm::code::Padding { every, steps } = self.input.padding;
         if every == 0 {
             return;
         }
@@ -131,16 +131,15 @@ impl Translator<'_, '_> {
         self.b.ins().brif(pads, padding, &[], next, &[]);
         self.b.seal_block(padding);
         self.enter(padding);
-        let fence = self.b.create_block();
-        let left = self.b.append_block_param(fence, types::I32);
-        let first = self.iconst32(fences.max(1));
-        self.b.ins().jump(fence, &arguments(&[first]));
-        self.enter(fence);
-        self.b.ins().fence();
+        let step = self.b.create_block();
+        let left = self.b.append_block_param(step, types::I32);
+        let first = self.iconst32(steps.max(1));
+        self.b.ins().jump(step, &arguments(&[first]));
+        self.enter(step);
         let one = self.iconst32(1);
         let left = self.b.ins().isub(left, one);
-        self.b.ins().brif(left, fence, &arguments(&[left]), next, &[]);
-        self.b.seal_block(fence);
+        self.b.ins().brif(left, step, &arguments(&[left]), next, &[]);
+        self.b.seal_block(step);
         self.b.seal_block(next);
         self.enter(next);
     }

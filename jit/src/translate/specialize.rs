@@ -10,7 +10,7 @@
 //! was at the call, and need not: from there on the value is what was compared.
 //!
 //! A plan may also name the parameter of a function that the planned one calls directly. Then the arguments are compared at the call, and where they are
-//! the values the callee's body is translated in place with them; else it is called ([`Translator::try_inline_specialized`]).
+//! the values the callee's body is translated in place with them; else the code is left at the call ([`Translator::try_inline_specialized`]).
 
 use std::ops::Range;
 
@@ -18,10 +18,12 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use smallvec::SmallVec;
 
-use vm::code::{Entrance, Tier};
+use vm::code::{Entrance, Guard, GuardKind, Tier};
 use wasmparser::{FunctionBody, Operator, ValType};
 
 use super::control::arguments;
+use super::exits::Exit;
+use super::inline::SIDE_EXIT;
 use super::{Input, Result, Translator, malformed};
 use crate::scan::Scan;
 
@@ -142,13 +144,26 @@ impl Translator<'_, '_> {
         self.b.set_cold_block(general);
         self.b.ins().brif(other, general, &[], same, &[]);
         self.b.seal_block(same);
-        self.b.seal_block(general);
         self.enter(same);
         let folding = std::mem::replace(&mut self.folding, true);
         self.inline_body(callee, offset, &arguments_there, next)?;
         self.folding = folding;
-        self.enter(general);
         self.reachable = true;
+        if self.can_exit(values.len()).is_ok() {
+            // Nothing comes back from there, so the loop around keeps its registers.
+            let start = self.module.body(callee).range().start as u32;
+            let guard = Guard { function, offset: start, kind: GuardKind::Parameter };
+            let scan = self.frame().scan.clone();
+            let live = scan.live_at_calls.get(&offset).and_then(Option::as_ref);
+            self.fill_exit(general, &Exit { guard, offset, live, operands: values }, |translator| {
+                translator.address_const(i64::from(callee))
+            });
+            self.applied(SIDE_EXIT, function, offset, None);
+            self.resume_at(next);
+            return Ok(true);
+        }
+        self.b.seal_block(general);
+        self.enter(general);
         let out_of_line = std::mem::replace(&mut self.out_of_line, true);
         let results = self.direct_call(callee, values);
         self.out_of_line = out_of_line;

@@ -1,10 +1,10 @@
-;; A callee's parameter is compared at its call: where it is the value, its loop stands there as three rounds; else it is called.
+;; A callee's parameter is compared at its call: where it is the value, its loop stands there as three rounds; else the code is left at the call.
 ;;! tier = optimizing
 ;;! show = optimized
 ;;! decision = {"specialize": {"offset": "Body#1", "parameter": 1, "value": 3}}
 ;;! contains = specialize in function 0: done
 ;;! contains = unroll in function 1: done
-;;! contains = call_indirect
+;;! contains = side-exit in function 0: done
 (module
   (memory 1)
   (func (param $p i32) (param $n i32) (result i32)

@@ -85,6 +85,9 @@ pub struct TrialRecord {
     pub versions: [u32; 2],
 }
 
+/// Of `TrialConfig::padding`: some 50 ns.
+const PADDING_STEPS: u32 = 200;
+
 fn is_zero(percent: &f64) -> bool {
     *percent == 0.0
 }
@@ -364,7 +367,7 @@ impl ModuleCode {
             };
             let trials = &self.shared.config.trials;
             let old = self.build(&request(base, Padding::default()), false);
-            let padding = slowed.map_or(Padding { every: trials.padding, fences: 1 }, |slowed| slowed.padding);
+            let padding = slowed.map_or(Padding { every: trials.padding, steps: PADDING_STEPS }, |slowed| slowed.padding);
             let new = old.is_ok().then(|| self.build(&request(plan, padding), false));
             let failure = match (old, new) {
                 (Ok(old), Some(Ok(new))) => {
