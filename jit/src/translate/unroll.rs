@@ -86,7 +86,8 @@ impl Translator<'_, '_> {
             self.control.push(Control::round(next, results.clone(), height));
             for (operator, at) in &operators {
                 if self.reachable && super::emits_code(operator) {
-                    let position = self.position(None, function, *at);
+                    let inlined_at = self.frame().inlined_at;
+                    let position = self.position(inlined_at, function, *at);
                     self.b.set_srcloc(position);
                 }
                 self.operator(operator, *at)?;

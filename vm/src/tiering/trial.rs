@@ -268,6 +268,7 @@ impl ModuleCode {
             return; // no tier-2 code yet: asked again when there is
         };
         let planned = self.composed(function, self.planned(function)).and_then(|plan| self.exits.amend(plan));
+        let refusals = self.published().refusals.get(&function).cloned().unwrap_or_default();
         let same = self.shared.config.trials.try_same;
         {
             let mut state = self.trials.lock();
@@ -279,7 +280,6 @@ impl ModuleCode {
             let base = state.adopted.get(&function).cloned();
             let base: &[Decision] = base.as_ref().map_or(&[], |plan| &plan.decisions);
             let planned: &[Decision] = planned.as_ref().map_or(&[], |plan| &plan.decisions);
-            let refusals = self.published().refusals.get(&function).cloned().unwrap_or_default();
             let memory = state.memory.entry(function).or_default();
             let mut fresh = fresh(base, planned);
             memory.retain_open(planned, &mut fresh);
