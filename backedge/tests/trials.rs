@@ -3,7 +3,11 @@
 //! What the statistics are worth is tested on a simulated clock (`vm::tiering`); here differences are so large, or so absent, that no clock matters.
 
 use lwp_feedback::codemap::FunctionId;
-use lwp_feedback::policy::{Decision, InlineDecision, InlineTarget, Plan, PlanFile};
+use lwp_feedback::policy::{
+    Budgets, Decision, InlineDecision, InlineTarget, Plan, PlanFile, Policy, Refusal, RefusalReason, SpecializeDecision,
+};
+use lwp_feedback::profile::Snapshot;
+use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
 use std::sync::Arc;
 use vm::engine::{Engine, EngineConfig, LoadedModule};
 use vm::handles::{Extern, InstanceRef};
@@ -44,6 +48,7 @@ impl Guest {
     fn until_tried(&mut self, function: u32, name: &str, args: &[u64], expected: u64) -> TrialRecord {
         for _ in 0..100_000 {
             assert_eq!(self.call(name, args), expected);
+            self.loaded.code.reconsider(function);
             if let Some(record) = self.loaded.code.trials().into_iter().find(|record| record.function == function) {
                 self.loaded.engine().settle();
                 for _ in 0..3 {
@@ -103,9 +108,16 @@ fn call_offset(loaded: &LoadedModule, function: u32) -> u32 {
 /// An engine with a plan given for one function: inline `callee` at its call.
 fn given(function: u32, callee: u32) -> EngineConfig {
     let probe = Guest::new(&engine(EngineConfig::default()), GUEST);
-    let offset = call_offset(&probe.loaded, function);
+    let decision = inline(&probe, function, callee);
+    let text = serde_json::json!({ "plans": [{ "func": function, "decisions": [decision] }] }).to_string();
+    EngineConfig { plans: Some(Arc::new(PlanFile::parse(&text).expect("a plan file"))), ..EngineConfig::default() }
+}
+
+/// Inline `callee` at a function's call.
+fn inline(guest: &Guest, function: u32, callee: u32) -> Decision {
+    let offset = call_offset(&guest.loaded, function);
     let target = InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 };
-    let inline = InlineDecision {
+    Decision::Inline(InlineDecision {
         offset,
         targets: vec![target],
         side_exit: false,
@@ -113,11 +125,13 @@ fn given(function: u32, callee: u32) -> EngineConfig {
         samples: 100,
         share: 1.0,
         ..InlineDecision::default()
-    };
-    let plan =
-        Plan { function: FunctionId { module: probe.loaded.module.hash, func: function }, decisions: vec![Decision::Inline(inline)] };
-    let text = serde_json::json!({ "plans": [{ "func": function, "decisions": plan.decisions }] }).to_string();
-    EngineConfig { plans: Some(Arc::new(PlanFile::parse(&text).expect("a plan file"))), ..EngineConfig::default() }
+    })
+}
+
+/// A profile of an earlier process that ended with this plan.
+fn saved(module: u64, function: u32, decisions: Vec<Decision>) -> Arc<SavedProfile> {
+    let compiled = vec![SavedVersion { func: function, loop_offset: None, decisions }];
+    Arc::new(SavedProfile::new(Snapshot { module, ..Snapshot::default() }, compiled, Vec::new(), RecordValues::All))
 }
 
 fn tier2_plans(guest: &Guest, function: u32) -> Vec<bool> {
@@ -184,4 +198,107 @@ fn without_trials_a_plan_is_carried_out_at_once() {
     assert!(guest.loaded.code.trials().is_empty());
     let plans = tier2_plans(&guest, LONG);
     assert!(!plans.is_empty() && plans.iter().all(|&planned| planned), "{plans:?}");
+}
+
+#[test]
+fn what_lost_is_not_tried_again_in_the_next_process() {
+    let mut config = given(SHORT, 1);
+    config.trials.padding = 1;
+    let mut guest = Guest::new(&engine(config.clone()), GUEST);
+    guest.until_tried(SHORT, "calls", &[u64::from(ROUNDS)], calls());
+    let profile = guest.loaded.code.saved_profile(RecordValues::All);
+    let decision = inline(&guest, SHORT, 1);
+    assert!(profile.lost.iter().any(|lost| lost.func == SHORT && lost.decision.offset() == decision.offset()), "{:?}", profile.lost);
+    let again = SavedProfile::from_bytes(&profile.to_bytes()).expect("it comes back");
+    config.profiles.push(Arc::new(again));
+    let mut next = Guest::new(&engine(config), GUEST);
+    for _ in 0..20 {
+        assert_eq!(next.call("calls", &[u64::from(ROUNDS)]), calls());
+        next.loaded.engine().settle();
+        next.loaded.code.reconsider(SHORT);
+    }
+    assert!(next.loaded.code.trials().is_empty(), "{:?}", next.loaded.code.trials());
+}
+
+/// Says that a call's targets are spread.
+#[derive(Debug)]
+struct Doubt(u32);
+
+impl Policy for Doubt {
+    fn plan(&self, snapshot: &Snapshot, _: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
+        let reason = RefusalReason::NoDominantTarget { share: 0.4, needed: 0.8, samples: 1000 };
+        let refuse = |func| Refusal {
+            function: FunctionId { module: snapshot.module, func },
+            offset: self.0,
+            transformation: "inline".into(),
+            reason: reason.clone(),
+        };
+        (Vec::new(), snapshot.functions.iter().map(|function| refuse(function.func)).collect())
+    }
+}
+
+#[test]
+fn what_the_records_speak_against_is_tried_without() {
+    let probe = Guest::new(&engine(EngineConfig::default()), GUEST);
+    let module = probe.loaded.module.hash;
+    // The target is never the planned one.
+    let decision = inline(&probe, LONG, 1);
+    let config = EngineConfig {
+        policy: Arc::new(Doubt(decision.offset())),
+        profiles: vec![saved(module, LONG, vec![decision.clone()])],
+        ..EngineConfig::default()
+    };
+    let mut guest = Guest::new(&engine(config), GUEST);
+    let record = guest.until_tried(LONG, "long", &[u64::from(ROUNDS)], long());
+    assert!(record.decisions.is_empty() && record.without == [decision.clone()], "{record:?}");
+    let kept = guest.loaded.code.adopted(LONG).is_some();
+    assert_eq!(kept, record.judgement.verdict != Verdict::Faster, "only a trial takes it out: {record:?}");
+    // With what the records speak for it stays.
+    let config = EngineConfig { profiles: vec![saved(module, LONG, vec![decision])], ..given(LONG, 1) };
+    let mut guest = Guest::new(&engine(config), GUEST);
+    for _ in 0..20 {
+        assert_eq!(guest.call("long", &[u64::from(ROUNDS)]), long());
+        guest.loaded.engine().settle();
+        guest.loaded.code.reconsider(LONG);
+    }
+    assert!(guest.loaded.code.trials().is_empty() && guest.loaded.code.adopted(LONG).is_some());
+}
+
+/// `sum` adds up `n` cells; `sums` calls it in a loop, with 8 unless told otherwise.
+const SUMS: &str = "(module
+    (memory 1)
+    (data (i32.const 0) \"abcdefghijklmnopqrstuvwxyz\")
+    (func $sum (param $n i32) (result i32) (local $i i32) (local $s i32)
+        (loop $next
+            (local.set $s (i32.add (i32.mul (local.get $s) (i32.const 31)) (i32.load8_u (local.get $i))))
+            (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+        (local.get $s))
+    (func $sums (export \"sums\") (param $rounds i32) (param $n i32) (result i32) (local $x i32)
+        (loop $again
+            (local.set $x (i32.xor (i32.rotl (local.get $x) (i32.const 1)) (call $sum (local.get $n))))
+            (br_if $again (local.tee $rounds (i32.sub (local.get $rounds) (i32.const 1)))))
+        (local.get $x)))";
+
+fn sums(rounds: u32, n: u32) -> u64 {
+    let sum = (0..n).fold(0u32, |s, i| s.wrapping_mul(31).wrapping_add(u32::from(b'a') + i));
+    u64::from((0..rounds).fold(0u32, |x, _| x.rotate_left(1) ^ sum))
+}
+
+#[test]
+fn a_callee_that_was_specialized_is_tried_so_in_its_caller() {
+    let probe = Guest::new(&engine(EngineConfig::default()), SUMS);
+    let start = probe.loaded.module.bodies[0].start as u32;
+    let decision = Decision::Specialize(SpecializeDecision { offset: start, parameter: 0, value: 8, because: Default::default() });
+    let config = EngineConfig { profiles: vec![saved(probe.loaded.module.hash, 0, vec![decision.clone()])], ..EngineConfig::default() };
+    let mut guest = Guest::new(&engine(config), SUMS);
+    let record = guest.until_tried(1, "sums", &[500_000, 8], sums(500_000, 8));
+    assert!(record.decisions.contains(&decision), "{record:?}");
+    let arms = guest.loaded.code.versions();
+    let candidate = arms.iter().find(|version| version.number == record.versions[1]).expect("the candidate");
+    let done = candidate.applied.iter().filter(|applied| applied.name == "specialize" && applied.refused.is_none());
+    assert_eq!(done.count(), 1, "{:?}", candidate.applied);
+    // Another value is the call's.
+    for n in [1, 7, 9, 26] {
+        assert_eq!(guest.call("sums", &[1000, n]), sums(1000, n as u32));
+    }
 }

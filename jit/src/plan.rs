@@ -30,8 +30,8 @@ pub(crate) struct Prefetch {
 pub(crate) struct FunctionPlan {
     /// `call_indirect` operators to guard.
     pub calls: HashMap<u32, InlineTargets>,
-    /// Parameter numbers and their values.
-    pub specialize: Vec<(u32, u64)>,
+    /// Body offset of the function, parameter number and value: of the planned function, or of one that it calls.
+    pub specialize: Vec<(u32, u32, u64)>,
     /// `if` and `br_if` operators to replace by selects.
     pub branch_to_select: HashSet<u32>,
     /// `select` operators to replace by branches, and whether the condition is mostly true.
@@ -56,7 +56,7 @@ impl FunctionPlan {
                     let callees = it.targets.iter().map(|target| target.callee).collect();
                     taken.calls.insert(it.offset, InlineTargets { callees, exit: it.side_exit, in_place: it.in_place });
                 }
-                Decision::Specialize(it) => taken.specialize.push((it.parameter, it.value)),
+                Decision::Specialize(it) => taken.specialize.push((it.offset, it.parameter, it.value)),
                 Decision::BranchToSelect(it) => _ = taken.branch_to_select.insert(it.offset),
                 Decision::SelectToBranch(it) => _ = taken.select_to_branch.insert(it.offset, it.likely),
                 Decision::Prefetch(it) => _ = taken.prefetch.insert(it.offset, Prefetch { kind: it.kind, distance: it.distance }),

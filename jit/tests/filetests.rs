@@ -3,7 +3,7 @@
 //! A file begins with directives, one a line: `;;! tier = optimizing`, `;;! show = clif | optimized | assembly`, and where wanted
 //! `;;! function = 1` (default 0), `;;! loop = 0` (entrance at the function's nth loop), `;;! plan = 0 -> 2` (inline function 2 at the
 //! nth call_indirect), `;;! decision = {"select-to-branch": {"offset": "Select#0", "likely": true}}` (any decision; the nth operator of that name
-//! stands for its offset), `;;! sites = true`, `;;! countdowns = true`, `;;! contains = TEXT` or `;;! lacks = TEXT` (checked besides the
+//! stands for its offset, `Body#1` for the body of function 1), `;;! sites = true`, `;;! countdowns = true`, `;;! contains = TEXT` or `;;! lacks = TEXT` (checked besides the
 //! whole text, so that a blessing cannot lose the point). `BLESS=1` rewrites the expectations.
 
 use std::path::Path;
@@ -79,6 +79,10 @@ fn decision(module: &Module, function: u32, mut json: serde_json::Value) -> Resu
     let fields = json.as_object_mut().and_then(|object| object.values_mut().next()).context("a decision is an object of one key")?;
     if let Some(text) = fields["offset"].as_str() {
         let (name, nth) = text.split_once('#').context("offset = OPERATOR#N")?;
+        if name == "Body" {
+            fields["offset"] = module.body(nth.parse()?).range().start.into();
+            return Ok(serde_json::from_value(json)?);
+        }
         let named = |operator: &Operator<'_>| format!("{operator:?}").split([' ', '{', '(']).next() == Some(name);
         let found = offsets(module, function, named)?;
         let offset = *found.get(nth.parse::<usize>()?).with_context(|| format!("no {text}"))?;

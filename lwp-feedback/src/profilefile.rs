@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! backedge-profile 1 <module hash, 16 hexadecimal digits> <CRC-32 of the rest, 8 hexadecimal digits>\n
-//! { "values": "targets", "snapshot": {…}, "compiled": [{"func": 3, "loop_offset": null, "decisions": […]}, …] }\n
+//! { "values": "targets", "snapshot": {…}, "compiled": [{"func": 3, "loop_offset": null, "decisions": […]}, …],
+//!   "lost": [{"func": 3, "decision": {…}}, …] }\n
 //! ```
 //! A profile is advice like a plan: a wrong one costs time. Still, one of another module is refused and a damaged one is not read: what is not
 //! about this program should not steer it. Values that a guest computed are kept only on request ([`RecordValues`]), and files are readable by
@@ -45,6 +46,18 @@ pub struct SavedProfile {
     pub snapshot: Snapshot,
     /// Optimized versions in force, hottest function first.
     pub compiled: Vec<SavedVersion>,
+    /// Decisions that trials took back: not tried again unless the profile is another one then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<SavedLoss>,
+}
+
+/// A decision that a trial took back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedLoss {
+    /// Function index.
+    pub func: u32,
+    /// What, with the numbers that had led to it.
+    pub decision: Decision,
 }
 
 /// One optimized version.
@@ -85,8 +98,8 @@ pub enum ProfileFileError {
 
 impl SavedProfile {
     /// A profile of a snapshot's module, with the values that may be kept.
-    pub fn new(snapshot: Snapshot, compiled: Vec<SavedVersion>, values: RecordValues) -> SavedProfile {
-        let mut profile = SavedProfile { module: snapshot.module, values, snapshot, compiled };
+    pub fn new(snapshot: Snapshot, compiled: Vec<SavedVersion>, lost: Vec<SavedLoss>, values: RecordValues) -> SavedProfile {
+        let mut profile = SavedProfile { module: snapshot.module, values, snapshot, compiled, lost };
         profile.snapshot.facts.clear();
         profile.snapshot.shapes.clear();
         profile.snapshot.priors.clear();
@@ -100,6 +113,7 @@ impl SavedProfile {
             for version in &mut profile.compiled {
                 version.decisions.retain(|decision| !matches!(decision, Decision::Specialize(_)));
             }
+            profile.lost.retain(|lost| !matches!(lost.decision, Decision::Specialize(_)));
         }
         profile
     }
@@ -190,7 +204,8 @@ mod tests {
             Decision::Specialize(SpecializeDecision { offset: 1, parameter: 0, value: 424_242, because: Default::default() }),
             Decision::Layout(LikelyDecision { offset: 12, likely: true, because: Default::default() }),
         ];
-        SavedProfile::new(snapshot, vec![SavedVersion { func: 3, loop_offset: None, decisions }], values)
+        let lost = decisions.iter().map(|decision| SavedLoss { func: 3, decision: decision.clone() }).collect();
+        SavedProfile::new(snapshot, vec![SavedVersion { func: 3, loop_offset: None, decisions }], lost, values)
     }
 
     #[test]
@@ -204,6 +219,7 @@ mod tests {
     fn values_of_the_guest_stay_out_unless_asked_for() {
         let text = String::from_utf8(profile(RecordValues::Targets).to_bytes()).unwrap();
         assert!(!text.contains("424242") && text.contains("call-target") || text.contains("CallTarget"), "{text}");
+        assert_eq!(profile(RecordValues::Targets).lost.len(), 1, "a layout tells no value");
         assert!(String::from_utf8(profile(RecordValues::All).to_bytes()).unwrap().contains("424242"));
     }
 

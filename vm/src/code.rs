@@ -8,7 +8,8 @@ use lwp_feedback::eventset::EventSet;
 use lwp_feedback::policy::Plan;
 use lwp_feedback::profile::NotInlinable;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// Which pipeline compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -55,9 +56,8 @@ pub struct CompileRequest {
     /// other headers look at the instance's poll word, so that asking its function to leave moves the other versions only. A body counts its calls
     /// down in the function's countdown word and calls [`Builtin::Hot`](crate::builtin::Builtin::Hot) at 0.
     pub rounds: bool,
-    /// For tests of trials: makes the entered loop, or every call, slower by a memory fence each time its count is a multiple of this power of two; 0
-    /// for none. Needs `rounds`.
-    pub padding: u32,
+    /// For tests of trials: makes the entered loop, or every call, slower. Needs `rounds`.
+    pub padding: Padding,
     /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
     pub fail_guards: u32,
     /// Events that may be recorded: sites and probes of the others are not placed.
@@ -68,11 +68,46 @@ pub struct CompileRequest {
     pub listing: bool,
 }
 
+/// A loop that makes a version slower, for tests of trials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Padding {
+    /// Each time the count of rounds or calls is a multiple of this power of two; 0 for never.
+    pub every: u32,
+    /// Rounds of an empty loop: one subtraction, one branch.
+    pub steps: u32,
+}
+
+impl Padding {
+    /// What takes `ns` longer per round or call on this machine.
+    pub fn of(ns: f64) -> Padding {
+        /// Fewer in a row would hide behind what runs beside them, and leaving the loop costs a misprediction.
+        const LEAST_STEPS: f64 = 2000.0;
+        static STEP_NS: OnceLock<f64> = OnceLock::new();
+        let step = *STEP_NS.get_or_init(step_ns);
+        let every = ((LEAST_STEPS * step / ns.max(1e-3)).ceil().min(1_048_576.0) as u32).max(1).next_power_of_two();
+        Padding { every, steps: (f64::from(every) * ns / step).round().clamp(1.0, 1e9) as u32 }
+    }
+}
+
+/// Nanoseconds of one round of the loop: the least of some runs, since what disturbs one only adds.
+fn step_ns() -> f64 {
+    const STEPS: u64 = 20_000;
+    let run = |_| {
+        let began = Instant::now();
+        // SAFETY: counts a register down to 0.
+        unsafe {
+            std::arch::asm!("2:", "sub {left:e}, 1", "test {left:e}, {left:e}", "jne 2b", left = inout(reg) STEPS => _, options(nomem, nostack));
+        }
+        began.elapsed().as_nanos() as f64 / STEPS as f64
+    };
+    (0..50).map(run).fold(f64::INFINITY, f64::min).max(0.05)
+}
+
 impl CompileRequest {
     /// A request without plan, sites, countdowns and listing.
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
         let (sites, countdowns, rounds, listing) = (false, false, false, false);
-        let (padding, fail_guards, probe_base) = (0, 0, 0);
+        let (padding, fail_guards, probe_base) = (Padding::default(), 0, 0);
         CompileRequest {
             module,
             function,

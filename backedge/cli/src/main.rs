@@ -16,6 +16,7 @@ mod explain;
 mod export;
 mod failure;
 mod guestprofile;
+mod hostile;
 mod html;
 mod inspect;
 mod invoke;

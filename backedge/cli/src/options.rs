@@ -188,6 +188,12 @@ pub struct EngineOptions {
     /// Carry plans out at once, without timing them against the code before
     #[arg(long)]
     pub no_trial: bool,
+    /// For tests of trials: try every optimized function against itself
+    #[arg(long, hide = true)]
+    pub try_same: bool,
+    /// With --try-same: once more, slowed by so much, percent
+    #[arg(long, value_name = "PCT", hide = true, default_value = "0", value_parser = percent)]
+    pub try_slowed: f64,
     /// Seed of what is random: the order of trials' blocks
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -1,6 +1,7 @@
 //! Options about the policy: what makes plans, what it may do, and what is kept of a run. Enters: the command line. Leaves: settings of the engine.
 
 use crate::failure::Failure;
+use crate::hostile::Hostile;
 use crate::policyexec::PolicyExec;
 use backedge::{Config, Engine, Module};
 use clap::{Args, ValueEnum};
@@ -23,6 +24,9 @@ pub struct PolicyOptions {
     /// Replace the policy's limits and costs by those named in FILE (JSON)
     #[arg(long, value_name = "FILE")]
     pub budgets: Option<PathBuf>,
+    /// For tests: plans that are wrong on purpose, which the trials must take back
+    #[arg(long, value_enum, value_name = "WHICH", hide = true, conflicts_with = "policy_exec")]
+    pub hostile_policy: Option<Hostile>,
 }
 
 /// Which values of the guest are written to files.
@@ -75,6 +79,9 @@ impl PolicyOptions {
         config.machine().budgets = self.budgets()?;
         if let Some(command) = &self.policy_exec {
             config.machine().policy = Arc::new(PolicyExec::new(command)?);
+        }
+        if let Some(hostile) = self.hostile_policy {
+            config.machine().policy = Arc::new(hostile);
         }
         Ok(())
     }

@@ -316,6 +316,8 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
     }
     config.machine().trials.enabled = !options.no_trial;
     config.machine().trials.seed = options.seed;
+    config.machine().trials.try_same = options.try_same;
+    config.machine().trials.slowed_percent = options.try_slowed;
     config.machine().feedback_budget = options.feedback_budget;
     config.machine().plans = options.plan.as_deref().map(plans).transpose()?.map(Arc::new);
     // A given plan, and nothing that decides by time: compiled where it becomes hot, so that the same run makes the same code.

@@ -70,7 +70,7 @@ impl Translator<'_, '_> {
         self.b.ins().uextend(types::I64, id)
     }
 
-    fn direct_call(&mut self, function: u32, arguments: &[Value]) -> Values {
+    pub(super) fn direct_call(&mut self, function: u32, arguments: &[Value]) -> Values {
         let signature = self.wasm_signature(self.module.functions[function as usize]);
         match self.module.offsets().function(function) {
             FunctionPlace::Inline(offset) => {

@@ -19,6 +19,7 @@ use super::calls::IndirectCall;
 use super::control::{Control, arguments};
 use super::exits::Exit;
 use super::regions::Region;
+use super::specialize::values_of;
 use super::{Frame, Input, Result, Translator, malformed};
 use crate::compiler::Sabotage;
 use crate::inlinable::{MOST_BYTES_RECURSIVE, inlinable, inlined_without_feedback};
@@ -32,7 +33,7 @@ const STATIC: &str = "inline-static";
 /// Name of the inlining of a function into itself in reports.
 const RECURSIVE: &str = "inline-recursive";
 /// Name of the way out of a guard in reports.
-const SIDE_EXIT: &str = "side-exit";
+pub(super) const SIDE_EXIT: &str = "side-exit";
 /// Bytes of callees' bodies that one function takes in. The policy's default; bounds compile time under any plan.
 const MOST_INLINED_BYTES: usize = 2000;
 /// Callees tested at one call.
@@ -50,6 +51,11 @@ pub(super) fn expected(input: &Input<'_>, offset: u32, direct: Option<u32>) -> E
         return Expected::Stays;
     }
     match (direct, input.plan.calls.get(&offset)) {
+        (Some(callee), _) if !values_of(input, callee).is_empty() => match inlinable(input.module, callee) {
+            Ok(shape) if !shape.calls => Expected::Vanishes,
+            Ok(_) => Expected::OutOfLine,
+            Err(_) => Expected::Stays,
+        },
         (Some(callee), _) if input.inline_static && inlined_without_feedback(input.module, callee) => Expected::Vanishes,
         (Some(_), _) | (None, None) => Expected::Stays,
         // Of what is inlined something may call: only leaves vanish.
@@ -66,7 +72,13 @@ impl Translator<'_, '_> {
     /// Inlines a direct call if the callee is small and the tier allows it. The arguments are off the stack already; the results are on it
     /// afterwards.
     pub(super) fn try_inline_direct(&mut self, callee: u32, offset: u32, values: &[Value]) -> Result<bool> {
-        if self.input.tier != Tier::Optimizing || !self.input.inline_static || self.module.defined(callee).is_none() {
+        if self.input.tier != Tier::Optimizing || self.module.defined(callee).is_none() {
+            return Ok(false);
+        }
+        if self.try_inline_specialized(callee, offset, values)? {
+            return Ok(true);
+        }
+        if !self.input.inline_static {
             return Ok(false);
         }
         let function = self.frame().function;
@@ -279,7 +291,7 @@ impl Translator<'_, '_> {
     }
 
     /// A block with the results of a type as its parameters.
-    fn result_block(&mut self, ty: u32) -> Block {
+    pub(super) fn result_block(&mut self, ty: u32) -> Block {
         let results = clif_types(self.module.types[ty as usize].results());
         let block = self.b.create_block();
         for ty in results {
@@ -289,7 +301,7 @@ impl Translator<'_, '_> {
     }
 
     /// Goes on behind an inlined call: its results are pushed, if any way leads there.
-    fn resume_at(&mut self, next: Block) {
+    pub(super) fn resume_at(&mut self, next: Block) {
         self.b.seal_block(next);
         self.enter(next);
         self.reachable = true;
@@ -297,7 +309,7 @@ impl Translator<'_, '_> {
     }
 
     /// Translates a callee's body; all its ways out lead to `next`. Leaves the operand stack as it was.
-    fn inline_body(&mut self, callee: u32, offset: u32, values: &[Value], next: Block) -> Result {
+    pub(super) fn inline_body(&mut self, callee: u32, offset: u32, values: &[Value], next: Block) -> Result {
         let module = self.module;
         let ty = module.function_type(callee);
         let body = module.body(callee);

@@ -73,7 +73,7 @@ pub(crate) struct Input<'a> {
     /// See `CompileRequest`.
     pub rounds: bool,
     /// See `CompileRequest`.
-    pub padding: u32,
+    pub padding: vm::code::Padding,
     /// Instrumented only: see `CompileRequest`.
     pub probe_base: u32,
     /// See `CompileRequest`.

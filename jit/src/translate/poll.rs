@@ -108,7 +108,7 @@ impl Translator<'_, '_> {
 
     /// Makes calls of a trial's arm slower, where a test wants that.
     pub(super) fn pad_entry(&mut self) {
-        if self.input.rounds && self.input.padding != 0 {
+        if self.input.rounds && self.input.padding.every != 0 {
             let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
             let context = self.context();
             let counters = self.load_constant(types::I64, context, context::counters);
@@ -118,11 +118,12 @@ impl Translator<'_, '_> {
     }
 
     fn pad(&mut self, count: Value) {
-        if self.input.padding == 0 {
+        let vm::code::Padding { every, steps } = self.input.padding;
+        if every == 0 {
             return;
         }
         let ty = self.b.func.dfg.value_type(count);
-        let mask = self.b.ins().iconst(ty, i64::from(self.input.padding.next_power_of_two() - 1));
+        let mask = self.b.ins().iconst(ty, i64::from(every.next_power_of_two() - 1));
         let rest = self.b.ins().band(count, mask);
         let zero = self.b.ins().iconst(ty, 0);
         let pads = self.b.ins().icmp(IntCC::Equal, rest, zero);
@@ -130,8 +131,15 @@ impl Translator<'_, '_> {
         self.b.ins().brif(pads, padding, &[], next, &[]);
         self.b.seal_block(padding);
         self.enter(padding);
-        self.b.ins().fence();
-        self.b.ins().jump(next, &[]);
+        let step = self.b.create_block();
+        let left = self.b.append_block_param(step, types::I32);
+        let first = self.iconst32(steps.max(1));
+        self.b.ins().jump(step, &arguments(&[first]));
+        self.enter(step);
+        let one = self.iconst32(1);
+        let left = self.b.ins().isub(left, one);
+        self.b.ins().brif(left, step, &arguments(&[left]), next, &[]);
+        self.b.seal_block(step);
         self.b.seal_block(next);
         self.enter(next);
     }

@@ -8,16 +8,23 @@
 //!
 //! At a loop's entrance the same compare is made with the local that the switch buffer holds. It says nothing about what the parameter
 //! was at the call, and need not: from there on the value is what was compared.
+//!
+//! A plan may also name the parameter of a function that the planned one calls directly. Then the arguments are compared at the call, and where they are
+//! the values the callee's body is translated in place with them; else the code is left at the call ([`Translator::try_inline_specialized`]).
 
 use std::ops::Range;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use smallvec::SmallVec;
 
-use vm::code::{Entrance, Tier};
+use vm::code::{Entrance, Guard, GuardKind, Tier};
 use wasmparser::{FunctionBody, Operator, ValType};
 
-use super::{Result, Translator, malformed};
+use super::control::arguments;
+use super::exits::Exit;
+use super::inline::SIDE_EXIT;
+use super::{Input, Result, Translator, malformed};
 use crate::scan::Scan;
 
 /// Name in reports, the policy's.
@@ -32,6 +39,18 @@ const MOST_PARAMETERS: usize = 4;
 /// Parameters and the values they are to have, as slots.
 pub(super) type Values = Vec<(u32, u64)>;
 
+/// What a plan says of a callee's parameters: none of the function that is compiled itself.
+pub(super) fn values_of(input: &Input<'_>, callee: u32) -> Values {
+    let Some(start) = input.module.defined(callee).and_then(|own| input.module.bodies.get(own)).map(|body| body.start) else {
+        return Values::new();
+    };
+    if callee == input.function {
+        return Values::new();
+    }
+    let of = input.plan.specialize.iter().filter(|&&(offset, ..)| offset as usize == start);
+    of.map(|&(_, parameter, value)| (parameter, value)).take(MOST_PARAMETERS).collect()
+}
+
 impl Translator<'_, '_> {
     /// What the plan wants of the outermost function and may have; every refusal is reported.
     pub(super) fn specialized_values(&mut self, scan: &Scan, body: &FunctionBody<'_>) -> Result<Values> {
@@ -41,7 +60,10 @@ impl Translator<'_, '_> {
             return Ok(taken);
         }
         let range = body.range();
-        for &(parameter, value) in wanted {
+        for &(offset, parameter, value) in wanted {
+            if self.is_of_another(offset) {
+                continue;
+            }
             let refused = match self.refuses(scan, &range, parameter, value, &taken) {
                 None => self.not_at_entrance(scan, body, parameter)?,
                 refused => refused,
@@ -73,6 +95,81 @@ impl Translator<'_, '_> {
         } else {
             None
         }
+    }
+
+    /// Whether a body begins there that is not the planned function's. Any other offset is taken for its own.
+    fn is_of_another(&self, offset: u32) -> bool {
+        let found = self.module.bodies.binary_search_by_key(&(offset as usize), |body| body.start).ok();
+        found.is_some_and(|own| self.module.defined(self.input.function) != Some(own))
+    }
+
+    /// Inlines a direct call for the values that the plan names of the callee's parameters. False where it names none, or it cannot be done.
+    pub(super) fn try_inline_specialized(&mut self, callee: u32, offset: u32, values: &[Value]) -> Result<bool> {
+        let wanted = values_of(self.input, callee);
+        if wanted.is_empty() {
+            return Ok(false);
+        }
+        let function = self.frame().function;
+        let ty = self.module.functions[callee as usize];
+        let is_integer = |&(parameter, _): &(u32, u64)| {
+            let ty = values.get(parameter as usize).map(|&value| self.b.func.dfg.value_type(value));
+            ty == Some(types::I32) || ty == Some(types::I64)
+        };
+        let refused = match self.accept(ty, callee, &[]) {
+            Err(reason) => Some(reason),
+            Ok(()) if !wanted.iter().all(is_integer) => Some("no such parameter, or not an integer".into()),
+            Ok(()) => None,
+        };
+        self.applied(NAME, function, offset, refused.clone());
+        if refused.is_some() {
+            return Ok(false);
+        }
+        let mut arguments_there = SmallVec::<[Value; 8]>::from_slice(values);
+        let mut all: Option<Value> = None;
+        for (parameter, value) in wanted {
+            let argument = values[parameter as usize];
+            let ty = self.b.func.dfg.value_type(argument);
+            let value = if ty == types::I32 { i64::from(value as u32) } else { value as i64 };
+            let expected = self.b.ins().iconst(ty, value);
+            arguments_there[parameter as usize] = expected;
+            let other = self.b.ins().icmp(IntCC::NotEqual, argument, expected);
+            all = Some(match all {
+                None => other,
+                Some(before) => self.b.ins().bor(before, other),
+            });
+        }
+        let other = all.expect("there is a value to compare");
+        let next = self.result_block(ty);
+        let (same, general) = (self.new_block(), self.b.create_block());
+        self.b.set_cold_block(general);
+        self.b.ins().brif(other, general, &[], same, &[]);
+        self.b.seal_block(same);
+        self.enter(same);
+        let folding = std::mem::replace(&mut self.folding, true);
+        self.inline_body(callee, offset, &arguments_there, next)?;
+        self.folding = folding;
+        self.reachable = true;
+        if self.can_exit(values.len()).is_ok() {
+            // Nothing comes back from there, so the loop around keeps its registers.
+            let start = self.module.body(callee).range().start as u32;
+            let guard = Guard { function, offset: start, kind: GuardKind::Parameter };
+            let scan = self.frame().scan.clone();
+            let live = scan.live_at_calls.get(&offset).and_then(Option::as_ref);
+            self.fill_exit(general, &Exit { guard, offset, live, operands: values }, |translator| {
+                translator.address_const(i64::from(callee))
+            });
+            self.applied(SIDE_EXIT, function, offset, None);
+            self.resume_at(next);
+            return Ok(true);
+        }
+        self.b.seal_block(general);
+        self.enter(general);
+        let out_of_line = std::mem::replace(&mut self.out_of_line, true);
+        let results = self.direct_call(callee, values);
+        self.out_of_line = out_of_line;
+        self.b.ins().jump(next, &arguments(&results));
+        self.resume_at(next);
+        Ok(true)
     }
 
     /// At a loop's entrance the value must be there, and hold whenever the loop is entered again.

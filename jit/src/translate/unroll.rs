@@ -41,7 +41,7 @@ impl Translator<'_, '_> {
     /// At a `loop`: translates its rounds if their number is known. Afterwards the operators of the loop are still to be read: as the
     /// loop behind the rounds, or as code that nothing reaches.
     pub(super) fn unroll(&mut self, blockty: BlockType, offset: u32) -> Result {
-        if !self.folding || self.frames.len() != 1 || self.is_around(offset) {
+        if !self.folding || self.is_around(offset) {
             return Ok(());
         }
         let (params, results) = block_signature(self.module, blockty);
@@ -86,7 +86,8 @@ impl Translator<'_, '_> {
             self.control.push(Control::round(next, results.clone(), height));
             for (operator, at) in &operators {
                 if self.reachable && super::emits_code(operator) {
-                    let position = self.position(None, function, *at);
+                    let inlined_at = self.frame().inlined_at;
+                    let position = self.position(inlined_at, function, *at);
                     self.b.set_srcloc(position);
                 }
                 self.operator(operator, *at)?;

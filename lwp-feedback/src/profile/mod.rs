@@ -12,6 +12,7 @@
 mod shape;
 mod provenance;
 mod snapshot;
+mod shift;
 mod top_k;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::class::SiteClass;
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
+use shift::{Counts, Settled};
 
 pub use provenance::Provenance;
 pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape};
@@ -71,6 +73,18 @@ struct Branch {
     predicted: u64,
     mispredicted: u64,
     provenance: Provenance,
+}
+
+impl Branch {
+    fn counts(&self) -> Counts {
+        [self.taken, self.not_taken, self.predicted, self.mispredicted]
+    }
+}
+
+impl Select {
+    fn counts(&self) -> Counts {
+        [self.taken, self.not_taken, self.judged.saturating_sub(self.would_mispredict), self.would_mispredict]
+    }
 }
 
 /// Values of a select's condition, and what a branch in its place would meet.
@@ -163,9 +177,32 @@ struct FunctionProfile {
     loads: BTreeMap<u32, Load>,
     selects: BTreeMap<u32, Select>,
     rounds: BTreeMap<u32, Rounds>,
+    settled_branches: Settled,
+    settled_selects: Settled,
+    /// Bursts that saw something else than all before them.
+    shifts: u64,
 }
 
 impl FunctionProfile {
+    /// Forgets what is older than the burst that ends here, if it was another phase.
+    fn end_of_burst(&mut self) {
+        let shifted = self.branches.iter().any(|(&offset, branch)| self.settled_branches.differs(offset, branch.counts()))
+            || self.selects.iter().any(|(&offset, select)| self.settled_selects.differs(offset, select.counts()));
+        if shifted {
+            self.shifts += 1;
+            for (&offset, branch) in &mut self.branches {
+                let [taken, not_taken, predicted, mispredicted] = self.settled_branches.since(offset, branch.counts());
+                *branch = Branch { taken, not_taken, predicted, mispredicted, ..*branch };
+            }
+            for (&offset, select) in &mut self.selects {
+                let [taken, not_taken, predicted, mispredicted] = self.settled_selects.since(offset, select.counts());
+                *select = Select { taken, not_taken, judged: predicted + mispredicted, would_mispredict: mispredicted };
+            }
+        }
+        self.settled_branches.settle(self.branches.iter().map(|(&offset, branch)| (offset, branch.counts())));
+        self.settled_selects.settle(self.selects.iter().map(|(&offset, select)| (offset, select.counts())));
+    }
+
     fn site_count(&self) -> usize {
         self.sites.len() + self.branches.len() + self.loads.len() + self.selects.len() + self.rounds.len()
     }
@@ -190,6 +227,8 @@ impl FunctionProfile {
                 self.halve_sites(false);
             }
             Kind::Branches => {
+                self.settled_branches.halve();
+                self.settled_selects.halve();
                 self.halve_sites(true);
                 self.branches.retain(|_, branch| {
                     for count in [&mut branch.taken, &mut branch.not_taken, &mut branch.predicted, &mut branch.mispredicted] {
@@ -349,6 +388,7 @@ impl Profile {
     /// What a burst says of itself.
     fn burst(&self, function: &mut FunctionProfile, offset: u32, class: SiteClass, record: &Record) {
         if class == SiteClass::BurstEnd {
+            function.end_of_burst();
             // Bursts that time loads, and those of bodies, say nothing about time.
             if record.data2() == 0 {
                 return;
@@ -426,6 +466,11 @@ impl Profile {
     /// The profile of one function, or `None` if it has no records.
     pub fn function(&self, function: FunctionId) -> Option<FunctionSnapshot> {
         self.functions.get(&function).map(|profile| snapshot::of_function(function.func, &profile))
+    }
+
+    /// How often a function turned to something else: bursts whose outcomes differed from all before them, which are then forgotten.
+    pub fn shifts(&self, function: FunctionId) -> u64 {
+        self.functions.get(&function).map_or(0, |profile| profile.shifts)
     }
 
     /// Puts a saved snapshot back, replacing what is there of its functions. Load histograms keep their classes.

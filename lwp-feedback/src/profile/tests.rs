@@ -121,3 +121,24 @@ fn branches_do_not_push_values_out() {
     (0..5000).for_each(|_| profile.apply(&at(1, 9), &Record::new(EventId::BRANCHES, 0, 0xA000, 0, 0, 0, 0)));
     assert_eq!(profile.snapshot(MODULE).functions[0].sites[0].total, 50);
 }
+
+#[test]
+fn a_burst_of_another_phase_makes_what_was_before_forgotten() {
+    let profile = Profile::new(ProfileLimits::default());
+    // A burst of a branch of which every `nth` outcome is mispredicted.
+    let burst = |nth: u64| {
+        for i in 0..200u64 {
+            let predicted = if i % nth == 0 { 0 } else { 1 << 14 };
+            profile.apply(&at(3, 40), &Record::new(EventId::BRANCHES, 0, 1 << 13 | predicted | (i as u16 & 1) << 15, 0, 0, 0, 0));
+        }
+        profile.apply(&at(3, 40), &Record::new(EventId::PROGRAMMED, 0, SiteClass::BurstEnd.imm16(0), 10, 0, 100, 0));
+        profile.snapshot(MODULE).functions[0].branches[0]
+    };
+    let id = at(3, 40).function;
+    (0..10).for_each(|_| _ = burst(2));
+    assert_eq!((burst(2).mispredicted, profile.shifts(id)), (1100, 0), "the same goes on");
+    let after = burst(100);
+    assert_eq!((after.predicted, after.mispredicted, profile.shifts(id)), (198, 2, 1), "another phase");
+    let after = burst(50);
+    assert_eq!((after.predicted, after.mispredicted, profile.shifts(id)), (394, 6, 1), "nearly the same again");
+}

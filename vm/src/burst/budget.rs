@@ -25,6 +25,8 @@ const STEADY_FACTOR: f64 = 0.3;
 const START_NS: f64 = 200e6;
 /// Credit that idle time can pile up: as much as this run time earns while learning, so that a burst of bursts stays short.
 const MOST_SAVED_NS: f64 = 100e6;
+/// Part of what is earned that the monitor's own time can use up.
+const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
 const LONGEST_NS: f64 = 400e3;
 /// Words of a burst, by kind: at the start, at least, at most (the buffer must hold what is written until the next loop header).
@@ -126,7 +128,9 @@ impl Budget {
         let factor = if learning { LEARNING_FACTOR } else { STEADY_FACTOR };
         let most = (MOST_SAVED_NS * self.share * factor).max(LONGEST_NS) as i64;
         let credit = self.credit_ns.load(Ordering::Relaxed);
-        let change = (elapsed * self.share * factor) as i64 - monitor as i64;
+        // However dear the monitor is (on a loaded machine it takes the whole share), a third is left for bursts: without any nobody would see a change.
+        let earned = elapsed * self.share * factor;
+        let change = (earned - (monitor as f64).min(earned * MOST_FOR_MONITOR)) as i64;
         // What is saved already is not taken away again.
         self.credit_ns.fetch_add(change.min((most - credit).max(0)), Ordering::Relaxed);
     }
@@ -207,6 +211,13 @@ mod tests {
         }
         assert_eq!(budget.words(Kind::Branches), WORDS[0].1);
         budget.spent(Kind::Loads, None, 1.0, 1.0);
+        // The monitor alone does not keep bursts away for good.
+        let dear = Budget::new(1.0);
+        dear.spent(Kind::Branches, Some(4096), 3e6, 0.0);
+        std::thread::sleep(Duration::from_millis(60));
+        let before = dear.credit_ns.load(Ordering::Relaxed);
+        dear.earn(true, 1_000_000_000);
+        assert!(dear.credit_ns.load(Ordering::Relaxed) > before);
         let stats = budget.stats();
         assert_eq!((stats.branch_bursts, stats.load_bursts, stats.dropped), (21, 0, 1));
     }

@@ -79,6 +79,8 @@ struct Instrumented {
 pub(super) struct ModuleBursts {
     candidates: Mutex<HashMap<(u32, u32), Candidate>>,
     loops: RwLock<HashMap<(u32, u32), Instrumented>>,
+    /// Of each function the shifts of its profile that were acted on, and when the next one may be.
+    shifts: Mutex<HashMap<u32, (u64, Instant)>>,
     /// Numbers of the first probes of this module's tables.
     tables: Mutex<Vec<u32>>,
 }
@@ -126,6 +128,24 @@ impl ModuleCode {
         // Compiled at once only while there is credit; otherwise when some is earned, the hottest first.
         if self.shared.budget.has_credit() {
             self.compile_wanted();
+        }
+    }
+
+    /// A burst ended: where it was of another phase, the function's loops are new again. Each time only after twice as long, for new loops get more bursts.
+    pub(super) fn learn_again_if_shifted(&self, function: u32) {
+        let id = lwp_feedback::codemap::FunctionId { module: self.module.hash, func: function };
+        let (shifts, now) = (self.shared.profile.shifts(id), Instant::now());
+        {
+            let mut acted = lock(&self.bursts.shifts);
+            let (seen, next) = acted.entry(function).or_insert((0, now));
+            if shifts <= *seen || now < *next {
+                return;
+            }
+            *seen = shifts;
+            *next = now + LEARNING.saturating_mul(1u32 << shifts.min(8));
+        }
+        for (_, candidate) in lock(&self.bursts.candidates).iter_mut().filter(|((of, _), _)| *of == function) {
+            (candidate.turns, candidate.bursts, candidate.hot_since) = (0, 0, now);
         }
     }
 

@@ -122,6 +122,7 @@ impl monitor::Listener for Listener {
         };
         if event.kind == SiteClass::BurstEnd {
             for code in shared.modules(event.function.module) {
+                code.learn_again_if_shifted(event.function.func);
                 code.reconsider(event.function.func);
             }
             return;

@@ -26,8 +26,12 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use std::time::Duration;
 
+mod arms;
 mod blocks;
 mod bursts;
+mod compose;
+mod difference;
+mod drift;
 mod leave;
 mod listener;
 mod planning;

@@ -12,7 +12,7 @@ use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::policy::{Decision, Plan, Refusal};
 use lwp_feedback::profile::{FunctionFacts, FunctionSnapshot, NotInlinable, Snapshot};
-use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
+use lwp_feedback::profilefile::{RecordValues, SavedLoss, SavedProfile, SavedVersion};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
@@ -130,6 +130,11 @@ impl ModuleCode {
         // Sites whose values were not kept would drown those to come in a total of unknown ones.
         snapshot.functions.iter_mut().for_each(|function| function.sites.retain(|site| !site.values.is_empty()));
         self.shared.profile.restore(&snapshot);
+        if self.tries() {
+            for lost in profile.lost.iter().filter(|lost| self.module.defined(lost.func).is_some()) {
+                self.start_without(lost.func, std::iter::once(lost.decision.clone()));
+            }
+        }
         let mut asked = BTreeSet::new();
         for version in &profile.compiled {
             let function = version.func;
@@ -186,7 +191,8 @@ impl ModuleCode {
         }
         compiled.sort_by_key(|(events, version)| (std::cmp::Reverse(*events), version.func, version.loop_offset));
         let snapshot = self.shared.profile.snapshot(self.module.hash);
-        SavedProfile::new(snapshot, compiled.into_iter().map(|(_, version)| version).collect(), values)
+        let lost = self.rolled_back().into_iter().map(|(func, decision)| SavedLoss { func, decision }).collect();
+        SavedProfile::new(snapshot, compiled.into_iter().map(|(_, version)| version).collect(), lost, values)
     }
 }
 

@@ -1,9 +1,10 @@
 //! New records about a function that runs optimized, in an engine that tries nothing: is there more to do now than its code was made for?
 
 use super::ModuleCode;
+use super::difference::lacks;
 use crate::code::{Entrance, Tier};
 use crate::engine::FeedbackPolicy;
-use lwp_feedback::policy::{Decision, Plan};
+use lwp_feedback::policy::Plan;
 use std::sync::Arc;
 
 impl ModuleCode {
@@ -23,11 +24,8 @@ impl ModuleCode {
         // Without the parts that guards have taken back: they would be asked for again and again.
         let Some(plan) = self.planned(function).and_then(|plan| self.exits.amend(plan)) else { return };
         for (entrance, old) in entrances {
-            let known = |decision: &Decision| {
-                let decisions = old.as_ref().map_or(&[][..], |old| &old.decisions);
-                decisions.iter().any(|old| old.name() == decision.name() && old.offset() == decision.offset())
-            };
-            if !plan.decisions.iter().all(known) {
+            let old = old.as_ref().map_or(&[][..], |old| &old.decisions);
+            if lacks(old, &plan.decisions) {
                 self.published().requested.remove(&(function, entrance, Tier::Optimizing, false));
                 self.request(function, entrance, Tier::Optimizing, false);
             }

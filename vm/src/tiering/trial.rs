@@ -1,8 +1,7 @@
 //! Trials: a candidate version timed against the current one on the live run, in alternating blocks (`blocks`), until a verdict (`verdict`).
 //!
-//! Both versions are compiled as *arms*, which count units of work: a loop's entrance counts the rounds of its loop in a register, a body counts its
-//! calls. Nothing else is different from the versions they stand for, and both count alike. The running thread ends a block in [`loop_boundary`] or
-//! [`call_boundary`], takes one stamp, and goes on in the next arm; it never waits for a compile. The winner is then published in its normal form.
+//! Both versions are compiled as *arms* ([`super::arms`]), which count units of work: a loop's entrance counts the rounds of its loop in a register, a body
+//! counts its calls. Nothing else is different from the versions they stand for, and both count alike. The winner is then published in its normal form.
 //!
 //! One trial runs at a time in a module, on one store: trials on one call chain would spoil each other's measure. The rest wait in a queue; one whose code
 //! does not run makes room for the next.
@@ -10,16 +9,15 @@
 //! Who moves what: `reconsider` (any thread) leads to a job on a compile thread, which makes the candidate and its arms; the running thread takes it from
 //! there to the verdict; a second job publishes the winner; the monitor's thread ([`ModuleCode::tend`]) wakes trials up that lost their thread.
 
-use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
+use super::arms::Arms;
+use super::difference::{fresh, key, merged, with_distances, without};
+use super::drift::Memory;
 use super::planning::place_name;
 use super::verdict::{Distribution, Judgement, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
-use crate::code::{CompileRequest, Entrance, Tier};
+use crate::code::{CompileRequest, Entrance, Padding, Tier};
 use crate::engine::TierPolicy;
-use crate::layout::{VmContext, poll_tag};
 use crate::queue::Work;
-use crate::runtime::store_state;
-use crate::store::poll_word;
 use crate::timeline::What;
 use lwp_feedback::policy::{Decision, Plan};
 use serde::Serialize;
@@ -29,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// How trials are run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TrialConfig {
     /// Whether plans are tried at all; without, they are carried out at once.
     pub enabled: bool,
@@ -43,6 +41,8 @@ pub struct TrialConfig {
     pub try_same: bool,
     /// For tests: slows candidates down, see [`CompileRequest::padding`].
     pub padding: u32,
+    /// With `try_same`, percent: each function is tried once more, against itself slowed down by that much. 0 for no such trial.
+    pub slowed_percent: f64,
 }
 
 impl Default for TrialConfig {
@@ -54,6 +54,7 @@ impl Default for TrialConfig {
             prefetch_block: Duration::from_millis(5),
             try_same: false,
             padding: 0,
+            slowed_percent: 0.0,
         }
     }
 }
@@ -67,6 +68,12 @@ pub struct TrialRecord {
     pub loop_offset: Option<u32>,
     /// What the candidate has and the old version has not.
     pub decisions: Vec<Decision>,
+    /// What the old version has and the candidate has not: decisions in force that the policy refuses now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<Decision>,
+    /// For tests: by how much the candidate was slowed down, percent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub slowed_percent: f64,
     /// Verdict and numbers; of the distributions ns per call or round.
     #[serde(flatten)]
     pub judgement: Judgement,
@@ -78,6 +85,13 @@ pub struct TrialRecord {
     pub versions: [u32; 2],
 }
 
+/// Of `TrialConfig::padding`: some 50 ns.
+const PADDING_STEPS: u32 = 200;
+
+fn is_zero(percent: &f64) -> bool {
+    *percent == 0.0
+}
+
 /// Trials kept for the report; older ones are forgotten.
 const MOST_RECORDS: usize = 1000;
 /// Rounds of a loop in one activation, on average, from which on the loop is tried and not the function: below, calls are what repeats.
@@ -86,13 +100,10 @@ const LOOP_ROUNDS: u64 = 20_000;
 const MOST_IDLE: Duration = Duration::from_millis(250);
 /// A trial without any block for this long is over.
 const MOST_WAIT: Duration = Duration::from_secs(5);
-/// Farthest and nearest prefetch that the tournament tries, rounds.
-const MOST_DISTANCE: u32 = 1024;
-const LEAST_DISTANCE: u32 = 1;
 
 /// Where a prefetch tournament goes on from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tournament {
+pub(super) enum Tournament {
     /// Both ways.
     Both,
     /// Farther ahead.
@@ -101,46 +112,33 @@ enum Tournament {
     Nearer,
 }
 
+/// A candidate that is the old version with something that takes time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slowed {
+    percent: f64,
+    padding: Padding,
+}
+
 /// What is to be tried.
-struct Candidate {
-    function: u32,
-    entrance: Entrance,
+pub(super) struct Candidate {
+    pub(super) function: u32,
+    pub(super) entrance: Entrance,
     /// Everything the candidate does; `None` is nothing.
-    plan: Option<Arc<Plan>>,
+    pub(super) plan: Option<Arc<Plan>>,
     /// What of it is new.
-    fresh: Vec<Decision>,
-    tournament: Tournament,
+    pub(super) fresh: Vec<Decision>,
+    /// What of the version in force it lacks: one or the other is empty.
+    pub(super) gone: Vec<Decision>,
+    /// For tests: nothing is new, and it is slowed down by so much.
+    pub(super) slowed: Option<Slowed>,
+    pub(super) tournament: Tournament,
     /// The other entrance was tried before and did not run.
-    second_entrance: bool,
-    arms: Option<Arms>,
-}
-
-/// The compiled arms and what was measured so far.
-struct Arms {
-    old: Arc<CodeVersion>,
-    new: Arc<CodeVersion>,
-    blocks: Blocks,
-    began: Option<Instant>,
-    /// Of what was last run.
-    arm: Arm,
-    units: u64,
-    /// The block in progress is ours: nothing left in between.
-    in_block: bool,
-    /// The store and context it runs in.
-    owner: Option<(u64, usize)>,
-    /// Boundaries so far.
-    progress: u64,
-    moved: Instant,
-}
-
-impl Arms {
-    fn version(&self, arm: Arm) -> &Arc<CodeVersion> {
-        if arm == Arm::Old { &self.old } else { &self.new }
-    }
+    pub(super) second_entrance: bool,
+    pub(super) arms: Option<Arms>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     /// A compile thread works on the arms.
     Preparing,
     Running,
@@ -148,28 +146,28 @@ enum Stage {
     Settling,
 }
 
-struct Active {
-    candidate: Candidate,
-    stage: Stage,
+pub(super) struct Active {
+    pub(super) candidate: Candidate,
+    pub(super) stage: Stage,
     /// Of `Arms::progress`, when `tend` last looked.
-    seen: u64,
+    pub(super) seen: u64,
 }
 
 #[derive(Default)]
-struct State {
-    active: Option<Active>,
-    waiting: VecDeque<Candidate>,
+pub(super) struct State {
+    pub(super) active: Option<Active>,
+    pub(super) waiting: VecDeque<Candidate>,
     /// Functions with a reconsideration in the queue.
-    pending: HashSet<u32>,
+    pub(super) pending: HashSet<u32>,
     /// What won, by function.
-    adopted: HashMap<u32, Arc<Plan>>,
-    /// Decisions that lost, by function, with the trial that said so; not tried again before the profile drifts.
-    rolled_back: HashMap<u32, HashMap<String, Judgement>>,
+    pub(super) adopted: HashMap<u32, Arc<Plan>>,
+    /// What else trials said, by function.
+    pub(super) memory: HashMap<u32, Memory>,
     /// Functions tried against themselves.
-    tried_same: HashSet<u32>,
-    records: VecDeque<TrialRecord>,
+    pub(super) tried_same: HashSet<u32>,
+    pub(super) records: VecDeque<TrialRecord>,
     /// Trials so far, those forgotten included.
-    ended: u64,
+    pub(super) ended: u64,
 }
 
 /// A module's trials.
@@ -186,7 +184,7 @@ impl Default for Trials {
 }
 
 impl Trials {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|error| error.into_inner())
     }
 
@@ -195,49 +193,6 @@ impl Trials {
     pub(super) fn concern(&self, function: u32) -> bool {
         self.function.load(Ordering::Acquire) == function
     }
-}
-
-/// What makes a decision the same again: all but the numbers that led to it.
-pub(super) fn key(decision: &Decision) -> String {
-    let at = (decision.name(), decision.offset());
-    match decision {
-        Decision::Inline(it) => format!("{at:?} {:?}", it.targets.iter().map(|target| target.callee).collect::<Vec<_>>()),
-        Decision::Specialize(it) => format!("{at:?} {} {}", it.parameter, it.value),
-        Decision::SelectToBranch(it) | Decision::Layout(it) => format!("{at:?} {}", it.likely),
-        Decision::Prefetch(it) => format!("{at:?} {:?} {}", it.kind, it.distance),
-        Decision::SwitchOrder(it) => format!("{at:?} {:?}", it.first),
-        _ => format!("{at:?}"),
-    }
-}
-
-/// The place a decision takes: one plan has one of each.
-fn place(decision: &Decision) -> (&'static str, u32, u32) {
-    let detail = if let Decision::Specialize(it) = decision { it.parameter } else { 0 };
-    (decision.name(), decision.offset(), detail)
-}
-
-/// `base` with `fresh` in place of what takes the same places.
-fn merged(base: &[Decision], fresh: &[Decision]) -> Vec<Decision> {
-    let taken: HashSet<_> = fresh.iter().map(place).collect();
-    let mut all: Vec<Decision> = base.iter().filter(|decision| !taken.contains(&place(decision))).chain(fresh).cloned().collect();
-    all.sort_by_key(Decision::offset);
-    all
-}
-
-/// The decisions with each prefetch's distance scaled; `None` where that leaves the bounds or there is none.
-fn with_distances(decisions: &[Decision], scale: impl Fn(u32) -> u32) -> Option<Vec<Decision>> {
-    let mut scaled: Vec<Decision> = Vec::new();
-    for decision in decisions {
-        if let Decision::Prefetch(it) = decision {
-            let mut it = it.clone();
-            it.distance = scale(it.distance);
-            if !(LEAST_DISTANCE..=MOST_DISTANCE).contains(&it.distance) {
-                return None;
-            }
-            scaled.push(Decision::Prefetch(it));
-        }
-    }
-    (!scaled.is_empty()).then_some(scaled)
 }
 
 impl ModuleCode {
@@ -270,10 +225,29 @@ impl ModuleCode {
         }
     }
 
-    /// Forgets what was rolled back in a function: its profile drifted, so the question is open again.
+    /// Forgets what was rolled back in a function, whatever its profile says: the question is open again.
     pub fn forget_rolled_back(self: &Arc<Self>, function: u32) {
-        self.trials.lock().rolled_back.remove(&function);
+        self.trials.lock().memory.remove(&function);
         self.reconsider(function);
+    }
+
+    /// Trials of an earlier process took these back.
+    pub(super) fn start_without(&self, function: u32, lost: impl Iterator<Item = Decision>) {
+        let mut state = self.trials.lock();
+        let memory = state.memory.entry(function).or_default();
+        lost.for_each(|decision| memory.lost_before(decision));
+    }
+
+    /// Decisions that trials took back, by function, each in the order of its offset.
+    pub(super) fn rolled_back(&self) -> Vec<(u32, Decision)> {
+        let state = self.trials.lock();
+        let mut lost: Vec<(u32, Decision)> = state
+            .memory
+            .iter()
+            .flat_map(|(&function, memory)| memory.all_lost().map(move |decision| (function, decision.clone())))
+            .collect();
+        lost.sort_by_cached_key(|(function, decision)| (*function, decision.offset(), key(decision)));
+        lost
     }
 
     /// Trials that ended, oldest first.
@@ -293,7 +267,8 @@ impl ModuleCode {
         let Some(entrance) = self.entrance_to_try(function) else {
             return; // no tier-2 code yet: asked again when there is
         };
-        let planned = self.planned(function).and_then(|plan| self.exits.amend(plan));
+        let planned = self.composed(function, self.planned(function)).and_then(|plan| self.exits.amend(plan));
+        let refusals = self.published().refusals.get(&function).cloned().unwrap_or_default();
         let same = self.shared.config.trials.try_same;
         {
             let mut state = self.trials.lock();
@@ -304,22 +279,22 @@ impl ModuleCode {
             }
             let base = state.adopted.get(&function).cloned();
             let base: &[Decision] = base.as_ref().map_or(&[], |plan| &plan.decisions);
-            let known: HashSet<String> = base.iter().map(key).collect();
-            // A prefetch that won at another distance is not tried at this one again.
-            let places: HashSet<_> = base.iter().filter(|it| matches!(it, Decision::Prefetch(_))).map(place).collect();
-            let lost = state.rolled_back.get(&function);
-            let fresh: Vec<Decision> = planned
-                .iter()
-                .flat_map(|plan| &plan.decisions)
-                .filter(|decision| !known.contains(&key(decision)) && !places.contains(&place(decision)))
-                .filter(|decision| lost.is_none_or(|lost| !lost.contains_key(&key(decision))))
-                .cloned()
-                .collect();
-            if fresh.is_empty() && !(same && state.tried_same.insert(function)) {
+            let planned: &[Decision] = planned.as_ref().map_or(&[], |plan| &plan.decisions);
+            let memory = state.memory.entry(function).or_default();
+            let mut fresh = fresh(base, planned);
+            memory.retain_open(planned, &mut fresh);
+            let gone = memory.doubtful(base, planned, &refusals);
+            let candidate = if !gone.is_empty() {
+                // First back to what nobody doubts; what is new is asked for again at its end.
+                Candidate { gone: gone.clone(), ..self.candidate(function, entrance, without(base, &gone), Vec::new(), Tournament::Both) }
+            } else if !fresh.is_empty() {
+                self.candidate(function, entrance, merged(base, &fresh), fresh, Tournament::Both)
+            } else if same && state.tried_same.insert(function) {
+                self.candidate(function, entrance, base.to_vec(), Vec::new(), Tournament::Both)
+            } else {
                 return;
-            }
-            let decisions = merged(base, &fresh);
-            state.waiting.push_back(self.candidate(function, entrance, decisions, fresh, Tournament::Both));
+            };
+            state.waiting.push_back(candidate);
         }
         self.next_trial();
     }
@@ -334,7 +309,7 @@ impl ModuleCode {
     ) -> Candidate {
         let id = lwp_feedback::codemap::FunctionId { module: self.module.hash, func: function };
         let plan = (!decisions.is_empty()).then(|| Arc::new(Plan { function: id, decisions }));
-        Candidate { function, entrance, plan, fresh, tournament, second_entrance: false, arms: None }
+        Candidate { function, entrance, plan, fresh, gone: Vec::new(), slowed: None, tournament, second_entrance: false, arms: None }
     }
 
     /// Where a function's work repeats: the hottest of its loops if it is called rarely, else its body; only what has tier-2 code.
@@ -368,7 +343,7 @@ impl ModuleCode {
 
     /// The job that starts a trial: makes the arms of the candidate that waits longest.
     pub(crate) fn start_trial(self: &Arc<Self>) {
-        let (function, entrance, plan, base, ready) = {
+        let (function, entrance, plan, base, slowed, ready) = {
             let mut state = self.trials.lock();
             if state.active.is_some() {
                 return;
@@ -378,9 +353,10 @@ impl ModuleCode {
             };
             let (function, entrance, plan) = (candidate.function, candidate.entrance, candidate.plan.clone());
             let ready = candidate.arms.is_some();
+            let slowed = candidate.slowed;
             let base = state.adopted.get(&function).cloned();
             state.active = Some(Active { candidate, stage: Stage::Preparing, seen: 0 });
-            (function, entrance, plan, base, ready)
+            (function, entrance, plan, base, slowed, ready)
         };
         if !ready {
             let request = |plan: Option<Arc<Plan>>, padding| {
@@ -390,8 +366,9 @@ impl ModuleCode {
                 CompileRequest { plan, rounds: true, padding, fail_guards: self.shared.config.stress.fail_guards, ..request }
             };
             let trials = &self.shared.config.trials;
-            let old = self.build(&request(base, 0), false);
-            let new = old.is_ok().then(|| self.build(&request(plan, trials.padding), false));
+            let old = self.build(&request(base, Padding::default()), false);
+            let padding = slowed.map_or(Padding { every: trials.padding, steps: PADDING_STEPS }, |slowed| slowed.padding);
+            let new = old.is_ok().then(|| self.build(&request(plan, padding), false));
             let failure = match (old, new) {
                 (Ok(old), Some(Ok(new))) => {
                     let fired = |version: &CodeVersion| -> HashSet<_> {
@@ -444,33 +421,6 @@ impl ModuleCode {
         })
     }
 
-    fn arms(&self, old: Arc<CodeVersion>, new: Arc<CodeVersion>) -> Arms {
-        let config = &self.shared.config.trials;
-        let prefetches = new.plan.iter().flat_map(|plan| &plan.decisions).any(|it| matches!(it, Decision::Prefetch(_)));
-        let length = if prefetches { config.prefetch_block } else { config.block };
-        let loops = matches!(new.entrance, Entrance::Loop(_));
-        let sizes = Sizes {
-            least_units: if loops { 64 } else { 256 },
-            // A body counts in 32 bits; a loop is not to run for minutes where its rounds became longer.
-            most_units: 1 << 28,
-            least_ticks: (length.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
-            most_pairs: if prefetches { 32 } else { 128 },
-        };
-        let seed = config.seed.wrapping_add(u64::from(new.number) << 32);
-        Arms {
-            blocks: Blocks::new(sizes, seed),
-            old,
-            new,
-            began: None,
-            arm: Arm::Old,
-            units: sizes.least_units,
-            in_block: false,
-            owner: None,
-            progress: 0,
-            moved: Instant::now(),
-        }
-    }
-
     /// Leads running code into the running trial: through its poll, or by the function's entry.
     fn call_to_trial(&self) {
         let published = self.published();
@@ -485,20 +435,6 @@ impl ModuleCode {
                 self.set_entry_in_instances(&published, candidate.function, arms.version(arms.arm).address());
             }
         }
-    }
-
-    fn count_units(&self, own: usize, units: u64) {
-        let units = units.clamp(1, i32::MAX as u64) as u32;
-        self.reloads[own].store(units, Ordering::Relaxed);
-        self.counters[own].store(units - 1, Ordering::Relaxed);
-    }
-
-    /// Takes the arms of a body's trial out of all calls' way.
-    fn restore_entry(&self, function: u32) {
-        let published = self.published();
-        let own = self.module.defined(function).expect("only defined functions are tried");
-        let entry = self.functions[own].entry.load(Ordering::Acquire) as usize;
-        self.set_entry_in_instances(&published, function, entry);
     }
 
     /// The monitor's look now and then: wakes up a trial that nobody runs, lets another go first, or ends it.
@@ -548,145 +484,8 @@ impl ModuleCode {
         self.next_trial();
     }
 
-    /// A poll at a loop header of the function on trial: the arm to go on in.
-    ///
-    /// # Safety
-    /// `context` is the running context; called from the poll's builtin.
-    pub(super) unsafe fn loop_boundary(
-        self: &Arc<Self>,
-        context: *mut VmContext,
-        function: u32,
-        offset: u32,
-        version: u32,
-    ) -> Option<usize> {
-        let mut state = self.trials.lock();
-        let active = state.active.as_mut()?;
-        let Candidate { function: tried, entrance, arms: Some(arms), .. } = &mut active.candidate else { return None };
-        if *tried != function || *entrance != Entrance::Loop(offset) {
-            arms.in_block = false;
-            return None;
-        }
-        // SAFETY: the caller's promise.
-        let owner = unsafe { ((*store_state(context)).id, context as usize) };
-        if arms.owner.is_some_and(|known| known != owner) {
-            return None;
-        }
-        arms.owner = Some(owner);
-        match active.stage {
-            Stage::Preparing => return None,
-            Stage::Running => {}
-            Stage::Settling => {
-                // SAFETY: the caller's promise; this thread runs the store.
-                unsafe { (*(*context).store).rounds = arms.units };
-                return Some(arms.new.address());
-            }
-        }
-        // SAFETY: the caller's promise.
-        let stamp = unsafe { self.stamp(context) };
-        if arms.began.is_none() {
-            self.note(function, Entrance::Loop(offset), || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
-        }
-        let next = arms.next(version, stamp);
-        match next {
-            Next::Run(arm, units) => {
-                let own = self.module.defined(function).expect("only defined functions are tried");
-                // Arms do not look at this word; another activation of the function comes here by it.
-                // SAFETY: the caller's promise; this thread runs the store.
-                unsafe {
-                    poll_word(context, self.module.offsets().poll(own as u32)).store(poll_tag(offset), Ordering::Release);
-                    (*(*context).store).rounds = units;
-                }
-                Some(arms.version(arm).address())
-            }
-            Next::Ended(judgement) => {
-                let address = (judgement.verdict == Verdict::Faster).then(|| {
-                    // SAFETY: as above.
-                    unsafe { (*(*context).store).rounds = arms.units.max(1) };
-                    arms.new.address()
-                });
-                drop(state);
-                self.decided(judgement);
-                address
-            }
-        }
-    }
-
-    /// A body's countdown ran out in the function on trial; false where that is not its arms' doing.
-    ///
-    /// # Safety
-    /// As [`ModuleCode::loop_boundary`], from the countdown's builtin.
-    pub(super) unsafe fn call_boundary(self: &Arc<Self>, context: *mut VmContext, function: u32, version: u32) -> bool {
-        let own = self.module.defined(function).expect("only defined functions count");
-        let (address, others) = {
-            let mut state = self.trials.lock();
-            let Some(active) = state.active.as_mut() else { return false };
-            let Candidate { function: tried, entrance: Entrance::Body, arms: Some(arms), .. } = &mut active.candidate else { return false };
-            if *tried != function || active.stage == Stage::Preparing {
-                return false;
-            }
-            if ![arms.old.number, arms.new.number].contains(&version) {
-                arms.in_block = false;
-                return false;
-            }
-            // SAFETY: the caller's promise.
-            let owner = unsafe { ((*store_state(context)).id, context as usize) };
-            if active.stage == Stage::Settling || arms.owner.is_some_and(|known| known != owner) {
-                self.count_units(own, i32::MAX as u64);
-                return true;
-            }
-            let others = arms.owner.is_none();
-            arms.owner = Some(owner);
-            // SAFETY: the caller's promise.
-            let stamp = unsafe { self.stamp(context) };
-            // A call that was under way when the entry was swapped may have used up the last unit: the block is the same.
-            let running = arms.version(arms.arm).number;
-            if arms.began.is_none() {
-                self.note(function, Entrance::Body, || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
-            }
-            match arms.next(running, stamp) {
-                Next::Run(arm, units) => {
-                    self.count_units(own, units);
-                    (arms.version(arm).address(), others)
-                }
-                Next::Ended(judgement) => {
-                    self.count_units(own, i32::MAX as u64);
-                    if judgement.verdict == Verdict::Faster {
-                        let address = arms.new.address();
-                        drop(state);
-                        // SAFETY: the caller's promise.
-                        unsafe { self.func(context, own) }.entry.store(address as *mut u8, Ordering::Release);
-                        self.decided(judgement);
-                    } else {
-                        drop(state);
-                        // Before the arms are retired.
-                        self.restore_entry(function);
-                        self.decided(judgement);
-                    }
-                    return true;
-                }
-            }
-        };
-        if others {
-            // Of all instances only this one goes on with the trial.
-            self.restore_entry(function);
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.func(context, own) }.entry.store(address as *mut u8, Ordering::Release);
-        true
-    }
-
-    /// # Safety
-    /// `context` is the running context.
-    unsafe fn stamp(&self, context: *mut VmContext) -> Stamp {
-        let mut cpu = 0;
-        // SAFETY: RDTSCP exists on every processor this engine supports (all with SSE4.1 since 2008) and writes only `cpu`; the caller's promise.
-        let (ticks, host_calls) = unsafe { (std::arch::x86_64::__rdtscp(&mut cpu), (*store_state(context)).host_calls) };
-        let (compiles, compiling) = self.shared.compiles();
-        Stamp { ticks, cpu: cpu & 0xfff, host_calls, compiles, compiling }
-    }
-
     /// The running trial has its verdict: the loser's code is out of the way at once, the winner's normal form is compiled on a compile thread.
-    fn decided(self: &Arc<Self>, judgement: Judgement) {
+    pub(super) fn decided(self: &Arc<Self>, judgement: Judgement) {
         let candidate = {
             let mut state = self.trials.lock();
             if judgement.verdict == Verdict::Faster {
@@ -735,6 +534,7 @@ impl ModuleCode {
                 self.restore_entry(function);
             }
             self.ended(candidate, judgement);
+            self.reconsider_callers(function);
         }
         self.next_trial();
     }
@@ -751,6 +551,8 @@ impl ModuleCode {
             function,
             loop_offset: if let Entrance::Loop(offset) = candidate.entrance { Some(offset) } else { None },
             decisions: candidate.fresh.clone(),
+            without: candidate.gone.clone(),
+            slowed_percent: candidate.slowed.map_or(0.0, |slowed| slowed.percent),
             judgement,
             ended_ms: self.shared.started.elapsed().as_secs_f64() * 1e3,
             took_ms: took.as_secs_f64() * 1e3,
@@ -762,7 +564,12 @@ impl ModuleCode {
             ratio: judgement.ratio,
             pairs: judgement.pairs,
             took_ns: took.as_nanos() as u64,
-            decisions: record.decisions.iter().map(place_name).collect(),
+            decisions: record
+                .decisions
+                .iter()
+                .map(place_name)
+                .chain(record.without.iter().map(|it| format!("without {}", place_name(it))))
+                .collect(),
         });
         tracing::debug!(function, verdict = ?judgement.verdict, ratio = judgement.ratio, pairs = judgement.pairs, "trial ended");
         {
@@ -783,12 +590,27 @@ impl ModuleCode {
 
     /// What a verdict leads to: the next distance, halves of a plan that lost, the function's other entrance.
     fn follow_up(&self, state: &mut State, candidate: Candidate, judgement: Judgement) {
-        let Candidate { function, entrance, fresh, tournament, second_entrance, .. } = candidate;
+        let Candidate { function, entrance, fresh, gone, slowed, tournament, second_entrance, .. } = candidate;
         let base = state.adopted.get(&function).map_or(Vec::new(), |plan| plan.decisions.clone());
-        let lost = |state: &mut State| {
-            let lost = state.rolled_back.entry(function).or_default();
-            lost.extend(fresh.iter().map(|decision| (key(decision), judgement)));
-        };
+        if !gone.is_empty() {
+            let memory = state.memory.entry(function).or_default();
+            match judgement.verdict {
+                Verdict::Faster => memory.lose(&gone),
+                _ => memory.confirm(&gone),
+            }
+            return;
+        }
+        if fresh.is_empty() {
+            // Tried against itself.
+            let percent = self.shared.config.trials.slowed_percent;
+            if percent > 0.0 && slowed.is_none() && judgement.old.p50 > 0.0 {
+                let slowed = Slowed { percent, padding: Padding::of(judgement.old.p50 * percent / 100.0) };
+                let candidate = self.candidate(function, entrance, base, Vec::new(), Tournament::Both);
+                state.waiting.push_back(Candidate { slowed: Some(slowed), ..candidate });
+            }
+            return;
+        }
+        let lost = |state: &mut State| state.memory.entry(function).or_default().lose(&fresh);
         match judgement.verdict {
             Verdict::Faster => {
                 for direction in [Tournament::Farther, Tournament::Nearer] {
@@ -797,8 +619,8 @@ impl ModuleCode {
                         continue;
                     }
                     let Some(scaled) = with_distances(&fresh, scale) else { continue };
-                    let known = state.rolled_back.get(&function);
-                    if scaled.iter().any(|decision| known.is_some_and(|known| known.contains_key(&key(decision)))) {
+                    let known = state.memory.get(&function);
+                    if scaled.iter().any(|decision| known.is_some_and(|known| known.has_lost(decision))) {
                         continue;
                     }
                     state.waiting.push_back(self.candidate(function, entrance, merged(&base, &scaled), scaled, direction));
@@ -838,24 +660,5 @@ impl ModuleCode {
         let counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
         let loops = counted.get(&function)?.loops.iter();
         loops.max_by_key(|&(&offset, &rounds)| (rounds, offset)).map(|(&offset, _)| offset)
-    }
-}
-
-impl Arms {
-    /// The step after a boundary in `version`; a pair begins anew where the block was not ours.
-    fn next(&mut self, version: u32, stamp: Stamp) -> Next {
-        self.began.get_or_insert_with(Instant::now);
-        self.progress += 1;
-        let ours = self.in_block && version == self.version(self.arm).number;
-        if self.progress % 64 == 1 || !ours {
-            self.moved = Instant::now();
-        }
-        let next = if ours { self.blocks.boundary(stamp) } else { self.blocks.begin_pair() };
-        self.in_block = matches!(next, Next::Run(..));
-        if let Next::Run(arm, units) = next {
-            self.arm = arm;
-            self.units = units;
-        }
-        next
     }
 }

@@ -6,7 +6,7 @@ use super::planning::code_hash;
 use super::retire::Place;
 use super::thresholds::expected_compile_time;
 use super::{CompileFailure, LoopCode, ModuleCode, outermost};
-use crate::code::{Applied, CompileError, CompileRequest, CompiledCode, Entrance, Tier};
+use crate::code::{Applied, CompileError, CompileRequest, CompiledCode, Entrance, Padding, Tier};
 use crate::engine::TierPolicy;
 use crate::profiling::{piece, version_name};
 use crate::registry::{PlacedCode, Role};
@@ -143,7 +143,7 @@ impl ModuleCode {
             countdowns: (tier == Tier::Baseline && automatic || counted) && events.contains(EventId::PROGRAMMED),
             // Entered for two rounds, of which the first header takes one: see `leave`.
             rounds: self.shared.config.stress.leave_always && tier != Tier::Instrumented && matches!(entrance, Entrance::Loop(_)),
-            padding: 0,
+            padding: Padding::default(),
             fail_guards: self.shared.config.stress.fail_guards,
             events,
             probe_base,

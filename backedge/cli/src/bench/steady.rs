@@ -3,6 +3,7 @@
 
 use crate::failure::Failure;
 use crate::options::EngineOptions;
+use crate::policyoptions::{KeepOptions, Values};
 use crate::run;
 use anyhow::{Context, Result, bail, ensure};
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
@@ -24,6 +25,19 @@ pub struct Steady {
     /// Test of the harness: add this much to every call, percent, by computing
     #[arg(long, value_name = "PCT", default_value_t = 0)]
     pub slowed_percent: u32,
+    /// Write what was learnt, all values, to FILE
+    #[arg(long, value_name = "FILE")]
+    pub profile_save: Option<PathBuf>,
+    /// Begin with it
+    #[arg(long, value_name = "FILE")]
+    pub profile_use: Option<PathBuf>,
+    /// A program of two phases: after A calls `setup` of MODE and `run` with ROUNDS for the next B, and back, N times each; this and not seconds says when
+    /// it is over
+    #[arg(long, value_name = "A,B,MODE,ROUNDS,N", value_delimiter = ',', num_args = 1)]
+    pub phases: Vec<i32>,
+    /// Print the trials as well
+    #[arg(long)]
+    pub trials: bool,
     /// The program
     pub file: PathBuf,
     /// MODE of `setup`
@@ -50,8 +64,16 @@ pub fn run(options: &Steady) -> Result<i32, Failure> {
 }
 
 fn measure(options: &Steady) -> Result<()> {
-    let config = run::config(&options.engine).map_err(|failure| anyhow::anyhow!("{failure}"))?;
-    let engine = run::engine(&config).map_err(|failure| anyhow::anyhow!("{failure}"))?;
+    let failed = |failure: Failure| anyhow::anyhow!("{failure}");
+    let keep = KeepOptions {
+        profile_save: options.profile_save.clone(),
+        profile_use: options.profile_use.clone(),
+        record_values: Values::All,
+        ..KeepOptions::default()
+    };
+    let mut config = run::config(&options.engine).map_err(failed)?;
+    keep.begin(&mut config).map_err(failed)?;
+    let engine = run::engine(&config).map_err(failed)?;
     let module = Module::from_file(&engine, &options.file)?;
     let mut linker = Linker::new(&engine);
     wasi::add_to_linker(&mut linker, |context: &mut WasiCtx| context)?;
@@ -61,9 +83,31 @@ fn measure(options: &Steady) -> Result<()> {
     let run = instance.get_typed_func::<i32, i64>(&mut store, "run")?;
     let check = instance.get_typed_func::<(i32, i64), i32>(&mut store, "check")?;
     let ready = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
-    match setup.ty(&store).params().len() {
-        1 => setup.typed::<i32, ()>(&store)?.call(&mut store, options.mode)?,
-        _ => setup.typed::<(i32, i32), ()>(&store)?.call(&mut store, (options.mode, options.size))?,
+    let prepare = |store: &mut Store<WasiCtx>, mode: i32| match setup.ty(&*store).params().len() {
+        1 => setup.typed::<i32, ()>(&*store)?.call(store, mode),
+        _ => setup.typed::<(i32, i32), ()>(&*store)?.call(store, (mode, options.size)),
+    };
+    prepare(&mut store, options.mode)?;
+    if !options.phases.is_empty() {
+        ensure!(options.phases.len() == 5, "--phases: five numbers");
+        let mut calls: Vec<u64> = Vec::new();
+        for _ in 0..options.phases[4] {
+            for (mode, rounds, count) in
+                [(options.mode, options.rounds, options.phases[0]), (options.phases[2], options.phases[3], options.phases[1])]
+            {
+                prepare(&mut store, mode)?;
+                for _ in 0..count {
+                    let began = Instant::now();
+                    let result = run.call(&mut store, rounds)?;
+                    calls.push(began.elapsed().as_nanos() as u64);
+                    ensure!(check.call(&mut store, (rounds, result))? != 0, "wrong result: {result}");
+                }
+            }
+        }
+        engine.settle();
+        let trials = options.trials.then(|| module.loaded().code.trials());
+        println!("{}", serde_json::json!({ "ready_unix_ns": ready as u64, "calls_ns": calls, "trials": trials }));
+        return Ok(());
     }
     let (mut wall, mut cpu) = (Vec::new(), Vec::new());
     let begin = Instant::now();
@@ -90,7 +134,13 @@ fn measure(options: &Steady) -> Result<()> {
     if check.call(&mut store, (options.rounds, result))? == 0 {
         bail!("wrong result: {result}");
     }
+    keep.end(&engine, &module).map_err(failed)?;
+    let trials = options.trials.then(|| {
+        engine.settle();
+        module.loaded().code.trials()
+    });
     let line = serde_json::json!({
+        "trials": trials,
         // As a number it would lose digits in readers that know floating point only; ours reads 64 bits.
         "ready_unix_ns": ready as u64, "result": (result as u64).to_string(), "calls_ns": wall, "calls_cpu_ns": cpu, "trap_handler": true,
     });

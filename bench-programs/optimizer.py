@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""What the optimizer is held to, program by program: its trials tell noise from gain, its plans cost nothing where they are wrong, and they come soon.
+
+    python3 bench-programs/optimizer.py aa      [--seconds 3] [--slowed 5]
+    python3 bench-programs/optimizer.py hostile [--seconds 20] [--runs 1] [--policies prefetch,select,inline,random]
+    python3 bench-programs/optimizer.py gain    [--seconds 5] [--runs 3]
+    python3 bench-programs/optimizer.py phases  [--runs 3] [--lengths 0.05,0.5,2]
+
+with [--backedge PATH] [--suite feedback,compute,systems] [--filter TEXT] [--json OUT]. Nothing else should run meanwhile.
+
+aa       Every optimized function is tried against itself, and once more against itself slowed by --slowed percent. At most 5 % of the first may have a
+         winner; of the second every one whose unit of work is over 1 us must be found slower.
+hostile  Cumulative time with a policy that is wrong on purpose over that with --no-feedback, for the calls that --no-feedback gets done in 1, 2, 5, 10 and 20
+         seconds. At most 1.05.
+gain     Steady time per call without feedback, with it, and with it from what a run of three times the length has saved (all values). Share: gain online / gain
+         with the profile, each as 1 - time / time without. And the time to 90 % of the steady speed, without and with the profile.
+phases   A kernel and its control in turns, so many seconds each: time with feedback over that without, for --total seconds. At most 1.02.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Of the trials' times per unit of work, ns: what "every unit over 1 us" is.
+LEAST_UNIT_NS = 1000
+MARKS = [1, 2, 5, 10, 20]
+# Kernels whose next mode is their control on the same code.
+PAIRS = ["sort/0", "partition/0", "branch_arms/0", "select_chain/0", "search/0"]
+
+
+def rows(options):
+    """(id, file, mode, size, rounds) of the steady rows."""
+    found = []
+    for program in json.loads((HERE / "programs/catalog.json").read_text())["programs"]:
+        if program["group"] not in options.suite.split(","):
+            continue
+        for mode, it in enumerate(program["modes"]):
+            name = f"{program['id']}/{mode}"
+            if it.get("kind") != "variant" and options.filter in name and "rounds" in it:
+                file = HERE / "programs" / program["id"] / f"{program['id']}.wasm"
+                found.append((name, [str(file), str(mode), str(it.get("size", 0)), str(it["rounds"])]))
+    return found
+
+
+def steady(options, row, seconds, *more):
+    """The line that `bench steady` prints, and what the process took until it was ready, ns."""
+    began = time.time_ns()
+    command = [options.backedge, "bench", "steady", *more, *row[1], str(seconds)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"optimizer.py: {' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+    line = json.loads(done.stdout)
+    return line, line["ready_unix_ns"] - began
+
+
+def steady_ns(calls):
+    """The median of the second half."""
+    return statistics.median(calls[len(calls) // 2:])
+
+
+def warm_up_ns(line, ready):
+    """From the process's start, without `setup`, until calls take at most the steady time / 0.9: the median of three in a row, against single late ones."""
+    calls = line["calls_ns"]
+    goal = steady_ns(calls) / 0.9
+    for at in range(len(calls)):
+        if statistics.median(calls[at:at + 3]) <= goal:
+            return ready + sum(calls[:at])
+    return ready + sum(calls)
+
+
+def geometric(values):
+    return math.exp(statistics.fmean(map(math.log, values))) if values else float("nan")
+
+
+def aa(options):
+    same = slowed = winners = missed = short = 0
+    out = []
+    for row in rows(options):
+        line, _ = steady(options, row, options.seconds or 3, "--no-feedback", "--trials", "--try-same", "--try-slowed", str(options.slowed))
+        counts = {"same": 0, "winners": 0, "slowed": 0, "missed": 0}
+        for trial in line["trials"]:
+            if isinstance(trial["verdict"], dict):  # abandoned: no verdict
+                continue
+            if not trial.get("slowed_percent"):
+                counts["same"] += 1
+                counts["winners"] += trial["verdict"] in ("faster", "slower")
+            elif trial["old"]["p50"] < LEAST_UNIT_NS:
+                short += 1
+            else:
+                counts["slowed"] += 1
+                if trial["verdict"] != "slower":
+                    counts["missed"] += 1
+                    print(f"    missed: {row[0]} function {trial['function']} ratio {trial['ratio']:.3f}, {trial['old']['p50']:.0f} ns a unit, {trial['pairs']} pairs: {trial['verdict']}")
+        same, winners = same + counts["same"], winners + counts["winners"]
+        slowed, missed = slowed + counts["slowed"], missed + counts["missed"]
+        out.append({"row": row[0], **counts})
+        print(f"{row[0]:24} same {counts['same']:3}, winners {counts['winners']}; slowed {counts['slowed']:3}, missed {counts['missed']}", flush=True)
+    share = winners / same if same else 0
+    print(f"identical: {winners} of {same} had a winner or a loser ({100 * share:.1f} %, at most 5 % may)")
+    print(f"slowed by {options.slowed} %: {slowed - missed} of {slowed} over 1 us found; {short} shorter ones not counted")
+    return out, share <= 0.05 and missed == 0
+
+
+def hostile(options):
+    seconds = options.seconds or 20
+    marks = [mark for mark in MARKS if mark <= seconds]
+    print(f"{'row':24}{'policy':10}" + "".join(f"{mark:>7} s" for mark in marks) + "   taken back")
+    out, good = [], True
+    for row in rows(options):
+        for policy in options.policies.split(","):
+            ratios = {mark: [] for mark in marks}
+            back = kept = 0
+            for _ in range(options.runs):
+                # At half as long again, the slower one has done the same calls.
+                plain, _ = steady(options, row, seconds, "--no-feedback")
+                wrong, _ = steady(options, row, 1.15 * seconds, "--hostile-policy", policy, "--trials")
+                if plain["result"] != wrong["result"]:
+                    sys.exit(f"optimizer.py: {row[0]} with {policy}: result {wrong['result']}, not {plain['result']}")
+                for mark in marks:
+                    calls = total = 0
+                    while calls < len(plain["calls_ns"]) and total < mark * 1e9:
+                        total += plain["calls_ns"][calls]
+                        calls += 1
+                    if 0 < calls <= len(wrong["calls_ns"]):
+                        ratios[mark].append(sum(wrong["calls_ns"][:calls]) / total)
+                    else:
+                        ratios[mark].append(float("inf"))
+                verdicts = [trial["verdict"] for trial in wrong["trials"]]
+                kept += verdicts.count("faster")
+                back += len(verdicts) - verdicts.count("faster")
+            medians = [statistics.median(ratios[mark]) for mark in marks]
+            good &= all(it <= 1.05 for it in medians)
+            out.append({"row": row[0], "policy": policy, "ratios": dict(zip(marks, medians)), "taken_back": back, "kept": kept})
+            print(f"{row[0]:24}{policy:10}" + "".join(f"{it:8.3f}{'*' if it > 1.05 else ' '}" for it in medians) + f"  {back} of {back + kept}", flush=True)
+    over = [it for it in out if max(it["ratios"].values()) > 1.05]
+    print(f"{len(out) - len(over)} of {len(out)} at most 1.05 times --no-feedback at every mark")
+    return out, good
+
+
+def gain(options):
+    seconds = options.seconds or 5
+    print(f"{'row':24}{'no feedback':>13}{'online':>10}{'profile':>10}{'share':>8}{'90 %: without':>15}{'with':>9}{'ratio':>8}")
+    out = []
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows(options):
+            profile = os.path.join(folder, "profile")
+            steady(options, row, 3 * seconds, "--profile-save", profile)
+            figures = {"plain": [], "online": [], "given": [], "cold_ns": [], "warm_ns": []}
+            for _ in range(options.runs):
+                figures["plain"].append(steady_ns(steady(options, row, seconds, "--no-feedback")[0]["calls_ns"]))
+                line, ready = steady(options, row, seconds)
+                figures["online"].append(steady_ns(line["calls_ns"]))
+                figures["cold_ns"].append(warm_up_ns(line, ready))
+                line, ready = steady(options, row, seconds, "--profile-use", profile)
+                figures["given"].append(steady_ns(line["calls_ns"]))
+                figures["warm_ns"].append(warm_up_ns(line, ready))
+            plain, online, given, cold, warm = (statistics.median(figures[key]) for key in figures)
+            # Gains below two percent are noise, and so would be their ratio.
+            share = (1 - online / plain) / (1 - given / plain) if given < 0.98 * plain else None
+            out.append({"row": row[0], "plain_ns": plain, "online_ns": online, "given_ns": given, "share": share, "cold_ns": cold, "warm_ns": warm})
+            print(f"{row[0]:24}{plain / 1e6:10.2f} ms{online / 1e6:10.2f}{given / 1e6:10.2f}" + (f"{100 * share:6.0f} %" if share is not None else f"{'-':>8}")
+                  + f"{cold / 1e6:12.0f} ms{warm / 1e6:9.0f}{warm / cold:8.2f}", flush=True)
+    shares = [it["share"] for it in out if it["share"] is not None]
+    if shares:
+        gained = [it for it in out if it["share"] is not None]
+        whole = math.log(geometric([it["plain_ns"] / it["online_ns"] for it in gained])) / math.log(geometric([it["plain_ns"] / it["given_ns"] for it in gained]))
+        print(f"gain online / gain with the profile: median {100 * statistics.median(shares):.0f} %, of the geometric means {100 * whole:.0f} %, over {len(shares)} rows (90 % asked)")
+    print(f"time to 90 %, with the profile / without: geometric mean {geometric([it['warm_ns'] / it['cold_ns'] for it in out]):.2f} (0.5 asked)")
+    return out, all(share >= 0.9 for share in shares)
+
+
+def phases(options):
+    print(f"{'row':24}{'phase':>8}{'no feedback':>14}{'feedback':>12}{'ratio':>8}  trials, of which won")
+    out = []
+    known = {row[0]: row for row in rows(options)}
+    for name, row in known.items():
+        other = known.get(f"{name[:-1]}{int(name[-1]) + 1}") if name in PAIRS else None
+        if other is None:
+            continue
+        # How long a call of each takes without feedback.
+        plain = [steady_ns(steady(options, it, 1, "--no-feedback")[0]["calls_ns"]) / 1e9 for it in (row, other)]
+        for length in (float(it) for it in options.lengths.split(",")):
+            calls = [max(1, round(length / it)) for it in plain]
+            number = max(2, round(options.total / length / 2))
+            asked = f"--phases={calls[0]},{calls[1]},{other[1][1]},{other[1][3]},{number}"
+            off, on = [], []
+            for _ in range(options.runs):
+                off.append(sum(steady(options, row, 1, "--no-feedback", asked)[0]["calls_ns"]) / 1e9)
+                line, _ = steady(options, row, 1, "--trials", asked)
+                on.append(sum(line["calls_ns"]) / 1e9)
+            verdicts = [trial["verdict"] for trial in line["trials"]]
+            ratio = statistics.median(a / b for a, b in zip(on, off))
+            out.append({"row": name, "phase_s": length, "ratio": ratio})
+            print(f"{name:24}{length:6.2f} s{statistics.median(off):12.2f} s{statistics.median(on):10.2f} s{ratio:8.3f}  {len(verdicts)}, {verdicts.count('faster')}", flush=True)
+    return out, all(it["ratio"] <= 1.02 for it in out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("check", choices=["aa", "hostile", "gain", "phases"])
+    parser.add_argument("--backedge", default=str(HERE / "../target/release/backedge"))
+    parser.add_argument("--suite", default="feedback,compute,systems")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--slowed", type=float, default=5)
+    parser.add_argument("--policies", default="prefetch,select,inline,random")
+    parser.add_argument("--lengths", default="0.05,0.5,2")
+    parser.add_argument("--total", type=float, default=16)
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    out, good = {"aa": aa, "hostile": hostile, "gain": gain, "phases": phases}[options.check](options)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps({"check": options.check, "rows": out}, indent=1) + "\n")
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()

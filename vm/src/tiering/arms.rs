@@ -1,0 +1,239 @@
+//! The arms of a trial on the running thread: it ends each block itself, takes one stamp and goes on in the next arm. It never waits for a compile.
+//!
+//! A loop's arms come by at their header when their rounds are used up ([`ModuleCode::loop_boundary`]), a body's when the countdown of calls is
+//! ([`ModuleCode::call_boundary`]).
+
+use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
+use super::trial::{Candidate, Stage};
+use super::verdict::Verdict;
+use super::{CodeVersion, ModuleCode};
+use crate::code::Entrance;
+use crate::layout::{VmContext, poll_tag};
+use crate::runtime::store_state;
+use crate::store::poll_word;
+use crate::timeline::What;
+use lwp_feedback::policy::Decision;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// The compiled arms and what was measured so far.
+pub(super) struct Arms {
+    pub(super) old: Arc<CodeVersion>,
+    pub(super) new: Arc<CodeVersion>,
+    pub(super) blocks: Blocks,
+    pub(super) began: Option<Instant>,
+    /// Of what was last run.
+    pub(super) arm: Arm,
+    pub(super) units: u64,
+    /// The block in progress is ours: nothing left in between.
+    pub(super) in_block: bool,
+    /// The store and context it runs in.
+    pub(super) owner: Option<(u64, usize)>,
+    /// Boundaries so far.
+    pub(super) progress: u64,
+    pub(super) moved: Instant,
+}
+
+impl Arms {
+    pub(super) fn version(&self, arm: Arm) -> &Arc<CodeVersion> {
+        if arm == Arm::Old { &self.old } else { &self.new }
+    }
+
+    /// The step after a boundary in `version`; a pair begins anew where the block was not ours.
+    fn next(&mut self, version: u32, stamp: Stamp) -> Next {
+        self.began.get_or_insert_with(Instant::now);
+        self.progress += 1;
+        let ours = self.in_block && version == self.version(self.arm).number;
+        if self.progress % 64 == 1 || !ours {
+            self.moved = Instant::now();
+        }
+        let next = if ours { self.blocks.boundary(stamp) } else { self.blocks.begin_pair() };
+        self.in_block = matches!(next, Next::Run(..));
+        if let Next::Run(arm, units) = next {
+            self.arm = arm;
+            self.units = units;
+        }
+        next
+    }
+}
+
+impl ModuleCode {
+    pub(super) fn arms(&self, old: Arc<CodeVersion>, new: Arc<CodeVersion>) -> Arms {
+        let config = &self.shared.config.trials;
+        let prefetches = new.plan.iter().flat_map(|plan| &plan.decisions).any(|it| matches!(it, Decision::Prefetch(_)));
+        let length = if prefetches { config.prefetch_block } else { config.block };
+        let loops = matches!(new.entrance, Entrance::Loop(_));
+        let sizes = Sizes {
+            least_units: if loops { 64 } else { 256 },
+            // A body counts in 32 bits; a loop is not to run for minutes where its rounds became longer.
+            most_units: 1 << 28,
+            least_ticks: (length.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
+            most_pairs: if prefetches { 32 } else { 128 },
+        };
+        let seed = config.seed.wrapping_add(u64::from(new.number) << 32);
+        Arms {
+            blocks: Blocks::new(sizes, seed),
+            old,
+            new,
+            began: None,
+            arm: Arm::Old,
+            units: sizes.least_units,
+            in_block: false,
+            owner: None,
+            progress: 0,
+            moved: Instant::now(),
+        }
+    }
+
+    pub(super) fn count_units(&self, own: usize, units: u64) {
+        let units = units.clamp(1, i32::MAX as u64) as u32;
+        self.reloads[own].store(units, Ordering::Relaxed);
+        self.counters[own].store(units - 1, Ordering::Relaxed);
+    }
+
+    /// Takes the arms of a body's trial out of all calls' way.
+    pub(super) fn restore_entry(&self, function: u32) {
+        let published = self.published();
+        let own = self.module.defined(function).expect("only defined functions are tried");
+        let entry = self.functions[own].entry.load(Ordering::Acquire) as usize;
+        self.set_entry_in_instances(&published, function, entry);
+    }
+
+    /// A poll at a loop header of the function on trial: the arm to go on in.
+    ///
+    /// # Safety
+    /// `context` is the running context; called from the poll's builtin.
+    pub(super) unsafe fn loop_boundary(
+        self: &Arc<Self>,
+        context: *mut VmContext,
+        function: u32,
+        offset: u32,
+        version: u32,
+    ) -> Option<usize> {
+        let mut state = self.trials.lock();
+        let active = state.active.as_mut()?;
+        let Candidate { function: tried, entrance, arms: Some(arms), .. } = &mut active.candidate else { return None };
+        if *tried != function || *entrance != Entrance::Loop(offset) {
+            arms.in_block = false;
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        let owner = unsafe { ((*store_state(context)).id, context as usize) };
+        if arms.owner.is_some_and(|known| known != owner) {
+            return None;
+        }
+        arms.owner = Some(owner);
+        match active.stage {
+            Stage::Preparing => return None,
+            Stage::Running => {}
+            Stage::Settling => {
+                // SAFETY: the caller's promise; this thread runs the store.
+                unsafe { (*(*context).store).rounds = arms.units };
+                return Some(arms.new.address());
+            }
+        }
+        // SAFETY: the caller's promise.
+        let stamp = unsafe { self.stamp(context) };
+        if arms.began.is_none() {
+            self.note(function, Entrance::Loop(offset), || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
+        }
+        let next = arms.next(version, stamp);
+        match next {
+            Next::Run(arm, units) => {
+                let own = self.module.defined(function).expect("only defined functions are tried");
+                // Arms do not look at this word; another activation of the function comes here by it.
+                // SAFETY: the caller's promise; this thread runs the store.
+                unsafe {
+                    poll_word(context, self.module.offsets().poll(own as u32)).store(poll_tag(offset), Ordering::Release);
+                    (*(*context).store).rounds = units;
+                }
+                Some(arms.version(arm).address())
+            }
+            Next::Ended(judgement) => {
+                let address = (judgement.verdict == Verdict::Faster).then(|| {
+                    // SAFETY: as above.
+                    unsafe { (*(*context).store).rounds = arms.units.max(1) };
+                    arms.new.address()
+                });
+                drop(state);
+                self.decided(judgement);
+                address
+            }
+        }
+    }
+
+    /// A body's countdown ran out in the function on trial; false where that is not its arms' doing.
+    ///
+    /// # Safety
+    /// As [`ModuleCode::loop_boundary`], from the countdown's builtin.
+    pub(super) unsafe fn call_boundary(self: &Arc<Self>, context: *mut VmContext, function: u32, version: u32) -> bool {
+        let own = self.module.defined(function).expect("only defined functions count");
+        let (address, others) = {
+            let mut state = self.trials.lock();
+            let Some(active) = state.active.as_mut() else { return false };
+            let Candidate { function: tried, entrance: Entrance::Body, arms: Some(arms), .. } = &mut active.candidate else { return false };
+            if *tried != function || active.stage == Stage::Preparing {
+                return false;
+            }
+            if ![arms.old.number, arms.new.number].contains(&version) {
+                arms.in_block = false;
+                return false;
+            }
+            // SAFETY: the caller's promise.
+            let owner = unsafe { ((*store_state(context)).id, context as usize) };
+            if active.stage == Stage::Settling || arms.owner.is_some_and(|known| known != owner) {
+                self.count_units(own, i32::MAX as u64);
+                return true;
+            }
+            let others = arms.owner.is_none();
+            arms.owner = Some(owner);
+            // SAFETY: the caller's promise.
+            let stamp = unsafe { self.stamp(context) };
+            // A call that was under way when the entry was swapped may have used up the last unit: the block is the same.
+            let running = arms.version(arms.arm).number;
+            if arms.began.is_none() {
+                self.note(function, Entrance::Body, || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
+            }
+            match arms.next(running, stamp) {
+                Next::Run(arm, units) => {
+                    self.count_units(own, units);
+                    (arms.version(arm).address(), others)
+                }
+                Next::Ended(judgement) => {
+                    self.count_units(own, i32::MAX as u64);
+                    if judgement.verdict == Verdict::Faster {
+                        let address = arms.new.address();
+                        drop(state);
+                        // SAFETY: the caller's promise.
+                        unsafe { self.func(context, own) }.entry.store(address as *mut u8, Ordering::Release);
+                        self.decided(judgement);
+                    } else {
+                        drop(state);
+                        // Before the arms are retired.
+                        self.restore_entry(function);
+                        self.decided(judgement);
+                    }
+                    return true;
+                }
+            }
+        };
+        if others {
+            // Of all instances only this one goes on with the trial.
+            self.restore_entry(function);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.func(context, own) }.entry.store(address as *mut u8, Ordering::Release);
+        true
+    }
+
+    /// # Safety
+    /// `context` is the running context.
+    unsafe fn stamp(&self, context: *mut VmContext) -> Stamp {
+        let mut cpu = 0;
+        // SAFETY: RDTSCP exists on every processor this engine supports (all with SSE4.1 since 2008) and writes only `cpu`; the caller's promise.
+        let (ticks, host_calls) = unsafe { (std::arch::x86_64::__rdtscp(&mut cpu), (*store_state(context)).host_calls) };
+        let (compiles, compiling) = self.shared.compiles();
+        Stamp { ticks, cpu: cpu & 0xfff, host_calls, compiles, compiling }
+    }
+}

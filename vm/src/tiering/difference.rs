@@ -1,0 +1,104 @@
+//! How two plans of one function differ: which decisions are the same again, and which would take each other's place.
+
+use lwp_feedback::policy::Decision;
+use std::collections::HashSet;
+
+/// Farthest and nearest prefetch that trials try, rounds.
+const MOST_DISTANCE: u32 = 1024;
+const LEAST_DISTANCE: u32 = 1;
+
+/// What makes a decision the same again: all but the numbers that led to it.
+pub(super) fn key(decision: &Decision) -> String {
+    let at = (decision.name(), decision.offset());
+    match decision {
+        Decision::Inline(it) => format!("{at:?} {:?}", it.targets.iter().map(|target| target.callee).collect::<Vec<_>>()),
+        Decision::Specialize(it) => format!("{at:?} {} {}", it.parameter, it.value),
+        Decision::SelectToBranch(it) | Decision::Layout(it) => format!("{at:?} {}", it.likely),
+        Decision::Prefetch(it) => format!("{at:?} {:?} {}", it.kind, it.distance),
+        Decision::SwitchOrder(it) => format!("{at:?} {:?}", it.first),
+        _ => format!("{at:?}"),
+    }
+}
+
+/// The place a decision takes: one plan has one of each.
+pub(super) fn place(decision: &Decision) -> (&'static str, u32, u32) {
+    let detail = if let Decision::Specialize(it) = decision { it.parameter } else { 0 };
+    (decision.name(), decision.offset(), detail)
+}
+
+/// What of `planned` is not in `base`. A prefetch at another distance is: the distance that won its trials stays.
+pub(super) fn fresh(base: &[Decision], planned: &[Decision]) -> Vec<Decision> {
+    let known: HashSet<String> = base.iter().map(key).collect();
+    let prefetched: HashSet<_> = base.iter().filter(|it| matches!(it, Decision::Prefetch(_))).map(place).collect();
+    planned.iter().filter(|it| !known.contains(&key(it)) && !prefetched.contains(&place(it))).cloned().collect()
+}
+
+/// Whether a place that `planned` takes is free in `base`. What takes it may be another value or another callee: where nothing is tried, that alone would
+/// have code made again and again.
+pub(super) fn lacks(base: &[Decision], planned: &[Decision]) -> bool {
+    !planned.iter().all(|decision| base.iter().any(|other| place(other) == place(decision)))
+}
+
+/// `base` with `fresh` in place of what takes the same places.
+pub(super) fn merged(base: &[Decision], fresh: &[Decision]) -> Vec<Decision> {
+    let taken: HashSet<_> = fresh.iter().map(place).collect();
+    let mut all: Vec<Decision> = base.iter().filter(|decision| !taken.contains(&place(decision))).chain(fresh).cloned().collect();
+    all.sort_by_key(Decision::offset);
+    all
+}
+
+/// `base` without what takes the places of `gone`.
+pub(super) fn without(base: &[Decision], gone: &[Decision]) -> Vec<Decision> {
+    let gone: HashSet<_> = gone.iter().map(place).collect();
+    base.iter().filter(|decision| !gone.contains(&place(decision))).cloned().collect()
+}
+
+/// The prefetches among the decisions with their distances scaled; `None` where that leaves the bounds or there is none.
+pub(super) fn with_distances(decisions: &[Decision], scale: impl Fn(u32) -> u32) -> Option<Vec<Decision>> {
+    let mut scaled: Vec<Decision> = Vec::new();
+    for decision in decisions {
+        if let Decision::Prefetch(it) = decision {
+            let mut it = it.clone();
+            it.distance = scale(it.distance);
+            if !(LEAST_DISTANCE..=MOST_DISTANCE).contains(&it.distance) {
+                return None;
+            }
+            scaled.push(Decision::Prefetch(it));
+        }
+    }
+    (!scaled.is_empty()).then_some(scaled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lwp_feedback::policy::{PrefetchDecision, PrefetchKind, SiteDecision, SpecializeDecision};
+
+    fn prefetch(offset: u32, distance: u32) -> Decision {
+        Decision::Prefetch(PrefetchDecision { offset, kind: PrefetchKind::Strided, distance, because: Default::default() })
+    }
+
+    fn select(offset: u32) -> Decision {
+        Decision::BranchToSelect(SiteDecision { offset, because: Default::default() })
+    }
+
+    fn specialize(value: u64) -> Decision {
+        Decision::Specialize(SpecializeDecision { offset: 1, parameter: 0, value, because: Default::default() })
+    }
+
+    #[test]
+    fn another_distance_is_nothing_new_and_another_value_is() {
+        let base = [prefetch(5, 32), specialize(8), select(9)];
+        assert!(fresh(&base, &[prefetch(5, 64), specialize(8), select(9)]).is_empty());
+        assert_eq!(fresh(&base, &[specialize(12), select(11)]), [specialize(12), select(11)]);
+    }
+
+    #[test]
+    fn a_place_is_taken_once() {
+        let base = [specialize(8), select(9)];
+        assert_eq!(merged(&base, &[specialize(12)]), [specialize(12), select(9)]);
+        assert_eq!(without(&base, &[specialize(12)]), [select(9)], "whatever the value");
+        assert_eq!(with_distances(&[select(9), prefetch(5, 512)], |it| it * 2), Some(vec![prefetch(5, 1024)]));
+        assert_eq!(with_distances(&[prefetch(5, 1024)], |it| it * 2), None);
+    }
+}
