@@ -162,6 +162,8 @@ impl Store {
             burst_timing,
             burst_registers: 0,
             burst_buffer: switch_buffer.base().wrapping_add(switch_bytes).cast(),
+            instructions_interpreted: 0,
+            instructions_compiled: 0,
         };
         let mut state = Box::new(StoreState {
             context,
@@ -217,6 +219,7 @@ impl Drop for StoreState {
         self.engine.unregister_store(this);
         let engine = self.engine.clone();
         engine.shared().count_exactly(self);
+        engine.shared().take_instructions(self);
     }
 }
 
