@@ -25,8 +25,9 @@ const LINE: usize = 64;
 /// Working sets that lie in L1 and in L2 of every x86-64 in use.
 const L1_BYTES: usize = 16 << 10;
 const L2_BYTES: usize = 192 << 10;
-/// One that exceeds L2 by more than it keeps: so many times its size, within these bounds (where the system does not say the size: the larger one).
-const TIMES_L2: usize = 3;
+/// One that exceeds L2 by more than it keeps: so many times its size, within these bounds (where the system does not say the size: the larger one). No larger than it
+/// must be: on a busy machine others push out of L3 what was not touched for a millisecond, and a walk through more takes longer than that.
+const TIMES_L2: usize = 2;
 const L3_BYTES: std::ops::RangeInclusive<usize> = 2 << 20..=6 << 20;
 /// Loads timed on each plateau.
 const SAMPLES: usize = 400;
@@ -226,14 +227,26 @@ impl Means {
     }
 }
 
-/// Measures once; some milliseconds.
-pub fn measure() -> Plateaus {
-    means().plateaus()
+/// What is walked to measure.
+struct Chains {
+    near: Chain,
+    middle: Chain,
+    far: Chain,
 }
 
-fn means() -> Means {
-    let mut random = generator();
-    let (near, middle, far) = (Chain::new(L1_BYTES, &mut random), Chain::new(L2_BYTES, &mut random), Chain::new(l3_bytes(), &mut random));
+impl Chains {
+    fn new() -> Chains {
+        let mut random = generator();
+        Chains {
+            near: Chain::new(L1_BYTES, &mut random),
+            middle: Chain::new(L2_BYTES, &mut random),
+            far: Chain::new(l3_bytes(), &mut random),
+        }
+    }
+}
+
+fn means(chains: &Chains) -> Means {
+    let Chains { near, middle, far } = chains;
     let mut lowest = [u32::MAX; 4];
     let mut seen = Vec::new();
     let mut far_at = 0;
@@ -257,10 +270,10 @@ fn means() -> Means {
     Means { lowest, step }
 }
 
-/// Measurements in a row while the plateaus cannot be told apart. A guess: one takes some milliseconds.
+/// Measurements in a row while the plateaus cannot be told apart. A guess: one takes some milliseconds, which the budget of bursts pays.
 const TRIES_AT_ONCE: u32 = 3;
-/// When it is tried again after those, and how often the wait doubles: 0.25, 0.5, ... 8 s. Then this machine has no plateaus that differ. Guesses.
-const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// When it is tried again after those, and how often the wait doubles: 1, 2, ... 32 s. Then this machine has no plateaus that differ. Guesses.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
 const MOST_WAITS: u32 = 6;
 
 /// The measurements of a process: what they say together, and when to measure again.
@@ -312,7 +325,10 @@ pub fn plateaus() -> &'static Plateaus {
     match known_plateaus() {
         Some(known) if !calibration.is_due(now) => known,
         _ => {
-            let measured: &'static Plateaus = Box::leak(Box::new(calibration.measure(now, means)));
+            let measured: &'static Plateaus = {
+                let chains = Chains::new();
+                Box::leak(Box::new(calibration.measure(now, || means(&chains))))
+            };
             PLATEAUS.store(std::ptr::from_ref(measured).cast_mut(), Ordering::Release);
             measured
         }

@@ -4,6 +4,7 @@
 //! leave one, so host functions run under `catch_unwind` (in `crate::runtime`).
 
 use crate::builtin::Builtin;
+use crate::builtin::INSTRUCTIONS;
 use crate::burst;
 use crate::entry::{resolve_thunk, thunk, value_sample_thunk};
 use crate::exits;
@@ -11,7 +12,6 @@ use crate::layout::{VmContext, VmFunc};
 use crate::runtime::{self, raise};
 use crate::tiering;
 use crate::trap::{Outcome, TrapCode, Unwind};
-use crate::builtin::INSTRUCTIONS;
 use lwp_feedback::ring::{count_instructions, store_programmed, store_value_sample};
 use std::sync::LazyLock;
 

@@ -317,7 +317,10 @@ impl Report {
             switches: code.switches(),
             instructions: engine.config().events.contains(lwp_feedback::layout::EventId::INSTRUCTIONS).then(|| {
                 let [interpreter, compiled] = engine.instructions();
-                InstructionReport { interpreter: Counting { operators: interpreter, provenance: "exact" }, compiled: Counting { operators: compiled, provenance: "estimated" } }
+                InstructionReport {
+                    interpreter: Counting { operators: interpreter, provenance: "exact" },
+                    compiled: Counting { operators: compiled, provenance: "estimated" },
+                }
             }),
             uncounted: code.uncounted(),
             guards: code.guard_exits().into_iter().map(describe_guard).collect(),

@@ -298,6 +298,47 @@ fn the_same_kernel_on_every_source_gives_the_same_result() {
 }
 
 #[test]
+fn instructions_are_exact_in_the_interpreter_and_estimated_in_compiled_code() {
+    let files = Files::new();
+    // Two operators, and then six a round.
+    let program = files.path("rounds.wat");
+    let text = |rounds: u32| {
+        format!(
+            "(module (func (export \"_start\") (local i32) (local.set 0 (i32.const {rounds}))
+              (loop (local.set 0 (i32.sub (local.get 0) (i32.const 1))) (br_if 0 (local.get 0)))))"
+        )
+    };
+    let counted = |tier: &str, rounds: u32, records: &str| {
+        std::fs::write(&program, text(rounds)).unwrap();
+        let (report, events) = (files.path("report.json"), "1,2,255");
+        let to = format!("--report=json,{report}");
+        expect(0, &["run", "-C", "cache=n", "--tier", tier, "--events", events, "--lwp-record", records, &to, &program]);
+        let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+        report["instructions"].clone()
+    };
+    let records = files.path("records.lwp");
+    let interpreted = counted("interp", 10_000, &records);
+    assert_eq!((&interpreted["interpreter"]["operators"], &interpreted["interpreter"]["provenance"]), (&60_002.into(), &"exact".into()));
+    assert_eq!(interpreted["compiled"]["operators"], 0);
+    let compiled = counted("optimizing", 10_000, &records);
+    assert_eq!((&compiled["compiled"]["operators"], &compiled["compiled"]["provenance"]), (&60_002.into(), &"estimated".into()));
+    assert_eq!(compiled["interpreter"]["operators"], 0);
+    // In all tiers together, with a record every 2^20 on average.
+    let rounds = 20_000_000;
+    let both = counted("auto", rounds, &records);
+    let all = both["interpreter"]["operators"].as_u64().unwrap() + both["compiled"]["operators"].as_u64().unwrap();
+    let expected = u64::from(rounds) * 6 + 2;
+    assert!(all.abs_diff(expected) < 1000, "{both}, not {expected}");
+    let events = events_in(&records);
+    assert!(events.get("instructions").is_some_and(|count| (100..130).contains(count)), "{events:?}");
+    // Nobody counts unless asked to.
+    let report = files.path("report.json");
+    expect(0, &["run", "-C", "cache=n", &format!("--report=json,{report}"), &program]);
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    assert!(report.get("instructions").is_none());
+}
+
+#[test]
 fn clocks_record_where_the_time_goes() {
     let files = Files::new();
     let records = record(&files, "matmul", &["0", "200", "40"], &["--events", "1,5,6,255", "--clock-interval", "1us"]);

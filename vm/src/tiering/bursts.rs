@@ -9,6 +9,7 @@
 //! at a call and, when it is full or none may begin, hands the call on to the ordinary code.
 
 use super::ModuleCode;
+use super::thresholds::expected_compile_time;
 use crate::burst::{
     AT_ENTRY, AT_RETURN, ENOUGH, Kind, LEARNING, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, finish, ways,
 };
@@ -42,8 +43,8 @@ const IDLE_WORDS: u32 = 1 << 15;
 /// A loop, or a function without one (its offset is [`AT_ENTRY`]), that bursts look at.
 struct Candidate {
     hot_since: Instant,
-    /// Hot records so far.
-    heat: u32,
+    /// Calls and back edges that made it hot so far.
+    heat: u64,
     /// Its instrumented entrance was asked for.
     wanted: bool,
     /// And cannot be compiled.
@@ -63,7 +64,7 @@ struct Candidate {
 impl Candidate {
     /// Whether there is much to learn of it: it is hot since lately, has had few bursts, and comes when it is asked.
     fn is_new(&self, now: Instant) -> bool {
-        let absent = self.turns - self.bursts;
+        let absent = self.turns.saturating_sub(self.bursts);
         !self.failed && self.bursts < ENOUGH && absent < MOST_ABSENT && now.duration_since(self.hot_since) < LEARNING
     }
 }
@@ -107,14 +108,14 @@ fn ticks() -> u64 {
 
 impl ModuleCode {
     /// A loop became hot in compiled code, or a function ([`AT_ENTRY`]): from now on bursts look at it.
-    pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32) {
+    pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32, events: u64) {
         if !self.shared.budget.allows_any() || self.shared.config.deterministic || !self.shared.bursts() {
             return;
         }
         {
             let mut candidates = lock(&self.bursts.candidates);
             if let Some(known) = candidates.get_mut(&(function, offset)) {
-                known.heat = known.heat.saturating_add(1);
+                known.heat = known.heat.saturating_add(events);
                 return;
             }
             if candidates.len() >= MOST_CANDIDATES {
@@ -122,7 +123,7 @@ impl ModuleCode {
             }
             let candidate = Candidate {
                 hot_since: Instant::now(),
-                heat: 1,
+                heat: events,
                 wanted: false,
                 failed: false,
                 ready: false,
@@ -140,20 +141,37 @@ impl ModuleCode {
         }
     }
 
-    /// Asks for the instrumented code of the hottest candidate that has none, unless a compile of another one is under way.
+    /// Asks for instrumented code of candidates that have none, while there is credit.
     fn compile_wanted(self: &Arc<Self>) {
-        let next = {
-            let mut candidates = lock(&self.bursts.candidates);
-            if candidates.values().any(|candidate| candidate.wanted && !candidate.ready && !candidate.failed) {
+        // A tick's worth; a module may have thousands of candidates.
+        for _ in 0..ASKED_AT_ONCE {
+            if !self.compile_hottest() {
                 return;
             }
+        }
+    }
+
+    /// Asks for that of the candidate that is the hottest for its size, which is what a compile costs. False where none is left or what is under way takes the credit.
+    fn compile_hottest(self: &Arc<Self>) -> bool {
+        let next = {
+            let mut candidates = lock(&self.bursts.candidates);
+            // As many at a time as there is credit for; what a compile really took is paid afterwards.
+            let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.ready && !candidate.failed);
+            let expected: Duration = under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.body_bytes(key.0))).sum();
+            if !expected.is_zero() && !self.shared.budget.has_credit_for(expected) {
+                return false;
+            }
             let waiting = candidates.iter_mut().filter(|(_, candidate)| !candidate.wanted);
-            let Some((&key, candidate)) = waiting.max_by_key(|(key, candidate)| (candidate.heat, std::cmp::Reverse(**key))) else { return };
+            let for_its_size =
+                |key: &(u32, u32), candidate: &Candidate| candidate.heat.saturating_mul(1024) / self.body_bytes(key.0).max(64) as u64;
+            let hottest = waiting.max_by_key(|(key, candidate)| (for_its_size(key, candidate), std::cmp::Reverse(**key)));
+            let Some((&key, candidate)) = hottest else { return false };
             candidate.wanted = true;
             key
         };
         let entrance = if next.1 == AT_ENTRY { Entrance::Body } else { Entrance::Loop(next.1) };
         self.request(next.0, entrance, Tier::Instrumented, false);
+        true
     }
 
     /// The instrumented code of a candidate was compiled, which took so long, or could not be.
@@ -284,11 +302,9 @@ impl ModuleCode {
         let now = Instant::now();
         let together = {
             let mut joint = lock(&self.bursts.joint);
-            if joint.asked.is_some_and(|asked| now.duration_since(asked) < PATIENCE) {
-                return;
-            }
             joint.turns = joint.turns.wrapping_add(1);
-            joint.turns.is_multiple_of(2)
+            // While nobody has come, the others have their turns.
+            joint.turns.is_multiple_of(2) && joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE)
         };
         if together {
             self.ask_jointly(now);

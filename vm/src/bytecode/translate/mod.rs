@@ -22,8 +22,8 @@ use super::op::{Op, Slot};
 use super::{Bytecode, Clause, Point, PointKind, TryBody};
 use crate::module::Module;
 use control::{Control, Label};
-use wasmparser::Operator;
 use stack::OperandStack;
+use wasmparser::Operator;
 
 /// Translates a defined function. The module was validated, so nothing can fail.
 ///
