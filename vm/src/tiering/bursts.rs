@@ -445,8 +445,20 @@ impl ModuleCode {
         let joint = asked_jointly.is_some();
         let kind = {
             let mut candidates = lock(&self.bursts.candidates);
+            // The loop that was asked, or another one of its function.
+            let asked = match candidates.get(&(function, offset))?.asked {
+                Some(_) => Some((function, offset)),
+                None if offset == AT_ENTRY || joint => None,
+                None => candidates
+                    .iter()
+                    .find(|(key, candidate)| key.0 == function && key.1 != AT_ENTRY && candidate.asked.is_some())
+                    .map(|(&key, _)| key),
+            };
+            let asked = asked.and_then(|key| candidates.get_mut(&key)).map(|candidate| {
+                candidate.asked = None;
+                candidate.waiting.take()
+            });
             let candidate = candidates.get_mut(&(function, offset))?;
-            let asked = candidate.asked.take();
             // What was asked jointly and comes when the burst is over was not waited for.
             let wanted = joint || asked.is_some() || offset != AT_ENTRY && answered != number;
             let leads_on = wanted && (offset == AT_ENTRY || self.loop_code(function, offset).is_some());
@@ -456,7 +468,8 @@ impl ModuleCode {
             }
             candidate.turns += 1;
             candidate.bursts += u32::from(!joint);
-            let waited = asked_jointly.or(candidate.waiting.take()).map_or(Duration::ZERO, |since| since.elapsed());
+            candidate.waiting = None;
+            let waited = asked_jointly.or(asked.flatten()).map_or(Duration::ZERO, |since| since.elapsed());
             waited_us = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
             let branches = self.shared.config.events.contains(EventId::BRANCHES);
             let (loads, turn) = if joint { (times_loads, times_loads) } else { (candidate.loads, candidate.turns.is_multiple_of(2)) };
