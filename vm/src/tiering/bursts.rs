@@ -462,6 +462,9 @@ impl ModuleCode {
             // What was asked jointly and comes when the burst is over was not waited for.
             let wanted = joint || asked.is_some() || offset != AT_ENTRY && answered != number;
             let leads_on = wanted && (offset == AT_ENTRY || self.loop_code(function, offset).is_some());
+            if !wanted {
+                return None;
+            }
             if !self.shared.budget.has_credit() || !leads_on {
                 self.shared.budget.decline();
                 return None;
