@@ -7,7 +7,8 @@
 //! records carry the counts, and what no record says yet stands in the countdowns ([`Rates::uncounted`]). Tier 2 counts nothing. There they are estimated from
 //! *joint* bursts, in which all instrumented code takes part and which begin at moments that the program has no part in: each stands for the time since
 //! the one before, less what nobody came in; a function's rounds in it divided by its window are the rate then. A function's rounds in tier 2 are its mean rate
-//! since its instrumented code was there, times the time since its tier-2 code was there.
+//! since its instrumented code was there, times the time since its tier-2 code was there. Of one without instrumented code the rate in tier 1 is taken, times what
+//! tier 2 made of the rates of those that have some.
 //!
 //! **From rounds to events.** Bursts (of either kind) say how many events of each site come with a round of their function. Times the function's rounds, that
 //! is the site's total: of branches, of values outside tier 1, and of misses, for which the bursts are those that time loads.
@@ -96,7 +97,8 @@ struct Collected {
     tier1: BTreeMap<ValuePlace, f64>,
     /// Rounds counted by the interpreter, and by tier 1.
     counted: BTreeMap<Function, [f64; 2]>,
-    /// When instrumented code of a function was there, and tier-2 code; nanoseconds.
+    /// When tier-1 code of a function was there, instrumented code, and tier-2 code; nanoseconds.
+    baseline: BTreeMap<Function, f64>,
     instrumented: BTreeMap<Function, f64>,
     optimized: BTreeMap<Function, f64>,
     /// Time of the latest record.
@@ -183,7 +185,8 @@ pub fn estimate(input: impl Read, rates: &Rates) -> Result<Estimate, RecordFileE
                 let since = match entry.tier {
                     Tier::Instrumented => Some(&mut collected.instrumented),
                     Tier::Optimizing => Some(&mut collected.optimized),
-                    Tier::Interpreter | Tier::Baseline => None,
+                    Tier::Baseline => Some(&mut collected.baseline),
+                    Tier::Interpreter => None,
                 };
                 let now = collected.last;
                 if let Some(since) = since {
@@ -263,9 +266,26 @@ fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
     sums.into_iter().filter(|(_, (_, time))| *time > 0.0).map(|(function, (rounds, time))| (function, rounds / time)).collect()
 }
 
+/// Rounds per nanosecond in tier 1, of functions that went on to tier 2.
+fn rates_before(collected: &Collected) -> BTreeMap<Function, f64> {
+    let before = collected.optimized.iter().filter_map(|(function, until)| {
+        let since = collected.baseline.get(function)?;
+        let [_, rounds] = collected.counted.get(function)?;
+        (until > since && *rounds > 0.0).then(|| (*function, rounds / (until - since)))
+    });
+    before.collect()
+}
+
 fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
     let mut estimate = Estimate { records: collected.records, ..Estimate::default() };
-    let in_time = rates_in_time(collected);
+    let mut in_time = rates_in_time(collected);
+    let before = rates_before(collected);
+    let both = before.iter().filter_map(|(function, rate)| Some((in_time.get(function)?, rate)));
+    let (after_sum, before_sum) = both.fold((0.0, 0.0), |(after, sum), (new, old)| (after + new, sum + old));
+    let faster = if after_sum > 0.0 && before_sum > 0.0 { after_sum / before_sum } else { 1.0 };
+    for (function, rate) in before {
+        in_time.entry(function).or_insert(rate * faster);
+    }
     let kinds = [false, true].map(|loads| {
         [true, false].map(|jointly| seen_by(&collected.bursts, |burst| burst.loads_timed == loads && (burst.joint || !jointly)))
     });
@@ -289,7 +309,11 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
         let own = tier1.get(&function).map_or(&[][..], Vec::as_slice);
         let branches = seen(false, &function);
         for &(site, count) in own {
-            let elsewhere = if branches.is_none() && baseline > 0.0 { count * (interpreted + optimized) / baseline } else { 0.0 };
+            let elsewhere = if branches.is_none_or(|seen| seen.values.is_empty()) && baseline > 0.0 {
+                count * (interpreted + optimized) / baseline
+            } else {
+                0.0
+            };
             *estimate.values.entry(site).or_default() += count + elsewhere;
         }
         if let Some(seen) = branches {
