@@ -339,6 +339,23 @@ fn instructions_are_exact_in_the_interpreter_and_estimated_in_compiled_code() {
 }
 
 #[test]
+fn the_bias_of_loads_between_fences_is_measured() {
+    let (out, _) = expect(0, &["lwp", "bias", "--json"]);
+    let bias: Value = serde_json::from_str(&out).unwrap();
+    let missed: BTreeMap<&str, f64> = bias["patterns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["pattern"].as_str().unwrap(), it["missed_percent"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(missed.len(), 6, "{out}");
+    // Every load of a chain through 256 MiB comes from far; of consecutive words one in eight can, and the prefetcher has all the time it needs.
+    assert!(missed["chain of pointers"] > 90.0 && missed["every word"] < 25.0, "{out}");
+    let (text, _) = expect(0, &["lwp", "bias"]);
+    assert!(text.contains("gather") && text.contains("latency/cost"), "{text}");
+}
+
+#[test]
 fn clocks_record_where_the_time_goes() {
     let files = Files::new();
     let records = record(&files, "matmul", &["0", "200", "40"], &["--events", "1,5,6,255", "--clock-interval", "1us"]);
