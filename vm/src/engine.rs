@@ -226,7 +226,7 @@ pub struct Shared {
     perf_before: Mutex<(PerfCounts, Option<String>)>,
     pub(crate) started: Instant,
     started_ticks: u64,
-    /// Operators of stores that are gone: run by the interpreter, and of blocks entered in compiled code. Where event 2 may be recorded.
+    /// Operators of calls that are over: run by the interpreter, and of blocks entered in compiled code. Where event 2 may be recorded.
     instructions: [AtomicU64; 2],
     /// Numbers of the questions to all of a module's instrumented code.
     questions: AtomicU32,
@@ -633,7 +633,7 @@ impl Engine {
     }
 
     /// Where event 2 may be recorded: operators that the interpreter ran (exact), and those of the blocks that compiled code entered (an estimate of what it
-    /// executed). Of stores that are gone.
+    /// executed). Of calls from the host that are over.
     pub fn instructions(&self) -> [u64; 2] {
         self.0.shared.instructions.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
@@ -649,11 +649,11 @@ impl Engine {
 }
 
 impl Shared {
-    /// What a store that goes has counted.
-    pub(crate) fn take_instructions(&self, state: &StoreState) {
-        let counted = [state.context.instructions_interpreted, state.context.instructions_compiled];
+    /// A call from the host is over, or the store goes: what it has counted since.
+    pub(crate) fn take_instructions(&self, state: &mut StoreState) {
+        let counted = [&mut state.context.instructions_interpreted, &mut state.context.instructions_compiled];
         for (total, count) in self.instructions.iter().zip(counted) {
-            total.fetch_add(count, Ordering::Relaxed);
+            total.fetch_add(std::mem::take(count), Ordering::Relaxed);
         }
     }
 

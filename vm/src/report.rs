@@ -55,7 +55,7 @@ pub struct Report {
     pub side_exits: u64,
     /// How often compiled code left for other code at a loop header.
     pub switches: u64,
-    /// Operators run, of stores that are gone, where event 2 may be recorded.
+    /// Operators run, by calls that are over, where event 2 may be recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<InstructionReport>,
     /// Calls and back edges that no hot record has counted, by function.

@@ -457,7 +457,13 @@ impl StoreState {
     /// The function belongs to this store, and the slots hold values of its parameter types.
     pub unsafe fn call(&mut self, function: FuncRef, slots: &mut [u64]) -> Outcome {
         // SAFETY: the caller's promise.
-        unsafe { runtime::call_from_host(self, function.as_ptr(), slots.as_mut_ptr()) }
+        let outcome = unsafe { runtime::call_from_host(self, function.as_ptr(), slots.as_mut_ptr()) };
+        // Zeros where they are not counted.
+        if self.context.instructions_interpreted | self.context.instructions_compiled != 0 {
+            let engine = self.engine.clone();
+            engine.shared().take_instructions(self);
+        }
+        outcome
     }
 }
 
