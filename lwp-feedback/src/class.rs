@@ -58,6 +58,9 @@ site_classes! {
     /// LWPINS: the first poll behind an event, where a performance interrupt would be taken (`--feedback pmi`). Data1 is the offset of the loop, or
     /// `u32::MAX` at a function's entry.
     Poll = 133, "poll";
+    /// LWPINS: from here on the ring's LWPVAL records of code (not of bursts) stand for another number of events. Data2 is EventInterval1, Data1 what
+    /// it was.
+    ValueRate = 134, "value-rate";
     /// LWPINS: how often a load was executed in a burst that times loads. Data2 is the count, Data1 the offset of the load that its address came from, or 0.
     BurstLoad = 140, "burst-load";
     /// LWPINS: a distance in bytes between successive addresses of a load in a burst. Data2 is the distance (signed), Data1 how often;
@@ -68,6 +71,9 @@ site_classes! {
     /// LWPINS: how much of the run a burst stands for. Data1 is the microseconds from asking for it to its beginning, Data2 the nanoseconds from its beginning
     /// to its end, other code's included; detail 0 of branches, 1 of loads.
     BurstWindow = 143, "burst-window";
+    /// LWPINS: how often a function was entered and its loops went round in a burst, which may see many functions. Data2 is the sum, in the unit of
+    /// hot records.
+    BurstRounds = 144, "burst-rounds";
 }
 
 impl SiteClass {

@@ -45,6 +45,8 @@ pub mod predictor;
 
 pub mod calibrate;
 
+pub mod bias;
+
 pub mod ring;
 
 pub mod codemap;

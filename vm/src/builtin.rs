@@ -35,6 +35,9 @@ pub enum Word {
     I64,
 }
 
+/// In place of [`Builtin::ValueSample`]'s class: EventCounter2 went negative.
+pub const INSTRUCTIONS: u32 = u32::MAX;
+
 builtins! {
     /// (memory, delta pages) → old pages or -1.
     MemoryGrow(I32, I64) -> I64;
@@ -88,6 +91,7 @@ builtins! {
     /// code does so itself (source `trap`), and reloads the countdown → events counted, the record's Data2.
     Hot(I32, I32, I32) -> I64;
     /// (imm16 in the low half: site class, data1: site number, data2: value): EventCounter1 went negative at an LWPVAL site.
+    /// With a class of all ones: EventCounter2, which compiled code takes a block's operators off, went negative at a block's end.
     /// The thunk of this one keeps every register (PreserveAll) and finds the site's address in its return address.
     ValueSample(I32, I32, I64);
     /// (function, loop offset or one of `burst::AT_ENTRY`, `burst::AT_RETURN`, version): instrumented code found the burst's buffer full, or returns. At a loop: 1

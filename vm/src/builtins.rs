@@ -4,6 +4,7 @@
 //! leave one, so host functions run under `catch_unwind` (in `crate::runtime`).
 
 use crate::builtin::Builtin;
+use crate::builtin::INSTRUCTIONS;
 use crate::burst;
 use crate::entry::{resolve_thunk, thunk, value_sample_thunk};
 use crate::exits;
@@ -11,7 +12,7 @@ use crate::layout::{VmContext, VmFunc};
 use crate::runtime::{self, raise};
 use crate::tiering;
 use crate::trap::{Outcome, TrapCode, Unwind};
-use lwp_feedback::ring::{store_programmed, store_value_sample};
+use lwp_feedback::ring::{count_instructions, store_programmed, store_value_sample};
 use std::sync::LazyLock;
 
 struct Entries([usize; Builtin::ALL.len()]);
@@ -263,7 +264,11 @@ unsafe extern "sysv64" fn burst(context: *mut VmContext, function: u32, offset: 
 pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, class: u32, data1: u32, value: u64, ip: usize) {
     // SAFETY: see above; the store's LWPCB is the running thread's.
     unsafe {
-        store_value_sample((*(*context).store).lwpcb.cast(), ip as u64, class, data1, value);
+        let lwpcb = (*(*context).store).lwpcb.cast();
+        if class == INSTRUCTIONS {
+            return count_instructions(lwpcb, 0, ip as u64);
+        }
+        store_value_sample(lwpcb, ip as u64, class, data1, value);
         tiering::ask_poll_record(context);
     }
 }

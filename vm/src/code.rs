@@ -5,6 +5,7 @@
 use crate::module::Module;
 use crate::trap::TrapCode;
 use lwp_feedback::eventset::EventSet;
+use lwp_feedback::layout::EventId;
 use lwp_feedback::policy::Plan;
 use lwp_feedback::profile::NotInlinable;
 use serde::{Deserialize, Serialize};
@@ -120,7 +121,7 @@ impl CompileRequest {
             rounds,
             padding,
             fail_guards,
-            events: EventSet::ALL,
+            events: EventSet::ALL.without(EventId::INSTRUCTIONS),
             probe_base,
             listing,
         }

@@ -28,7 +28,7 @@ use lwp_feedback::sources::perf::{PerfCounts, ThreadEvents};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -228,6 +228,10 @@ pub struct Shared {
     perf_before: Mutex<(PerfCounts, Option<String>)>,
     pub(crate) started: Instant,
     started_ticks: u64,
+    /// Operators of calls that are over: run by the interpreter, and of blocks entered in compiled code. Where event 2 may be recorded.
+    instructions: [AtomicU64; 2],
+    /// Numbers of the questions to all of a module's instrumented code.
+    questions: AtomicU32,
     adapters: RwLock<HashMap<(Adapter, u32), AdapterPlace>>,
     /// Code that jumps to the resolver; lazy stubs and host functions lead to it. 0 without a compiler.
     resolver: Option<CodeBlock>,
@@ -353,6 +357,8 @@ impl Engine {
             perf_before: Mutex::default(),
             started: Instant::now(),
             started_ticks: time_stamp(),
+            instructions: Default::default(),
+            questions: AtomicU32::new(0),
             adapters: RwLock::new(HashMap::new()),
             resolver,
             id: NEXT_ENGINE.fetch_add(1, Ordering::Relaxed),
@@ -511,7 +517,7 @@ impl Engine {
             let seed = self.0.shared.config.ring.seed;
             let allowed = |ring: &RingConfig| {
                 let events = self.0.shared.config.events;
-                RingConfig { flags: events.mask(ring.flags), programmed: events.contains(EventId::PROGRAMMED), ..ring.clone() }
+                RingConfig { flags: events.mask(ring.flags | Flags::IRE), programmed: events.contains(EventId::PROGRAMMED), ..ring.clone() }
             };
             let ring = Ring::new(&allowed(&self.0.shared.config.ring))
                 .unwrap_or_else(|_| Ring::new(&allowed(&RingConfig { seed, ..RingConfig::default() })).expect("the default ring is valid"));
@@ -628,6 +634,12 @@ impl Engine {
         self.0.shared.budget.stats()
     }
 
+    /// Where event 2 may be recorded: operators that the interpreter ran (exact), and those of the blocks that compiled code entered (an estimate of what it
+    /// executed). Of calls from the host that are over.
+    pub fn instructions(&self) -> [u64; 2] {
+        self.0.shared.instructions.each_ref().map(|count| count.load(Ordering::Relaxed))
+    }
+
     /// The profile that records feed.
     pub fn profile(&self) -> &Arc<Profile> {
         &self.0.shared.profile
@@ -639,6 +651,19 @@ impl Engine {
 }
 
 impl Shared {
+    /// A call from the host is over, or the store goes: what it has counted since.
+    pub(crate) fn take_instructions(&self, state: &mut StoreState) {
+        let counted = [&mut state.context.instructions_interpreted, &mut state.context.instructions_compiled];
+        for (total, count) in self.instructions.iter().zip(counted) {
+            total.fetch_add(std::mem::take(count), Ordering::Relaxed);
+        }
+    }
+
+    /// A number for a question to instrumented code, never 0.
+    pub(crate) fn next_question(&self) -> u32 {
+        (self.questions.fetch_add(1, Ordering::Relaxed) + 1).max(1)
+    }
+
     /// See [`Engine::ns_per_tick`].
     pub(crate) fn ns_per_tick(&self) -> f64 {
         let ticks = time_stamp().wrapping_sub(self.started_ticks).max(1);

@@ -108,6 +108,10 @@ vm_struct! {
         burst_registers: u32,
         /// The burst buffer, [`BURST_WORDS`] words ([`crate::burst`] says what is in them).
         burst_buffer: *mut u64,
+        /// Operators that the interpreter ran; counted where event 2 may be recorded.
+        instructions_interpreted: u64,
+        /// Operators of the blocks that compiled code entered; the same.
+        instructions_compiled: u64,
     }
 }
 

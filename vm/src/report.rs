@@ -55,6 +55,12 @@ pub struct Report {
     pub side_exits: u64,
     /// How often compiled code left for other code at a loop header.
     pub switches: u64,
+    /// Operators run, by calls that are over, where event 2 may be recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<InstructionReport>,
+    /// Calls and back edges that no hot record has counted, by function.
+    #[serde(skip)]
+    pub uncounted: Vec<(u32, u64)>,
     /// Guards that failed, by version.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guards: Vec<GuardReport>,
@@ -62,6 +68,24 @@ pub struct Report {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// Instructions retired (event 2), in operators of the program.
+#[derive(Clone, Debug, Serialize)]
+pub struct InstructionReport {
+    /// Run by the interpreter, one by one.
+    pub interpreter: Counting,
+    /// Of the blocks that compiled code entered: what the compiler made of them is not known, and one that is left in its middle counts as a whole.
+    pub compiled: Counting,
+}
+
+/// A count and how it came about.
+#[derive(Clone, Debug, Serialize)]
+pub struct Counting {
+    /// Operators.
+    pub operators: u64,
+    /// `exact` or `estimated`.
+    pub provenance: &'static str,
 }
 
 /// A guard that failed.
@@ -291,6 +315,14 @@ impl Report {
             pulses: engine.timeline().pulses(),
             side_exits: code.side_exits(),
             switches: code.switches(),
+            instructions: engine.config().events.contains(lwp_feedback::layout::EventId::INSTRUCTIONS).then(|| {
+                let [interpreter, compiled] = engine.instructions();
+                InstructionReport {
+                    interpreter: Counting { operators: interpreter, provenance: "exact" },
+                    compiled: Counting { operators: compiled, provenance: "estimated" },
+                }
+            }),
+            uncounted: code.uncounted(),
             guards: code.guard_exits().into_iter().map(describe_guard).collect(),
         }
     }

@@ -164,6 +164,8 @@ impl Store {
             burst_timing,
             burst_registers: 0,
             burst_buffer: switch_buffer.base().wrapping_add(switch_bytes).cast(),
+            instructions_interpreted: 0,
+            instructions_compiled: 0,
         };
         let mut state = Box::new(StoreState {
             context,
@@ -220,6 +222,7 @@ impl Drop for StoreState {
         self.engine.unregister_store(this);
         let engine = self.engine.clone();
         engine.shared().count_exactly(self);
+        engine.shared().take_instructions(self);
     }
 }
 
@@ -465,7 +468,13 @@ impl StoreState {
     /// The function belongs to this store, and the slots hold values of its parameter types.
     pub unsafe fn call(&mut self, function: FuncRef, slots: &mut [u64]) -> Outcome {
         // SAFETY: the caller's promise.
-        unsafe { runtime::call_from_host(self, function.as_ptr(), slots.as_mut_ptr()) }
+        let outcome = unsafe { runtime::call_from_host(self, function.as_ptr(), slots.as_mut_ptr()) };
+        // Zeros where they are not counted.
+        if self.context.instructions_interpreted | self.context.instructions_compiled != 0 {
+            let engine = self.engine.clone();
+            engine.shared().take_instructions(self);
+        }
+        outcome
     }
 }
 

@@ -101,20 +101,24 @@ pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
     let began = Instant::now();
     let code = run_then(&sampled, true, &mut |engine, module| {
         let ring = &engine.vm().config().ring;
-        // The random bits replace the interval's low ones; a burst's interval lies below them.
-        let random = f64::from((1u32 << ring.random_bits) - 1);
-        let above = |interval: u32| f64::from(interval >> ring.random_bits << ring.random_bits) + random / 2.0 + 1.0;
-        // Events 3 and 4 have at most as many random bits as the interval has.
-        let branch = f64::from(ring.interval3) / 2.0 + 1.0;
-        let ticks_per_ns = 1.0 / engine.vm().ns_per_tick();
-        seen = Some((module.report(), Rates { value: above(ring.interval1), burst_value: above(0), branch, ticks_per_ns }));
+        let report = module.report();
+        let uncounted = report.uncounted.iter().map(|&(function, count)| ((report.hash, function), count)).collect();
+        let rates = Rates {
+            interval1: ring.interval1,
+            random_bits: ring.random_bits,
+            // Events 3 and 4 have at most as many random bits as the interval has.
+            branch: f64::from(ring.interval3) / 2.0 + 1.0,
+            ticks_per_ns: 1.0 / engine.vm().ns_per_tick(),
+            uncounted,
+        };
+        seen = Some((report, rates));
     });
     let sampled_ms = began.elapsed().as_secs_f64() * 1e3;
     let estimated = code.and_then(|code| {
         let input = std::fs::File::open(&folder).map_err(|error| Failure::read(&folder, &error))?;
         let (report, rates) = seen.ok_or_else(|| Failure::Load("the sampled run left no report".into()))?;
         let estimated =
-            estimate(BufReader::new(input), rates).map_err(|error| Failure::Load(format!("`{}`: {error}", folder.display())))?;
+            estimate(BufReader::new(input), &rates).map_err(|error| Failure::Load(format!("`{}`: {error}", folder.display())))?;
         Ok((code, report, estimated))
     });
     // Only kept for reading it back; what cannot be removed is in the system's folder for such things.
@@ -154,9 +158,6 @@ pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
 
 fn compare(exact: &ExactProfile, sample: &Estimate, options: &Accuracy) -> Vec<EventAccuracy> {
     let wanted = options.run.engine.events;
-    let counts = |map: &BTreeMap<Place, (u64, u64)>, of: fn(&(u64, u64)) -> u64| -> BTreeMap<Place, f64> {
-        map.iter().map(|(&place, counts)| (place, of(counts) as f64)).filter(|&(_, count)| count > 0.0).collect()
-    };
     let values: BTreeMap<ValuePlace, f64> = exact.values.iter().map(|(&site, &(total, _))| (site, total as f64)).collect();
     let mut all = Vec::new();
     if wanted.contains(EventId::VALUE) {
@@ -170,11 +171,12 @@ fn compare(exact: &ExactProfile, sample: &Estimate, options: &Accuracy) -> Vec<E
     }
     let plain = |place: &Place| (*place, None);
     if wanted.contains(EventId::BRANCHES) {
-        let full = counts(&exact.branches, |counts| counts.0);
+        let full = exact.branches.iter().map(|(&place, &count)| (place, count as f64)).collect();
         all.push(one(EventId::BRANCHES, &full, &sample.branches, sample.records[0], plain, options.sites));
     }
     if wanted.contains(EventId::DCACHE) {
-        let full = counts(&exact.loads, |counts| counts.1);
+        let missed = exact.loads.iter().map(|(&place, counts)| (place, counts.1 as f64));
+        let full = missed.filter(|&(_, count)| count > 0.0).collect();
         let mut answer = one(EventId::DCACHE, &full, &sample.misses, sample.records[1], plain, options.sites);
         let executed: u64 = exact.loads.values().map(|counts| counts.0).sum();
         if answer.events as f64 <= executed as f64 * NOISE {

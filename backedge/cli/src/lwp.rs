@@ -12,7 +12,7 @@ use lwp_feedback::policy::{FilePlan, PlanFile};
 use lwp_feedback::profile::{Profile, ProfileLimits};
 use lwp_feedback::recordfile::{self, DecodeError, ReplaySummary};
 use lwp_feedback::trap::exec::{self, ExecError};
-use lwp_feedback::{bench, info, sim};
+use lwp_feedback::{bench, bias, info, sim};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -38,6 +38,10 @@ pub fn run(options: &Lwp) -> Result<(), Failure> {
             let mut report = bench::run();
             report.compiled_site_ns = compiled_site_ns();
             print(&if *json { pretty(serde_json::to_value(&report))? } else { report.to_string() });
+        }
+        Lwp::Bias { json } => {
+            let bias = bias::measure();
+            print(&if *json { pretty(serde_json::to_value(&bias))? } else { bias.to_string() });
         }
         Lwp::Sim { trace, generation } => {
             let text = std::fs::read(trace).map_err(|error| unreadable(trace, &error))?;

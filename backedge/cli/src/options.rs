@@ -462,6 +462,12 @@ pub enum Lwp {
         #[arg(long)]
         json: bool,
     },
+    /// Measure what fences do to the loads that bursts time: their latency beside what such loads cost a program; takes some seconds
+    Bias {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a record file, one line a record
     Decode {
         /// The record file

@@ -182,6 +182,18 @@ fn header(out: &mut String, report: &Report) {
             100.0 * cpu_ms / report.elapsed_ms.max(1e-9)
         ),
     );
+    if let Some(counted) = &report.instructions {
+        line(
+            out,
+            format_args!(
+                "operators {} in the interpreter ({}), {} in compiled code ({}, by block)",
+                number(counted.interpreter.operators),
+                counted.interpreter.provenance,
+                number(counted.compiled.operators),
+                counted.compiled.provenance
+            ),
+        );
+    }
     let bursts = &report.bursts;
     if bursts.budget_percent > 0.0 {
         line(

@@ -135,6 +135,8 @@ struct Translator<'a, 'b> {
     positions: Vec<SourcePosition>,
     sites: Vec<ValueSite>,
     hot_sites: u32,
+    /// Operators of the running block so far, where they are counted.
+    uncounted_operators: u32,
     thunks: Vec<Thunk>,
     guards: Vec<Guard>,
     applied: Vec<Applied>,
@@ -235,6 +237,7 @@ fn translate_once(
         positions: Vec::new(),
         sites: Vec::new(),
         hot_sites: 0,
+        uncounted_operators: 0,
         thunks: Vec::new(),
         guards: Vec::new(),
         applied: Vec::new(),
@@ -371,6 +374,7 @@ impl Translator<'_, '_> {
     fn operator(&mut self, operator: &Operator<'_>, offset: u32) -> Result {
         if self.reachable {
             self.forced_exit(operator, offset);
+            self.count_operator(operator);
         }
         if self.control_operator(operator, offset)? || !self.reachable {
             return Ok(());

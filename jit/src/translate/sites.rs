@@ -13,9 +13,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use lwp_feedback::class::SiteClass;
-use wasmparser::ValType;
+use lwp_feedback::layout::EventId;
+use wasmparser::{Operator, ValType};
 
-use vm::builtin::Builtin;
+use vm::builtin::{Builtin, INSTRUCTIONS};
+use vm::bytecode::{ends_block, is_counted};
 use vm::code::{Tier, ValueSite};
 use vm::layout::{context, store};
 
@@ -27,6 +29,8 @@ use crate::lwp_thunks::{self, Instruction, Thunk};
 const MOST_PARAMS: usize = 4;
 /// Offset of `EventCounter1` in the LWPCB.
 const COUNTER1: i32 = 132;
+/// Offset of `EventCounter2` in the LWPCB.
+const COUNTER2: i32 = 140;
 /// Sign bit of the 26-bit counter.
 const NEGATIVE: i64 = 1 << 25;
 
@@ -144,6 +148,43 @@ impl Translator<'_, '_> {
         self.enter(cold);
         let operands = operands(self);
         self.builtin(Builtin::ValueSample, &operands);
+        self.b.ins().jump(hot, &[]);
+        self.b.seal_block(hot);
+        self.enter(hot);
+    }
+
+    /// An operator is translated next: counts it with its block, where instructions are counted; where it ends the block, the block is taken off EventCounter2
+    /// here, in place, as LWPVAL takes one off its counter. How many instructions the operators become is not known yet, so operators are what is counted.
+    pub(super) fn count_operator(&mut self, operator: &Operator<'_>) {
+        if !self.input.events.contains(EventId::INSTRUCTIONS) {
+            return;
+        }
+        self.uncounted_operators += u32::from(is_counted(operator));
+        let count = match ends_block(operator) {
+            true => std::mem::take(&mut self.uncounted_operators),
+            false => 0,
+        };
+        if count == 0 {
+            return;
+        }
+        let context = self.context();
+        let shared = self.load_constant(types::I64, context, context::store);
+        let total = self.load(Region::Lwp, types::I64, shared, store::instructions_compiled);
+        let wide = self.address_const(i64::from(count));
+        let total = self.b.ins().iadd(total, wide);
+        self.store(Region::Lwp, total, shared, store::instructions_compiled);
+        let lwpcb = self.load(Region::Lwp, types::I64, shared, store::lwpcb);
+        let before = self.load(Region::Lwp, types::I32, lwpcb, COUNTER2);
+        let operators = self.iconst32(count);
+        let counter = self.b.ins().isub(before, operators);
+        self.store(Region::Lwp, counter, lwpcb, COUNTER2);
+        let mask = self.b.ins().iconst(types::I32, NEGATIVE);
+        let negative = self.b.ins().band(counter, mask);
+        let (cold, hot) = self.split_cold(negative);
+        self.enter(cold);
+        let (class, none) = (self.iconst32(INSTRUCTIONS), self.iconst32(0));
+        let nothing = self.address_const(0);
+        self.builtin(Builtin::ValueSample, &[class, none, nothing]);
         self.b.ins().jump(hot, &[]);
         self.b.seal_block(hot);
         self.enter(hot);

@@ -323,7 +323,7 @@ impl Profile {
                     SiteClass::SideExit => function.side_exits += 1,
                     SiteClass::Select => self.select(function, offset, detail, record.data2() != 0),
                     // How bursts divide the run is for who estimates totals.
-                    SiteClass::BurstWindow => return,
+                    SiteClass::BurstWindow | SiteClass::BurstRounds | SiteClass::ValueRate => return,
                     SiteClass::BurstLoad | SiteClass::BurstStride | SiteClass::BurstEnd => {
                         self.burst(function, offset, class, record);
                         return;
@@ -516,7 +516,7 @@ fn kind_of(record: &Record) -> Kind {
         EventId::DCACHE => Kind::Loads,
         EventId::VALUE | EventId::PROGRAMMED => match SiteClass::from_imm16(record.flags()) {
             Some((SiteClass::BurstLoad | SiteClass::BurstStride, _)) => Kind::Loads,
-            Some((SiteClass::BurstEnd | SiteClass::BurstWindow | SiteClass::Select, _)) => Kind::Branches,
+            Some((SiteClass::BurstEnd | SiteClass::BurstWindow | SiteClass::BurstRounds | SiteClass::Select, _)) => Kind::Branches,
             _ => Kind::Values,
         },
         _ => Kind::Values,

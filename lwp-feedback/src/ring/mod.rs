@@ -22,13 +22,13 @@ use std::sync::{Arc, Mutex};
 
 use crate::layout::{
     BUFFER_SIZE_MASK, COUNTER_MASK, COUNTER_SIGN_BIT, EventId, Filters, Flags, INTERVAL_MAX, Lwpcb, RANDOM_SHIFT, RECORD_BYTES, Record,
-    reloaded_counter,
+    reloaded_counter, sign_extend_26,
 };
 use crate::pebs::Registers;
 use protocol::{RingMemory, Stored};
 
 pub use events::{BranchEvent, MissEvent, store_branch, store_miss, store_miss_with_registers};
-pub use store::{count_value, refresh_core_id, set_interval1, store_programmed, store_value_sample};
+pub use store::{count_instructions, count_value, refresh_core_id, set_interval1, store_programmed, store_value_sample};
 
 /// Smallest ring: 32 records, as on every part seen.
 pub const MIN_BUFFER_BYTES: u32 = 32 * RECORD_BYTES;
@@ -47,6 +47,8 @@ pub struct RingConfig {
     pub buffer_bytes: u32,
     /// EventInterval1: one LWPVAL in `interval1 + 1` (on average) leaves a record. 0 to 2^25 - 1.
     pub interval1: u32,
+    /// EventInterval2: a record every `interval2 + 1` instructions. 0 to 2^25 - 1.
+    pub interval2: u32,
     /// EventInterval3: one branch in `interval3 + 1` leaves a record. 0 to 2^25 - 1.
     pub interval3: u32,
     /// EventInterval4: one eligible miss in `interval4 + 1` leaves a record. 0 to 2^25 - 1.
@@ -81,6 +83,8 @@ impl Default for RingConfig {
         Self {
             buffer_bytes: 64 << 10,
             interval1: 1023,
+            // A thousand records a second of compiled code. A guess.
+            interval2: (1 << 20) - 1,
             interval3: 7,
             interval4: 0,
             filters: Filters::NRB,
@@ -142,6 +146,8 @@ struct Side {
     /// What it was made with.
     interval1: u32,
     adapts: bool,
+    /// EventInterval1 as the ring's latest `ValueRate` record says it, or `interval1`. The producer's.
+    said_interval1: AtomicU32,
     fixed_core: bool,
     core_id: AtomicU32,
     /// The producer's head; the LWPCB holds the published one.
@@ -195,7 +201,7 @@ impl Ring {
         if !(MIN_BUFFER_BYTES..=BUFFER_SIZE_MASK).contains(&size) {
             return Err(RingError::BufferSize { bytes: config.buffer_bytes });
         }
-        for interval in [config.interval1, config.interval3, config.interval4] {
+        for interval in [config.interval1, config.interval2, config.interval3, config.interval4] {
             if interval > INTERVAL_MAX {
                 return Err(RingError::Interval { interval });
             }
@@ -214,7 +220,7 @@ impl Ring {
         lwpcb.threshold.store(config.threshold_bytes / RECORD_BYTES * RECORD_BYTES, Ordering::Relaxed);
         lwpcb.events[0].interval.store(config.interval1, Ordering::Relaxed);
         lwpcb.events[0].counter.store(config.interval1, Ordering::Relaxed);
-        for (slot, interval) in [(2, config.interval3), (3, config.interval4)] {
+        for (slot, interval) in [(1, config.interval2), (2, config.interval3), (3, config.interval4)] {
             lwpcb.events[slot].interval.store(interval, Ordering::Relaxed);
             lwpcb.events[slot].counter.store(interval, Ordering::Relaxed);
         }
@@ -227,6 +233,7 @@ impl Ring {
             programmed: config.programmed,
             interval1: config.interval1,
             adapts: config.adapts,
+            said_interval1: AtomicU32::new(config.interval1),
             fixed_core: config.core_id.is_some(),
             core_id: AtomicU32::new(config.core_id.unwrap_or_else(current_core).into()),
             head: AtomicU32::new(0),
@@ -590,6 +597,36 @@ impl RingCore {
         let random_bits = self.lwpcb.buffer_size_random.load(Ordering::Relaxed) >> RANDOM_SHIFT;
         let interval = slot.interval.load(Ordering::Relaxed);
         slot.counter.store(reloaded_counter(interval, random_bits, self.next_random()), Ordering::Relaxed);
+    }
+
+    /// So many instructions retired. A block's are counted at once, so what it counts beyond the record it makes due is kept.
+    fn count_instructions(&self, count: u32, ip: u64) {
+        let slot = &self.lwpcb.events[1];
+        let left = slot.counter.load(Ordering::Relaxed).wrapping_sub(count) & COUNTER_MASK;
+        slot.counter.store(left, Ordering::Relaxed);
+        if left & COUNTER_SIGN_BIT == 0 {
+            return;
+        }
+        let flags = self.flags();
+        if flags.contains(Flags::IRE) {
+            let record = self.record(EventId::INSTRUCTIONS, flags, ip, 0, 0, 0);
+            self.store(&record, flags);
+        }
+        let interval = slot.interval.load(Ordering::Relaxed);
+        let bits = self.lwpcb.buffer_size_random.load(Ordering::Relaxed) >> RANDOM_SHIFT;
+        let beyond = sign_extend_26(left).unsigned_abs() - 1;
+        let next = reloaded_counter(interval, bits, self.next_random()).saturating_sub(beyond);
+        slot.counter.store(next, Ordering::Relaxed);
+    }
+
+    /// Where the monitor has changed EventInterval1 since the last time: says so in the ring, so that whoever counts knows what the records behind stand for.
+    fn say_interval1(&self, ip: u64) {
+        use crate::class::SiteClass;
+        let interval = self.lwpcb.events[0].interval.load(Ordering::Relaxed);
+        let said = self.side.said_interval1.load(Ordering::Relaxed);
+        if self.side.adapts && interval != said && self.programmed(ip, SiteClass::ValueRate.imm16(0), said, interval.into()) {
+            self.side.said_interval1.store(interval, Ordering::Relaxed);
+        }
     }
 
     /// LWPINS. True: stored.

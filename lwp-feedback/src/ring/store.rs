@@ -15,6 +15,7 @@ pub unsafe extern "C" fn store_value_sample(lwpcb: *mut Lwpcb, ip: u64, imm16: u
     // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
     let core = unsafe { &*lwpcb.cast::<RingCore>() };
     core.finish_value_sample(ip, imm16 as u16, data1, data2);
+    core.say_interval1(ip);
 }
 
 /// LWPVAL, whole: counts, and stores a record when the counter goes negative. Bits 15:0 of `imm16` are used.
@@ -25,6 +26,16 @@ pub unsafe extern "C" fn count_value(lwpcb: *mut Lwpcb, ip: u64, imm16: u32, dat
     // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
     let core = unsafe { &*lwpcb.cast::<RingCore>() };
     core.count_value(ip, imm16 as u16, data1, data2);
+}
+
+/// Counts retired instructions in EventCounter2, many at once, and stores a record when it goes negative. `ip` is an address inside the last of them, or
+/// as for [`store_value_sample`].
+///
+/// # Safety
+/// As for [`store_value_sample`].
+pub unsafe fn count_instructions(lwpcb: *mut Lwpcb, count: u32, ip: u64) {
+    // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
+    unsafe { &*lwpcb.cast::<RingCore>() }.count_instructions(count, ip);
 }
 
 /// Programs EventInterval1, and the counter where it is above; what it was before. Larger values than 2^25 - 1 are taken as that.

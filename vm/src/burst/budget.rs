@@ -111,6 +111,11 @@ impl Budget {
         self.credit_ns.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether so much more may be begun.
+    pub(crate) fn has_credit_for(&self, cost: Duration) -> bool {
+        self.credit_ns.load(Ordering::Relaxed) > i64::try_from(cost.as_nanos()).unwrap_or(i64::MAX)
+    }
+
     /// A burst was due and may not begin.
     pub(crate) fn decline(&self) {
         self.declined.fetch_add(1, Ordering::Relaxed);

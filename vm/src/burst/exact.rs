@@ -1,8 +1,8 @@
 //! Everything counted: what `backedge accuracy` compares samples with.
 //!
 //! With [`EngineConfig::exact`](crate::engine::EngineConfig) each function is compiled as instrumented code at its first call and nothing else ever runs;
-//! whenever the burst buffer holds enough, its words are counted here, all of them: no interval, no sampling. Nothing is written to a ring. The
-//! predictor model judges every branch, and every load is timed where loads are wanted.
+//! whenever the burst buffer holds enough, its words are counted here, all of them: no interval, no sampling. Nothing is written to a ring. Every
+//! load is timed where loads are wanted. The predictor model takes no part: it would take most of the time, and what is compared is how often a branch ran.
 //!
 //! In: buffers. Out: [`ExactProfile`].
 
@@ -11,7 +11,6 @@ use super::{ProbeTable, Probes};
 use crate::code::ProbeKind;
 use lwp_feedback::calibrate::known_plateaus;
 use lwp_feedback::class::SiteClass;
-use lwp_feedback::predictor::{Predictor, Verdict};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -28,8 +27,8 @@ pub type ValuePlace = (Place, SiteClass, u8);
 /// How often everything happened.
 #[derive(Clone, Debug, Default)]
 pub struct ExactProfile {
-    /// Branches: executions, and how many the predictor model missed.
-    pub branches: BTreeMap<Place, (u64, u64)>,
+    /// Branches: executions.
+    pub branches: BTreeMap<Place, u64>,
     /// Loads: executions, and how many missed the near caches, by the time they took.
     pub loads: BTreeMap<Place, (u64, u64)>,
     /// Values: how often the site was passed, and its most frequent values, most frequent first.
@@ -41,18 +40,33 @@ pub struct ExactProfile {
 #[derive(Default)]
 struct Slot {
     count: u64,
-    /// Mispredicted, or missed.
+    /// Loads that missed.
     missed: u64,
     values: Option<HashMap<u64, u64>>,
+    /// The latest value, and how often it came since another did: most sites see runs of one.
+    run: (u64, u64),
 }
 
 impl Slot {
     fn value(&mut self, value: u64) {
+        if self.run.0 == value {
+            self.run.1 += 1;
+            return;
+        }
+        self.end_run();
+        self.run = (value, 1);
+    }
+
+    fn end_run(&mut self) {
+        let (value, times) = std::mem::take(&mut self.run);
+        if times == 0 {
+            return;
+        }
         let values = self.values.get_or_insert_default();
         if values.len() < MOST_VALUES {
-            *values.entry(value).or_default() += 1;
+            *values.entry(value).or_default() += times;
         } else if let Some(count) = values.get_mut(&value) {
-            *count += 1;
+            *count += times;
         }
     }
 }
@@ -61,7 +75,6 @@ impl Slot {
 #[derive(Default)]
 pub(crate) struct Exact {
     tables: HashMap<u32, (Option<Arc<ProbeTable>>, Vec<Slot>)>,
-    predictor: Predictor,
     dropped: u64,
 }
 
@@ -72,7 +85,7 @@ impl Exact {
             self.dropped += 1;
             return;
         };
-        let Exact { tables, predictor, .. } = self;
+        let Exact { tables, .. } = self;
         // The table of the latest event is that of the next, nearly always.
         let mut current: Option<(u32, Vec<Slot>)> = None;
         let whole = words::read(probes, words, false, |seen| {
@@ -88,7 +101,7 @@ impl Exact {
                 current = Some((seen.base, std::mem::take(slots)));
             }
             let (base, slots) = current.as_mut().expect("set above");
-            count(&mut slots[(seen.number - *base) as usize], predictor, seen);
+            count(&mut slots[(seen.number - *base) as usize], seen);
         });
         if let Some((base, slots)) = current {
             tables.entry(base).or_default().1 = slots;
@@ -97,17 +110,20 @@ impl Exact {
     }
 
     /// What was counted, by place.
-    pub(crate) fn profile(&self) -> ExactProfile {
+    pub(crate) fn profile(&mut self) -> ExactProfile {
         let mut profile = ExactProfile { dropped: self.dropped, ..ExactProfile::default() };
-        for (table, slots) in self.tables.values() {
+        for (table, slots) in self.tables.values_mut() {
             let Some(table) = table else { continue };
+            slots.iter_mut().for_each(Slot::end_run);
             for (site, slot) in table.sites.iter().zip(slots).filter(|(_, slot)| slot.count > 0) {
                 let place = (table.module, table.function, site.offset);
                 let mut value = |class: SiteClass, detail: u8| {
                     let (total, top) = profile.values.entry((place, class, detail)).or_default();
                     *total += slot.count;
+                    let known = top.len();
                     for (&value, &count) in slot.values.iter().flat_map(|values| values.iter()) {
-                        match top.iter_mut().find(|known| known.0 == value) {
+                        // A version's own values are all different.
+                        match top[..known].iter_mut().find(|known| known.0 == value) {
                             Some(known) => known.1 += count,
                             None => top.push((value, count)),
                         }
@@ -127,46 +143,33 @@ impl Exact {
                     }
                     _ => {}
                 }
-                let counts = match site.kind {
-                    ProbeKind::Branch | ProbeKind::Switch | ProbeKind::IndirectCall | ProbeKind::Return => &mut profile.branches,
-                    ProbeKind::Load => &mut profile.loads,
-                    _ => continue,
-                };
-                let (count, missed) = counts.entry(place).or_default();
-                *count += slot.count;
-                *missed += slot.missed;
+                match site.kind {
+                    ProbeKind::Branch | ProbeKind::Switch | ProbeKind::IndirectCall | ProbeKind::Return => {
+                        *profile.branches.entry(place).or_default() += slot.count;
+                    }
+                    ProbeKind::Load => {
+                        let (count, missed) = profile.loads.entry(place).or_default();
+                        *count += slot.count;
+                        *missed += slot.missed;
+                    }
+                    _ => {}
+                }
             }
         }
         profile
     }
 }
 
-fn count(slot: &mut Slot, predictor: &mut Predictor, seen: &Seen<'_>) {
+fn count(slot: &mut Slot, seen: &Seen<'_>) {
     slot.count += 1;
     let Seen { site, payload, second, .. } = *seen;
-    let missed = match site.kind {
-        ProbeKind::Branch => predictor.conditional(site.ip, payload != 0) == Verdict::Mispredicted,
-        ProbeKind::Switch | ProbeKind::IndirectCall => {
-            slot.value(value_of(site.kind, payload));
-            predictor.indirect(site.ip, payload.into()) == Verdict::Mispredicted
-        }
-        ProbeKind::Select => {
-            slot.value(u64::from(payload != 0));
-            predictor.condition(site.ip, payload != 0) == Verdict::Mispredicted
-        }
-        ProbeKind::Entry => {
-            predictor.call(payload.into());
-            false
-        }
-        ProbeKind::Return => predictor.ret(payload.into()) == Verdict::Mispredicted,
-        ProbeKind::Load => known_plateaus().is_some_and(|plateaus| plateaus.source(payload).is_some()),
-        ProbeKind::Value(_) => {
-            slot.value(second);
-            false
-        }
-        ProbeKind::Round => false,
-    };
-    slot.missed += u64::from(missed);
+    match site.kind {
+        ProbeKind::Switch | ProbeKind::IndirectCall => slot.value(value_of(site.kind, payload)),
+        ProbeKind::Select => slot.value(u64::from(payload != 0)),
+        ProbeKind::Value(_) => slot.value(second),
+        ProbeKind::Load => slot.missed += u64::from(known_plateaus().is_some_and(|plateaus| plateaus.source(payload).is_some())),
+        ProbeKind::Branch | ProbeKind::Entry | ProbeKind::Return | ProbeKind::Round => {}
+    }
 }
 
 /// The value that a site of that kind records: a callee of another instance is all ones.

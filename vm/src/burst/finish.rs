@@ -67,14 +67,26 @@ pub(crate) struct Ring<'a> {
     pub(crate) callee: &'a dyn Fn(u64, u32) -> u64,
 }
 
-/// Reads the buffer of a burst that is over and stores its records. Returns the rounds of its loop, or `None` where the buffer made no sense.
+/// Detail of the `BurstWindow` record of a burst in which all instrumented code took part: added to the kind.
+pub(crate) const JOINT: u8 = 2;
+
+/// Reads the buffer of a burst that is over and stores its records. Returns the functions it saw (module hash, function), or `None` where the buffer made
+/// no sense.
 ///
 /// # Safety
 /// The ring's LWPCB is the running thread's, from [`lwp_feedback::ring::Ring::lwpcb`].
-pub(crate) unsafe fn finish(probes: &Probes, state: &mut StoreBurst, open: &Open, words: &[u64], ring: &Ring<'_>) -> Option<u64> {
+pub(crate) unsafe fn finish(
+    probes: &Probes,
+    state: &mut StoreBurst,
+    open: &Open,
+    words: &[u64],
+    ring: &Ring<'_>,
+) -> Option<Vec<(u64, u32)>> {
     let Ring { lwpcb, ns_per_tick, polls, .. } = *ring;
     let mut loads: BTreeMap<u32, (ProbeSite, LoadSeen)> = BTreeMap::new();
     let mut rounds = 0u64;
+    // Of every function in the buffer, by its table's first probe: an address in it, its entries and rounds.
+    let mut seen_rounds: BTreeMap<u32, (u64, u64, (u64, u32))> = BTreeMap::new();
     let mut round_ip = None;
     let mut timed = 0;
     let mut recorded = false;
@@ -106,6 +118,9 @@ pub(crate) unsafe fn finish(probes: &Probes, state: &mut StoreBurst, open: &Open
             // SAFETY: the caller's promise.
             unsafe { store_programmed(lwpcb, site.ip, u32::from(SiteClass::Poll.imm16(0)), offset, 0) };
         }
+        if matches!(site.kind, ProbeKind::Entry | ProbeKind::Round) {
+            seen_rounds.entry(seen.base).or_insert((site.ip, 0, (seen.table.module, seen.table.function))).1 += 1;
+        }
         match site.kind {
             ProbeKind::Branch if judges => {
                 let taken = payload != 0;
@@ -123,7 +138,7 @@ pub(crate) unsafe fn finish(probes: &Probes, state: &mut StoreBurst, open: &Open
                 value(&site, SiteClass::CallTarget.imm16(0), value_of(site.kind, payload));
             }
             ProbeKind::Entry => {
-                if open.offset == AT_ENTRY {
+                if open.offset == AT_ENTRY && open.function == seen.table.function {
                     rounds += 1;
                     round_ip = Some(site.ip);
                 }
@@ -200,11 +215,15 @@ pub(crate) unsafe fn finish(probes: &Probes, state: &mut StoreBurst, open: &Open
             say(site.ip, SiteClass::BurstStride, OTHERS, others, 0);
         }
     }
+    for &(ip, count, _) in seen_rounds.values() {
+        say(ip, SiteClass::BurstRounds, 0, 0, count);
+    }
     if let Some(ip) = round_ip {
         let ns = if open.kind == Kind::Branches && open.offset != AT_ENTRY { (open.ticks as f64 * ns_per_tick).max(1.0) as u64 } else { 0 };
         let all_ns = (ring.ended.saturating_sub(open.began) as f64 * ns_per_tick) as u64;
-        say(ip, SiteClass::BurstWindow, open.kind as u8, open.waited_us, all_ns);
+        let detail = open.kind as u8 + if open.joint { JOINT } else { 0 };
+        say(ip, SiteClass::BurstWindow, detail, open.waited_us, all_ns);
         say(ip, SiteClass::BurstEnd, 0, u32::try_from(rounds).unwrap_or(u32::MAX), ns);
     }
-    whole.then_some(rounds)
+    whole.then(|| seen_rounds.into_values().map(|(_, _, function)| function).collect())
 }

@@ -121,6 +121,10 @@ pub(crate) struct Open {
     pub(crate) version: u32,
     /// The loop it was begun at.
     pub(crate) offset: u32,
+    /// Its function, in the module that began it.
+    pub(crate) function: u32,
+    /// All instrumented code of the module takes part, so its windows are samples of the run; otherwise it looks at one loop or function.
+    pub(crate) joint: bool,
     /// Timed loads bring the registers.
     pub(crate) registers: bool,
     /// Time stamp of the latest entry; 0 while other code runs.
@@ -139,11 +143,13 @@ pub(crate) struct StoreBurst {
     pub(crate) predictor: Predictor,
     /// Selects seen: one in some leaves a record.
     selects: u32,
+    /// Number of the latest joint question that it answered.
+    pub(crate) answered: u32,
 }
 
 impl StoreBurst {
     pub(crate) fn new(seed: u32) -> StoreBurst {
-        StoreBurst { open: None, predictor: Predictor::new(seed), selects: 0 }
+        StoreBurst { open: None, predictor: Predictor::new(seed), selects: 0, answered: 0 }
     }
 }
 

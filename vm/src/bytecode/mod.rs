@@ -10,7 +10,7 @@ mod translate;
 
 pub use frame::FrameLayout;
 pub use op::{Op, Slot, Target};
-pub use translate::translate;
+pub use translate::{ends_block, is_counted, translate};
 
 use crate::interp::Handler;
 use std::fmt;

@@ -23,6 +23,8 @@ macro_rules! for_each_op {
             // Control. Targets are relative to the op itself; those that lie behind are loop headers. `own`: index among the defined functions.
             Unreachable unreachable "unreachable" {}
             LoopHeader loop_header "loop" { offset: u32, own: u32 }
+            // At the beginning of a block of so many operators, where instructions are counted.
+            Count count_operators "count" { operators: u32 }
             Jump jump "jump" { target: Target }
             BrTable br_table "br_table" { index: Slot, count: u32 }
             Return return_none "return" {}

@@ -9,10 +9,10 @@
 //! at a call and, when it is full or none may begin, hands the call on to the ordinary code.
 
 use super::ModuleCode;
+use super::thresholds::expected_compile_time;
 use crate::burst::{
     AT_ENTRY, AT_RETURN, ENOUGH, Kind, LEARNING, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, finish, ways,
 };
-use crate::bytecode::PointKind;
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::lock;
 use crate::layout::{BURST_WORDS, VmContext, poll_tag};
@@ -43,8 +43,8 @@ const IDLE_WORDS: u32 = 1 << 15;
 /// A loop, or a function without one (its offset is [`AT_ENTRY`]), that bursts look at.
 struct Candidate {
     hot_since: Instant,
-    /// Hot records so far.
-    heat: u32,
+    /// Calls and back edges that made it hot so far.
+    heat: u64,
     /// Its instrumented entrance was asked for.
     wanted: bool,
     /// And cannot be compiled.
@@ -64,9 +64,25 @@ struct Candidate {
 impl Candidate {
     /// Whether there is much to learn of it: it is hot since lately, has had few bursts, and comes when it is asked.
     fn is_new(&self, now: Instant) -> bool {
-        let absent = self.turns - self.bursts;
+        let absent = self.turns.saturating_sub(self.bursts);
         !self.failed && self.bursts < ENOUGH && absent < MOST_ABSENT && now.duration_since(self.hot_since) < LEARNING
     }
+}
+
+/// A question to all instrumented code of the module: whoever comes first begins a burst, and all take part in it. The moment is the monitor's, so what
+/// such bursts see is a sample of the run's time; what one loop is asked for is a sample of that loop.
+#[derive(Default)]
+struct Joint {
+    /// Its number in the engine; 0 before the first.
+    number: u32,
+    /// When it was asked, while nobody has come.
+    asked: Option<Instant>,
+    /// Functions whose entries lead to instrumented bodies for it.
+    bodies: Vec<u32>,
+    /// Questions of either kind; they take turns.
+    turns: u32,
+    /// Every other one times loads, where there are any.
+    times_loads: bool,
 }
 
 struct Instrumented {
@@ -81,6 +97,7 @@ pub(super) struct ModuleBursts {
     loops: RwLock<HashMap<(u32, u32), Instrumented>>,
     /// Of each function the shifts of its profile that were acted on, and when the next one may be.
     shifts: Mutex<HashMap<u32, (u64, Instant)>>,
+    joint: Mutex<Joint>,
     /// Numbers of the first probes of this module's tables.
     tables: Mutex<Vec<u32>>,
 }
@@ -93,19 +110,14 @@ fn ticks() -> u64 {
 
 impl ModuleCode {
     /// A loop became hot in compiled code, or a function ([`AT_ENTRY`]): from now on bursts look at it.
-    pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32) {
+    pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32, events: u64) {
         if !self.shared.budget.allows_any() || self.shared.config.deterministic || !self.shared.bursts() {
-            return;
-        }
-        // A function with loops is looked at from there.
-        let is_loop = |point: &crate::bytecode::Point| point.kind == PointKind::Loop;
-        if offset == AT_ENTRY && self.own(function).bytecode.get().is_none_or(|code| code.points().iter().any(is_loop)) {
             return;
         }
         {
             let mut candidates = lock(&self.bursts.candidates);
             if let Some(known) = candidates.get_mut(&(function, offset)) {
-                known.heat = known.heat.saturating_add(1);
+                known.heat = known.heat.saturating_add(events);
                 return;
             }
             if candidates.len() >= MOST_CANDIDATES {
@@ -113,7 +125,7 @@ impl ModuleCode {
             }
             let candidate = Candidate {
                 hot_since: Instant::now(),
-                heat: 1,
+                heat: events,
                 wanted: false,
                 failed: false,
                 ready: false,
@@ -149,20 +161,37 @@ impl ModuleCode {
         }
     }
 
-    /// Asks for the instrumented code of the hottest candidate that has none, unless a compile of another one is under way.
+    /// Asks for instrumented code of candidates that have none, while there is credit.
     fn compile_wanted(self: &Arc<Self>) {
-        let next = {
-            let mut candidates = lock(&self.bursts.candidates);
-            if candidates.values().any(|candidate| candidate.wanted && !candidate.ready && !candidate.failed) {
+        // A tick's worth; a module may have thousands of candidates.
+        for _ in 0..ASKED_AT_ONCE {
+            if !self.compile_hottest() {
                 return;
             }
+        }
+    }
+
+    /// Asks for that of the candidate that is the hottest for its size, which is what a compile costs. False where none is left or what is under way takes the credit.
+    fn compile_hottest(self: &Arc<Self>) -> bool {
+        let next = {
+            let mut candidates = lock(&self.bursts.candidates);
+            // As many at a time as there is credit for; what a compile really took is paid afterwards.
+            let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.ready && !candidate.failed);
+            let expected: Duration = under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.body_bytes(key.0))).sum();
+            if !expected.is_zero() && !self.shared.budget.has_credit_for(expected) {
+                return false;
+            }
             let waiting = candidates.iter_mut().filter(|(_, candidate)| !candidate.wanted);
-            let Some((&key, candidate)) = waiting.max_by_key(|(key, candidate)| (candidate.heat, std::cmp::Reverse(**key))) else { return };
+            let for_its_size =
+                |key: &(u32, u32), candidate: &Candidate| candidate.heat.saturating_mul(1024) / self.body_bytes(key.0).max(64) as u64;
+            let hottest = waiting.max_by_key(|(key, candidate)| (for_its_size(key, candidate), std::cmp::Reverse(**key)));
+            let Some((&key, candidate)) = hottest else { return false };
             candidate.wanted = true;
             key
         };
         let entrance = if next.1 == AT_ENTRY { Entrance::Body } else { Entrance::Loop(next.1) };
         self.request(next.0, entrance, Tier::Instrumented, false);
+        true
     }
 
     /// The instrumented code of a candidate was compiled, which took so long, or could not be.
@@ -238,10 +267,69 @@ impl ModuleCode {
         lock(&self.bursts.candidates).values().any(|candidate| candidate.is_new(now))
     }
 
-    /// A tick with credit: asks the candidates that had fewest turns.
+    /// Asks all instrumented code, unless it was asked lately and nobody has come yet.
+    fn ask_jointly(&self, now: Instant) {
+        let (mut loops, mut bodies) = (HashMap::<u32, (u32, u32)>::new(), Vec::new());
+        let mut timed = false;
+        {
+            let mut candidates = lock(&self.bursts.candidates);
+            for (&(function, offset), candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
+                if offset == AT_ENTRY {
+                    if !self.compiled(function).is_null() {
+                        bodies.push(function);
+                    }
+                } else if self.loop_code(function, offset).is_some() {
+                    // A poll word holds one question: the function's loops take turns.
+                    let turn = (candidate.turns, offset);
+                    let first = loops.entry(function).or_insert(turn);
+                    *first = turn.min(*first);
+                }
+                timed |= candidate.loads;
+            }
+            for (&function, &(_, offset)) in &loops {
+                if let Some(candidate) = candidates.get_mut(&(function, offset)) {
+                    candidate.turns += 1;
+                }
+            }
+            for &function in &bodies {
+                if let Some(candidate) = candidates.get_mut(&(function, AT_ENTRY)) {
+                    candidate.turns += 1;
+                }
+            }
+        }
+        if timed {
+            plateaus();
+        }
+        let published = self.published();
+        {
+            let mut joint = lock(&self.bursts.joint);
+            joint.number = self.shared.next_question();
+            joint.asked.get_or_insert(now);
+            joint.bodies.clone_from(&bodies);
+            joint.times_loads = timed && (joint.turns / 2).is_multiple_of(2);
+        }
+        for function in bodies {
+            self.exchange_entries(&published, function, true);
+        }
+        for (function, (_, offset)) in loops {
+            self.ask_loop(&published, function, offset);
+        }
+    }
+
+    /// A tick with credit: asks the candidates that had fewest turns, or all together.
     pub(crate) fn ask_for_bursts(self: &Arc<Self>) {
         self.compile_wanted();
         let now = Instant::now();
+        let together = {
+            let mut joint = lock(&self.bursts.joint);
+            joint.turns = joint.turns.wrapping_add(1);
+            // While nobody has come, the others have their turns.
+            joint.turns.is_multiple_of(2) && joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE)
+        };
+        if together {
+            self.ask_jointly(now);
+            return;
+        }
         let mut candidates = lock(&self.bursts.candidates);
         // While something is new, the credit is for that.
         let learning = candidates.values().any(|candidate| candidate.is_new(now));
@@ -341,7 +429,7 @@ impl ModuleCode {
                     self.enter_ordinary(function);
                 }
                 // A loop's burst that this call takes part in: it ends at the loop.
-                Some(_) => {}
+                Some(_) => self.end_joint(context),
                 None => self.enter_ordinary(function),
             }
             self.compiled(function) as usize
@@ -361,25 +449,55 @@ impl ModuleCode {
             state.burst.as_mut()?.open.as_mut()?.running_since = ticks();
             return Some(address);
         }
+        let taking_part = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.joint);
+        if taking_part && state.context.burst_index < state.context.burst_limit {
+            return Some(address);
+        }
         // SAFETY: as above.
         unsafe { self.end_burst(context) };
         let waited_us;
+        let answered = state.burst.as_ref().map_or(0, |burst| burst.answered);
+        let (number, asked_jointly, times_loads) = {
+            let mut joint = lock(&self.bursts.joint);
+            let asked = if joint.number == answered { None } else { joint.asked.take() };
+            (joint.number, asked, joint.times_loads)
+        };
+        let joint = asked_jointly.is_some();
         let kind = {
             let mut candidates = lock(&self.bursts.candidates);
+            // The loop that was asked, or another one of its function.
+            let asked = match candidates.get(&(function, offset))?.asked {
+                Some(_) => Some((function, offset)),
+                None if offset == AT_ENTRY || joint => None,
+                None => candidates
+                    .iter()
+                    .find(|(key, candidate)| key.0 == function && key.1 != AT_ENTRY && candidate.asked.is_some())
+                    .map(|(&key, _)| key),
+            };
+            let asked = asked.and_then(|key| candidates.get_mut(&key)).map(|candidate| {
+                candidate.asked = None;
+                candidate.waiting.take()
+            });
             let candidate = candidates.get_mut(&(function, offset))?;
-            let asked = candidate.asked.take();
-            let leads_on = if offset == AT_ENTRY { asked.is_some() } else { self.loop_code(function, offset).is_some() };
+            // What was asked jointly and comes when the burst is over was not waited for.
+            let wanted = joint || asked.is_some() || offset != AT_ENTRY && answered != number;
+            let leads_on = wanted && (offset == AT_ENTRY || self.loop_code(function, offset).is_some());
+            if !wanted {
+                return None;
+            }
             if !self.shared.budget.has_credit() || !leads_on {
                 self.shared.budget.decline();
                 return None;
             }
             candidate.turns += 1;
-            candidate.bursts += 1;
-            let waited = candidate.waiting.take().map_or(Duration::ZERO, |since| since.elapsed());
+            candidate.bursts += u32::from(!joint);
+            candidate.waiting = None;
+            let waited = asked_jointly.or(asked.flatten()).map_or(Duration::ZERO, |since| since.elapsed());
             waited_us = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
             let branches = self.shared.config.events.contains(EventId::BRANCHES);
-            match candidate.loads && known_plateaus().is_some() {
-                true if !branches || candidate.bursts.is_multiple_of(2) => Kind::Loads,
+            let (loads, turn) = if joint { (times_loads, times_loads) } else { (candidate.loads, candidate.turns.is_multiple_of(2)) };
+            match loads && known_plateaus().is_some() {
+                true if !branches || turn => Kind::Loads,
                 // Loads alone are wanted, and there are none, or no plateaus yet.
                 false if !branches => return None,
                 _ => Kind::Branches,
@@ -388,8 +506,11 @@ impl ModuleCode {
         let seed = self.shared.config.ring.seed;
         let burst = state.burst.get_or_insert_with(|| Box::new(StoreBurst::new(seed)));
         let registers = kind == Kind::Loads && self.shared.config.ring.registers;
+        if joint {
+            burst.answered = number;
+        }
         let began = ticks();
-        burst.open = Some(Open { kind, version, offset, registers, running_since: began, ticks: 0, began, waited_us });
+        burst.open = Some(Open { kind, version, offset, function, joint, registers, running_since: began, ticks: 0, began, waited_us });
         // SAFETY: the running store's LWPCB is this thread's ring.
         unsafe { refresh_core_id(state.context.lwpcb.cast()) };
         state.context.burst_index = 0;
@@ -438,10 +559,49 @@ impl ModuleCode {
             read = unsafe { finish(&self.shared.probes, burst, &open, words, &ring) };
         }
         let model_ns = ticks().saturating_sub(began) as f64 * ns_per_tick;
-        let burst_ns = if open.offset == AT_ENTRY { written as f64 * BODY_WORD_NS } else { open.ticks as f64 * ns_per_tick };
+        if open.joint {
+            // SAFETY: the caller's promise.
+            unsafe { self.end_of_joint(context, read.as_deref().unwrap_or_default()) };
+        }
+        let burst_ns = if open.offset == AT_ENTRY || open.joint { written as f64 * BODY_WORD_NS } else { open.ticks as f64 * ns_per_tick };
         let entrance = if open.offset == AT_ENTRY { Entrance::Body } else { Entrance::Loop(open.offset) };
         self.note_burst(open.version, entrance, written as u32, burst_ns, model_ns);
         self.shared.budget.spent(open.kind, read.map(|_| written as u32), burst_ns, model_ns);
+    }
+
+    /// The buffer is full, and nothing may come by where its burst began: ends it, if all take part in it.
+    ///
+    /// # Safety
+    /// As [`Self::end_burst`].
+    unsafe fn end_joint(&self, context: *mut VmContext) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.joint) {
+                self.end_burst(context);
+            }
+        }
+    }
+
+    /// A joint burst is over that saw these functions: calls reach ordinary code again.
+    ///
+    /// # Safety
+    /// As [`Self::end_burst`].
+    unsafe fn end_of_joint(&self, context: *mut VmContext, seen: &[(u64, u32)]) {
+        let bodies = std::mem::take(&mut lock(&self.bursts.joint).bodies);
+        {
+            let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
+            for function in bodies {
+                let (Some(own), Some(code)) = (self.module.defined(function), loops.get(&(function, AT_ENTRY))) else { continue };
+                let ordinary = self.functions[own].entry.load(Ordering::Acquire);
+                // SAFETY: the caller's promise. Other instances' entries restore themselves at their next call.
+                let entry = &unsafe { self.func(context, own) }.entry;
+                let _ = entry.compare_exchange(code.address as *mut u8, ordinary, Ordering::AcqRel, Ordering::Acquire);
+            }
+        }
+        let mut candidates = lock(&self.bursts.candidates);
+        for (_, candidate) in candidates.iter_mut().filter(|((function, _), _)| seen.contains(&(self.module.hash, *function))) {
+            candidate.bursts = candidate.bursts.saturating_add(1);
+        }
     }
 
     fn note_burst(&self, version: u32, entrance: Entrance, words: u32, burst_ns: f64, model_ns: f64) {
@@ -491,6 +651,9 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 let (written, limit) = (state.context.burst_index, state.context.burst_limit);
                 let Some(open) = state.burst.as_mut().and_then(|burst| burst.open.as_mut()) else { return 0 };
                 if open.version != version {
+                    if written >= limit {
+                        code.end_joint(context);
+                    }
                     return 0;
                 }
                 if written >= limit {
@@ -507,6 +670,8 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 code.end_burst(context);
                 let leaves = code.loop_code(function, offset).is_some();
                 if !leaves {
+                    // A body's: next time there is some.
+                    code.request(function, Entrance::Loop(offset), Tier::Optimizing, false);
                     (*store_state(context)).context.burst_limit = IDLE_WORDS;
                 }
                 usize::from(leaves)

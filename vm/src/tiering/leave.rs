@@ -7,7 +7,7 @@ use super::{FUNCTION_ENTRY, ModuleCode};
 use crate::code::{Entrance, Tier};
 use crate::engine::RecordSource;
 use crate::exits;
-use crate::layout::{VmContext, poll_tag};
+use crate::layout::VmContext;
 use crate::runtime::{self, instance};
 use crate::store::poll_word;
 use crate::timeline::{What, noteworthy};
@@ -57,7 +57,8 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         {
             return Ok(address);
         }
-        if asked == poll_tag(offset)
+        // Another loop of the function was asked; this one will do, if it is instrumented.
+        if asked > 1
             && !stress.leave_to_interpreter
             && let Some(address) = code.begin_burst(context, function, offset)
         {

@@ -68,10 +68,10 @@ impl ModuleCode {
             CodeTier::Baseline if measure && measured < MEASURED_BEFORE => {}
             CodeTier::Baseline | CodeTier::Instrumented => {
                 if event.kind == SiteClass::HotFunction {
-                    self.burst_candidate(function, AT_ENTRY);
+                    self.burst_candidate(function, AT_ENTRY, event.value);
                 }
                 if at_loop {
-                    self.burst_candidate(function, event.data1);
+                    self.burst_candidate(function, event.data1, event.value);
                     match self.loop_code(function, event.data1) {
                         // The version is there, but this activation has not moved to it.
                         Some(LoopCode { tier: Tier::Optimizing, .. }) => self.ask_to_leave(&self.published(), function),

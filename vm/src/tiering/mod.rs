@@ -214,7 +214,8 @@ impl ModuleCode {
     /// The interpreter's code of a function, translated at first use.
     pub fn bytecode(&self, function: u32) -> &Bytecode {
         self.own(function).bytecode.get_or_init(|| {
-            let bytecode = Box::new(bytecode::translate(&self.module, function));
+            let counts = self.shared.config.events.contains(lwp_feedback::layout::EventId::INSTRUCTIONS);
+            let bytecode = Box::new(bytecode::translate(&self.module, function, counts));
             if bytecode.has_vectors {
                 let first = (self.shared.config.hot_interpreter / VECTOR_FIRST_SHARE).max(1);
                 let own = self.module.defined(function).expect("only defined functions have bytecode");
@@ -588,6 +589,17 @@ impl ModuleCode {
             .collect();
         all.sort_by_key(|&(function, _)| function);
         all
+    }
+
+    /// Calls and back edges that no hot record has counted yet, by function: what the countdowns have run down.
+    pub fn uncounted(&self) -> Vec<(u32, u64)> {
+        let words = self.counters.iter().zip(&self.reloads);
+        let left =
+            words.map(|(word, reload)| reload.load(Ordering::Relaxed).saturating_sub(word.load(Ordering::Relaxed).saturating_add(1)));
+        left.enumerate()
+            .filter(|&(_, count)| count > 0)
+            .map(|(own, count)| (self.module.imported_functions + own as u32, count.into()))
+            .collect()
     }
 
     /// The module.

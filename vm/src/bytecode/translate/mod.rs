@@ -23,9 +23,12 @@ use super::{Bytecode, Clause, Point, PointKind, TryBody};
 use crate::module::Module;
 use control::{Control, Label};
 use stack::OperandStack;
+use wasmparser::Operator;
 
 /// Translates a defined function. The module was validated, so nothing can fail.
-pub fn translate(module: &Module, function: u32) -> Bytecode {
+///
+/// With `counts` each block begins with an op that counts its operators.
+pub fn translate(module: &Module, function: u32, counts: bool) -> Bytecode {
     let layout = FrameLayout::new(module, function);
     let mut translator = Translator {
         module,
@@ -48,6 +51,8 @@ pub fn translate(module: &Module, function: u32) -> Bytecode {
         waiting: Vec::new(),
         far_memories: (0..module.memories.len() as u32).any(|memory| memory > 0 || !module.is_plain_memory(memory)),
         has_vectors: false,
+        counts,
+        block_count: None,
         layout,
     };
     translator.run();
@@ -86,12 +91,17 @@ struct Translator<'m> {
     /// Whether the module has memories that the ops for loads and stores are not for.
     far_memories: bool,
     has_vectors: bool,
+    /// Whether operators are counted.
+    counts: bool,
+    /// Place of the op that counts the running block's operators, and how many there were so far.
+    block_count: Option<(usize, u32)>,
 }
 
 impl Translator<'_> {
     fn run(&mut self) {
         let module = self.module;
         self.open_function();
+        self.begin_count();
         let mut reader = module.body(self.function).get_operators_reader().expect("the body was validated");
         while !reader.eof() {
             let (operator, offset) = reader.read_with_offset().expect("the body was validated");
@@ -99,8 +109,33 @@ impl Translator<'_> {
             if self.skipped_blocks.is_some() {
                 self.skip(&operator);
             } else {
+                let (counted, ends_block) = (is_counted(&operator), ends_block(&operator));
+                if counted && let Some((_, count)) = &mut self.block_count {
+                    *count += 1;
+                }
                 self.operator(operator);
+                if ends_block {
+                    self.end_count();
+                    self.begin_count();
+                }
             }
+        }
+        self.end_count();
+    }
+
+    /// Where a block begins, if it is reached.
+    fn begin_count(&mut self) {
+        if self.counts && self.skipped_blocks.is_none() && !self.controls.is_empty() {
+            let at = self.emit(Op::Count { operators: 0 });
+            self.barrier = self.ops.len();
+            self.block_count = Some((at, 0));
+        }
+    }
+
+    /// Where it ends.
+    fn end_count(&mut self) {
+        if let Some((at, operators)) = self.block_count.take() {
+            self.ops[at] = Op::Count { operators };
         }
     }
 
@@ -181,6 +216,42 @@ impl Translator<'_> {
     }
 }
 
+/// Whether an operator does something: the ends of blocks are marks in the text.
+pub fn is_counted(operator: &Operator<'_>) -> bool {
+    use Operator::*;
+    !matches!(operator, Block { .. } | Loop { .. } | Else | End | Try { .. } | TryTable { .. } | Catch { .. } | CatchAll | Delegate { .. })
+}
+
+/// Whether what follows an operator may run more or less often than what stands before it. Calls return, but for a trap or an exception.
+pub fn ends_block(operator: &Operator<'_>) -> bool {
+    use Operator::*;
+    matches!(
+        operator,
+        Loop { .. }
+            | If { .. }
+            | Else
+            | End
+            | Try { .. }
+            | TryTable { .. }
+            | Catch { .. }
+            | CatchAll
+            | Delegate { .. }
+            | Br { .. }
+            | BrIf { .. }
+            | BrTable { .. }
+            | BrOnNull { .. }
+            | BrOnNonNull { .. }
+            | Return
+            | ReturnCall { .. }
+            | ReturnCallIndirect { .. }
+            | ReturnCallRef { .. }
+            | Throw { .. }
+            | ThrowRef
+            | Rethrow { .. }
+            | Unreachable
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,7 +259,7 @@ mod tests {
     /// The ops of function 0, one a line.
     fn ops(text: &str) -> String {
         let module = Module::new(text.as_bytes()).expect("valid");
-        let bytecode = translate(&module, module.imported_functions);
+        let bytecode = translate(&module, module.imported_functions, false);
         let lines: Vec<String> =
             (bytecode.ops.iter().enumerate()).map(|(pc, op)| super::super::op::At(pc as u32, op.op).to_string()).collect();
         lines.join("\n")
@@ -255,7 +326,7 @@ mod tests {
                end
                local.get 1))";
         let module = Module::new(text.as_bytes()).unwrap();
-        let bytecode = translate(&module, 0);
+        let bytecode = translate(&module, 0, false);
         let [point] = bytecode.points() else { panic!("{:?}", bytecode.points()) };
         assert_eq!((point.kind, point.pc, point.live_slots), (PointKind::Loop, 1, 2));
         assert_eq!(bytecode.pc_at(point.offset), Some(1));
@@ -357,10 +428,30 @@ mod tests {
                 "return %1",
             ],
         );
-        let bytecode = translate(&module, 1);
+        let bytecode = translate(&module, 1, false);
         assert_eq!(bytecode.points()[0].kind, PointKind::Call);
         assert_eq!(bytecode.points()[0].live_slots, 4);
         assert_eq!(bytecode.frame_slots, 4);
+    }
+
+    #[test]
+    fn each_block_counts_its_operators() {
+        let text = "(module (func (param i32) (result i32)
+               loop
+                 local.get 0 if
+                   local.get 0 i32.const 1 i32.sub local.set 0
+                   br 1
+                 end
+               end
+               local.get 0))";
+        let module = Module::new(text.as_bytes()).unwrap();
+        let counts: Vec<u32> = translate(&module, 0, true)
+            .ops
+            .iter()
+            .filter_map(|inst| if let Op::Count { operators } = inst.op { Some(operators) } else { None })
+            .collect();
+        // Before the loop; its condition; the arm; behind the `if`; behind the loop.
+        assert_eq!(counts, [0, 2, 5, 0, 1]);
     }
 
     #[test]

@@ -8,7 +8,19 @@ use crate::layout::{SWITCH_BUFFER_SLOTS, SwitchHeader, VmFunc};
 use crate::runtime::{self, Next};
 use crate::tiering;
 use crate::trap::TrapCode;
+use lwp_feedback::ring::count_instructions;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+#[inline(always)]
+pub(in crate::interp) unsafe fn count_operators<const M: u8>(regs: &mut Regs, operators: u32) -> Flow {
+    // SAFETY: see `super`; the running store's LWPCB is this thread's ring.
+    unsafe {
+        let store = (*(*regs.exec).context).store;
+        (*store).instructions_interpreted += u64::from(operators);
+        count_instructions((*store).lwpcb.cast(), operators, regs.ip as u64);
+        regs.next()
+    }
+}
 
 #[inline(always)]
 pub(in crate::interp) unsafe fn copy<const M: u8>(regs: &mut Regs, dst: Slot, src: Slot) -> Flow {
