@@ -275,9 +275,10 @@ impl ModuleCode {
     }
 
     /// Publishes what an earlier process left of a function, if it did. Looked for once.
-    fn take_kept(self: &Arc<Self>, function: u32) {
+    pub(crate) fn take_kept(self: &Arc<Self>, function: u32) {
         let (true, Some(compiler)) = (self.has_kept, &self.shared.compiler) else { return };
-        if self.own(function).looked_for_kept.swap(true, Ordering::Relaxed) {
+        let looked_for = &self.own(function).looked_for_kept;
+        if looked_for.load(Ordering::Relaxed) || looked_for.swap(true, Ordering::Relaxed) {
             return;
         }
         let Some((request, code)) = compiler.kept(&self.module, function) else { return };
