@@ -43,6 +43,14 @@ impl Config {
         self
     }
 
+    /// Whether each memory with 32-bit addresses gets 6 GiB of address space, which makes bounds checks unnecessary in compiled code. Default: unless the
+    /// process's limit of address space (`ulimit -v`) is below 24 GiB. Without, compiled code checks each access, memories may not grow beyond what
+    /// address space there is, and prefetch plans are refused.
+    pub fn guarded_memories(&mut self, enable: bool) -> &mut Config {
+        self.engine.guarded_memories = Some(enable);
+        self
+    }
+
     /// Bytes of the largest function body that a module may have: others are refused when they are loaded. Default: what validation allows.
     pub fn max_function_body(&mut self, bytes: usize) -> &mut Config {
         self.engine.max_function_body = Some(bytes);

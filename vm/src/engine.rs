@@ -7,6 +7,7 @@ use crate::arena::{self, CodeBlock};
 use crate::builtins;
 use crate::burst::{Budget, BurstStats, EXACT_WORDS, Exact, ExactProfile, Probes};
 use crate::code::{Adapter, AdapterSignature, Compiler};
+use crate::memory;
 use crate::module::{Bytes, Module, ModuleError};
 use crate::profiling::{CodeObserver, nameless};
 use crate::queue::Queue;
@@ -98,6 +99,9 @@ pub struct EngineConfig {
     pub max_compile_time: Option<Duration>,
     /// Usable bytes of a store's wasm stack.
     pub wasm_stack_bytes: usize,
+    /// Whether each memory with 32-bit addresses gets 6 GiB of address space, so that compiled code needs no bounds checks, or checks are compiled in.
+    /// `None`: by the process's limit ([`crate::memory::guards_fit`]).
+    pub guarded_memories: Option<bool>,
     /// Start the monitor's thread. Without it the host calls [`Engine::poll_monitor`].
     pub monitor_thread: bool,
     /// Drain the ring and compile on the spot whenever a function becomes hot: slow, and the same every time. For tests.
@@ -164,6 +168,7 @@ impl Default for EngineConfig {
             max_function_body: None,
             max_compile_time: None,
             wasm_stack_bytes: 1 << 20,
+            guarded_memories: None,
             monitor_thread: true,
             deterministic: false,
             measure: false,
@@ -226,6 +231,8 @@ pub struct Shared {
     perf_before: Mutex<(PerfCounts, Option<String>)>,
     pub(crate) started: Instant,
     started_ticks: u64,
+    /// Whether memories with 32-bit addresses have guards; all code of this engine is made for that.
+    guarded_memories: bool,
     adapters: RwLock<HashMap<(Adapter, u32), AdapterPlace>>,
     /// Code that jumps to the resolver; lazy stubs and host functions lead to it. 0 without a compiler.
     resolver: Option<CodeBlock>,
@@ -330,6 +337,7 @@ impl Engine {
         let recording = Recording::default();
         let feedback_budget = config.feedback_budget;
         let timeline = Timeline::new(config.timeline);
+        let guarded_memories = config.guarded_memories.unwrap_or_else(memory::guards_fit);
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
                 MonitorConfig::default(),
@@ -351,6 +359,7 @@ impl Engine {
             perf_before: Mutex::default(),
             started: Instant::now(),
             started_ticks: time_stamp(),
+            guarded_memories,
             adapters: RwLock::new(HashMap::new()),
             resolver,
             id: NEXT_ENGINE.fetch_add(1, Ordering::Relaxed),
@@ -418,8 +427,9 @@ impl Engine {
     }
 
     /// Makes a module ready to run.
-    pub fn adopt(&self, module: Module) -> Arc<LoadedModule> {
+    pub fn adopt(&self, mut module: Module) -> Arc<LoadedModule> {
         self.0.shared.sweep();
+        module.checks_accesses = !self.guards_memories();
         let module = Arc::new(module);
         let code = ModuleCode::new(self.0.shared.clone(), module.clone());
         let mut modules = lock(&self.0.shared.modules);
@@ -431,6 +441,11 @@ impl Engine {
             code.start_with(profile);
         }
         Arc::new(LoadedModule { module, code, engine: self.clone() })
+    }
+
+    /// Whether its memories with 32-bit addresses have guards; see [`EngineConfig::guarded_memories`].
+    pub fn guards_memories(&self) -> bool {
+        self.0.shared.guarded_memories
     }
 
     /// Ticks so far.

@@ -389,7 +389,8 @@ impl StoreState {
                 Err(error) => return Err(InstantiateError::Limit(error.to_string())),
             }
         }
-        Ok(self.add_memory(Memory::new(ty)?))
+        let guarded = self.engine().guards_memories();
+        Ok(self.add_memory(Memory::new(ty, guarded)?))
     }
 
     /// Takes a memory in that other stores may hold too: only one that threads share may be in several.

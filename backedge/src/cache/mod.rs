@@ -57,8 +57,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl KeepingCompiler {
-    pub(crate) fn new(inner: Arc<dyn Compiler>, directory: Option<CacheDirectory>, kind: &'static str) -> KeepingCompiler {
-        KeepingCompiler { inner, maker: Maker::here(), directory, kind, modules: Mutex::default() }
+    /// `guarded`: whether the engine's memories have guards, so that its code needs no bounds checks.
+    pub(crate) fn new(inner: Arc<dyn Compiler>, directory: Option<CacheDirectory>, kind: &'static str, guarded: bool) -> KeepingCompiler {
+        KeepingCompiler { inner, maker: Maker::here(guarded), directory, kind, modules: Mutex::default() }
     }
 
     pub(crate) fn directory(&self) -> Option<&CacheDirectory> {
