@@ -2,7 +2,7 @@
 //!
 //! What is not here is not there: fuel, async and the pooling allocator are absent, so a program that needs them does not compile.
 
-pub use vm::engine::{FeedbackPolicy, RecordSource, TierPolicy};
+pub use vm::engine::{FeedbackPolicy, FeedbackScope, RecordSource, TierPolicy};
 
 use crate::cache::CacheDirectory;
 use std::time::Duration;
@@ -72,6 +72,13 @@ impl Config {
     /// Whether what the LWP records say changes the code. Default: [`FeedbackPolicy::Lwp`].
     pub fn feedback(&mut self, feedback: FeedbackPolicy) -> &mut Config {
         self.engine.feedback = feedback;
+        self
+    }
+
+    /// Who shares what the records say about a module, and the code that came of it: all stores, or none. Default: [`FeedbackScope::Module`]. With
+    /// [`FeedbackScope::Store`] a cache is neither read nor written.
+    pub fn feedback_scope(&mut self, scope: FeedbackScope) -> &mut Config {
+        self.engine.feedback_scope = scope;
         self
     }
 

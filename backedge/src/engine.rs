@@ -42,6 +42,7 @@ fn keeps(machine: &vm::engine::EngineConfig) -> bool {
         && machine.plans.is_none()
         && machine.profiles.is_empty()
         && machine.delivery.is_none()
+        && machine.feedback_scope == usual.feedback_scope
         && machine.source == usual.source
         && machine.stress == usual.stress
         && machine.trials == usual.trials

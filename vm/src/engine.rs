@@ -56,6 +56,17 @@ pub enum FeedbackPolicy {
     Off,
 }
 
+/// Who shares what was learned about a module, and the code that came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FeedbackScope {
+    /// All stores of the engine: what one learned serves the next.
+    #[default]
+    Module,
+    /// Nobody: every store has a profile and code of its own, from nothing, and takes them with it. For hosts whose tenants must not influence each
+    /// other's code, or learn from its speed what others do. Short-lived stores stay in the interpreter.
+    Store,
+}
+
 /// What writes the records of compiled code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RecordSource {
@@ -77,6 +88,8 @@ pub struct EngineConfig {
     pub tier: TierPolicy,
     /// Whether records change the code.
     pub feedback: FeedbackPolicy,
+    /// Who shares what the records say, and the code.
+    pub feedback_scope: FeedbackScope,
     /// What writes the records of compiled code.
     pub source: RecordSource,
     /// Events that may be recorded. Sites and probes of the others are not placed. Without 255 (LWPINS) nothing says that a function is hot: it
@@ -157,6 +170,7 @@ impl Default for EngineConfig {
         EngineConfig {
             tier: TierPolicy::Auto,
             feedback: FeedbackPolicy::Lwp,
+            feedback_scope: FeedbackScope::default(),
             source: RecordSource::default(),
             events: EventSet::USUAL,
             clock_interval: Duration::from_millis(10),
@@ -309,6 +323,8 @@ fn time_stamp() -> u64 {
 const RESOLVER_BYTES: usize = 14;
 
 static NEXT_ENGINE: AtomicU64 = AtomicU64::new(1);
+/// Of the keys of code that belongs to a store.
+static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
 
 impl Engine {
     /// An engine; without a compiler everything is interpreted.
@@ -431,9 +447,21 @@ impl Engine {
         self.0.shared.sweep();
         module.checks_accesses = !self.guards_memories();
         let module = Arc::new(module);
-        let code = ModuleCode::new(self.0.shared.clone(), module.clone());
+        let key = module.hash;
+        self.with_code(module, key)
+    }
+
+    /// The same module with code and profile of its own: [`FeedbackScope::Store`].
+    pub(crate) fn with_own_code(&self, loaded: &LoadedModule) -> Arc<LoadedModule> {
+        self.0.shared.sweep();
+        let number = NEXT_KEY.fetch_add(1, Ordering::Relaxed);
+        self.with_code(loaded.module.clone(), loaded.module.hash ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    fn with_code(&self, module: Arc<Module>, key: u64) -> Arc<LoadedModule> {
+        let code = ModuleCode::new(self.0.shared.clone(), module.clone(), key);
         let mut modules = lock(&self.0.shared.modules);
-        let same = modules.entry(module.hash).or_default();
+        let same = modules.entry(key).or_default();
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
         drop(modules);
@@ -770,9 +798,20 @@ impl Shared {
         Ok(address)
     }
 
-    /// The live modules of a hash.
-    pub(crate) fn modules(&self, hash: u64) -> Vec<Arc<ModuleCode>> {
-        lock(&self.modules).get(&hash).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
+    /// Code of this key is gone.
+    pub(crate) fn forget_module(&self, key: u64) {
+        let mut modules = lock(&self.modules);
+        if let Some(same) = modules.get_mut(&key) {
+            same.retain(|code| code.strong_count() > 0);
+            if same.is_empty() {
+                modules.remove(&key);
+            }
+        }
+    }
+
+    /// The live modules of a key, see [`ModuleCode::key`].
+    pub(crate) fn modules(&self, key: u64) -> Vec<Arc<ModuleCode>> {
+        lock(&self.modules).get(&key).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
     }
 
     /// A compile begins, and ends when the result is dropped.
@@ -817,7 +856,7 @@ impl Shared {
     /// Keeps code until every ring has passed the last record that may name it.
     pub(crate) fn bury(&self, range: Range<u64>, remains: Remains) {
         if crate::arena::keeps_addresses()
-            && let Remains::Code(placed) = remains
+            && let Remains::Code(placed, _) = remains
         {
             // Someone may ask what an address was: the tables stay with it.
             self.code_map.retire(range);

@@ -60,7 +60,8 @@ pub struct Instance {
     pub module: Arc<Module>,
     /// Its code, shared with other instances.
     pub code: Arc<ModuleCode>,
-    _loaded: Arc<LoadedModule>,
+    /// Both, and the engine.
+    pub loaded: Arc<LoadedModule>,
     context: NonNull<VmContext>,
     layout: Layout,
     memories: Vec<MemoryRef>,
@@ -82,6 +83,7 @@ impl StoreState {
         if !loaded.engine().same(self.engine()) {
             return Err(InstantiateError::OtherEngine);
         }
+        let loaded = &self.with_its_code(loaded);
         let module = loaded.module.clone();
         check_imports(&module, imports)?;
         if let Some(limiter) = &self.limiter
@@ -97,7 +99,7 @@ impl StoreState {
         let mut instance = Box::new(Instance {
             module: module.clone(),
             code: loaded.code.clone(),
-            _loaded: loaded.clone(),
+            loaded: loaded.clone(),
             context,
             layout,
             memories: Vec::new(),

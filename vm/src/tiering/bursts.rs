@@ -186,7 +186,7 @@ impl ModuleCode {
         };
         let table = ProbeTable {
             sites: code.probes.iter().map(site).collect(),
-            module: self.module.hash,
+            module: self.key,
             function: request.function,
             switches: code.probes.iter().enumerate().filter_map(switch).collect(),
         };
@@ -402,7 +402,7 @@ impl ModuleCode {
             // SAFETY: the buffer has BURST_WORDS words, and the code that writes them does not run now.
             let words = unsafe { std::slice::from_raw_parts(state.context.burst_buffer, written) };
             let callee = |module: u64, function: u32| match self.module.defined(function) {
-                Some(own) if module == self.module.hash && own < self.functions.len() => {
+                Some(own) if module == self.key && own < self.functions.len() => {
                     // Compiled code, or the ops that are interpreted: a stub is nothing that runs.
                     match (self.functions[own].compiled.load(Ordering::Relaxed) as u64, self.functions[own].bytecode.get()) {
                         (0, Some(bytecode)) => bytecode.address_range().start,
