@@ -221,6 +221,10 @@ impl ModuleCode {
     /// A tick with credit: asks the candidates that had fewest turns.
     pub(crate) fn ask_for_bursts(self: &Arc<Self>) {
         self.compile_wanted();
+        if lock(&self.bursts.candidates).values().any(|candidate| candidate.ready && candidate.loads) {
+            // Measured once in the process, here, and not under a lock: the threads that run wasm do not wait for it.
+            plateaus();
+        }
         let now = Instant::now();
         let mut candidates = lock(&self.bursts.candidates);
         // While something is new, the credit is for that.
@@ -251,10 +255,6 @@ impl ModuleCode {
             _ => self.loop_code(function, offset).is_some(),
         });
         due.truncate(ASKED_AT_ONCE);
-        if due.iter().any(|(_, key)| candidates.get(key).is_some_and(|candidate| candidate.loads)) {
-            // Measured once in the process, here: the threads that run wasm do not wait for it.
-            plateaus();
-        }
         for function in left_alone {
             self.enter_ordinary(function);
         }
