@@ -316,7 +316,9 @@ fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateE
                 };
                 if same { Ok(()) } else { Err(format!("expected global of type {expected:?}, found {found:?}")) }
             }
-            (ExternType::Memory(expected), Extern::Memory(memory)) if !expected.memory64 && !module.checks_accesses && !memory.is_guarded() => {
+            (ExternType::Memory(expected), Extern::Memory(memory))
+                if !expected.memory64 && !module.checks_accesses && !memory.is_guarded() =>
+            {
                 Err("the memory was made by an engine without guarded memories".to_owned())
             }
             (ExternType::Memory(expected), Extern::Memory(memory)) => limits(

@@ -304,10 +304,12 @@ fn mistakes_of_the_command_line() {
 /// The rows of `bench stalls`, by name, of one short run.
 #[test]
 fn stalls_are_measured_beside_two_controls() {
-    let done = Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "stalls", "--seconds", "1", "--runs", "1", "--json"]).output().unwrap();
+    let done =
+        Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "stalls", "--seconds", "1", "--runs", "1", "--json"]).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     let rows: Value = serde_json::from_slice(&done.stdout).unwrap();
-    let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["row"] == name).unwrap_or_else(|| panic!("no row {name}")).clone();
+    let row =
+        |name: &str| rows.as_array().unwrap().iter().find(|row| row["row"] == name).unwrap_or_else(|| panic!("no row {name}")).clone();
     for name in ["backedge", "no-feedback", "interpreter", "native"] {
         let row = row(name);
         assert!(row["reads"].as_u64().unwrap() > 1000 && row["p50_ns"].as_u64().unwrap() > 0, "{row}");

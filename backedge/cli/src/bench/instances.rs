@@ -141,7 +141,11 @@ fn wasmtime(options: &Instances, rounds: i32) -> Result<Option<Measured>> {
         .output();
     let _ = std::fs::remove_file(&file);
     let out = out?;
-    ensure!(out.status.success(), "peer-wasmtime: {} (an old one? fetch-peers.sh wasmtime builds it anew)", String::from_utf8_lossy(&out.stderr).trim());
+    ensure!(
+        out.status.success(),
+        "peer-wasmtime: {} (an old one? fetch-peers.sh wasmtime builds it anew)",
+        String::from_utf8_lossy(&out.stderr).trim()
+    );
     Ok(Some(serde_json::from_slice(&out.stdout)?))
 }
 

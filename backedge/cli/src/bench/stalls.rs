@@ -267,8 +267,11 @@ fn guest() -> String {
         // Bodies of 60 bytes to 20 KB, most of them small, as in real programs.
         let pieces = if number % 97 == 96 { 800 } else { 1 + number % 13 * (1 + number % 5) };
         let rounds = (40 / pieces).max(1);
-        writeln!(text, "  (func $f{number} (type $work) (local $i i32) (local $sum i32)\n    (local.set $i (i32.const {rounds}))\n    (loop $again")
-            .expect("a string takes everything");
+        writeln!(
+            text,
+            "  (func $f{number} (type $work) (local $i i32) (local $sum i32)\n    (local.set $i (i32.const {rounds}))\n    (loop $again"
+        )
+        .expect("a string takes everything");
         // A branch that is nearly always the same, one of two values by data, and a call through a table whose callee changes now and then.
         text.push_str(
             "      (if (i32.eqz (i32.and (local.get 0) (i32.const 63))) (then (local.set $sum (i32.mul (local.get $sum) (i32.const 7)))))\n",
@@ -389,7 +392,8 @@ fn micros(ns: u64) -> String {
 
 /// A line a run, rows together.
 fn table(all: &[Measured]) -> String {
-    let mut text = String::from("times between two reads of the clock, µs; a stall is more than 10 µs that may be ours; see `docs/src/tiers.md`\n\n");
+    let mut text =
+        String::from("times between two reads of the clock, µs; a stall is more than 10 µs that may be ours; see `docs/src/tiers.md`\n\n");
     let head = ["row", "reads", "p50", "p99", "p99.99", "longest", "ours", "stalls", "p99 of them", "waited", "longest", "preempted"];
     _ = writeln!(
         text,
