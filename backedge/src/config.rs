@@ -2,7 +2,7 @@
 //!
 //! What is not here is not there: fuel, async and the pooling allocator are absent, so a program that needs them does not compile.
 
-pub use vm::engine::{FeedbackPolicy, RecordSource, TierPolicy};
+pub use vm::engine::{FeedbackPolicy, FeedbackScope, RecordSource, TierPolicy};
 
 use crate::cache::CacheDirectory;
 use std::time::Duration;
@@ -43,6 +43,14 @@ impl Config {
         self
     }
 
+    /// Whether each memory with 32-bit addresses gets 6 GiB of address space, which makes bounds checks unnecessary in compiled code. Default: unless the
+    /// process's limit of address space (`ulimit -v`) is below 24 GiB. Without, compiled code checks each access, memories may not grow beyond what
+    /// address space there is, and prefetch plans are refused.
+    pub fn guarded_memories(&mut self, enable: bool) -> &mut Config {
+        self.engine.guarded_memories = Some(enable);
+        self
+    }
+
     /// Bytes of the largest function body that a module may have: others are refused when they are loaded. Default: what validation allows.
     pub fn max_function_body(&mut self, bytes: usize) -> &mut Config {
         self.engine.max_function_body = Some(bytes);
@@ -64,6 +72,13 @@ impl Config {
     /// Whether what the LWP records say changes the code. Default: [`FeedbackPolicy::Lwp`].
     pub fn feedback(&mut self, feedback: FeedbackPolicy) -> &mut Config {
         self.engine.feedback = feedback;
+        self
+    }
+
+    /// Who shares what the records say about a module, and the code that came of it: all stores, or none. Default: [`FeedbackScope::Module`]. With
+    /// [`FeedbackScope::Store`] a cache is neither read nor written.
+    pub fn feedback_scope(&mut self, scope: FeedbackScope) -> &mut Config {
+        self.engine.feedback_scope = scope;
         self
     }
 

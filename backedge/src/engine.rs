@@ -42,6 +42,7 @@ fn keeps(machine: &vm::engine::EngineConfig) -> bool {
         && machine.plans.is_none()
         && machine.profiles.is_empty()
         && machine.delivery.is_none()
+        && machine.feedback_scope == usual.feedback_scope
         && machine.source == usual.source
         && machine.stress == usual.stress
         && machine.trials == usual.trials
@@ -56,22 +57,30 @@ impl Engine {
     /// # Errors
     /// Settings that contradict each other, or that this machine cannot honour.
     pub fn new(config: &Config) -> Result<Engine> {
+        let mut config = config.clone();
+        // Decided once: memories, code and what is kept of it must agree.
+        let guarded = *config.engine.guarded_memories.get_or_insert_with(vm::memory::guards_fit);
         let compiler = match config.engine.tier {
             TierPolicy::Interpreter => None,
             tier => {
                 let machine = &config.engine;
                 let directory = config.cache.clone().filter(|_| tier == TierPolicy::Auto && keeps(machine));
-                let kind = if machine.feedback == FeedbackPolicy::Off { "plain" } else { "lwp" };
+                let kind = match (machine.feedback == FeedbackPolicy::Off, guarded) {
+                    (true, true) => "plain",
+                    (false, true) => "lwp",
+                    (true, false) => "plain-checked",
+                    (false, false) => "lwp-checked",
+                };
                 let compiler = CraneliftCompiler::new(Options {
                     lwp_instructions: matches!(machine.source, RecordSource::Trap | RecordSource::Native),
                     ..Options::default()
                 })
                 .map_err(Error::msg)?;
-                Some(Arc::new(KeepingCompiler::new(Arc::new(compiler), directory, kind)))
+                Some(Arc::new(KeepingCompiler::new(Arc::new(compiler), directory, kind, guarded)))
             }
         };
         let inner = compiler.clone().map(|compiler| compiler as Arc<dyn vm::code::Compiler>);
-        Ok(Engine { compiler, ..Engine::with_compiler(config, inner)? })
+        Ok(Engine { compiler, ..Engine::with_compiler(&config, inner)? })
     }
 
     /// An engine with a compiler of the caller's, or none: for tools and tests that put something between the machine and the compiler. It neither keeps

@@ -152,11 +152,11 @@ impl std::fmt::Debug for SharedMemory {
 }
 
 impl SharedMemory {
-    /// Makes a memory. The engine is not used: it is there for programs that come from wasmtime.
+    /// Makes a memory, for engines whose memories are guarded like this one's.
     ///
     /// # Errors
     /// The type is not one of shared memories, or there is no address space.
-    pub fn new(_engine: &crate::Engine, ty: MemoryType) -> Result<SharedMemory> {
+    pub fn new(engine: &crate::Engine, ty: MemoryType) -> Result<SharedMemory> {
         ensure!(ty.is_shared(), "shared memory must have the `shared` flag enabled on its memory type");
         ensure!(
             ty.maximum().is_some_and(|maximum| ty.minimum() <= maximum && (ty.is_64() || maximum <= 65536)),
@@ -164,7 +164,7 @@ impl SharedMemory {
             ty.minimum(),
             ty.maximum()
         );
-        let memory = vm::memory::Memory::new(ty.to_wasm()).map_err(Error::new)?;
+        let memory = vm::memory::Memory::new(ty.to_wasm(), engine.vm.guards_memories()).map_err(Error::new)?;
         Ok(SharedMemory { memory })
     }
 

@@ -84,6 +84,15 @@ impl Instance {
         func.typed(&store).map_err(|error| error.context(format!("failed to convert function `{name}` to given type")))
     }
 
+    /// What the engine saw, decided and did for the code that this instance runs: with [`FeedbackScope::Store`](crate::FeedbackScope) its store's own,
+    /// else the same as [`Module::report`].
+    pub fn report(&self, mut store: impl AsContextMut) -> vm::report::Report {
+        let inner = store.as_context_mut().0;
+        inner.check(self.store);
+        let loaded = &self.raw.instance().loaded;
+        vm::report::Report::new(loaded.engine(), loaded)
+    }
+
     /// The exported table of a name.
     pub fn get_table(&self, store: impl AsContextMut, name: &str) -> Option<Table> {
         self.get_export(store, name)?.into_table()

@@ -61,7 +61,7 @@ pub mod wasi;
 pub mod wast;
 
 pub use cache::{CacheDirectory, CacheFile};
-pub use config::{Config, FeedbackPolicy, RecordSource, TierPolicy};
+pub use config::{Config, FeedbackPolicy, FeedbackScope, RecordSource, TierPolicy};
 pub use engine::{Engine, Precompiled};
 pub use error::{
     Context, Error, FrameInfo, I32Exit, LinkError, Result, SourcePlace, ThrownException, Trap, WasmBacktrace, bail, ensure, format_err,

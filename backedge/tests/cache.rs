@@ -72,6 +72,51 @@ fn what_was_interpreted_can_be_kept() {
     assert_eq!(Module::new(&Engine::default(), PROGRAM).unwrap().keep(&[0]), 0, "an engine without a cache");
 }
 
+/// A process saves before its compile threads are done, and once more at its end: what the first save wrote stays.
+#[test]
+fn a_second_save_keeps_what_the_first_one_wrote() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine_here = || engine(Some(directory.path()));
+    let module_of = |engine: &Engine| Module::new(engine, PROGRAM).unwrap();
+    let first = engine_here();
+    let module = module_of(&first);
+    assert_eq!(module.keep(&[0]), 1);
+    first.save_cache();
+    assert_eq!(module.keep(&[1]), 1);
+    first.save_cache();
+    let file = only_file(directory.path());
+    let written = fs::read(&file).unwrap();
+    // Nothing new: nothing is written.
+    fs::remove_file(&file).unwrap();
+    first.save_cache();
+    assert!(!file.exists());
+    fs::write(&file, &written).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let second = engine_here();
+    let module = module_of(&second);
+    let mut store = Store::new(&second, ());
+    let instance = Instance::new(&mut store, &module, &[]).unwrap();
+    instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap().call(&mut store, 3).unwrap();
+    assert_eq!(module.loaded().code.versions().len(), 2, "both functions' code was there");
+}
+
+/// A function whose caller is interpreted finds its kept code at its first call all the same.
+#[test]
+fn the_interpreter_calls_kept_code() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = engine(Some(directory.path()));
+    // `$step` is function 0; `run`, which calls it, is not kept.
+    assert_eq!(Module::new(&first, PROGRAM).unwrap().keep(&[0]), 1);
+    first.save_cache();
+    let second = engine(Some(directory.path()));
+    let module = Module::new(&second, PROGRAM).unwrap();
+    let mut store = Store::new(&second, ());
+    let instance = Instance::new(&mut store, &module, &[]).unwrap();
+    instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap().call(&mut store, 3).unwrap();
+    let kept: Vec<u32> = module.loaded().code.versions().iter().map(|version| version.function).collect();
+    assert_eq!(kept, [0]);
+}
+
 fn only_file(directory: &Path) -> std::path::PathBuf {
     let files = CacheDirectory::new(directory).files().unwrap();
     assert_eq!(files.len(), 1);

@@ -124,3 +124,33 @@ fn a_callback_lets_a_sleeping_guest_sleep_on() {
     ticker.join().unwrap();
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
+
+/// An empty loop has nothing but its poll. It stops in the tier that is pinned, and, where tiers change, once it runs in tier 2.
+#[test]
+fn an_empty_loop_stops_in_every_tier() {
+    for tier in [TierPolicy::Interpreter, TierPolicy::Baseline, TierPolicy::Optimizing, TierPolicy::Auto] {
+        let engine = engine(tier);
+        let module = Module::new(&engine, r#"(module (func (export "spin") (loop (br 0))))"#).unwrap();
+        let mut store = Store::new(&engine, ());
+        store.set_epoch_deadline(1);
+        let spin = Linker::new(&engine).instantiate(&mut store, &module).unwrap().get_typed_func::<(), ()>(&mut store, "spin").unwrap();
+        let ticker = {
+            let (engine, module) = (engine.clone(), module.clone());
+            std::thread::spawn(move || {
+                let code = &module.loaded().code;
+                // In the automatic mode it moves from the interpreter to tier 1 and on to tier 2, by a switch at its header.
+                while tier == TierPolicy::Auto && code.switches() == 0 {
+                    std::thread::yield_now();
+                }
+                engine.increment_epoch();
+            })
+        };
+        let error = spin.call(&mut store, ()).unwrap_err();
+        ticker.join().unwrap();
+        assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::Interrupt), "{tier:?}");
+        let tiers: Vec<_> = module.report().functions.iter().flat_map(|function| &function.versions).map(|version| version.tier).collect();
+        if tier == TierPolicy::Auto {
+            assert!(tiers.contains(&"baseline") && tiers.contains(&"optimizing"), "{tiers:?}");
+        }
+    }
+}

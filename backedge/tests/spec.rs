@@ -85,6 +85,11 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
         config.machine().stress = stress;
         config
     };
+    let unguarded = |base: &Config| {
+        let mut config = base.clone();
+        config.guarded_memories(false);
+        config
+    };
     let everywhere = stressed(&auto, vm::engine::Stress { leave_always: true, ..Default::default() });
     let retiring = stressed(&auto, vm::engine::Stress { retire_every: 3, ..Default::default() });
     let pinned_retiring = stressed(&config(TierPolicy::Optimizing), vm::engine::Stress { retire_every: 2, ..Default::default() });
@@ -105,6 +110,8 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
         ("tier 2 at first call, every second version retired", pinned_retiring, (false, true)),
         ("64 KiB of code", capped, (true, true)),
         ("every function tried against itself", tried, (true, true)),
+        ("memories without guards, tier 1 at first call", unguarded(&config(TierPolicy::Baseline)), (true, false)),
+        ("memories without guards, tier 2 at first call", unguarded(&config(TierPolicy::Optimizing)), (false, true)),
         ("interpreter", config(TierPolicy::Interpreter), (false, false)),
         ("tier 1 at first call", config(TierPolicy::Baseline), (true, false)),
         ("tier 2 at first call", config(TierPolicy::Optimizing), (false, true)),
@@ -170,7 +177,9 @@ fn main() {
     let mut counts = BTreeMap::new();
     let mut failed = 0;
     for (name, config, tiers) in configurations() {
-        if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+        // A part of a name, or `=` and the whole of it.
+        let wanted = |only: &String| only.strip_prefix('=').map_or_else(|| name.contains(only.as_str()), |whole| name == whole);
+        if !only.as_ref().is_none_or(wanted) {
             continue;
         }
         let total = run_all(&config, &scripts);

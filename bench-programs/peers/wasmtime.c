@@ -1,6 +1,7 @@
 // The newest wasmtime, the library in its PyPI wheel, as a benchmark peer, through its C API. Declared here is the part that is used; the wheel has no headers.
 //
 //   peer-wasmtime [--cache] steady FILE MODE SIZE ROUNDS SECONDS     as rust/src/protocol.rs says
+//   peer-wasmtime instances FILE STORES ROUNDS HELD                  as `backedge bench instances` says
 //   peer-wasmtime [--cache] once [--dir HOST::GUEST]... FILE ARGS...
 //
 // All settings are wasmtime's defaults (--cache: with its command's default, the cache).
@@ -25,6 +26,7 @@ extern void *wasm_engine_new_with_config(void *config);
 extern void *wasmtime_module_new(void *engine, const uint8_t *wasm, size_t size, void **module);
 extern void *wasmtime_store_new(void *engine, void *data, void (*finalizer)(void *));
 extern void *wasmtime_store_context(void *store);
+extern void wasmtime_store_delete(void *store);
 extern void *wasi_config_new(void);
 extern bool wasi_config_set_argv(void *config, size_t count, const char **args);
 extern void wasi_config_inherit_stdin(void *config);
@@ -130,6 +132,62 @@ static void steady(instance *from, uint32_t mode, uint32_t size, uint32_t rounds
     printf(",\"trap_handler\":true}\n");
 }
 
+// A fresh store with an instance, and its export `run`.
+static func fresh(void *engine, void *linker, void *module, void **store) {
+    instance started;
+    void *trap = 0;
+    *store = wasmtime_store_new(engine, 0, 0);
+    context = wasmtime_store_context(*store);
+    void *error = wasmtime_linker_instantiate(linker, context, module, &started, &trap);
+    expect(error, trap);
+    return export(&started, "run");
+}
+
+static uint64_t resident(void) {
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%*u %llu", &pages) != 1) stop("no resident size in /proc/self/statm");
+    fclose(file);
+    return pages * 4096;
+}
+
+static void instances(void *engine, void *linker, void *module, int stores, uint32_t rounds, int held) {
+    enum { LONG = 500 };
+    uint64_t *made = malloc(sizeof *made * (size_t)stores), *called = malloc(sizeof *called * (size_t)stores), longs[LONG], result = 0;
+    void **kept = malloc(sizeof *kept * (size_t)held), *store;
+    if (!made || !called || !kept) stop("no memory");
+    value argument = i32(rounds), one = i32(1);
+    for (int i = 0; i < stores; i++) {
+        uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+        func run = fresh(engine, linker, module, &store);
+        uint64_t ready = clock_ns(CLOCK_MONOTONIC);
+        uint64_t this = (uint64_t)call(&run, &argument, 1, 1).of.i64;
+        made[i] = ready - begin;
+        called[i] = clock_ns(CLOCK_MONOTONIC) - ready;
+        if (i && this != result) stop("a store's result differs");
+        result = this;
+        wasmtime_store_delete(store);
+    }
+    uint64_t before = resident();
+    for (int i = 0; i < held; i++) {
+        func run = fresh(engine, linker, module, &kept[i]);
+        call(&run, &one, 1, 1);
+    }
+    uint64_t held_bytes = (resident() - before) / (uint64_t)held;
+    for (int i = 0; i < held; i++) wasmtime_store_delete(kept[i]);
+    func run = fresh(engine, linker, module, &store);
+    for (int i = 0; i < LONG; i++) {
+        uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+        call(&run, &argument, 1, 1);
+        longs[i] = clock_ns(CLOCK_MONOTONIC) - begin;
+    }
+    printf("{\"held_bytes\":%llu", (unsigned long long)held_bytes);
+    print("instantiate_ns", made, stores);
+    print("call_ns", called, stores);
+    print("long_ns", longs, LONG);
+    printf("}\n");
+}
+
 int main(int argc, char **argv) {
     void *config = wasm_config_new();
     argv++, argc--;
@@ -141,12 +199,12 @@ int main(int argc, char **argv) {
         puts(VERSION);
         return 0;
     }
-    bool is_steady = argc == 6 && !strcmp(*argv, "steady");
-    if (!is_steady && (argc < 2 || strcmp(*argv, "once"))) stop("usage: peer-wasmtime [--cache] steady FILE MODE SIZE ROUNDS SECONDS | once [--dir HOST::GUEST]... FILE ARGS...");
+    bool is_steady = argc == 6 && !strcmp(*argv, "steady"), is_instances = argc == 5 && !strcmp(*argv, "instances");
+    if (!is_steady && !is_instances && (argc < 2 || strcmp(*argv, "once"))) stop("usage: peer-wasmtime [--cache] steady FILE MODE SIZE ROUNDS SECONDS | instances FILE STORES ROUNDS HELD | once [--dir HOST::GUEST]... FILE ARGS...");
     argv++, argc--;
     void *wasi = wasi_config_new();
     wasi_config_inherit_stdin(wasi), wasi_config_inherit_stdout(wasi), wasi_config_inherit_stderr(wasi);
-    while (!is_steady && argc > 2 && !strcmp(*argv, "--dir")) {
+    while (!is_steady && !is_instances && argc > 2 && !strcmp(*argv, "--dir")) {
         char *host = argv[1], *cut = strstr(host, "::"), *guest = cut ? cut + 2 : host;
         if (cut) *cut = 0;
         if (!wasi_config_preopen_dir(wasi, host, guest, true)) stop("cannot open a directory of --dir");
@@ -162,6 +220,10 @@ int main(int argc, char **argv) {
     if (!wasm || fread(wasm, 1, size, file) != size) stop("cannot read the module");
     void *engine = wasm_engine_new_with_config(config), *module = 0, *trap = 0;
     expect(wasmtime_module_new(engine, wasm, size, &module), 0);
+    if (is_instances) {
+        instances(engine, wasmtime_linker_new(engine), module, atoi(argv[1]), (uint32_t)strtoul(argv[2], 0, 10), atoi(argv[3]));
+        return 0;
+    }
     context = wasmtime_store_context(wasmtime_store_new(engine, 0, 0));
     expect(wasmtime_context_set_wasi(context, wasi), 0);
     void *linker = wasmtime_linker_new(engine);

@@ -34,6 +34,8 @@ pub struct Options {
     pub inline_static: bool,
     /// Put real LWP instructions at LWPVAL and LWPINS sites, for a machine whose source of records is `trap`.
     pub lwp_instructions: bool,
+    /// Only to measure what polls cost: without them running code cannot be stopped, nor moved to another version.
+    pub polls: bool,
     /// For tests of the fuzzer only: compile something wrongly on purpose. Nothing in the product sets it.
     pub sabotage: Option<Sabotage>,
 }
@@ -49,7 +51,7 @@ pub enum Sabotage {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { verify: false, inline_static: true, lwp_instructions: false, sabotage: None }
+        Options { verify: false, inline_static: true, lwp_instructions: false, polls: true, sabotage: None }
     }
 }
 
@@ -184,6 +186,7 @@ impl Compiler for CraneliftCompiler {
             plan: &plan,
             inline_static: self.options.inline_static,
             lwp_instructions: self.options.lwp_instructions,
+            polls: self.options.polls,
             fail_guards: request.fail_guards,
             sabotage: self.options.sabotage,
         };

@@ -7,6 +7,7 @@ use crate::arena::{self, CodeBlock};
 use crate::builtins;
 use crate::burst::{Budget, BurstStats, EXACT_WORDS, Exact, ExactProfile, Probes};
 use crate::code::{Adapter, AdapterSignature, Compiler};
+use crate::memory;
 use crate::module::{Bytes, Module, ModuleError};
 use crate::profiling::{CodeObserver, nameless};
 use crate::queue::Queue;
@@ -55,6 +56,17 @@ pub enum FeedbackPolicy {
     Off,
 }
 
+/// Who shares what was learned about a module, and the code that came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FeedbackScope {
+    /// All stores of the engine: what one learned serves the next.
+    #[default]
+    Module,
+    /// Nobody: every store has a profile and code of its own, from nothing, and takes them with it. For hosts whose tenants must not influence each
+    /// other's code, or learn from its speed what others do. Short-lived stores stay in the interpreter.
+    Store,
+}
+
 /// What writes the records of compiled code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RecordSource {
@@ -76,6 +88,8 @@ pub struct EngineConfig {
     pub tier: TierPolicy,
     /// Whether records change the code.
     pub feedback: FeedbackPolicy,
+    /// Who shares what the records say, and the code.
+    pub feedback_scope: FeedbackScope,
     /// What writes the records of compiled code.
     pub source: RecordSource,
     /// Events that may be recorded. Sites and probes of the others are not placed. Without 255 (LWPINS) nothing says that a function is hot: it
@@ -98,6 +112,9 @@ pub struct EngineConfig {
     pub max_compile_time: Option<Duration>,
     /// Usable bytes of a store's wasm stack.
     pub wasm_stack_bytes: usize,
+    /// Whether each memory with 32-bit addresses gets 6 GiB of address space, so that compiled code needs no bounds checks, or checks are compiled in.
+    /// `None`: by the process's limit ([`crate::memory::guards_fit`]).
+    pub guarded_memories: Option<bool>,
     /// Start the monitor's thread. Without it the host calls [`Engine::poll_monitor`].
     pub monitor_thread: bool,
     /// Drain the ring and compile on the spot whenever a function becomes hot: slow, and the same every time. For tests.
@@ -155,6 +172,7 @@ impl Default for EngineConfig {
         EngineConfig {
             tier: TierPolicy::Auto,
             feedback: FeedbackPolicy::Lwp,
+            feedback_scope: FeedbackScope::default(),
             source: RecordSource::default(),
             events: EventSet::USUAL,
             clock_interval: Duration::from_millis(10),
@@ -166,6 +184,7 @@ impl Default for EngineConfig {
             max_function_body: None,
             max_compile_time: None,
             wasm_stack_bytes: 1 << 20,
+            guarded_memories: None,
             monitor_thread: true,
             deterministic: false,
             measure: false,
@@ -232,6 +251,8 @@ pub struct Shared {
     instructions: [AtomicU64; 2],
     /// Numbers of the questions to all of a module's instrumented code.
     questions: AtomicU32,
+    /// Whether memories with 32-bit addresses have guards; all code of this engine is made for that.
+    guarded_memories: bool,
     adapters: RwLock<HashMap<(Adapter, u32), AdapterPlace>>,
     /// Code that jumps to the resolver; lazy stubs and host functions lead to it. 0 without a compiler.
     resolver: Option<CodeBlock>,
@@ -308,6 +329,8 @@ fn time_stamp() -> u64 {
 const RESOLVER_BYTES: usize = 14;
 
 static NEXT_ENGINE: AtomicU64 = AtomicU64::new(1);
+/// Of the keys of code that belongs to a store.
+static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
 
 impl Engine {
     /// An engine; without a compiler everything is interpreted.
@@ -336,6 +359,7 @@ impl Engine {
         let recording = Recording::default();
         let feedback_budget = config.feedback_budget;
         let timeline = Timeline::new(config.timeline);
+        let guarded_memories = config.guarded_memories.unwrap_or_else(memory::guards_fit);
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
                 MonitorConfig::default(),
@@ -359,6 +383,7 @@ impl Engine {
             started_ticks: time_stamp(),
             instructions: Default::default(),
             questions: AtomicU32::new(0),
+            guarded_memories,
             adapters: RwLock::new(HashMap::new()),
             resolver,
             id: NEXT_ENGINE.fetch_add(1, Ordering::Relaxed),
@@ -426,12 +451,25 @@ impl Engine {
     }
 
     /// Makes a module ready to run.
-    pub fn adopt(&self, module: Module) -> Arc<LoadedModule> {
+    pub fn adopt(&self, mut module: Module) -> Arc<LoadedModule> {
         self.0.shared.sweep();
+        module.checks_accesses = !self.guards_memories();
         let module = Arc::new(module);
-        let code = ModuleCode::new(self.0.shared.clone(), module.clone());
+        let key = module.hash;
+        self.with_code(module, key)
+    }
+
+    /// The same module with code and profile of its own: [`FeedbackScope::Store`].
+    pub(crate) fn with_own_code(&self, loaded: &LoadedModule) -> Arc<LoadedModule> {
+        self.0.shared.sweep();
+        let number = NEXT_KEY.fetch_add(1, Ordering::Relaxed);
+        self.with_code(loaded.module.clone(), loaded.module.hash ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    fn with_code(&self, module: Arc<Module>, key: u64) -> Arc<LoadedModule> {
+        let code = ModuleCode::new(self.0.shared.clone(), module.clone(), key);
         let mut modules = lock(&self.0.shared.modules);
-        let same = modules.entry(module.hash).or_default();
+        let same = modules.entry(key).or_default();
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
         drop(modules);
@@ -439,6 +477,11 @@ impl Engine {
             code.start_with(profile);
         }
         Arc::new(LoadedModule { module, code, engine: self.clone() })
+    }
+
+    /// Whether its memories with 32-bit addresses have guards; see [`EngineConfig::guarded_memories`].
+    pub fn guards_memories(&self) -> bool {
+        self.0.shared.guarded_memories
     }
 
     /// Ticks so far.
@@ -782,9 +825,20 @@ impl Shared {
         Ok(address)
     }
 
-    /// The live modules of a hash.
-    pub(crate) fn modules(&self, hash: u64) -> Vec<Arc<ModuleCode>> {
-        lock(&self.modules).get(&hash).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
+    /// Code of this key is gone.
+    pub(crate) fn forget_module(&self, key: u64) {
+        let mut modules = lock(&self.modules);
+        if let Some(same) = modules.get_mut(&key) {
+            same.retain(|code| code.strong_count() > 0);
+            if same.is_empty() {
+                modules.remove(&key);
+            }
+        }
+    }
+
+    /// The live modules of a key, see [`ModuleCode::key`].
+    pub(crate) fn modules(&self, key: u64) -> Vec<Arc<ModuleCode>> {
+        lock(&self.modules).get(&key).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
     }
 
     /// A compile begins, and ends when the result is dropped.
@@ -829,7 +883,7 @@ impl Shared {
     /// Keeps code until every ring has passed the last record that may name it.
     pub(crate) fn bury(&self, range: Range<u64>, remains: Remains) {
         if crate::arena::keeps_addresses()
-            && let Remains::Code(placed) = remains
+            && let Remains::Code(placed, _) = remains
         {
             // Someone may ask what an address was: the tables stay with it.
             self.code_map.retire(range);

@@ -133,6 +133,11 @@ impl MemoryRef {
         }
     }
 
+    /// See [`Memory::is_guarded`].
+    pub fn is_guarded(self) -> bool {
+        self.memory().is_guarded()
+    }
+
     /// First byte.
     pub fn base(self) -> *mut u8 {
         self.memory().base()

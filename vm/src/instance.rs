@@ -60,7 +60,8 @@ pub struct Instance {
     pub module: Arc<Module>,
     /// Its code, shared with other instances.
     pub code: Arc<ModuleCode>,
-    _loaded: Arc<LoadedModule>,
+    /// Both, and the engine.
+    pub loaded: Arc<LoadedModule>,
     context: NonNull<VmContext>,
     layout: Layout,
     memories: Vec<MemoryRef>,
@@ -82,6 +83,7 @@ impl StoreState {
         if !loaded.engine().same(self.engine()) {
             return Err(InstantiateError::OtherEngine);
         }
+        let loaded = &self.with_its_code(loaded);
         let module = loaded.module.clone();
         check_imports(&module, imports)?;
         if let Some(limiter) = &self.limiter
@@ -97,7 +99,7 @@ impl StoreState {
         let mut instance = Box::new(Instance {
             module: module.clone(),
             code: loaded.code.clone(),
-            _loaded: loaded.clone(),
+            loaded: loaded.clone(),
             context,
             layout,
             memories: Vec::new(),
@@ -313,6 +315,11 @@ fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateE
                     !found.mutable && signature::is_subtype(found.content_type, expected.content_type)
                 };
                 if same { Ok(()) } else { Err(format!("expected global of type {expected:?}, found {found:?}")) }
+            }
+            (ExternType::Memory(expected), Extern::Memory(memory))
+                if !expected.memory64 && !module.checks_accesses && !memory.is_guarded() =>
+            {
+                Err("the memory was made by an engine without guarded memories".to_owned())
             }
             (ExternType::Memory(expected), Extern::Memory(memory)) => limits(
                 "memory",

@@ -18,6 +18,9 @@ const ALIGNMENT: usize = 2 << 20;
 const HUGE_FROM: usize = 16 << 20;
 /// Address space for a memory with 64-bit addresses whose type allows more: growing past it fails, as the specification allows.
 const REACH_64: usize = 1 << 40;
+/// A process that may not have the address space of this many guarded memories gets unguarded ones. A guess: one for the program, and some for what else
+/// it loads.
+const GUARDED_AT_LEAST: usize = 4;
 
 /// Why a memory could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +42,7 @@ pub struct Memory {
     vm: VmMemory,
     ty: MemoryType,
     start: usize,
+    guarded: bool,
     mapping: Mapping,
     /// Held while it grows: threads may share it.
     growth: Mutex<()>,
@@ -50,12 +54,18 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// A memory of its type's minimum size, zeroed. One that threads share may be in several stores.
-    pub fn new(ty: MemoryType) -> Result<Arc<Memory>, MemoryError> {
+    /// A memory of its type's minimum size, zeroed. One that threads share may be in several stores. With 32-bit addresses and `guarded`, all that an
+    /// access can reach is address space of its own; without, only what it may grow to, as far as the system gives it, and whoever accesses it checks.
+    pub fn new(ty: MemoryType, guarded: bool) -> Result<Arc<Memory>, MemoryError> {
         let most = if ty.memory64 { usize::MAX } else { REACH };
         let bytes = usize::try_from(ty.initial).ok().and_then(|pages| pages.checked_mul(WASM_PAGE)).filter(|&bytes| bytes <= most);
         let bytes = bytes.ok_or(MemoryError::Limit { pages: ty.initial })?;
-        let (mapping, reserved) = if ty.memory64 { reserve_64(ty, bytes)? } else { (Mapping::reserve(REACH + GUARD + ALIGNMENT), REACH) };
+        let guarded = guarded && !ty.memory64;
+        let (mapping, reserved) = match (ty.memory64, guarded) {
+            (true, _) => reserve_what_there_is(ty, bytes, REACH_64)?,
+            (false, true) => (Mapping::reserve(REACH + GUARD + ALIGNMENT), REACH),
+            (false, false) => reserve_what_there_is(ty, bytes, REACH)?,
+        };
         let mapping = mapping.map_err(MemoryError::Reserve)?;
         let start = (mapping.base() as usize).next_multiple_of(ALIGNMENT) - mapping.base() as usize;
         mapping.open(start, bytes).map_err(MemoryError::Reserve)?;
@@ -70,7 +80,12 @@ impl Memory {
             reserved,
             maximum_pages: ty.maximum.unwrap_or(most_pages).min(most_pages),
         };
-        Ok(Arc::new(Memory { vm, ty, start, mapping, growth: Mutex::new(()) }))
+        Ok(Arc::new(Memory { vm, ty, start, guarded, mapping, growth: Mutex::new(()) }))
+    }
+
+    /// Whether code that checks nothing may access it.
+    pub fn is_guarded(&self) -> bool {
+        self.guarded
     }
 
     /// What compiled code sees.
@@ -116,15 +131,23 @@ impl Memory {
     }
 }
 
-/// Address space for a memory with 64-bit addresses: as much as its type allows and the system gives.
-fn reserve_64(ty: MemoryType, bytes: usize) -> Result<(std::io::Result<Mapping>, usize), MemoryError> {
+/// Whether this process may have the address space of guarded memories: not under a low limit (`ulimit -v`).
+pub fn guards_fit() -> bool {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: writes the whole structure it is given.
+    let told = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
+    !told || limit.rlim_cur == libc::RLIM_INFINITY || limit.rlim_cur >= (GUARDED_AT_LEAST * (REACH + GUARD + ALIGNMENT)) as u64
+}
+
+/// Address space for a memory whose accesses are checked: as much as its type allows and the system gives, `most` bytes unless it starts with more.
+fn reserve_what_there_is(ty: MemoryType, bytes: usize, most: usize) -> Result<(std::io::Result<Mapping>, usize), MemoryError> {
     let maximum = usize::try_from(ty.maximum.unwrap_or(u64::MAX)).unwrap_or(usize::MAX).saturating_mul(WASM_PAGE);
     let least = bytes.max(WASM_PAGE);
     // More than any machine has is the system's to refuse, not an overflow here.
     if least > 1 << 47 {
         return Err(MemoryError::Limit { pages: ty.initial });
     }
-    let mut reach = maximum.clamp(least, REACH_64.max(least));
+    let mut reach = maximum.clamp(least, most.max(least));
     loop {
         let mapping = Mapping::reserve(reach + WASM_PAGE + ALIGNMENT);
         if mapping.is_ok() || reach == least {

@@ -250,7 +250,7 @@ impl Report {
         let counted: BTreeMap<_, _> = code.counted().into_iter().collect();
         let versions = code.versions();
         let refusals = code.refusals();
-        let profile = engine.profile().snapshot(module.hash);
+        let profile = engine.profile().snapshot(code.key());
         let mut indices: Vec<u32> = counted.keys().copied().chain(versions.iter().map(|version| version.function)).collect();
         indices.extend(profile.functions.iter().map(|function| function.func));
         indices.retain(|&function| (function as usize) < module.functions.len() && module.defined(function).is_some());
@@ -367,7 +367,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
 }
 
 fn sites(engine: &Engine, loaded: &LoadedModule, function: u32) -> Vec<SiteReport> {
-    let id = FunctionId { module: loaded.module.hash, func: function };
+    let id = FunctionId { module: loaded.code.key(), func: function };
     let Some(profile) = engine.profile().function(id) else {
         return Vec::new();
     };

@@ -5,7 +5,7 @@
 
 use crate::burst::StoreBurst;
 use crate::bytecode::frame::slots_of_all;
-use crate::engine::Engine;
+use crate::engine::{Engine, FeedbackScope, LoadedModule};
 use crate::exception::{Exceptions, Tag};
 use crate::handles::{FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef, TagRef};
 use crate::instance::{Instance, InstantiateError};
@@ -108,6 +108,8 @@ pub struct StoreState {
     #[expect(clippy::vec_box, reason = "see `instances`")]
     hosts: Vec<Box<HostContext>>,
     externs: Vec<Box<dyn Any + Send + Sync>>,
+    /// Modules with this store's own code: [`FeedbackScope::Store`](crate::engine::FeedbackScope).
+    own_code: Vec<Arc<LoadedModule>>,
     /// Ticks of a sampler's timer that wait for a place where all frames are whole.
     samples_due: AtomicU32,
     /// An event was recorded since the last poll that left a record ([`EngineConfig::poll_records`](crate::engine::EngineConfig)).
@@ -195,6 +197,7 @@ impl Store {
             tags: Vec::new(),
             hosts: Vec::new(),
             externs: Vec::new(),
+            own_code: Vec::new(),
             samples_due: AtomicU32::new(0),
             poll_due: false,
         });
@@ -230,6 +233,19 @@ impl StoreState {
     /// The engine it was made with.
     pub fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// The module with the code that this store's instances run.
+    pub(crate) fn with_its_code(&mut self, loaded: &Arc<LoadedModule>) -> Arc<LoadedModule> {
+        if self.engine.config().feedback_scope == FeedbackScope::Module {
+            return loaded.clone();
+        }
+        if let Some(own) = self.own_code.iter().find(|own| Arc::ptr_eq(&own.module, &loaded.module)) {
+            return own.clone();
+        }
+        let own = self.engine.with_own_code(loaded);
+        self.own_code.push(own.clone());
+        own
     }
 
     /// The embedder's pointer.
@@ -395,7 +411,8 @@ impl StoreState {
                 Err(error) => return Err(InstantiateError::Limit(error.to_string())),
             }
         }
-        Ok(self.add_memory(Memory::new(ty)?))
+        let guarded = self.engine().guards_memories();
+        Ok(self.add_memory(Memory::new(ty, guarded)?))
     }
 
     /// Takes a memory in that other stores may hold too: only one that threads share may be in several.

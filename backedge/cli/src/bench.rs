@@ -1,6 +1,8 @@
 //! `backedge bench`: runs benchmark programs under this engine and its peers and says what can be said of the times. The harness is the crate
 //! `bench-programs`; here are the options, where files go, and the process that calls our own engine again and again.
 
+mod instances;
+mod stalls;
 mod steady;
 
 use crate::benchreport;
@@ -46,6 +48,10 @@ pub enum Action {
     Doctor(Doctor),
     /// List programs and rows
     List(Choice),
+    /// Make many short-lived stores on one module: what each costs, and how fast they become
+    Instances(instances::Instances),
+    /// Measure how long tier changes make a guest wait, beside the interpreter alone and native code
+    Stalls(stalls::Stalls),
     /// Call a program's exports until they are stable and print the times (what a run starts)
     #[command(hide = true)]
     Steady(steady::Steady),
@@ -237,6 +243,8 @@ pub fn run(options: &Bench) -> Result<i32, Failure> {
         Some(Action::Aa(options)) => aa(options),
         Some(Action::Doctor(options)) => doctor(options),
         Some(Action::List(choice)) => list(choice),
+        Some(Action::Instances(options)) => instances::run(options),
+        Some(Action::Stalls(options)) => stalls::run(options),
         Some(Action::Steady(options)) => steady::run(options),
     }
 }

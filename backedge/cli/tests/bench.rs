@@ -300,3 +300,40 @@ fn mistakes_of_the_command_line() {
     let list = Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "list", "--suite", "feedback"]).output().unwrap();
     assert!(text(&list.stdout).contains("indirect_call/2/steady") && !text(&list.stdout).contains("matmul"), "{}", text(&list.stdout));
 }
+
+/// The rows of `bench stalls`, by name, of one short run.
+#[test]
+fn stalls_are_measured_beside_two_controls() {
+    let done =
+        Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "stalls", "--seconds", "1", "--runs", "1", "--json"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let rows: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let row =
+        |name: &str| rows.as_array().unwrap().iter().find(|row| row["row"] == name).unwrap_or_else(|| panic!("no row {name}")).clone();
+    for name in ["backedge", "no-feedback", "interpreter", "native"] {
+        let row = row(name);
+        assert!(row["reads"].as_u64().unwrap() > 1000 && row["p50_ns"].as_u64().unwrap() > 0, "{row}");
+        // A control: where the engine's thread compiled, all of this would be for nothing.
+        assert_eq!(row["compiled_by_guest"], 0, "{row}");
+    }
+    for name in ["backedge", "no-feedback"] {
+        let row = row(name);
+        assert!(row["versions"][0].as_u64().unwrap() > 20, "tiers changed: {row}");
+    }
+    for name in ["interpreter", "native"] {
+        assert_eq!(row(name)["versions"], serde_json::json!([0, 0, 0]), "no tier changed");
+    }
+}
+
+#[test]
+fn instances_are_made_and_held() {
+    let folder = Folder::new();
+    let done = folder.bench(&["instances", "--stores", "30", "--milliseconds", "0.1", "--held", "10", "--json"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let rows: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let ours = &rows["backedge"];
+    assert_eq!(ours["instantiate_ns"].as_array().unwrap().len(), 30);
+    assert_eq!(ours["call_ns"].as_array().unwrap().len(), 30);
+    assert!(ours["held_bytes"].as_u64().is_some(), "{ours}");
+    assert!(rows["wasmtime"].is_null(), "there is none in this folder");
+}

@@ -19,7 +19,7 @@ use vm::code::{CompileRequest, CompiledCode, Entrance, Tier};
 use vm::module::{Bytes, Module};
 
 /// First bytes of a file, with the format's version last.
-pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x01";
+pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x02";
 const PREFIX_BYTES: u64 = 16;
 /// Largest index that is read: a damaged length must not ask for memory.
 const MOST_INDEX_BYTES: u32 = 256 << 20;
@@ -45,21 +45,25 @@ pub(crate) struct Maker {
     pub version: String,
     pub sources: String,
     pub processor: String,
+    /// Whether its code relies on guards behind memories: such code would be unsafe without them.
+    pub guarded: bool,
 }
 
 impl Maker {
-    pub(crate) fn here() -> Maker {
+    pub(crate) fn here(guarded: bool) -> Maker {
         Maker {
             version: env!("CARGO_PKG_VERSION").into(),
             sources: jit::SOURCES.into(),
             processor: jit::processor().unwrap_or_else(|error| error),
+            guarded,
         }
     }
 }
 
 impl fmt::Display for Maker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "backedge {} ({}) for {}", self.version, &self.sources[..self.sources.len().min(12)], self.processor)
+        let checked = if self.guarded { "" } else { " with bounds checks" };
+        write!(f, "backedge {} ({}){checked} for {}", self.version, &self.sources[..self.sources.len().min(12)], self.processor)
     }
 }
 

@@ -37,8 +37,16 @@ struct Kept {
     archive: Option<Archive>,
     /// Whether the archive is a precompiled module's: then nothing is saved.
     precompiled: bool,
-    /// Made in this process, by function; the last one counts.
-    fresh: Mutex<BTreeMap<u32, Version>>,
+    fresh: Mutex<Fresh>,
+}
+
+/// Made in this process.
+#[derive(Default)]
+struct Fresh {
+    /// By function; the last one counts. They stay after a save: the next one writes the file anew.
+    versions: BTreeMap<u32, Version>,
+    /// Bytes of versions made since the last save.
+    unsaved: usize,
 }
 
 /// A version and its code as it is written.
@@ -49,8 +57,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl KeepingCompiler {
-    pub(crate) fn new(inner: Arc<dyn Compiler>, directory: Option<CacheDirectory>, kind: &'static str) -> KeepingCompiler {
-        KeepingCompiler { inner, maker: Maker::here(), directory, kind, modules: Mutex::default() }
+    /// `guarded`: whether the engine's memories have guards, so that its code needs no bounds checks.
+    pub(crate) fn new(inner: Arc<dyn Compiler>, directory: Option<CacheDirectory>, kind: &'static str, guarded: bool) -> KeepingCompiler {
+        KeepingCompiler { inner, maker: Maker::here(guarded), directory, kind, modules: Mutex::default() }
     }
 
     pub(crate) fn directory(&self) -> Option<&CacheDirectory> {
@@ -97,12 +106,15 @@ impl KeepingCompiler {
         let Some(directory) = &self.directory else { return };
         let modules: Vec<_> = lock(&self.modules).iter().map(|(digest, kept)| (*digest, kept.clone())).collect();
         for (digest, kept) in modules {
-            let fresh = std::mem::take(&mut *lock(&kept.fresh));
-            let bytes: usize = fresh.values().map(|(_, code)| code.len()).sum();
-            let before = kept.archive.as_ref().map_or(0, Archive::length);
-            if fresh.is_empty() || kept.precompiled || (bytes as u64) < before / WORTH_WRITING {
-                continue;
-            }
+            let (fresh, unsaved) = {
+                let mut fresh = lock(&kept.fresh);
+                let before = kept.archive.as_ref().map_or(0, Archive::length);
+                if fresh.unsaved == 0 || kept.precompiled || (fresh.unsaved as u64) < before / WORTH_WRITING {
+                    continue;
+                }
+                (fresh.versions.clone(), std::mem::take(&mut fresh.unsaved))
+            };
+            tracing::debug!(functions = fresh.len(), bytes = unsaved, "the cache is written");
             let mut versions: Vec<Version> = Vec::new();
             for entry in kept.archive.iter().flat_map(Archive::entries).filter(|entry| !fresh.contains_key(&entry.function)) {
                 if let Some(Ok(bytes)) = kept.archive.as_ref().map(|archive| archive.encoded(entry)) {
@@ -124,8 +136,10 @@ impl Compiler for KeepingCompiler {
         if self.directory.is_some() && request.lasting() {
             let kept = self.kept(&request.module.digest);
             if !kept.precompiled {
-                let fresh = (Entry::of(request), archive::encode(&code));
-                lock(&kept.fresh).insert(request.function, fresh);
+                let version = (Entry::of(request), archive::encode(&code));
+                let mut fresh = lock(&kept.fresh);
+                fresh.unsaved += version.1.len();
+                fresh.versions.insert(request.function, version);
             }
         }
         Ok(code)

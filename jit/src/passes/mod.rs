@@ -26,7 +26,7 @@ pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], module:
         layout::run(function, positions, &plan.layout, applied);
     }
     if !plan.prefetch.is_empty() {
-        prefetch::run(function, positions, &plan.prefetch, applied);
+        prefetch::run(function, positions, &plan.prefetch, !module.checks_accesses, applied);
     }
     if !plan.other.is_empty() {
         extra::run(function, positions, &plan.other, applied);

@@ -52,7 +52,15 @@ const MOST_LOOPS: usize = 3;
 const MOST_STEPS: usize = 8;
 
 /// Fetches ahead for every access that `wishes` names by its offset.
-pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], wishes: &HashMap<u32, Prefetch>, applied: &mut Vec<Applied>) {
+///
+/// Memories without guards ([`vm::module::Module::checks_accesses`]) get nothing: a load ahead of time might leave them.
+pub(crate) fn run(
+    function: &mut Function,
+    positions: &[SourcePosition],
+    wishes: &HashMap<u32, Prefetch>,
+    guarded: bool,
+    applied: &mut Vec<Applied>,
+) {
     let mut found: Vec<(Inst, SourcePosition)> = Vec::new();
     for block in function.layout.blocks() {
         for inst in function.layout.block_insts(block) {
@@ -69,7 +77,11 @@ pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], wishes:
     for &(inst, position) in &found {
         let wish = wishes[&position.offset];
         let reachable = function.layout.inst_block(inst).is_some_and(|block| loops.domtree.is_reachable(block));
-        let outcome = if reachable { fetch_ahead(function, &loops, inst, wish) } else { Err(Refusal::NoAccess) };
+        let outcome = match (reachable, guarded) {
+            (false, _) => Err(Refusal::NoAccess),
+            (true, false) => Err(Refusal::Unguarded),
+            (true, true) => fetch_ahead(function, &loops, inst, wish),
+        };
         let refused = outcome.err().map(|refusal| refusal.to_string());
         applied.push(Applied { name: NAME, function: position.function, offset: position.offset, refused });
     }
@@ -98,6 +110,7 @@ enum Refusal {
     TooLarge,
     TooManyLoads,
     UnknownAddress,
+    Unguarded,
 }
 
 impl fmt::Display for Refusal {
@@ -115,6 +128,7 @@ impl fmt::Display for Refusal {
             Refusal::TooLarge => write!(f, "the address takes more than {MOST_CLONED} operations"),
             Refusal::TooManyLoads => write!(f, "more than {MOST_LOADS} loads lead to the address"),
             Refusal::UnknownAddress => f.write_str("a load on the way is not at a memory's base plus an index of 32 bits"),
+            Refusal::Unguarded => f.write_str("this process's memories have no guards"),
         }
     }
 }

@@ -263,7 +263,9 @@ impl Translator<'_, '_> {
         }
         if repeats {
             self.countdown(offset);
-            self.loop_poll(offset);
+            if self.input.polls {
+                self.loop_poll(offset);
+            }
             self.probe_round(offset)?;
         }
         self.forced_exit_at_loop(offset);

@@ -2,7 +2,8 @@
 //!
 //! A 32-bit memory has 4 GiB + 2 GiB + 64 KiB of address space behind its base, of which what lies beyond its length faults (design
 //! section 5). An index is below 2^32 and a CLIF offset below 2^31, so an access needs no check unless its static offset is larger. Accesses to a
-//! memory with 64-bit addresses are checked one by one.
+//! memory with 64-bit addresses are checked one by one, and all accesses where the process may not have so much address space
+//! ([`vm::module::Module::checks_accesses`]).
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
@@ -172,7 +173,7 @@ impl Translator<'_, '_> {
         let region = self.regions.get(self.b.func, self.module, Region::Memory(memory));
         // Not `aligned`: wasm's alignment is a hint.
         let flags = MemFlagsData::new().with_alias_region(Some(region)).with_trap_code(Some(trap));
-        if self.module.memories[memory as usize].memory64 {
+        if self.module.memories[memory as usize].memory64 || self.module.checks_accesses {
             return Ok((flags, self.checked_address(memory, index, memarg.offset, bytes), 0));
         }
         Ok(match i32::try_from(memarg.offset) {
@@ -194,16 +195,18 @@ impl Translator<'_, '_> {
         })
     }
 
-    /// The address of an access with a 64-bit index, which no address space guards, or of an atomic one: index + offset + bytes is compared with the length. An access mispredicted past
-    /// that goes to the memory's first bytes (Spectre variant 1, as wasmtime's default).
+    /// The address of an access that no address space guards, or of an atomic one: index + offset + bytes is compared with the length. An access
+    /// mispredicted past that goes to the memory's first bytes (Spectre variant 1, as wasmtime's default).
     pub(super) fn checked_address(&mut self, memory: u32, index: Value, offset: u64, bytes: u32) -> Value {
         let trap = traps::to_clif(TrapCode::MemoryOutOfBounds);
         let base = self.memory_base(memory);
         let length = self.memory_length(memory);
         let (start, end) = match offset.checked_add(u64::from(bytes)) {
             Some(reach) => {
+                let narrow = !self.module.memories[memory as usize].memory64;
                 let reach = self.address_const(reach as i64);
-                let end = self.b.ins().uadd_overflow_trap(index, reach, trap);
+                // Both are below 2^33 with 32-bit addresses.
+                let end = if narrow { self.b.ins().iadd(index, reach) } else { self.b.ins().uadd_overflow_trap(index, reach, trap) };
                 let offset = self.address_const(offset as i64);
                 (self.b.ins().iadd(index, offset), end)
             }

@@ -83,6 +83,8 @@ pub(crate) struct Input<'a> {
     pub inline_static: bool,
     /// Whether LWP sites are real LWP instructions.
     pub lwp_instructions: bool,
+    /// See [`crate::Options::polls`].
+    pub polls: bool,
     /// For tests: every so many guards one is made to fail; 0 none.
     pub fail_guards: u32,
     /// See [`crate::Options::sabotage`].
@@ -315,7 +317,7 @@ impl Translator<'_, '_> {
                 self.probe_entry(&params);
                 // Where calls are expected to vanish, that none is made is checked as what the tests before loops established is.
                 self.polled = scan.lasting_calls || scan.calls && !self.trusting;
-                if self.polled {
+                if self.polled && self.input.polls {
                     self.entry_poll();
                 }
             }

@@ -214,6 +214,8 @@ pub struct Module {
     pub escaping: Vec<bool>,
     /// What the `metadata.code.*` sections say, ascending by function; offsets are in the module.
     pub hints: Vec<lwp_feedback::profile::FunctionPrior>,
+    /// Whether compiled code checks each access to a memory with 32-bit addresses; set by the engine that takes the module in, as its memories are.
+    pub checks_accesses: bool,
     pub(crate) offsets: crate::layout::VmOffsets,
     constant_tables: constant_tables::ConstantTables,
     debug: dwarf::DebugInfo,

@@ -153,6 +153,7 @@ fn read(bytes: &[u8]) -> Result<(Module, Vec<Body<'_>>), Failure> {
         escaping: Vec::new(),
         hints: Vec::new(),
         offsets: VmOffsets::new(VmCounts::default()),
+        checks_accesses: false,
         constant_tables: Default::default(),
         debug: Default::default(),
     };

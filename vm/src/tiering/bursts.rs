@@ -145,7 +145,7 @@ impl ModuleCode {
 
     /// A burst ended: where it was of another phase, the function's loops are new again. Each time only after twice as long, for new loops get more bursts.
     pub(super) fn learn_again_if_shifted(&self, function: u32) {
-        let id = lwp_feedback::codemap::FunctionId { module: self.module.hash, func: function };
+        let id = lwp_feedback::codemap::FunctionId { module: self.key, func: function };
         let (shifts, now) = (self.shared.profile.shifts(id), Instant::now());
         {
             let mut acted = lock(&self.bursts.shifts);
@@ -235,7 +235,7 @@ impl ModuleCode {
         };
         let table = ProbeTable {
             sites: code.probes.iter().map(site).collect(),
-            module: self.module.hash,
+            module: self.key,
             function: request.function,
             switches: code.probes.iter().enumerate().filter_map(switch).collect(),
         };
@@ -319,6 +319,10 @@ impl ModuleCode {
     /// A tick with credit: asks the candidates that had fewest turns, or all together.
     pub(crate) fn ask_for_bursts(self: &Arc<Self>) {
         self.compile_wanted();
+        if lock(&self.bursts.candidates).values().any(|candidate| candidate.ready && candidate.loads) {
+            // Measured once in the process, here, and not under a lock: the threads that run wasm do not wait for it.
+            plateaus();
+        }
         let now = Instant::now();
         let together = {
             let mut joint = lock(&self.bursts.joint);
@@ -359,10 +363,6 @@ impl ModuleCode {
             _ => self.loop_code(function, offset).is_some(),
         });
         due.truncate(ASKED_AT_ONCE);
-        if due.iter().any(|(_, key)| candidates.get(key).is_some_and(|candidate| candidate.loads)) {
-            // Measured once in the process, here: the threads that run wasm do not wait for it.
-            plateaus();
-        }
         for function in left_alone {
             self.enter_ordinary(function);
         }
@@ -543,7 +543,7 @@ impl ModuleCode {
             // SAFETY: the buffer has BURST_WORDS words, and the code that writes them does not run now.
             let words = unsafe { std::slice::from_raw_parts(state.context.burst_buffer, written) };
             let callee = |module: u64, function: u32| match self.module.defined(function) {
-                Some(own) if module == self.module.hash && own < self.functions.len() => {
+                Some(own) if module == self.key && own < self.functions.len() => {
                     // Compiled code, or the ops that are interpreted: a stub is nothing that runs.
                     match (self.functions[own].compiled.load(Ordering::Relaxed) as u64, self.functions[own].bytecode.get()) {
                         (0, Some(bytecode)) => bytecode.address_range().start,
@@ -599,7 +599,7 @@ impl ModuleCode {
             }
         }
         let mut candidates = lock(&self.bursts.candidates);
-        for (_, candidate) in candidates.iter_mut().filter(|((function, _), _)| seen.contains(&(self.module.hash, *function))) {
+        for (_, candidate) in candidates.iter_mut().filter(|((function, _), _)| seen.contains(&(self.key, *function))) {
             candidate.bursts = candidate.bursts.saturating_add(1);
         }
     }

@@ -18,7 +18,7 @@ impl ModuleCode {
         if followed.is_empty() {
             return planned;
         }
-        let id = FunctionId { module: self.module.hash, func: function };
+        let id = FunctionId { module: self.key, func: function };
         let mut plan = planned.map_or_else(|| Plan { function: id, decisions: Vec::new() }, |plan| (*plan).clone());
         plan.decisions.extend(followed);
         plan.decisions.sort_by_key(Decision::offset);

@@ -21,6 +21,7 @@ use crate::store::poll_word;
 use crate::timeline::What;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
 use lwp_feedback::policy::{Plan, Refusal};
+use lwp_feedback::profile::Profile;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
@@ -122,6 +123,8 @@ unsafe impl Send for ContextPointer {}
 /// A module's code.
 pub struct ModuleCode {
     module: Arc<Module>,
+    /// What names the module in records and in the profile: its hash, or a number of its own where one store's code is not for others.
+    key: u64,
     shared: Arc<Shared>,
     functions: Box<[FunctionCode]>,
     signatures: Box<[u32]>,
@@ -146,7 +149,7 @@ pub struct ModuleCode {
 }
 
 impl ModuleCode {
-    pub(crate) fn new(shared: Arc<Shared>, module: Arc<Module>) -> Arc<ModuleCode> {
+    pub(crate) fn new(shared: Arc<Shared>, module: Arc<Module>, key: u64) -> Arc<ModuleCode> {
         let imported = module.imported_functions;
         let count = module.functions.len() - imported as usize;
         let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).flatten();
@@ -184,6 +187,7 @@ impl ModuleCode {
             exits: Exits::default(),
             planning: planning::Planning::default(),
             bursts: bursts::ModuleBursts::default(),
+            key,
             module,
             shared,
         })
@@ -223,7 +227,7 @@ impl ModuleCode {
                 self.counters[own].fetch_min(first - 1, Ordering::Relaxed);
             }
             let range = bytecode.address_range();
-            let id = FunctionId { module: self.module.hash, func: function };
+            let id = FunctionId { module: self.key, func: function };
             let entry = CodeEntry::new(id, 0, CodeTier::Interpreter, Arc::from([]));
             if self.shared.watched()
                 && let Err(error) = self.shared.code_map.insert(range, entry)
@@ -280,9 +284,10 @@ impl ModuleCode {
     }
 
     /// Publishes what an earlier process left of a function, if it did. Looked for once.
-    fn take_kept(self: &Arc<Self>, function: u32) {
+    pub(crate) fn take_kept(self: &Arc<Self>, function: u32) {
         let (true, Some(compiler)) = (self.has_kept, &self.shared.compiler) else { return };
-        if self.own(function).looked_for_kept.swap(true, Ordering::Relaxed) {
+        let looked_for = &self.own(function).looked_for_kept;
+        if looked_for.load(Ordering::Relaxed) || looked_for.swap(true, Ordering::Relaxed) {
             return;
         }
         let Some((request, code)) = compiler.kept(&self.module, function) else { return };
@@ -602,6 +607,11 @@ impl ModuleCode {
             .collect()
     }
 
+    /// What names the module in records and in the profile; see [`crate::engine::FeedbackScope`].
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
     /// The module.
     pub fn module(&self) -> &Arc<Module> {
         &self.module
@@ -620,19 +630,21 @@ fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
 impl Drop for ModuleCode {
     fn drop(&mut self) {
         self.forget_probes();
-        // Records still in rings may name this code: it keeps its addresses until every ring has passed them.
+        // Records still in rings may name this code: it keeps its addresses until every ring has passed them. So long they may come to its profile, too.
+        let profile = (self.key != self.module.hash).then(|| Arc::new(OwnProfile { profile: self.shared.profile.clone(), key: self.key }));
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
         let versions = std::mem::take(&mut published.versions);
         for version in versions {
             if let Some(placed) = version.take_code() {
-                self.shared.bury(placed.range(), Remains::Code(placed));
+                self.shared.bury(placed.range(), Remains::Code(placed, profile.clone()));
             }
         }
+        self.shared.forget_module(self.key);
         self.shared.forget_retiring(self);
         for function in &mut self.functions {
             if let Some(bytecode) = function.bytecode.take() {
                 let range = bytecode.address_range();
-                self.shared.bury(range, Remains::Bytecode(bytecode));
+                self.shared.bury(range, Remains::Bytecode(bytecode, profile.clone()));
             }
         }
     }
@@ -641,6 +653,18 @@ impl Drop for ModuleCode {
 /// Code whose module is gone, but whose addresses records may still name. Only kept, until it may be freed.
 #[expect(dead_code, reason = "held for its memory")]
 pub(crate) enum Remains {
-    Code(Box<PlacedCode>),
-    Bytecode(Box<Bytecode>),
+    Code(Box<PlacedCode>, Option<Arc<OwnProfile>>),
+    Bytecode(Box<Bytecode>, Option<Arc<OwnProfile>>),
+}
+
+/// The profile of code that one store had for itself: forgotten when this is dropped.
+pub(crate) struct OwnProfile {
+    profile: Arc<Profile>,
+    key: u64,
+}
+
+impl Drop for OwnProfile {
+    fn drop(&mut self) {
+        self.profile.forget(self.key);
+    }
 }

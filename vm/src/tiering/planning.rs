@@ -37,7 +37,7 @@ impl ModuleCode {
         if self.shared.config.feedback == FeedbackPolicy::Off || self.shared.config.plans.is_some() {
             return None;
         }
-        let id = FunctionId { module: self.module.hash, func: function };
+        let id = FunctionId { module: self.key, func: function };
         if let Some(decisions) = lock(&self.planning.saved).get(&function) {
             let plan = Plan { function: id, decisions: decisions.clone() };
             return (!plan.decisions.is_empty()).then(|| Arc::new(plan));
@@ -61,7 +61,7 @@ impl ModuleCode {
     /// The plan that an earlier process ended with, where there is one.
     pub(super) fn saved_plan(&self, function: u32) -> Option<Arc<Plan>> {
         let decisions = lock(&self.planning.saved).get(&function).filter(|decisions| !decisions.is_empty())?.clone();
-        let id = FunctionId { module: self.module.hash, func: function };
+        let id = FunctionId { module: self.key, func: function };
         Some(Arc::new(Plan { function: id, decisions }))
     }
 
@@ -90,7 +90,7 @@ impl ModuleCode {
 
     /// The module's profile with all that the engine can tell about its code.
     pub fn snapshot(&self) -> Snapshot {
-        self.snapshot_of(self.shared.profile.snapshot(self.module.hash).functions)
+        self.snapshot_of(self.shared.profile.snapshot(self.key).functions)
     }
 
     /// These functions' profiles with all that the engine can tell: their shapes and priors, and the facts of every callee seen.
@@ -107,7 +107,7 @@ impl ModuleCode {
         let callees: BTreeSet<u32> = seen.chain(hinted).filter(known).collect();
         let facts = callees.into_iter().map(|callee| self.facts(callee)).collect();
         let shapes = named.iter().copied().filter(known).map(|function| shape(&self.module, function)).collect();
-        Snapshot { module: self.module.hash, functions, facts, shapes, priors, grown_bytes: 0 }
+        Snapshot { module: self.key, functions, facts, shapes, priors, grown_bytes: 0 }
     }
 
     /// What the policy is told about a function that could be inlined. Without a compiler nothing can.
@@ -127,6 +127,7 @@ impl ModuleCode {
             return;
         }
         let mut snapshot = profile.snapshot.clone();
+        snapshot.module = self.key;
         // Sites whose values were not kept would drown those to come in a total of unknown ones.
         snapshot.functions.iter_mut().for_each(|function| function.sites.retain(|site| !site.values.is_empty()));
         self.shared.profile.restore(&snapshot);
@@ -150,7 +151,7 @@ impl ModuleCode {
             if self.tries() {
                 // It won there: it is where this process starts, and what is decided besides is tried as ever.
                 if !version.decisions.is_empty() && self.adopted(function).is_none() {
-                    let id = FunctionId { module: self.module.hash, func: function };
+                    let id = FunctionId { module: self.key, func: function };
                     self.adopt(function, Some(Arc::new(Plan { function: id, decisions: version.decisions.clone() })));
                 }
             } else {
@@ -190,7 +191,7 @@ impl ModuleCode {
             compiled.push((events(version.function), SavedVersion { func: version.function, loop_offset, decisions }));
         }
         compiled.sort_by_key(|(events, version)| (std::cmp::Reverse(*events), version.func, version.loop_offset));
-        let snapshot = self.shared.profile.snapshot(self.module.hash);
+        let snapshot = self.shared.profile.snapshot(self.key);
         let lost = self.rolled_back().into_iter().map(|(func, decision)| SavedLoss { func, decision }).collect();
         SavedProfile::new(snapshot, compiled.into_iter().map(|(_, version)| version).collect(), lost, values)
     }

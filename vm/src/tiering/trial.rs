@@ -307,7 +307,7 @@ impl ModuleCode {
         fresh: Vec<Decision>,
         tournament: Tournament,
     ) -> Candidate {
-        let id = lwp_feedback::codemap::FunctionId { module: self.module.hash, func: function };
+        let id = lwp_feedback::codemap::FunctionId { module: self.key, func: function };
         let plan = (!decisions.is_empty()).then(|| Arc::new(Plan { function: id, decisions }));
         Candidate { function, entrance, plan, fresh, gone: Vec::new(), slowed: None, tournament, second_entrance: false, arms: None }
     }

@@ -212,7 +212,7 @@ impl ModuleCode {
         let placed =
             PlacedCode::new(&code, Some(self.module.clone()), Role::Plain).map_err(|reason| CompileError::Limit { function, reason })?;
         let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(&code, position)?))).collect::<Vec<_>>();
-        let id = FunctionId { module: self.module.hash, func: function };
+        let id = FunctionId { module: self.key, func: function };
         let tier = match request.tier {
             Tier::Baseline => CodeTier::Baseline,
             Tier::Optimizing => CodeTier::Optimizing,

@@ -195,6 +195,8 @@ pub(in crate::interp) unsafe fn enter_slowly(exec: *mut Exec, ip: *const Inst, f
             stop(exec, unwind);
             return false;
         }
+        // The first call may find code of an earlier process.
+        runtime::instance(context).code.take_kept(function);
         true
     }
 }
