@@ -5,6 +5,7 @@
     python3 bench-programs/optimizer.py hostile [--seconds 20] [--runs 1] [--policies prefetch,select,inline,random]
     python3 bench-programs/optimizer.py gain    [--seconds 5] [--runs 3]
     python3 bench-programs/optimizer.py phases  [--runs 3] [--lengths 0.05,0.5,2]
+    python3 bench-programs/optimizer.py cause   [--seconds 3] [--runs 7] --suite feedback
 
 with [--backedge PATH] [--suite feedback,compute,systems] [--filter TEXT] [--json OUT]. Nothing else should run meanwhile.
 
@@ -15,6 +16,8 @@ hostile  Cumulative time with a policy that is wrong on purpose over that with -
 gain     Steady time per call without feedback, with it, and with it from what a run of three times the length has saved (all values). Share: gain online / gain
          with the profile, each as 1 - time / time without. And the time to 90 % of the steady speed, without and with the profile.
 phases   A kernel and its control in turns, so many seconds each: time with feedback over that without, for --total seconds. At most 1.02.
+cause    Kernels whose plans rest on event 3 or 4: steady time per call with `--events 1,255`, and replaying a recording that this event was dropped from, over that
+         of --no-feedback. Between 0.98 and 1.02, since what the event brought is gone.
 """
 import argparse
 import json
@@ -32,6 +35,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 LEAST_UNIT_NS = 1000
 MARKS = [1, 2, 5, 10, 20]
 # Kernels whose next mode is their control on the same code.
+# Kernels made for a plan that rests on branches (event 3) or on misses (event 4).
+RESTS_ON = {"partition/0": 3, "branch_arms/0": 3, "select_chain/0": 3, "gather/0": 4, "histogram/0": 4, "hash_probe/0": 4, "graph/0": 4, "graph/2": 4}
 PAIRS = ["sort/0", "partition/0", "branch_arms/0", "select_chain/0", "search/0"]
 
 
@@ -202,9 +207,36 @@ def phases(options):
     return out, all(it["ratio"] <= 1.02 for it in out)
 
 
+def cause(options):
+    seconds = options.seconds or 3
+    print(f"{'row':24}{'no feedback':>13}{'feedback':>10}{'--events 1,255':>16}{'replay without':>16}")
+    out = []
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows(options):
+            event = RESTS_ON.get(row[0])
+            if event is None:
+                continue
+            records, dropped = os.path.join(folder, "all.lwp"), os.path.join(folder, "dropped.lwp")
+            line, _ = steady(options, row, 1, "--no-feedback")
+            calls = max(1, round(seconds * 1e9 / steady_ns(line["calls_ns"])))
+            arguments = [*row[1][:-1], str(int(row[1][-1]) * calls)]
+            subprocess.run([options.backedge, "run", "-C", "cache=n", "--lwp-record", records, *arguments], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([options.backedge, "lwp", "decode", "--drop", str(event), "--output", dropped, records], check=True, stdout=subprocess.DEVNULL)
+            sides = [["--no-feedback"], [], ["--events", "1,255"], ["--source", f"replay={dropped}"]]
+            times = [[] for _ in sides]
+            for run in range(options.runs):
+                for side in range(len(sides)):
+                    nth = (side + run) % len(sides)
+                    times[nth].append(steady_ns(steady(options, row, seconds, *sides[nth])[0]["calls_ns"]))
+            ratios = [statistics.median(a / b for a, b in zip(side, times[0])) for side in times]
+            out.append({"row": row[0], "event": event, "no_feedback_ns": statistics.median(times[0]), "feedback": ratios[1], "events_1_255": ratios[2], "replay": ratios[3]})
+            print(f"{row[0]:24}{statistics.median(times[0]) / 1e6:10.2f} ms{ratios[1]:10.3f}{ratios[2]:16.3f}{ratios[3]:12.3f} ({event})", flush=True)
+    return out, all(abs(ratio - 1) <= 0.02 for it in out for ratio in (it["events_1_255"], it["replay"]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("check", choices=["aa", "hostile", "gain", "phases"])
+    parser.add_argument("check", choices=["aa", "hostile", "gain", "phases", "cause"])
     parser.add_argument("--backedge", default=str(HERE / "../target/release/backedge"))
     parser.add_argument("--suite", default="feedback,compute,systems")
     parser.add_argument("--filter", default="")
@@ -216,7 +248,7 @@ def main():
     parser.add_argument("--total", type=float, default=16)
     parser.add_argument("--json")
     options = parser.parse_args()
-    out, good = {"aa": aa, "hostile": hostile, "gain": gain, "phases": phases}[options.check](options)
+    out, good = {"aa": aa, "hostile": hostile, "gain": gain, "phases": phases, "cause": cause}[options.check](options)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"check": options.check, "rows": out}, indent=1) + "\n")
     sys.exit(0 if good else 1)
