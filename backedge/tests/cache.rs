@@ -333,7 +333,7 @@ const NEWER: &[(&str, &str)] = &[
             (func (export "run") (param $n i32) (result i32) (local $x i32) (local $at i64)
                 (loop $again
                     (local.set $x (call_indirect $t (type $step) (local.get $x) (i64.const 1)))
-                    (local.set $at (i64.extend_i32_u (i32.and (local.get $x) (i32.const 0xfff8))))
+                    (local.set $at (i64.extend_i32_u (i32.and (local.get $x) (i32.const 0xfff0))))
                     (i64.store offset=4 (local.get $at) (i64.add (i64.load (local.get $at)) (i64.extend_i32_u (local.get $x))))
                     (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
                 (i32.xor (local.get $x) (i32.load (i64.const 64)))))"#,

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
 use hdrhistogram::Histogram;
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
 use crate::class::SiteClass;
@@ -273,7 +274,8 @@ pub struct ProfileLosses {
 #[derive(Debug, Default)]
 pub struct Profile {
     limits: ProfileLimits,
-    functions: DashMap<FunctionId, FunctionProfile>,
+    /// The keys are hashes and small numbers of our own: a hash that resists chosen keys would be a tenth of what a record costs.
+    functions: DashMap<FunctionId, FunctionProfile, FxBuildHasher>,
     function_count: AtomicU64,
     sites: AtomicU64,
     functions_over_limit: AtomicU64,
@@ -333,10 +335,11 @@ impl Profile {
                 // A select's detail is the model's verdict, which is no part of what the site is.
                 let detail = if class == SiteClass::Select { 0 } else { detail };
                 let key = SiteKey { offset, class, detail };
-                if !function.sites.contains_key(&key) && !self.admit(function) {
-                    return;
+                if let Some(site) = function.sites.get_mut(&key) {
+                    site.add(record.data2());
+                } else if self.admit(function) {
+                    function.sites.entry(key).or_default().add(record.data2());
                 }
-                function.sites.entry(key).or_default().add(record.data2());
             }
             EventId::BRANCHES => {
                 if !function.branches.contains_key(&offset) && !self.admit(function) {

@@ -450,8 +450,8 @@ mod tests {
             .iter()
             .filter_map(|inst| if let Op::Count { operators } = inst.op { Some(operators) } else { None })
             .collect();
-        // Before the loop; its condition; the arm; behind the `if`; behind the loop.
-        assert_eq!(counts, [0, 2, 5, 0, 1]);
+        // Before the loop; its condition; the arm; behind the loop. Nothing is behind the `if`, so there is no block to count.
+        assert_eq!(counts, [0, 2, 5, 1]);
     }
 
     #[test]
