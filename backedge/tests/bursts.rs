@@ -273,7 +273,9 @@ fn timed_gather(bytes: u32, mut accept: impl FnMut(&lwp_feedback::profile::LoadS
 #[test]
 fn a_gather_over_memory_comes_from_memory() {
     let _one = machine();
-    let share = |load: &lwp_feedback::profile::LoadSnapshot| load.sources[3] as f64 / load.count().max(1) as f64;
+    // Where L3 is as slow as memory, as in guests whose share of it others take, where a load came from is unknown: that is what records have to say then.
+    let source = || if lwp_feedback::calibrate::plateaus().sources_known { 3 } else { 0 };
+    let share = |load: &lwp_feedback::profile::LoadSnapshot| load.sources[source()] as f64 / load.count().max(1) as f64;
     // A chase of pointers over as much memory, timed alike, in the same run. Both are medians: what others do meanwhile makes long tails.
     let chased = || {
         let mut times = lwp_feedback::calibrate::chase(256 << 20, 4_000);
