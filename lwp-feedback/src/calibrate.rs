@@ -5,8 +5,7 @@
 //! use ([`timed_load`]), on chains of pointers that lie in L1, in L2, in L3, and in no cache (flushed line by line). Between two
 //! plateaus lies a threshold.
 //!
-//! A busy machine raises plateaus, so far that L3 and memory may look alike. Such a calibration is no answer: it is repeated at once and, where that does not
-//! help, again later ([`plateaus`]), and of all tries each plateau's lowest counts.
+//! A busy machine raises plateaus, so far that L3 and memory may look alike. Such a calibration is no answer: it is repeated later, a few times ([`plateaus`]), and of all tries each plateau's lowest counts.
 //!
 //! What cannot be told: L1 from L2, which lie closer than the counter's step (26 ticks, 10 ns, here: L1 50, L2 57, L3 81, memory 370). So what counts as
 //! a DCache miss is a load above the L2 plateau. One load's time is known to a step only, so some hits of L2 look like L3 (a fifth here) and some of
@@ -270,11 +269,13 @@ fn means(chains: &Chains) -> Means {
     Means { lowest, step }
 }
 
-/// Measurements in a row while the plateaus cannot be told apart. A guess: one takes some milliseconds, which the budget of bursts pays.
-const TRIES_AT_ONCE: u32 = 3;
-/// When it is tried again after those, and how often the wait doubles: 1, 2, ... 32 s. Then this machine has no plateaus that differ. Guesses.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-const MOST_WAITS: u32 = 6;
+/// Measurements in a row while the plateaus cannot be told apart. One takes up to 50 ms of a guest's processor (three in a row, and again after a second, were a tenth
+/// of a run of 2.5 s), so there is no second one at once.
+const TRIES_AT_ONCE: u32 = 1;
+/// When it is tried again after those, and how often the wait doubles: 10, 20, 40 s, at most half a percent of a processor. Then this machine has no plateaus that
+/// differ.
+const FIRST_WAIT: Duration = Duration::from_secs(10);
+const MOST_WAITS: u32 = 3;
 
 /// The measurements of a process: what they say together, and when to measure again.
 #[derive(Debug, Default)]
@@ -361,11 +362,11 @@ mod tests {
     fn what_a_busy_machine_blurs_is_measured_again() {
         let (quiet, busy) = (Means { lowest: [50, 56, 80, 355], step: 26 }, Means { lowest: [60, 70, 400, 420], step: 26 });
         let start = Instant::now();
-        // Busy for one measurement: repeated at once.
+        // Busy for one measurement: repeated when some time has gone by.
         let mut calibration = Calibration::default();
         assert!(calibration.is_due(start));
-        let mut answers = [busy, quiet].into_iter();
-        let plateaus = calibration.measure(start, || answers.next().expect("two are enough"));
+        assert!(!calibration.measure(start, || busy).separable());
+        let plateaus = calibration.measure(start + FIRST_WAIT, || quiet);
         assert!(plateaus.separable() && !calibration.is_due(start + Duration::from_secs(60)), "{plateaus}");
         assert_eq!((plateaus.l3, plateaus.dram), (80, 355));
         // Busy for longer: again later, and what was low before stays.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::capabilities::{Capabilities, Capabilities2007};
-use crate::convert::{ControlBlock, ControlBlock2007};
+use crate::convert::{ControlBlock, ControlBlock2007, record_from_2007};
 use crate::layout::{LWPCB_BYTES, RECORD_BYTES, Record};
 use crate::unit::memory::{FlatMemory, UserMemory};
 use crate::unit::trace::Retired;
@@ -133,7 +133,7 @@ pub fn run(json: &str, generation: Generation) -> Result<String, SimError> {
             unit.memory().read(LWPCB, &mut after).expect("the simulated LWPCB is mapped");
             let block = ControlBlock::from_bytes(&after);
             let _ = writeln!(out, "lwpcb {}", serde_json::to_string_pretty(&block)?);
-            list(&mut out, &mut unit, size, trace.control.head, block.head);
+            list(&mut out, &mut unit, size, trace.control.head, block.head, Generation::Final);
             Ok(out)
         }
         Generation::Proposal => {
@@ -148,7 +148,7 @@ pub fn run(json: &str, generation: Generation) -> Result<String, SimError> {
             unit.memory().read(LWPCB, &mut after).expect("the simulated LWPCB is mapped");
             let block = ControlBlock2007::from_bytes(&after).expect("as long as what was written");
             let _ = writeln!(out, "lwpcb {}", serde_json::to_string_pretty(&block)?);
-            list(&mut out, &mut unit, size, trace.control.head, block.head);
+            list(&mut out, &mut unit, size, trace.control.head, block.head, Generation::Proposal);
             Ok(out)
         }
     }
@@ -197,7 +197,8 @@ fn execute(unit: &mut Unit<FlatMemory>, operations: &[Operation], tail_at: u64, 
     out
 }
 
-fn list(out: &mut String, unit: &mut Unit<FlatMemory>, size: u32, from: u32, to: u32) {
+/// Records in words, whose ids are the final generation's: those of 2007 are converted first.
+fn list(out: &mut String, unit: &mut Unit<FlatMemory>, size: u32, from: u32, to: u32, generation: Generation) {
     let size = size / RECORD_BYTES * RECORD_BYTES;
     if size == 0 {
         return;
@@ -208,7 +209,13 @@ fn list(out: &mut String, unit: &mut Unit<FlatMemory>, size: u32, from: u32, to:
         if unit.memory().read(RING + u64::from(at), &mut bytes).is_err() {
             return;
         }
-        let _ = writeln!(out, "slot {:<5} {}", at / RECORD_BYTES, Record::from_bytes(&bytes));
+        let stored = Record::from_bytes(&bytes);
+        let record = match generation {
+            Generation::Final => stored,
+            // What has no counterpart is shown as it stands.
+            Generation::Proposal => record_from_2007(&stored).unwrap_or(stored),
+        };
+        let _ = writeln!(out, "slot {:<5} {record}", at / RECORD_BYTES);
         at = (at + RECORD_BYTES) % size;
     }
 }

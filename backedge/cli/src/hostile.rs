@@ -78,7 +78,7 @@ fn inline(function: &FunctionSnapshot, side_exit: bool) -> Vec<Decision> {
 /// Some of everything, drawn by what the function is and how much of it was seen.
 fn random(function: &FunctionSnapshot) -> Vec<Decision> {
     // SplitMix64 (Steele, Lea, Flood 2014).
-    let mut state = u64::from(function.func) << 32 ^ function.records / 1024;
+    let mut state = (u64::from(function.func) << 32) ^ (function.records / 1024);
     let mut draw = move |bound: u64| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = state;

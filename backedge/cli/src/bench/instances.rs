@@ -84,7 +84,7 @@ fn calibrate(length: Duration) -> Result<i32> {
     let rounds = 100_000;
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_millis(1500) {
-        best = best.min(timed(|| Ok(run.call(&mut store, rounds)?))?.0 as f64 / f64::from(rounds));
+        best = best.min(timed(|| run.call(&mut store, rounds))?.0 as f64 / f64::from(rounds));
     }
     Ok((length.as_nanos() as f64 / best).clamp(1.0, 1e9) as i32)
 }
@@ -103,7 +103,7 @@ fn ours(options: &Instances, rounds: i32) -> Result<Measured> {
     for _ in 0..options.stores {
         let (ns, (mut store, run)) = timed(fresh)?;
         instantiate_ns.push(ns);
-        let (ns, value) = timed(|| Ok(run.call(&mut store, rounds)?))?;
+        let (ns, value) = timed(|| run.call(&mut store, rounds))?;
         call_ns.push(ns);
         ensure!(*result.get_or_insert(value) == value, "a store's result differs");
     }
@@ -118,7 +118,7 @@ fn ours(options: &Instances, rounds: i32) -> Result<Measured> {
     drop(held);
     let (mut store, run) = fresh()?;
     for _ in 0..500 {
-        long_ns.push(timed(|| Ok(run.call(&mut store, rounds)?))?.0);
+        long_ns.push(timed(|| run.call(&mut store, rounds))?.0);
     }
     Ok(Measured { instantiate_ns, call_ns, long_ns, held_bytes })
 }
