@@ -190,10 +190,10 @@ mod tests {
         let well = refusal(RefusalReason::WellPredicted { share: 0.0, needed: 0.02, samples: 500 });
         let few = refusal(RefusalReason::TooFewSamples { samples: 3, needed: 64 });
         assert!(memory.doubtful(&base, &[], &[few]).is_empty(), "nothing is known");
-        assert!(memory.doubtful(&base, &base, &[well.clone()]).is_empty(), "still planned");
-        assert_eq!(memory.doubtful(&base, &[], &[well.clone()]), base);
+        assert!(memory.doubtful(&base, &base, std::slice::from_ref(&well)).is_empty(), "still planned");
+        assert_eq!(memory.doubtful(&base, &[], std::slice::from_ref(&well)), base);
         memory.confirm(&base);
-        assert!(memory.doubtful(&base, &[], &[well.clone()]).is_empty());
+        assert!(memory.doubtful(&base, &[], std::slice::from_ref(&well)).is_empty());
         later(&mut memory, FIRST_WAIT);
         assert_eq!(memory.doubtful(&base, &[], &[well]), base);
     }
