@@ -100,6 +100,44 @@ fn ten_million_tail_calls_leave_the_stacks_flat() {
     }
 }
 
+/// A frame of the interpreter goes on in compiled code at its loop; what that calls in its own place leaves for the interpreter, which has to
+/// go on with another function's frame than the one it left. (Found by the fuzzer.)
+#[test]
+fn what_is_called_in_place_of_a_loops_frame_may_leave() {
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(
+            &engine,
+            r#"(module (import "host" "leave" (func $leave))
+                (func (export "outer") (param i64) (result i64) (i64.add (i64.const 1000) (call $middle (local.get 0))))
+                (func $middle (param i64) (result i64)
+                    (loop $again
+                        (br_if $again (i64.gt_s (local.tee 0 (i64.sub (local.get 0) (i64.const 1))) (i64.const 0))))
+                    (return_call $inner (local.get 0) (i64.const 1) (i64.const 2) (i64.const 3) (i64.const 4)))
+                (func $inner (export "inner") (param i64 i64 i64 i64 i64) (result i64) (local $sum i64) (local $v v128)
+                    (local.set $v (i64x2.splat (local.get 4)))
+                    (call $leave)
+                    (loop $again
+                        (local.set $sum (i64.add (local.get $sum) (i64x2.extract_lane 1 (local.get $v))))
+                        (br_if $again (i64.lt_s (local.tee 0 (i64.add (local.get 0) (i64.const 1))) (i64.const 20))))
+                    (i64.add (local.get $sum) (i64.add (local.get 1) (i64.add (local.get 2) (local.get 3))))))"#,
+        )
+        .unwrap();
+        let mut store = Store::new(&engine, ());
+        let asked = module.clone();
+        let leave = Func::wrap(&mut store, move || asked.loaded().code.ask_all_to_leave());
+        let instance = Instance::new(&mut store, &module, &[leave.into()]).unwrap();
+        let inner = instance.get_typed_func::<(i64, i64, i64, i64, i64), i64>(&mut store, "inner").unwrap();
+        for _ in 0..20 {
+            assert_eq!(inner.call(&mut store, (0, 1, 2, 3, 4)).unwrap(), 86, "{name}");
+        }
+        let outer = instance.get_typed_func::<i64, i64>(&mut store, "outer").unwrap();
+        for rounds in [100, 1, 100, 100_000] {
+            assert_eq!(outer.call(&mut store, rounds).unwrap(), 1086, "{name}");
+        }
+    }
+}
+
 #[test]
 fn tail_calls_between_instances_and_to_the_host_leave_them_flat() {
     for (name, config) in configurations() {

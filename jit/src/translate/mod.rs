@@ -175,6 +175,8 @@ struct Translator<'a, 'b> {
     /// Whether what follows from constants is folded here.
     folding: bool,
     unrolled: Vec<unroll::Unrolled>,
+    /// Operators that may still be repeated by unrolling.
+    unroll_left: usize,
     /// Where the general body beside a specialized one begins.
     general: Option<Block>,
     /// Rounds left, in a trial's loop entrance.
@@ -264,6 +266,7 @@ fn translate_once(
         specialized: specialize::Values::new(),
         folding: false,
         unrolled: Vec::new(),
+        unroll_left: unroll::MOST_OPERATORS_IN_ALL,
         general: None,
         rounds: None,
         probes: probes::Probes::default(),

@@ -22,6 +22,8 @@ const NAME: &str = "unroll";
 const MOST_TRIPS: u32 = 64;
 /// Most operators of all rounds together, nested ones included. A guess.
 const MOST_OPERATORS: usize = 1200;
+/// Most operators of all loops of one compile together: what a loop's rounds hold is unrolled again in each of them, and each specialization has a body.
+pub(super) const MOST_OPERATORS_IN_ALL: usize = 4 * MOST_OPERATORS;
 
 /// An unrolled loop whose own operators are still being read.
 pub(super) struct Unrolled {
@@ -75,6 +77,11 @@ impl Translator<'_, '_> {
         let known = locals.into_iter().map(|variable| self.b.use_var(variable)).collect::<Vec<_>>();
         let known: Vec<Option<u64>> = known.into_iter().map(|value| self.constant(value)).collect();
         let Some(trips) = trips(&operators, known) else { return Ok(()) };
+        let Some(left) = self.unroll_left.checked_sub(trips as usize * operators.len()) else {
+            self.applied(NAME, function, offset, Some("enough is unrolled in this function".to_owned()));
+            return Ok(());
+        };
+        self.unroll_left = left;
         let exit = self.block_with(&results);
         let height = self.stack.len();
         self.unrolled.push(Unrolled { depth: self.control.len() + 1, exit, results: results.len(), height, reached: false });

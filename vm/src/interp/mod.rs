@@ -150,12 +150,21 @@ impl Exec {
     /// the innermost goes on.
     ///
     /// # Safety
-    /// There is a running frame, and the buffer holds frames that begin with one of its function, as compiled code writes them.
+    /// There is a running frame, and the buffer holds frames as compiled code writes them that begin with one of its function, or of a function that
+    /// was called in its place.
     unsafe fn rebuild(&mut self, buffer: *const SwitchHeader) -> Outcome<*const Inst> {
         // SAFETY: `begin` or a call made the running frame, with room for all slots of its code; the buffer's slots are as many as the points
         // say (the caller's promise), and `enter_frame` checks each further frame's room.
         unsafe {
             let mut head = buffer;
+            let outermost = (*head).function;
+            if (*(*self.frame).code).function != outermost {
+                // Compiled code went on with this frame, and what it then called in its own place has left.
+                let code: *const Bytecode = (*self.code).bytecode(outermost);
+                if !ops::enter_frame(self, self.frame, (*self.frame).sp, code) {
+                    return Err(runtime::trap(self.context, TrapCode::StackOverflow));
+                }
+            }
             loop {
                 let SwitchHeader { function, offset, callees, .. } = *head;
                 let FrameRecord { sp, code, .. } = *self.frame;

@@ -145,6 +145,7 @@ pub struct ModuleCode {
     trials: Trials,
     pub(crate) exits: Exits,
     planning: planning::Planning,
+    rests: Mutex<reconsider::Rests>,
     bursts: bursts::ModuleBursts,
 }
 
@@ -186,6 +187,7 @@ impl ModuleCode {
             trials: Trials::default(),
             exits: Exits::default(),
             planning: planning::Planning::default(),
+            rests: Mutex::default(),
             bursts: bursts::ModuleBursts::default(),
             key,
             module,
