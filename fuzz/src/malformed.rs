@@ -41,6 +41,8 @@ const MOST_TABLE_ELEMENTS: usize = 1 << 20;
 const DEADLINE: Duration = Duration::from_millis(30);
 /// Length of an epoch's tick.
 const TICK: Duration = Duration::from_millis(5);
+/// Most mappings of a worker between two cases. It begins with some sixty; what cases leave behind adds up until the kernel has no more (65,530).
+const MOST_MAPPINGS: usize = 1000;
 /// Findings after which it stops.
 const MOST_FINDINGS: u64 = 20;
 /// Time between two lines of progress.
@@ -156,6 +158,7 @@ pub fn work(malformed: &Malformed, first: u64, step: u64) -> Result<()> {
     limit_data()?;
     let modules = read(&malformed.modules)?;
     let mut number = first;
+    let mut high = 0;
     while number < malformed.cases {
         say(&format!("case {number}"))?;
         let (module, seed) = case_of(malformed, &modules, number);
@@ -172,6 +175,18 @@ pub fn work(malformed: &Malformed, first: u64, step: u64) -> Result<()> {
         };
         if let Some(finding) = finding {
             report(malformed, &bytes, number, seed, &finding)?;
+        }
+        let mapped = mappings()?;
+        if mapped > high + 10 {
+            high = mapped;
+            let st = std::fs::read_to_string("/proc/self/status")?;
+            eprintln!(
+                "XX case {number} {word} maps {mapped} {}",
+                st.lines().filter(|l| l.starts_with("VmData") || l.starts_with("Threads")).collect::<Vec<_>>().join(" ")
+            );
+        }
+        if mapped > MOST_MAPPINGS {
+            bail!("after case {number} the worker has {mapped} mappings: cases leave something behind");
         }
         say(&format!("done {}", serde_json::to_string(word)?))?;
         number += step;
@@ -202,6 +217,11 @@ fn report(malformed: &Malformed, bytes: &[u8], number: u64, seed: u64, problem: 
     std::fs::write(&path, bytes)?;
     let repeat = format!("cargo run -p backedge-fuzz -- malformed --repeat {} --seed {seed:#x}", path.display());
     say(&format!("finding: case {number}: {problem}\n  repeat: {repeat}"))
+}
+
+/// Mappings of this process.
+fn mappings() -> Result<usize> {
+    Ok(std::fs::read_to_string("/proc/self/maps").context("failed to read this process's mappings")?.lines().count())
 }
 
 /// The kernel gives this process no more data than it may have.

@@ -358,6 +358,8 @@ struct Writer<'a> {
     liked: u32,
     /// Nodes that may still be written.
     budget: i32,
+    /// Calls nothing and has no loop, so it needs no fuel: small enough to be inlined.
+    leaf: bool,
 }
 
 /// Loops inside loops.
@@ -382,7 +384,8 @@ impl<'a> Writer<'a> {
         if plan.extras.exceptions {
             declared.push(EXNREF);
         }
-        let budget = 30 + random.below(250) as i32;
+        let leaf = random.once_in(3);
+        let budget = if leaf { 4 + random.below(12) } else { 30 + random.below(250) } as i32;
         let mut writer = Writer {
             plan,
             index,
@@ -397,20 +400,25 @@ impl<'a> Writer<'a> {
             results: results.clone(),
             liked,
             budget,
+            leaf,
         };
-        writer.fuel();
+        if !leaf {
+            writer.fuel();
+        }
         // Zeros hide too much.
-        for local in params.len() as u32..counters {
+        for local in params.len() as u32..if leaf { 0 } else { counters } {
             writer.constant(writer.locals[local as usize]);
             writer.op(I::LocalSet(local));
         }
-        let statements = 2 + writer.random.below(6);
+        let statements = if leaf { writer.random.below(2) } else { 2 + writer.random.below(6) };
         for _ in 0..statements {
             writer.statement(3);
         }
-        writer.show_locals();
+        if !leaf {
+            writer.show_locals();
+        }
         let results = writer.results.clone();
-        if writer.plan.extras.tail_calls && writer.random.once_in(4) && writer.tail_call() {
+        if !leaf && writer.plan.extras.tail_calls && writer.random.once_in(4) && writer.tail_call() {
             writer.op(I::End);
             return writer.f;
         }
@@ -524,9 +532,23 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// An address: in bounds, but for one in four hundred.
+    /// An address: in bounds, but for one in four hundred. In a loop often a stride through memory, or what lies there.
     fn address(&mut self, depth: u32) {
-        self.expression(I32, depth);
+        if self.loops > 0 && self.random.once_in(2) {
+            let counter = self.counters + self.random.below(u64::from(self.loops)) as u32;
+            let stride = 1 + self.random.below(200) as i32;
+            for instruction in [I::LocalGet(counter), I::I32Const(stride), I::I32Mul] {
+                self.op(instruction);
+            }
+            if self.random.once_in(3) {
+                let place = self.place(2);
+                for instruction in [I::I32Const(self.plan.reach), I::I32And, I::I32Load(place)] {
+                    self.op(instruction);
+                }
+            }
+        } else {
+            self.expression(I32, depth);
+        }
         if !self.random.once_in(400) {
             self.op(I::I32Const(self.plan.reach));
             self.op(I::I32And);
@@ -784,7 +806,7 @@ impl<'a> Writer<'a> {
                 self.labels.pop();
                 self.op(I::End);
             }
-            10 | 11 => {
+            10 | 11 if !self.leaf => {
                 let call = self.callable();
                 match self.plan.signatures[call as usize].1.iter().position(|&result| result == ty) {
                     Some(at) => {
@@ -860,8 +882,8 @@ impl<'a> Writer<'a> {
                 self.labels.pop();
                 self.op(I::End);
             }
-            9..=11 if self.loops < MOST_LOOPS => self.counted_loop(inner),
-            12 => {
+            9..=11 if self.loops < MOST_LOOPS && !self.leaf => self.counted_loop(inner),
+            12 if !self.leaf => {
                 let call = self.callable();
                 self.call_of(call, inner);
                 for ty in self.plan.signatures[call as usize].1.clone().into_iter().rev() {

@@ -28,6 +28,8 @@
 //! prefetch marker's result may have a use. Where that does not hold the version is refused.
 
 use cranelift_codegen::cursor::FuncCursor;
+use cranelift_codegen::dominator_tree::DominatorTree;
+use cranelift_codegen::flowgraph::ControlFlowGraph;
 use cranelift_codegen::ir::{self, DataFlowGraph, Function, Inst, InstBuilder, InstBuilderBase, InstructionData, MemFlagsData};
 use cranelift_codegen::ir::{Endianness, Opcode, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -155,15 +157,21 @@ fn raw_load(place: &mut impl Place, opcode: Opcode, ty: Type, flags: MemFlagsDat
 pub(crate) struct Census([usize; Kind::ALL.len()]);
 
 impl Census {
-    /// The markers of a function as it was given to instruction selection. `Err` where the result of one that stands for nothing is used.
+    /// The markers of a function as it was given to instruction selection, which leaves out blocks that nothing leads to: the optimizer turns a branch on
+    /// a constant into a jump, and the other way may lie there still. `Err` where the result of one that stands for nothing is used.
     pub(crate) fn of(function: &Function) -> Result<Census, String> {
         let mut census = Census::default();
         let mut patched = Vec::new();
+        let mut domtree = None;
         for block in function.layout.blocks() {
             for inst in function.layout.block_insts(block) {
                 let code = function.dfg.insts[inst].memflags_trap_code(&function.dfg);
                 let Some(kind) = code.and_then(Kind::of) else { continue };
-                census.count(kind);
+                let domtree =
+                    domtree.get_or_insert_with(|| DominatorTree::with_function(function, &ControlFlowGraph::with_function(function)));
+                if domtree.is_reachable(block) {
+                    census.count(kind);
+                }
                 if kind == Kind::Prefetch {
                     patched.push(function.dfg.first_result(inst));
                 }
@@ -346,6 +354,29 @@ mod tests {
         let region = b.func.dfg.alias_regions.insert(data);
         let trap = crate::traps::to_clif(vm::trap::TrapCode::MemoryOutOfBounds);
         MemFlagsData::new().with_alias_region(Some(region)).with_trap_code(Some(trap))
+    }
+
+    /// (Found by the fuzzer.)
+    #[test]
+    fn markers_on_a_way_that_the_optimizer_closed_are_not_missed() {
+        let (text, census, loads) = compiled(|b, address| {
+            let flags = program(b);
+            let (closed, open) = (b.create_block(), b.create_block());
+            let nine = b.ins().iconst(types::I32, 9);
+            let zero = b.ins().icmp_imm_s(ir::condcodes::IntCC::Equal, nine, 0);
+            b.ins().brif(zero, closed, &[], open, &[]);
+            b.switch_to_block(closed);
+            b.seal_block(closed);
+            prefetch(b, flags, address, 8);
+            b.ins().jump(open, &[]);
+            b.switch_to_block(open);
+            b.seal_block(open);
+            prefetch(b, flags, address, 16);
+            b.ins().return_(&[address]);
+        })
+        .unwrap();
+        assert_eq!((census, loads), (Census([1, 0]), 0), "{text}");
+        assert_eq!(text.matches("prefetcht0").count(), 1, "{text}");
     }
 
     #[test]
