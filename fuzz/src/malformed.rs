@@ -158,7 +158,6 @@ pub fn work(malformed: &Malformed, first: u64, step: u64) -> Result<()> {
     limit_data()?;
     let modules = read(&malformed.modules)?;
     let mut number = first;
-    let mut high = 0;
     while number < malformed.cases {
         say(&format!("case {number}"))?;
         let (module, seed) = case_of(malformed, &modules, number);
@@ -177,14 +176,6 @@ pub fn work(malformed: &Malformed, first: u64, step: u64) -> Result<()> {
             report(malformed, &bytes, number, seed, &finding)?;
         }
         let mapped = mappings()?;
-        if mapped > high + 10 {
-            high = mapped;
-            let st = std::fs::read_to_string("/proc/self/status")?;
-            eprintln!(
-                "XX case {number} {word} maps {mapped} {}",
-                st.lines().filter(|l| l.starts_with("VmData") || l.starts_with("Threads")).collect::<Vec<_>>().join(" ")
-            );
-        }
         if mapped > MOST_MAPPINGS {
             bail!("after case {number} the worker has {mapped} mappings: cases leave something behind");
         }

@@ -81,8 +81,14 @@ impl Queue {
         self.state.lock().unwrap_or_else(|error| error.into_inner())
     }
 
+    /// Once the queue is closed this does nothing: nobody would take the job, and it would keep its module, which keeps the queue.
     pub(crate) fn push_work(&self, code: Arc<ModuleCode>, work: Work) {
-        self.lock().jobs.push_back(Job { code, work });
+        let mut state = self.lock();
+        if state.closed {
+            return;
+        }
+        state.jobs.push_back(Job { code, work });
+        drop(state);
         self.changed.notify_all();
     }
 
