@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_key_is_named_with_its_place() {
-        let operation = |text: &str| format!("{{\"operations\": [{{\"op\": \"slwpcb\"}},\n  {text}\n]}}");
+        let operation = |text: &str| format!("{{\"operations\": [{{\"op\": \"slwpcb\"}},\n  {text}]}}");
         let control = |text: &str| format!("{{\n\"control\": {{{text}}}}}");
         let load = r#"{"op": "retire", "ip": 1, "len": 1, "loads": [{"address": 1, "latencyy": 2, "latency": 1, "source": 3}]}"#;
         let branch = r#"{"op": "retire", "ip": 1, "len": 1, "branch": {"kind": "jcc", "kidn": 1}}"#;

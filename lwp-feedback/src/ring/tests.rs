@@ -91,7 +91,7 @@ fn the_threshold_wakes_once_until_drained_below_it() {
 #[test]
 fn tail_out_of_range() {
     for deferred in [false, true] {
-        for bad in [1, 1023, 1024, 5000, 0xffff_fff1, u32::MAX] {
+        for bad in [1, 1023, 128 * 32, 5000, 0xffff_fff1, u32::MAX] {
             let ring = Ring::new(&RingConfig { buffer_bytes: 128 * 32, wake_on_hot: false, ..small(deferred) }).unwrap();
             let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
             let mut drained = 0;
