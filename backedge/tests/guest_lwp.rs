@@ -2,25 +2,28 @@
 //! real LWP instructions at the engine's sites with source `trap`.
 
 use backedge::{Config, Engine, FeedbackPolicy, Linker, Module, RecordSource, Store, TierPolicy};
-use lwp_feedback::layout::EventId;
+use lwp_feedback::layout::{EventId, Record};
+use std::sync::atomic::Ordering;
 
 const TIERS: [TierPolicy; 3] = [TierPolicy::Interpreter, TierPolicy::Baseline, TierPolicy::Optimizing];
 const SOURCES: [RecordSource; 2] = [RecordSource::Inline, RecordSource::Trap];
 
 /// The sample of AMD's LWP page: every iteration an LWPVAL, every seventh an LWPINS. With the operands in registers, as constants, and the
-/// flags unknown to the compiler.
+/// flags unknown to the compiler in the second loop. `narrow` is the first loop alone.
 const SAMPLE: &str = r#"(module
   (import "lwp" "lwpins32" (func $ins32 (param i32 i32 i32) (result i32)))
   (import "lwp" "lwpval32" (func $val32 (param i32 i32 i32)))
   (import "lwp" "lwpins64" (func $ins64 (param i64 i32 i32) (result i32)))
   (import "lwp" "lwpval64" (func $val64 (param i64 i32 i32)))
-  (func (export "sample") (param $flags i32) (result i32) (local $i i32) (local $full i32)
+  (func $narrow (export "narrow") (param $flags i32) (result i32) (local $i i32) (local $full i32)
     (loop $narrow
       (if (i32.eqz (i32.rem_u (local.get $i) (i32.const 7)))
         (then (local.set $full (i32.add (local.get $full) (call $ins32 (i32.const 0xdeadbeef) (local.get $i) (i32.const 0x01234567))))))
       (call $val32 (i32.const 0x0badf00d) (local.get $i) (i32.const 0xcad00cad))
       (br_if $narrow (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 31))))
-    (local.set $i (i32.const 0))
+    (local.get $full))
+  (func (export "sample") (param $flags i32) (result i32) (local $i i32) (local $full i32)
+    (local.set $full (call $narrow (local.get $flags)))
     (loop $wide
       (if (i32.eqz (i32.rem_u (local.get $i) (i32.const 7)))
         (then (local.set $full (i32.add (local.get $full) (call $ins64 (i64.const 0xdeadbeefdeadbeef) (local.get $i) (local.get $flags))))))
@@ -28,13 +31,20 @@ const SAMPLE: &str = r#"(module
       (br_if $wide (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 31))))
     (local.get $full)))"#;
 
-/// An engine whose rings nobody drains, with a record for every tenth value.
+/// Records that the sample's ring has room for, and the slot that its first record takes: section 3.6 of the reference.
+const SLOTS: u32 = 4096;
+const FIRST_SLOT: u32 = SLOTS - 3;
+
+/// An engine whose rings nobody drains, with the sample's LWPCB: a record for every tenth value from the first on, and a start near the ring's end.
 fn engine(tier: TierPolicy, source: RecordSource) -> Engine {
     let mut config = Config::new();
     config.tier(tier).record_source(source).feedback(FeedbackPolicy::Off).monitor_thread(false);
     config.machine().feedback_budget = 0.0;
     config.machine().ring.interval1 = 9;
+    config.machine().ring.counter1 = Some(0);
     config.machine().ring.random_bits = 0;
+    config.machine().ring.buffer_bytes = SLOTS * 32;
+    config.machine().ring.start_bytes = FIRST_SLOT * 32;
     Engine::new(&config).unwrap()
 }
 
@@ -45,27 +55,48 @@ fn call(engine: &Engine, wat: &str, name: &str, argument: i32) -> i32 {
     instance.get_typed_func::<i32, i32>(&mut store, name).unwrap().call(&mut store, argument).unwrap()
 }
 
+/// What the sample must leave: event, flags, Data1 and Data2 of each record, in the order of the instructions.
+fn expected(wide: bool) -> Vec<(EventId, u16, u32, u64)> {
+    let mut records = Vec::new();
+    let mut counter = 0i32;
+    let loops = [(0x4567, 0xdead_beef, 0x0cad, 0x0bad_f00d), (0x7777, 0xdead_beef_dead_beef, 0x7777, 0x0bad_f00d_0bad_f00d)];
+    for (ins_flags, ins_data2, val_flags, val_data2) in loops.into_iter().take(1 + usize::from(wide)) {
+        for i in 0..31 {
+            if i % 7 == 0 {
+                records.push((EventId::PROGRAMMED, ins_flags, i, ins_data2));
+            }
+            counter -= 1;
+            if counter < 0 {
+                records.push((EventId::VALUE, val_flags, i, val_data2));
+                counter = 9;
+            }
+        }
+    }
+    records
+}
+
 #[test]
 fn a_guests_lwp_instructions_leave_the_samples_records() {
-    for tier in TIERS {
-        for source in SOURCES {
+    for (name, order, head) in [("narrow", "IVIVIVIIV", 192), ("sample", "IVIVIVIIVIIVIVIIV", 448)] {
+        let expected = expected(name == "sample");
+        for (tier, source) in TIERS.into_iter().flat_map(|tier| SOURCES.map(|source| (tier, source))) {
+            let case = format!("{name}, {tier:?}, {source:?}");
             let engine = engine(tier, source);
-            assert_eq!(call(&engine, SAMPLE, "sample", 0x7777), 0, "{tier:?}, {source:?}");
-            let mut consumer = engine.vm().thread_ring().unwrap().consumer().unwrap();
-            let mut records = Vec::new();
-            consumer.drain(usize::MAX, |record| records.push(*record));
-            let of = |event: EventId, flags: u16| {
-                records.iter().filter(|it| it.event_id() == event && it.flags() == flags).map(|it| it.data1()).collect::<Vec<u32>>()
-            };
-            assert_eq!(of(EventId::PROGRAMMED, 0x4567), [0, 7, 14, 21, 28], "{tier:?}, {source:?}");
-            assert_eq!(of(EventId::PROGRAMMED, 0x7777), [0, 7, 14, 21, 28], "{tier:?}, {source:?}");
-            // 62 values, every tenth; which one is the first depends on the counter's start.
-            let values = of(EventId::VALUE, 0x0cad).len() + of(EventId::VALUE, 0x7777).len();
-            assert!((6..=7).contains(&values), "{values} in {tier:?}, {source:?}");
-            let wide = records.iter().find(|it| it.event_id() == EventId::PROGRAMMED && it.flags() == 0x7777).unwrap();
-            assert_eq!(wide.data2(), 0xdead_beef_dead_beef);
-            let narrow = records.iter().find(|it| it.event_id() == EventId::PROGRAMMED && it.flags() == 0x4567).unwrap();
-            assert_eq!(narrow.data2(), 0xdead_beef);
+            assert_eq!(call(&engine, SAMPLE, name, 0x7777), 0, "{case}");
+            let ring = engine.vm().thread_ring().unwrap();
+            assert_eq!(ring.control().buffer_head_offset.load(Ordering::Relaxed), head, "{case}");
+            assert_eq!((ring.produced(), ring.missed()), (expected.len() as u64, 0), "{case}");
+            let base = ring.control().buffer_base.load(Ordering::Relaxed) as *const Record;
+            for (index, expected) in expected.iter().enumerate() {
+                let slot = (FIRST_SLOT as usize + index) % SLOTS as usize;
+                // SAFETY: a slot of the ring's buffer, which lives and which nobody writes now.
+                let record = unsafe { base.add(slot).read_volatile() };
+                assert_eq!((record.event_id(), record.flags(), record.data1(), record.data2()), *expected, "slot {slot} in {case}");
+                assert_ne!(record.address(), 0, "slot {slot} in {case}");
+            }
+            let mut seen = String::new();
+            ring.consumer().unwrap().drain(usize::MAX, |record| seen.push(if record.event_id() == EventId::VALUE { 'V' } else { 'I' }));
+            assert_eq!(seen, order, "{case}");
         }
     }
 }
@@ -81,10 +112,10 @@ fn a_full_ring_sets_the_result() {
     for tier in TIERS {
         for source in SOURCES {
             let engine = engine(tier, source);
-            let slots = lwp_feedback::ring::RingConfig::default().buffer_bytes / 32;
             // A ring holds one record less than it has room for.
-            let full = call(&engine, wat, "fill", slots as i32 + 9);
-            assert!((9..=10).contains(&full), "{full} of {slots} in {tier:?}, {source:?}");
+            let full = call(&engine, wat, "fill", SLOTS as i32 + 9);
+            assert_eq!(full, 10, "{tier:?}, {source:?}");
+            assert_eq!(engine.vm().thread_ring().unwrap().missed(), 10, "{tier:?}, {source:?}");
         }
     }
 }

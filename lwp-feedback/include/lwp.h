@@ -1,7 +1,8 @@
 /* The LWP intrinsics by their names of the __llwpcb page.
  *
  * With -mlwp they are the compiler's own: real instructions, for a processor that has LWP or a program run by `backedge lwp exec`.
- * Without it they call the software unit of liblwp_preload.so (link with it); flags may then be any expression.
+ * Without it they call the software unit of liblwp_preload.so (link with it); flags may then be any expression. Faults are the instructions'
+ * signals: __llwpcb of a ring below the minimum raises SIGSEGV (si_code SI_KERNEL) and leaves LWP off.
  */
 #ifndef LWP_FEEDBACK_LWP_H
 #define LWP_FEEDBACK_LWP_H
@@ -25,8 +26,13 @@ void lwp_feedback_lwpval(const void *ip, unsigned long long data2, unsigned int 
 }
 #endif
 
-/* The address of the code that stands here: what the instruction's record would carry. */
-#define LWP_FEEDBACK_HERE ({ __label__ here; here: (const void *)&&here; })
+/* The address of the code that stands here: what the instruction's record would carry. Not a label's address, which an optimizer may move. */
+#define LWP_FEEDBACK_HERE \
+	__extension__({ \
+		const void *lwp_feedback_here; \
+		__asm__ __volatile__("lea 0f(%%rip), %0\n0:" : "=r"(lwp_feedback_here)); \
+		lwp_feedback_here; \
+	})
 
 #define __llwpcb(lwpcb) lwp_feedback_llwpcb(lwpcb)
 #define __slwpcb() lwp_feedback_slwpcb()

@@ -58,7 +58,7 @@ pub fn record_to_2007(record: &Record) -> Result<Record, ConvertError> {
 
 /// The final LWPCB's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ControlBlock {
     /// Flags.
     pub flags: u32,
@@ -187,6 +187,7 @@ impl ControlBlock {
 
 /// One of the proposal's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Selector {
     /// EventId, 6 bits; 0: unused.
     pub event: u8,
@@ -198,7 +199,7 @@ pub struct Selector {
 
 /// The proposal's LWPCB's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct ControlBlock2007 {
     /// Flags, written by LLWPCB.
     pub flags: u32,

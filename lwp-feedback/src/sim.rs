@@ -11,7 +11,7 @@ use crate::capabilities::{Capabilities, Capabilities2007};
 use crate::convert::{ControlBlock, ControlBlock2007, record_from_2007};
 use crate::layout::{LWPCB_BYTES, RECORD_BYTES, Record};
 use crate::unit::memory::{FlatMemory, UserMemory};
-use crate::unit::trace::Retired;
+use crate::unit::trace::{Branch, Load, Retired};
 use crate::unit::{Architecture, LwpFault, Operand, Switches, TimeSource, Unit};
 
 /// Which generation of the architecture.
@@ -40,7 +40,7 @@ impl std::str::FromStr for Generation {
 
 /// One thing the program does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", tag = "op")]
+#[serde(rename_all = "lowercase", tag = "op", try_from = "Keys")]
 pub enum Operation {
     /// An instruction retires, `times` times.
     Retire {
@@ -48,7 +48,6 @@ pub enum Operation {
         #[serde(flatten)]
         retired: Retired,
         /// How often, 1 if not given.
-        #[serde(default = "once")]
         times: u32,
     },
     /// LWPINS.
@@ -58,7 +57,6 @@ pub enum Operation {
     /// LLWPCB of the trace's LWPCB, or of 0 with `off`.
     Llwpcb {
         /// End the session.
-        #[serde(default)]
         off: bool,
     },
     /// SLWPCB.
@@ -70,13 +68,96 @@ pub enum Operation {
     },
 }
 
-fn once() -> u32 {
-    1
+/// The operations' names.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Name {
+    Retire,
+    Lwpins,
+    Lwpval,
+    Llwpcb,
+    Slwpcb,
+    Drain,
+}
+
+/// Every key that an operation may have: a misspelt one is found where it stands, which a tagged enum's buffer would hide.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    op: Name,
+    ip: Option<u64>,
+    len: Option<u8>,
+    branch: Option<Branch>,
+    loads: Option<Vec<Load>>,
+    core_clocks: Option<u32>,
+    ref_clocks: Option<u32>,
+    cpl: Option<u8>,
+    times: Option<u32>,
+    data2: Option<u64>,
+    data1: Option<u32>,
+    imm: Option<u32>,
+    off: Option<bool>,
+    records: Option<u32>,
+}
+
+impl TryFrom<Keys> for Operation {
+    type Error = String;
+
+    fn try_from(mut keys: Keys) -> Result<Self, String> {
+        let name = format!("{:?}", keys.op).to_lowercase();
+        let missing = |key: &str| format!("operation `{name}` needs the key `{key}`");
+        let operation = match keys.op {
+            Name::Retire => Self::Retire {
+                retired: Retired {
+                    ip: keys.ip.take().ok_or_else(|| missing("ip"))?,
+                    len: keys.len.take().ok_or_else(|| missing("len"))?,
+                    branch: keys.branch.take(),
+                    loads: keys.loads.take().unwrap_or_default(),
+                    core_clocks: keys.core_clocks.take().unwrap_or_default(),
+                    ref_clocks: keys.ref_clocks.take().unwrap_or_default(),
+                    cpl: keys.cpl.take().unwrap_or(3),
+                },
+                times: keys.times.take().unwrap_or(1),
+            },
+            Name::Lwpins | Name::Lwpval => {
+                let programmed = Programmed {
+                    ip: keys.ip.take().unwrap_or_default(),
+                    data2: keys.data2.take().unwrap_or_default(),
+                    data1: keys.data1.take().unwrap_or_default(),
+                    imm: keys.imm.take().unwrap_or_default(),
+                };
+                if matches!(keys.op, Name::Lwpins) { Self::Lwpins(programmed) } else { Self::Lwpval(programmed) }
+            }
+            Name::Llwpcb => Self::Llwpcb { off: keys.off.take().unwrap_or_default() },
+            Name::Slwpcb => Self::Slwpcb,
+            Name::Drain => Self::Drain { records: keys.records.take().ok_or_else(|| missing("records"))? },
+        };
+        // What the operation did not take is another one's.
+        let left = [
+            ("ip", keys.ip.is_some()),
+            ("len", keys.len.is_some()),
+            ("branch", keys.branch.is_some()),
+            ("loads", keys.loads.is_some()),
+            ("core_clocks", keys.core_clocks.is_some()),
+            ("ref_clocks", keys.ref_clocks.is_some()),
+            ("cpl", keys.cpl.is_some()),
+            ("times", keys.times.is_some()),
+            ("data2", keys.data2.is_some()),
+            ("data1", keys.data1.is_some()),
+            ("imm", keys.imm.is_some()),
+            ("off", keys.off.is_some()),
+            ("records", keys.records.is_some()),
+        ];
+        match left.iter().find(|(_, is_left)| *is_left) {
+            Some((key, _)) => Err(format!("`{key}` is no key of operation `{name}`")),
+            None => Ok(operation),
+        }
+    }
 }
 
 /// Operands of LWPINS and LWPVAL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Programmed {
     /// Address of the instruction.
     pub ip: u64,
@@ -89,7 +170,7 @@ pub struct Programmed {
 }
 
 #[derive(Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Trace<C> {
     control: C,
     switches: Switches,
@@ -254,5 +335,54 @@ mod tests {
         assert_eq!(text.matches("slot ").count(), 2, "{text}");
         assert!(matches!(run("7", Generation::Final), Err(SimError::Json(_))));
         assert!(run("{}", Generation::Final).unwrap().contains("general protection"));
+    }
+
+    #[test]
+    fn a_misspelt_key_is_named_with_its_place() {
+        let operation = |text: &str| format!("{{\"operations\": [{{\"op\": \"slwpcb\"}},\n  {text}]}}");
+        let control = |text: &str| format!("{{\n\"control\": {{{text}}}}}");
+        let load = r#"{"op": "retire", "ip": 1, "len": 1, "loads": [{"address": 1, "latencyy": 2, "latency": 1, "source": 3}]}"#;
+        let branch = r#"{"op": "retire", "ip": 1, "len": 1, "branch": {"kind": "jcc", "kidn": 1}}"#;
+        for (trace, key) in [
+            ("{\n\"operation\": []}".to_owned(), "unknown field `operation`"),
+            ("{\n\"switches\": {\"winer\": \"LowestId\"}}".to_owned(), "unknown field `winer`"),
+            (control("\"flag\": 1"), "unknown field `flag`"),
+            (operation(r#"{"op": "retire", "ip": 1, "len": 1, "tims": 3}"#), "unknown field `tims`"),
+            (operation(load), "unknown field `latencyy`"),
+            (operation(branch), "unknown field `kidn`"),
+            (operation(r#"{"op": "lwpins", "data3": 1}"#), "unknown field `data3`"),
+            (operation(r#"{"op": "lwpins", "records": 1}"#), "`records` is no key of operation `lwpins`"),
+            (operation(r#"{"op": "retire", "ip": 1}"#), "operation `retire` needs the key `len`"),
+            (operation(r#"{"op": "retired"}"#), "unknown variant `retired`"),
+        ] {
+            let error = run(&trace, Generation::Final).unwrap_err().to_string();
+            assert!(error.contains(key) && error.contains("at line 2 column"), "{trace}: {error}");
+        }
+        for key in ["\"base_ip\": 1", "\"selectors\": [{\"event\": 1, \"interval\": 1, \"counter\": 1, \"random\": 1}]"] {
+            let error = run(&control(key), Generation::Proposal).unwrap_err().to_string();
+            assert!(error.contains("unknown field") && error.contains("at line 2 column"), "{key}: {error}");
+        }
+    }
+
+    #[test]
+    fn operations_are_read_as_they_are_written() {
+        let retired = Retired {
+            ip: 7,
+            len: 2,
+            cpl: 3,
+            loads: vec![Load { address: 1, latency: 2, source: 3, misaligned_second_miss: true }],
+            ..Retired::default()
+        };
+        for operation in [
+            Operation::Retire { retired, times: 4 },
+            Operation::Lwpins(Programmed { ip: 1, data2: 2, data1: 3, imm: 4 }),
+            Operation::Lwpval(Programmed::default()),
+            Operation::Llwpcb { off: true },
+            Operation::Slwpcb,
+            Operation::Drain { records: 9 },
+        ] {
+            let text = serde_json::to_string(&operation).unwrap();
+            assert_eq!(serde_json::from_str::<Operation>(&text).unwrap(), operation, "{text}");
+        }
     }
 }

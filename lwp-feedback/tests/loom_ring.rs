@@ -42,6 +42,9 @@ impl RingMemory for Memory {
     fn tail_for_producer(&self, _next: u32) -> u32 {
         self.tail.load(Ordering::Acquire)
     }
+    fn tail(&self) -> u32 {
+        self.tail.load(Ordering::Relaxed)
+    }
     fn set_tail_release(&self, tail: u32) {
         self.tail.store(tail, Ordering::Release);
     }

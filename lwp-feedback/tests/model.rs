@@ -278,15 +278,33 @@ impl Rig {
     }
 }
 
+/// A number, decimal or, as a failed run prints it, hexadecimal.
+fn parse(name: &str, text: &str) -> Result<u64, String> {
+    let number = text.strip_prefix("0x").map_or_else(|| text.parse(), |hex| u64::from_str_radix(hex, 16));
+    number.map_err(|_| format!("{name}=`{text}`: a number was expected, decimal or 0x…"))
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    let Some(text) = std::env::var_os(name) else { return default };
+    parse(name, &text.to_string_lossy()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_seed_that_is_no_number_is_refused() {
+    assert_eq!((parse("S", "24301"), parse("S", "0x5eed")), (Ok(0x5EED), Ok(0x5EED)));
+    for text in ["", "seed", "-1", "0x", "12 ", "99999999999999999999"] {
+        assert_eq!(parse("LWP_MODEL_SEED", text), Err(format!("LWP_MODEL_SEED=`{text}`: a number was expected, decimal or 0x…")));
+    }
+}
+
 fn run(proposal: bool) {
-    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let operations = number("LWP_MODEL_OPS", 1_000_000);
     let seed = number("LWP_MODEL_SEED", 0x5EED);
     let mut rig = Rig::new(seed, proposal);
     for operation in 0..operations {
         let step = std::panic::AssertUnwindSafe(|| rig.step());
         if let Err(panic) = std::panic::catch_unwind(step) {
-            println!("failed at operation {operation}, seed {seed}, proposal {proposal}, deferred {}", rig.deferred);
+            println!("failed at operation {operation}, seed {seed:#x}, proposal {proposal}, deferred {}", rig.deferred);
             std::panic::resume_unwind(panic);
         }
     }

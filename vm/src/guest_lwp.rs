@@ -15,8 +15,9 @@ use wasmparser::{FuncType, ValType};
 
 use lwp_feedback::ring::{count_value, store_programmed};
 
-use crate::engine::Engine;
 use crate::module::{ExternType, Module};
+use crate::runtime;
+use crate::store::StoreState;
 
 /// The module that they are imported from.
 pub const MODULE: &str = "lwp";
@@ -81,17 +82,18 @@ impl GuestLwp {
     }
 
     /// What a call of it does where it is not compiled: from the interpreter, or through a table. Slots in; the result, for LWPINS.
-    /// The record carries address 0: no code of the guest's stands for it.
-    pub fn call(self, engine: &Engine, slots: [u64; 3]) -> u32 {
+    /// The record carries the address that the call was made at, in the code or the bytecode of the guest ([`runtime::calling_address`]).
+    pub fn call(self, store: &StoreState, slots: [u64; 3]) -> u32 {
         let [data2, data1, flags] = slots;
         let data2 = if self.wide { data2 } else { data2 & 0xffff_ffff };
-        let lwpcb = engine.thread_lwpcb().cast();
+        let lwpcb = store.engine().thread_lwpcb().cast();
+        let ip = runtime::calling_address(store);
         // SAFETY: the LWPCB of this thread's own ring, which lives as long as the thread; only this thread produces into it.
         unsafe {
             if self.insert {
-                return store_programmed(lwpcb, 0, flags as u32, data1 as u32, data2);
+                return store_programmed(lwpcb, ip, flags as u32, data1 as u32, data2);
             }
-            count_value(lwpcb, 0, flags as u32, data1 as u32, data2);
+            count_value(lwpcb, ip, flags as u32, data1 as u32, data2);
         }
         0
     }

@@ -157,6 +157,11 @@ pub fn frames_at(pc: usize, frames: &mut Vec<Frame>) {
     });
 }
 
+/// Whether a pc lies in a guest's function, and not in an adapter or outside of all code.
+pub fn is_guest_code(pc: usize) -> bool {
+    with_code(pc, |code, _| code.module.is_some()).unwrap_or(false)
+}
+
 /// A backtrace frame with its names.
 pub fn frame(module: &Module, function: u32, offset: Option<u32>) -> Frame {
     let places = offset.map(|offset| module.source_places(offset)).unwrap_or_default();

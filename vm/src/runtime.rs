@@ -204,6 +204,33 @@ unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, usize)>) -> V
     frames
 }
 
+/// Address of the guest's code that called the host function now running: the return address in compiled code, or the interpreter's op. 0 where the host
+/// called it itself.
+pub(crate) fn calling_address(store: &StoreState) -> u64 {
+    match store.activations.last() {
+        Some(&Activation::Interpreter { first, .. }) => store.interp.innermost_address(first).unwrap_or(0),
+        Some(Activation::Compiled { .. }) if store.context.exit_fp != 0 => {
+            let mut fp = store.context.exit_fp;
+            loop {
+                // SAFETY: as in `backtrace_from`: the thunk's frame first, then those of adapters and of compiled code, inside the wasm stack.
+                let pc = unsafe { read_word(fp + 8) };
+                if !crate::arena::contains(pc) {
+                    return 0;
+                }
+                if registry::is_guest_code(pc - 1) {
+                    return pc as u64;
+                }
+                // SAFETY: as above.
+                fp = unsafe { read_word(fp) };
+                if fp < store.context.stack_low || fp >= store.context.stack_high {
+                    return 0;
+                }
+            }
+        }
+        _ => 0,
+    }
+}
+
 /// The return addresses in compiled code on a store's wasm stack.
 ///
 /// # Safety

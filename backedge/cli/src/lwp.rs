@@ -291,8 +291,10 @@ fn exec(options: &LwpExec) -> Failure {
 /// The preload library: what the variable names, else beside this executable, else in `deps` there (where cargo puts it for tests).
 fn preload_library() -> Result<PathBuf, Failure> {
     let missing = |place: String| {
+        // As this command was built, so that it lands beside it.
+        let profile = if cfg!(debug_assertions) { "" } else { " --release" };
         Failure::Load(format!(
-            "no preload library {place}; `cargo build -p lwp-preload` makes {}, {PRELOAD_VARIABLE}=PATH names it",
+            "no preload library {place}; `cargo build{profile} -p lwp-preload` makes {}, {PRELOAD_VARIABLE}=PATH names it",
             exec::PRELOAD_LIBRARY
         ))
     };

@@ -241,7 +241,7 @@ pub struct Run {
     /// Run FILE though it is precompiled: native code, as trusted as any program
     #[arg(long)]
     pub allow_precompiled: bool,
-    /// Save every LWP record in FILE, for `backedge lwp decode` and `replay`
+    /// Save every LWP record in FILE, for `backedge lwp decode` and `replay`; only with --tier auto
     #[arg(long, value_name = "FILE")]
     pub lwp_record: Option<PathBuf>,
     #[command(flatten)]

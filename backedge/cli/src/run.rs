@@ -83,6 +83,9 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     let (file, args) = options.file_and_args.split_first().ok_or_else(|| Failure::Usage("expected a file to run".into()))?;
     let args = args.iter().map(text).collect::<Result<Vec<&str>, Failure>>()?;
     let wasm = WasmOptions::merged(&options.wasm);
+    if options.lwp_record.is_some() && !matches!(options.engine.tier, Tier::Auto) {
+        return Err(Failure::Usage("--lwp-record needs --tier auto: code that is pinned to one tier leaves no LWP records".into()));
+    }
     let mut config = config(&options.engine)?;
     config.measure(options.report.is_some() || options.keep.export.is_some() || quiet);
     // Whoever watches wants the records that code from a cache does not write.

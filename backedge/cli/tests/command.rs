@@ -426,6 +426,9 @@ fn lwp_sim_runs_a_trace_in_both_generations() {
     assert!(out.contains("operation 1: invalid opcode") && out.matches("slot ").count() == 2, "{out}");
     let broken = files.write("broken.json", "{\"operations\": 7}");
     mistake(1, &["lwp", "sim", broken.to_str().unwrap()], "the trace is malformed");
+    let misspelt = files.write("misspelt.json", "{\n\"operations\": [\n{\"op\": \"lwpins\", \"dota2\": 7}]}");
+    mistake(1, &["lwp", "sim", misspelt.to_str().unwrap()], "the trace is malformed: unknown field `dota2`");
+    mistake(1, &["lwp", "sim", misspelt.to_str().unwrap()], "at line 3 column");
     mistake(1, &["lwp", "sim", "/no/such/trace.json"], "no such file: `/no/such/trace.json`");
     assert!(expect(2, &["lwp", "sim", last, "--generation", "1999"]).1.contains("expected final or 2007"));
 }
@@ -513,7 +516,14 @@ fn lwp_exec_passes_arguments_and_refuses_in_one_line() {
     let output = command.env("BACKEDGE_LWP_PRELOAD", "/no/such/library.so").args(["lwp", "exec", "true"]).output().unwrap();
     let err = text(&output.stderr);
     assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
-    assert!(err.starts_with("error: no preload library at `/no/such/library.so`; "), "{err}");
+    assert!(err.starts_with("error: no preload library at `/no/such/library.so`; `cargo build"), "{err}");
+    // The command alone, in a folder of its own.
+    let alone = files.0.path().join("backedge");
+    std::fs::copy(env!("CARGO_BIN_EXE_backedge"), &alone).unwrap();
+    let output = Command::new(&alone).args(["lwp", "exec", "true"]).output().unwrap();
+    let err = text(&output.stderr);
+    assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
+    assert!(err.starts_with(&format!("error: no preload library in `{}`; `cargo build", files.0.path().display())), "{err}");
 }
 
 /// A hundred functions, each called `$n` times.
@@ -599,4 +609,66 @@ fn a_run_is_recorded_and_replayed() {
         &["run", "--lwp-record", "/no/such/dir/file", "--invoke", "run", program, "1"],
         "cannot write records to `/no/such/dir/file`",
     );
+    let none = files.0.path().join("none.lwp");
+    for tier in ["interp", "baseline", "optimizing"] {
+        let arguments = ["run", "--tier", tier, "--lwp-record", none.to_str().unwrap(), "--invoke", "run", program, "1"];
+        mistake(2, &arguments, "--lwp-record needs --tier auto");
+        assert!(!none.exists(), "nothing ran");
+    }
+}
+
+/// Records of a guest's own LWP instructions name the function that they are in, whoever runs it.
+#[test]
+fn a_guests_own_records_lead_to_its_functions() {
+    let files = Files::new();
+    let program = files.write(
+        "marks.wat",
+        r#"(module
+          (import "lwp" "lwpins32" (func $ins (param i32 i32 i32) (result i32)))
+          (import "lwp" "lwpval64" (func $val (param i64 i32 i32)))
+          (type $mark (func (param i32 i32 i32) (result i32)))
+          (table 1 funcref) (elem (i32.const 0) $ins)
+          (func $direct (param i32) (drop (call $ins (i32.const 1) (local.get 0) (i32.const 0x4001))) (call $val (i64.const 2) (local.get 0) (i32.const 0x4002)))
+          (func $indirect (param i32) (drop (call_indirect (type $mark) (i32.const 3) (local.get 0) (i32.const 0x4003) (i32.const 0))))
+          (func (export "run") (param $n i32)
+            (loop $again
+              (call $direct (local.get $n))
+              (call $indirect (local.get $n))
+              (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))))"#,
+    );
+    let file = files.0.path().join("marks.lwp");
+    let (program, file) = (program.to_str().unwrap(), file.to_str().unwrap());
+    expect(0, &["run", "--lwp-record", file, "--hot-threshold", "300", "--invoke", "run", program, "1000"]);
+    let (out, _) = expect(0, &["lwp", "decode", file]);
+    // Code as the file tells it, by the first address of each range; later code replaces what was there.
+    let mut code: Vec<(std::ops::Range<u64>, String)> = Vec::new();
+    let address = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
+    let (mut direct, mut indirect, mut tiers) = (0, 0, std::collections::BTreeSet::new());
+    for line in out.lines() {
+        if let Some(rest) = line.strip_prefix("# code ") {
+            let (range, rest) = rest.split_once(": function ").unwrap();
+            let (start, end) = range.split_once("..").unwrap();
+            code.push((address(start)..address(end), rest.to_owned()));
+        }
+        let imm = ["imm 0x4001", "imm 0x4002", "imm 0x4003"].into_iter().position(|imm| line.contains(imm));
+        let Some(imm) = imm else { continue };
+        let ip = address(line.split_once(" ip ").unwrap().1.split(' ').next().unwrap());
+        // A return address may be the first behind its function's code.
+        let known = code.iter().rev().find(|(range, _)| range.contains(&ip) || range.contains(&(ip - 1)));
+        let (_, known) = known.unwrap_or_else(|| panic!("{line}: in no code"));
+        let function: u32 = known.split([':', ' ']).nth(1).unwrap().parse().unwrap();
+        // Functions 0 and 1 are the imports; optimized, both calls may have been inlined into their caller.
+        let own = if imm == 2 { 3 } else { 2 };
+        assert!(function == own || (function == 4 && !known.contains("Interpreter")), "{line}: in {known}");
+        if imm == 2 {
+            indirect += 1
+        } else {
+            direct += 1
+        }
+        tiers.insert(known.rsplit(' ').next().unwrap().to_owned());
+    }
+    assert!(direct >= 1000 && indirect >= 1000, "{direct} and {indirect}");
+    assert!(tiers.contains("Interpreter") && tiers.len() >= 2, "{tiers:?}");
+    let (out, _) = expect(0, &["lwp", "replay", file]);
+    assert!(out.contains(" 0 of no known code"), "{out}");
 }

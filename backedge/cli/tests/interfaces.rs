@@ -40,6 +40,9 @@ fn what_dispatch_refuses_is_one_line() {
         (&["k8::core2::X"], "no event"),
         (&["10h::LFENCE_INST_RETIRED", "--revision", "barcelona"], "is not on this processor (10h barcelona)"),
         (&["k9::X"], "no family `k9`"),
+        (&["k8::LOCKED_OPS:"], "LOCKED_OPS: an empty unit mask: a name was expected behind the colon"),
+        (&["k8::LOCKED_OPS:ALL:"], "LOCKED_OPS: an empty unit mask"),
+        (&["k8::CPU_CLK_UNHALTED:"], "CPU_CLK_UNHALTED: an empty unit mask"),
     ] {
         let (code, _, error) = backedge(&[&["events", "encode"], args].concat());
         assert_eq!((code, error.lines().count()), (2, 1), "{args:?}: {error}");
@@ -56,6 +59,14 @@ fn pebs_run_prints_the_experiments() {
         assert_eq!(out, lwp_feedback::pebs::trace::expected(&std::fs::read_to_string(path).unwrap()));
     }
     assert_eq!(backedge(&["pebs", "run", "/no/such/file"]).0, 1);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("empty", ""), ("title", "title only a title\n# nothing\nprogram\n")] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let (code, out, error) = backedge(&["pebs", "run", path.to_str().unwrap()]);
+        assert_eq!((code, out.as_str(), error.lines().count()), (1, "", 1), "{error}");
+        assert!(error.contains("no experiment: expected a line `program` with operations behind it"), "{error}");
+    }
 }
 
 /// 20 million indirect calls: enough to become hot and leave records.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{c_int, c_void, sighandler_t, sigset_t};
 use lwp_feedback::trap::{self, ChainedAction};
+use lwp_feedback::unit::LwpFault;
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -141,30 +142,39 @@ pub unsafe extern "C" fn pthread_sigmask(how: c_int, set: *const sigset_t, old: 
     unsafe { open_mask(&NEXT, how, set, old) }
 }
 
-/// `__llwpcb` of `lwp.h` for programs compiled without `-mlwp`.
+/// What the instruction returns, or `otherwise` where it faulted and the program's handler of the signal came back.
+fn executed<T>(result: Result<T, LwpFault>, otherwise: T) -> T {
+    result.unwrap_or_else(|fault| {
+        trap::raise(fault);
+        otherwise
+    })
+}
+
+/// `__llwpcb` of `lwp.h` for programs compiled without `-mlwp`. Faults are signals, as the instruction's: SIGSEGV with si_code SI_KERNEL where the ring is
+/// too small, and LWP is off then.
 ///
 /// # Safety
 /// As [`lwp_feedback::intrinsics::__llwpcb`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lwp_feedback_llwpcb(lwpcb: *mut c_void) {
     // SAFETY: the caller's contract.
-    unsafe { lwp_feedback::intrinsics::__llwpcb(lwpcb) };
+    executed(unsafe { lwp_feedback::intrinsics::try_llwpcb(lwpcb) }, ());
 }
 
 /// `__slwpcb` of `lwp.h`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lwp_feedback_slwpcb() -> *mut c_void {
-    lwp_feedback::intrinsics::__slwpcb()
+    executed(lwp_feedback::intrinsics::try_slwpcb(), std::ptr::null_mut())
 }
 
 /// `__lwpins32` and `__lwpins64` of `lwp.h`; `ip` is the record's address.
 #[unsafe(no_mangle)]
 pub extern "C" fn lwp_feedback_lwpins(ip: *const c_void, data2: u64, data1: u32, flags: u32) -> u8 {
-    lwp_feedback::intrinsics::lwpins_in_unit(ip as u64, data2, data1, flags)
+    executed(lwp_feedback::intrinsics::try_lwpins_in_unit(ip as u64, data2, data1, flags), 0)
 }
 
 /// `__lwpval32` and `__lwpval64` of `lwp.h`; `ip` is the record's address.
 #[unsafe(no_mangle)]
 pub extern "C" fn lwp_feedback_lwpval(ip: *const c_void, data2: u64, data1: u32, flags: u32) {
-    lwp_feedback::intrinsics::lwpval_in_unit(ip as u64, data2, data1, flags);
+    executed(lwp_feedback::intrinsics::try_lwpval_in_unit(ip as u64, data2, data1, flags), ());
 }

@@ -92,3 +92,26 @@ fn lwp_h_without_mlwp_uses_the_unit() {
     let output = Command::new(&program).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "1 0 64 100000000\n");
 }
+
+/// `lwp.h` without `-mlwp`: calls of the library, at -O2.
+#[test]
+fn the_header_without_the_compilers_intrinsics() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("header");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let library = library();
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&program)
+        .arg(root.join("tests/header.c"))
+        .arg("-I")
+        .arg(root.join("../include"));
+    gcc.arg(&library).arg(format!("-Wl,-rpath,{}", library.parent().unwrap().display()));
+    assert!(gcc.status().expect("gcc is needed for this test").success());
+    let output = Command::new(&program).output().unwrap();
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "17 records, 7 LWPVAL, 10 LWPINS, head 448\naddresses in their callers\n#GP, off\n"
+    );
+    assert_eq!(output.status.code(), Some(0));
+}

@@ -44,6 +44,9 @@ pub enum Invalid {
     /// The source has no such event.
     #[error("the source has no such event")]
     NoEvent,
+    /// A raw event of a family that this machine's processor is not of.
+    #[error("the event is of another family of processors than this machine's")]
+    OtherFamily,
     /// The set has no request.
     #[error("the set is empty")]
     EmptySet,

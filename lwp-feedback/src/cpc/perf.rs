@@ -1,7 +1,8 @@
 //! A source over `perf_event_open`: the kernel's software events everywhere, the processor's where there is a PMU. It counts; it does not sample.
 //!
 //! Events: `task-clock`, `page-faults`, `context-switches`, `cpu-migrations`, `minor-faults`, `major-faults`; `cycles`, `instructions`,
-//! `cache-references`, `cache-misses`, `branches`, `branch-misses`; and `FAMILY::EVENT:MASK` of [`crate::events`], as raw events.
+//! `cache-references`, `cache-misses`, `branches`, `branch-misses`; and `FAMILY::EVENT:MASK` of [`crate::events`], as raw events,
+//! where the processor is of that family.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -94,12 +95,15 @@ fn refused(error: &io::Error) -> CpcError {
     }
 }
 
-fn attributes_of(request: &Request) -> Result<(u32, u64), CpcError> {
+/// Type and config of an event on a processor; `here` is `None` where that has no table of events.
+fn attributes_of(request: &Request, here: Option<Host>) -> Result<(u32, u64), CpcError> {
     if let Some((_, kind, config)) = NAMED.iter().find(|(name, ..)| *name == request.event) {
         return Ok((*kind, *config));
     }
     let (family, _) = request.event.split_once("::").ok_or(Invalid::NoEvent)?;
-    let host = Host::new(family, None).ok_or(Invalid::NoEvent)?;
+    let named = Host::new(family, None).ok_or(Invalid::NoEvent)?;
+    // The same number is another event there, and the kernel would count it.
+    let host = here.filter(|host| host.family().name == named.family().name).ok_or(Invalid::OtherFamily)?;
     let mut privileges = Privileges::empty();
     privileges.set(Privileges::PLM3, request.user);
     privileges.set(Privileges::PLM0, request.system);
@@ -136,7 +140,7 @@ impl CounterSource for PerfSource {
         if matches!(request.kind, RequestKind::Sampling { .. }) {
             return Err(CpcError::NotSupported);
         }
-        match attributes_of(request)? {
+        match attributes_of(request, Host::of_this_cpu())? {
             (SOFTWARE, _) => Ok(()),
             _ if self.cycles => Ok(()),
             _ => Err(CpcError::NotSupported),
@@ -146,7 +150,7 @@ impl CounterSource for PerfSource {
     fn program(&self, requests: &[Request], target: Target) -> Result<Box<dyn Programmed>, CpcError> {
         let mut counters = Vec::with_capacity(requests.len());
         for request in requests {
-            let (kind, config) = attributes_of(request)?;
+            let (kind, config) = attributes_of(request, Host::of_this_cpu())?;
             // A software event counts where it happens, which may be in the kernel on behalf of the program.
             let system = request.system || kind == SOFTWARE;
             counters.push(open(kind, config, request.user, system, target).map_err(|error| refused(&error))?);
@@ -202,5 +206,24 @@ impl Programmed for PerfCounters {
                 (u128::from(stamps) * u128::from(now.thread_ns.saturating_sub(self.start.thread_ns)) / u128::from(wall)) as u64
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_events_of_another_family_are_refused() {
+        let raw = |event: &str, host: Option<&str>| attributes_of(&Request::counting(event), host.and_then(|name| Host::new(name, None)));
+        assert!(matches!(raw("zen4::RETIRED_OPS", Some("zen4")), Ok((RAW, config)) if config != 0));
+        let other = Err(CpcError::Invalid(Invalid::OtherFamily));
+        assert_eq!(raw("zen4::RETIRED_OPS", Some("zen3")), other);
+        assert_eq!(raw("zen4::RETIRED_OPS", Some("core2")), other);
+        assert_eq!(raw("zen4::RETIRED_OPS", None), other, "no table of this processor");
+        assert_eq!(raw("k9::RETIRED_OPS", None), Err(CpcError::Invalid(Invalid::NoEvent)));
+        assert_eq!(raw("zen4::NO_SUCH", Some("zen4")), Err(CpcError::Invalid(Invalid::NoEvent)));
+        assert_eq!(raw("task-clock", None), Ok((SOFTWARE, 1)), "the kernel's names are everywhere");
+        assert_eq!(CpcError::from(Invalid::OtherFamily).to_string(), "the event is of another family of processors than this machine's");
     }
 }

@@ -5,6 +5,7 @@
 
 use super::selector::EventSelect;
 use super::table::{Event, Family, UnitMask, Vendor, families, family};
+use crate::capabilities::CpuidRegisters;
 
 /// `PMU_GEN_X86_64_NUM_COUNTERS`: counters of the families of libpfm's page; 15h and the Zen generations have 6.
 pub const PMU_GEN_X86_64_NUM_COUNTERS: usize = 4;
@@ -90,6 +91,26 @@ impl Host {
             _ => return None,
         };
         Self::new(name, revision)
+    }
+
+    /// The processor that this runs on. `None` where it has no table.
+    pub fn of_this_cpu() -> Option<Self> {
+        let (vendor, signature) = (CpuidRegisters::of_this_cpu(0), CpuidRegisters::of_this_cpu(1).eax);
+        let vendor: Vec<u8> = [vendor.ebx, vendor.edx, vendor.ecx].iter().flat_map(|part| part.to_le_bytes()).collect();
+        let (family, model, stepping) = (signature >> 8 & 0xF, signature >> 4 & 0xF, signature & 0xF);
+        let extended = if family == 0xF { signature >> 20 & 0xFF } else { 0 };
+        let high = if matches!(family, 6 | 0xF) { signature >> 12 & 0xF0 } else { 0 };
+        let (family, model) = (family + extended, model | high);
+        match &vendor[..] {
+            // The tables of Intel's events have no revisions; the models are those of the processors that they are about (Intel SDM volume 4).
+            b"GenuineIntel" if family == 6 => match model {
+                0x0F | 0x16 | 0x17 | 0x1D => Self::new("core2", None),
+                0x1A | 0x1E | 0x1F | 0x2E => Self::new("nehalem", None),
+                0x25 | 0x2C | 0x2F => Self::new("westmere", None),
+                _ => None,
+            },
+            vendor => Self::from_cpuid(str::from_utf8(vendor).ok()?, family, model, stepping),
+        }
     }
 
     /// The family.
@@ -190,7 +211,7 @@ pub enum DispatchError {
         mask: &'static str,
     },
     /// `PFMLIB_ERR_UMASK`: the event has no such mask, or needs one.
-    #[error("{event}: {}", match .mask { Some(mask) => format!("no unit mask {mask}"), None => "a unit mask is needed".to_owned() })]
+    #[error("{event}: {}", match .mask.as_deref() { Some("") => "an empty unit mask: a name was expected behind the colon".to_owned(), Some(mask) => format!("no unit mask {mask}"), None => "a unit mask is needed".to_owned() })]
     Umask {
         /// The event.
         event: String,

@@ -36,6 +36,9 @@ use crate::unit::memory::FlatMemory;
 /// Why an experiment did not run.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
+    /// Nothing to run.
+    #[error("no experiment: expected a line `program` with operations behind it")]
+    NoProgram,
     /// The text.
     #[error("line {line}: {what}")]
     Line {
@@ -179,6 +182,9 @@ impl<'a> Experiment<'a> {
                 ("program", "") => in_program = true,
                 _ => return Err(wrong(line, format!("`{body}` is no setting"))),
             }
+        }
+        if all.program.is_empty() {
+            return Err(TraceError::NoProgram);
         }
         if all.cases.is_empty() {
             all.cases.push(Case { name: "only", variables: BTreeMap::new() });

@@ -1,8 +1,9 @@
 //! Record files: saved rings with the code map beside them, to be decoded or replayed without the program.
 //!
 //! Layout, little endian: 8 bytes magic `LWPRING\n`, u32 version, then chunks `{u8 kind, u32 payload bytes, payload, u32 crc32 of kind, length
-//! and payload}`. A file ends with an end chunk that carries the number of records. Whatever is damaged, everything before it is readable
-//! and the error names the byte offset of the chunk that is not.
+//! and payload}`. A file ends with an end chunk that carries the number of records. Whatever is damaged, every chunk before it is readable,
+//! and the error names the byte offset of the chunk that is not and how many records come behind it in chunks that are whole. A chunk has at
+//! most [`CHUNK_RECORDS`] records, so that is the most that damage takes with it of what came before.
 
 mod recorder;
 mod replay;
@@ -21,6 +22,8 @@ pub use replay::{ReplaySummary, replay};
 pub const MAGIC: [u8; 8] = *b"LWPRING\n";
 /// Version this crate writes and reads.
 pub const VERSION: u32 = 1;
+/// Most records that [`RecordWriter`] puts into one chunk, under one checksum: 1.6 % of the file are headers and checksums.
+pub const CHUNK_RECORDS: usize = 32;
 /// Largest payload: a damaged length must not make a reader allocate gigabytes.
 const MAX_PAYLOAD: u32 = 16 << 20;
 
@@ -70,7 +73,7 @@ pub enum RecordFileError {
         records: u64,
     },
     /// A checksum or a field is wrong.
-    #[error("offset {offset}: damaged chunk: {what} (after {records} readable records)")]
+    #[error("offset {offset}: damaged chunk: {what} (after {records} readable records){}", unread(.behind))]
     Damaged {
         /// Where the chunk begins.
         offset: u64,
@@ -78,6 +81,9 @@ pub enum RecordFileError {
         what: &'static str,
         /// Records before it.
         records: u64,
+        /// Records in whole chunks behind it, which are not read: the code map that they are about may be what is damaged. `None` where no chunk
+        /// can be found behind it.
+        behind: Option<u64>,
     },
     /// The file could not be read.
     #[error("offset {offset}: {source}")]
@@ -89,12 +95,22 @@ pub enum RecordFileError {
     },
 }
 
+fn unread(behind: &Option<u64>) -> String {
+    match behind {
+        Some(0) => String::new(),
+        Some(count) => format!("; {count} records in whole chunks behind it are not read"),
+        None => "; what is behind it cannot be found".into(),
+    }
+}
+
 const NOTE: u8 = 1;
 const CODE: u8 = 2;
 const RECORDS: u8 = 3;
 const MISSED: u8 = 4;
 const GONE: u8 = 5;
 const END: u8 = 255;
+/// What is wrong with a chunk of more than [`MAX_PAYLOAD`].
+const LENGTH: &str = "length";
 
 /// Writes a record file.
 #[derive(Debug)]
@@ -116,8 +132,13 @@ impl<W: Write> RecordWriter<W> {
         self.records
     }
 
-    /// Adds a chunk.
+    /// Adds a chunk; several where it has more than [`CHUNK_RECORDS`] records.
     pub fn write(&mut self, chunk: &Chunk) -> io::Result<()> {
+        if let Chunk::Records { ring, records } = chunk
+            && records.len() > CHUNK_RECORDS
+        {
+            return records.chunks(CHUNK_RECORDS).try_for_each(|part| self.write(&Chunk::Records { ring: *ring, records: part.to_vec() }));
+        }
         let mut payload = Vec::new();
         let kind = match chunk {
             Chunk::Note(text) => {
@@ -206,14 +227,51 @@ impl<R: Read> RecordReader<R> {
         self.records
     }
 
+    /// Records in the whole chunks from here on; `None` where the file does not go on as chunks.
+    fn skim(&mut self) -> Option<u64> {
+        let (mut records, mut any) = (0, false);
+        loop {
+            let mut header = [0; 5];
+            let length = match read_up_to(&mut self.input, &mut header) {
+                Ok(5) => u32::from_le_bytes([header[1], header[2], header[3], header[4]]),
+                _ => return any.then_some(records),
+            };
+            if length > MAX_PAYLOAD {
+                return any.then_some(records);
+            }
+            let mut payload = vec![0; length as usize];
+            let mut crc = [0; 4];
+            let read = |input: &mut R, into: &mut [u8]| read_up_to(input, into).is_ok_and(|read| read == into.len());
+            if !read(&mut self.input, &mut payload) || !read(&mut self.input, &mut crc) {
+                return any.then_some(records);
+            }
+            if u32::from_le_bytes(crc) == checksum(&header, &payload) {
+                any = true;
+                match header[0] {
+                    RECORDS => records += u64::from(length.saturating_sub(8) / RECORD_BYTES),
+                    END => return Some(records),
+                    _ => {}
+                }
+            }
+        }
+    }
+
     fn next_chunk(&mut self) -> Result<Option<Chunk>, RecordFileError> {
+        let outcome = self.read_chunk();
+        let Err(RecordFileError::Damaged { offset, what, records, .. }) = outcome else { return outcome };
+        // The chunk was read as long as it says it is, so the next one begins here, unless it is the length that is wrong.
+        let behind = if what == LENGTH { None } else { self.skim() };
+        Err(RecordFileError::Damaged { offset, what, records, behind })
+    }
+
+    fn read_chunk(&mut self) -> Result<Option<Chunk>, RecordFileError> {
         let (offset, records) = (self.offset, self.records);
-        let damaged = |what| RecordFileError::Damaged { offset, what, records };
+        let damaged = |what| RecordFileError::Damaged { offset, what, records, behind: None };
         let mut header = [0; 5];
         self.exact(&mut header)?;
         let length = u32::from_le_bytes([header[1], header[2], header[3], header[4]]);
         if length > MAX_PAYLOAD {
-            return Err(damaged("length"));
+            return Err(damaged(LENGTH));
         }
         let mut payload = vec![0; length as usize];
         self.exact(&mut payload)?;

@@ -101,13 +101,64 @@ fn truncation_and_damage_name_the_offset_and_keep_what_came_before() {
     let middle = file.len() / 2;
     damaged[middle] ^= 1;
     let error = RecordReader::new(&damaged[..]).unwrap().find_map(Result::err).unwrap();
-    let RecordFileError::Damaged { offset, what: "checksum", records } = error else { panic!("{error}") };
+    let RecordFileError::Damaged { offset, what: "checksum", records, behind } = error else { panic!("{error}") };
     assert!(offset < middle as u64 && records > 0);
+    // All but those of the damaged chunk are accounted for, and no more than one chunk's are lost.
+    let lost = 8000 - records - behind.unwrap();
+    assert!(lost <= CHUNK_RECORDS as u64, "{records} before, {behind:?} behind");
 
     let profile = Arc::new(Profile::default());
     let summary = replay(&damaged[..], profile.clone(), Box::new(NoListener)).unwrap();
     assert_eq!(summary.records, records);
     assert!(summary.error.is_some() && !profile.snapshot(MODULE).functions.is_empty());
+}
+
+#[test]
+fn damage_says_what_it_costs() {
+    let records: Vec<Record> = (0..1000).map(|i| Record::new(EventId::VALUE, 0, 0, i, 0x1000, 0, 0)).collect();
+    let mut writer = RecordWriter::new(Vec::new()).unwrap();
+    writer.write(&Chunk::Note("one poll".into())).unwrap();
+    writer.write(&Chunk::Records { ring: 3, records: records.clone() }).unwrap();
+    writer.write(&Chunk::Missed { ring: 3, count: 5 }).unwrap();
+    writer.write(&Chunk::Records { ring: 4, records: records[..10].to_vec() }).unwrap();
+    let file = writer.finish().unwrap();
+    let read = |file: &[u8]| {
+        let (mut data, mut error) = (Vec::new(), None);
+        for chunk in RecordReader::new(file).unwrap() {
+            match chunk {
+                Ok(Chunk::Records { records, .. }) => data.extend(records.iter().map(Record::data1)),
+                Ok(_) => {}
+                Err(damage) => error = Some(damage),
+            }
+        }
+        (data, error)
+    };
+    assert_eq!((read(&file).0.len(), read(&file).1.is_none()), (1010, true));
+    let note = 12 + 9 + 8;
+    let chunk = 9 + 8 + 32 * CHUNK_RECORDS;
+    // Byte 500 of the fourth chunk of records: the three before it are there, and all behind it is counted.
+    let mut damaged = file.clone();
+    damaged[note + 3 * chunk + 500] ^= 0x10;
+    let (data, error) = read(&damaged);
+    assert_eq!(data, (0..96).collect::<Vec<_>>());
+    let offset = note + 3 * chunk;
+    let text =
+        format!("offset {offset}: damaged chunk: checksum (after 96 readable records); 882 records in whole chunks behind it are not read");
+    assert_eq!(error.unwrap().to_string(), text);
+    // The length: nothing says where the next chunk is.
+    let mut damaged = file.clone();
+    damaged[note + 4] = 0xFF;
+    let (data, error) = read(&damaged);
+    assert_eq!(data.len(), 0);
+    let text = format!("offset {note}: damaged chunk: length (after 0 readable records); what is behind it cannot be found");
+    assert_eq!(error.unwrap().to_string(), text);
+    // The last chunk's: nothing is behind it but the end.
+    let mut damaged = file.clone();
+    let last = file.len() - 17 - 20;
+    damaged[last] ^= 1;
+    let (data, error) = read(&damaged);
+    assert_eq!(data.len(), 1000);
+    assert!(error.unwrap().to_string().ends_with("damaged chunk: checksum (after 1000 readable records)"));
 }
 
 #[test]

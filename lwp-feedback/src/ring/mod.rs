@@ -47,6 +47,10 @@ pub struct RingConfig {
     pub buffer_bytes: u32,
     /// EventInterval1: one LWPVAL in `interval1 + 1` (on average) leaves a record. 0 to 2^25 - 1.
     pub interval1: u32,
+    /// EventCounter1 at first, 0 to 2^25 - 1: so many LWPVALs go by before the first that leaves a record. `None`: `interval1`.
+    pub counter1: Option<u32>,
+    /// Head and tail of the empty ring at first, in bytes; rounded down to a multiple of 32, and 0 where that is not inside the ring.
+    pub start_bytes: u32,
     /// EventInterval2: a record every `interval2 + 1` instructions. 0 to 2^25 - 1.
     pub interval2: u32,
     /// EventInterval3: one branch in `interval3 + 1` leaves a record. 0 to 2^25 - 1.
@@ -83,6 +87,8 @@ impl Default for RingConfig {
         Self {
             buffer_bytes: 64 << 10,
             interval1: 1023,
+            counter1: None,
+            start_bytes: 0,
             // A thousand records a second of compiled code. A guess.
             interval2: (1 << 20) - 1,
             interval3: 7,
@@ -111,7 +117,7 @@ pub enum RingError {
         /// What was asked for.
         bytes: u32,
     },
-    /// EventInterval1 has more than 25 bits.
+    /// An interval, or EventCounter1, has more than 25 bits.
     #[error("interval {interval}: expected at most {INTERVAL_MAX}")]
     Interval {
         /// What was asked for.
@@ -195,13 +201,13 @@ fn buffer_layout(size: u32) -> Layout {
 }
 
 impl Ring {
-    /// Makes a ring, empty, head and tail at 0.
+    /// Makes a ring, empty.
     pub fn new(config: &RingConfig) -> Result<Arc<Self>, RingError> {
         let size = config.buffer_bytes / RECORD_BYTES * RECORD_BYTES;
         if !(MIN_BUFFER_BYTES..=BUFFER_SIZE_MASK).contains(&size) {
             return Err(RingError::BufferSize { bytes: config.buffer_bytes });
         }
-        for interval in [config.interval1, config.interval2, config.interval3, config.interval4] {
+        for interval in [config.counter1.unwrap_or(0), config.interval1, config.interval2, config.interval3, config.interval4] {
             if interval > INTERVAL_MAX {
                 return Err(RingError::Interval { interval });
             }
@@ -219,7 +225,11 @@ impl Ring {
         lwpcb.buffer_base.store(memory as u64, Ordering::Relaxed);
         lwpcb.threshold.store(config.threshold_bytes / RECORD_BYTES * RECORD_BYTES, Ordering::Relaxed);
         lwpcb.events[0].interval.store(config.interval1, Ordering::Relaxed);
-        lwpcb.events[0].counter.store(config.interval1, Ordering::Relaxed);
+        lwpcb.events[0].counter.store(config.counter1.unwrap_or(config.interval1), Ordering::Relaxed);
+        let start = config.start_bytes / RECORD_BYTES * RECORD_BYTES;
+        let start = if start < size { start } else { 0 };
+        lwpcb.buffer_head_offset.store(start, Ordering::Relaxed);
+        lwpcb.buffer_tail_offset.store(start, Ordering::Relaxed);
         for (slot, interval) in [(1, config.interval2), (2, config.interval3), (3, config.interval4)] {
             lwpcb.events[slot].interval.store(interval, Ordering::Relaxed);
             lwpcb.events[slot].counter.store(interval, Ordering::Relaxed);
@@ -236,8 +246,8 @@ impl Ring {
             said_interval1: AtomicU32::new(config.interval1),
             fixed_core: config.core_id.is_some(),
             core_id: AtomicU32::new(config.core_id.unwrap_or_else(current_core).into()),
-            head: AtomicU32::new(0),
-            seen_tail: AtomicU32::new(0),
+            head: AtomicU32::new(start),
+            seen_tail: AtomicU32::new(start),
             stores_since_tail: AtomicU32::new(0),
             random: AtomicU32::new(config.seed.max(1)),
             produced: AtomicU64::new(0),
@@ -461,7 +471,7 @@ impl RingMemory for RingCore {
             let stores = side.stores_since_tail.load(Ordering::Relaxed) + 1;
             let used = protocol::bytes_used(next, seen, side.size);
             let threshold = self.threshold().unwrap_or(u32::MAX);
-            if next != seen && used < threshold && stores < DEFERRED_TAIL_PERIOD {
+            if next != seen && used < threshold && stores < DEFERRED_TAIL_PERIOD && protocol::is_offset(seen, side.size) {
                 side.stores_since_tail.store(stores, Ordering::Relaxed);
                 return seen;
             }
@@ -470,6 +480,10 @@ impl RingMemory for RingCore {
         let tail = self.lwpcb.buffer_tail_offset.load(Ordering::Acquire);
         side.seen_tail.store(tail, Ordering::Relaxed);
         tail
+    }
+
+    fn tail(&self) -> u32 {
+        self.lwpcb.buffer_tail_offset.load(Ordering::Relaxed)
     }
 
     fn set_tail_release(&self, tail: u32) {

@@ -9,8 +9,9 @@
 //!    counts; nothing waits.
 //! 4. A crossing is delivered once until a drain leaves less than the threshold, and none is lost: the producer publishes head, then looks whether
 //!    the ring is armed; the consumer arms it, then looks at head again; each with a fence between, so one of them sees the other.
-//! 5. The producer never trusts what it reads from memory as an offset to write to: its head is its own. A tail out of range only
-//!    makes the ring look more or less full than it is. The consumer checks the head it reads.
+//! 5. The producer never trusts what it reads from memory as an offset to write to: its head is its own. With a tail that is no offset of the
+//!    ring nobody can say which slots are free: the ring counts as full, so that what is lost is counted, until the consumer, which has its own
+//!    tail too, puts it back. The consumer checks the head it reads.
 
 use crate::layout::RECORD_BYTES;
 
@@ -25,6 +26,8 @@ pub trait RingMemory {
     /// Tail as the producer that is about to move head to `next` sees it: Acquire when it comes from memory; hardware may use a copy
     /// it read earlier as long as that does not make the ring look full.
     fn tail_for_producer(&self, next: u32) -> u32;
+    /// Published tail, as the consumer sees it, to find out whether it is still its own.
+    fn tail(&self) -> u32;
     /// Publishes tail, Release.
     fn set_tail_release(&self, tail: u32);
     /// Writes a slot. `offset` is a multiple of 32 below `size`.
@@ -67,6 +70,11 @@ pub fn next_offset(head: u32, size: u32) -> u32 {
     if next >= size { 0 } else { next }
 }
 
+/// Whether an offset found in memory is one of a ring of `size` bytes.
+pub fn is_offset(offset: u32, size: u32) -> bool {
+    offset < size && offset.is_multiple_of(RECORD_BYTES)
+}
+
 /// Writes a record at the producer's own `head`. In Synchronized mode a full ring counts a miss; in continuous mode head always moves.
 /// The caller publishes the new head.
 pub fn store<M: RingMemory + ?Sized>(memory: &M, head: u32, words: [u64; 4], continuous: bool) -> Stored {
@@ -74,7 +82,7 @@ pub fn store<M: RingMemory + ?Sized>(memory: &M, head: u32, words: [u64; 4], con
     memory.write_slot(head, words);
     let next = next_offset(head, size);
     let tail = memory.tail_for_producer(next);
-    if next == tail && !continuous {
+    if (next == tail || !is_offset(tail, size)) && !continuous {
         memory.count_missed();
         return Stored::Missed;
     }
@@ -82,21 +90,18 @@ pub fn store<M: RingMemory + ?Sized>(memory: &M, head: u32, words: [u64; 4], con
 }
 
 /// Copies up to `max` records from the consumer's own `tail` on to `sink` and frees their slots. Returns the new tail and the
-/// number of records. A published head that is no offset of the ring yields nothing.
+/// number of records. A published head that is no offset of the ring yields nothing; a published tail that is not the consumer's is put right.
 pub fn drain<M: RingMemory + ?Sized>(memory: &M, tail: u32, max: usize, mut sink: impl FnMut([u64; 4])) -> (u32, usize) {
     let size = memory.size();
     let head = memory.head_acquire();
-    if head >= size || !head.is_multiple_of(RECORD_BYTES) {
-        return (tail, 0);
-    }
-    let available = (bytes_used(head, tail, size) / RECORD_BYTES) as usize;
+    let available = if is_offset(head, size) { (bytes_used(head, tail, size) / RECORD_BYTES) as usize } else { 0 };
     let count = available.min(max);
     let mut at = tail;
     for _ in 0..count {
         sink(memory.read_slot(at));
         at = next_offset(at, size);
     }
-    if count > 0 {
+    if count > 0 || memory.tail() != at {
         memory.set_tail_release(at);
     }
     (at, count)

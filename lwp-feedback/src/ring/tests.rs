@@ -89,17 +89,66 @@ fn the_threshold_wakes_once_until_drained_below_it() {
 }
 
 #[test]
-fn a_tail_or_head_out_of_range_is_harmless() {
+fn tail_out_of_range() {
+    for deferred in [false, true] {
+        for bad in [1, 1023, 128 * 32, 5000, 0xffff_fff1, u32::MAX] {
+            let ring = Ring::new(&RingConfig { buffer_bytes: 128 * 32, wake_on_hot: false, ..small(deferred) }).unwrap();
+            let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+            let mut drained = 0;
+            for round in 0..4 {
+                for _ in 0..20 {
+                    producer.programmed(1, 0, 0, 0);
+                }
+                ring.control().buffer_tail_offset.store(bad, Ordering::Relaxed);
+                for _ in 0..1000 {
+                    producer.programmed(1, 0, 0, 0);
+                }
+                ring.flush();
+                if round % 2 == 1 {
+                    ring.control().buffer_head_offset.store(bad, Ordering::Relaxed);
+                    assert_eq!(drain_all(&mut consumer).len(), 0, "a head out of range yields nothing, and puts the tail right");
+                    ring.flush();
+                }
+                drained += drain_all(&mut consumer).len() as u64;
+                assert_eq!(drained + ring.missed(), ring.produced(), "tail {bad:#x}");
+                assert!(ring.missed() >= 900, "{} missed", ring.missed());
+                assert!(
+                    protocol::is_offset(ring.control().buffer_tail_offset.load(Ordering::Relaxed), 128 * 32),
+                    "the consumer repaired it"
+                );
+            }
+            // With the tail right again nothing is lost any more.
+            let missed = ring.missed();
+            producer.programmed(1, 0, 77, 0);
+            ring.flush();
+            assert_eq!((drain_all(&mut consumer)[0].data1(), ring.missed()), (77, missed));
+        }
+    }
+}
+
+#[test]
+fn an_empty_drain_repairs_the_tail() {
     let ring = Ring::new(&small(false)).unwrap();
     let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
-    for bad in [1, 1023, 1024, 5000, u32::MAX] {
-        ring.control().buffer_tail_offset.store(bad, Ordering::Relaxed);
-        for _ in 0..100 {
-            producer.programmed(1, 0, 0, 0);
-        }
-        ring.control().buffer_head_offset.store(bad, Ordering::Relaxed);
-        assert_eq!(drain_all(&mut consumer).len(), 0);
+    ring.control().buffer_tail_offset.store(0xffff_fff1, Ordering::Relaxed);
+    assert!(producer.programmed(1, 0, 1, 0), "nothing says which slots are free");
+    assert_eq!((drain_all(&mut consumer).len(), ring.missed()), (0, 1));
+    assert!(!producer.programmed(1, 0, 2, 0));
+    assert_eq!(drain_all(&mut consumer)[0].data1(), 2);
+}
+
+#[test]
+fn a_ring_may_start_anywhere_and_with_any_counter() {
+    let config = RingConfig { interval1: 9, counter1: Some(0), start_bytes: 1024 - 96 + 7, wake_on_hot: false, ..small(true) };
+    let ring = Ring::new(&config).unwrap();
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    for i in 0..41 {
+        producer.value(1, 0, i, 0);
     }
+    ring.flush();
+    assert_eq!(ring.control().buffer_head_offset.load(Ordering::Relaxed), 64, "slots 29, 30, 31, 0 and 1");
+    assert_eq!(drain_all(&mut consumer).iter().map(Record::data1).collect::<Vec<_>>(), [0, 10, 20, 30, 40]);
+    assert!(Ring::new(&RingConfig { counter1: Some(1 << 25), ..small(false) }).is_err());
 }
 
 #[test]

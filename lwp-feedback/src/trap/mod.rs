@@ -49,9 +49,15 @@ pub fn install() -> std::io::Result<()> {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handle as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    // Every signal waits: a handler that runs inside ours could meet an LWP instruction with SIGILL blocked.
+    // Every signal waits: a handler that runs inside ours could meet an LWP instruction with SIGILL blocked. But those of a memory access do not: another
+    // thread may unmap the LWPCB between our check of a page and our access to it, and with the signal blocked the kernel would end the program
+    // whatever handler it has. A handler that repairs the page and returns is right there too.
     // SAFETY: a live set.
-    unsafe { libc::sigfillset(&mut action.sa_mask) };
+    unsafe {
+        libc::sigfillset(&mut action.sa_mask);
+        libc::sigdelset(&mut action.sa_mask, libc::SIGSEGV);
+        libc::sigdelset(&mut action.sa_mask, libc::SIGBUS);
+    }
     // SAFETY: as above.
     let mut old: libc::sigaction = unsafe { std::mem::zeroed() };
     // SAFETY: live pointers; the handler is async-signal-safe at the instructions it handles.
@@ -124,7 +130,10 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     match execute(&mut registers) {
         Outcome::Done => {}
         Outcome::NotOurs => pass_on(signal, info, context),
-        Outcome::Segv(fault) => raise_segv(fault),
+        Outcome::Segv(fault) => {
+            hold_segv();
+            raise_segv(fault);
+        }
     }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = saved_errno };
@@ -191,7 +200,27 @@ fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     }
 }
 
-/// Queues SIGSEGV to this thread; it arrives when the handler returns, with the program still at the instruction.
+/// Raises what the processor would raise where a program called a function in place of the instruction: SIGSEGV for #GP (si_code SI_KERNEL) and for a page
+/// fault, SIGILL for #UD. Comes back where the program's handler does.
+pub fn raise(fault: LwpFault) {
+    match fault {
+        LwpFault::GeneralProtection => raise_segv(None),
+        LwpFault::Page(fault) => raise_segv(Some(fault)),
+        LwpFault::InvalidOpcode => {
+            // SAFETY: no preconditions.
+            unsafe { libc::raise(libc::SIGILL) };
+        }
+    }
+}
+
+/// Until our handler returns and the interrupted code's own mask is back.
+fn hold_segv() {
+    let set = 1u64 << (libc::SIGSEGV - 1);
+    // SAFETY: the kernel's sigset_t has 8 bytes, signal n in bit n - 1.
+    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_BLOCK, &set, std::ptr::null_mut::<u64>(), size_of::<u64>()) };
+}
+
+/// Queues SIGSEGV to this thread; held back by the handler it arrives when that returns, with the program still at the instruction.
 fn raise_segv(fault: Option<PageFault>) {
     const SEGV_MAPERR: c_int = 1;
     const SEGV_ACCERR: c_int = 2;

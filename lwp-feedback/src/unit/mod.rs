@@ -52,7 +52,7 @@ pub enum Winner {
 
 /// Points that the documents at hand leave open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Switches {
     /// Which event wins an instruction.
     pub winner: Winner,
@@ -70,6 +70,9 @@ pub struct Switches {
     pub write_back_flags: bool,
     /// In continuous mode MissedEvents counts the records that were overwritten.
     pub continuous_counts_overwritten: bool,
+    /// A tail that is no offset of the ring makes it look full, so that MissedEvents counts what is lost until the program puts the tail right;
+    /// else no slot ever equals it, and the oldest records are overwritten uncounted.
+    pub bad_tail_is_full: bool,
     /// Minimum intervals of events 1 to 6.
     pub min_intervals: [u32; 6],
     /// Head reaches memory only at the threshold, when full, and by SLWPCB or suspend; tail is re-read only when the ring looks past
@@ -90,6 +93,7 @@ impl Default for Switches {
             level_filter_keeps_unknown: false,
             write_back_flags: true,
             continuous_counts_overwritten: false,
+            bad_tail_is_full: true,
             min_intervals: [0; 6],
             deferred: false,
             tail_period: 16,

@@ -4,7 +4,7 @@ use super::control::{HEAD_AT, MISSED_AT};
 use super::memory::{PageFault, UserMemory};
 use super::{Architecture, Unit};
 use crate::layout::{Flags, Record};
-use crate::ring::protocol::{bytes_used, next_offset};
+use crate::ring::protocol::{bytes_used, is_offset, next_offset};
 
 impl<M: UserMemory> Unit<M> {
     /// Stores `records` and `counters` (address, value). Returns false when a record was missed because the ring was full. Does
@@ -30,11 +30,14 @@ impl<M: UserMemory> Unit<M> {
             since_tail += 1;
             let looks = bytes_used(next, seen_tail, size);
             let past_threshold = session.threshold != 0 && looks >= session.threshold;
-            if !deferred || next == seen_tail || past_threshold || since_tail >= self.switches.tail_period {
+            let stale = next == seen_tail || past_threshold || since_tail >= self.switches.tail_period || !is_offset(seen_tail, size);
+            if !deferred || stale {
                 seen_tail = memory.load_u32(session.tail_at)?;
                 since_tail = 0;
             }
-            if next == seen_tail && !continuous {
+            // With a tail that is no offset of the ring nothing says which slots are free.
+            let unknown = self.switches.bad_tail_is_full && !is_offset(seen_tail, size);
+            if (next == seen_tail || unknown) && !continuous {
                 missed += 1;
                 publish = true;
                 continue;

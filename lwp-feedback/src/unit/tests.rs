@@ -730,19 +730,172 @@ fn producer_dies_before_head_store() {
 
 #[test]
 fn tail_out_of_range() {
-    for tail in [1, 1000, 1024, 4096, u32::MAX] {
-        let mut unit = unit();
+    for (tail, deferred) in [1, 1000, 1024, 4096, 0xffff_fff1, u32::MAX].into_iter().flat_map(|tail| [(tail, false), (tail, true)]) {
+        let mut unit = unit_with(Architecture::Final(Capabilities::UNIT), Switches { deferred, ..Switches::default() });
         setup(&mut unit, Flags::INT, 1024);
         poke(&mut unit, offset::THRESHOLD, 512);
         unit.llwpcb(CB).unwrap();
+        for _ in 0..5 {
+            unit.lwpins(0, 0, Operand::Value(0), 0).unwrap();
+        }
         poke(&mut unit, offset::BUFFER_TAIL, tail);
         for _ in 0..100 {
             unit.lwpins(0, 0, Operand::Value(0), 0).unwrap();
             let (head, size) = unit.head().unwrap();
             assert!(head < size && head % 32 == 0);
         }
+        unit.slwpcb().unwrap();
+        let (head, missed) = (peek(&mut unit, offset::BUFFER_HEAD), peek64(&mut unit, offset::MISSED_EVENTS));
+        assert_eq!(u64::from(head) / 32 + missed, 105, "what is not in the ring is counted, tail {tail:#x}");
+        assert!(missed >= 80, "{missed}");
         let past_ring = unit.memory().load_u64(RING + 1024).unwrap();
         assert_eq!(past_ring, 0, "nothing was written past the ring");
+        poke(&mut unit, offset::BUFFER_TAIL, head);
+        assert_eq!(unit.lwpins(0, 0, Operand::Value(0), 0), Ok(false), "put right, it continues");
+    }
+    let uncounted = Switches { bad_tail_is_full: false, ..Switches::default() };
+    let mut unit = unit_with(Architecture::Final(Capabilities::UNIT), uncounted);
+    setup(&mut unit, Flags::empty(), 1024);
+    unit.llwpcb(CB).unwrap();
+    poke(&mut unit, offset::BUFFER_TAIL, 0xffff_fff1);
+    for _ in 0..100 {
+        assert_eq!(unit.lwpins(0, 0, Operand::Value(0), 0), Ok(false));
+    }
+    assert_eq!((unit.head(), peek64(&mut unit, offset::MISSED_EVENTS)), (Some((100 % 32 * 32, 1024)), 0));
+}
+
+#[test]
+fn reserved_bits_of_a_slot_are_ignored() {
+    let mut unit = unit();
+    setup(&mut unit, Flags::VAL, 1024);
+    poke(&mut unit, offset::EVENT1_INTERVAL, 2 | 0x3F << 26);
+    poke(&mut unit, offset::EVENT1_COUNTER, 1 | 0x3F << 26);
+    unit.llwpcb(CB).unwrap();
+    let due: Vec<u32> = (1..=9).filter(|&i| unit.lwpval(0, 0, Operand::Value(i), 0).unwrap()).collect();
+    assert_eq!(due, [2, 5, 8], "counter 1, interval 2: the reserved bits are no part of either");
+    assert_eq!(peek(&mut unit, offset::EVENT1_COUNTER), 1, "and are 0 in what LWP writes");
+    assert_eq!(peek(&mut unit, offset::EVENT1_INTERVAL), 2 | 0x3F << 26, "the interval is never written");
+}
+
+#[test]
+fn lwpval_is_event_1_and_lwpins_is_event_255() {
+    let mut unit = unit();
+    setup(&mut unit, Flags::VAL, 1024);
+    unit.llwpcb(CB).unwrap();
+    unit.lwpval(1, 0, Operand::Value(0), 0).unwrap();
+    unit.lwpins(2, 0, Operand::Value(0), 0).unwrap();
+    assert_eq!([0, 1].map(|slot| record(&mut unit, slot).to_bytes()[0]), [1, 255]);
+}
+
+#[test]
+fn each_flag_has_its_event_id() {
+    let cases = [
+        (Flags::IRE, 2u8, plain(1)),
+        (Flags::BRE, 3, with_branch(BranchKind::Ret, false)),
+        (Flags::DME, 4, with_load(1000, 3)),
+        (Flags::CNH, 5, Retired { core_clocks: 1, ..plain(1) }),
+        (Flags::RNH, 6, Retired { ref_clocks: 1, ..plain(1) }),
+    ];
+    let all = Retired { core_clocks: 1, ref_clocks: 1, loads: with_load(1000, 3).loads, ..with_branch(BranchKind::Ret, false) };
+    for (flag, id, retired) in cases {
+        assert_eq!(flag.bits(), 1 << id, "bit n enables EventId n");
+        let mut unit = unit();
+        setup(&mut unit, flag, 1024);
+        unit.llwpcb(CB).unwrap();
+        assert_eq!((unit.retire(&retired), unit.retire(&all)), (Ok(1), Ok(1)));
+        assert_eq!([0, 1].map(|slot| record(&mut unit, slot).to_bytes()[0]), [id, id]);
+        assert_eq!(unit.lwpval(0, 0, Operand::Value(0), 0), Ok(false), "VAL is another flag");
+    }
+}
+
+#[test]
+fn event_id_0_is_never_written() {
+    let everything = Flags::VAL | Flags::IRE | Flags::BRE | Flags::DME | Flags::CNH | Flags::RNH;
+    let all = Retired { core_clocks: 3, ref_clocks: 2, loads: with_load(1000, 3).loads, ..with_branch(BranchKind::Jcc, true) };
+    for winner in [Winner::LowestId, Winner::Rotating, Winner::Random, Winner::OnePerEvent] {
+        let mut unit = unit_with(Architecture::Final(Capabilities::UNIT), Switches { winner, ..Switches::default() });
+        setup(&mut unit, everything, RING_BYTES);
+        unit.llwpcb(CB).unwrap();
+        for i in 0..100 {
+            unit.retire(&all).unwrap();
+            unit.lwpval(0, 0, Operand::Value(i), 0).unwrap();
+            unit.lwpins(0, 0, Operand::Value(i), 0).unwrap();
+        }
+        // A pending record with EventId 0 is none.
+        let image = unit.suspend().unwrap();
+        assert_eq!(image.pending.event_id().0, 0);
+        unit.resume(&image).unwrap();
+        let slots = unit.head().unwrap().0 / 32;
+        assert!(slots >= 300, "{slots}");
+        assert!((0..slots).all(|slot| record(&mut unit, slot).event_id().0 != 0));
+    }
+    let mut old = proposal();
+    setup_2007(&mut old, RING_BYTES, &[(0, 0, 0), (1, 1, 1), (2, 1, 1), (3, 1, 1)]);
+    old.llwpcb(CB).unwrap();
+    for _ in 0..100 {
+        old.retire(&all).unwrap();
+    }
+    let slots = old.head().unwrap().0 / 32;
+    assert!(slots >= 100, "{slots}");
+    assert!((0..slots).all(|slot| record(&mut old, slot).event_id().0 != 0));
+}
+
+#[test]
+fn fields_that_change_while_on_are_not_looked_at() {
+    let mut unit = unit();
+    setup(&mut unit, Flags::VAL, 2048);
+    poke(&mut unit, offset::EVENT1_INTERVAL, 4);
+    unit.llwpcb(CB).unwrap();
+    setup(&mut unit, Flags::empty(), 32);
+    poke(&mut unit, offset::BUFFER_BASE, 0x10);
+    poke(&mut unit, offset::BUFFER_HEAD, 1600);
+    poke(&mut unit, offset::EVENT1_INTERVAL, 0);
+    poke(&mut unit, offset::THRESHOLD, 32);
+    let due: Vec<u32> = (1..=11).filter(|&i| unit.lwpval(0, 0, Operand::Value(i), 0).unwrap()).collect();
+    assert_eq!((due, unit.head()), (vec![1, 6, 11], Some((96, 2048))), "as LLWPCB read them");
+    assert_eq!([0, 1, 2].map(|slot| record(&mut unit, slot).data1()), [1, 6, 11]);
+    assert_eq!((peek(&mut unit, offset::BUFFER_HEAD), unit.take_interrupts()), (96, 0));
+}
+
+#[test]
+fn an_lwpcb_or_ring_outside_of_memory_is_a_page_fault() {
+    // 64-bit mode has no segment limits, so an address that leads nowhere is one that is not mapped.
+    let mut unit = unit();
+    setup(&mut unit, Flags::VAL, 1024);
+    for block in [0x1000, CB - 8, CB + 0x4_0000 - 64, u64::MAX - 8] {
+        assert!(matches!(unit.llwpcb(block), Err(LwpFault::Page(PageFault { write: true, .. }))), "{block:#x}");
+        assert!(!unit.is_on());
+    }
+    for ring in [0x1000, CB + 0x4_0000 - 512, u64::MAX - 100] {
+        unit.memory().store_u64(CB + offset::BUFFER_BASE as u64, ring).unwrap();
+        assert!(matches!(unit.llwpcb(CB), Err(LwpFault::Page(PageFault { write: true, .. }))), "{ring:#x}");
+        assert!(!unit.is_on());
+    }
+}
+
+#[test]
+fn proposal_lwpcb_address_has_no_low_bits() {
+    let mut unit = proposal();
+    setup_2007(&mut unit, 1024, &[(1, 0, 0)]);
+    assert_eq!(unit.llwpcb(CB | 15), Ok(0), "16-byte alignment is required, and no fault is given for its lack");
+    unit.retire(&plain(0x55)).unwrap();
+    assert_eq!((unit.slwpcb(), record(&mut unit, 0).address()), (Ok(CB), 0x55));
+}
+
+#[test]
+fn proposal_llwpcb_faults() {
+    let off = Capabilities2007 { enabled: 0, ..Capabilities2007::UNIT };
+    assert_eq!(unit_with(Architecture::Proposal(off), Switches::default()).llwpcb(CB), Err(LwpFault::InvalidOpcode));
+    let mut unit = proposal();
+    setup_2007(&mut unit, 1024, &[(1, 0, 0)]);
+    unit.memory().read_only = CB..CB + 64;
+    assert!(matches!(unit.llwpcb(CB), Err(LwpFault::Page(_))));
+    unit.memory().read_only = RING..RING + 32;
+    assert_eq!(unit.llwpcb(CB), Err(LwpFault::Page(PageFault { address: RING, write: true })));
+    unit.memory().read_only = 0..0;
+    for bytes in [0, 31, 63] {
+        poke(&mut unit, offset::BUFFER_SIZE_RANDOM, bytes);
+        assert_eq!((unit.llwpcb(CB), unit.slwpcb()), (Ok(0), Ok(0)), "no #GP: it is off");
     }
 }
 

@@ -22,6 +22,7 @@ pub enum BranchKind {
 
 /// A branch that retired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Branch {
     /// Kind.
     pub kind: BranchKind,
@@ -39,6 +40,7 @@ pub struct Branch {
 
 /// A load that missed the data cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Load {
     /// Linear address.
     pub address: u64,
@@ -53,6 +55,7 @@ pub struct Load {
 
 /// A retired instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Retired {
     /// Linear address.
     pub ip: u64,

@@ -126,6 +126,13 @@ impl InterpStack {
             }
         })
     }
+
+    /// Address of the op that the innermost frame is at, as records of the interpreter carry it; `None` where there is no frame from index `first` on.
+    pub(crate) fn innermost_address(&self, first: usize) -> Option<u64> {
+        let last = self.depth().checked_sub(1).filter(|&last| last >= first)?;
+        // SAFETY: the index is below the depth, so the frame is initialized.
+        Some(unsafe { (*self.frames.add(last)).ip } as u64)
+    }
 }
 
 impl Drop for InterpStack {
