@@ -628,8 +628,8 @@ fn a_guests_own_records_lead_to_its_functions() {
           (import "lwp" "lwpval64" (func $val (param i64 i32 i32)))
           (type $mark (func (param i32 i32 i32) (result i32)))
           (table 1 funcref) (elem (i32.const 0) $ins)
-          (func $direct (param i32) (drop (call $ins (i32.const 1) (local.get 0) (i32.const 0x4001))) (call $val (i64.const 2) (local.get 0) (i32.const 0x4002)))
-          (func $indirect (param i32) (drop (call_indirect (type $mark) (i32.const 3) (local.get 0) (i32.const 0x4003) (i32.const 0))))
+          (func $direct (param i32) (drop (call $ins (i32.const 1) (local.get 0) (i32.const 0x40f1))) (call $val (i64.const 2) (local.get 0) (i32.const 0x40f2)))
+          (func $indirect (param i32) (drop (call_indirect (type $mark) (i32.const 3) (local.get 0) (i32.const 0x40f3) (i32.const 0))))
           (func (export "run") (param $n i32)
             (loop $again
               (call $direct (local.get $n))
@@ -638,7 +638,7 @@ fn a_guests_own_records_lead_to_its_functions() {
     );
     let file = files.0.path().join("marks.lwp");
     let (program, file) = (program.to_str().unwrap(), file.to_str().unwrap());
-    expect(0, &["run", "--lwp-record", file, "--hot-threshold", "300", "--invoke", "run", program, "1000"]);
+    expect(0, &["run", "--lwp-record", file, "--hot-threshold", "300", "--invoke", "run", program, "100000"]);
     let (out, _) = expect(0, &["lwp", "decode", file]);
     // Code as the file tells it, by the first address of each range; later code replaces what was there.
     let mut code: Vec<(std::ops::Range<u64>, String)> = Vec::new();
@@ -650,7 +650,7 @@ fn a_guests_own_records_lead_to_its_functions() {
             let (start, end) = range.split_once("..").unwrap();
             code.push((address(start)..address(end), rest.to_owned()));
         }
-        let imm = ["imm 0x4001", "imm 0x4002", "imm 0x4003"].into_iter().position(|imm| line.contains(imm));
+        let imm = ["imm 0x40f1", "imm 0x40f2", "imm 0x40f3"].into_iter().position(|imm| line.contains(imm));
         let Some(imm) = imm else { continue };
         let ip = address(line.split_once(" ip ").unwrap().1.split(' ').next().unwrap());
         // A return address may be the first behind its function's code.
