@@ -548,6 +548,7 @@ impl RingCore {
     }
 
     /// Stores a record and publishes head as the mode wants. True: stored; false: the ring was full.
+    #[inline(always)]
     fn store(&self, record: &Record, flags: Flags) -> bool {
         let side = &self.side;
         side.produced.store(side.produced.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
