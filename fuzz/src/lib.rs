@@ -17,6 +17,7 @@ pub mod guest;
 pub mod host;
 pub mod malformed;
 pub mod observe;
+mod operators;
 #[cfg(feature = "wasmi")]
 pub mod oracle;
 pub mod ours;

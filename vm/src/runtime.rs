@@ -156,6 +156,21 @@ pub unsafe fn backtrace(context: *mut VmContext) -> Vec<Frame> {
 /// Most frames a backtrace holds; a stack overflow has more, which say nothing new.
 const MOST_FRAMES: usize = 1000;
 
+/// Program counters in compiled code and adapters from an activation's innermost frame outwards: `pc` itself, then return addresses.
+///
+/// # Safety
+/// `pc` and `fp` are of a frame on the store's wasm stack, which does not run meanwhile, or `pc` is outside of all code.
+unsafe fn compiled_pcs(store: &StoreState, (pc, fp): (usize, usize)) -> impl Iterator<Item = usize> {
+    let stack = store.context.stack_low..store.context.stack_high;
+    let mut next = Some((pc, fp));
+    std::iter::from_fn(move || {
+        let (pc, fp) = next.filter(|&(pc, _)| crate::arena::contains(pc))?;
+        // SAFETY: inside the wasm stack (checked), aligned as a frame pointer is.
+        next = stack.contains(&fp).then(|| unsafe { (read_word(fp + 8), read_word(fp)) });
+        Some(pc)
+    })
+}
+
 /// `start`: pc and frame pointer of the innermost compiled activation, where it did not leave through a builtin.
 unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, usize)>) -> Vec<Frame> {
     let mut frames = Vec::new();
@@ -178,21 +193,20 @@ unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, usize)>) -> V
                 continued = continues_frame;
                 // SAFETY: `exit_fp` is the frame of a thunk still on the wasm stack (invariant 4 of `crate::entry`); its two words are its
                 // caller's frame and pc. Frames of compiled code and adapters have the same shape (preserve_frame_pointers).
-                let (mut pc, mut fp, mut exact) = match start.take() {
-                    Some((pc, fp)) => (pc, fp, true),
-                    None if exit_fp == 0 => (0, 0, false),
+                let (innermost, mut exact) = match start.take() {
+                    Some(innermost) => (innermost, true),
+                    None if exit_fp == 0 => ((0, 0), false),
                     // SAFETY: as above.
-                    None => unsafe { (read_word(exit_fp + 8), read_word(exit_fp), false) },
+                    None => (unsafe { (read_word(exit_fp + 8), read_word(exit_fp)) }, false),
                 };
-                while crate::arena::contains(pc) && frames.len() < MOST_FRAMES {
+                // SAFETY: as above.
+                for pc in unsafe { compiled_pcs(store, innermost) } {
+                    if frames.len() >= MOST_FRAMES {
+                        break;
+                    }
                     // A return address may be the first byte behind its instruction's position.
                     registry::frames_at(if exact { pc } else { pc - 1 }, &mut frames);
                     exact = false;
-                    if fp < store.context.stack_low || fp >= store.context.stack_high {
-                        break;
-                    }
-                    // SAFETY: inside the wasm stack (checked), aligned as a frame pointer is.
-                    (pc, fp) = unsafe { (read_word(fp + 8), read_word(fp)) };
                 }
                 exit_fp = outer_exit_fp;
             }
@@ -210,22 +224,10 @@ pub(crate) fn calling_address(store: &StoreState) -> u64 {
     match store.activations.last() {
         Some(&Activation::Interpreter { first, .. }) => store.interp.innermost_address(first).unwrap_or(0),
         Some(Activation::Compiled { .. }) if store.context.exit_fp != 0 => {
-            let mut fp = store.context.exit_fp;
-            loop {
-                // SAFETY: as in `backtrace_from`: the thunk's frame first, then those of adapters and of compiled code, inside the wasm stack.
-                let pc = unsafe { read_word(fp + 8) };
-                if !crate::arena::contains(pc) {
-                    return 0;
-                }
-                if registry::is_guest_code(pc - 1) {
-                    return pc as u64;
-                }
-                // SAFETY: as above.
-                fp = unsafe { read_word(fp) };
-                if fp < store.context.stack_low || fp >= store.context.stack_high {
-                    return 0;
-                }
-            }
+            let exit_fp = store.context.exit_fp;
+            // SAFETY: as in `backtrace_from`: the thunk's frame, then those of adapters and of compiled code.
+            let mut pcs = unsafe { compiled_pcs(store, (read_word(exit_fp + 8), read_word(exit_fp))) };
+            pcs.find(|pc| registry::is_guest_code(pc - 1)).map_or(0, |pc| pc as u64)
         }
         _ => 0,
     }

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thousand_contradictions_are_ten_compiles() {
+    fn a_thousand_contradictions_are_eleven_compiles() {
         let mut rest = Rest::default();
         let compiles = (0..1000).filter(|_| rest.is_over()).count();
         assert_eq!(compiles, 1000, "nothing is put off before code was made again");
