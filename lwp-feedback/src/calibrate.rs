@@ -13,11 +13,13 @@
 
 use std::arch::asm;
 use std::fmt;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+
+use crate::monitor::stats::thread_cpu_ns;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -318,6 +320,11 @@ static CALIBRATION: Mutex<Calibration> = Mutex::new(Calibration { means: None, f
 /// The latest answer; leaked, for who reads it does not wait, and there are few.
 static PLATEAUS: AtomicPtr<Plateaus> = AtomicPtr::new(std::ptr::null_mut());
 
+/// Whether a thread of [`request_plateaus`] measures.
+static MEASURING: AtomicBool = AtomicBool::new(false);
+/// CPU time of all measurements, ns.
+static COST_NS: AtomicU64 = AtomicU64::new(0);
+
 /// This machine's plateaus: measured at first use, and again at a later call where they could not be told apart and some time has gone by. Otherwise it
 /// costs a lock.
 pub fn plateaus() -> &'static Plateaus {
@@ -327,13 +334,38 @@ pub fn plateaus() -> &'static Plateaus {
         Some(known) if !calibration.is_due(now) => known,
         _ => {
             let measured: &'static Plateaus = {
+                let before = thread_cpu_ns();
                 let chains = Chains::new();
-                Box::leak(Box::new(calibration.measure(now, || means(&chains))))
+                let measured = Box::leak(Box::new(calibration.measure(now, || means(&chains))));
+                COST_NS.fetch_add(thread_cpu_ns().saturating_sub(before), Ordering::Relaxed);
+                measured
             };
             PLATEAUS.store(std::ptr::from_ref(measured).cast_mut(), Ordering::Release);
             measured
         }
     }
+}
+
+/// The plateaus as known so far; where a measurement is due it is made by a thread of its own, for it takes some ten milliseconds.
+pub fn request_plateaus() -> Option<&'static Plateaus> {
+    // Whoever holds the lock measures.
+    let due = CALIBRATION.try_lock().is_ok_and(|calibration| calibration.is_due(Instant::now()));
+    if due && !MEASURING.swap(true, Ordering::AcqRel) {
+        let measure = || {
+            plateaus();
+            MEASURING.store(false, Ordering::Release);
+        };
+        if let Err(error) = std::thread::Builder::new().name("lwp-calibrate".into()).spawn(measure) {
+            tracing::debug!(%error, "no thread to calibrate on");
+            MEASURING.store(false, Ordering::Release);
+        }
+    }
+    known_plateaus()
+}
+
+/// CPU time that measuring plateaus took in this process, ns.
+pub fn cost_ns() -> u64 {
+    COST_NS.load(Ordering::Relaxed)
 }
 
 /// The same, where they have been measured already: for threads that must not wait.

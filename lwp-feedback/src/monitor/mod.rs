@@ -14,7 +14,7 @@
 
 mod interrupts;
 mod rings;
-mod stats;
+pub(crate) mod stats;
 mod thread;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -19,7 +19,7 @@ use crate::layout::{BURST_WORDS, VmContext, poll_tag};
 use crate::runtime::{instance, store_state};
 use crate::store::poll_word;
 use crate::timeline::What;
-use lwp_feedback::calibrate::{known_plateaus, plateaus};
+use lwp_feedback::calibrate::{known_plateaus, request_plateaus};
 use lwp_feedback::layout::EventId;
 use lwp_feedback::ring::refresh_core_id;
 use std::collections::HashMap;
@@ -29,6 +29,8 @@ use std::time::{Duration, Instant};
 
 /// Loops of a module that can get bursts; further ones are counted as refused. A guess.
 const MOST_CANDIDATES: usize = 1024;
+/// What runs for less will not gain by knowing where its loads come from.
+const CALIBRATES_AFTER: Duration = Duration::from_millis(50);
 /// Times that a new loop is asked in vain before it counts as one that does not run. A guess.
 const MOST_ABSENT: u32 = 3;
 /// Candidates asked at one tick. Asking one that does not run costs nothing.
@@ -158,6 +160,13 @@ impl ModuleCode {
         }
         for (_, candidate) in lock(&self.bursts.candidates).iter_mut().filter(|((of, _), _)| *of == function) {
             (candidate.turns, candidate.bursts, candidate.hot_since) = (0, 0, now);
+        }
+    }
+
+    /// Has the machine's plateaus measured, once in the process. Nobody waits for it, the monitor least of all: hot records would wait with it.
+    fn calibrate(&self) {
+        if self.shared.started.elapsed() >= CALIBRATES_AFTER {
+            request_plateaus();
         }
     }
 
@@ -298,7 +307,7 @@ impl ModuleCode {
             }
         }
         if timed {
-            plateaus();
+            self.calibrate();
         }
         let published = self.published();
         {
@@ -320,8 +329,7 @@ impl ModuleCode {
     pub(crate) fn ask_for_bursts(self: &Arc<Self>) {
         self.compile_wanted();
         if lock(&self.bursts.candidates).values().any(|candidate| candidate.ready && candidate.loads) {
-            // Measured once in the process, here, and not under a lock: the threads that run wasm do not wait for it.
-            plateaus();
+            self.calibrate();
         }
         let now = Instant::now();
         let together = {
