@@ -14,6 +14,7 @@ use crate::queue::Queue;
 use crate::registry::{PlacedCode, Role};
 use crate::signature;
 use crate::store::StoreState;
+use crate::tiering::cost::CompileCosts;
 use crate::tiering::{Listener, ModuleCode, Recording, Remains, Retirement, TrialConfig};
 use crate::timeline::Timeline;
 use lwp_feedback::codemap::{CodeMap, RetireCookie};
@@ -104,6 +105,9 @@ pub struct EngineConfig {
     pub hot_interpreter: u32,
     /// Calls and back edges of a small function in tier 1 before it asks for tier 2, more of a larger one; at least 1.
     pub hot_baseline: u32,
+    /// Whether a function or loop moves up sooner where it has run for as long as compiling it is expected to take ([`crate::tiering`]): fewer events will do
+    /// then. Never in a deterministic engine.
+    pub tier_up_by_cost: bool,
     /// Threads that compile; at least 1.
     pub compile_threads: usize,
     /// Bytes of the largest function body that a module may have.
@@ -180,6 +184,7 @@ impl Default for EngineConfig {
             // Guesses. Tier 1 must run long enough for its sites to leave some 100 records each.
             hot_interpreter: 500,
             hot_baseline: 50_000,
+            tier_up_by_cost: true,
             compile_threads: 1,
             max_function_body: None,
             max_compile_time: None,
@@ -247,6 +252,7 @@ pub struct Shared {
     perf_before: Mutex<(PerfCounts, Option<String>)>,
     pub(crate) started: Instant,
     started_ticks: u64,
+    pub(crate) compile_costs: CompileCosts,
     /// Operators of calls that are over: run by the interpreter, and of blocks entered in compiled code. Where event 2 may be recorded.
     instructions: [AtomicU64; 2],
     /// Numbers of the questions to all of a module's instrumented code.
@@ -381,6 +387,7 @@ impl Engine {
             perf_before: Mutex::default(),
             started: Instant::now(),
             started_ticks: time_stamp(),
+            compile_costs: CompileCosts::default(),
             instructions: Default::default(),
             questions: AtomicU32::new(0),
             guarded_memories,

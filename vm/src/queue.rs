@@ -1,11 +1,14 @@
-//! The compile queue, taken by compile threads or run on the spot. Cheap jobs that help soon go first: tier 1 before tier 2, a function before its
-//! loops, then the smaller body, so that one huge function does not hold up hundreds of small ones.
+//! The compile queue, taken by compile threads or run on the spot. What is done soonest goes first, by the time it is expected to take, so that one huge
+//! function does not hold up hundreds of small ones; tier 2 counts for several times tier 1 and helps less. A small function goes before its loops and a
+//! large one after them, for it is mostly one activation of it that loops. Instrumented code comes after all that makes the program faster.
 
 use crate::code::{Entrance, Tier};
 use crate::tiering::ModuleCode;
+use crate::tiering::thresholds::{LARGE, expected_compile_time};
 use crate::tiering::verdict::Judgement;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// What to do for a module.
 pub(crate) enum Work {
@@ -26,15 +29,18 @@ pub struct Job {
 }
 
 impl Job {
-    fn rank(&self) -> (u8, bool, usize) {
+    fn rank(&self) -> (u8, Duration, bool) {
+        let at_once = |rank| (rank, Duration::ZERO, false);
         match self.work {
-            Work::Settle(_) => (0, false, 0),
+            Work::Settle(_) => at_once(0),
             Work::Compile(function, entrance, tier) => {
-                (if tier == Tier::Baseline { 1 } else { 2 }, entrance != Entrance::Body, self.code.body_bytes(function))
+                let bytes = self.code.body_bytes(function);
+                let rank = if tier == Tier::Instrumented { 2 } else { 1 };
+                (rank, expected_compile_time(tier, bytes), (entrance == Entrance::Body) == (bytes > LARGE))
             }
+            Work::Reconsider(_) => at_once(3),
             // What is compiled while a trial runs spoils its measure: trials last.
-            Work::Reconsider(_) => (3, false, 0),
-            Work::Trial => (4, false, 0),
+            Work::Trial => at_once(4),
         }
     }
 

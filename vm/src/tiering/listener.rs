@@ -1,6 +1,7 @@
 //! The monitor's way back into the engine: hot records become compile requests, and drained records are saved where that was asked for.
 
-use super::thresholds::{LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS};
+use super::cost::own_time;
+use super::thresholds::{INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost};
 use super::{LoopCode, ModuleCode};
 use crate::burst::AT_ENTRY;
 use crate::code::{Entrance, Tier};
@@ -20,6 +21,8 @@ pub struct Counted {
     pub events: [u64; 3],
     /// The events of hot-loop records, by loop.
     pub loops: HashMap<u32, u64>,
+    /// Ticks per event where they were fewest, of the interpreter and of tier 1: what is longer holds what the program did in between.
+    pub least_ticks: [Option<f64>; 2],
     /// Ticks of the time stamp counter per event, measured between successive records of one version on one thread.
     pub intervals: HashMap<u32, Vec<f64>>,
 }
@@ -36,8 +39,12 @@ impl ModuleCode {
             CodeTier::Baseline | CodeTier::Instrumented => 1,
             CodeTier::Optimizing => 2,
         };
+        let shared = &self.shared;
+        let own = self.module.defined(function).expect("asked above");
+        let bytes = self.body_bytes(function);
         let mut rounds_of_loop = 0;
-        let measured = {
+        let (mut spent, mut spent_in_loop) = (0.0, 0.0);
+        let (events, measured) = {
             let mut counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
             let counted = counted.entry(function).or_default();
             counted.events[tier_index] = counted.events[tier_index].saturating_add(event.value);
@@ -46,21 +53,38 @@ impl ModuleCode {
                 *rounds = rounds.saturating_add(event.value);
                 rounds_of_loop = *rounds;
             }
+            if let (Some(ticks), tier @ 0..2) = (interval, tier_index) {
+                let least = &mut counted.least_ticks[tier];
+                *least = least.map_or(ticks, |least| least.min(ticks)).into();
+                let took = own_time(least.unwrap_or(ticks) * shared.ns_per_tick(), tier, bytes);
+                spent = counted.events[tier] as f64 * took;
+                spent_in_loop = rounds_of_loop as f64 * took;
+            }
             let intervals = counted.intervals.entry(event.version).or_default();
             if let Some(interval) = interval
                 && intervals.len() < 1000
             {
                 intervals.push(interval);
             }
-            intervals.len()
+            (counted.events[tier_index], intervals.len())
         };
+        let by_cost = by_cost(&shared.config);
+        let pays = |tier, spent: f64| spent >= shared.compile_costs.pays_after(tier, bytes);
         // A record may be damaged: a loop is compiled only where there is one.
         let at_loop = event.kind == SiteClass::HotLoop && self.own(function).bytecode.get().is_none_or(|code| code.has_loop(event.data1));
         let measure = self.shared.config.measure;
         match event.tier {
             CodeTier::Interpreter => {
-                self.request(function, Entrance::Body, Tier::Baseline, false);
-                if at_loop && rounds_of_loop >= u64::from(self.interpreted_events(function, LOOP_STEP)) {
+                // What has vectors cannot be compiled too soon.
+                let vectors = self.own(function).bytecode.get().is_some_and(|code| code.has_vectors);
+                let often = events >= u64::from(self.interpreted_events(function, INTERPRETER_STEP));
+                if !by_cost || vectors || often || pays(Tier::Baseline, spent) {
+                    self.request(function, Entrance::Body, Tier::Baseline, false);
+                }
+                let often = rounds_of_loop >= u64::from(self.interpreted_events(function, LOOP_STEP));
+                // Of a small function with code, that is an activation which goes on in the interpreter; a large one has mostly one activation that matters.
+                let stuck = bytes > LARGE || !self.compiled(function).is_null();
+                if at_loop && (often || by_cost && stuck && pays(Tier::Baseline, spent_in_loop)) {
                     self.request(function, Entrance::Loop(event.data1), Tier::Baseline, false);
                 }
             }
@@ -72,13 +96,23 @@ impl ModuleCode {
                 }
                 if at_loop {
                     self.burst_candidate(function, event.data1, event.value);
+                }
+                let often = events >= u64::from(self.hot_events(own));
+                if by_cost && !often && !pays(Tier::Optimizing, spent) {
+                    return;
+                }
+                if at_loop {
                     match self.loop_code(function, event.data1) {
                         // The version is there, but this activation has not moved to it.
                         Some(LoopCode { tier: Tier::Optimizing, .. }) => self.ask_to_leave(&self.published(), function),
                         _ => self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, measure),
                     }
                 }
-                self.request(function, Entrance::Body, Tier::Optimizing, measure);
+                // One activation's loops got it here: nobody calls the function.
+                let only_loops = by_cost && event.kind == SiteClass::HotLoop && !self.has_body(function);
+                if !only_loops {
+                    self.request(function, Entrance::Body, Tier::Optimizing, measure);
+                }
             }
             CodeTier::Optimizing => {
                 if measured >= MEASURED_INTERVALS {
@@ -160,7 +194,7 @@ impl monitor::Listener for Listener {
         if let Some(shared) = self.shared.upgrade() {
             shared.drain_perf();
             shared.timeline.pulse(shared.started.elapsed(), summary.records as u64, summary.fullest_permille, summary.cpu_ns);
-            shared.bursts_due(summary.cpu_ns);
+            shared.bursts_due(summary.cpu_ns + lwp_feedback::calibrate::cost_ns());
             shared.tend();
             shared.sweep();
         }

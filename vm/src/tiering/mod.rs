@@ -31,6 +31,7 @@ mod arms;
 mod blocks;
 mod bursts;
 mod compose;
+pub(crate) mod cost;
 mod difference;
 mod drift;
 mod leave;
@@ -40,7 +41,7 @@ mod pollrecord;
 mod reconsider;
 mod retire;
 mod stubs;
-mod thresholds;
+pub(crate) mod thresholds;
 mod trial;
 pub mod verdict;
 mod versions;
@@ -55,7 +56,7 @@ pub(crate) use pollrecord::ask_poll_record;
 pub(crate) use retire::{Retirement, report_frames};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
-use thresholds::{BASELINE_STEP, INTERPRETER_STEP, VECTOR_FIRST_SHARE, VECTOR_SHARE, weighted};
+use thresholds::{BASELINE_STEP, INTERPRETER_STEP, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_record, weighted};
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
@@ -168,7 +169,9 @@ impl ModuleCode {
         let counters = module
             .bodies
             .iter()
-            .map(|body| AtomicU32::new(weighted(shared.config.hot_interpreter, body.len(), INTERPRETER_STEP) - 1))
+            .map(|body| {
+                AtomicU32::new(first_record(&shared.config, weighted(shared.config.hot_interpreter, body.len(), INTERPRETER_STEP)) - 1)
+            })
             .collect::<Box<[AtomicU32]>>();
         let reloads = counters.iter().map(|word| AtomicU32::new(word.load(Ordering::Relaxed) + 1)).collect();
         Arc::new(ModuleCode {
@@ -493,16 +496,20 @@ impl ModuleCode {
 
     /// Events after which code of a tier that counts is hot; the interpreter's are set at the start.
     fn hot_after(&self, own: usize, tier: Tier) -> u32 {
-        let bytes = self.module.bodies[own].len();
         match tier {
-            Tier::Baseline | Tier::Instrumented => weighted(self.shared.config.hot_baseline, bytes, BASELINE_STEP),
+            Tier::Baseline | Tier::Instrumented => first_record(&self.shared.config, self.hot_events(own)),
             // Counted only to be measured: soon enough, whatever the size.
             Tier::Optimizing => self.shared.config.hot_baseline.max(1),
         }
     }
 
+    /// Events in tier 1 after which a function is hot, however little time they took.
+    fn hot_events(&self, own: usize) -> u32 {
+        weighted(self.shared.config.hot_baseline, self.module.bodies[own].len(), BASELINE_STEP)
+    }
+
     fn hot_interpreter(&self, function: u32) -> u32 {
-        self.interpreted_events(function, INTERPRETER_STEP)
+        first_record(&self.shared.config, self.interpreted_events(function, INTERPRETER_STEP))
     }
 
     /// Events in the interpreter that make a function hot, by its size in these steps.
@@ -536,6 +543,11 @@ impl ModuleCode {
     /// Bytes of machine code that calls and loops lead to.
     pub fn linked_bytes(&self) -> usize {
         self.published().linked_bytes
+    }
+
+    /// Whether calls of a function lead to compiled code, or will.
+    fn has_body(&self, function: u32) -> bool {
+        self.published().requested.contains(&(function, Entrance::Body, Tier::Baseline, false))
     }
 
     fn loop_code(&self, function: u32, offset: u32) -> Option<LoopCode> {

@@ -1,6 +1,7 @@
 //! When something is hot: events (calls and back edges) weighed by the size of the body.
 
 use crate::code::Tier;
+use crate::engine::EngineConfig;
 use std::time::Duration;
 
 /// Intervals measured in tier 1 before it gives way, where they are reported.
@@ -22,11 +23,26 @@ pub(super) const VECTOR_SHARE: u32 = 8;
 pub(super) const VECTOR_FIRST_SHARE: u32 = 64;
 /// The countdown's reload doubles with each record of a function, up to this many times: one that waits for its compile must not flood the ring.
 pub(super) const MOST_DOUBLINGS: u32 = 12;
+/// A body of more bytes is large: its compile takes milliseconds.
+pub(crate) const LARGE: usize = 1024;
 /// Loops of one function that are counted.
 pub(super) const MOST_LOOPS: usize = 1024;
 
+/// Where time decides too, the first record comes after that part of the events that make a function hot by themselves; each further one after twice as many.
+const FIRST_RECORD_SHARE: u32 = 16;
+
+/// Events before the first record of a function that is hot after `events`.
+pub(super) fn first_record(config: &EngineConfig, events: u32) -> u32 {
+    if by_cost(config) { (events / FIRST_RECORD_SHARE).max(1) } else { events }
+}
+
+/// Whether the time that code takes decides when it moves up. Not where the same is to happen every time, nor where even intervals are measured.
+pub(super) fn by_cost(config: &EngineConfig) -> bool {
+    config.tier_up_by_cost && !config.deterministic && !config.measure
+}
+
 /// What compiling a body takes: 1.3 µs a byte in tier 1, 6 µs in tier 2, measured as for `INTERPRETER_STEP`.
-pub(super) fn expected_compile_time(tier: Tier, bytes: usize) -> Duration {
+pub(crate) fn expected_compile_time(tier: Tier, bytes: usize) -> Duration {
     let nanoseconds = match tier {
         Tier::Baseline => 1_300,
         Tier::Instrumented | Tier::Optimizing => 6_000,

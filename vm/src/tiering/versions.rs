@@ -197,7 +197,9 @@ impl ModuleCode {
             let _spoils_measures = self.shared.compile_begins();
             compiler.compile(request)?
         };
-        self.place(request, code, began.elapsed(), counted)
+        let took = began.elapsed();
+        self.shared.compile_costs.took(request.tier, self.body_bytes(function), took);
+        self.place(request, code, took, counted)
     }
 
     /// Puts code in its place, with its tables; nothing leads to it yet.

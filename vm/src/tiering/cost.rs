@@ -1,0 +1,83 @@
+//! When code has run long enough to pay for its compile: the time measured between its hot records, against what compiles take on this machine.
+//!
+//! The rule is the ski renter's: who asks once as much was spent as the compile costs never pays more than twice what the best choice would have cost
+//! (Karlin et al., "Competitive randomized algorithms for nonuniform problems", 1994).
+
+use crate::code::Tier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// So many times the compile's expected time has what it replaces run for when it is asked for: the interpreter takes ten times as long as tier 1, so nearly
+/// all of its time is gained; tier 1 takes up to twice as long as tier 2.
+const TIMES: [f64; 2] = [1.0, 2.0];
+/// What the means start from: compile time in ns a byte in tier 1 and in tier 2 (see `thresholds::expected_compile_time`), as if seen over so many bytes.
+const BEFORE: ([u64; 2], u64) = ([1_300, 6_000], 2048);
+/// What a compile takes that does not depend on its size, ns.
+const FIXED_NS: f64 = 100e3;
+/// The longest that an event (a call or a back edge) is believed to take by itself, ns and ns a byte of the body, in the interpreter and in tier 1: what
+/// was measured between two records holds the callees too, and whatever the program did in between.
+const LONGEST: [(f64, f64); 2] = [(100.0, 10.0), (50.0, 2.0)];
+
+/// What compiles took so far.
+pub(crate) struct CompileCosts {
+    /// Nanoseconds and bytes, of tier 1 and of tier 2.
+    sums: [(AtomicU64, AtomicU64); 2],
+}
+
+impl Default for CompileCosts {
+    fn default() -> Self {
+        let (ns, bytes) = BEFORE;
+        CompileCosts { sums: ns.map(|ns| (AtomicU64::new(ns * bytes), AtomicU64::new(bytes))) }
+    }
+}
+
+impl CompileCosts {
+    fn index(tier: Tier) -> usize {
+        usize::from(tier != Tier::Baseline)
+    }
+
+    /// A compile of so many bytes took that long.
+    pub(crate) fn took(&self, tier: Tier, bytes: usize, time: Duration) {
+        // Instrumented code is larger than what is asked for by cost.
+        if tier != Tier::Instrumented {
+            let (ns, all) = &self.sums[Self::index(tier)];
+            let variable = (time.as_nanos() as f64 - FIXED_NS).max(0.0);
+            ns.fetch_add(variable as u64, Ordering::Relaxed);
+            all.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Nanoseconds of running after which compiling `bytes` in a tier pays.
+    pub(super) fn pays_after(&self, tier: Tier, bytes: usize) -> f64 {
+        let (ns, all) = &self.sums[Self::index(tier)];
+        let per_byte = ns.load(Ordering::Relaxed) as f64 / all.load(Ordering::Relaxed) as f64;
+        TIMES[Self::index(tier)] * (FIXED_NS + per_byte * bytes as f64)
+    }
+}
+
+/// What an event of a body of `bytes` took, given the time between its records; `tier` is the interpreter's (0) or tier 1 (1).
+pub(super) fn own_time(measured_ns: f64, tier: usize, bytes: usize) -> f64 {
+    let (fixed, per_byte) = LONGEST[tier];
+    measured_ns.min(fixed + per_byte * bytes as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_compiles_take_is_learned_and_long_pauses_are_not_believed() {
+        let costs = CompileCosts::default();
+        let before = costs.pays_after(Tier::Baseline, 1000);
+        assert_eq!(before, TIMES[0] * (FIXED_NS + 1_300e3));
+        for _ in 0..1000 {
+            costs.took(Tier::Baseline, 1000, Duration::from_millis(5));
+            costs.took(Tier::Instrumented, 1000, Duration::from_secs(5));
+        }
+        let after = costs.pays_after(Tier::Baseline, 1000);
+        assert!((after / (TIMES[0] * 5e6) - 1.0).abs() < 0.01, "{after}");
+        assert_eq!(costs.pays_after(Tier::Optimizing, 0), TIMES[1] * FIXED_NS);
+        assert_eq!(own_time(40.0, 0, 1000), 40.0);
+        assert_eq!(own_time(1e9, 1, 1000), 2_050.0);
+    }
+}
