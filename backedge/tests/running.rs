@@ -297,6 +297,21 @@ fn a_lying_profile_changes_no_result() {
     assert!(inlined > 0, "plans from the lies were carried out");
 }
 
+/// Far fewer events than make it hot by themselves, but milliseconds of them.
+#[test]
+fn a_loop_moves_up_by_the_time_it_takes() {
+    for tier_up_by_cost in [true, false] {
+        let engine = engine(EngineConfig { hot_interpreter: 1_000_000, tier_up_by_cost, ..EngineConfig::default() });
+        let mut guest = Guest::new(&engine, LOOP);
+        for _ in 0..4 {
+            assert_eq!(guest.call("sum", &[200_000]).expect("it returns"), sum(200_000));
+            engine.settle();
+        }
+        let compiled = guest.loaded.code.versions().iter().any(|version| version.tier == vm::code::Tier::Baseline);
+        assert_eq!(compiled, tier_up_by_cost);
+    }
+}
+
 #[test]
 fn without_feedback_no_plan_is_made() {
     let config = EngineConfig {

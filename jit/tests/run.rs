@@ -4,13 +4,14 @@ mod machine;
 
 use machine::Machine;
 use vm::code::Tier;
+use vm::layout::ASKED;
 
 const TIERS: [Tier; 2] = [Tier::Baseline, Tier::Optimizing];
 
 /// The program with a request to switch wherever it says `(;poll;)`.
 fn switching(wat: &str) -> String {
     wat.replacen("(module", r#"(module (import "engine" "poll" (global $poll (mut i32)))"#, 1)
-        .replace("(;poll;)", "(global.set $poll (i32.const 1))")
+        .replace("(;poll;)", &format!("(global.set $poll (i32.const {ASKED}))"))
 }
 
 /// Calls an export in both tiers, quietly and with a switch at every loop header; all must agree with `expected`.
@@ -20,7 +21,7 @@ fn check(wat: &str, name: &str, arguments: &[u64], expected: &[u64]) {
         assert_eq!(machine.call(name, arguments), expected, "{name}{arguments:?} in {tier:?}");
         let wat = switching(wat);
         let mut machine = Machine::new(&wat, tier);
-        machine.set_poll(1);
+        machine.set_poll(ASKED);
         assert_eq!(machine.call(name, arguments), expected, "{name}{arguments:?} in {tier:?}, switching");
         assert_eq!(machine.polls.is_empty(), !wat.contains("(loop") && !wat.contains("call $"), "{wat}");
     }
@@ -86,7 +87,7 @@ fn ten_million_switches_in_one_activation() {
         (loop (;poll;) (br_if 0 (i32.lt_u (local.tee 1 (i32.add (local.get 1) (i32.const 1))) (local.get 0))))
         (local.get 1)))"#;
     let mut machine = Machine::new(&switching(wat), Tier::Optimizing);
-    machine.set_poll(1);
+    machine.set_poll(ASKED);
     assert_eq!(machine.call("count", &[10_000_000]), [10_000_000]);
     assert_eq!(machine.polls.len(), 10_000_000);
 }
@@ -151,7 +152,7 @@ fn guarded_inlining_is_right_whatever_the_plan_says() {
                 let mut machine = Machine::new(&wat, tier);
                 let plan = plan(&machine, callees);
                 machine.replace(2, plan);
-                machine.set_poll(global);
+                machine.set_poll(if global == 1 { ASKED } else { 0 });
                 machine.set_global(global, 0);
                 assert_eq!(machine.call("run", &[100]), [300], "{callees:?}");
                 machine.set_global(global, 1);

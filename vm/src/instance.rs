@@ -3,7 +3,9 @@
 use crate::engine::LoadedModule;
 use crate::exception::Tag;
 use crate::handles::{Extern, FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef, TagRef};
-use crate::layout::{FunctionPlace, GlobalPlace, KIND_WASM, VmContext, VmFunc, VmGlobal, VmMemory, VmMemoryRef, VmTable, VmTableRef};
+use crate::layout::{
+    ASKED, FunctionPlace, GlobalPlace, KIND_WASM, VmContext, VmFunc, VmGlobal, VmMemory, VmMemoryRef, VmTable, VmTableRef,
+};
 use crate::memory::MemoryError;
 use crate::module::{ConstExpr, ConstOp, ElementItems, ExternType, Module, SegmentMode};
 use crate::signature;
@@ -117,6 +119,8 @@ impl StoreState {
                 store: &raw mut self.context,
                 caller: std::ptr::null_mut(),
                 callee: 0,
+                unused: 0,
+                poll_low: 0,
                 poll: AtomicU32::new(0),
                 counters: loaded.code.counters(),
                 instance: (&raw mut *instance).cast(),
@@ -379,13 +383,15 @@ impl Instance {
     }
 
     /// Writes the poll word that the interpreter and functions' entries look at; loops look at others.
-    pub(crate) fn set_entry_poll(&self, value: u32) {
+    pub(crate) fn set_entry_poll(&self, asks: bool) {
+        let value = if asks { ASKED } else { 0 };
         // SAFETY: the context lives as long as this instance; the word is an atomic.
         unsafe { (*self.context.as_ptr()).poll.store(value, Ordering::Release) };
     }
 
     /// Writes all its poll words.
-    pub(crate) fn set_polls(&self, value: u32) {
+    pub(crate) fn set_polls(&self, asks: bool) {
+        let value = if asks { ASKED } else { 0 };
         let offsets = self.module.offsets();
         // SAFETY: the context lives as long as this instance; all these words are atomics inside it.
         unsafe {

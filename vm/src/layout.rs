@@ -41,7 +41,11 @@ vm_struct! {
         caller: *mut VmContext,
         /// Function index that the lazy stub through which this context was entered stands for.
         callee: u32,
-        /// Nonzero asks for a look at the deadline: read at function entries and by the interpreter. Loops read their function's own
+        /// Room.
+        unused: u32,
+        /// Always 0: the lower half of the eight bytes that compiled code compares with the context's address ([`ASKED`]).
+        poll_low: u32,
+        /// Not 0 ([`ASKED`]) asks for a look at the deadline: read at function entries and by the interpreter. Loops read their function's own
         /// word ([`VmOffsets::poll`]), so that asking one function to leave disturbs no other.
         poll: AtomicU32,
         /// Base of the module's countdown words (`ModuleCode::counters`), one u32 per function and per loop.
@@ -221,6 +225,10 @@ pub const SWITCH_HEADER_BYTES: i32 = size_of::<SwitchHeader>() as i32;
 /// real module; a larger frame has no poll exit to other versions (it is counted).
 pub const SWITCH_BUFFER_SLOTS: usize = 128 * 1024;
 
+/// What a poll word holds to ask everybody. The word is the upper half of eight bytes whose lower half is 0, and compiled code asks whether they are above the
+/// context's address, with one instruction: nothing that is asked is below 2^47, and no address of a process above.
+pub const ASKED: u32 = 0x8000;
+
 /// What a poll word holds to ask one loop to come: its upper half is not 0 and the loop's (or, rarely, several loops' of a function), its lower half is 0.
 pub const fn poll_tag(loop_offset: u32) -> u32 {
     (loop_offset % 0xffff + 1) << 16
@@ -276,7 +284,7 @@ impl VmOffsets {
         let globals = (imported_functions + counts.imported_functions * 8).next_multiple_of(16);
         let functions = globals + counts.globals * 16;
         let polls = functions + counts.functions * size_of::<VmFunc>() as u32;
-        let tags = (polls + counts.functions * 4).next_multiple_of(8);
+        let tags = polls + counts.functions * 8;
         VmOffsets {
             memories,
             tables,
@@ -308,11 +316,11 @@ impl VmOffsets {
         (self.tables + index * size_of::<VmTableRef>() as u32) as i32
     }
 
-    /// The poll word of defined function `own`: 1 asks its code to leave at the next loop header, [`poll_tag`] of a loop asks it to leave at that
-    /// loop's.
+    /// The eight bytes with the poll word of defined function `own` in their upper half: [`ASKED`] asks its code to leave at the next loop header, [`poll_tag`]
+    /// of a loop asks it to leave at that loop's.
     pub fn poll(&self, own: u32) -> i32 {
         debug_assert!(own < self.function_count);
-        (self.polls + own * 4) as i32
+        (self.polls + own * 8) as i32
     }
 
     /// The pointer to tag `index`; its address is its identity, and the pointer never changes.
@@ -394,7 +402,7 @@ mod tests {
         assert_eq!(first % 16, 0);
         assert_eq!(offsets.function(3), FunctionPlace::Inline(first + 48));
         assert_eq!(offsets.poll(0), first + 48 + 5 * 32);
-        assert_eq!(offsets.tag(0), (first + 48 + 5 * 36 + 7) / 8 * 8);
+        assert_eq!(offsets.tag(0), first + 48 + 5 * 40);
         assert_eq!(offsets.size(), offsets.tag(0) as usize + 2 * 8);
     }
 }

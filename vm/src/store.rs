@@ -317,18 +317,18 @@ impl StoreState {
 
     pub(crate) fn ask_to_poll(&self) {
         for instance in &self.instances {
-            instance.set_polls(1);
+            instance.set_polls(true);
         }
     }
 
     /// Asks for the samples that are due: the interpreter and functions' entries look, loops run on.
     pub(crate) fn ask_to_sample(&self) {
-        self.instances.iter().for_each(|instance| instance.set_entry_poll(1));
+        self.instances.iter().for_each(|instance| instance.set_entry_poll(true));
     }
 
     /// As [`Self::clear_polls`], for what [`Self::ask_to_sample`] set.
     pub(crate) fn clear_entry_polls(&self) {
-        self.instances.iter().for_each(|instance| instance.set_entry_poll(0));
+        self.instances.iter().for_each(|instance| instance.set_entry_poll(false));
     }
 
     /// Async-signal-safe.
@@ -346,7 +346,7 @@ impl StoreState {
 
     pub(crate) fn clear_polls(&self) {
         for instance in &self.instances {
-            instance.set_polls(0);
+            instance.set_polls(false);
         }
     }
 
@@ -371,6 +371,8 @@ impl StoreState {
                 store: &raw mut self.context,
                 caller: std::ptr::null_mut(),
                 callee: 0,
+                unused: 0,
+                poll_low: 0,
                 poll: AtomicU32::new(0),
                 counters: std::ptr::null_mut(),
                 instance: std::ptr::null_mut(),
@@ -504,13 +506,16 @@ pub(crate) unsafe fn host_func<'a>(context: *mut VmContext) -> &'a VmFunc {
     unsafe { &(*(*context).instance.cast::<HostContext>()).func }
 }
 
+/// Where the word lies in its eight bytes: the upper half.
+const POLL_WORD: usize = 4;
+
 /// The poll word at an offset that `VmOffsets::poll` gave.
 ///
 /// # Safety
 /// `context` is live and the offset is of its module.
 pub(crate) unsafe fn poll_word<'a>(context: *mut VmContext, offset: i32) -> &'a AtomicU32 {
-    // SAFETY: the caller's promise; the word is inside the context's allocation and 4-byte aligned.
-    unsafe { &*context.byte_add(offset as usize).cast::<AtomicU32>() }
+    // SAFETY: the caller's promise; the word is the upper half of eight bytes inside the context's allocation, and 4-byte aligned.
+    unsafe { &*context.byte_add(offset as usize + POLL_WORD).cast::<AtomicU32>() }
 }
 
 /// Slots a call of a type needs: the larger of its parameters and its results, at least one.

@@ -1,7 +1,8 @@
-//! The poll: one load and one branch at function entry and at every loop header, through which running code is asked to stop or to
+//! The poll: one comparison with memory and one branch at function entry and at every loop header, through which running code is asked to stop or to
 //! go on elsewhere (design section 6).
 //!
-//! The flag is loaded through the pinned register, read afresh at each poll: from a value kept from an earlier poll, alias analysis
+//! The eight bytes with the flag are compared with the context's address ([`vm::layout::ASKED`]): a compare that loads and its branch are one operation of today's
+//! processors, while a load, a test and a branch are two. They are loaded through the pinned register, read afresh at each poll: from a value kept from an earlier poll, alias analysis
 //! would reuse the earlier flag and delete the poll, and the loop could never be stopped.
 //!
 //! At a loop header the cold side writes the frame, in an inlined callee its callers' too, to the switch buffer in canonical form and *leaves* by a
@@ -18,6 +19,7 @@ use vm::layout::{SLOT_BYTES, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, context, 
 use super::Translator;
 use super::control::{Control, arguments};
 use super::regions::Region;
+use crate::markers;
 use crate::scan::LiveSet;
 use crate::types::{slots_of, switch_signature};
 
@@ -32,7 +34,7 @@ const _: () = assert!(switch::offset == switch::function + 4 && switch::callees 
 impl Translator<'_, '_> {
     /// The poll at function entry. Only functions that call need one: the others end soon, or have loops that poll.
     pub(super) fn entry_poll(&mut self) {
-        let (cold, hot) = self.poll_flag(context::poll);
+        let (cold, hot) = self.poll_flag(context::poll_low);
         self.enter(cold);
         self.ask();
         self.b.ins().jump(hot, &[]);
@@ -46,7 +48,7 @@ impl Translator<'_, '_> {
         let (cold, hot) = match (self.counts_rounds(offset), self.rounds.is_some()) {
             (true, _) => self.round_used_up(),
             // Asking the function to leave is for the versions that are not on trial.
-            (false, true) => self.poll_flag(context::poll),
+            (false, true) => self.poll_flag(context::poll_low),
             // The outermost function's word, whatever is inlined: the code is that function's.
             (false, false) => self.poll_flag(self.module.offsets().poll(own as u32)),
         };
@@ -65,9 +67,9 @@ impl Translator<'_, '_> {
     }
 
     fn poll_flag(&mut self, word: i32) -> (cranelift_codegen::ir::Block, cranelift_codegen::ir::Block) {
-        let context = self.b.ins().get_pinned_reg(types::I64);
-        let flag = self.load(Region::Poll, types::I32, context, word);
-        self.split_cold(flag)
+        let flags = self.flags(Region::Poll, types::I64);
+        let asked = markers::poll(&mut self.b, flags, word);
+        self.split_cold(asked)
     }
 
     /// Whether the poll of this loop is the count of a trial's arm.
@@ -152,7 +154,7 @@ impl Translator<'_, '_> {
         let params = SmallVec::<[Value; 8]>::from_slice(&self.b.block_params(header)[..params]);
         let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
         let context = self.b.ins().get_pinned_reg(types::I64);
-        let word = self.module.offsets().poll(own as u32);
+        let word = self.module.offsets().poll(own as u32) + 4;
         let asked = self.load(Region::Poll, types::I32, context, word);
         // No constants that the loop might use: see `leave`.
         let this = self.iconst32(poll_tag(offset));

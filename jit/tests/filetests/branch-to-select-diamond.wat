@@ -16,7 +16,7 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  mov r8, rdx
 ;;>      7  mov rax, r15
-;;>      a  mov rax, [rax+40h]
+;;>      a  mov rax, [rax+48h]
 ;;>      e  mov edx, esi
 ;;>     10  add rdx, rax
 ;;>     13  mov rsi, r8

@@ -17,75 +17,74 @@
 ;;>      c  mov [rsp+8], r12
 ;;>     11  mov [rsp+10h], r13
 ;;>     16  mov r12, rdi
-;;>     19  mov rax, r15
-;;>     1c  mov eax, [rax+1Ch]
-;;>     1f  test eax, eax
-;;>     21  jne near 0E0h
-;;>     27  mov rcx, r12
-;;>     2a  cmp ecx, 2
-;;>     2d  jl near 0C3h
-;;>     33  mov rax, rcx
-;;>     36  sub eax, 1
-;;>     39  cmp eax, 2
-;;>     3c  jl near 71h
-;;>     42  mov rax, r15
-;;>     45  mov rax, [rax+40h]
-;;>     49  mov rdi, rcx
-;;>     4c  sub edi, 2
-;;>     4f  mov r12, rcx
-;;>     52  call rax
-;;>     54  mov rbx, rax
-;;>     57  mov rcx, r15
-;;>     5a  mov rcx, [rcx+40h]
-;;>     5e  mov rdi, r12
-;;>     61  sub edi, 3
-;;>     64  call rcx
-;;>     66  mov rcx, rbx
-;;>     69  lea ebx, [rcx+rax]
-;;>     6c  jmp 80h
-;;>     71  mov rdi, rcx
-;;>     74  mov r12, rcx
-;;>     77  mov rdi, r12
-;;>     7a  mov rbx, rdi
-;;>     7d  sub ebx, 1
-;;>     80  mov rdi, r12
-;;>     83  mov rcx, rdi
-;;>     86  sub ecx, 2
-;;>     89  cmp ecx, 2
-;;>     8c  jl near 0BBh
-;;>     92  mov rax, r15
-;;>     95  mov rax, [rax+40h]
-;;>     99  mov rdi, r12
-;;>     9c  sub edi, 3
-;;>     9f  call rax
-;;>     a1  mov r13, rax
-;;>     a4  mov rcx, r15
-;;>     a7  mov rcx, [rcx+40h]
-;;>     ab  mov rdi, r12
-;;>     ae  sub edi, 4
-;;>     b1  mov r12, rdi
-;;>     b4  call rcx
-;;>     b6  mov rcx, r13
-;;>     b9  add ecx, eax
-;;>     bb  lea eax, [rbx+rcx]
-;;>     be  jmp 0C9h
-;;>     c3  mov r12, rcx
-;;>     c6  mov rax, r12
-;;>     c9  mov rbx, [rsp]
-;;>     cd  mov r12, [rsp+8]
-;;>     d2  mov r13, [rsp+10h]
-;;>     d7  add rsp, 20h
-;;>     db  mov rsp, rbp
-;;>     de  pop rbp
-;;>     df  ret
-;;>     e0  mov rdi, r15
-;;>     e3  mov rax, [rdi+30h]
-;;>     e7  mov rax, [rax+60h]
-;;>     eb  xor esi, esi
-;;>     ed  mov edx, 0FFFFFFFFh
-;;>     f2  mov ecx, 7
-;;>     f7  call rax
-;;>     f9  mov rcx, r12
-;;>     fc  jmp 2Ah
+;;>     19  xchg ax, ax
+;;>     1b  cmp r15, [r15+20h]
+;;>     23  jb near 0E2h
+;;>     29  mov rcx, r12
+;;>     2c  cmp ecx, 2
+;;>     2f  jl near 0C5h
+;;>     35  mov rax, rcx
+;;>     38  sub eax, 1
+;;>     3b  cmp eax, 2
+;;>     3e  jl near 73h
+;;>     44  mov rax, r15
+;;>     47  mov rax, [rax+50h]
+;;>     4b  mov rdi, rcx
+;;>     4e  sub edi, 2
+;;>     51  mov r12, rcx
+;;>     54  call rax
+;;>     56  mov rbx, rax
+;;>     59  mov rcx, r15
+;;>     5c  mov rcx, [rcx+50h]
+;;>     60  mov rdi, r12
+;;>     63  sub edi, 3
+;;>     66  call rcx
+;;>     68  mov rcx, rbx
+;;>     6b  lea ebx, [rcx+rax]
+;;>     6e  jmp 82h
+;;>     73  mov rdi, rcx
+;;>     76  mov r12, rcx
+;;>     79  mov rdi, r12
+;;>     7c  mov rbx, rdi
+;;>     7f  sub ebx, 1
+;;>     82  mov rdi, r12
+;;>     85  mov rcx, rdi
+;;>     88  sub ecx, 2
+;;>     8b  cmp ecx, 2
+;;>     8e  jl near 0BDh
+;;>     94  mov rax, r15
+;;>     97  mov rax, [rax+50h]
+;;>     9b  mov rdi, r12
+;;>     9e  sub edi, 3
+;;>     a1  call rax
+;;>     a3  mov r13, rax
+;;>     a6  mov rcx, r15
+;;>     a9  mov rcx, [rcx+50h]
+;;>     ad  mov rdi, r12
+;;>     b0  sub edi, 4
+;;>     b3  mov r12, rdi
+;;>     b6  call rcx
+;;>     b8  mov rcx, r13
+;;>     bb  add ecx, eax
+;;>     bd  lea eax, [rbx+rcx]
+;;>     c0  jmp 0CBh
+;;>     c5  mov r12, rcx
+;;>     c8  mov rax, r12
+;;>     cb  mov rbx, [rsp]
+;;>     cf  mov r12, [rsp+8]
+;;>     d4  mov r13, [rsp+10h]
+;;>     d9  add rsp, 20h
+;;>     dd  mov rsp, rbp
+;;>     e0  pop rbp
+;;>     e1  ret
+;;>     e2  mov rdi, r15
+;;>     e5  mov rax, [rdi+38h]
+;;>     e9  mov rax, [rax+60h]
+;;>     ed  xor esi, esi
+;;>     ef  mov edx, 0FFFFFFFFh
+;;>     f4  mov ecx, 7
+;;>     f9  call rax
+;;>     fb  mov rcx, r12
+;;>     fe  jmp 2Ch
 ;;> inline-recursive in function 0: done
 ;;> inline-recursive in function 0: done

@@ -24,82 +24,81 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
-;;>      9  mov rcx, [rcx+40h]
+;;>      9  mov rcx, [rcx+48h]
 ;;>      d  mov r8, rax
-;;>     10  mov rdx, r15
-;;>     13  mov edx, [rdx+0A4h]
-;;>     19  test edx, edx
-;;>     1b  jne near 0B3h
-;;>     21  mov esi, r8d
-;;>     24  movzx rdx, byte [rcx+rsi]
-;;>     29  cmp edx, 3
-;;>     2c  jne near 4Dh
-;;>     32  add r8d, 1
-;;>     39  add eax, 1
-;;>     3f  cmp r8d, edi
-;;>     42  jb near 10h
-;;>     48  mov rsp, rbp
-;;>     4b  pop rbp
-;;>     4c  ret
-;;>     4d  mov rcx, r15
-;;>     50  mov rcx, [rcx+8]
-;;>     54  mov rcx, [rcx+28h]
-;;>     58  mov r8, 4B00000001h
-;;>     62  mov [rcx], r8
-;;>     65  mov qword [rcx+8], 7
-;;>     6d  mov edi, edi
-;;>     6f  mov [rcx+10h], rdi
-;;>     73  mov [rcx+20h], rsi
-;;>     77  mov esi, eax
-;;>     79  mov [rcx+28h], rsi
-;;>     7d  mov edx, edx
-;;>     7f  mov [rcx+30h], rdx
-;;>     83  mov rdi, r15
-;;>     86  mov rsi, [rdi+30h]
-;;>     8a  mov r8, [rsi+0A0h]
-;;>     91  mov rsi, 100000007h
-;;>     9b  call r8
-;;>     9e  mov rsi, r15
-;;>     a1  mov rsi, [rsi+8]
-;;>     a5  mov rdi, [rsi+28h]
-;;>     a9  mov r10, rax
-;;>     ac  mov rsp, rbp
-;;>     af  pop rbp
-;;>     b0  jmp r10
-;;>     b3  mov rsi, r15
-;;>     b6  mov edx, [rsi+0A4h]
-;;>     bc  test dx, dx
-;;>     bf  jne near 0E1h
-;;>     c5  xor edx, 430000h
-;;>     cb  test edx, edx
-;;>     cd  je near 0E1h
-;;>     d3  mov word [rsi+0A6h], 0
-;;>     dc  jmp 10h
-;;>     e1  mov r11, r15
-;;>     e4  mov r11, [r11+8]
-;;>     e8  mov r11, [r11+28h]
-;;>     ec  mov rcx, 4200000001h
-;;>     f6  mov [r11], rcx
-;;>     f9  mov qword [r11+8], 7
-;;>    101  mov ecx, edi
-;;>    103  mov [r11+10h], rcx
-;;>    107  mov eax, eax
-;;>    109  mov [r11+18h], rax
-;;>    10d  mov eax, r8d
-;;>    110  mov [r11+20h], rax
-;;>    114  mov esi, [r11]
-;;>    117  mov edx, [r11+4]
-;;>    11b  mov ecx, [r11+8]
-;;>    11f  mov rdi, r15
-;;>    122  mov rax, [rdi+30h]
-;;>    126  mov rax, [rax+60h]
-;;>    12a  call rax
-;;>    12c  mov rcx, r15
-;;>    12f  mov rcx, [rcx+8]
-;;>    133  mov rdi, [rcx+28h]
-;;>    137  mov r10, rax
-;;>    13a  mov rsp, rbp
-;;>    13d  pop rbp
-;;>    13e  jmp r10
+;;>     10  nop dword [rax+rax]
+;;>     15  cmp r15, [r15+0B8h]
+;;>     1d  jb near 0B5h
+;;>     23  mov esi, r8d
+;;>     26  movzx rdx, byte [rcx+rsi]
+;;>     2b  cmp edx, 3
+;;>     2e  jne near 4Fh
+;;>     34  add r8d, 1
+;;>     3b  add eax, 1
+;;>     41  cmp r8d, edi
+;;>     44  jb near 10h
+;;>     4a  mov rsp, rbp
+;;>     4d  pop rbp
+;;>     4e  ret
+;;>     4f  mov rcx, r15
+;;>     52  mov rcx, [rcx+8]
+;;>     56  mov rcx, [rcx+28h]
+;;>     5a  mov r8, 4B00000001h
+;;>     64  mov [rcx], r8
+;;>     67  mov qword [rcx+8], 7
+;;>     6f  mov edi, edi
+;;>     71  mov [rcx+10h], rdi
+;;>     75  mov [rcx+20h], rsi
+;;>     79  mov esi, eax
+;;>     7b  mov [rcx+28h], rsi
+;;>     7f  mov edx, edx
+;;>     81  mov [rcx+30h], rdx
+;;>     85  mov rdi, r15
+;;>     88  mov rsi, [rdi+38h]
+;;>     8c  mov r8, [rsi+0A0h]
+;;>     93  mov rsi, 100000007h
+;;>     9d  call r8
+;;>     a0  mov rsi, r15
+;;>     a3  mov rsi, [rsi+8]
+;;>     a7  mov rdi, [rsi+28h]
+;;>     ab  mov r10, rax
+;;>     ae  mov rsp, rbp
+;;>     b1  pop rbp
+;;>     b2  jmp r10
+;;>     b5  mov rsi, r15
+;;>     b8  mov edx, [rsi+0BCh]
+;;>     be  test dx, dx
+;;>     c1  jne near 0E3h
+;;>     c7  xor edx, 430000h
+;;>     cd  test edx, edx
+;;>     cf  je near 0E3h
+;;>     d5  mov word [rsi+0BEh], 0
+;;>     de  jmp 10h
+;;>     e3  mov r11, r15
+;;>     e6  mov r11, [r11+8]
+;;>     ea  mov r11, [r11+28h]
+;;>     ee  mov rcx, 4200000001h
+;;>     f8  mov [r11], rcx
+;;>     fb  mov qword [r11+8], 7
+;;>    103  mov ecx, edi
+;;>    105  mov [r11+10h], rcx
+;;>    109  mov eax, eax
+;;>    10b  mov [r11+18h], rax
+;;>    10f  mov eax, r8d
+;;>    112  mov [r11+20h], rax
+;;>    116  mov esi, [r11]
+;;>    119  mov edx, [r11+4]
+;;>    11d  mov ecx, [r11+8]
+;;>    121  mov rdi, r15
+;;>    124  mov rax, [rdi+38h]
+;;>    128  mov rax, [rax+60h]
+;;>    12c  call rax
+;;>    12e  mov rcx, r15
+;;>    131  mov rcx, [rcx+8]
+;;>    135  mov rdi, [rcx+28h]
+;;>    139  mov r10, rax
+;;>    13c  mov rsp, rbp
+;;>    13f  pop rbp
+;;>    140  jmp r10
 ;;> inline-guarded in function 1: done
 ;;> side-exit in function 1: done

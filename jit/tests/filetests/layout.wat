@@ -18,59 +18,58 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
-;;>      9  mov rcx, [rcx+40h]
-;;>      d  mov rdx, r15
-;;>     10  mov edx, [rdx+70h]
-;;>     13  test edx, edx
-;;>     15  jne near 51h
-;;>     1b  mov edx, esi
-;;>     1d  mov r8d, [rcx+rdx]
-;;>     21  test r8d, r8d
-;;>     24  jne near 40h
-;;>     2a  sub edi, 1
-;;>     2d  add esi, 4
-;;>     33  test edi, edi
-;;>     35  jne near 0Dh
-;;>     3b  mov rsp, rbp
-;;>     3e  pop rbp
-;;>     3f  ret
-;;>     40  add eax, 4Dh
-;;>     46  imul eax, 1Fh
-;;>     49  mov [rcx+rdx], eax
-;;>     4c  jmp 2Ah
-;;>     51  mov rdx, r15
-;;>     54  mov r8d, [rdx+70h]
-;;>     58  test r8w, r8w
-;;>     5c  jne near 7Dh
-;;>     62  xor r8d, 220000h
-;;>     69  test r8d, r8d
-;;>     6c  je near 7Dh
-;;>     72  mov word [rdx+72h], 0
-;;>     78  jmp 0Dh
-;;>     7d  mov rcx, r15
-;;>     80  mov rcx, [rcx+8]
-;;>     84  mov rcx, [rcx+28h]
-;;>     88  mov rdx, 2100000000h
-;;>     92  mov [rcx], rdx
-;;>     95  mov qword [rcx+8], 7
-;;>     9d  mov edx, edi
-;;>     9f  mov [rcx+10h], rdx
-;;>     a3  mov edx, esi
-;;>     a5  mov [rcx+18h], rdx
-;;>     a9  mov eax, eax
-;;>     ab  mov [rcx+20h], rax
-;;>     af  mov esi, [rcx]
-;;>     b1  mov edx, [rcx+4]
-;;>     b4  mov ecx, [rcx+8]
-;;>     b7  mov rdi, r15
-;;>     ba  mov r8, [rdi+30h]
-;;>     be  mov r8, [r8+60h]
-;;>     c2  call r8
-;;>     c5  mov rcx, r15
-;;>     c8  mov rcx, [rcx+8]
-;;>     cc  mov rdi, [rcx+28h]
-;;>     d0  mov r10, rax
-;;>     d3  mov rsp, rbp
-;;>     d6  pop rbp
-;;>     d7  jmp r10
+;;>      9  mov rcx, [rcx+48h]
+;;>      d  nop dword [rax+rax]
+;;>     12  cmp r15, [r15+80h]
+;;>     1a  jb near 56h
+;;>     20  mov edx, esi
+;;>     22  mov r8d, [rcx+rdx]
+;;>     26  test r8d, r8d
+;;>     29  jne near 45h
+;;>     2f  sub edi, 1
+;;>     32  add esi, 4
+;;>     38  test edi, edi
+;;>     3a  jne near 0Dh
+;;>     40  mov rsp, rbp
+;;>     43  pop rbp
+;;>     44  ret
+;;>     45  add eax, 4Dh
+;;>     4b  imul eax, 1Fh
+;;>     4e  mov [rcx+rdx], eax
+;;>     51  jmp 2Fh
+;;>     56  mov rdx, r15
+;;>     59  mov r8d, [rdx+84h]
+;;>     60  test r8w, r8w
+;;>     64  jne near 88h
+;;>     6a  xor r8d, 220000h
+;;>     71  test r8d, r8d
+;;>     74  je near 88h
+;;>     7a  mov word [rdx+86h], 0
+;;>     83  jmp 0Dh
+;;>     88  mov rcx, r15
+;;>     8b  mov rcx, [rcx+8]
+;;>     8f  mov rcx, [rcx+28h]
+;;>     93  mov rdx, 2100000000h
+;;>     9d  mov [rcx], rdx
+;;>     a0  mov qword [rcx+8], 7
+;;>     a8  mov edx, edi
+;;>     aa  mov [rcx+10h], rdx
+;;>     ae  mov edx, esi
+;;>     b0  mov [rcx+18h], rdx
+;;>     b4  mov eax, eax
+;;>     b6  mov [rcx+20h], rax
+;;>     ba  mov esi, [rcx]
+;;>     bc  mov edx, [rcx+4]
+;;>     bf  mov ecx, [rcx+8]
+;;>     c2  mov rdi, r15
+;;>     c5  mov r8, [rdi+38h]
+;;>     c9  mov r8, [r8+60h]
+;;>     cd  call r8
+;;>     d0  mov rcx, r15
+;;>     d3  mov rcx, [rcx+8]
+;;>     d7  mov rdi, [rcx+28h]
+;;>     db  mov r10, rax
+;;>     de  mov rsp, rbp
+;;>     e1  pop rbp
+;;>     e2  jmp r10
 ;;> layout in function 0: done

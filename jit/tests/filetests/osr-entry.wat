@@ -49,124 +49,126 @@
 ;;>
 ;;>                                 block4:
 ;;> @0002                               v10 = get_pinned_reg.i64
-;;> @0002                               v11 = load.i32 notrap aligned region1 v10+96
-;;> @0002                               brif v11, block5, block6
+;;> @0002                               v11 = load.i64 user66 aligned region1 v10+112
+;;> @0002                               v12 = icmp ult v10, v11
+;;> @0002                               brif v12, block5, block6
 ;;>
 ;;>                                 block5 cold:
-;;> @0002                               v12 = get_pinned_reg.i64
-;;> @0002                               v13 = load.i32 notrap aligned region1 v12+96
-;;> @0002                               v15 = ireduce.i16 v13
-;;> @0002                               brif v15, block8, block7
+;;> @0002                               v13 = get_pinned_reg.i64
+;;> @0002                               v14 = load.i32 notrap aligned region1 v13+116
+;;> @0002                               v16 = ireduce.i16 v14
+;;> @0002                               brif v16, block8, block7
 ;;>
 ;;>                                 block7 cold:
-;;> @0002                               v14 = iconst.i32 0x0025_0000
-;;> @0002                               v16 = bxor.i32 v13, v14  ; v14 = 0x0025_0000
-;;> @0002                               brif v16, block9, block8
+;;> @0002                               v15 = iconst.i32 0x0025_0000
+;;> @0002                               v17 = bxor.i32 v14, v15  ; v15 = 0x0025_0000
+;;> @0002                               brif v17, block9, block8
 ;;>
 ;;>                                 block9 cold:
-;;> @0002                               v17 = iconst.i16 0
-;;> @0002                               store notrap aligned region1 v17, v12+98  ; v17 = 0
+;;> @0002                               v18 = iconst.i16 0
+;;> @0002                               store notrap aligned region1 v18, v13+118  ; v18 = 0
 ;;> @0002                               jump block4
 ;;>
 ;;>                                 block8 cold:
-;;> @0002                               v18 = get_pinned_reg.i64
-;;> @0002                               v19 = load.i64 notrap aligned readonly region2 v18+8
-;;> @0002                               v20 = load.i64 notrap aligned readonly region2 v19+40
-;;> @0002                               v21 = iconst.i64 0x0024_0000_0000
-;;> @0002                               store notrap aligned region0 v21, v20  ; v21 = 0x0024_0000_0000
-;;> @0002                               v22 = iconst.i64 7
-;;> @0002                               store notrap aligned region0 v22, v20+8  ; v22 = 7
-;;> @0002                               v25 = uextend.i64 v89
-;;> @0002                               store notrap aligned region0 v25, v20+16
-;;> @0002                               v28 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v28, v20+24
-;;>                                     v91 = iadd.i32 v43, v80
-;;> @0002                               v31 = uextend.i64 v91
-;;> @0002                               store notrap aligned region0 v31, v20+40
-;;> @0002                               v32 = load.i32 notrap aligned region0 v20
-;;> @0002                               v33 = load.i32 notrap aligned region0 v20+4
-;;> @0002                               v34 = load.i32 notrap aligned region0 v20+8
-;;> @0002                               v35 = get_pinned_reg.i64
-;;> @0002                               v36 = load.i64 notrap aligned readonly region2 v35+48
-;;> @0002                               v37 = load.i64 notrap aligned readonly region2 v36+96
-;;> @0002                               v38 = call_indirect sig0, v37(v35, v32, v33, v34)
-;;> @0002                               v39 = get_pinned_reg.i64
-;;> @0002                               v40 = load.i64 notrap aligned readonly region2 v39+8
-;;> @0002                               v41 = load.i64 notrap aligned readonly region2 v40+40
-;;> @0002                               return_call_indirect sig1, v38(v41)
+;;> @0002                               v19 = get_pinned_reg.i64
+;;> @0002                               v20 = load.i64 notrap aligned readonly region2 v19+8
+;;> @0002                               v21 = load.i64 notrap aligned readonly region2 v20+40
+;;> @0002                               v22 = iconst.i64 0x0024_0000_0000
+;;> @0002                               store notrap aligned region0 v22, v21  ; v22 = 0x0024_0000_0000
+;;> @0002                               v23 = iconst.i64 7
+;;> @0002                               store notrap aligned region0 v23, v21+8  ; v23 = 7
+;;> @0002                               v26 = uextend.i64 v91
+;;> @0002                               store notrap aligned region0 v26, v21+16
+;;> @0002                               v29 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v29, v21+24
+;;>                                     v93 = iadd.i32 v44, v82
+;;> @0002                               v32 = uextend.i64 v93
+;;> @0002                               store notrap aligned region0 v32, v21+40
+;;> @0002                               v33 = load.i32 notrap aligned region0 v21
+;;> @0002                               v34 = load.i32 notrap aligned region0 v21+4
+;;> @0002                               v35 = load.i32 notrap aligned region0 v21+8
+;;> @0002                               v36 = get_pinned_reg.i64
+;;> @0002                               v37 = load.i64 notrap aligned readonly region2 v36+56
+;;> @0002                               v38 = load.i64 notrap aligned readonly region2 v37+96
+;;> @0002                               v39 = call_indirect sig0, v38(v36, v33, v34, v35)
+;;> @0002                               v40 = get_pinned_reg.i64
+;;> @0002                               v41 = load.i64 notrap aligned readonly region2 v40+8
+;;> @0002                               v42 = load.i64 notrap aligned readonly region2 v41+40
+;;> @0002                               return_call_indirect sig1, v39(v42)
 ;;>
 ;;>                                 block6:
-;;>                                     v90 = iadd.i32 v43, v80
-;;> @0003                               jump block10(v90, v89, v4)
+;;>                                     v92 = iadd.i32 v44, v82
+;;> @0003                               jump block10(v92, v91, v4)
 ;;>
 ;;>                                 block1:
-;;> @0003                               v42 = load.i32 notrap aligned region0 v0+48
-;;> @0003                               jump block10(v42, v3, v5)
+;;> @0003                               v43 = load.i32 notrap aligned region0 v0+48
+;;> @0003                               jump block10(v43, v3, v5)
 ;;>
-;;>                                 block10(v43: i32, v80: i32, v82: i32):
-;;> @0003                               v78 = iconst.i32 1
-;;> @0003                               jump block11(v82)
+;;>                                 block10(v44: i32, v82: i32, v84: i32):
+;;> @0003                               v80 = iconst.i32 1
+;;> @0003                               jump block11(v84)
 ;;>
-;;>                                 block11(v65: i32):
-;;> @0003                               v45 = get_pinned_reg.i64
-;;> @0003                               v46 = load.i32 notrap aligned region1 v45+96
-;;> @0003                               brif v46, block12, block13
+;;>                                 block11(v67: i32):
+;;> @0003                               v46 = get_pinned_reg.i64
+;;> @0003                               v47 = load.i64 user66 aligned region1 v46+112
+;;> @0003                               v48 = icmp ult v46, v47
+;;> @0003                               brif v48, block12, block13
 ;;>
 ;;>                                 block12 cold:
-;;> @0003                               v47 = get_pinned_reg.i64
-;;> @0003                               v48 = load.i32 notrap aligned region1 v47+96
-;;> @0003                               v50 = ireduce.i16 v48
-;;> @0003                               brif v50, block15, block14
+;;> @0003                               v49 = get_pinned_reg.i64
+;;> @0003                               v50 = load.i32 notrap aligned region1 v49+116
+;;> @0003                               v52 = ireduce.i16 v50
+;;> @0003                               brif v52, block15, block14
 ;;>
 ;;>                                 block14 cold:
-;;> @0003                               v49 = iconst.i32 0x002d_0000
-;;> @0003                               v51 = bxor.i32 v48, v49  ; v49 = 0x002d_0000
-;;> @0003                               brif v51, block16, block15
+;;> @0003                               v51 = iconst.i32 0x002d_0000
+;;> @0003                               v53 = bxor.i32 v50, v51  ; v51 = 0x002d_0000
+;;> @0003                               brif v53, block16, block15
 ;;>
 ;;>                                 block16 cold:
-;;>                                     v92 = iconst.i16 0
-;;> @0003                               store notrap aligned region1 v92, v47+98  ; v92 = 0
-;;> @0003                               jump block11(v65)
+;;>                                     v94 = iconst.i16 0
+;;> @0003                               store notrap aligned region1 v94, v49+118  ; v94 = 0
+;;> @0003                               jump block11(v67)
 ;;>
 ;;>                                 block15 cold:
-;;> @0003                               v53 = get_pinned_reg.i64
-;;> @0003                               v54 = load.i64 notrap aligned readonly region2 v53+8
-;;> @0003                               v55 = load.i64 notrap aligned readonly region2 v54+40
-;;> @0003                               v56 = iconst.i64 0x002c_0000_0000
-;;> @0003                               store notrap aligned region0 v56, v55  ; v56 = 0x002c_0000_0000
-;;>                                     v93 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v93, v55+8  ; v93 = 7
-;;> @0003                               v60 = uextend.i64 v80
-;;> @0003                               store notrap aligned region0 v60, v55+16
-;;>                                     v94 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v94, v55+24
-;;> @0003                               v66 = uextend.i64 v65
-;;> @0003                               store notrap aligned region0 v66, v55+32
-;;> @0003                               v67 = uextend.i64 v43
-;;> @0003                               store notrap aligned region0 v67, v55+48
-;;> @0003                               v68 = load.i32 notrap aligned region0 v55
-;;> @0003                               v69 = load.i32 notrap aligned region0 v55+4
-;;> @0003                               v70 = load.i32 notrap aligned region0 v55+8
-;;> @0003                               v71 = get_pinned_reg.i64
-;;> @0003                               v72 = load.i64 notrap aligned readonly region2 v71+48
-;;> @0003                               v73 = load.i64 notrap aligned readonly region2 v72+96
-;;> @0003                               v74 = call_indirect sig0, v73(v71, v68, v69, v70)
-;;> @0003                               v75 = get_pinned_reg.i64
-;;> @0003                               v76 = load.i64 notrap aligned readonly region2 v75+8
-;;> @0003                               v77 = load.i64 notrap aligned readonly region2 v76+40
-;;> @0003                               return_call_indirect sig1, v74(v77)
+;;> @0003                               v55 = get_pinned_reg.i64
+;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+8
+;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+40
+;;> @0003                               v58 = iconst.i64 0x002c_0000_0000
+;;> @0003                               store notrap aligned region0 v58, v57  ; v58 = 0x002c_0000_0000
+;;>                                     v95 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v95, v57+8  ; v95 = 7
+;;> @0003                               v62 = uextend.i64 v82
+;;> @0003                               store notrap aligned region0 v62, v57+16
+;;>                                     v96 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v96, v57+24
+;;> @0003                               v68 = uextend.i64 v67
+;;> @0003                               store notrap aligned region0 v68, v57+32
+;;> @0003                               v69 = uextend.i64 v44
+;;> @0003                               store notrap aligned region0 v69, v57+48
+;;> @0003                               v70 = load.i32 notrap aligned region0 v57
+;;> @0003                               v71 = load.i32 notrap aligned region0 v57+4
+;;> @0003                               v72 = load.i32 notrap aligned region0 v57+8
+;;> @0003                               v73 = get_pinned_reg.i64
+;;> @0003                               v74 = load.i64 notrap aligned readonly region2 v73+56
+;;> @0003                               v75 = load.i64 notrap aligned readonly region2 v74+96
+;;> @0003                               v76 = call_indirect sig0, v75(v73, v70, v71, v72)
+;;> @0003                               v77 = get_pinned_reg.i64
+;;> @0003                               v78 = load.i64 notrap aligned readonly region2 v77+8
+;;> @0003                               v79 = load.i64 notrap aligned readonly region2 v78+40
+;;> @0003                               return_call_indirect sig1, v76(v79)
 ;;>
 ;;>                                 block13:
-;;>                                     v86 = iconst.i32 1
-;;>                                     v87 = isub.i32 v65, v86  ; v86 = 1
-;;> @0005                               brif v87, block11(v87), block17
+;;>                                     v88 = iconst.i32 1
+;;>                                     v89 = isub.i32 v67, v88  ; v88 = 1
+;;> @0005                               brif v89, block11(v89), block17
 ;;>
 ;;>                                 block17:
-;;>                                     v88 = iconst.i32 1
-;;>                                     v89 = isub.i32 v80, v88  ; v88 = 1
-;;> @0009                               brif v89, block4, block18
+;;>                                     v90 = iconst.i32 1
+;;>                                     v91 = isub.i32 v82, v90  ; v90 = 1
+;;> @0009                               brif v91, block4, block18
 ;;>
 ;;>                                 block18:
-;;> @0007                               v83 = iadd.i32 v43, v80
-;;> @000b                               return v83
+;;> @0007                               v85 = iadd.i32 v44, v82
+;;> @000b                               return v85
 ;;> }

@@ -33,79 +33,81 @@
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v3 = get_pinned_reg.i64
-;;> @0000                               v4 = load.i32 notrap aligned region0 v3+28
-;;> @0000                               brif v4, block1, block2
+;;> @0000                               v4 = load.i64 user66 aligned region0 v3+32
+;;> @0000                               v5 = icmp ult v3, v4
+;;> @0000                               brif v5, block1, block2
 ;;>
 ;;>                                 block1 cold:
-;;> @0000                               v8 = get_pinned_reg.i64
-;;> @0000                               v9 = load.i64 notrap aligned readonly region1 v8+48
-;;> @0000                               v10 = load.i64 notrap aligned readonly region1 v9+96
+;;> @0000                               v9 = get_pinned_reg.i64
+;;> @0000                               v10 = load.i64 notrap aligned readonly region1 v9+56
+;;> @0000                               v11 = load.i64 notrap aligned readonly region1 v10+96
 ;;> @0000                               v2 = iconst.i32 0
-;;> @0000                               v6 = iconst.i32 -1
-;;> @0000                               v7 = iconst.i32 7
-;;> @0000                               v11 = call_indirect sig0, v10(v8, v2, v6, v7)  ; v2 = 0, v6 = -1, v7 = 7
+;;> @0000                               v7 = iconst.i32 -1
+;;> @0000                               v8 = iconst.i32 7
+;;> @0000                               v12 = call_indirect sig0, v11(v9, v2, v7, v8)  ; v2 = 0, v7 = -1, v8 = 7
 ;;> @0000                               jump block2
 ;;>
 ;;>                                 block2:
-;;> @0001                               v13 = get_pinned_reg.i64
-;;>                                     v51 = iconst.i32 0
-;;> @0002                               v44 = iconst.i32 1
-;;> @0001                               jump block4(v0, v51)  ; v51 = 0
-;;>
-;;>                                 block4(v28: i32, v31: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
-;;> @0001                               v15 = load.i32 notrap aligned region0 v14+96
-;;> @0001                               brif v15, block5, block6
+;;>                                     v53 = iconst.i32 0
+;;> @0002                               v46 = iconst.i32 1
+;;> @0001                               jump block4(v0, v53)  ; v53 = 0
+;;>
+;;>                                 block4(v30: i32, v33: i32):
+;;> @0001                               v15 = get_pinned_reg.i64
+;;> @0001                               v16 = load.i64 user66 aligned region0 v15+112
+;;> @0001                               v17 = icmp ult v15, v16
+;;> @0001                               brif v17, block5, block6
 ;;>
 ;;>                                 block5 cold:
-;;> @0001                               v16 = get_pinned_reg.i64
-;;> @0001                               v17 = load.i32 notrap aligned region0 v16+96
-;;> @0001                               v19 = ireduce.i16 v17
-;;> @0001                               brif v19, block8, block7
+;;> @0001                               v18 = get_pinned_reg.i64
+;;> @0001                               v19 = load.i32 notrap aligned region0 v18+116
+;;> @0001                               v21 = ireduce.i16 v19
+;;> @0001                               brif v21, block8, block7
 ;;>
 ;;>                                 block7 cold:
-;;> @0001                               v18 = iconst.i32 0x001c_0000
-;;> @0001                               v20 = bxor.i32 v17, v18  ; v18 = 0x001c_0000
-;;> @0001                               brif v20, block9, block8
+;;> @0001                               v20 = iconst.i32 0x001c_0000
+;;> @0001                               v22 = bxor.i32 v19, v20  ; v20 = 0x001c_0000
+;;> @0001                               brif v22, block9, block8
 ;;>
 ;;>                                 block9 cold:
-;;> @0001                               v21 = iconst.i16 0
-;;> @0001                               store notrap aligned region0 v21, v16+98  ; v21 = 0
-;;> @0001                               jump block4(v28, v31)
+;;> @0001                               v23 = iconst.i16 0
+;;> @0001                               store notrap aligned region0 v23, v18+118  ; v23 = 0
+;;> @0001                               jump block4(v30, v33)
 ;;>
 ;;>                                 block8 cold:
-;;> @0001                               v22 = get_pinned_reg.i64
-;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+8
-;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23+40
-;;> @0001                               v25 = iconst.i64 0x001b_0000_0000
-;;> @0001                               store notrap aligned region2 v25, v24  ; v25 = 0x001b_0000_0000
-;;> @0001                               v26 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v26, v24+8  ; v26 = 7
-;;> @0001                               v29 = uextend.i64 v28
-;;> @0001                               store notrap aligned region2 v29, v24+16
-;;> @0001                               v32 = uextend.i64 v31
-;;> @0001                               store notrap aligned region2 v32, v24+24
-;;> @0001                               v33 = load.i32 notrap aligned region2 v24
-;;> @0001                               v34 = load.i32 notrap aligned region2 v24+4
-;;> @0001                               v35 = load.i32 notrap aligned region2 v24+8
-;;> @0001                               v36 = get_pinned_reg.i64
-;;> @0001                               v37 = load.i64 notrap aligned readonly region1 v36+48
-;;> @0001                               v38 = load.i64 notrap aligned readonly region1 v37+96
-;;> @0001                               v39 = call_indirect sig0, v38(v36, v33, v34, v35)
-;;> @0001                               v40 = get_pinned_reg.i64
-;;> @0001                               v41 = load.i64 notrap aligned readonly region1 v40+8
-;;> @0001                               v42 = load.i64 notrap aligned readonly region1 v41+40
-;;> @0001                               return_call_indirect sig1, v39(v42)
+;;> @0001                               v24 = get_pinned_reg.i64
+;;> @0001                               v25 = load.i64 notrap aligned readonly region1 v24+8
+;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+40
+;;> @0001                               v27 = iconst.i64 0x001b_0000_0000
+;;> @0001                               store notrap aligned region2 v27, v26  ; v27 = 0x001b_0000_0000
+;;> @0001                               v28 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v28, v26+8  ; v28 = 7
+;;> @0001                               v31 = uextend.i64 v30
+;;> @0001                               store notrap aligned region2 v31, v26+16
+;;> @0001                               v34 = uextend.i64 v33
+;;> @0001                               store notrap aligned region2 v34, v26+24
+;;> @0001                               v35 = load.i32 notrap aligned region2 v26
+;;> @0001                               v36 = load.i32 notrap aligned region2 v26+4
+;;> @0001                               v37 = load.i32 notrap aligned region2 v26+8
+;;> @0001                               v38 = get_pinned_reg.i64
+;;> @0001                               v39 = load.i64 notrap aligned readonly region1 v38+56
+;;> @0001                               v40 = load.i64 notrap aligned readonly region1 v39+96
+;;> @0001                               v41 = call_indirect sig0, v40(v38, v35, v36, v37)
+;;> @0001                               v42 = get_pinned_reg.i64
+;;> @0001                               v43 = load.i64 notrap aligned readonly region1 v42+8
+;;> @0001                               v44 = load.i64 notrap aligned readonly region1 v43+40
+;;> @0001                               return_call_indirect sig1, v41(v44)
 ;;>
 ;;>                                 block6:
-;;>                                     v52 = iconst.i32 1
-;;>                                     v53 = isub.i32 v28, v52  ; v52 = 1
-;;> @0002                               v43 = iadd.i32 v31, v28
-;;> @0004                               brif v53, block4(v53, v43), block10
+;;>                                     v54 = iconst.i32 1
+;;>                                     v55 = isub.i32 v30, v54  ; v54 = 1
+;;> @0002                               v45 = iadd.i32 v33, v30
+;;> @0004                               brif v55, block4(v55, v45), block10
 ;;>
 ;;>                                 block10:
-;;> @0006                               v48 = get_pinned_reg.i64
-;;> @0006                               v49 = load.i64 notrap aligned region3 v48+64
-;;> @0006                               v50 = call_indirect sig2, v49(v43)
-;;> @0007                               return v50
+;;> @0006                               v50 = get_pinned_reg.i64
+;;> @0006                               v51 = load.i64 notrap aligned region3 v50+80
+;;> @0006                               v52 = call_indirect sig2, v51(v45)
+;;> @0007                               return v52
 ;;> }

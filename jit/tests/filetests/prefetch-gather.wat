@@ -18,62 +18,61 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
-;;>      9  mov rcx, [rcx+40h]
-;;>      d  mov r8, r15
-;;>     10  mov r8d, [r8+70h]
-;;>     14  test r8d, r8d
-;;>     17  jne near 59h
-;;>     1d  lea r8d, [rsi+100h]
-;;>     24  mov r8d, [rcx+r8]
-;;>     28  lea r8d, [rdx+r8*4]
-;;>     2c  prefetcht0 [rcx+r8]
-;;>     31  mov r8d, esi
-;;>     34  mov r8d, [rcx+r8]
-;;>     38  lea r8d, [rdx+r8*4]
-;;>     3c  mov r8d, [rcx+r8]
-;;>     40  sub edi, 1
-;;>     43  add esi, 4
-;;>     49  add eax, r8d
-;;>     4c  test edi, edi
-;;>     4e  jne near 0Dh
-;;>     54  mov rsp, rbp
-;;>     57  pop rbp
-;;>     58  ret
-;;>     59  mov r8, r15
-;;>     5c  mov r9d, [r8+70h]
-;;>     60  test r9w, r9w
-;;>     64  jne near 86h
-;;>     6a  xor r9d, 230000h
-;;>     71  test r9d, r9d
-;;>     74  je near 86h
-;;>     7a  mov word [r8+72h], 0
-;;>     81  jmp 0Dh
-;;>     86  mov rcx, r15
-;;>     89  mov rcx, [rcx+8]
-;;>     8d  mov rcx, [rcx+28h]
-;;>     91  mov r8, 2200000000h
-;;>     9b  mov [rcx], r8
-;;>     9e  mov qword [rcx+8], 7
-;;>     a6  mov edi, edi
-;;>     a8  mov [rcx+10h], rdi
-;;>     ac  mov esi, esi
-;;>     ae  mov [rcx+18h], rsi
-;;>     b2  mov edx, edx
-;;>     b4  mov [rcx+20h], rdx
-;;>     b8  mov edx, eax
-;;>     ba  mov [rcx+28h], rdx
-;;>     be  mov esi, [rcx]
-;;>     c0  mov edx, [rcx+4]
-;;>     c3  mov ecx, [rcx+8]
-;;>     c6  mov rdi, r15
-;;>     c9  mov r8, [rdi+30h]
-;;>     cd  mov r8, [r8+60h]
-;;>     d1  call r8
-;;>     d4  mov rsi, r15
-;;>     d7  mov rsi, [rsi+8]
-;;>     db  mov rdi, [rsi+28h]
-;;>     df  mov r10, rax
-;;>     e2  mov rsp, rbp
-;;>     e5  pop rbp
-;;>     e6  jmp r10
+;;>      9  mov rcx, [rcx+48h]
+;;>      d  nop dword [rax+rax]
+;;>     12  cmp r15, [r15+80h]
+;;>     1a  jb near 5Ch
+;;>     20  lea r8d, [rsi+100h]
+;;>     27  mov r8d, [rcx+r8]
+;;>     2b  lea r8d, [rdx+r8*4]
+;;>     2f  prefetcht0 [rcx+r8]
+;;>     34  mov r8d, esi
+;;>     37  mov r8d, [rcx+r8]
+;;>     3b  lea r8d, [rdx+r8*4]
+;;>     3f  mov r8d, [rcx+r8]
+;;>     43  sub edi, 1
+;;>     46  add esi, 4
+;;>     4c  add eax, r8d
+;;>     4f  test edi, edi
+;;>     51  jne near 0Dh
+;;>     57  mov rsp, rbp
+;;>     5a  pop rbp
+;;>     5b  ret
+;;>     5c  mov r8, r15
+;;>     5f  mov r9d, [r8+84h]
+;;>     66  test r9w, r9w
+;;>     6a  jne near 8Fh
+;;>     70  xor r9d, 230000h
+;;>     77  test r9d, r9d
+;;>     7a  je near 8Fh
+;;>     80  mov word [r8+86h], 0
+;;>     8a  jmp 0Dh
+;;>     8f  mov rcx, r15
+;;>     92  mov rcx, [rcx+8]
+;;>     96  mov rcx, [rcx+28h]
+;;>     9a  mov r8, 2200000000h
+;;>     a4  mov [rcx], r8
+;;>     a7  mov qword [rcx+8], 7
+;;>     af  mov edi, edi
+;;>     b1  mov [rcx+10h], rdi
+;;>     b5  mov esi, esi
+;;>     b7  mov [rcx+18h], rsi
+;;>     bb  mov edx, edx
+;;>     bd  mov [rcx+20h], rdx
+;;>     c1  mov edx, eax
+;;>     c3  mov [rcx+28h], rdx
+;;>     c7  mov esi, [rcx]
+;;>     c9  mov edx, [rcx+4]
+;;>     cc  mov ecx, [rcx+8]
+;;>     cf  mov rdi, r15
+;;>     d2  mov r8, [rdi+38h]
+;;>     d6  mov r8, [r8+60h]
+;;>     da  call r8
+;;>     dd  mov rsi, r15
+;;>     e0  mov rsi, [rsi+8]
+;;>     e4  mov rdi, [rsi+28h]
+;;>     e8  mov r10, rax
+;;>     eb  mov rsp, rbp
+;;>     ee  pop rbp
+;;>     ef  jmp r10
 ;;> prefetch in function 0: done

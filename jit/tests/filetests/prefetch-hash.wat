@@ -29,168 +29,170 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32):
 ;;>                                     v3 = get_pinned_reg.i64
 ;;> @0000                               v5 = iconst.i32 0
-;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3+64
-;;> @0008                               v106 = iconst.i32 64
-;;> @0008                               v110 = iconst.i64 1
-;;> @0008                               v114 = iconst.i32 -1640531535
-;;> @0008                               v116 = iconst.i32 20
-;;> @0008                               v118 = iconst.i32 3
-;;> @000e                               v102 = iconst.i32 4
+;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3+72
+;;> @0008                               v108 = iconst.i32 64
+;;> @0008                               v112 = iconst.i64 1
+;;> @0008                               v116 = iconst.i32 -1640531535
+;;> @0008                               v118 = iconst.i32 20
+;;> @0008                               v120 = iconst.i32 3
+;;> @000e                               v104 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v5)  ; v5 = 0
 ;;>
-;;>                                 block2(v21: i32, v30: i32):
+;;>                                 block2(v22: i32, v31: i32):
 ;;> @0001                               v7 = get_pinned_reg.i64
-;;> @0001                               v8 = load.i32 notrap aligned region1 v7+112
-;;> @0001                               brif v8, block3, block4
+;;> @0001                               v8 = load.i64 user66 aligned region1 v7+128
+;;> @0001                               v9 = icmp ult v7, v8
+;;> @0001                               brif v9, block3, block4
 ;;>
 ;;>                                 block3 cold:
-;;> @0001                               v9 = get_pinned_reg.i64
-;;> @0001                               v10 = load.i32 notrap aligned region1 v9+112
-;;> @0001                               v12 = ireduce.i16 v10
-;;> @0001                               brif v12, block6, block5
+;;> @0001                               v10 = get_pinned_reg.i64
+;;> @0001                               v11 = load.i32 notrap aligned region1 v10+132
+;;> @0001                               v13 = ireduce.i16 v11
+;;> @0001                               brif v13, block6, block5
 ;;>
 ;;>                                 block5 cold:
-;;> @0001                               v11 = iconst.i32 0x0023_0000
-;;> @0001                               v13 = bxor.i32 v10, v11  ; v11 = 0x0023_0000
-;;> @0001                               brif v13, block7, block6
+;;> @0001                               v12 = iconst.i32 0x0023_0000
+;;> @0001                               v14 = bxor.i32 v11, v12  ; v12 = 0x0023_0000
+;;> @0001                               brif v14, block7, block6
 ;;>
 ;;>                                 block7 cold:
-;;>                                     v147 = iconst.i16 0
-;;> @0001                               store notrap aligned region1 v147, v9+114  ; v147 = 0
-;;> @0001                               jump block2(v21, v30)
+;;>                                     v149 = iconst.i16 0
+;;> @0001                               store notrap aligned region1 v149, v10+134  ; v149 = 0
+;;> @0001                               jump block2(v22, v31)
 ;;>
 ;;>                                 block6 cold:
-;;> @0001                               v15 = get_pinned_reg.i64
-;;> @0001                               v16 = load.i64 notrap aligned readonly region0 v15+8
-;;> @0001                               v17 = load.i64 notrap aligned readonly region0 v16+40
-;;> @0001                               v18 = iconst.i64 0x0022_0000_0000
-;;> @0001                               store notrap aligned region2 v18, v17  ; v18 = 0x0022_0000_0000
-;;>                                     v148 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v148, v17+8  ; v148 = 7
-;;>                                     v149 = uextend.i64 v21
-;;> @0001                               store notrap aligned region2 v149, v17+16
-;;>                                     v150 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v150, v17+24
-;;>                                     v151 = uextend.i64 v2
-;;> @0001                               store notrap aligned region2 v151, v17+32
-;;> @0001                               v31 = uextend.i64 v30
-;;> @0001                               store notrap aligned region2 v31, v17+40
-;;> @0001                               v32 = load.i32 notrap aligned region2 v17
-;;> @0001                               v33 = load.i32 notrap aligned region2 v17+4
-;;> @0001                               v34 = load.i32 notrap aligned region2 v17+8
-;;> @0001                               v35 = get_pinned_reg.i64
-;;> @0001                               v36 = load.i64 notrap aligned readonly region0 v35+48
-;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+96
-;;> @0001                               v38 = call_indirect sig0, v37(v35, v32, v33, v34)
-;;> @0001                               v39 = get_pinned_reg.i64
-;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+8
-;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+40
-;;> @0001                               return_call_indirect sig1, v38(v41)
+;;> @0001                               v16 = get_pinned_reg.i64
+;;> @0001                               v17 = load.i64 notrap aligned readonly region0 v16+8
+;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+40
+;;> @0001                               v19 = iconst.i64 0x0022_0000_0000
+;;> @0001                               store notrap aligned region2 v19, v18  ; v19 = 0x0022_0000_0000
+;;>                                     v150 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v150, v18+8  ; v150 = 7
+;;>                                     v151 = uextend.i64 v22
+;;> @0001                               store notrap aligned region2 v151, v18+16
+;;>                                     v152 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v152, v18+24
+;;>                                     v153 = uextend.i64 v2
+;;> @0001                               store notrap aligned region2 v153, v18+32
+;;> @0001                               v32 = uextend.i64 v31
+;;> @0001                               store notrap aligned region2 v32, v18+40
+;;> @0001                               v33 = load.i32 notrap aligned region2 v18
+;;> @0001                               v34 = load.i32 notrap aligned region2 v18+4
+;;> @0001                               v35 = load.i32 notrap aligned region2 v18+8
+;;> @0001                               v36 = get_pinned_reg.i64
+;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+56
+;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+96
+;;> @0001                               v39 = call_indirect sig0, v38(v36, v33, v34, v35)
+;;> @0001                               v40 = get_pinned_reg.i64
+;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+8
+;;> @0001                               v42 = load.i64 notrap aligned readonly region0 v41+40
+;;> @0001                               return_call_indirect sig1, v39(v42)
 ;;>
 ;;>                                 block4:
-;;>                                     v124 = iconst.i32 64
-;;>                                     v125 = iadd.i32 v21, v124  ; v124 = 64
-;;> @0008                               v108 = uextend.i64 v125
-;;> @0008                               v109 = iadd.i64 v4, v108
-;;>                                     v126 = iconst.i64 1
-;;>                                     v127 = iadd v109, v126  ; v126 = 1
-;;> @0008                               v112 = uload32 user65 region3 v127-1
-;;> @0008                               v113 = ireduce.i32 v112
-;;>                                     v128 = iconst.i32 -1640531535
-;;>                                     v129 = imul v113, v128  ; v128 = -1640531535
-;;>                                     v130 = iconst.i32 20
-;;>                                     v131 = ushr v129, v130  ; v130 = 20
-;;>                                     v132 = iconst.i32 3
-;;>                                     v133 = ishl v131, v132  ; v132 = 3
-;;> @0008                               v120 = iadd.i32 v2, v133
-;;> @0008                               v121 = uextend.i64 v120
-;;> @0008                               v122 = iadd.i64 v4, v121
-;;> @0008                               v123 = load.i16 user64 little region3 v122
-;;> @0002                               v42 = uextend.i64 v21
-;;> @0002                               v43 = iadd.i64 v4, v42
-;;> @0002                               v44 = load.i32 user2 region3 v43
-;;>                                     v134 = imul v44, v128  ; v128 = -1640531535
-;;>                                     v135 = ushr v134, v130  ; v130 = 20
-;;> @000a                               v96 = iconst.i32 1
-;;> @000c                               v100 = iconst.i32 4095
-;;> @0005                               jump block9(v30, v135)
+;;>                                     v126 = iconst.i32 64
+;;>                                     v127 = iadd.i32 v22, v126  ; v126 = 64
+;;> @0008                               v110 = uextend.i64 v127
+;;> @0008                               v111 = iadd.i64 v4, v110
+;;>                                     v128 = iconst.i64 1
+;;>                                     v129 = iadd v111, v128  ; v128 = 1
+;;> @0008                               v114 = uload32 user65 region3 v129-1
+;;> @0008                               v115 = ireduce.i32 v114
+;;>                                     v130 = iconst.i32 -1640531535
+;;>                                     v131 = imul v115, v130  ; v130 = -1640531535
+;;>                                     v132 = iconst.i32 20
+;;>                                     v133 = ushr v131, v132  ; v132 = 20
+;;>                                     v134 = iconst.i32 3
+;;>                                     v135 = ishl v133, v134  ; v134 = 3
+;;> @0008                               v122 = iadd.i32 v2, v135
+;;> @0008                               v123 = uextend.i64 v122
+;;> @0008                               v124 = iadd.i64 v4, v123
+;;> @0008                               v125 = load.i16 user64 little region3 v124
+;;> @0002                               v43 = uextend.i64 v22
+;;> @0002                               v44 = iadd.i64 v4, v43
+;;> @0002                               v45 = load.i32 user2 region3 v44
+;;>                                     v136 = imul v45, v130  ; v130 = -1640531535
+;;>                                     v137 = ushr v136, v132  ; v132 = 20
+;;> @000a                               v98 = iconst.i32 1
+;;> @000c                               v102 = iconst.i32 4095
+;;> @0005                               jump block9(v31, v137)
 ;;>
-;;>                                 block9(v72: i32, v75: i32):
-;;> @0005                               v49 = get_pinned_reg.i64
-;;> @0005                               v50 = load.i32 notrap aligned region1 v49+112
-;;> @0005                               brif v50, block10, block11
+;;>                                 block9(v74: i32, v77: i32):
+;;> @0005                               v50 = get_pinned_reg.i64
+;;> @0005                               v51 = load.i64 user66 aligned region1 v50+128
+;;> @0005                               v52 = icmp ult v50, v51
+;;> @0005                               brif v52, block10, block11
 ;;>
 ;;>                                 block10 cold:
-;;> @0005                               v51 = get_pinned_reg.i64
-;;> @0005                               v52 = load.i32 notrap aligned region1 v51+112
-;;> @0005                               v54 = ireduce.i16 v52
-;;> @0005                               brif v54, block13, block12
+;;> @0005                               v53 = get_pinned_reg.i64
+;;> @0005                               v54 = load.i32 notrap aligned region1 v53+132
+;;> @0005                               v56 = ireduce.i16 v54
+;;> @0005                               brif v56, block13, block12
 ;;>
 ;;>                                 block12 cold:
-;;> @0005                               v53 = iconst.i32 0x003c_0000
-;;> @0005                               v55 = bxor.i32 v52, v53  ; v53 = 0x003c_0000
-;;> @0005                               brif v55, block14, block13
+;;> @0005                               v55 = iconst.i32 0x003c_0000
+;;> @0005                               v57 = bxor.i32 v54, v55  ; v55 = 0x003c_0000
+;;> @0005                               brif v57, block14, block13
 ;;>
 ;;>                                 block14 cold:
-;;> @0005                               v56 = iconst.i16 0
-;;> @0005                               store notrap aligned region1 v56, v51+114  ; v56 = 0
-;;> @0005                               jump block9(v72, v75)
+;;> @0005                               v58 = iconst.i16 0
+;;> @0005                               store notrap aligned region1 v58, v53+134  ; v58 = 0
+;;> @0005                               jump block9(v74, v77)
 ;;>
 ;;>                                 block13 cold:
-;;> @0005                               v57 = get_pinned_reg.i64
-;;> @0005                               v58 = load.i64 notrap aligned readonly region0 v57+8
-;;> @0005                               v59 = load.i64 notrap aligned readonly region0 v58+40
-;;> @0005                               v60 = iconst.i64 0x003b_0000_0000
-;;> @0005                               store notrap aligned region2 v60, v59  ; v60 = 0x003b_0000_0000
-;;> @0005                               v61 = iconst.i64 7
-;;> @0005                               store notrap aligned region2 v61, v59+8  ; v61 = 7
-;;> @0005                               store.i64 notrap aligned region2 v42, v59+16
-;;> @0005                               v67 = uextend.i64 v1
-;;> @0005                               store notrap aligned region2 v67, v59+24
-;;> @0005                               v70 = uextend.i64 v2
-;;> @0005                               store notrap aligned region2 v70, v59+32
-;;> @0005                               v73 = uextend.i64 v72
-;;> @0005                               store notrap aligned region2 v73, v59+40
-;;> @0005                               v76 = uextend.i64 v75
-;;> @0005                               store notrap aligned region2 v76, v59+56
-;;> @0005                               v77 = load.i32 notrap aligned region2 v59
-;;> @0005                               v78 = load.i32 notrap aligned region2 v59+4
-;;> @0005                               v79 = load.i32 notrap aligned region2 v59+8
-;;> @0005                               v80 = get_pinned_reg.i64
-;;> @0005                               v81 = load.i64 notrap aligned readonly region0 v80+48
-;;> @0005                               v82 = load.i64 notrap aligned readonly region0 v81+96
-;;> @0005                               v83 = call_indirect sig0, v82(v80, v77, v78, v79)
-;;> @0005                               v84 = get_pinned_reg.i64
-;;> @0005                               v85 = load.i64 notrap aligned readonly region0 v84+8
-;;> @0005                               v86 = load.i64 notrap aligned readonly region0 v85+40
-;;> @0005                               return_call_indirect sig1, v83(v86)
+;;> @0005                               v59 = get_pinned_reg.i64
+;;> @0005                               v60 = load.i64 notrap aligned readonly region0 v59+8
+;;> @0005                               v61 = load.i64 notrap aligned readonly region0 v60+40
+;;> @0005                               v62 = iconst.i64 0x003b_0000_0000
+;;> @0005                               store notrap aligned region2 v62, v61  ; v62 = 0x003b_0000_0000
+;;> @0005                               v63 = iconst.i64 7
+;;> @0005                               store notrap aligned region2 v63, v61+8  ; v63 = 7
+;;> @0005                               store.i64 notrap aligned region2 v43, v61+16
+;;> @0005                               v69 = uextend.i64 v1
+;;> @0005                               store notrap aligned region2 v69, v61+24
+;;> @0005                               v72 = uextend.i64 v2
+;;> @0005                               store notrap aligned region2 v72, v61+32
+;;> @0005                               v75 = uextend.i64 v74
+;;> @0005                               store notrap aligned region2 v75, v61+40
+;;> @0005                               v78 = uextend.i64 v77
+;;> @0005                               store notrap aligned region2 v78, v61+56
+;;> @0005                               v79 = load.i32 notrap aligned region2 v61
+;;> @0005                               v80 = load.i32 notrap aligned region2 v61+4
+;;> @0005                               v81 = load.i32 notrap aligned region2 v61+8
+;;> @0005                               v82 = get_pinned_reg.i64
+;;> @0005                               v83 = load.i64 notrap aligned readonly region0 v82+56
+;;> @0005                               v84 = load.i64 notrap aligned readonly region0 v83+96
+;;> @0005                               v85 = call_indirect sig0, v84(v82, v79, v80, v81)
+;;> @0005                               v86 = get_pinned_reg.i64
+;;> @0005                               v87 = load.i64 notrap aligned readonly region0 v86+8
+;;> @0005                               v88 = load.i64 notrap aligned readonly region0 v87+40
+;;> @0005                               return_call_indirect sig1, v85(v88)
 ;;>
 ;;>                                 block11:
-;;>                                     v136 = iconst.i32 3
-;;>                                     v137 = ishl.i32 v75, v136  ; v136 = 3
-;;> @0007                               v89 = iadd.i32 v2, v137
-;;> @0008                               v90 = uextend.i64 v89
-;;> @0008                               v91 = iadd.i64 v4, v90
-;;> @0008                               v92 = load.i32 user2 region3 v91
-;;>                                     v138 = iconst.i32 0
-;;>                                     v139 = icmp eq v92, v138  ; v138 = 0
-;;> @000a                               brif v139, block8, block15
+;;>                                     v138 = iconst.i32 3
+;;>                                     v139 = ishl.i32 v77, v138  ; v138 = 3
+;;> @0007                               v91 = iadd.i32 v2, v139
+;;> @0008                               v92 = uextend.i64 v91
+;;> @0008                               v93 = iadd.i64 v4, v92
+;;> @0008                               v94 = load.i32 user2 region3 v93
+;;>                                     v140 = iconst.i32 0
+;;>                                     v141 = icmp eq v94, v140  ; v140 = 0
+;;> @000a                               brif v141, block8, block15
 ;;>
 ;;>                                 block15:
-;;>                                     v140 = iconst.i32 1
-;;>                                     v141 = iadd.i32 v72, v140  ; v140 = 1
-;;>                                     v142 = iadd.i32 v75, v140  ; v140 = 1
-;;>                                     v143 = iconst.i32 4095
-;;>                                     v144 = band v142, v143  ; v143 = 4095
-;;> @000e                               jump block9(v141, v144)
+;;>                                     v142 = iconst.i32 1
+;;>                                     v143 = iadd.i32 v74, v142  ; v142 = 1
+;;>                                     v144 = iadd.i32 v77, v142  ; v142 = 1
+;;>                                     v145 = iconst.i32 4095
+;;>                                     v146 = band v144, v145  ; v145 = 4095
+;;> @000e                               jump block9(v143, v146)
 ;;>
 ;;>                                 block8:
-;;>                                     v145 = iconst.i32 4
-;;>                                     v146 = iadd.i32 v21, v145  ; v145 = 4
-;;> @0010                               v104 = icmp ne v146, v1
-;;> @0011                               brif v104, block2(v146, v72), block16
+;;>                                     v147 = iconst.i32 4
+;;>                                     v148 = iadd.i32 v22, v147  ; v147 = 4
+;;> @0010                               v106 = icmp ne v148, v1
+;;> @0011                               brif v106, block2(v148, v74), block16
 ;;>
 ;;>                                 block16:
-;;> @0013                               return v72
+;;> @0013                               return v74
 ;;> }
 ;;> prefetch in function 0: done

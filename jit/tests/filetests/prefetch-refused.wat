@@ -41,163 +41,161 @@
 ;;>     1f  mov [rsp], rdx
 ;;>     23  mov rax, r15
 ;;>     26  xor r12d, r12d
-;;>     29  mov r13, [rax+40h]
-;;>     2d  mov rax, r15
-;;>     30  mov eax, [rax+70h]
-;;>     33  test eax, eax
-;;>     35  jne near 1B4h
-;;>     3b  mov rbx, rsi
-;;>     3e  mov eax, ebx
-;;>     40  mov ebx, [r13+rax]
-;;>     45  mov rdi, r15
-;;>     48  mov rax, [rdi+30h]
-;;>     4c  mov rax, [rax]
-;;>     4f  xor esi, esi
-;;>     51  xor rdx, rdx
-;;>     54  call rax
-;;>     56  mov eax, eax
-;;>     58  mov eax, [r13+rax]
-;;>     5d  mov rdi, r14
-;;>     60  mov ecx, edi
-;;>     62  movzx rdx, byte [r13+rcx]
-;;>     68  mov edx, edx
-;;>     6a  mov edx, [r13+rdx]
-;;>     6f  mov ecx, [r13+rcx]
-;;>     74  mov esi, [r13+10h]
-;;>     78  add eax, r12d
-;;>     7b  add eax, edx
-;;>     7d  add eax, ecx
-;;>     7f  add eax, esi
-;;>     81  test eax, eax
-;;>     83  jne near 92h
-;;>     89  mov rdx, [rsp]
-;;>     8d  jmp 98h
-;;>     92  mov rdx, rax
-;;>     95  shl edx, 3
-;;>     98  mov ecx, edx
-;;>     9a  mov ecx, [r13+rcx]
-;;>     9f  sub edi, 1
-;;>     a2  lea r12d, [rax+rcx]
-;;>     a6  test edi, edi
-;;>     a8  je near 0BDh
-;;>     ae  mov rsi, rbx
-;;>     b1  mov r14, rdi
-;;>     b4  mov [rsp], rdx
-;;>     b8  jmp 2Dh
-;;>     bd  lea eax, [r12+rcx]
-;;>     c1  mov rsi, rax
-;;>     c4  mov rax, r15
-;;>     c7  mov eax, [rax+70h]
-;;>     ca  test eax, eax
-;;>     cc  jne near 118h
-;;>     d2  mov eax, 64h
-;;>     d7  xor rdx, rdx
-;;>     da  div edi
-;;>     dc  mov eax, eax
-;;>     de  mov ecx, [r13+rax]
-;;>     e3  sub edi, 1
-;;>     e6  mov rax, rsi
-;;>     e9  add eax, ecx
-;;>     eb  test edi, edi
-;;>     ed  je near 0FBh
-;;>     f3  mov rsi, rax
-;;>     f6  jmp 0C4h
-;;>     fb  mov rbx, [rsp+10h]
-;;>    100  mov r12, [rsp+18h]
-;;>    105  mov r13, [rsp+20h]
-;;>    10a  mov r14, [rsp+28h]
-;;>    10f  add rsp, 30h
-;;>    113  mov rsp, rbp
-;;>    116  pop rbp
-;;>    117  ret
-;;>    118  mov rax, rsi
-;;>    11b  mov rcx, r15
-;;>    11e  mov edx, [rcx+70h]
-;;>    121  test dx, dx
-;;>    124  jne near 146h
-;;>    12a  xor edx, 850000h
-;;>    130  test edx, edx
-;;>    132  je near 146h
-;;>    138  mov word [rcx+72h], 0
-;;>    13e  mov rsi, rax
-;;>    141  jmp 0C4h
-;;>    146  mov rcx, r15
-;;>    149  mov rcx, [rcx+8]
-;;>    14d  mov rcx, [rcx+28h]
-;;>    151  mov rdx, 8400000000h
-;;>    15b  mov [rcx], rdx
-;;>    15e  mov qword [rcx+8], 7
-;;>    166  mov edx, edi
-;;>    168  mov [rcx+10h], rdx
-;;>    16c  mov eax, eax
-;;>    16e  mov [rcx+28h], rax
-;;>    172  mov esi, [rcx]
-;;>    174  mov edx, [rcx+4]
-;;>    177  mov ecx, [rcx+8]
-;;>    17a  mov rdi, r15
-;;>    17d  mov rax, [rdi+30h]
-;;>    181  mov rax, [rax+60h]
-;;>    185  call rax
-;;>    187  mov rcx, r15
-;;>    18a  mov rcx, [rcx+8]
-;;>    18e  mov rdi, [rcx+28h]
-;;>    192  mov r10, rax
-;;>    195  mov rbx, [rsp+10h]
-;;>    19a  mov r12, [rsp+18h]
-;;>    19f  mov r13, [rsp+20h]
-;;>    1a4  mov r14, [rsp+28h]
-;;>    1a9  add rsp, 30h
-;;>    1ad  mov rsp, rbp
-;;>    1b0  pop rbp
-;;>    1b1  jmp r10
-;;>    1b4  mov rdx, [rsp]
-;;>    1b8  mov rbx, rsi
-;;>    1bb  mov rdi, r14
-;;>    1be  mov rax, r15
-;;>    1c1  mov ecx, [rax+70h]
-;;>    1c4  test cx, cx
-;;>    1c7  jne near 1F0h
-;;>    1cd  xor ecx, 250000h
-;;>    1d3  test ecx, ecx
-;;>    1d5  je near 1F0h
-;;>    1db  mov word [rax+72h], 0
-;;>    1e1  mov rsi, rbx
-;;>    1e4  mov r14, rdi
-;;>    1e7  mov [rsp], rdx
-;;>    1eb  jmp 2Dh
-;;>    1f0  mov r8, r15
-;;>    1f3  mov r8, [r8+8]
-;;>    1f7  mov r8, [r8+28h]
-;;>    1fb  mov r9, 2400000000h
-;;>    205  mov [r8], r9
-;;>    208  mov qword [r8+8], 7
-;;>    210  mov r9d, edi
-;;>    213  mov [r8+10h], r9
-;;>    217  mov r10d, ebx
-;;>    21a  mov [r8+18h], r10
-;;>    21e  mov r11d, edx
-;;>    221  mov [r8+20h], r11
-;;>    225  mov eax, r12d
-;;>    228  mov [r8+28h], rax
-;;>    22c  mov esi, [r8]
-;;>    22f  mov edx, [r8+4]
-;;>    233  mov ecx, [r8+8]
-;;>    237  mov rdi, r15
-;;>    23a  mov rax, [rdi+30h]
-;;>    23e  mov rax, [rax+60h]
-;;>    242  call rax
-;;>    244  mov rcx, r15
-;;>    247  mov rcx, [rcx+8]
-;;>    24b  mov rdi, [rcx+28h]
-;;>    24f  mov r10, rax
-;;>    252  mov rbx, [rsp+10h]
-;;>    257  mov r12, [rsp+18h]
-;;>    25c  mov r13, [rsp+20h]
-;;>    261  mov r14, [rsp+28h]
-;;>    266  add rsp, 30h
-;;>    26a  mov rsp, rbp
-;;>    26d  pop rbp
-;;>    26e  jmp r10
+;;>     29  mov r13, [rax+48h]
+;;>     2d  nop dword [rax+rax]
+;;>     32  cmp r15, [r15+80h]
+;;>     3a  jb near 1C4h
+;;>     40  mov rbx, rsi
+;;>     43  mov eax, ebx
+;;>     45  mov ebx, [r13+rax]
+;;>     4a  mov rdi, r15
+;;>     4d  mov rax, [rdi+38h]
+;;>     51  mov rax, [rax]
+;;>     54  xor esi, esi
+;;>     56  xor rdx, rdx
+;;>     59  call rax
+;;>     5b  mov eax, eax
+;;>     5d  mov eax, [r13+rax]
+;;>     62  mov rdi, r14
+;;>     65  mov ecx, edi
+;;>     67  movzx rdx, byte [r13+rcx]
+;;>     6d  mov edx, edx
+;;>     6f  mov edx, [r13+rdx]
+;;>     74  mov ecx, [r13+rcx]
+;;>     79  mov esi, [r13+10h]
+;;>     7d  add eax, r12d
+;;>     80  add eax, edx
+;;>     82  add eax, ecx
+;;>     84  add eax, esi
+;;>     86  test eax, eax
+;;>     88  jne near 97h
+;;>     8e  mov rdx, [rsp]
+;;>     92  jmp 9Dh
+;;>     97  mov rdx, rax
+;;>     9a  shl edx, 3
+;;>     9d  mov ecx, edx
+;;>     9f  mov ecx, [r13+rcx]
+;;>     a4  sub edi, 1
+;;>     a7  lea r12d, [rax+rcx]
+;;>     ab  test edi, edi
+;;>     ad  je near 0C2h
+;;>     b3  mov rsi, rbx
+;;>     b6  mov r14, rdi
+;;>     b9  mov [rsp], rdx
+;;>     bd  jmp 2Dh
+;;>     c2  lea eax, [r12+rcx]
+;;>     c6  mov rsi, rax
+;;>     c9  nop dword [rax+rax]
+;;>     ce  cmp r15, [r15+80h]
+;;>     d6  jb near 122h
+;;>     dc  mov eax, 64h
+;;>     e1  xor rdx, rdx
+;;>     e4  div edi
+;;>     e6  mov eax, eax
+;;>     e8  mov ecx, [r13+rax]
+;;>     ed  sub edi, 1
+;;>     f0  mov rax, rsi
+;;>     f3  add eax, ecx
+;;>     f5  test edi, edi
+;;>     f7  je near 105h
+;;>     fd  mov rsi, rax
+;;>    100  jmp 0C9h
+;;>    105  mov rbx, [rsp+10h]
+;;>    10a  mov r12, [rsp+18h]
+;;>    10f  mov r13, [rsp+20h]
+;;>    114  mov r14, [rsp+28h]
+;;>    119  add rsp, 30h
+;;>    11d  mov rsp, rbp
+;;>    120  pop rbp
+;;>    121  ret
+;;>    122  mov rax, rsi
+;;>    125  mov rcx, r15
+;;>    128  mov edx, [rcx+84h]
+;;>    12e  test dx, dx
+;;>    131  jne near 156h
+;;>    137  xor edx, 850000h
+;;>    13d  test edx, edx
+;;>    13f  je near 156h
+;;>    145  mov word [rcx+86h], 0
+;;>    14e  mov rsi, rax
+;;>    151  jmp 0C9h
+;;>    156  mov rcx, r15
+;;>    159  mov rcx, [rcx+8]
+;;>    15d  mov rcx, [rcx+28h]
+;;>    161  mov rdx, 8400000000h
+;;>    16b  mov [rcx], rdx
+;;>    16e  mov qword [rcx+8], 7
+;;>    176  mov edx, edi
+;;>    178  mov [rcx+10h], rdx
+;;>    17c  mov eax, eax
+;;>    17e  mov [rcx+28h], rax
+;;>    182  mov esi, [rcx]
+;;>    184  mov edx, [rcx+4]
+;;>    187  mov ecx, [rcx+8]
+;;>    18a  mov rdi, r15
+;;>    18d  mov rax, [rdi+38h]
+;;>    191  mov rax, [rax+60h]
+;;>    195  call rax
+;;>    197  mov rcx, r15
+;;>    19a  mov rcx, [rcx+8]
+;;>    19e  mov rdi, [rcx+28h]
+;;>    1a2  mov r10, rax
+;;>    1a5  mov rbx, [rsp+10h]
+;;>    1aa  mov r12, [rsp+18h]
+;;>    1af  mov r13, [rsp+20h]
+;;>    1b4  mov r14, [rsp+28h]
+;;>    1b9  add rsp, 30h
+;;>    1bd  mov rsp, rbp
+;;>    1c0  pop rbp
+;;>    1c1  jmp r10
+;;>    1c4  mov rdx, [rsp]
+;;>    1c8  mov rbx, rsi
+;;>    1cb  mov rdi, r14
+;;>    1ce  mov rax, r15
+;;>    1d1  mov ecx, [rax+84h]
+;;>    1d7  test cx, cx
+;;>    1da  jne near 206h
+;;>    1e0  xor ecx, 250000h
+;;>    1e6  test ecx, ecx
+;;>    1e8  je near 206h
+;;>    1ee  mov word [rax+86h], 0
+;;>    1f7  mov rsi, rbx
+;;>    1fa  mov r14, rdi
+;;>    1fd  mov [rsp], rdx
+;;>    201  jmp 2Dh
+;;>    206  mov r8, r15
+;;>    209  mov r8, [r8+8]
+;;>    20d  mov r8, [r8+28h]
+;;>    211  mov r9, 2400000000h
+;;>    21b  mov [r8], r9
+;;>    21e  mov qword [r8+8], 7
+;;>    226  mov r9d, edi
+;;>    229  mov [r8+10h], r9
+;;>    22d  mov r10d, ebx
+;;>    230  mov [r8+18h], r10
+;;>    234  mov r11d, edx
+;;>    237  mov [r8+20h], r11
+;;>    23b  mov eax, r12d
+;;>    23e  mov [r8+28h], rax
+;;>    242  mov esi, [r8]
+;;>    245  mov edx, [r8+4]
+;;>    249  mov ecx, [r8+8]
+;;>    24d  mov rdi, r15
+;;>    250  mov rax, [rdi+38h]
+;;>    254  mov rax, [rax+60h]
+;;>    258  call rax
+;;>    25a  mov rcx, r15
+;;>    25d  mov rcx, [rcx+8]
+;;>    261  mov rdi, [rcx+28h]
+;;>    265  mov r10, rax
+;;>    268  mov rbx, [rsp+10h]
+;;>    26d  mov r12, [rsp+18h]
+;;>    272  mov r13, [rsp+20h]
+;;>    277  mov r14, [rsp+28h]
+;;>    27c  add rsp, 30h
+;;>    280  mov rsp, rbp
+;;>    283  pop rbp
+;;>    284  jmp r10
 ;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
 ;;> prefetch in function 0: the address comes from call_indirect, which cannot be done ahead of time
 ;;> prefetch in function 0: the address comes from a load, the plan says strided

@@ -15,60 +15,59 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rax, r15
-;;>      7  mov rax, [rax+40h]
+;;>      7  mov rax, [rax+48h]
 ;;>      b  mov rcx, rdx
 ;;>      e  shl ecx, 2
-;;>     11  mov r8, r15
-;;>     14  mov r8d, [r8+70h]
-;;>     18  test r8d, r8d
-;;>     1b  jne near 56h
-;;>     21  mov r8, rsi
-;;>     24  sub r8d, ecx
-;;>     27  prefetcht0 [rax+r8]
-;;>     2c  mov r8, 3FF0000000000000h
-;;>     36  vmovq xmm0, r8
-;;>     3b  mov r8d, esi
-;;>     3e  vmovsd [rax+r8], xmm0
-;;>     44  sub edi, 1
-;;>     47  sub esi, edx
-;;>     49  test edi, edi
-;;>     4b  jne near 11h
-;;>     51  mov rsp, rbp
-;;>     54  pop rbp
-;;>     55  ret
-;;>     56  mov r8, r15
-;;>     59  mov r9d, [r8+70h]
-;;>     5d  test r9w, r9w
-;;>     61  jne near 83h
-;;>     67  xor r9d, 200000h
-;;>     6e  test r9d, r9d
-;;>     71  je near 83h
-;;>     77  mov word [r8+72h], 0
-;;>     7e  jmp 11h
-;;>     83  mov rax, r15
-;;>     86  mov rax, [rax+8]
-;;>     8a  mov rax, [rax+28h]
-;;>     8e  mov rcx, 1F00000000h
-;;>     98  mov [rax], rcx
-;;>     9b  mov qword [rax+8], 7
-;;>     a3  mov ecx, edi
-;;>     a5  mov [rax+10h], rcx
-;;>     a9  mov ecx, esi
-;;>     ab  mov [rax+18h], rcx
-;;>     af  mov ecx, edx
-;;>     b1  mov [rax+20h], rcx
-;;>     b5  mov esi, [rax]
-;;>     b7  mov edx, [rax+4]
-;;>     ba  mov ecx, [rax+8]
-;;>     bd  mov rdi, r15
-;;>     c0  mov rax, [rdi+30h]
-;;>     c4  mov rax, [rax+60h]
-;;>     c8  call rax
-;;>     ca  mov rcx, r15
-;;>     cd  mov rcx, [rcx+8]
-;;>     d1  mov rdi, [rcx+28h]
-;;>     d5  mov r10, rax
-;;>     d8  mov rsp, rbp
-;;>     db  pop rbp
-;;>     dc  jmp r10
+;;>     11  nop dword [rax+rax]
+;;>     16  cmp r15, [r15+80h]
+;;>     1e  jb near 59h
+;;>     24  mov r8, rsi
+;;>     27  sub r8d, ecx
+;;>     2a  prefetcht0 [rax+r8]
+;;>     2f  mov r8, 3FF0000000000000h
+;;>     39  vmovq xmm0, r8
+;;>     3e  mov r8d, esi
+;;>     41  vmovsd [rax+r8], xmm0
+;;>     47  sub edi, 1
+;;>     4a  sub esi, edx
+;;>     4c  test edi, edi
+;;>     4e  jne near 11h
+;;>     54  mov rsp, rbp
+;;>     57  pop rbp
+;;>     58  ret
+;;>     59  mov r8, r15
+;;>     5c  mov r9d, [r8+84h]
+;;>     63  test r9w, r9w
+;;>     67  jne near 8Ch
+;;>     6d  xor r9d, 200000h
+;;>     74  test r9d, r9d
+;;>     77  je near 8Ch
+;;>     7d  mov word [r8+86h], 0
+;;>     87  jmp 11h
+;;>     8c  mov rax, r15
+;;>     8f  mov rax, [rax+8]
+;;>     93  mov rax, [rax+28h]
+;;>     97  mov rcx, 1F00000000h
+;;>     a1  mov [rax], rcx
+;;>     a4  mov qword [rax+8], 7
+;;>     ac  mov ecx, edi
+;;>     ae  mov [rax+10h], rcx
+;;>     b2  mov ecx, esi
+;;>     b4  mov [rax+18h], rcx
+;;>     b8  mov ecx, edx
+;;>     ba  mov [rax+20h], rcx
+;;>     be  mov esi, [rax]
+;;>     c0  mov edx, [rax+4]
+;;>     c3  mov ecx, [rax+8]
+;;>     c6  mov rdi, r15
+;;>     c9  mov rax, [rdi+38h]
+;;>     cd  mov rax, [rax+60h]
+;;>     d1  call rax
+;;>     d3  mov rcx, r15
+;;>     d6  mov rcx, [rcx+8]
+;;>     da  mov rdi, [rcx+28h]
+;;>     de  mov r10, rax
+;;>     e1  mov rsp, rbp
+;;>     e4  pop rbp
+;;>     e5  jmp r10
 ;;> prefetch in function 0: done

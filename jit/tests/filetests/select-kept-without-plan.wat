@@ -14,57 +14,56 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rax, r15
-;;>      7  mov eax, [rax+60h]
-;;>      a  test eax, eax
-;;>      c  jne near 4Bh
-;;>     12  mov rcx, rdi
-;;>     15  sub ecx, 1
-;;>     18  mov rax, rsi
-;;>     1b  imul eax, esi
-;;>     1e  imul edx, eax, 0F4243h
-;;>     24  imul edx, edi
-;;>     27  lea eax, [rsi+1]
-;;>     2a  test esi, 3FFh
-;;>     30  cmove eax, edx
-;;>     33  test ecx, ecx
-;;>     35  je near 46h
-;;>     3b  mov rsi, rax
-;;>     3e  mov rdi, rcx
-;;>     41  jmp 4
-;;>     46  mov rsp, rbp
-;;>     49  pop rbp
-;;>     4a  ret
-;;>     4b  mov rax, r15
-;;>     4e  mov ecx, [rax+60h]
-;;>     51  test cx, cx
-;;>     54  jne near 73h
-;;>     5a  xor ecx, 1B0000h
-;;>     60  test ecx, ecx
-;;>     62  je near 73h
-;;>     68  mov word [rax+62h], 0
-;;>     6e  jmp 4
-;;>     73  mov rax, r15
-;;>     76  mov rax, [rax+8]
-;;>     7a  mov rax, [rax+28h]
-;;>     7e  mov rcx, 1A00000000h
-;;>     88  mov [rax], rcx
-;;>     8b  mov qword [rax+8], 7
-;;>     93  mov ecx, edi
-;;>     95  mov [rax+10h], rcx
-;;>     99  mov ecx, esi
-;;>     9b  mov [rax+18h], rcx
-;;>     9f  mov esi, [rax]
-;;>     a1  mov edx, [rax+4]
-;;>     a4  mov ecx, [rax+8]
-;;>     a7  mov rdi, r15
-;;>     aa  mov rax, [rdi+30h]
-;;>     ae  mov rax, [rax+60h]
-;;>     b2  call rax
-;;>     b4  mov rcx, r15
-;;>     b7  mov rcx, [rcx+8]
-;;>     bb  mov rdi, [rcx+28h]
-;;>     bf  mov r10, rax
-;;>     c2  mov rsp, rbp
-;;>     c5  pop rbp
-;;>     c6  jmp r10
+;;>      4  xchg ax, ax
+;;>      6  cmp r15, [r15+70h]
+;;>      e  jb near 4Dh
+;;>     14  mov rcx, rdi
+;;>     17  sub ecx, 1
+;;>     1a  mov rax, rsi
+;;>     1d  imul eax, esi
+;;>     20  imul edx, eax, 0F4243h
+;;>     26  imul edx, edi
+;;>     29  lea eax, [rsi+1]
+;;>     2c  test esi, 3FFh
+;;>     32  cmove eax, edx
+;;>     35  test ecx, ecx
+;;>     37  je near 48h
+;;>     3d  mov rsi, rax
+;;>     40  mov rdi, rcx
+;;>     43  jmp 4
+;;>     48  mov rsp, rbp
+;;>     4b  pop rbp
+;;>     4c  ret
+;;>     4d  mov rax, r15
+;;>     50  mov ecx, [rax+74h]
+;;>     53  test cx, cx
+;;>     56  jne near 75h
+;;>     5c  xor ecx, 1B0000h
+;;>     62  test ecx, ecx
+;;>     64  je near 75h
+;;>     6a  mov word [rax+76h], 0
+;;>     70  jmp 4
+;;>     75  mov rax, r15
+;;>     78  mov rax, [rax+8]
+;;>     7c  mov rax, [rax+28h]
+;;>     80  mov rcx, 1A00000000h
+;;>     8a  mov [rax], rcx
+;;>     8d  mov qword [rax+8], 7
+;;>     95  mov ecx, edi
+;;>     97  mov [rax+10h], rcx
+;;>     9b  mov ecx, esi
+;;>     9d  mov [rax+18h], rcx
+;;>     a1  mov esi, [rax]
+;;>     a3  mov edx, [rax+4]
+;;>     a6  mov ecx, [rax+8]
+;;>     a9  mov rdi, r15
+;;>     ac  mov rax, [rdi+38h]
+;;>     b0  mov rax, [rax+60h]
+;;>     b4  call rax
+;;>     b6  mov rcx, r15
+;;>     b9  mov rcx, [rcx+8]
+;;>     bd  mov rdi, [rcx+28h]
+;;>     c1  mov r10, rax
+;;>     c4  mov rsp, rbp
+;;>     c7  pop rbp
+;;>     c8  jmp r10

@@ -16,56 +16,55 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rax, r15
-;;>      7  mov eax, [rax+60h]
-;;>      a  test eax, eax
-;;>      c  jne near 4Ah
-;;>     12  test esi, 3FFh
-;;>     18  je near 39h
-;;>     1e  lea eax, [rsi+1]
-;;>     21  sub edi, 1
-;;>     24  test edi, edi
-;;>     26  je near 34h
-;;>     2c  mov rsi, rax
-;;>     2f  jmp 4
-;;>     34  mov rsp, rbp
-;;>     37  pop rbp
-;;>     38  ret
-;;>     39  imul esi, esi
-;;>     3c  imul eax, esi, 0F4243h
-;;>     42  imul eax, edi
-;;>     45  jmp 21h
-;;>     4a  mov rax, r15
-;;>     4d  mov ecx, [rax+60h]
-;;>     50  test cx, cx
-;;>     53  jne near 72h
-;;>     59  xor ecx, 1B0000h
-;;>     5f  test ecx, ecx
-;;>     61  je near 72h
-;;>     67  mov word [rax+62h], 0
-;;>     6d  jmp 4
-;;>     72  mov rax, r15
-;;>     75  mov rax, [rax+8]
-;;>     79  mov rax, [rax+28h]
-;;>     7d  mov rcx, 1A00000000h
-;;>     87  mov [rax], rcx
-;;>     8a  mov qword [rax+8], 7
-;;>     92  mov ecx, edi
-;;>     94  mov [rax+10h], rcx
-;;>     98  mov ecx, esi
-;;>     9a  mov [rax+18h], rcx
-;;>     9e  mov esi, [rax]
-;;>     a0  mov edx, [rax+4]
-;;>     a3  mov ecx, [rax+8]
-;;>     a6  mov rdi, r15
-;;>     a9  mov rax, [rdi+30h]
-;;>     ad  mov rax, [rax+60h]
-;;>     b1  call rax
-;;>     b3  mov rcx, r15
-;;>     b6  mov rcx, [rcx+8]
-;;>     ba  mov rdi, [rcx+28h]
-;;>     be  mov r10, rax
-;;>     c1  mov rsp, rbp
-;;>     c4  pop rbp
-;;>     c5  jmp r10
+;;>      4  xchg ax, ax
+;;>      6  cmp r15, [r15+70h]
+;;>      e  jb near 4Ch
+;;>     14  test esi, 3FFh
+;;>     1a  je near 3Bh
+;;>     20  lea eax, [rsi+1]
+;;>     23  sub edi, 1
+;;>     26  test edi, edi
+;;>     28  je near 36h
+;;>     2e  mov rsi, rax
+;;>     31  jmp 4
+;;>     36  mov rsp, rbp
+;;>     39  pop rbp
+;;>     3a  ret
+;;>     3b  imul esi, esi
+;;>     3e  imul eax, esi, 0F4243h
+;;>     44  imul eax, edi
+;;>     47  jmp 23h
+;;>     4c  mov rax, r15
+;;>     4f  mov ecx, [rax+74h]
+;;>     52  test cx, cx
+;;>     55  jne near 74h
+;;>     5b  xor ecx, 1B0000h
+;;>     61  test ecx, ecx
+;;>     63  je near 74h
+;;>     69  mov word [rax+76h], 0
+;;>     6f  jmp 4
+;;>     74  mov rax, r15
+;;>     77  mov rax, [rax+8]
+;;>     7b  mov rax, [rax+28h]
+;;>     7f  mov rcx, 1A00000000h
+;;>     89  mov [rax], rcx
+;;>     8c  mov qword [rax+8], 7
+;;>     94  mov ecx, edi
+;;>     96  mov [rax+10h], rcx
+;;>     9a  mov ecx, esi
+;;>     9c  mov [rax+18h], rcx
+;;>     a0  mov esi, [rax]
+;;>     a2  mov edx, [rax+4]
+;;>     a5  mov ecx, [rax+8]
+;;>     a8  mov rdi, r15
+;;>     ab  mov rax, [rdi+38h]
+;;>     af  mov rax, [rax+60h]
+;;>     b3  call rax
+;;>     b5  mov rcx, r15
+;;>     b8  mov rcx, [rcx+8]
+;;>     bc  mov rdi, [rcx+28h]
+;;>     c0  mov r10, rax
+;;>     c3  mov rsp, rbp
+;;>     c6  pop rbp
+;;>     c7  jmp r10
 ;;> select-to-branch in function 0: done

@@ -27,28 +27,29 @@
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v2 = get_pinned_reg.i64
-;;> @0000                               v3 = load.i32 notrap aligned region0 v2+28
-;;> @0000                               brif v3, block1, block2
+;;> @0000                               v3 = load.i64 user66 aligned region0 v2+32
+;;> @0000                               v4 = icmp ult v2, v3
+;;> @0000                               brif v4, block1, block2
 ;;>
 ;;>                                 block1 cold:
-;;> @0000                               v7 = get_pinned_reg.i64
-;;> @0000                               v8 = load.i64 notrap aligned readonly region1 v7+48
-;;> @0000                               v9 = load.i64 notrap aligned readonly region1 v8+96
-;;> @0000                               v4 = iconst.i32 0
-;;> @0000                               v5 = iconst.i32 -1
-;;> @0000                               v6 = iconst.i32 7
-;;> @0000                               v10 = call_indirect sig0, v9(v7, v4, v5, v6)  ; v4 = 0, v5 = -1, v6 = 7
+;;> @0000                               v8 = get_pinned_reg.i64
+;;> @0000                               v9 = load.i64 notrap aligned readonly region1 v8+56
+;;> @0000                               v10 = load.i64 notrap aligned readonly region1 v9+96
+;;> @0000                               v5 = iconst.i32 0
+;;> @0000                               v6 = iconst.i32 -1
+;;> @0000                               v7 = iconst.i32 7
+;;> @0000                               v11 = call_indirect sig0, v10(v8, v5, v6, v7)  ; v5 = 0, v6 = -1, v7 = 7
 ;;> @0000                               jump block2
 ;;>
 ;;>                                 block2:
-;;> @0001                               v13 = get_pinned_reg.i64
-;;> @0001                               v14 = load.i64 notrap aligned region2 v13+112
-;;> @0001                               v15 = call_indirect sig1, v14(v0)
-;;> @0002                               v16 = get_pinned_reg.i64
-;;> @0002                               v17 = load.i64 notrap aligned region2 v16+144
-;;> @0002                               v18 = call_indirect sig1, v17(v0)
-;;> @0003                               v19 = iadd v15, v18
-;;> @0004                               return v19
+;;> @0001                               v14 = get_pinned_reg.i64
+;;> @0001                               v15 = load.i64 notrap aligned region2 v14+128
+;;> @0001                               v16 = call_indirect sig1, v15(v0)
+;;> @0002                               v17 = get_pinned_reg.i64
+;;> @0002                               v18 = load.i64 notrap aligned region2 v17+160
+;;> @0002                               v19 = call_indirect sig1, v18(v0)
+;;> @0003                               v20 = iadd v16, v19
+;;> @0004                               return v20
 ;;> }
 ;;> specialize in function 0: no such parameter, or not an integer
 ;;> specialize in function 0: has an operator that is not inlined

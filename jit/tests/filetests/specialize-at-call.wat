@@ -29,7 +29,7 @@
 ;;> @0001                               brif v5, block4, block3
 ;;>
 ;;>                                 block3:
-;;> @0005                               v13 = load.i64 notrap aligned readonly can_move region0 v2+64
+;;> @0005                               v13 = load.i64 notrap aligned readonly can_move region0 v2+72
 ;;> @0005                               v12 = uextend.i64 v0
 ;;> @0005                               v14 = iadd v13, v12
 ;;> @0005                               v15 = load.i32 user2 region1 v14
@@ -67,7 +67,7 @@
 ;;> @0001                               v48 = uextend.i64 v1
 ;;> @0001                               store notrap aligned region2 v48, v44+40
 ;;> @0001                               v51 = get_pinned_reg.i64
-;;> @0001                               v52 = load.i64 notrap aligned readonly region0 v51+48
+;;> @0001                               v52 = load.i64 notrap aligned readonly region0 v51+56
 ;;> @0001                               v53 = load.i64 notrap aligned readonly region0 v52+160
 ;;> @0001                               v50 = iconst.i64 0x0001_0000_0007
 ;;> @0001                               v49 = iconst.i64 1

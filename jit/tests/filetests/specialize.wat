@@ -17,7 +17,7 @@
 ;;>      4  mov rcx, r15
 ;;>      7  cmp esi, 3
 ;;>      a  jne near 2Eh
-;;>     10  mov rax, [rcx+40h]
+;;>     10  mov rax, [rcx+48h]
 ;;>     14  mov ecx, edi
 ;;>     16  mov ecx, [rax+rcx]
 ;;>     19  lea edx, [rdi+4]
@@ -30,59 +30,58 @@
 ;;>     2c  pop rbp
 ;;>     2d  ret
 ;;>     2e  xor eax, eax
-;;>     30  mov rcx, [rcx+40h]
+;;>     30  mov rcx, [rcx+48h]
 ;;>     34  mov r10, rax
-;;>     37  mov rdx, r15
-;;>     3a  mov edx, [rdx+70h]
-;;>     3d  test edx, edx
-;;>     3f  jne near 64h
-;;>     45  lea edx, [rdi+rax*4]
-;;>     48  mov edx, [rcx+rdx]
-;;>     4b  add eax, 1
-;;>     51  add r10d, edx
-;;>     54  cmp eax, esi
-;;>     56  jb near 37h
-;;>     5c  mov rax, r10
-;;>     5f  mov rsp, rbp
-;;>     62  pop rbp
-;;>     63  ret
-;;>     64  mov rdx, r15
-;;>     67  mov r8d, [rdx+70h]
-;;>     6b  test r8w, r8w
-;;>     6f  jne near 90h
-;;>     75  xor r8d, 220000h
-;;>     7c  test r8d, r8d
-;;>     7f  je near 90h
-;;>     85  mov word [rdx+72h], 0
-;;>     8b  jmp 37h
-;;>     90  mov r8, r15
-;;>     93  mov r8, [r8+8]
-;;>     97  mov r8, [r8+28h]
-;;>     9b  mov r9, 2100000000h
-;;>     a5  mov [r8], r9
-;;>     a8  mov qword [r8+8], 7
-;;>     b0  mov edi, edi
-;;>     b2  mov [r8+10h], rdi
-;;>     b6  mov esi, esi
-;;>     b8  mov [r8+18h], rsi
-;;>     bc  mov edi, eax
-;;>     be  mov [r8+20h], rdi
-;;>     c2  mov rax, r10
-;;>     c5  mov r9d, eax
-;;>     c8  mov [r8+28h], r9
-;;>     cc  mov esi, [r8]
-;;>     cf  mov edx, [r8+4]
-;;>     d3  mov ecx, [r8+8]
-;;>     d7  mov rdi, r15
-;;>     da  mov r9, [rdi+30h]
-;;>     de  mov r9, [r9+60h]
-;;>     e2  call r9
-;;>     e5  mov r9, r15
-;;>     e8  mov r9, [r9+8]
-;;>     ec  mov rdi, [r9+28h]
-;;>     f0  mov r10, rax
-;;>     f3  mov rsp, rbp
-;;>     f6  pop rbp
-;;>     f7  jmp r10
+;;>     37  nop dword [rax+rax]
+;;>     3c  cmp r15, [r15+80h]
+;;>     44  jb near 69h
+;;>     4a  lea edx, [rdi+rax*4]
+;;>     4d  mov edx, [rcx+rdx]
+;;>     50  add eax, 1
+;;>     56  add r10d, edx
+;;>     59  cmp eax, esi
+;;>     5b  jb near 37h
+;;>     61  mov rax, r10
+;;>     64  mov rsp, rbp
+;;>     67  pop rbp
+;;>     68  ret
+;;>     69  mov rdx, r15
+;;>     6c  mov r8d, [rdx+84h]
+;;>     73  test r8w, r8w
+;;>     77  jne near 9Bh
+;;>     7d  xor r8d, 220000h
+;;>     84  test r8d, r8d
+;;>     87  je near 9Bh
+;;>     8d  mov word [rdx+86h], 0
+;;>     96  jmp 37h
+;;>     9b  mov r8, r15
+;;>     9e  mov r8, [r8+8]
+;;>     a2  mov r8, [r8+28h]
+;;>     a6  mov r9, 2100000000h
+;;>     b0  mov [r8], r9
+;;>     b3  mov qword [r8+8], 7
+;;>     bb  mov edi, edi
+;;>     bd  mov [r8+10h], rdi
+;;>     c1  mov esi, esi
+;;>     c3  mov [r8+18h], rsi
+;;>     c7  mov edi, eax
+;;>     c9  mov [r8+20h], rdi
+;;>     cd  mov rax, r10
+;;>     d0  mov r9d, eax
+;;>     d3  mov [r8+28h], r9
+;;>     d7  mov esi, [r8]
+;;>     da  mov edx, [r8+4]
+;;>     de  mov ecx, [r8+8]
+;;>     e2  mov rdi, r15
+;;>     e5  mov r9, [rdi+38h]
+;;>     e9  mov r9, [r9+60h]
+;;>     ed  call r9
+;;>     f0  mov r9, r15
+;;>     f3  mov r9, [r9+8]
+;;>     f7  mov rdi, [r9+28h]
+;;>     fb  mov r10, rax
+;;>     fe  mov rsp, rbp
+;;>    101  pop rbp
+;;>    102  jmp r10
 ;;> specialize in function 0: done
 ;;> unroll in function 0: done

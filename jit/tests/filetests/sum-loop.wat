@@ -26,52 +26,51 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
-;;>      9  mov rcx, [rcx+40h]
-;;>      d  mov rdx, r15
-;;>     10  mov edx, [rdx+70h]
-;;>     13  test edx, edx
-;;>     15  jne near 36h
-;;>     1b  mov edx, edi
-;;>     1d  mov edx, [rcx+rdx+8]
-;;>     21  add edi, 4
-;;>     27  add eax, edx
-;;>     29  cmp edi, esi
-;;>     2b  jb near 0Dh
-;;>     31  mov rsp, rbp
-;;>     34  pop rbp
-;;>     35  ret
-;;>     36  mov rdx, r15
-;;>     39  mov r8d, [rdx+70h]
-;;>     3d  test r8w, r8w
-;;>     41  jne near 62h
-;;>     47  xor r8d, 220000h
-;;>     4e  test r8d, r8d
-;;>     51  je near 62h
-;;>     57  mov word [rdx+72h], 0
-;;>     5d  jmp 0Dh
-;;>     62  mov rcx, r15
-;;>     65  mov rcx, [rcx+8]
-;;>     69  mov rcx, [rcx+28h]
-;;>     6d  mov rdx, 2100000000h
-;;>     77  mov [rcx], rdx
-;;>     7a  mov qword [rcx+8], 7
-;;>     82  mov edx, edi
-;;>     84  mov [rcx+10h], rdx
-;;>     88  mov edx, esi
-;;>     8a  mov [rcx+18h], rdx
-;;>     8e  mov eax, eax
-;;>     90  mov [rcx+20h], rax
-;;>     94  mov esi, [rcx]
-;;>     96  mov edx, [rcx+4]
-;;>     99  mov ecx, [rcx+8]
-;;>     9c  mov rdi, r15
-;;>     9f  mov rax, [rdi+30h]
-;;>     a3  mov rax, [rax+60h]
-;;>     a7  call rax
-;;>     a9  mov rcx, r15
-;;>     ac  mov rcx, [rcx+8]
-;;>     b0  mov rdi, [rcx+28h]
-;;>     b4  mov r10, rax
-;;>     b7  mov rsp, rbp
-;;>     ba  pop rbp
-;;>     bb  jmp r10
+;;>      9  mov rcx, [rcx+48h]
+;;>      d  nop dword [rax+rax]
+;;>     12  cmp r15, [r15+80h]
+;;>     1a  jb near 3Bh
+;;>     20  mov edx, edi
+;;>     22  mov edx, [rcx+rdx+8]
+;;>     26  add edi, 4
+;;>     2c  add eax, edx
+;;>     2e  cmp edi, esi
+;;>     30  jb near 0Dh
+;;>     36  mov rsp, rbp
+;;>     39  pop rbp
+;;>     3a  ret
+;;>     3b  mov rdx, r15
+;;>     3e  mov r8d, [rdx+84h]
+;;>     45  test r8w, r8w
+;;>     49  jne near 6Dh
+;;>     4f  xor r8d, 220000h
+;;>     56  test r8d, r8d
+;;>     59  je near 6Dh
+;;>     5f  mov word [rdx+86h], 0
+;;>     68  jmp 0Dh
+;;>     6d  mov rcx, r15
+;;>     70  mov rcx, [rcx+8]
+;;>     74  mov rcx, [rcx+28h]
+;;>     78  mov rdx, 2100000000h
+;;>     82  mov [rcx], rdx
+;;>     85  mov qword [rcx+8], 7
+;;>     8d  mov edx, edi
+;;>     8f  mov [rcx+10h], rdx
+;;>     93  mov edx, esi
+;;>     95  mov [rcx+18h], rdx
+;;>     99  mov eax, eax
+;;>     9b  mov [rcx+20h], rax
+;;>     9f  mov esi, [rcx]
+;;>     a1  mov edx, [rcx+4]
+;;>     a4  mov ecx, [rcx+8]
+;;>     a7  mov rdi, r15
+;;>     aa  mov rax, [rdi+38h]
+;;>     ae  mov rax, [rax+60h]
+;;>     b2  call rax
+;;>     b4  mov rcx, r15
+;;>     b7  mov rcx, [rcx+8]
+;;>     bb  mov rdi, [rcx+28h]
+;;>     bf  mov r10, rax
+;;>     c2  mov rsp, rbp
+;;>     c5  pop rbp
+;;>     c6  jmp r10

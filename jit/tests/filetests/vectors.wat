@@ -21,7 +21,7 @@
 ;;>
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+64
+;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
 ;;> @0001                               v3 = uextend.i64 v0
 ;;> @0001                               v4 = iadd v2, v3
 ;;> @0001                               v5 = load.i8x16 user2 region1 v4

@@ -16,6 +16,8 @@ use vm::code::{Adapter, AdapterSignature, CompileRequest, CompiledCode, Compiler
 use vm::layout::*;
 use vm::module::{ElementItems, ExportItem, Module, SegmentMode};
 
+/// Where the poll word lies in the eight bytes that `VmOffsets::poll` gives the place of.
+const POLL_WORD: usize = 4;
 const RESERVED: usize = (6 << 30) + (64 << 10);
 
 /// One instance of a module whose memory, table and globals are its own.
@@ -261,13 +263,13 @@ impl Machine {
         unsafe { (*self.func(function)).entry.store(code.cast_mut(), Ordering::Release) };
     }
 
-    /// Sets or clears the poll flags, the context's and every function's.
+    /// Sets ([`ASKED`]) or clears the poll words, the context's and every function's.
     pub fn set_poll(&mut self, flag: u32) {
         // SAFETY: the context lives as long as the machine.
         unsafe { (*self.context.cast::<VmContext>()).poll.store(flag, Ordering::Relaxed) };
         for own in 0..self.module.bodies.len() as u32 {
             // SAFETY: within the context.
-            unsafe { self.context.add(self.module.offsets().poll(own) as usize).cast::<u32>().write(flag) };
+            unsafe { self.context.add(self.module.offsets().poll(own) as usize + POLL_WORD).cast::<u32>().write(flag) };
         }
     }
 
@@ -290,7 +292,7 @@ impl Machine {
             let own = self.module.defined(index).expect("a defined function");
             // SAFETY: within the context.
             unsafe {
-                let poll = self.context.add(self.module.offsets().poll(own as u32) as usize);
+                let poll = self.context.add(self.module.offsets().poll(own as u32) as usize + POLL_WORD);
                 self.context.add(offset as usize).cast::<*mut u8>().write(poll);
             }
         }

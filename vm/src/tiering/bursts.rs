@@ -15,7 +15,7 @@ use crate::burst::{
 };
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::lock;
-use crate::layout::{BURST_WORDS, VmContext, poll_tag};
+use crate::layout::{ASKED, BURST_WORDS, VmContext, poll_tag};
 use crate::runtime::{instance, store_state};
 use crate::store::poll_word;
 use crate::timeline::What;
@@ -391,7 +391,7 @@ impl ModuleCode {
                 // SAFETY: in the list, so live (see `ContextPointer`).
                 let word = unsafe { poll_word(context.0, place) };
                 // What asks everybody to leave goes before; what asks for another loop is replaced.
-                let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != 1).then_some(poll_tag(offset)));
+                let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != ASKED).then_some(poll_tag(offset)));
             }
         }
     }

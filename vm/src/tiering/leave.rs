@@ -7,7 +7,7 @@ use super::{FUNCTION_ENTRY, ModuleCode};
 use crate::code::{Entrance, Tier};
 use crate::engine::RecordSource;
 use crate::exits;
-use crate::layout::VmContext;
+use crate::layout::{ASKED, VmContext};
 use crate::runtime::{self, instance};
 use crate::store::poll_word;
 use crate::timeline::{What, noteworthy};
@@ -36,7 +36,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             // Spread over the headers and rounds of a run, and the same in every run.
             let random = (code.switches.load(Ordering::Relaxed) ^ u64::from(offset)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
             let again = random < u64::from(stress.leave_again);
-            asked = poll_word(context, code.module.offsets().poll(own as u32)).swap(u32::from(again), Ordering::AcqRel);
+            asked = poll_word(context, code.module.offsets().poll(own as u32)).swap(if again { ASKED } else { 0 }, Ordering::AcqRel);
         }
         // Asked for the deadline's sake, not only to leave.
         if (*context).poll.load(Ordering::Acquire) != 0 {
@@ -58,7 +58,8 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             return Ok(address);
         }
         // Another loop of the function was asked; this one will do, if it is instrumented.
-        if asked > 1
+        if asked != 0
+            && asked != ASKED
             && !stress.leave_to_interpreter
             && let Some(address) = code.begin_burst(context, function, offset)
         {

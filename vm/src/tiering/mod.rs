@@ -12,7 +12,7 @@ use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, CompiledCode, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
-use crate::layout::{FunctionPlace, VmContext, VmFunc, poll_tag};
+use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc, poll_tag};
 use crate::module::Module;
 use crate::queue::Work;
 use crate::registry::PlacedCode;
@@ -355,7 +355,7 @@ impl ModuleCode {
             let entry = self.functions[own].entry.load(Ordering::Acquire);
             // SAFETY: the caller's promise.
             unsafe { self.func(context, own) }.entry.store(entry, Ordering::Release);
-            let asked = u32::from(self.shared.config.stress.leave_always);
+            let asked = if self.shared.config.stress.leave_always { ASKED } else { 0 };
             // SAFETY: as above.
             unsafe { poll_word(context, self.module.offsets().poll(own as u32)) }.store(asked, Ordering::Release);
         }
@@ -398,7 +398,7 @@ impl ModuleCode {
         let offset = self.module.offsets().poll(own as u32);
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
-            unsafe { poll_word(context.0, offset) }.store(1, Ordering::Release);
+            unsafe { poll_word(context.0, offset) }.store(ASKED, Ordering::Release);
         }
     }
 
@@ -410,7 +410,7 @@ impl ModuleCode {
             // SAFETY: in the list, so live (see `ContextPointer`).
             let word = unsafe { poll_word(context.0, offset) };
             // What asks everybody goes before.
-            let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != 1).then_some(poll_tag(loop_offset)));
+            let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != ASKED).then_some(poll_tag(loop_offset)));
         }
     }
 
