@@ -342,31 +342,39 @@ impl Profile {
                 }
             }
             EventId::BRANCHES => {
-                if !function.branches.contains_key(&offset) && !self.admit(function) {
-                    return;
-                }
-                let branch = function.branches.entry(offset).or_default();
-                branch.provenance = Provenance::of_branch(resolved.tier);
-                let flags = record.flags();
-                *(if flags & 1 << 15 != 0 { &mut branch.taken } else { &mut branch.not_taken }) += 1;
-                if flags & 1 << 13 != 0 {
-                    *(if flags & 1 << 14 != 0 { &mut branch.predicted } else { &mut branch.mispredicted }) += 1;
-                }
+                self.at(
+                    function,
+                    |function| &mut function.branches,
+                    offset,
+                    Branch::default,
+                    |branch| {
+                        branch.provenance = Provenance::of_branch(resolved.tier);
+                        let flags = record.flags();
+                        *(if flags & 1 << 15 != 0 { &mut branch.taken } else { &mut branch.not_taken }) += 1;
+                        if flags & 1 << 13 != 0 {
+                            *(if flags & 1 << 14 != 0 { &mut branch.predicted } else { &mut branch.mispredicted }) += 1;
+                        }
+                    },
+                );
             }
             EventId::DCACHE => {
-                if !function.loads.contains_key(&offset) && !self.admit(function) {
-                    return;
-                }
-                let load = function.loads.entry(offset).or_insert_with(Load::new);
-                load.latency.saturating_record(u64::from(record.data1()).max(1));
-                load.sources[usize::from(record.flags() >> 13)] += 1;
-                load.provenance = Provenance::of_load(resolved.tier);
-                if record.flags() & 1 << 12 != 0 && !load.burst_strides {
-                    if let Some(last) = load.last_address {
-                        load.strides.add(record.data2().wrapping_sub(last));
-                    }
-                    load.last_address = Some(record.data2());
-                }
+                self.at(
+                    function,
+                    |function| &mut function.loads,
+                    offset,
+                    Load::new,
+                    |load| {
+                        load.latency.saturating_record(u64::from(record.data1()).max(1));
+                        load.sources[usize::from(record.flags() >> 13)] += 1;
+                        load.provenance = Provenance::of_load(resolved.tier);
+                        if record.flags() & 1 << 12 != 0 && !load.burst_strides {
+                            if let Some(last) = load.last_address {
+                                load.strides.add(record.data2().wrapping_sub(last));
+                            }
+                            load.last_address = Some(record.data2());
+                        }
+                    },
+                );
             }
             EventId::INSTRUCTIONS | EventId::CORE_CLOCKS | EventId::REF_CLOCKS => function.ticks += 1,
             _ => {
@@ -422,6 +430,24 @@ impl Profile {
                 // Strides too rare to be told apart.
                 _ => load.strides.add_others(record.data1().into()),
             }
+        }
+    }
+
+    /// Does something with what a function's table has at an offset, or with something new where there is room for it. One look-up for what is known: this is
+    /// most of what the monitor does.
+    #[inline]
+    fn at<T>(
+        &self,
+        function: &mut FunctionProfile,
+        table: impl Fn(&mut FunctionProfile) -> &mut BTreeMap<u32, T>,
+        offset: u32,
+        new: impl FnOnce() -> T,
+        count: impl FnOnce(&mut T),
+    ) {
+        if let Some(known) = table(function).get_mut(&offset) {
+            count(known);
+        } else if self.admit(function) {
+            count(table(function).entry(offset).or_insert_with(new));
         }
     }
 
