@@ -6,7 +6,7 @@
 
 use super::machine::{Flow, Regs};
 use super::ops as bodies;
-#[cfg(threaded_dispatch)]
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
 use crate::bytecode::Inst;
 use crate::bytecode::Op;
 use crate::bytecode::op::for_each_op;
@@ -20,7 +20,7 @@ pub(super) unsafe fn run(regs: Regs) {
     unsafe { run_ops(regs) }
 }
 
-#[cfg(threaded_dispatch)]
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
 mod threaded {
     use super::*;
     use crate::interp::machine::{Exec, FIRST, SECOND};
@@ -127,12 +127,12 @@ mod threaded {
         unsafe { continue_with(regs) }
     }
 }
-#[cfg(threaded_dispatch)]
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
 use threaded::run_ops;
-#[cfg(threaded_dispatch)]
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
 pub(crate) use threaded::{Handler, handler};
 
-#[cfg(not(threaded_dispatch))]
+#[cfg(any(not(threaded_dispatch), debug_assertions))]
 mod looped {
     use super::*;
 
@@ -164,7 +164,7 @@ mod looped {
     }
     for_each_op!(match_op);
 }
-#[cfg(not(threaded_dispatch))]
+#[cfg(any(not(threaded_dispatch), debug_assertions))]
 use looped::run_ops;
-#[cfg(not(threaded_dispatch))]
+#[cfg(any(not(threaded_dispatch), debug_assertions))]
 pub(crate) use looped::{Handler, handler};

@@ -82,7 +82,7 @@ pub(crate) struct Exec {
     pub(super) frame_left: bool,
     pub(super) outcome: Outcome,
     /// Registers on their way from a slow op to the next.
-    #[cfg_attr(not(threaded_dispatch), allow(dead_code))]
+    #[cfg_attr(any(not(threaded_dispatch), debug_assertions), allow(dead_code))]
     pub(super) saved: Regs,
 }
 
