@@ -98,7 +98,7 @@ impl Config {
     }
 
     /// Calls plus loop rounds after which a function is hot, in the interpreter and in tier 1 alike, however long they took; at least 1. Default: what has
-    /// run for half of the time that compiling it takes, or 500 rounds of a small function in the interpreter and 50,000 in tier 1.
+    /// run for the time that compiling it takes (in tier 1 twice that), or 500 rounds of a small function in the interpreter and 50,000 in tier 1.
     pub fn hot_threshold(&mut self, count: u32) -> &mut Config {
         self.engine.hot_interpreter = count.max(1);
         self.engine.hot_baseline = count.max(1);

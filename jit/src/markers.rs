@@ -217,15 +217,10 @@ pub(crate) fn finish(bytes: &mut [u8], markers: &[(u32, Kind)]) -> Result<(Vec<S
     let mut census = Census::default();
     let mut speculative = Vec::new();
     for &(offset, kind) in markers {
-        if kind == Kind::Poll {
-            patch_poll(bytes, offset as usize);
-            census.count(kind);
-            continue;
-        }
-        let code = bytes.get_mut(offset as usize..).ok_or("a marker outside the code")?;
-        let instruction = decode(code, offset);
+        let at = offset as usize;
+        let instruction = decode(bytes.get(at..).ok_or("a marker outside the code")?, offset);
         let outcome = match kind {
-            Kind::Prefetch => patch_prefetch(code, &instruction, offset),
+            Kind::Prefetch => patch_prefetch(&mut bytes[at..], &instruction, offset),
             Kind::Speculative => match target(&instruction) {
                 Some(target) => {
                     speculative.push(SpeculativeLoad { offset, length: instruction.len() as u8, target });
@@ -233,7 +228,10 @@ pub(crate) fn finish(bytes: &mut [u8], markers: &[(u32, Kind)]) -> Result<(Vec<S
                 }
                 None => None,
             },
-            Kind::Poll => unreachable!("done above"),
+            Kind::Poll => {
+                patch_poll(bytes, at);
+                Some(())
+            }
         };
         outcome.ok_or_else(|| format!("{kind:?} marker at {offset:#x} became {instruction}"))?;
         census.count(kind);

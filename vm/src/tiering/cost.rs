@@ -3,6 +3,7 @@
 //! The rule is the ski renter's: who asks once as much was spent as the compile costs never pays more than twice what the best choice would have cost
 //! (Karlin et al., "Competitive randomized algorithms for nonuniform problems", 1994).
 
+use super::thresholds::expected_compile_time;
 use crate::code::Tier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,8 +11,8 @@ use std::time::Duration;
 /// So many times the compile's expected time has what it replaces run for when it is asked for: the interpreter takes ten times as long as tier 1, so nearly
 /// all of its time is gained; tier 1 takes up to twice as long as tier 2.
 const TIMES: [f64; 2] = [1.0, 2.0];
-/// What the means start from: compile time in ns a byte in tier 1 and in tier 2 (see `thresholds::expected_compile_time`), as if seen over so many bytes.
-const BEFORE: ([u64; 2], u64) = ([1_300, 6_000], 2048);
+/// The means start from what [`expected_compile_time`] says, as if seen over so many bytes.
+const BEFORE: usize = 2048;
 /// What a compile takes that does not depend on its size, ns.
 const FIXED_NS: f64 = 100e3;
 /// The longest that an event (a call or a back edge) is believed to take by itself, ns and ns a byte of the body, in the interpreter and in tier 1: what
@@ -26,8 +27,8 @@ pub(crate) struct CompileCosts {
 
 impl Default for CompileCosts {
     fn default() -> Self {
-        let (ns, bytes) = BEFORE;
-        CompileCosts { sums: ns.map(|ns| (AtomicU64::new(ns * bytes), AtomicU64::new(bytes))) }
+        let seen = |tier| (AtomicU64::new(expected_compile_time(tier, BEFORE).as_nanos() as u64), AtomicU64::new(BEFORE as u64));
+        CompileCosts { sums: [seen(Tier::Baseline), seen(Tier::Optimizing)] }
     }
 }
 

@@ -54,9 +54,9 @@ impl ModuleCode {
                 rounds_of_loop = *rounds;
             }
             if let (Some(ticks), tier @ 0..2) = (interval, tier_index) {
-                let least = &mut counted.least_ticks[tier];
-                *least = least.map_or(ticks, |least| least.min(ticks)).into();
-                let took = own_time(least.unwrap_or(ticks) * shared.ns_per_tick(), tier, bytes);
+                let least = counted.least_ticks[tier].map_or(ticks, |least| least.min(ticks));
+                counted.least_ticks[tier] = Some(least);
+                let took = own_time(least * shared.ns_per_tick(), tier, bytes);
                 spent = counted.events[tier] as f64 * took;
                 spent_in_loop = rounds_of_loop as f64 * took;
             }
