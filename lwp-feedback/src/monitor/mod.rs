@@ -13,6 +13,7 @@
 //! 4. Whatever a ring holds, the monitor neither panics nor grows: what does not resolve is counted.
 
 mod interrupts;
+mod resolution;
 mod rings;
 pub(crate) mod stats;
 mod thread;
@@ -32,6 +33,7 @@ use crate::profile::Profile;
 use crate::ring::{Ring, RingWaker, time_stamp};
 
 use interrupts::{Intake, Interrupts};
+use resolution::ResolutionCache;
 use stats::Counters;
 
 pub use interrupts::InterruptThreads;
@@ -176,14 +178,6 @@ struct Slot {
     flush_epoch: u64,
 }
 
-/// A resolution to be used again: instruction addresses repeat.
-#[derive(Clone, Copy)]
-struct Cached {
-    ip: u64,
-    resolved: Option<Resolved>,
-}
-
-const CACHE_SIZE: usize = 512;
 /// Records of a ring in a millisecond above which values are sampled less: at 0.1 to 0.2 us each, draining them is half a percent of the run. A guess.
 const MANY_PER_MS: f64 = 32.0;
 
@@ -194,8 +188,7 @@ struct Core {
     listener: Box<dyn Listener>,
     /// What stands between the records and the profile; none: nothing.
     delivery: Option<(Box<dyn Delivery>, Counts)>,
-    cache: Box<[Cached; CACHE_SIZE]>,
-    cache_generation: u64,
+    cache: ResolutionCache,
     interval: Duration,
     last_poll: Option<Instant>,
     counters: Counters,
@@ -245,8 +238,7 @@ impl Monitor {
                 taken: Vec::new(),
                 listener,
                 delivery: None,
-                cache: Box::new([Cached { ip: 0, resolved: None }; CACHE_SIZE]),
-                cache_generation: 0,
+                cache: ResolutionCache::new(),
                 interval,
                 last_poll: None,
                 counters: Counters::new(),
@@ -350,10 +342,6 @@ impl Monitor {
         // Invariant 3: before any head.
         let epoch = self.code.retire_epoch();
         let generation = self.code.generation();
-        if generation != core.cache_generation {
-            core.cache_generation = generation;
-            core.cache.fill(Cached { ip: 0, resolved: None });
-        }
 
         let mut summary = PollSummary {
             records: 0,
@@ -368,7 +356,7 @@ impl Monitor {
         let mut rings = std::mem::take(&mut core.rings);
         let served = self.interrupts.served();
         rings.retain_mut(|slot| {
-            let visit = self.visit(core, slot, epoch, leaving.contains(&slot.id), served, elapsed);
+            let visit = self.visit(core, slot, (epoch, generation), leaving.contains(&slot.id), served, elapsed);
             summary.records += visit.records;
             summary.more |= visit.more;
             fullest = fullest.max(visit.fill);
@@ -398,7 +386,15 @@ impl Monitor {
         summary
     }
 
-    fn visit(&self, core: &mut Core, slot: &mut Slot, epoch: u64, leaving: bool, served: bool, elapsed: Duration) -> Visit {
+    fn visit(
+        &self,
+        core: &mut Core,
+        slot: &mut Slot,
+        (epoch, generation): (u64, u64),
+        leaving: bool,
+        served: bool,
+        elapsed: Duration,
+    ) -> Visit {
         let ring = &slot.intake.ring;
         // Two references are the intake's and its consumer's: no producer is left, so its head may be flushed for it.
         let orphaned = Arc::strong_count(ring) == 2;
@@ -431,7 +427,7 @@ impl Monitor {
             if record.tsc() != 0 {
                 counters.lag(now.saturating_sub(record.tsc()));
             }
-            let resolved = self.resolve(cache, record.address());
+            let resolved = cache.resolve(record.address(), generation, || self.code.resolve(record.address()));
             if wants_records {
                 listener.record(slot.id, record, resolved.as_ref());
             }
@@ -488,20 +484,6 @@ impl Monitor {
             self.interrupts.remove(&slot.intake);
         }
         Visit { records, more: more && !finishing, fill, finished: finishing }
-    }
-
-    #[inline]
-    fn resolve(&self, cache: &mut [Cached; CACHE_SIZE], ip: u64) -> Option<Resolved> {
-        let index = (ip.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 55) as usize;
-        let cached = &mut cache[index];
-        if cached.ip == ip && cached.resolved.is_some() {
-            return cached.resolved;
-        }
-        let resolved = self.code.resolve(ip);
-        if resolved.is_some() {
-            *cached = Cached { ip, resolved };
-        }
-        resolved
     }
 
     /// Halves the interval while a ring is a quarter full at its visit, lengthens it while all stay under a sixteenth.
