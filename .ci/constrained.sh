@@ -57,6 +57,8 @@ backedge=$(realpath "$1")
 spec=$(realpath "$2")
 shift 2
 [ $# -gt 0 ] || set -- one-cpu address-space read-only
+# Side by side: each is single-threaded for most of its time.
+running=()
 for limit in "$@"; do
     case $limit in
         one-cpu) around=(taskset -c 0) ;;
@@ -67,5 +69,9 @@ for limit in "$@"; do
             ;;
         *) fail "no such limit: $limit" ;;
     esac
-    ${around[@]+"${around[@]}"} bash "$0" --inside "$limit" "$backedge" "$spec"
+    ${around[@]+"${around[@]}"} bash "$0" --inside "$limit" "$backedge" "$spec" &
+    running+=($!)
+done
+for process in "${running[@]}"; do
+    wait "$process"
 done

@@ -5,6 +5,7 @@
 #   bash bench-programs/check-programs.sh --node        the same under node ($NODE, or the one in PATH; 20.20's node:wasi crashes now and
 #                                                       then at the end of programs that grew their memory, 26 does not)
 #   QUICK=1 ...                                         small sizes only, which suit the interpreter
+#   JOBS=2 ...                                          so many runs at a time
 #
 # Prints a line a run with the whole process's time; the first failure ends it with code 1.
 set -euo pipefail
@@ -13,7 +14,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 fail() { echo "check-programs.sh: FAILED: $*" >&2; exit 1; }
 
 [ $# -ge 1 ] || { echo "usage: check-programs.sh PATH_TO_BACKEDGE [RUN_OPTIONS...] | --node" >&2; exit 2; }
-if [ "$1" = --node ]; then
+run=()
+one_run=
+if [ "$1" = --once ]; then
+    # One run, from below: --once COMMAND... -- NAME ARGS...
+    one_run=1
+    shift
+    while [ "$1" != -- ]; do run+=("$1"); shift; done
+    shift
+elif [ "$1" = --node ]; then
     run=("${NODE:-node}" --no-warnings "$here/run-node.mjs")
 else
     [ -x "$1" ] || fail "$1 is not an executable"
@@ -32,15 +41,24 @@ once() {
     printf '%-16s %-14s %-24s %6d ms\n' "$name" "$*" "$output" $(((end - begin) / 1000000))
 }
 
+if [ -n "$one_run" ]; then
+    # What xargs takes for "start no other".
+    (once "$@") || exit 255
+    exit
+fi
+
 # The modes of each program, and a size that even an interpreter finishes soon. Sizes mean what `NAME.wasm 99` prints.
-while read -r name modes small; do
-    case $name in '' | '#'*) continue ;; esac
-    for ((mode = 0; mode < modes; mode++)); do
-        # shellcheck disable=SC2086 # SMALL is one or two words
-        once "$name" "$mode" $small
-        [ -n "${QUICK:-}" ] || once "$name" "$mode"
-    done
-done <"$here/programs/modes.txt"
+runs() {
+    local name modes small mode
+    while read -r name modes small; do
+        case $name in '' | '#'*) continue ;; esac
+        for ((mode = 0; mode < modes; mode++)); do
+            echo "$name $mode $small"
+            [ -n "${QUICK:-}" ] || echo "$name $mode"
+        done
+    done <"$here/programs/modes.txt"
+}
+runs | xargs -L 1 -P "${JOBS:-1}" bash "$0" --once "${run[@]}" -- || exit 1
 
 # A mistake in the arguments is the guest's own exit code.
 code=0
