@@ -106,7 +106,7 @@ impl Module {
         let keeper = engine.keeper()?;
         let archive = Archive::open(source, keeper.maker(), None)?;
         // SAFETY: the caller's promise.
-        let module = unsafe { vm::module::Module::new_validated(archive.module_bytes()?, archive.digest())? };
+        let module = unsafe { vm::module::Module::new_validated(archive.module_bytes()?, archive.digest(), archive.loops().clone())? };
         keeper.adopt(archive);
         Ok(Module { engine: engine.clone(), loaded: engine.vm.adopt(module) })
     }

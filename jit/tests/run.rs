@@ -8,10 +8,16 @@ use vm::layout::ASKED;
 
 const TIERS: [Tier; 2] = [Tier::Baseline, Tier::Optimizing];
 
-/// The program with a request to switch wherever it says `(;poll;)`.
+/// The program with a request to switch wherever it says `(;poll;)`, which is in each of its loops: of the loop that it stands in.
 fn switching(wat: &str) -> String {
-    wat.replacen("(module", r#"(module (import "engine" "poll" (global $poll (mut i32)))"#, 1)
-        .replace("(;poll;)", &format!("(global.set $poll (i32.const {ASKED}))"))
+    let parts: Vec<&str> = wat.split("(;poll;)").collect();
+    let imports: String = (1..parts.len()).map(|at| format!(r#" (import "engine" "poll" (global $poll{at} (mut i32)))"#)).collect();
+    let body: String = parts
+        .iter()
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part.to_string() } else { format!("(global.set $poll{at} (i32.const {ASKED})){part}") })
+        .collect();
+    body.replacen("(module", &format!("(module{imports}"), 1)
 }
 
 /// Calls an export in both tiers, quietly and with a switch at every loop header; all must agree with `expected`.

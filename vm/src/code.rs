@@ -402,9 +402,13 @@ pub trait Compiler: Send + Sync {
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError>;
     /// Whether a defined function can be inlined, whatever the profile says.
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable>;
-    /// The largest version number of a module's code kept from an earlier process, if there is any: a module of that SHA-256 was valid then. New
-    /// versions take larger ones.
+    /// The largest version number of a module's code kept from an earlier process, if there is any. New versions take
+    /// larger ones.
     fn last_kept(&self, _digest: &[u8; 32]) -> Option<u32> {
+        None
+    }
+    /// The loops ([`Module::loops`]) of a module of that SHA-256 that was valid in an earlier process, and of which something was kept.
+    fn kept_loops(&self, _digest: &[u8; 32]) -> Option<Arc<[u32]>> {
         None
     }
     /// A function's body kept from an earlier process, and the request that made it.

@@ -446,7 +446,7 @@ impl Engine {
 
     /// The same without a copy of the bytes.
     pub fn load_owned(&self, bytes: Bytes) -> Result<Arc<LoadedModule>, ModuleError> {
-        let kept = |digest: &[u8; 32]| self.0.shared.compiler.as_ref().is_some_and(|compiler| compiler.last_kept(digest).is_some());
+        let kept = |digest: &[u8; 32]| self.0.shared.compiler.as_ref().and_then(|compiler| compiler.kept_loops(digest));
         let module = Module::from_bytes(bytes, &kept)?;
         if let Some(limit) = self.0.shared.config.max_function_body
             && let Some(own) = module.bodies.iter().position(|body| body.len() > limit)

@@ -396,8 +396,8 @@ impl Instance {
         // SAFETY: the context lives as long as this instance; all these words are atomics inside it.
         unsafe {
             (*self.context.as_ptr()).poll.store(value, Ordering::Release);
-            for own in 0..offsets.function_count() {
-                poll_word(self.context.as_ptr(), offsets.poll(own)).store(value, Ordering::Release);
+            for index in 0..offsets.poll_count() {
+                poll_word(self.context.as_ptr(), offsets.poll(index)).store(value, Ordering::Release);
             }
         }
     }

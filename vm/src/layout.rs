@@ -45,8 +45,8 @@ vm_struct! {
         unused: u32,
         /// Always 0: the lower half of the eight bytes that compiled code compares with the context's address ([`ASKED`]).
         poll_low: u32,
-        /// Not 0 ([`ASKED`]) asks for a look at the deadline: read at function entries and by the interpreter. Loops read their function's own
-        /// word ([`VmOffsets::poll`]), so that asking one function to leave disturbs no other.
+        /// Not 0 ([`ASKED`]) asks for a look at the deadline: read at function entries and by the interpreter. Each loop reads a word of its
+        /// own ([`VmOffsets::poll`]), so that asking one to leave disturbs no other.
         poll: AtomicU32,
         /// Base of the module's countdown words (`ModuleCode::counters`), one u32 per function and per loop.
         counters: *mut AtomicU32,
@@ -229,10 +229,8 @@ pub const SWITCH_BUFFER_SLOTS: usize = 128 * 1024;
 /// context's address, with one instruction: nothing that is asked is below 2^47, and no address of a process above.
 pub const ASKED: u32 = 0x8000;
 
-/// What a poll word holds to ask one loop to come: its upper half is not 0 and the loop's (or, rarely, several loops' of a function), its lower half is 0.
-pub const fn poll_tag(loop_offset: u32) -> u32 {
-    (loop_offset % 0xffff + 1) << 16
-}
+/// What a loop's poll word holds to ask that loop alone, for a burst or a trial.
+pub const LOOP_ASKED: u32 = 2 * ASKED;
 
 /// Words of the burst buffer, a power of two. 128 KiB: it shall fit in L2 beside what the program has there.
 pub const BURST_WORDS: usize = 16 * 1024;
@@ -251,6 +249,7 @@ pub struct VmOffsets {
     tags: u32,
     size: u32,
     function_count: u32,
+    poll_count: u32,
     imported_global_count: u32,
     imported_function_count: u32,
 }
@@ -270,6 +269,8 @@ pub struct VmCounts {
     pub imported_functions: u32,
     /// Functions the module defines.
     pub functions: u32,
+    /// Loops in them.
+    pub loops: u32,
     /// Tags, imported ones included.
     pub tags: u32,
 }
@@ -284,7 +285,8 @@ impl VmOffsets {
         let globals = (imported_functions + counts.imported_functions * 8).next_multiple_of(16);
         let functions = globals + counts.globals * 16;
         let polls = functions + counts.functions * size_of::<VmFunc>() as u32;
-        let tags = polls + counts.functions * 8;
+        let poll_count = counts.functions + counts.loops;
+        let tags = polls + poll_count * 8;
         VmOffsets {
             memories,
             tables,
@@ -296,6 +298,7 @@ impl VmOffsets {
             tags,
             size: tags + counts.tags * 8,
             function_count: counts.functions,
+            poll_count,
             imported_global_count: counts.imported_globals,
             imported_function_count: counts.imported_functions,
         }
@@ -316,11 +319,15 @@ impl VmOffsets {
         (self.tables + index * size_of::<VmTableRef>() as u32) as i32
     }
 
-    /// The eight bytes with the poll word of defined function `own` in their upper half: [`ASKED`] asks its code to leave at the next loop header, [`poll_tag`]
-    /// of a loop asks it to leave at that loop's.
-    pub fn poll(&self, own: u32) -> i32 {
-        debug_assert!(own < self.function_count);
-        (self.polls + own * 8) as i32
+    /// The eight bytes with poll word `index` in their upper half. [`Module::function_poll`](crate::module::Module::function_poll) says whose it is.
+    pub fn poll(&self, index: u32) -> i32 {
+        debug_assert!(index < self.poll_count);
+        (self.polls + index * 8) as i32
+    }
+
+    /// Poll words: one for each function the module defines, and one for each loop.
+    pub fn poll_count(&self) -> u32 {
+        self.poll_count
     }
 
     /// The pointer to tag `index`; its address is its identity, and the pointer never changes.
@@ -393,6 +400,7 @@ mod tests {
             globals: 3,
             imported_functions: 3,
             functions: 5,
+            loops: 4,
             tags: 2,
         });
         assert_eq!(offsets.memory(0), size_of::<VmContext>() as i32);
@@ -402,7 +410,8 @@ mod tests {
         assert_eq!(first % 16, 0);
         assert_eq!(offsets.function(3), FunctionPlace::Inline(first + 48));
         assert_eq!(offsets.poll(0), first + 48 + 5 * 32);
-        assert_eq!(offsets.tag(0), first + 48 + 5 * 40);
+        assert_eq!(offsets.poll(8), first + 48 + 5 * 32 + 8 * 8);
+        assert_eq!(offsets.tag(0), first + 48 + 5 * 40 + 4 * 8);
         assert_eq!(offsets.size(), offsets.tag(0) as usize + 2 * 8);
     }
 }

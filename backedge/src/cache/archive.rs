@@ -19,7 +19,7 @@ use vm::code::{CompileRequest, CompiledCode, Entrance, Tier};
 use vm::module::{Bytes, Module};
 
 /// First bytes of a file, with the format's version last.
-pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x02";
+pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x03";
 const PREFIX_BYTES: u64 = 16;
 /// Largest index that is read: a damaged length must not ask for memory.
 const MOST_INDEX_BYTES: u32 = 256 << 20;
@@ -112,6 +112,8 @@ struct Index {
     maker: Maker,
     /// SHA-256 of the module.
     module: [u8; 32],
+    /// The module's loops, which validation finds and a validated module is not asked for again.
+    loops: Vec<u32>,
     /// Bytes of the module itself at the payload's begin, in precompiled files.
     module_bytes: u64,
     entries: Vec<Entry>,
@@ -153,6 +155,7 @@ pub(crate) struct Archive {
     file: Source,
     payload: u64,
     module: [u8; 32],
+    loops: Arc<[u32]>,
     module_bytes: u64,
     entries: HashMap<u32, Entry>,
 }
@@ -184,7 +187,14 @@ impl Archive {
             return Err(ArchiveError::OtherModule);
         }
         let entries = index.entries.into_iter().map(|entry| (entry.function, entry)).collect();
-        Ok(Archive { file, payload: PREFIX_BYTES + u64::from(length), module: index.module, module_bytes: index.module_bytes, entries })
+        Ok(Archive {
+            file,
+            payload: PREFIX_BYTES + u64::from(length),
+            module: index.module,
+            loops: index.loops.into(),
+            module_bytes: index.module_bytes,
+            entries,
+        })
     }
 
     /// Its size in bytes, 0 if that cannot be told.
@@ -195,6 +205,11 @@ impl Archive {
     /// SHA-256 of the module it is for.
     pub(crate) fn digest(&self) -> [u8; 32] {
         self.module
+    }
+
+    /// Its loops: [`Module::loops`].
+    pub(crate) fn loops(&self) -> &Arc<[u32]> {
+        &self.loops
     }
 
     /// The module's own bytes, where the file holds them.
@@ -263,6 +278,7 @@ pub(crate) fn write(
     out: &mut impl Write,
     maker: &Maker,
     module: &[u8; 32],
+    loops: &[u32],
     module_bytes: &[u8],
     versions: &[(Entry, Vec<u8>)],
 ) -> io::Result<()> {
@@ -275,7 +291,7 @@ pub(crate) fn write(
             entry
         })
         .collect();
-    let index = Index { maker: maker.clone(), module: *module, module_bytes: module_bytes.len() as u64, entries };
+    let index = Index { maker: maker.clone(), module: *module, loops: loops.to_vec(), module_bytes: module_bytes.len() as u64, entries };
     let index = postcard::to_stdvec(&index).map_err(io::Error::other)?;
     out.write_all(&MAGIC)?;
     out.write_all(&(index.len() as u32).to_le_bytes())?;

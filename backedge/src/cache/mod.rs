@@ -47,6 +47,8 @@ struct Fresh {
     versions: BTreeMap<u32, Version>,
     /// Bytes of versions made since the last save.
     unsaved: usize,
+    /// The module's, once something was made.
+    loops: Arc<[u32]>,
 }
 
 /// A version and its code as it is written.
@@ -106,13 +108,13 @@ impl KeepingCompiler {
         let Some(directory) = &self.directory else { return };
         let modules: Vec<_> = lock(&self.modules).iter().map(|(digest, kept)| (*digest, kept.clone())).collect();
         for (digest, kept) in modules {
-            let (fresh, unsaved) = {
+            let (fresh, unsaved, loops) = {
                 let mut fresh = lock(&kept.fresh);
                 let before = kept.archive.as_ref().map_or(0, Archive::length);
                 if fresh.unsaved == 0 || kept.precompiled || (fresh.unsaved as u64) < before / WORTH_WRITING {
                     continue;
                 }
-                (fresh.versions.clone(), std::mem::take(&mut fresh.unsaved))
+                (fresh.versions.clone(), std::mem::take(&mut fresh.unsaved), fresh.loops.clone())
             };
             tracing::debug!(functions = fresh.len(), bytes = unsaved, "the cache is written");
             let mut versions: Vec<Version> = Vec::new();
@@ -123,7 +125,9 @@ impl KeepingCompiler {
             }
             versions.extend(fresh.into_values());
             versions.sort_by_key(|(entry, _)| entry.function);
-            if let Err(error) = directory.write(&self.name(&digest), |out| archive::write(out, &self.maker, &digest, &[], &versions)) {
+            if let Err(error) =
+                directory.write(&self.name(&digest), |out| archive::write(out, &self.maker, &digest, &loops, &[], &versions))
+            {
                 tracing::debug!(%error, "the cache was not written");
             }
         }
@@ -139,6 +143,7 @@ impl Compiler for KeepingCompiler {
                 let version = (Entry::of(request), archive::encode(&code));
                 let mut fresh = lock(&kept.fresh);
                 fresh.unsaved += version.1.len();
+                fresh.loops = request.module.loops.clone();
                 fresh.versions.insert(request.function, version);
             }
         }
@@ -158,6 +163,11 @@ impl Compiler for KeepingCompiler {
             return None;
         }
         self.kept(digest).archive.as_ref().map(Archive::last_version)
+    }
+
+    fn kept_loops(&self, digest: &[u8; 32]) -> Option<Arc<[u32]>> {
+        self.last_kept(digest)?;
+        self.kept(digest).archive.as_ref().map(|archive| archive.loops().clone())
     }
 
     fn kept(&self, module: &Arc<Module>, function: u32) -> Option<(CompileRequest, CompiledCode)> {
@@ -197,6 +207,7 @@ pub(crate) fn precompile(compiler: &KeepingCompiler, module: &Arc<Module>) -> Re
         })
         .collect::<Result<Vec<_>, _>>()?;
     let mut bytes = Vec::new();
-    archive::write(&mut bytes, &compiler.maker, &module.digest, module.bytes(), &versions).expect("memory takes what is written");
+    archive::write(&mut bytes, &compiler.maker, &module.digest, &module.loops, module.bytes(), &versions)
+        .expect("memory takes what is written");
     Ok(bytes)
 }

@@ -69,14 +69,6 @@ impl Control {
             _ => None,
         }
     }
-
-    /// Of a loop: its header and the number of its parameters.
-    pub(super) fn header(&self) -> Option<(Block, usize)> {
-        match &self.kind {
-            Kind::Loop { header, params, .. } => Some((*header, params.len())),
-            _ => None,
-        }
-    }
 }
 
 /// Values as block arguments.

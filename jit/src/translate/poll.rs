@@ -7,17 +7,18 @@
 //!
 //! At a loop header the cold side writes the frame, in an inlined callee its callers' too, to the switch buffer in canonical form and *leaves* by a
 //! tail call; it never comes back, so the loop keeps its registers. What is written of a frame: locals that are live there, at their slots; then its
-//! operand stack. Slots of dead locals hold anything. A flag that names one loop (for a burst) is no concern of the others. At function entry the cold side asks and comes back.
+//! operand stack. Slots of dead locals hold anything. Each loop has a word of its own, so that one can be asked (for a burst) and the others need no way back: a way
+//! into the loop from a block outside of it keeps the loop's values in registers. At function entry the cold side asks and comes back.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, SigRef, Type, Value, types};
 use smallvec::SmallVec;
 
 use vm::builtin::Builtin;
-use vm::layout::{SLOT_BYTES, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, context, poll_tag, store, switch};
+use vm::layout::{SLOT_BYTES, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, context, store, switch};
 
 use super::Translator;
-use super::control::{Control, arguments};
+use super::control::arguments;
 use super::regions::Region;
 use crate::markers;
 use crate::scan::LiveSet;
@@ -49,13 +50,13 @@ impl Translator<'_, '_> {
             (true, _) => self.round_used_up(),
             // Asking the function to leave is for the versions that are not on trial.
             (false, true) => self.poll_flag(context::poll_low),
-            // The outermost function's word, whatever is inlined: the code is that function's.
-            (false, false) => self.poll_flag(self.module.offsets().poll(own as u32)),
+            // Inlined loops look at the outermost function's word: the code is that function's, and what asks the callee's own loop does not mean it.
+            (false, false) => {
+                let of_loop = (self.frames.len() == 1).then(|| self.module.loop_poll(own, offset)).flatten();
+                self.poll_flag(of_loop.unwrap_or_else(|| self.module.function_poll(own)))
+            }
         };
         self.enter(cold);
-        if self.rounds.is_none() {
-            self.unless_another_is_asked(offset);
-        }
         if self.frames_fit(0) {
             self.leave(offset);
         } else {
@@ -144,39 +145,6 @@ impl Translator<'_, '_> {
         self.b.seal_block(step);
         self.b.seal_block(next);
         self.enter(next);
-    }
-
-    /// A poll word may ask one loop of the function to come. Another one that finds it takes the question back, for the asked one does not run, and
-    /// begins its round again. It goes to the header and not to the block behind the poll: a way that comes back into the middle of the loop keeps
-    /// Cranelift from moving anything out of it (it walks the dominator tree, and forgets the loop where a block that leaves it comes first).
-    fn unless_another_is_asked(&mut self, offset: u32) {
-        let Some((header, params)) = self.control.last().and_then(Control::header) else { return };
-        let params = SmallVec::<[Value; 8]>::from_slice(&self.b.block_params(header)[..params]);
-        let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
-        let context = self.b.ins().get_pinned_reg(types::I64);
-        let word = self.module.offsets().poll(own as u32) + 4;
-        let asked = self.load(Region::Poll, types::I32, context, word);
-        // No constants that the loop might use: see `leave`.
-        let this = self.iconst32(poll_tag(offset));
-        let everybody = self.b.ins().ireduce(types::I16, asked);
-        let not_this = self.b.ins().bxor(asked, this);
-        let (which, leaves) = (self.b.create_block(), self.b.create_block());
-        self.b.set_cold_block(which);
-        self.b.set_cold_block(leaves);
-        self.b.ins().brif(everybody, leaves, &[], which, &[]);
-        self.b.seal_block(which);
-        self.enter(which);
-        let another = self.b.create_block();
-        self.b.set_cold_block(another);
-        self.b.ins().brif(not_this, another, &[], leaves, &[]);
-        self.b.seal_block(another);
-        self.b.seal_block(leaves);
-        self.enter(another);
-        // Only the upper half: what asks everybody may have come in between.
-        let nobody = self.b.ins().iconst(types::I16, 0);
-        self.store(Region::Poll, nobody, context, word + 2);
-        self.b.ins().jump(header, &arguments(&params));
-        self.enter(leaves);
     }
 
     /// Asks without a frame: what comes back says nothing.

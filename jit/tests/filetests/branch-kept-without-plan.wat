@@ -27,93 +27,77 @@
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
 ;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+72
-;;> @0004                               v53 = iconst.i32 2
-;;> @0008                               v61 = iconst.i32 1
-;;> @000b                               v67 = iconst.i32 4
+;;> @0004                               v42 = iconst.i32 2
+;;> @0008                               v50 = iconst.i32 1
+;;> @000b                               v56 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v1, v2, v6)  ; v6 = 0
 ;;>
-;;>                                 block2(v23: i32, v26: i32, v29: i32, v35: i32):
+;;>                                 block2(v16: i32, v18: i32, v20: i32, v24: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 user66 aligned region1 v8+128
+;;> @0001                               v9 = load.i64 user66 aligned region1 v8+136
 ;;> @0001                               v10 = icmp ult v8, v9
 ;;> @0001                               brif v10, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v11 = get_pinned_reg.i64
-;;> @0001                               v12 = load.i32 notrap aligned region1 v11+132
-;;> @0001                               v14 = ireduce.i16 v12
-;;> @0001                               brif v14, block6, block5
-;;>
-;;>                                 block5 cold:
-;;> @0001                               v13 = iconst.i32 0x0024_0000
-;;> @0001                               v15 = bxor.i32 v12, v13  ; v13 = 0x0024_0000
-;;> @0001                               brif v15, block7, block6
-;;>
-;;>                                 block7 cold:
-;;> @0001                               v16 = iconst.i16 0
-;;> @0001                               store notrap aligned region1 v16, v11+134  ; v16 = 0
-;;> @0001                               jump block2(v23, v26, v29, v35)
-;;>
-;;>                                 block6 cold:
-;;> @0001                               v17 = get_pinned_reg.i64
-;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+8
-;;> @0001                               v19 = load.i64 notrap aligned readonly region0 v18+40
-;;> @0001                               v20 = iconst.i64 0x0023_0000_0000
-;;> @0001                               store notrap aligned region2 v20, v19  ; v20 = 0x0023_0000_0000
-;;> @0001                               v21 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v21, v19+8  ; v21 = 7
-;;> @0001                               v24 = uextend.i64 v23
-;;> @0001                               store notrap aligned region2 v24, v19+16
-;;>                                     v85 = uextend.i64 v26
-;;> @0001                               store notrap aligned region2 v85, v19+24
-;;>                                     v86 = uextend.i64 v29
-;;> @0001                               store notrap aligned region2 v86, v19+32
-;;> @0001                               v33 = uextend.i64 v3
-;;> @0001                               store notrap aligned region2 v33, v19+40
-;;> @0001                               v36 = uextend.i64 v35
-;;> @0001                               store notrap aligned region2 v36, v19+48
-;;> @0001                               v37 = load.i32 notrap aligned region2 v19
-;;> @0001                               v38 = load.i32 notrap aligned region2 v19+4
-;;> @0001                               v39 = load.i32 notrap aligned region2 v19+8
-;;> @0001                               v40 = get_pinned_reg.i64
-;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+56
-;;> @0001                               v42 = load.i64 notrap aligned readonly region0 v41+96
-;;> @0001                               v43 = call_indirect sig0, v42(v40, v37, v38, v39)
-;;> @0001                               v44 = get_pinned_reg.i64
-;;> @0001                               v45 = load.i64 notrap aligned readonly region0 v44+8
-;;> @0001                               v46 = load.i64 notrap aligned readonly region0 v45+40
-;;> @0001                               return_call_indirect sig1, v43(v46)
+;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+8
+;;> @0001                               v13 = load.i64 notrap aligned readonly region0 v12+40
+;;> @0001                               v14 = iconst.i64 0x0023_0000_0000
+;;> @0001                               store notrap aligned region2 v14, v13  ; v14 = 0x0023_0000_0000
+;;> @0001                               v15 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v15, v13+8  ; v15 = 7
+;;> @0001                               v17 = uextend.i64 v16
+;;> @0001                               store notrap aligned region2 v17, v13+16
+;;>                                     v74 = uextend.i64 v18
+;;> @0001                               store notrap aligned region2 v74, v13+24
+;;>                                     v75 = uextend.i64 v20
+;;> @0001                               store notrap aligned region2 v75, v13+32
+;;> @0001                               v23 = uextend.i64 v3
+;;> @0001                               store notrap aligned region2 v23, v13+40
+;;> @0001                               v25 = uextend.i64 v24
+;;> @0001                               store notrap aligned region2 v25, v13+48
+;;> @0001                               v26 = load.i32 notrap aligned region2 v13
+;;> @0001                               v27 = load.i32 notrap aligned region2 v13+4
+;;> @0001                               v28 = load.i32 notrap aligned region2 v13+8
+;;> @0001                               v29 = get_pinned_reg.i64
+;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+56
+;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+96
+;;> @0001                               v32 = call_indirect sig0, v31(v29, v26, v27, v28)
+;;> @0001                               v33 = get_pinned_reg.i64
+;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+8
+;;> @0001                               v35 = load.i64 notrap aligned readonly region0 v34+40
+;;> @0001                               return_call_indirect sig1, v32(v35)
 ;;>
 ;;>                                 block4:
-;;> @0002                               v47 = uextend.i64 v26
-;;> @0002                               v48 = iadd.i64 v5, v47
-;;> @0002                               v49 = uload8.i32 user2 region3 v48
-;;>                                     v74 = iconst.i32 0
-;;>                                     v75 = icmp eq v49, v74  ; v74 = 0
-;;> @0004                               brif v75, block8(v35), block9
+;;> @0002                               v36 = uextend.i64 v18
+;;> @0002                               v37 = iadd.i64 v5, v36
+;;> @0002                               v38 = uload8.i32 user2 region3 v37
+;;>                                     v63 = iconst.i32 0
+;;>                                     v64 = icmp eq v38, v63  ; v63 = 0
+;;> @0004                               brif v64, block5(v24), block6
 ;;>
-;;>                                 block9:
-;;> @0007                               v56 = uextend.i64 v29
-;;> @0007                               v57 = iadd.i64 v5, v56
-;;> @0007                               v58 = load.i32 user2 region3 v57
-;;>                                     v76 = iconst.i32 2
-;;>                                     v77 = ishl.i32 v35, v76  ; v76 = 2
-;;> @0006                               v55 = iadd.i32 v3, v77
-;;> @0008                               v59 = uextend.i64 v55
-;;> @0008                               v60 = iadd.i64 v5, v59
-;;> @0008                               store user2 region3 v58, v60
-;;>                                     v78 = iconst.i32 1
-;;>                                     v79 = iadd.i32 v35, v78  ; v78 = 1
-;;> @000a                               jump block8(v79)
+;;>                                 block6:
+;;> @0007                               v45 = uextend.i64 v20
+;;> @0007                               v46 = iadd.i64 v5, v45
+;;> @0007                               v47 = load.i32 user2 region3 v46
+;;>                                     v65 = iconst.i32 2
+;;>                                     v66 = ishl.i32 v24, v65  ; v65 = 2
+;;> @0006                               v44 = iadd.i32 v3, v66
+;;> @0008                               v48 = uextend.i64 v44
+;;> @0008                               v49 = iadd.i64 v5, v48
+;;> @0008                               store user2 region3 v47, v49
+;;>                                     v67 = iconst.i32 1
+;;>                                     v68 = iadd.i32 v24, v67  ; v67 = 1
+;;> @000a                               jump block5(v68)
 ;;>
-;;>                                 block8(v73: i32):
-;;>                                     v80 = iconst.i32 1
-;;>                                     v81 = isub.i32 v23, v80  ; v80 = 1
-;;>                                     v82 = iadd.i32 v26, v80  ; v80 = 1
-;;>                                     v83 = iconst.i32 4
-;;>                                     v84 = iadd.i32 v29, v83  ; v83 = 4
-;;> @000e                               brif v81, block2(v81, v82, v84, v73), block10
+;;>                                 block5(v62: i32):
+;;>                                     v69 = iconst.i32 1
+;;>                                     v70 = isub.i32 v16, v69  ; v69 = 1
+;;>                                     v71 = iadd.i32 v18, v69  ; v69 = 1
+;;>                                     v72 = iconst.i32 4
+;;>                                     v73 = iadd.i32 v20, v72  ; v72 = 4
+;;> @000e                               brif v70, block2(v70, v71, v73, v62), block7
 ;;>
-;;>                                 block10:
-;;> @0010                               return v73
+;;>                                 block7:
+;;> @0010                               return v62
 ;;> }

@@ -46,77 +46,59 @@
 ;;>                                 block1:
 ;;> @0001                               jump block4(v4, v5)
 ;;>
-;;>                                 block4(v46: i32, v47: i32):
-;;> @0001                               jump block5(v46, v47)
+;;>                                 block4(v38: i32, v39: i32):
+;;> @0001                               jump block5(v38, v39)
 ;;>
-;;>                                 block5(v23: i32, v26: i32):
-;;>                                     v22 -> v23
-;;>                                     v43 -> v23
-;;>                                     v25 -> v26
+;;>                                 block5(v16: i32, v18: i32):
+;;>                                     v35 -> v16
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 user66 aligned region2 v8+128
+;;> @0001                               v9 = load.i64 user66 aligned region2 v8+136
 ;;> @0001                               v10 = icmp ult v8, v9
 ;;> @0001                               brif v10, block6, block7
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v11 = get_pinned_reg.i64
-;;> @0001                               v12 = load.i32 notrap aligned region2 v11+132
-;;> @0001                               v13 = iconst.i32 0x0021_0000
-;;> @0001                               v14 = ireduce.i16 v12
-;;> @0001                               v15 = bxor v12, v13  ; v13 = 0x0021_0000
-;;> @0001                               brif v14, block9, block8
-;;>
-;;>                                 block8 cold:
-;;> @0001                               brif.i32 v15, block10, block9
-;;>
-;;>                                 block10 cold:
-;;> @0001                               v16 = iconst.i16 0
-;;> @0001                               store notrap aligned region2 v16, v11+134  ; v16 = 0
-;;> @0001                               jump block5(v23, v26)
-;;>
-;;>                                 block9 cold:
-;;> @0001                               v17 = get_pinned_reg.i64
-;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+8
-;;> @0001                               v19 = load.i64 notrap aligned readonly region0 v18+40
-;;> @0001                               v20 = iconst.i64 0x0020_0000_0000
-;;> @0001                               store notrap aligned region1 v20, v19  ; v20 = 0x0020_0000_0000
-;;> @0001                               v21 = iconst.i64 7
-;;> @0001                               store notrap aligned region1 v21, v19+8  ; v21 = 7
-;;> @0001                               v24 = uextend.i64 v23
-;;> @0001                               store notrap aligned region1 v24, v19+16
-;;> @0001                               v27 = uextend.i64 v26
-;;> @0001                               store notrap aligned region1 v27, v19+24
-;;> @0001                               v28 = load.i32 notrap aligned region1 v19
-;;> @0001                               v29 = load.i32 notrap aligned region1 v19+4
-;;> @0001                               v30 = load.i32 notrap aligned region1 v19+8
-;;> @0001                               v31 = get_pinned_reg.i64
-;;> @0001                               v32 = load.i64 notrap aligned readonly region0 v31+56
-;;> @0001                               v33 = load.i64 notrap aligned readonly region0 v32+96
-;;> @0001                               v34 = call_indirect sig0, v33(v31, v28, v29, v30)
-;;> @0001                               v35 = get_pinned_reg.i64
-;;> @0001                               v36 = load.i64 notrap aligned readonly region0 v35+8
-;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+40
-;;> @0001                               return_call_indirect sig1, v34(v37)
+;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+8
+;;> @0001                               v13 = load.i64 notrap aligned readonly region0 v12+40
+;;> @0001                               v14 = iconst.i64 0x0020_0000_0000
+;;> @0001                               store notrap aligned region1 v14, v13  ; v14 = 0x0020_0000_0000
+;;> @0001                               v15 = iconst.i64 7
+;;> @0001                               store notrap aligned region1 v15, v13+8  ; v15 = 7
+;;> @0001                               v17 = uextend.i64 v16
+;;> @0001                               store notrap aligned region1 v17, v13+16
+;;> @0001                               v19 = uextend.i64 v18
+;;> @0001                               store notrap aligned region1 v19, v13+24
+;;> @0001                               v20 = load.i32 notrap aligned region1 v13
+;;> @0001                               v21 = load.i32 notrap aligned region1 v13+4
+;;> @0001                               v22 = load.i32 notrap aligned region1 v13+8
+;;> @0001                               v23 = get_pinned_reg.i64
+;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+56
+;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+96
+;;> @0001                               v26 = call_indirect sig0, v25(v23, v20, v21, v22)
+;;> @0001                               v27 = get_pinned_reg.i64
+;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+8
+;;> @0001                               v29 = load.i64 notrap aligned readonly region0 v28+40
+;;> @0001                               return_call_indirect sig1, v26(v29)
 ;;>
 ;;>                                 block7:
-;;> @0002                               v38 = uextend.i64 v23
-;;> @0002                               v39 = iadd.i64 v2, v38
-;;> @0002                               v40 = load.i32 user2 region3 v39
-;;> @0003                               brif v40, block12, block13
+;;> @0002                               v30 = uextend.i64 v16
+;;> @0002                               v31 = iadd.i64 v2, v30
+;;> @0002                               v32 = load.i32 user2 region3 v31
+;;> @0003                               brif v32, block9, block10
 ;;>
-;;>                                 block12:
-;;> @0003                               v41 = iconst.i32 1
-;;> @0004                               v42 = iadd.i32 v26, v41  ; v41 = 1
-;;> @0005                               jump block11(v42)
+;;>                                 block9:
+;;> @0003                               v33 = iconst.i32 1
+;;> @0004                               v34 = iadd.i32 v18, v33  ; v33 = 1
+;;> @0005                               jump block8(v34)
 ;;>
-;;>                                 block13:
-;;> @0005                               jump block11(v26)
+;;>                                 block10:
+;;> @0005                               jump block8(v18)
 ;;>
-;;>                                 block11(v48: i32):
-;;> @0005                               v44 = iconst.i32 4
-;;> @0006                               v45 = isub.i32 v23, v44  ; v44 = 4
-;;> @0007                               brif v45, block5(v45, v48), block14
+;;>                                 block8(v40: i32):
+;;> @0005                               v36 = iconst.i32 4
+;;> @0006                               v37 = isub.i32 v16, v36  ; v36 = 4
+;;> @0007                               brif v37, block5(v37, v40), block11
 ;;>
-;;>                                 block14:
-;;> @0009                               return v48
+;;>                                 block11:
+;;> @0009                               return v40
 ;;> }

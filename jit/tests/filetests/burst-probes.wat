@@ -52,231 +52,213 @@
 ;;>                                 block1:
 ;;> @0001                               jump block4(v4, v5)
 ;;>
-;;>                                 block4(v145: i32, v146: i32):
-;;> @0001                               jump block5(v145, v146)
+;;>                                 block4(v137: i32, v138: i32):
+;;> @0001                               jump block5(v137, v138)
 ;;>
-;;>                                 block5(v23: i32, v26: i32):
-;;>                                     v22 -> v23
-;;>                                     v80 -> v23
-;;>                                     v122 -> v23
-;;>                                     v123 -> v23
-;;>                                     v25 -> v26
-;;>                                     v118 -> v26
-;;>                                     v119 -> v26
+;;>                                 block5(v16: i32, v18: i32):
+;;>                                     v72 -> v16
+;;>                                     v114 -> v16
+;;>                                     v115 -> v16
+;;>                                     v110 -> v18
+;;>                                     v111 -> v18
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 user66 aligned region2 v8+128
+;;> @0001                               v9 = load.i64 user66 aligned region2 v8+136
 ;;> @0001                               v10 = icmp ult v8, v9
 ;;> @0001                               brif v10, block6, block7
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v11 = get_pinned_reg.i64
-;;> @0001                               v12 = load.i32 notrap aligned region2 v11+132
-;;> @0001                               v13 = iconst.i32 0x0021_0000
-;;> @0001                               v14 = ireduce.i16 v12
-;;> @0001                               v15 = bxor v12, v13  ; v13 = 0x0021_0000
-;;> @0001                               brif v14, block9, block8
-;;>
-;;>                                 block8 cold:
-;;> @0001                               brif.i32 v15, block10, block9
-;;>
-;;>                                 block10 cold:
-;;> @0001                               v16 = iconst.i16 0
-;;> @0001                               store notrap aligned region2 v16, v11+134  ; v16 = 0
-;;> @0001                               jump block5(v23, v26)
-;;>
-;;>                                 block9 cold:
-;;> @0001                               v17 = get_pinned_reg.i64
-;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+8
-;;> @0001                               v19 = load.i64 notrap aligned readonly region0 v18+40
-;;> @0001                               v20 = iconst.i64 0x0020_0000_0000
-;;> @0001                               store notrap aligned region1 v20, v19  ; v20 = 0x0020_0000_0000
-;;> @0001                               v21 = iconst.i64 7
-;;> @0001                               store notrap aligned region1 v21, v19+8  ; v21 = 7
-;;> @0001                               v24 = uextend.i64 v23
-;;> @0001                               store notrap aligned region1 v24, v19+16
-;;> @0001                               v27 = uextend.i64 v26
-;;> @0001                               store notrap aligned region1 v27, v19+24
-;;> @0001                               v28 = load.i32 notrap aligned region1 v19
-;;> @0001                               v29 = load.i32 notrap aligned region1 v19+4
-;;> @0001                               v30 = load.i32 notrap aligned region1 v19+8
-;;> @0001                               v31 = get_pinned_reg.i64
-;;> @0001                               v32 = load.i64 notrap aligned readonly region0 v31+56
-;;> @0001                               v33 = load.i64 notrap aligned readonly region0 v32+96
-;;> @0001                               v34 = call_indirect sig0, v33(v31, v28, v29, v30)
-;;> @0001                               v35 = get_pinned_reg.i64
-;;> @0001                               v36 = load.i64 notrap aligned readonly region0 v35+8
-;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+40
-;;> @0001                               return_call_indirect sig1, v34(v37)
+;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+8
+;;> @0001                               v13 = load.i64 notrap aligned readonly region0 v12+40
+;;> @0001                               v14 = iconst.i64 0x0020_0000_0000
+;;> @0001                               store notrap aligned region1 v14, v13  ; v14 = 0x0020_0000_0000
+;;> @0001                               v15 = iconst.i64 7
+;;> @0001                               store notrap aligned region1 v15, v13+8  ; v15 = 7
+;;> @0001                               v17 = uextend.i64 v16
+;;> @0001                               store notrap aligned region1 v17, v13+16
+;;> @0001                               v19 = uextend.i64 v18
+;;> @0001                               store notrap aligned region1 v19, v13+24
+;;> @0001                               v20 = load.i32 notrap aligned region1 v13
+;;> @0001                               v21 = load.i32 notrap aligned region1 v13+4
+;;> @0001                               v22 = load.i32 notrap aligned region1 v13+8
+;;> @0001                               v23 = get_pinned_reg.i64
+;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+56
+;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+96
+;;> @0001                               v26 = call_indirect sig0, v25(v23, v20, v21, v22)
+;;> @0001                               v27 = get_pinned_reg.i64
+;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+8
+;;> @0001                               v29 = load.i64 notrap aligned readonly region0 v28+40
+;;> @0001                               return_call_indirect sig1, v26(v29)
 ;;>
 ;;>                                 block7:
+;;> @0001                               v30 = get_pinned_reg.i64
+;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+8
+;;> @0001                               v32 = load.i32 notrap aligned region3 v31+148
+;;> @0001                               v33 = load.i32 notrap aligned region3 v31+152
+;;> @0001                               v34 = icmp uge v32, v33
+;;> @0001                               brif v34, block8, block9
+;;>
+;;>                                 block8 cold:
+;;> @0001                               v35 = iconst.i32 0
+;;> @0001                               v36 = iconst.i32 32
+;;> @0001                               v37 = iconst.i32 7
 ;;> @0001                               v38 = get_pinned_reg.i64
-;;> @0001                               v39 = load.i64 notrap aligned readonly region0 v38+8
-;;> @0001                               v40 = load.i32 notrap aligned region3 v39+148
-;;> @0001                               v41 = load.i32 notrap aligned region3 v39+152
-;;> @0001                               v42 = icmp uge v40, v41
-;;> @0001                               brif v42, block11, block12
+;;> @0001                               v39 = load.i64 notrap aligned readonly region0 v38+56
+;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+184
+;;> @0001                               v41 = call_indirect sig2, v40(v38, v35, v36, v37)  ; v35 = 0, v36 = 32, v37 = 7
+;;> @0001                               brif v41, block10, block9
+;;>
+;;>                                 block10 cold:
+;;> @0001                               v42 = get_pinned_reg.i64
+;;> @0001                               v43 = load.i64 notrap aligned readonly region0 v42+8
+;;> @0001                               v44 = load.i64 notrap aligned readonly region0 v43+40
+;;> @0001                               v45 = iconst.i64 0x0020_0000_0000
+;;> @0001                               store notrap aligned region1 v45, v44  ; v45 = 0x0020_0000_0000
+;;> @0001                               v46 = iconst.i64 7
+;;> @0001                               store notrap aligned region1 v46, v44+8  ; v46 = 7
+;;> @0001                               v47 = uextend.i64 v16
+;;> @0001                               store notrap aligned region1 v47, v44+16
+;;> @0001                               v48 = uextend.i64 v18
+;;> @0001                               store notrap aligned region1 v48, v44+24
+;;> @0001                               v49 = load.i32 notrap aligned region1 v44
+;;> @0001                               v50 = load.i32 notrap aligned region1 v44+4
+;;> @0001                               v51 = load.i32 notrap aligned region1 v44+8
+;;> @0001                               v52 = get_pinned_reg.i64
+;;> @0001                               v53 = load.i64 notrap aligned readonly region0 v52+56
+;;> @0001                               v54 = load.i64 notrap aligned readonly region0 v53+96
+;;> @0001                               v55 = call_indirect sig0, v54(v52, v49, v50, v51)
+;;> @0001                               v56 = get_pinned_reg.i64
+;;> @0001                               v57 = load.i64 notrap aligned readonly region0 v56+8
+;;> @0001                               v58 = load.i64 notrap aligned readonly region0 v57+40
+;;> @0001                               return_call_indirect sig1, v55(v58)
+;;>
+;;>                                 block9:
+;;> @0001                               v59 = iconst.i64 0
+;;> @0001                               v60 = get_pinned_reg.i64
+;;> @0001                               v61 = load.i64 notrap aligned readonly region0 v60+8
+;;> @0001                               v62 = load.i64 notrap aligned readonly region0 v61+168
+;;> @0001                               v63 = load.i32 notrap aligned region3 v61+148
+;;> @0001                               v64 = iconst.i32 0x3fff
+;;> @0001                               v65 = band v63, v64  ; v64 = 0x3fff
+;;> @0001                               v66 = uextend.i64 v65
+;;> @0001                               v67 = iconst.i64 3
+;;> @0001                               v68 = ishl v66, v67  ; v67 = 3
+;;> @0001                               v69 = iadd v62, v68
+;;> @0001                               store notrap aligned region4 v59, v69  ; v59 = 0
+;;> @0001                               v70 = iconst.i32 1
+;;> @0001                               v71 = iadd v63, v70  ; v70 = 1
+;;> @0001                               store notrap aligned region3 v71, v61+148
+;;> @0002                               v73 = uextend.i64 v16
+;;> @0002                               v74 = iadd.i64 v2, v73
+;;> @0002                               v75 = get_pinned_reg.i64
+;;> @0002                               v76 = load.i64 notrap aligned readonly region0 v75+8
+;;> @0002                               v77 = load.i32 notrap aligned region3 v76+156
+;;> @0002                               brif v77, block11, block12
 ;;>
 ;;>                                 block11 cold:
-;;> @0001                               v43 = iconst.i32 0
-;;> @0001                               v44 = iconst.i32 32
-;;> @0001                               v45 = iconst.i32 7
-;;> @0001                               v46 = get_pinned_reg.i64
-;;> @0001                               v47 = load.i64 notrap aligned readonly region0 v46+56
-;;> @0001                               v48 = load.i64 notrap aligned readonly region0 v47+184
-;;> @0001                               v49 = call_indirect sig2, v48(v46, v43, v44, v45)  ; v43 = 0, v44 = 32, v45 = 7
-;;> @0001                               brif v49, block13, block12
+;;> @0002                               v78 = load.i64 notrap aligned readonly can_move region0 v1+80
+;;> @0002                               v79 = load.i64 notrap aligned region6 v78+8
+;;> @0002                               v80 = iadd.i64 v2, v79
+;;> @0002                               v81 = iconst.i64 0
+;;> @0002                               v82 = iadd.i64 v74, v81  ; v81 = 0
+;;> @0002                               v83 = iconst.i64 3
+;;> @0002                               v84 = iadd v82, v83  ; v83 = 3
+;;> @0002                               v85 = icmp uge v84, v80
+;;> @0002                               brif v85, block12, block13
 ;;>
 ;;>                                 block13 cold:
-;;> @0001                               v50 = get_pinned_reg.i64
-;;> @0001                               v51 = load.i64 notrap aligned readonly region0 v50+8
-;;> @0001                               v52 = load.i64 notrap aligned readonly region0 v51+40
-;;> @0001                               v53 = iconst.i64 0x0020_0000_0000
-;;> @0001                               store notrap aligned region1 v53, v52  ; v53 = 0x0020_0000_0000
-;;> @0001                               v54 = iconst.i64 7
-;;> @0001                               store notrap aligned region1 v54, v52+8  ; v54 = 7
-;;> @0001                               v55 = uextend.i64 v23
-;;> @0001                               store notrap aligned region1 v55, v52+16
-;;> @0001                               v56 = uextend.i64 v26
-;;> @0001                               store notrap aligned region1 v56, v52+24
-;;> @0001                               v57 = load.i32 notrap aligned region1 v52
-;;> @0001                               v58 = load.i32 notrap aligned region1 v52+4
-;;> @0001                               v59 = load.i32 notrap aligned region1 v52+8
-;;> @0001                               v60 = get_pinned_reg.i64
-;;> @0001                               v61 = load.i64 notrap aligned readonly region0 v60+56
-;;> @0001                               v62 = load.i64 notrap aligned readonly region0 v61+96
-;;> @0001                               v63 = call_indirect sig0, v62(v60, v57, v58, v59)
-;;> @0001                               v64 = get_pinned_reg.i64
-;;> @0001                               v65 = load.i64 notrap aligned readonly region0 v64+8
-;;> @0001                               v66 = load.i64 notrap aligned readonly region0 v65+40
-;;> @0001                               return_call_indirect sig1, v63(v66)
+;;> @0002                               v86 = iconst.i32 1
+;;> @0002                               v87 = get_pinned_reg.i64
+;;> @0002                               v88 = load.i64 notrap aligned readonly region0 v87+56
+;;> @0002                               v89 = load.i64 notrap aligned readonly region0 v88+192
+;;> @0002                               call_indirect sig3, v89(v87, v82, v84, v86)  ; v86 = 1
+;;> @0002                               jump block12
 ;;>
 ;;>                                 block12:
-;;> @0001                               v67 = iconst.i64 0
-;;> @0001                               v68 = get_pinned_reg.i64
-;;> @0001                               v69 = load.i64 notrap aligned readonly region0 v68+8
-;;> @0001                               v70 = load.i64 notrap aligned readonly region0 v69+168
-;;> @0001                               v71 = load.i32 notrap aligned region3 v69+148
-;;> @0001                               v72 = iconst.i32 0x3fff
-;;> @0001                               v73 = band v71, v72  ; v72 = 0x3fff
-;;> @0001                               v74 = uextend.i64 v73
-;;> @0001                               v75 = iconst.i64 3
-;;> @0001                               v76 = ishl v74, v75  ; v75 = 3
-;;> @0001                               v77 = iadd v70, v76
-;;> @0001                               store notrap aligned region4 v67, v77  ; v67 = 0
-;;> @0001                               v78 = iconst.i32 1
-;;> @0001                               v79 = iadd v71, v78  ; v78 = 1
-;;> @0001                               store notrap aligned region3 v79, v69+148
-;;> @0002                               v81 = uextend.i64 v23
-;;> @0002                               v82 = iadd.i64 v2, v81
-;;> @0002                               v83 = get_pinned_reg.i64
-;;> @0002                               v84 = load.i64 notrap aligned readonly region0 v83+8
-;;> @0002                               v85 = load.i32 notrap aligned region3 v84+156
-;;> @0002                               brif v85, block14, block15
-;;>
-;;>                                 block14 cold:
-;;> @0002                               v86 = load.i64 notrap aligned readonly can_move region0 v1+80
-;;> @0002                               v87 = load.i64 notrap aligned region6 v86+8
-;;> @0002                               v88 = iadd.i64 v2, v87
-;;> @0002                               v89 = iconst.i64 0
-;;> @0002                               v90 = iadd.i64 v82, v89  ; v89 = 0
-;;> @0002                               v91 = iconst.i64 3
-;;> @0002                               v92 = iadd v90, v91  ; v91 = 3
-;;> @0002                               v93 = icmp uge v92, v88
-;;> @0002                               brif v93, block15, block16
-;;>
-;;>                                 block16 cold:
-;;> @0002                               v94 = iconst.i32 1
-;;> @0002                               v95 = get_pinned_reg.i64
-;;> @0002                               v96 = load.i64 notrap aligned readonly region0 v95+56
-;;> @0002                               v97 = load.i64 notrap aligned readonly region0 v96+192
-;;> @0002                               call_indirect sig3, v97(v95, v90, v92, v94)  ; v94 = 1
-;;> @0002                               jump block15
+;;> @0002                               v90 = load.i32 user2 region5 v74
+;;> @0003                               v91 = iconst.i32 0
+;;> @0003                               v92 = icmp ne v90, v91  ; v91 = 0
+;;> @0003                               v93 = uextend.i64 v92
+;;> @0003                               v94 = iconst.i64 32
+;;> @0003                               v95 = ishl v93, v94  ; v94 = 32
+;;> @0003                               v96 = iconst.i64 2
+;;> @0003                               v97 = bor v95, v96  ; v96 = 2
+;;> @0003                               v98 = get_pinned_reg.i64
+;;> @0003                               v99 = load.i64 notrap aligned readonly region0 v98+8
+;;> @0003                               v100 = load.i64 notrap aligned readonly region0 v99+168
+;;> @0003                               v101 = load.i32 notrap aligned region3 v99+148
+;;> @0003                               v102 = iconst.i32 0x3fff
+;;> @0003                               v103 = band v101, v102  ; v102 = 0x3fff
+;;> @0003                               v104 = uextend.i64 v103
+;;> @0003                               v105 = iconst.i64 3
+;;> @0003                               v106 = ishl v104, v105  ; v105 = 3
+;;> @0003                               v107 = iadd v100, v106
+;;> @0003                               store notrap aligned region4 v97, v107
+;;> @0003                               v108 = iconst.i32 1
+;;> @0003                               v109 = iadd v101, v108  ; v108 = 1
+;;> @0003                               store notrap aligned region3 v109, v99+148
+;;> @0003                               brif v90, block15, block16
 ;;>
 ;;>                                 block15:
-;;> @0002                               v98 = load.i32 user2 region5 v82
-;;> @0003                               v99 = iconst.i32 0
-;;> @0003                               v100 = icmp ne v98, v99  ; v99 = 0
-;;> @0003                               v101 = uextend.i64 v100
-;;> @0003                               v102 = iconst.i64 32
-;;> @0003                               v103 = ishl v101, v102  ; v102 = 32
-;;> @0003                               v104 = iconst.i64 2
-;;> @0003                               v105 = bor v103, v104  ; v104 = 2
-;;> @0003                               v106 = get_pinned_reg.i64
-;;> @0003                               v107 = load.i64 notrap aligned readonly region0 v106+8
-;;> @0003                               v108 = load.i64 notrap aligned readonly region0 v107+168
-;;> @0003                               v109 = load.i32 notrap aligned region3 v107+148
-;;> @0003                               v110 = iconst.i32 0x3fff
-;;> @0003                               v111 = band v109, v110  ; v110 = 0x3fff
-;;> @0003                               v112 = uextend.i64 v111
-;;> @0003                               v113 = iconst.i64 3
-;;> @0003                               v114 = ishl v112, v113  ; v113 = 3
-;;> @0003                               v115 = iadd v108, v114
-;;> @0003                               store notrap aligned region4 v105, v115
-;;> @0003                               v116 = iconst.i32 1
-;;> @0003                               v117 = iadd v109, v116  ; v116 = 1
-;;> @0003                               store notrap aligned region3 v117, v107+148
-;;> @0003                               brif v98, block18, block19
+;;> @0003                               v112 = iconst.i32 1
+;;> @0004                               v113 = iadd.i32 v18, v112  ; v112 = 1
+;;> @0005                               jump block14(v113)
 ;;>
-;;>                                 block18:
-;;> @0003                               v120 = iconst.i32 1
-;;> @0004                               v121 = iadd.i32 v26, v120  ; v120 = 1
-;;> @0005                               jump block17(v121)
+;;>                                 block16:
+;;> @0005                               jump block14(v110)
 ;;>
-;;>                                 block19:
-;;> @0005                               jump block17(v118)
+;;>                                 block14(v139: i32):
+;;> @0005                               v116 = iconst.i32 4
+;;> @0006                               v117 = isub.i32 v16, v116  ; v116 = 4
+;;> @0007                               v118 = iconst.i32 0
+;;> @0007                               v119 = icmp ne v117, v118  ; v118 = 0
+;;> @0007                               v120 = uextend.i64 v119
+;;> @0007                               v121 = iconst.i64 32
+;;> @0007                               v122 = ishl v120, v121  ; v121 = 32
+;;> @0007                               v123 = iconst.i64 3
+;;> @0007                               v124 = bor v122, v123  ; v123 = 3
+;;> @0007                               v125 = get_pinned_reg.i64
+;;> @0007                               v126 = load.i64 notrap aligned readonly region0 v125+8
+;;> @0007                               v127 = load.i64 notrap aligned readonly region0 v126+168
+;;> @0007                               v128 = load.i32 notrap aligned region3 v126+148
+;;> @0007                               v129 = iconst.i32 0x3fff
+;;> @0007                               v130 = band v128, v129  ; v129 = 0x3fff
+;;> @0007                               v131 = uextend.i64 v130
+;;> @0007                               v132 = iconst.i64 3
+;;> @0007                               v133 = ishl v131, v132  ; v132 = 3
+;;> @0007                               v134 = iadd v127, v133
+;;> @0007                               store notrap aligned region4 v124, v134
+;;> @0007                               v135 = iconst.i32 1
+;;> @0007                               v136 = iadd v128, v135  ; v135 = 1
+;;> @0007                               store notrap aligned region3 v136, v126+148
+;;> @0007                               brif v117, block5(v117, v139), block17
 ;;>
-;;>                                 block17(v147: i32):
-;;> @0005                               v124 = iconst.i32 4
-;;> @0006                               v125 = isub.i32 v23, v124  ; v124 = 4
-;;> @0007                               v126 = iconst.i32 0
-;;> @0007                               v127 = icmp ne v125, v126  ; v126 = 0
-;;> @0007                               v128 = uextend.i64 v127
-;;> @0007                               v129 = iconst.i64 32
-;;> @0007                               v130 = ishl v128, v129  ; v129 = 32
-;;> @0007                               v131 = iconst.i64 3
-;;> @0007                               v132 = bor v130, v131  ; v131 = 3
-;;> @0007                               v133 = get_pinned_reg.i64
-;;> @0007                               v134 = load.i64 notrap aligned readonly region0 v133+8
-;;> @0007                               v135 = load.i64 notrap aligned readonly region0 v134+168
-;;> @0007                               v136 = load.i32 notrap aligned region3 v134+148
-;;> @0007                               v137 = iconst.i32 0x3fff
-;;> @0007                               v138 = band v136, v137  ; v137 = 0x3fff
-;;> @0007                               v139 = uextend.i64 v138
-;;> @0007                               v140 = iconst.i64 3
-;;> @0007                               v141 = ishl v139, v140  ; v140 = 3
-;;> @0007                               v142 = iadd v135, v141
-;;> @0007                               store notrap aligned region4 v132, v142
-;;> @0007                               v143 = iconst.i32 1
-;;> @0007                               v144 = iadd v136, v143  ; v143 = 1
-;;> @0007                               store notrap aligned region3 v144, v134+148
-;;> @0007                               brif v125, block5(v125, v147), block20
-;;>
-;;>                                 block20:
-;;> @0009                               v148 = get_return_address.i64
-;;> @0009                               v149 = iconst.i64 32
-;;> @0009                               v150 = ishl v148, v149  ; v149 = 32
-;;> @0009                               v151 = iconst.i64 4
-;;> @0009                               v152 = bor v150, v151  ; v151 = 4
-;;> @0009                               v153 = get_pinned_reg.i64
-;;> @0009                               v154 = load.i64 notrap aligned readonly region0 v153+8
-;;> @0009                               v155 = load.i64 notrap aligned readonly region0 v154+168
-;;> @0009                               v156 = load.i32 notrap aligned region3 v154+148
-;;> @0009                               v157 = iconst.i32 0x3fff
-;;> @0009                               v158 = band v156, v157  ; v157 = 0x3fff
-;;> @0009                               v159 = uextend.i64 v158
-;;> @0009                               v160 = iconst.i64 3
-;;> @0009                               v161 = ishl v159, v160  ; v160 = 3
-;;> @0009                               v162 = iadd v155, v161
-;;> @0009                               store notrap aligned region4 v152, v162
-;;> @0009                               v163 = iconst.i32 1
-;;> @0009                               v164 = iadd v156, v163  ; v163 = 1
-;;> @0009                               store notrap aligned region3 v164, v154+148
-;;> @0009                               v165 = iconst.i32 0
-;;> @0009                               v166 = iconst.i32 -2
-;;> @0009                               v167 = iconst.i32 7
-;;> @0009                               v168 = get_pinned_reg.i64
-;;> @0009                               v169 = load.i64 notrap aligned readonly region0 v168+56
-;;> @0009                               v170 = load.i64 notrap aligned readonly region0 v169+184
-;;> @0009                               v171 = call_indirect sig2, v170(v168, v165, v166, v167)  ; v165 = 0, v166 = -2, v167 = 7
-;;> @0009                               return v147
+;;>                                 block17:
+;;> @0009                               v140 = get_return_address.i64
+;;> @0009                               v141 = iconst.i64 32
+;;> @0009                               v142 = ishl v140, v141  ; v141 = 32
+;;> @0009                               v143 = iconst.i64 4
+;;> @0009                               v144 = bor v142, v143  ; v143 = 4
+;;> @0009                               v145 = get_pinned_reg.i64
+;;> @0009                               v146 = load.i64 notrap aligned readonly region0 v145+8
+;;> @0009                               v147 = load.i64 notrap aligned readonly region0 v146+168
+;;> @0009                               v148 = load.i32 notrap aligned region3 v146+148
+;;> @0009                               v149 = iconst.i32 0x3fff
+;;> @0009                               v150 = band v148, v149  ; v149 = 0x3fff
+;;> @0009                               v151 = uextend.i64 v150
+;;> @0009                               v152 = iconst.i64 3
+;;> @0009                               v153 = ishl v151, v152  ; v152 = 3
+;;> @0009                               v154 = iadd v147, v153
+;;> @0009                               store notrap aligned region4 v144, v154
+;;> @0009                               v155 = iconst.i32 1
+;;> @0009                               v156 = iadd v148, v155  ; v155 = 1
+;;> @0009                               store notrap aligned region3 v156, v146+148
+;;> @0009                               v157 = iconst.i32 0
+;;> @0009                               v158 = iconst.i32 -2
+;;> @0009                               v159 = iconst.i32 7
+;;> @0009                               v160 = get_pinned_reg.i64
+;;> @0009                               v161 = load.i64 notrap aligned readonly region0 v160+56
+;;> @0009                               v162 = load.i64 notrap aligned readonly region0 v161+184
+;;> @0009                               v163 = call_indirect sig2, v162(v160, v157, v158, v159)  ; v157 = 0, v158 = -2, v159 = 7
+;;> @0009                               return v139
 ;;> }

@@ -25,18 +25,18 @@
 ;;>      4  mov rcx, r15
 ;;>      7  mov eax, [rcx+60h]
 ;;>      a  cmp eax, 8
-;;>      d  jae near 0F5h
+;;>      d  jae near 0C9h
 ;;>     13  mov rdx, [rcx+48h]
 ;;>     17  mov rsi, rax
 ;;>     1a  shl esi, 4
 ;;>     1d  mov rdx, [rdx+rsi+8]
 ;;>     22  add rcx, 70h
 ;;>     29  cmp rdx, rcx
-;;>     2c  jne near 0F5h
+;;>     2c  jne near 0C9h
 ;;>     32  xor eax, eax
 ;;>     34  mov rcx, rax
 ;;>     37  nop dword [rax+rax]
-;;>     3c  cmp r15, [r15+0B8h]
+;;>     3c  cmp r15, [r15+0C0h]
 ;;>     44  jb near 68h
 ;;>     4a  add ecx, 1
 ;;>     50  add eax, 1
@@ -45,64 +45,56 @@
 ;;>     5e  mov rsp, rbp
 ;;>     61  pop rbp
 ;;>     62  ret
-;;>     63  jmp 0F5h
-;;>     68  mov rsi, r15
-;;>     6b  mov edx, [rsi+0BCh]
-;;>     71  test dx, dx
-;;>     74  jne near 96h
-;;>     7a  xor edx, 4D0000h
-;;>     80  test edx, edx
-;;>     82  je near 96h
-;;>     88  mov word [rsi+0BEh], 0
-;;>     91  jmp 37h
-;;>     96  mov r11, r15
-;;>     99  mov r11, [r11+8]
-;;>     9d  mov r11, [r11+28h]
-;;>     a1  mov rdx, 4C00000001h
-;;>     ab  mov [r11], rdx
-;;>     ae  mov qword [r11+8], 7
-;;>     b6  mov edx, edi
-;;>     b8  mov [r11+10h], rdx
-;;>     bc  mov eax, eax
-;;>     be  mov [r11+18h], rax
-;;>     c2  mov eax, ecx
-;;>     c4  mov [r11+20h], rax
-;;>     c8  mov esi, [r11]
-;;>     cb  mov edx, [r11+4]
-;;>     cf  mov ecx, [r11+8]
-;;>     d3  mov rdi, r15
-;;>     d6  mov rax, [rdi+38h]
-;;>     da  mov rax, [rax+60h]
-;;>     de  call rax
-;;>     e0  mov rcx, r15
-;;>     e3  mov rcx, [rcx+8]
-;;>     e7  mov rdi, [rcx+28h]
-;;>     eb  mov r10, rax
-;;>     ee  mov rsp, rbp
-;;>     f1  pop rbp
-;;>     f2  jmp r10
-;;>     f5  mov rcx, r15
-;;>     f8  mov rcx, [rcx+8]
-;;>     fc  mov rcx, [rcx+28h]
-;;>    100  mov rdx, 4C00000001h
-;;>    10a  mov [rcx], rdx
-;;>    10d  mov qword [rcx+8], 7
-;;>    115  mov edx, edi
-;;>    117  mov [rcx+10h], rdx
-;;>    11b  mov qword [rcx+18h], 0
-;;>    123  mov qword [rcx+20h], 0
-;;>    12b  mov rdi, r15
-;;>    12e  mov rcx, [rdi+38h]
-;;>    132  mov rcx, [rcx+0A0h]
-;;>    139  mov rsi, 100000007h
-;;>    143  mov edx, eax
-;;>    145  call rcx
-;;>    147  mov rcx, r15
-;;>    14a  mov rcx, [rcx+8]
-;;>    14e  mov rdi, [rcx+28h]
-;;>    152  mov r10, rax
-;;>    155  mov rsp, rbp
-;;>    158  pop rbp
-;;>    159  jmp r10
+;;>     63  jmp 0C9h
+;;>     68  mov rdx, r15
+;;>     6b  mov rdx, [rdx+8]
+;;>     6f  mov rdx, [rdx+28h]
+;;>     73  mov rsi, 4C00000001h
+;;>     7d  mov [rdx], rsi
+;;>     80  mov qword [rdx+8], 7
+;;>     88  mov esi, edi
+;;>     8a  mov [rdx+10h], rsi
+;;>     8e  mov esi, eax
+;;>     90  mov [rdx+18h], rsi
+;;>     94  mov esi, ecx
+;;>     96  mov [rdx+20h], rsi
+;;>     9a  mov esi, [rdx]
+;;>     9c  mov r8d, [rdx+4]
+;;>     a0  mov ecx, [rdx+8]
+;;>     a3  mov rdi, r15
+;;>     a6  mov r9, [rdi+38h]
+;;>     aa  mov r9, [r9+60h]
+;;>     ae  mov rdx, r8
+;;>     b1  call r9
+;;>     b4  mov rsi, r15
+;;>     b7  mov rsi, [rsi+8]
+;;>     bb  mov rdi, [rsi+28h]
+;;>     bf  mov r10, rax
+;;>     c2  mov rsp, rbp
+;;>     c5  pop rbp
+;;>     c6  jmp r10
+;;>     c9  mov rsi, r15
+;;>     cc  mov rsi, [rsi+8]
+;;>     d0  mov rsi, [rsi+28h]
+;;>     d4  mov r8, 4C00000001h
+;;>     de  mov [rsi], r8
+;;>     e1  mov qword [rsi+8], 7
+;;>     e9  mov edi, edi
+;;>     eb  mov [rsi+10h], rdi
+;;>     ef  mov qword [rsi+18h], 0
+;;>     f7  mov qword [rsi+20h], 0
+;;>     ff  mov rdi, r15
+;;>    102  mov r10, [rdi+38h]
+;;>    106  mov r10, [r10+0A0h]
+;;>    10d  mov rsi, 100000007h
+;;>    117  mov edx, eax
+;;>    119  call r10
+;;>    11c  mov r10, r15
+;;>    11f  mov r10, [r10+8]
+;;>    123  mov rdi, [r10+28h]
+;;>    127  mov r10, rax
+;;>    12a  mov rsp, rbp
+;;>    12d  pop rbp
+;;>    12e  jmp r10
 ;;> guard-before-loop in function 1: done
 ;;> inline-guarded in function 1: done

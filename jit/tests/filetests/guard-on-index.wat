@@ -27,8 +27,8 @@
 ;;>      9  mov rcx, [rcx+48h]
 ;;>      d  mov r8, rax
 ;;>     10  nop dword [rax+rax]
-;;>     15  cmp r15, [r15+0B8h]
-;;>     1d  jb near 0B5h
+;;>     15  cmp r15, [r15+0C0h]
+;;>     1d  jb near 0B4h
 ;;>     23  mov esi, r8d
 ;;>     26  movzx rdx, byte [rcx+rsi]
 ;;>     2b  cmp edx, 3
@@ -49,56 +49,47 @@
 ;;>     6f  mov edi, edi
 ;;>     71  mov [rcx+10h], rdi
 ;;>     75  mov [rcx+20h], rsi
-;;>     79  mov esi, eax
-;;>     7b  mov [rcx+28h], rsi
+;;>     79  mov eax, eax
+;;>     7b  mov [rcx+28h], rax
 ;;>     7f  mov edx, edx
 ;;>     81  mov [rcx+30h], rdx
 ;;>     85  mov rdi, r15
-;;>     88  mov rsi, [rdi+38h]
-;;>     8c  mov r8, [rsi+0A0h]
+;;>     88  mov rax, [rdi+38h]
+;;>     8c  mov rax, [rax+0A0h]
 ;;>     93  mov rsi, 100000007h
-;;>     9d  call r8
-;;>     a0  mov rsi, r15
-;;>     a3  mov rsi, [rsi+8]
-;;>     a7  mov rdi, [rsi+28h]
-;;>     ab  mov r10, rax
-;;>     ae  mov rsp, rbp
-;;>     b1  pop rbp
-;;>     b2  jmp r10
-;;>     b5  mov rsi, r15
-;;>     b8  mov edx, [rsi+0BCh]
-;;>     be  test dx, dx
-;;>     c1  jne near 0E3h
-;;>     c7  xor edx, 430000h
-;;>     cd  test edx, edx
-;;>     cf  je near 0E3h
-;;>     d5  mov word [rsi+0BEh], 0
-;;>     de  jmp 10h
-;;>     e3  mov r11, r15
-;;>     e6  mov r11, [r11+8]
-;;>     ea  mov r11, [r11+28h]
-;;>     ee  mov rcx, 4200000001h
-;;>     f8  mov [r11], rcx
-;;>     fb  mov qword [r11+8], 7
-;;>    103  mov ecx, edi
-;;>    105  mov [r11+10h], rcx
-;;>    109  mov eax, eax
-;;>    10b  mov [r11+18h], rax
-;;>    10f  mov eax, r8d
-;;>    112  mov [r11+20h], rax
-;;>    116  mov esi, [r11]
-;;>    119  mov edx, [r11+4]
-;;>    11d  mov ecx, [r11+8]
-;;>    121  mov rdi, r15
-;;>    124  mov rax, [rdi+38h]
-;;>    128  mov rax, [rax+60h]
-;;>    12c  call rax
-;;>    12e  mov rcx, r15
-;;>    131  mov rcx, [rcx+8]
-;;>    135  mov rdi, [rcx+28h]
-;;>    139  mov r10, rax
-;;>    13c  mov rsp, rbp
-;;>    13f  pop rbp
-;;>    140  jmp r10
+;;>     9d  call rax
+;;>     9f  mov rcx, r15
+;;>     a2  mov rcx, [rcx+8]
+;;>     a6  mov rdi, [rcx+28h]
+;;>     aa  mov r10, rax
+;;>     ad  mov rsp, rbp
+;;>     b0  pop rbp
+;;>     b1  jmp r10
+;;>     b4  mov rcx, r15
+;;>     b7  mov rcx, [rcx+8]
+;;>     bb  mov rcx, [rcx+28h]
+;;>     bf  mov rdx, 4200000001h
+;;>     c9  mov [rcx], rdx
+;;>     cc  mov qword [rcx+8], 7
+;;>     d4  mov edx, edi
+;;>     d6  mov [rcx+10h], rdx
+;;>     da  mov esi, eax
+;;>     dc  mov [rcx+18h], rsi
+;;>     e0  mov esi, r8d
+;;>     e3  mov [rcx+20h], rsi
+;;>     e7  mov esi, [rcx]
+;;>     e9  mov edx, [rcx+4]
+;;>     ec  mov ecx, [rcx+8]
+;;>     ef  mov rdi, r15
+;;>     f2  mov r8, [rdi+38h]
+;;>     f6  mov r8, [r8+60h]
+;;>     fa  call r8
+;;>     fd  mov rsi, r15
+;;>    100  mov rsi, [rsi+8]
+;;>    104  mov rdi, [rsi+28h]
+;;>    108  mov r10, rax
+;;>    10b  mov rsp, rbp
+;;>    10e  pop rbp
+;;>    10f  jmp r10
 ;;> inline-guarded in function 1: done
 ;;> side-exit in function 1: done

@@ -20,7 +20,7 @@
 ;;>      7  xor eax, eax
 ;;>      9  mov rcx, [rcx+48h]
 ;;>      d  nop dword [rax+rax]
-;;>     12  cmp r15, [r15+80h]
+;;>     12  cmp r15, [r15+88h]
 ;;>     1a  jb near 56h
 ;;>     20  mov edx, esi
 ;;>     22  mov r8d, [rcx+rdx]
@@ -37,39 +37,30 @@
 ;;>     4b  imul eax, 1Fh
 ;;>     4e  mov [rcx+rdx], eax
 ;;>     51  jmp 2Fh
-;;>     56  mov rdx, r15
-;;>     59  mov r8d, [rdx+84h]
-;;>     60  test r8w, r8w
-;;>     64  jne near 88h
-;;>     6a  xor r8d, 220000h
-;;>     71  test r8d, r8d
-;;>     74  je near 88h
-;;>     7a  mov word [rdx+86h], 0
-;;>     83  jmp 0Dh
-;;>     88  mov rcx, r15
-;;>     8b  mov rcx, [rcx+8]
-;;>     8f  mov rcx, [rcx+28h]
-;;>     93  mov rdx, 2100000000h
-;;>     9d  mov [rcx], rdx
-;;>     a0  mov qword [rcx+8], 7
-;;>     a8  mov edx, edi
-;;>     aa  mov [rcx+10h], rdx
-;;>     ae  mov edx, esi
-;;>     b0  mov [rcx+18h], rdx
-;;>     b4  mov eax, eax
-;;>     b6  mov [rcx+20h], rax
-;;>     ba  mov esi, [rcx]
-;;>     bc  mov edx, [rcx+4]
-;;>     bf  mov ecx, [rcx+8]
-;;>     c2  mov rdi, r15
-;;>     c5  mov r8, [rdi+38h]
-;;>     c9  mov r8, [r8+60h]
-;;>     cd  call r8
-;;>     d0  mov rcx, r15
-;;>     d3  mov rcx, [rcx+8]
-;;>     d7  mov rdi, [rcx+28h]
-;;>     db  mov r10, rax
-;;>     de  mov rsp, rbp
-;;>     e1  pop rbp
-;;>     e2  jmp r10
+;;>     56  mov rcx, r15
+;;>     59  mov rcx, [rcx+8]
+;;>     5d  mov rcx, [rcx+28h]
+;;>     61  mov rdx, 2100000000h
+;;>     6b  mov [rcx], rdx
+;;>     6e  mov qword [rcx+8], 7
+;;>     76  mov edx, edi
+;;>     78  mov [rcx+10h], rdx
+;;>     7c  mov edx, esi
+;;>     7e  mov [rcx+18h], rdx
+;;>     82  mov eax, eax
+;;>     84  mov [rcx+20h], rax
+;;>     88  mov esi, [rcx]
+;;>     8a  mov edx, [rcx+4]
+;;>     8d  mov ecx, [rcx+8]
+;;>     90  mov rdi, r15
+;;>     93  mov rax, [rdi+38h]
+;;>     97  mov rax, [rax+60h]
+;;>     9b  call rax
+;;>     9d  mov rcx, r15
+;;>     a0  mov rcx, [rcx+8]
+;;>     a4  mov rdi, [rcx+28h]
+;;>     a8  mov r10, rax
+;;>     ab  mov rsp, rbp
+;;>     ae  pop rbp
+;;>     af  jmp r10
 ;;> layout in function 0: done

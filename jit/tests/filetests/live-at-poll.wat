@@ -29,65 +29,47 @@
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v3 = iconst.i32 0
-;;>                                     v23 -> v3
-;;>                                     v22 -> v23
+;;>                                     v15 -> v3
 ;;> @0001                               jump block2(v0)
 ;;>
-;;>                                 block2(v20: i32):
-;;>                                     v19 -> v20
+;;>                                 block2(v13: i32):
 ;;> @0001                               v5 = get_pinned_reg.i64
-;;> @0001                               v6 = load.i64 user66 aligned region0 v5+112
+;;> @0001                               v6 = load.i64 user66 aligned region0 v5+120
 ;;> @0001                               v7 = icmp ult v5, v6
 ;;> @0001                               brif v7, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i32 notrap aligned region0 v8+116
-;;> @0001                               v10 = iconst.i32 0x001f_0000
-;;> @0001                               v11 = ireduce.i16 v9
-;;> @0001                               v12 = bxor v9, v10  ; v10 = 0x001f_0000
-;;> @0001                               brif v11, block6, block5
-;;>
-;;>                                 block5 cold:
-;;> @0001                               brif.i32 v12, block7, block6
-;;>
-;;>                                 block7 cold:
-;;> @0001                               v13 = iconst.i16 0
-;;> @0001                               store notrap aligned region0 v13, v8+118  ; v13 = 0
-;;> @0001                               jump block2(v20)
-;;>
-;;>                                 block6 cold:
-;;> @0001                               v14 = get_pinned_reg.i64
-;;> @0001                               v15 = load.i64 notrap aligned readonly region1 v14+8
-;;> @0001                               v16 = load.i64 notrap aligned readonly region1 v15+40
-;;> @0001                               v17 = iconst.i64 0x001e_0000_0000
-;;> @0001                               store notrap aligned region2 v17, v16  ; v17 = 0x001e_0000_0000
-;;> @0001                               v18 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v18, v16+8  ; v18 = 7
-;;> @0001                               v21 = uextend.i64 v20
-;;> @0001                               store notrap aligned region2 v21, v16+16
-;;> @0001                               v24 = uextend.i64 v23  ; v23 = 0
-;;> @0001                               store notrap aligned region2 v24, v16+32
-;;> @0001                               v25 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v25, v16+48
-;;> @0001                               v26 = load.i32 notrap aligned region2 v16
-;;> @0001                               v27 = load.i32 notrap aligned region2 v16+4
-;;> @0001                               v28 = load.i32 notrap aligned region2 v16+8
-;;> @0001                               v29 = get_pinned_reg.i64
-;;> @0001                               v30 = load.i64 notrap aligned readonly region1 v29+56
-;;> @0001                               v31 = load.i64 notrap aligned readonly region1 v30+96
-;;> @0001                               v32 = call_indirect sig0, v31(v29, v26, v27, v28)
-;;> @0001                               v33 = get_pinned_reg.i64
-;;> @0001                               v34 = load.i64 notrap aligned readonly region1 v33+8
-;;> @0001                               v35 = load.i64 notrap aligned readonly region1 v34+40
-;;> @0001                               return_call_indirect sig1, v32(v35)
+;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8+8
+;;> @0001                               v10 = load.i64 notrap aligned readonly region1 v9+40
+;;> @0001                               v11 = iconst.i64 0x001e_0000_0000
+;;> @0001                               store notrap aligned region2 v11, v10  ; v11 = 0x001e_0000_0000
+;;> @0001                               v12 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v12, v10+8  ; v12 = 7
+;;> @0001                               v14 = uextend.i64 v13
+;;> @0001                               store notrap aligned region2 v14, v10+16
+;;> @0001                               v16 = uextend.i64 v15  ; v15 = 0
+;;> @0001                               store notrap aligned region2 v16, v10+32
+;;> @0001                               v17 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v17, v10+48
+;;> @0001                               v18 = load.i32 notrap aligned region2 v10
+;;> @0001                               v19 = load.i32 notrap aligned region2 v10+4
+;;> @0001                               v20 = load.i32 notrap aligned region2 v10+8
+;;> @0001                               v21 = get_pinned_reg.i64
+;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+56
+;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+96
+;;> @0001                               v24 = call_indirect sig0, v23(v21, v18, v19, v20)
+;;> @0001                               v25 = get_pinned_reg.i64
+;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+8
+;;> @0001                               v27 = load.i64 notrap aligned readonly region1 v26+40
+;;> @0001                               return_call_indirect sig1, v24(v27)
 ;;>
 ;;>                                 block4:
-;;> @0001                               v36 = iconst.i32 1
-;;> @0002                               v37 = isub.i32 v20, v36  ; v36 = 1
-;;> @0003                               brif v37, block2(v37), block8
+;;> @0001                               v28 = iconst.i32 1
+;;> @0002                               v29 = isub.i32 v13, v28  ; v28 = 1
+;;> @0003                               brif v29, block2(v29), block5
 ;;>
-;;>                                 block8:
-;;> @0005                               v38 = iadd.i32 v1, v23  ; v23 = 0
-;;> @0006                               return v38
+;;>                                 block5:
+;;> @0005                               v30 = iadd.i32 v1, v15  ; v15 = 0
+;;> @0006                               return v30
 ;;> }

@@ -49,126 +49,94 @@
 ;;>
 ;;>                                 block4:
 ;;> @0002                               v10 = get_pinned_reg.i64
-;;> @0002                               v11 = load.i64 user66 aligned region1 v10+112
+;;> @0002                               v11 = load.i64 user66 aligned region1 v10+120
 ;;> @0002                               v12 = icmp ult v10, v11
 ;;> @0002                               brif v12, block5, block6
 ;;>
 ;;>                                 block5 cold:
 ;;> @0002                               v13 = get_pinned_reg.i64
-;;> @0002                               v14 = load.i32 notrap aligned region1 v13+116
-;;> @0002                               v16 = ireduce.i16 v14
-;;> @0002                               brif v16, block8, block7
-;;>
-;;>                                 block7 cold:
-;;> @0002                               v15 = iconst.i32 0x0025_0000
-;;> @0002                               v17 = bxor.i32 v14, v15  ; v15 = 0x0025_0000
-;;> @0002                               brif v17, block9, block8
-;;>
-;;>                                 block9 cold:
-;;> @0002                               v18 = iconst.i16 0
-;;> @0002                               store notrap aligned region1 v18, v13+118  ; v18 = 0
-;;> @0002                               jump block4
-;;>
-;;>                                 block8 cold:
-;;> @0002                               v19 = get_pinned_reg.i64
-;;> @0002                               v20 = load.i64 notrap aligned readonly region2 v19+8
-;;> @0002                               v21 = load.i64 notrap aligned readonly region2 v20+40
-;;> @0002                               v22 = iconst.i64 0x0024_0000_0000
-;;> @0002                               store notrap aligned region0 v22, v21  ; v22 = 0x0024_0000_0000
-;;> @0002                               v23 = iconst.i64 7
-;;> @0002                               store notrap aligned region0 v23, v21+8  ; v23 = 7
-;;> @0002                               v26 = uextend.i64 v91
-;;> @0002                               store notrap aligned region0 v26, v21+16
-;;> @0002                               v29 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v29, v21+24
-;;>                                     v93 = iadd.i32 v44, v82
-;;> @0002                               v32 = uextend.i64 v93
-;;> @0002                               store notrap aligned region0 v32, v21+40
-;;> @0002                               v33 = load.i32 notrap aligned region0 v21
-;;> @0002                               v34 = load.i32 notrap aligned region0 v21+4
-;;> @0002                               v35 = load.i32 notrap aligned region0 v21+8
-;;> @0002                               v36 = get_pinned_reg.i64
-;;> @0002                               v37 = load.i64 notrap aligned readonly region2 v36+56
-;;> @0002                               v38 = load.i64 notrap aligned readonly region2 v37+96
-;;> @0002                               v39 = call_indirect sig0, v38(v36, v33, v34, v35)
-;;> @0002                               v40 = get_pinned_reg.i64
-;;> @0002                               v41 = load.i64 notrap aligned readonly region2 v40+8
-;;> @0002                               v42 = load.i64 notrap aligned readonly region2 v41+40
-;;> @0002                               return_call_indirect sig1, v39(v42)
+;;> @0002                               v14 = load.i64 notrap aligned readonly region2 v13+8
+;;> @0002                               v15 = load.i64 notrap aligned readonly region2 v14+40
+;;> @0002                               v16 = iconst.i64 0x0024_0000_0000
+;;> @0002                               store notrap aligned region0 v16, v15  ; v16 = 0x0024_0000_0000
+;;> @0002                               v17 = iconst.i64 7
+;;> @0002                               store notrap aligned region0 v17, v15+8  ; v17 = 7
+;;> @0002                               v19 = uextend.i64 v73
+;;> @0002                               store notrap aligned region0 v19, v15+16
+;;> @0002                               v21 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v21, v15+24
+;;>                                     v75 = iadd.i32 v35, v64
+;;> @0002                               v23 = uextend.i64 v75
+;;> @0002                               store notrap aligned region0 v23, v15+40
+;;> @0002                               v24 = load.i32 notrap aligned region0 v15
+;;> @0002                               v25 = load.i32 notrap aligned region0 v15+4
+;;> @0002                               v26 = load.i32 notrap aligned region0 v15+8
+;;> @0002                               v27 = get_pinned_reg.i64
+;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+56
+;;> @0002                               v29 = load.i64 notrap aligned readonly region2 v28+96
+;;> @0002                               v30 = call_indirect sig0, v29(v27, v24, v25, v26)
+;;> @0002                               v31 = get_pinned_reg.i64
+;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31+8
+;;> @0002                               v33 = load.i64 notrap aligned readonly region2 v32+40
+;;> @0002                               return_call_indirect sig1, v30(v33)
 ;;>
 ;;>                                 block6:
-;;>                                     v92 = iadd.i32 v44, v82
-;;> @0003                               jump block10(v92, v91, v4)
+;;>                                     v74 = iadd.i32 v35, v64
+;;> @0003                               jump block7(v74, v73, v4)
 ;;>
 ;;>                                 block1:
-;;> @0003                               v43 = load.i32 notrap aligned region0 v0+48
-;;> @0003                               jump block10(v43, v3, v5)
+;;> @0003                               v34 = load.i32 notrap aligned region0 v0+48
+;;> @0003                               jump block7(v34, v3, v5)
 ;;>
-;;>                                 block10(v44: i32, v82: i32, v84: i32):
-;;> @0003                               v80 = iconst.i32 1
-;;> @0003                               jump block11(v84)
+;;>                                 block7(v35: i32, v64: i32, v66: i32):
+;;> @0003                               v62 = iconst.i32 1
+;;> @0003                               jump block8(v66)
 ;;>
-;;>                                 block11(v67: i32):
-;;> @0003                               v46 = get_pinned_reg.i64
-;;> @0003                               v47 = load.i64 user66 aligned region1 v46+112
-;;> @0003                               v48 = icmp ult v46, v47
-;;> @0003                               brif v48, block12, block13
+;;>                                 block8(v49: i32):
+;;> @0003                               v37 = get_pinned_reg.i64
+;;> @0003                               v38 = load.i64 user66 aligned region1 v37+128
+;;> @0003                               v39 = icmp ult v37, v38
+;;> @0003                               brif v39, block9, block10
 ;;>
-;;>                                 block12 cold:
-;;> @0003                               v49 = get_pinned_reg.i64
-;;> @0003                               v50 = load.i32 notrap aligned region1 v49+116
-;;> @0003                               v52 = ireduce.i16 v50
-;;> @0003                               brif v52, block15, block14
-;;>
-;;>                                 block14 cold:
-;;> @0003                               v51 = iconst.i32 0x002d_0000
-;;> @0003                               v53 = bxor.i32 v50, v51  ; v51 = 0x002d_0000
-;;> @0003                               brif v53, block16, block15
-;;>
-;;>                                 block16 cold:
-;;>                                     v94 = iconst.i16 0
-;;> @0003                               store notrap aligned region1 v94, v49+118  ; v94 = 0
-;;> @0003                               jump block11(v67)
-;;>
-;;>                                 block15 cold:
+;;>                                 block9 cold:
+;;> @0003                               v40 = get_pinned_reg.i64
+;;> @0003                               v41 = load.i64 notrap aligned readonly region2 v40+8
+;;> @0003                               v42 = load.i64 notrap aligned readonly region2 v41+40
+;;> @0003                               v43 = iconst.i64 0x002c_0000_0000
+;;> @0003                               store notrap aligned region0 v43, v42  ; v43 = 0x002c_0000_0000
+;;>                                     v76 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v76, v42+8  ; v76 = 7
+;;> @0003                               v46 = uextend.i64 v64
+;;> @0003                               store notrap aligned region0 v46, v42+16
+;;>                                     v77 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v77, v42+24
+;;> @0003                               v50 = uextend.i64 v49
+;;> @0003                               store notrap aligned region0 v50, v42+32
+;;> @0003                               v51 = uextend.i64 v35
+;;> @0003                               store notrap aligned region0 v51, v42+48
+;;> @0003                               v52 = load.i32 notrap aligned region0 v42
+;;> @0003                               v53 = load.i32 notrap aligned region0 v42+4
+;;> @0003                               v54 = load.i32 notrap aligned region0 v42+8
 ;;> @0003                               v55 = get_pinned_reg.i64
-;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+8
-;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+40
-;;> @0003                               v58 = iconst.i64 0x002c_0000_0000
-;;> @0003                               store notrap aligned region0 v58, v57  ; v58 = 0x002c_0000_0000
-;;>                                     v95 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v95, v57+8  ; v95 = 7
-;;> @0003                               v62 = uextend.i64 v82
-;;> @0003                               store notrap aligned region0 v62, v57+16
-;;>                                     v96 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v96, v57+24
-;;> @0003                               v68 = uextend.i64 v67
-;;> @0003                               store notrap aligned region0 v68, v57+32
-;;> @0003                               v69 = uextend.i64 v44
-;;> @0003                               store notrap aligned region0 v69, v57+48
-;;> @0003                               v70 = load.i32 notrap aligned region0 v57
-;;> @0003                               v71 = load.i32 notrap aligned region0 v57+4
-;;> @0003                               v72 = load.i32 notrap aligned region0 v57+8
-;;> @0003                               v73 = get_pinned_reg.i64
-;;> @0003                               v74 = load.i64 notrap aligned readonly region2 v73+56
-;;> @0003                               v75 = load.i64 notrap aligned readonly region2 v74+96
-;;> @0003                               v76 = call_indirect sig0, v75(v73, v70, v71, v72)
-;;> @0003                               v77 = get_pinned_reg.i64
-;;> @0003                               v78 = load.i64 notrap aligned readonly region2 v77+8
-;;> @0003                               v79 = load.i64 notrap aligned readonly region2 v78+40
-;;> @0003                               return_call_indirect sig1, v76(v79)
+;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+56
+;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+96
+;;> @0003                               v58 = call_indirect sig0, v57(v55, v52, v53, v54)
+;;> @0003                               v59 = get_pinned_reg.i64
+;;> @0003                               v60 = load.i64 notrap aligned readonly region2 v59+8
+;;> @0003                               v61 = load.i64 notrap aligned readonly region2 v60+40
+;;> @0003                               return_call_indirect sig1, v58(v61)
 ;;>
-;;>                                 block13:
-;;>                                     v88 = iconst.i32 1
-;;>                                     v89 = isub.i32 v67, v88  ; v88 = 1
-;;> @0005                               brif v89, block11(v89), block17
+;;>                                 block10:
+;;>                                     v70 = iconst.i32 1
+;;>                                     v71 = isub.i32 v49, v70  ; v70 = 1
+;;> @0005                               brif v71, block8(v71), block11
 ;;>
-;;>                                 block17:
-;;>                                     v90 = iconst.i32 1
-;;>                                     v91 = isub.i32 v82, v90  ; v90 = 1
-;;> @0009                               brif v91, block4, block18
+;;>                                 block11:
+;;>                                     v72 = iconst.i32 1
+;;>                                     v73 = isub.i32 v64, v72  ; v72 = 1
+;;> @0009                               brif v73, block4, block12
 ;;>
-;;>                                 block18:
-;;> @0007                               v85 = iadd.i32 v44, v82
-;;> @000b                               return v85
+;;>                                 block12:
+;;> @0007                               v67 = iadd.i32 v35, v64
+;;> @000b                               return v67
 ;;> }

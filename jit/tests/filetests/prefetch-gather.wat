@@ -20,7 +20,7 @@
 ;;>      7  xor eax, eax
 ;;>      9  mov rcx, [rcx+48h]
 ;;>      d  nop dword [rax+rax]
-;;>     12  cmp r15, [r15+80h]
+;;>     12  cmp r15, [r15+88h]
 ;;>     1a  jb near 5Ch
 ;;>     20  lea r8d, [rsi+100h]
 ;;>     27  mov r8d, [rcx+r8]
@@ -38,41 +38,32 @@
 ;;>     57  mov rsp, rbp
 ;;>     5a  pop rbp
 ;;>     5b  ret
-;;>     5c  mov r8, r15
-;;>     5f  mov r9d, [r8+84h]
-;;>     66  test r9w, r9w
-;;>     6a  jne near 8Fh
-;;>     70  xor r9d, 230000h
-;;>     77  test r9d, r9d
-;;>     7a  je near 8Fh
-;;>     80  mov word [r8+86h], 0
-;;>     8a  jmp 0Dh
-;;>     8f  mov rcx, r15
-;;>     92  mov rcx, [rcx+8]
-;;>     96  mov rcx, [rcx+28h]
-;;>     9a  mov r8, 2200000000h
-;;>     a4  mov [rcx], r8
-;;>     a7  mov qword [rcx+8], 7
-;;>     af  mov edi, edi
-;;>     b1  mov [rcx+10h], rdi
-;;>     b5  mov esi, esi
-;;>     b7  mov [rcx+18h], rsi
-;;>     bb  mov edx, edx
-;;>     bd  mov [rcx+20h], rdx
-;;>     c1  mov edx, eax
-;;>     c3  mov [rcx+28h], rdx
-;;>     c7  mov esi, [rcx]
-;;>     c9  mov edx, [rcx+4]
-;;>     cc  mov ecx, [rcx+8]
-;;>     cf  mov rdi, r15
-;;>     d2  mov r8, [rdi+38h]
-;;>     d6  mov r8, [r8+60h]
-;;>     da  call r8
-;;>     dd  mov rsi, r15
-;;>     e0  mov rsi, [rsi+8]
-;;>     e4  mov rdi, [rsi+28h]
-;;>     e8  mov r10, rax
-;;>     eb  mov rsp, rbp
-;;>     ee  pop rbp
-;;>     ef  jmp r10
+;;>     5c  mov rcx, r15
+;;>     5f  mov rcx, [rcx+8]
+;;>     63  mov rcx, [rcx+28h]
+;;>     67  mov r8, 2200000000h
+;;>     71  mov [rcx], r8
+;;>     74  mov qword [rcx+8], 7
+;;>     7c  mov edi, edi
+;;>     7e  mov [rcx+10h], rdi
+;;>     82  mov esi, esi
+;;>     84  mov [rcx+18h], rsi
+;;>     88  mov edx, edx
+;;>     8a  mov [rcx+20h], rdx
+;;>     8e  mov eax, eax
+;;>     90  mov [rcx+28h], rax
+;;>     94  mov esi, [rcx]
+;;>     96  mov edx, [rcx+4]
+;;>     99  mov ecx, [rcx+8]
+;;>     9c  mov rdi, r15
+;;>     9f  mov rax, [rdi+38h]
+;;>     a3  mov rax, [rax+60h]
+;;>     a7  call rax
+;;>     a9  mov rcx, r15
+;;>     ac  mov rcx, [rcx+8]
+;;>     b0  mov rdi, [rcx+28h]
+;;>     b4  mov r10, rax
+;;>     b7  mov rsp, rbp
+;;>     ba  pop rbp
+;;>     bb  jmp r10
 ;;> prefetch in function 0: done

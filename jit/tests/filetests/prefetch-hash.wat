@@ -30,169 +30,137 @@
 ;;>                                     v3 = get_pinned_reg.i64
 ;;> @0000                               v5 = iconst.i32 0
 ;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3+72
-;;> @0008                               v108 = iconst.i32 64
-;;> @0008                               v112 = iconst.i64 1
-;;> @0008                               v116 = iconst.i32 -1640531535
-;;> @0008                               v118 = iconst.i32 20
-;;> @0008                               v120 = iconst.i32 3
-;;> @000e                               v104 = iconst.i32 4
+;;> @0008                               v87 = iconst.i32 64
+;;> @0008                               v91 = iconst.i64 1
+;;> @0008                               v95 = iconst.i32 -1640531535
+;;> @0008                               v97 = iconst.i32 20
+;;> @0008                               v99 = iconst.i32 3
+;;> @000e                               v83 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v5)  ; v5 = 0
 ;;>
-;;>                                 block2(v22: i32, v31: i32):
+;;>                                 block2(v15: i32, v21: i32):
 ;;> @0001                               v7 = get_pinned_reg.i64
-;;> @0001                               v8 = load.i64 user66 aligned region1 v7+128
+;;> @0001                               v8 = load.i64 user66 aligned region1 v7+136
 ;;> @0001                               v9 = icmp ult v7, v8
 ;;> @0001                               brif v9, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v10 = get_pinned_reg.i64
-;;> @0001                               v11 = load.i32 notrap aligned region1 v10+132
-;;> @0001                               v13 = ireduce.i16 v11
-;;> @0001                               brif v13, block6, block5
-;;>
-;;>                                 block5 cold:
-;;> @0001                               v12 = iconst.i32 0x0023_0000
-;;> @0001                               v14 = bxor.i32 v11, v12  ; v12 = 0x0023_0000
-;;> @0001                               brif v14, block7, block6
-;;>
-;;>                                 block7 cold:
-;;>                                     v149 = iconst.i16 0
-;;> @0001                               store notrap aligned region1 v149, v10+134  ; v149 = 0
-;;> @0001                               jump block2(v22, v31)
-;;>
-;;>                                 block6 cold:
-;;> @0001                               v16 = get_pinned_reg.i64
-;;> @0001                               v17 = load.i64 notrap aligned readonly region0 v16+8
-;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+40
-;;> @0001                               v19 = iconst.i64 0x0022_0000_0000
-;;> @0001                               store notrap aligned region2 v19, v18  ; v19 = 0x0022_0000_0000
-;;>                                     v150 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v150, v18+8  ; v150 = 7
-;;>                                     v151 = uextend.i64 v22
-;;> @0001                               store notrap aligned region2 v151, v18+16
-;;>                                     v152 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v152, v18+24
-;;>                                     v153 = uextend.i64 v2
-;;> @0001                               store notrap aligned region2 v153, v18+32
-;;> @0001                               v32 = uextend.i64 v31
-;;> @0001                               store notrap aligned region2 v32, v18+40
-;;> @0001                               v33 = load.i32 notrap aligned region2 v18
-;;> @0001                               v34 = load.i32 notrap aligned region2 v18+4
-;;> @0001                               v35 = load.i32 notrap aligned region2 v18+8
-;;> @0001                               v36 = get_pinned_reg.i64
-;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+56
-;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+96
-;;> @0001                               v39 = call_indirect sig0, v38(v36, v33, v34, v35)
-;;> @0001                               v40 = get_pinned_reg.i64
-;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+8
-;;> @0001                               v42 = load.i64 notrap aligned readonly region0 v41+40
-;;> @0001                               return_call_indirect sig1, v39(v42)
+;;> @0001                               v11 = load.i64 notrap aligned readonly region0 v10+8
+;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+40
+;;> @0001                               v13 = iconst.i64 0x0022_0000_0000
+;;> @0001                               store notrap aligned region2 v13, v12  ; v13 = 0x0022_0000_0000
+;;>                                     v128 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v128, v12+8  ; v128 = 7
+;;>                                     v129 = uextend.i64 v15
+;;> @0001                               store notrap aligned region2 v129, v12+16
+;;>                                     v130 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v130, v12+24
+;;>                                     v131 = uextend.i64 v2
+;;> @0001                               store notrap aligned region2 v131, v12+32
+;;> @0001                               v22 = uextend.i64 v21
+;;> @0001                               store notrap aligned region2 v22, v12+40
+;;> @0001                               v23 = load.i32 notrap aligned region2 v12
+;;> @0001                               v24 = load.i32 notrap aligned region2 v12+4
+;;> @0001                               v25 = load.i32 notrap aligned region2 v12+8
+;;> @0001                               v26 = get_pinned_reg.i64
+;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26+56
+;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+96
+;;> @0001                               v29 = call_indirect sig0, v28(v26, v23, v24, v25)
+;;> @0001                               v30 = get_pinned_reg.i64
+;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+8
+;;> @0001                               v32 = load.i64 notrap aligned readonly region0 v31+40
+;;> @0001                               return_call_indirect sig1, v29(v32)
 ;;>
 ;;>                                 block4:
-;;>                                     v126 = iconst.i32 64
-;;>                                     v127 = iadd.i32 v22, v126  ; v126 = 64
-;;> @0008                               v110 = uextend.i64 v127
-;;> @0008                               v111 = iadd.i64 v4, v110
-;;>                                     v128 = iconst.i64 1
-;;>                                     v129 = iadd v111, v128  ; v128 = 1
-;;> @0008                               v114 = uload32 user65 region3 v129-1
-;;> @0008                               v115 = ireduce.i32 v114
-;;>                                     v130 = iconst.i32 -1640531535
-;;>                                     v131 = imul v115, v130  ; v130 = -1640531535
-;;>                                     v132 = iconst.i32 20
-;;>                                     v133 = ushr v131, v132  ; v132 = 20
-;;>                                     v134 = iconst.i32 3
-;;>                                     v135 = ishl v133, v134  ; v134 = 3
-;;> @0008                               v122 = iadd.i32 v2, v135
-;;> @0008                               v123 = uextend.i64 v122
-;;> @0008                               v124 = iadd.i64 v4, v123
-;;> @0008                               v125 = load.i16 user64 little region3 v124
-;;> @0002                               v43 = uextend.i64 v22
-;;> @0002                               v44 = iadd.i64 v4, v43
-;;> @0002                               v45 = load.i32 user2 region3 v44
-;;>                                     v136 = imul v45, v130  ; v130 = -1640531535
-;;>                                     v137 = ushr v136, v132  ; v132 = 20
-;;> @000a                               v98 = iconst.i32 1
-;;> @000c                               v102 = iconst.i32 4095
-;;> @0005                               jump block9(v31, v137)
+;;>                                     v105 = iconst.i32 64
+;;>                                     v106 = iadd.i32 v15, v105  ; v105 = 64
+;;> @0008                               v89 = uextend.i64 v106
+;;> @0008                               v90 = iadd.i64 v4, v89
+;;>                                     v107 = iconst.i64 1
+;;>                                     v108 = iadd v90, v107  ; v107 = 1
+;;> @0008                               v93 = uload32 user65 region3 v108-1
+;;> @0008                               v94 = ireduce.i32 v93
+;;>                                     v109 = iconst.i32 -1640531535
+;;>                                     v110 = imul v94, v109  ; v109 = -1640531535
+;;>                                     v111 = iconst.i32 20
+;;>                                     v112 = ushr v110, v111  ; v111 = 20
+;;>                                     v113 = iconst.i32 3
+;;>                                     v114 = ishl v112, v113  ; v113 = 3
+;;> @0008                               v101 = iadd.i32 v2, v114
+;;> @0008                               v102 = uextend.i64 v101
+;;> @0008                               v103 = iadd.i64 v4, v102
+;;> @0008                               v104 = load.i16 user64 little region3 v103
+;;> @0002                               v33 = uextend.i64 v15
+;;> @0002                               v34 = iadd.i64 v4, v33
+;;> @0002                               v35 = load.i32 user2 region3 v34
+;;>                                     v115 = imul v35, v109  ; v109 = -1640531535
+;;>                                     v116 = ushr v115, v111  ; v111 = 20
+;;> @000a                               v77 = iconst.i32 1
+;;> @000c                               v81 = iconst.i32 4095
+;;> @0005                               jump block6(v21, v116)
 ;;>
-;;>                                 block9(v74: i32, v77: i32):
-;;> @0005                               v50 = get_pinned_reg.i64
-;;> @0005                               v51 = load.i64 user66 aligned region1 v50+128
-;;> @0005                               v52 = icmp ult v50, v51
-;;> @0005                               brif v52, block10, block11
+;;>                                 block6(v54: i32, v56: i32):
+;;> @0005                               v40 = get_pinned_reg.i64
+;;> @0005                               v41 = load.i64 user66 aligned region1 v40+144
+;;> @0005                               v42 = icmp ult v40, v41
+;;> @0005                               brif v42, block7, block8
 ;;>
-;;>                                 block10 cold:
-;;> @0005                               v53 = get_pinned_reg.i64
-;;> @0005                               v54 = load.i32 notrap aligned region1 v53+132
-;;> @0005                               v56 = ireduce.i16 v54
-;;> @0005                               brif v56, block13, block12
-;;>
-;;>                                 block12 cold:
-;;> @0005                               v55 = iconst.i32 0x003c_0000
-;;> @0005                               v57 = bxor.i32 v54, v55  ; v55 = 0x003c_0000
-;;> @0005                               brif v57, block14, block13
-;;>
-;;>                                 block14 cold:
-;;> @0005                               v58 = iconst.i16 0
-;;> @0005                               store notrap aligned region1 v58, v53+134  ; v58 = 0
-;;> @0005                               jump block9(v74, v77)
-;;>
-;;>                                 block13 cold:
-;;> @0005                               v59 = get_pinned_reg.i64
-;;> @0005                               v60 = load.i64 notrap aligned readonly region0 v59+8
-;;> @0005                               v61 = load.i64 notrap aligned readonly region0 v60+40
-;;> @0005                               v62 = iconst.i64 0x003b_0000_0000
-;;> @0005                               store notrap aligned region2 v62, v61  ; v62 = 0x003b_0000_0000
-;;> @0005                               v63 = iconst.i64 7
-;;> @0005                               store notrap aligned region2 v63, v61+8  ; v63 = 7
-;;> @0005                               store.i64 notrap aligned region2 v43, v61+16
-;;> @0005                               v69 = uextend.i64 v1
-;;> @0005                               store notrap aligned region2 v69, v61+24
-;;> @0005                               v72 = uextend.i64 v2
-;;> @0005                               store notrap aligned region2 v72, v61+32
-;;> @0005                               v75 = uextend.i64 v74
-;;> @0005                               store notrap aligned region2 v75, v61+40
-;;> @0005                               v78 = uextend.i64 v77
-;;> @0005                               store notrap aligned region2 v78, v61+56
-;;> @0005                               v79 = load.i32 notrap aligned region2 v61
-;;> @0005                               v80 = load.i32 notrap aligned region2 v61+4
-;;> @0005                               v81 = load.i32 notrap aligned region2 v61+8
-;;> @0005                               v82 = get_pinned_reg.i64
-;;> @0005                               v83 = load.i64 notrap aligned readonly region0 v82+56
-;;> @0005                               v84 = load.i64 notrap aligned readonly region0 v83+96
-;;> @0005                               v85 = call_indirect sig0, v84(v82, v79, v80, v81)
-;;> @0005                               v86 = get_pinned_reg.i64
-;;> @0005                               v87 = load.i64 notrap aligned readonly region0 v86+8
-;;> @0005                               v88 = load.i64 notrap aligned readonly region0 v87+40
-;;> @0005                               return_call_indirect sig1, v85(v88)
-;;>
-;;>                                 block11:
-;;>                                     v138 = iconst.i32 3
-;;>                                     v139 = ishl.i32 v77, v138  ; v138 = 3
-;;> @0007                               v91 = iadd.i32 v2, v139
-;;> @0008                               v92 = uextend.i64 v91
-;;> @0008                               v93 = iadd.i64 v4, v92
-;;> @0008                               v94 = load.i32 user2 region3 v93
-;;>                                     v140 = iconst.i32 0
-;;>                                     v141 = icmp eq v94, v140  ; v140 = 0
-;;> @000a                               brif v141, block8, block15
-;;>
-;;>                                 block15:
-;;>                                     v142 = iconst.i32 1
-;;>                                     v143 = iadd.i32 v74, v142  ; v142 = 1
-;;>                                     v144 = iadd.i32 v77, v142  ; v142 = 1
-;;>                                     v145 = iconst.i32 4095
-;;>                                     v146 = band v144, v145  ; v145 = 4095
-;;> @000e                               jump block9(v143, v146)
+;;>                                 block7 cold:
+;;> @0005                               v43 = get_pinned_reg.i64
+;;> @0005                               v44 = load.i64 notrap aligned readonly region0 v43+8
+;;> @0005                               v45 = load.i64 notrap aligned readonly region0 v44+40
+;;> @0005                               v46 = iconst.i64 0x003b_0000_0000
+;;> @0005                               store notrap aligned region2 v46, v45  ; v46 = 0x003b_0000_0000
+;;> @0005                               v47 = iconst.i64 7
+;;> @0005                               store notrap aligned region2 v47, v45+8  ; v47 = 7
+;;> @0005                               store.i64 notrap aligned region2 v33, v45+16
+;;> @0005                               v51 = uextend.i64 v1
+;;> @0005                               store notrap aligned region2 v51, v45+24
+;;> @0005                               v53 = uextend.i64 v2
+;;> @0005                               store notrap aligned region2 v53, v45+32
+;;> @0005                               v55 = uextend.i64 v54
+;;> @0005                               store notrap aligned region2 v55, v45+40
+;;> @0005                               v57 = uextend.i64 v56
+;;> @0005                               store notrap aligned region2 v57, v45+56
+;;> @0005                               v58 = load.i32 notrap aligned region2 v45
+;;> @0005                               v59 = load.i32 notrap aligned region2 v45+4
+;;> @0005                               v60 = load.i32 notrap aligned region2 v45+8
+;;> @0005                               v61 = get_pinned_reg.i64
+;;> @0005                               v62 = load.i64 notrap aligned readonly region0 v61+56
+;;> @0005                               v63 = load.i64 notrap aligned readonly region0 v62+96
+;;> @0005                               v64 = call_indirect sig0, v63(v61, v58, v59, v60)
+;;> @0005                               v65 = get_pinned_reg.i64
+;;> @0005                               v66 = load.i64 notrap aligned readonly region0 v65+8
+;;> @0005                               v67 = load.i64 notrap aligned readonly region0 v66+40
+;;> @0005                               return_call_indirect sig1, v64(v67)
 ;;>
 ;;>                                 block8:
-;;>                                     v147 = iconst.i32 4
-;;>                                     v148 = iadd.i32 v22, v147  ; v147 = 4
-;;> @0010                               v106 = icmp ne v148, v1
-;;> @0011                               brif v106, block2(v148, v74), block16
+;;>                                     v117 = iconst.i32 3
+;;>                                     v118 = ishl.i32 v56, v117  ; v117 = 3
+;;> @0007                               v70 = iadd.i32 v2, v118
+;;> @0008                               v71 = uextend.i64 v70
+;;> @0008                               v72 = iadd.i64 v4, v71
+;;> @0008                               v73 = load.i32 user2 region3 v72
+;;>                                     v119 = iconst.i32 0
+;;>                                     v120 = icmp eq v73, v119  ; v119 = 0
+;;> @000a                               brif v120, block5, block9
 ;;>
-;;>                                 block16:
-;;> @0013                               return v74
+;;>                                 block9:
+;;>                                     v121 = iconst.i32 1
+;;>                                     v122 = iadd.i32 v54, v121  ; v121 = 1
+;;>                                     v123 = iadd.i32 v56, v121  ; v121 = 1
+;;>                                     v124 = iconst.i32 4095
+;;>                                     v125 = band v123, v124  ; v124 = 4095
+;;> @000e                               jump block6(v122, v125)
+;;>
+;;>                                 block5:
+;;>                                     v126 = iconst.i32 4
+;;>                                     v127 = iadd.i32 v15, v126  ; v126 = 4
+;;> @0010                               v85 = icmp ne v127, v1
+;;> @0011                               brif v85, block2(v127, v54), block10
+;;>
+;;>                                 block10:
+;;> @0013                               return v54
 ;;> }
 ;;> prefetch in function 0: done

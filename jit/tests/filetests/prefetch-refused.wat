@@ -43,8 +43,8 @@
 ;;>     26  xor r12d, r12d
 ;;>     29  mov r13, [rax+48h]
 ;;>     2d  nop dword [rax+rax]
-;;>     32  cmp r15, [r15+80h]
-;;>     3a  jb near 1C4h
+;;>     32  cmp r15, [r15+88h]
+;;>     3a  jb near 193h
 ;;>     40  mov rbx, rsi
 ;;>     43  mov eax, ebx
 ;;>     45  mov ebx, [r13+rax]
@@ -86,7 +86,7 @@
 ;;>     c2  lea eax, [r12+rcx]
 ;;>     c6  mov rsi, rax
 ;;>     c9  nop dword [rax+rax]
-;;>     ce  cmp r15, [r15+80h]
+;;>     ce  cmp r15, [r15+90h]
 ;;>     d6  jb near 122h
 ;;>     dc  mov eax, 64h
 ;;>     e1  xor rdx, rdx
@@ -110,92 +110,70 @@
 ;;>    121  ret
 ;;>    122  mov rax, rsi
 ;;>    125  mov rcx, r15
-;;>    128  mov edx, [rcx+84h]
-;;>    12e  test dx, dx
-;;>    131  jne near 156h
-;;>    137  xor edx, 850000h
-;;>    13d  test edx, edx
-;;>    13f  je near 156h
-;;>    145  mov word [rcx+86h], 0
-;;>    14e  mov rsi, rax
-;;>    151  jmp 0C9h
-;;>    156  mov rcx, r15
-;;>    159  mov rcx, [rcx+8]
-;;>    15d  mov rcx, [rcx+28h]
-;;>    161  mov rdx, 8400000000h
-;;>    16b  mov [rcx], rdx
-;;>    16e  mov qword [rcx+8], 7
-;;>    176  mov edx, edi
-;;>    178  mov [rcx+10h], rdx
-;;>    17c  mov eax, eax
-;;>    17e  mov [rcx+28h], rax
-;;>    182  mov esi, [rcx]
-;;>    184  mov edx, [rcx+4]
-;;>    187  mov ecx, [rcx+8]
-;;>    18a  mov rdi, r15
-;;>    18d  mov rax, [rdi+38h]
-;;>    191  mov rax, [rax+60h]
-;;>    195  call rax
-;;>    197  mov rcx, r15
-;;>    19a  mov rcx, [rcx+8]
-;;>    19e  mov rdi, [rcx+28h]
-;;>    1a2  mov r10, rax
-;;>    1a5  mov rbx, [rsp+10h]
-;;>    1aa  mov r12, [rsp+18h]
-;;>    1af  mov r13, [rsp+20h]
-;;>    1b4  mov r14, [rsp+28h]
-;;>    1b9  add rsp, 30h
-;;>    1bd  mov rsp, rbp
-;;>    1c0  pop rbp
-;;>    1c1  jmp r10
-;;>    1c4  mov rdx, [rsp]
-;;>    1c8  mov rbx, rsi
-;;>    1cb  mov rdi, r14
-;;>    1ce  mov rax, r15
-;;>    1d1  mov ecx, [rax+84h]
-;;>    1d7  test cx, cx
-;;>    1da  jne near 206h
-;;>    1e0  xor ecx, 250000h
-;;>    1e6  test ecx, ecx
-;;>    1e8  je near 206h
-;;>    1ee  mov word [rax+86h], 0
-;;>    1f7  mov rsi, rbx
-;;>    1fa  mov r14, rdi
-;;>    1fd  mov [rsp], rdx
-;;>    201  jmp 2Dh
-;;>    206  mov r8, r15
-;;>    209  mov r8, [r8+8]
-;;>    20d  mov r8, [r8+28h]
-;;>    211  mov r9, 2400000000h
-;;>    21b  mov [r8], r9
-;;>    21e  mov qword [r8+8], 7
-;;>    226  mov r9d, edi
-;;>    229  mov [r8+10h], r9
-;;>    22d  mov r10d, ebx
-;;>    230  mov [r8+18h], r10
-;;>    234  mov r11d, edx
-;;>    237  mov [r8+20h], r11
-;;>    23b  mov eax, r12d
-;;>    23e  mov [r8+28h], rax
-;;>    242  mov esi, [r8]
-;;>    245  mov edx, [r8+4]
-;;>    249  mov ecx, [r8+8]
-;;>    24d  mov rdi, r15
-;;>    250  mov rax, [rdi+38h]
-;;>    254  mov rax, [rax+60h]
-;;>    258  call rax
-;;>    25a  mov rcx, r15
-;;>    25d  mov rcx, [rcx+8]
-;;>    261  mov rdi, [rcx+28h]
-;;>    265  mov r10, rax
-;;>    268  mov rbx, [rsp+10h]
-;;>    26d  mov r12, [rsp+18h]
-;;>    272  mov r13, [rsp+20h]
-;;>    277  mov r14, [rsp+28h]
-;;>    27c  add rsp, 30h
-;;>    280  mov rsp, rbp
-;;>    283  pop rbp
-;;>    284  jmp r10
+;;>    128  mov rcx, [rcx+8]
+;;>    12c  mov rcx, [rcx+28h]
+;;>    130  mov rdx, 8400000000h
+;;>    13a  mov [rcx], rdx
+;;>    13d  mov qword [rcx+8], 7
+;;>    145  mov edx, edi
+;;>    147  mov [rcx+10h], rdx
+;;>    14b  mov eax, eax
+;;>    14d  mov [rcx+28h], rax
+;;>    151  mov esi, [rcx]
+;;>    153  mov edx, [rcx+4]
+;;>    156  mov ecx, [rcx+8]
+;;>    159  mov rdi, r15
+;;>    15c  mov rax, [rdi+38h]
+;;>    160  mov rax, [rax+60h]
+;;>    164  call rax
+;;>    166  mov rcx, r15
+;;>    169  mov rcx, [rcx+8]
+;;>    16d  mov rdi, [rcx+28h]
+;;>    171  mov r10, rax
+;;>    174  mov rbx, [rsp+10h]
+;;>    179  mov r12, [rsp+18h]
+;;>    17e  mov r13, [rsp+20h]
+;;>    183  mov r14, [rsp+28h]
+;;>    188  add rsp, 30h
+;;>    18c  mov rsp, rbp
+;;>    18f  pop rbp
+;;>    190  jmp r10
+;;>    193  mov rdx, [rsp]
+;;>    197  mov rbx, rsi
+;;>    19a  mov rdi, r14
+;;>    19d  mov rax, r15
+;;>    1a0  mov rax, [rax+8]
+;;>    1a4  mov rax, [rax+28h]
+;;>    1a8  mov rcx, 2400000000h
+;;>    1b2  mov [rax], rcx
+;;>    1b5  mov qword [rax+8], 7
+;;>    1bd  mov ecx, edi
+;;>    1bf  mov [rax+10h], rcx
+;;>    1c3  mov ecx, ebx
+;;>    1c5  mov [rax+18h], rcx
+;;>    1c9  mov ecx, edx
+;;>    1cb  mov [rax+20h], rcx
+;;>    1cf  mov ecx, r12d
+;;>    1d2  mov [rax+28h], rcx
+;;>    1d6  mov esi, [rax]
+;;>    1d8  mov edx, [rax+4]
+;;>    1db  mov ecx, [rax+8]
+;;>    1de  mov rdi, r15
+;;>    1e1  mov rax, [rdi+38h]
+;;>    1e5  mov rax, [rax+60h]
+;;>    1e9  call rax
+;;>    1eb  mov rcx, r15
+;;>    1ee  mov rcx, [rcx+8]
+;;>    1f2  mov rdi, [rcx+28h]
+;;>    1f6  mov r10, rax
+;;>    1f9  mov rbx, [rsp+10h]
+;;>    1fe  mov r12, [rsp+18h]
+;;>    203  mov r13, [rsp+20h]
+;;>    208  mov r14, [rsp+28h]
+;;>    20d  add rsp, 30h
+;;>    211  mov rsp, rbp
+;;>    214  pop rbp
+;;>    215  jmp r10
 ;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
 ;;> prefetch in function 0: the address comes from call_indirect, which cannot be done ahead of time
 ;;> prefetch in function 0: the address comes from a load, the plan says strided

@@ -19,7 +19,7 @@
 ;;>      b  mov rcx, rdx
 ;;>      e  shl ecx, 2
 ;;>     11  nop dword [rax+rax]
-;;>     16  cmp r15, [r15+80h]
+;;>     16  cmp r15, [r15+88h]
 ;;>     1e  jb near 59h
 ;;>     24  mov r8, rsi
 ;;>     27  sub r8d, ecx
@@ -35,39 +35,30 @@
 ;;>     54  mov rsp, rbp
 ;;>     57  pop rbp
 ;;>     58  ret
-;;>     59  mov r8, r15
-;;>     5c  mov r9d, [r8+84h]
-;;>     63  test r9w, r9w
-;;>     67  jne near 8Ch
-;;>     6d  xor r9d, 200000h
-;;>     74  test r9d, r9d
-;;>     77  je near 8Ch
-;;>     7d  mov word [r8+86h], 0
-;;>     87  jmp 11h
-;;>     8c  mov rax, r15
-;;>     8f  mov rax, [rax+8]
-;;>     93  mov rax, [rax+28h]
-;;>     97  mov rcx, 1F00000000h
-;;>     a1  mov [rax], rcx
-;;>     a4  mov qword [rax+8], 7
-;;>     ac  mov ecx, edi
-;;>     ae  mov [rax+10h], rcx
-;;>     b2  mov ecx, esi
-;;>     b4  mov [rax+18h], rcx
-;;>     b8  mov ecx, edx
-;;>     ba  mov [rax+20h], rcx
-;;>     be  mov esi, [rax]
-;;>     c0  mov edx, [rax+4]
-;;>     c3  mov ecx, [rax+8]
-;;>     c6  mov rdi, r15
-;;>     c9  mov rax, [rdi+38h]
-;;>     cd  mov rax, [rax+60h]
-;;>     d1  call rax
-;;>     d3  mov rcx, r15
-;;>     d6  mov rcx, [rcx+8]
-;;>     da  mov rdi, [rcx+28h]
-;;>     de  mov r10, rax
-;;>     e1  mov rsp, rbp
-;;>     e4  pop rbp
-;;>     e5  jmp r10
+;;>     59  mov rax, r15
+;;>     5c  mov rax, [rax+8]
+;;>     60  mov rax, [rax+28h]
+;;>     64  mov rcx, 1F00000000h
+;;>     6e  mov [rax], rcx
+;;>     71  mov qword [rax+8], 7
+;;>     79  mov ecx, edi
+;;>     7b  mov [rax+10h], rcx
+;;>     7f  mov ecx, esi
+;;>     81  mov [rax+18h], rcx
+;;>     85  mov ecx, edx
+;;>     87  mov [rax+20h], rcx
+;;>     8b  mov esi, [rax]
+;;>     8d  mov edx, [rax+4]
+;;>     90  mov ecx, [rax+8]
+;;>     93  mov rdi, r15
+;;>     96  mov rax, [rdi+38h]
+;;>     9a  mov rax, [rax+60h]
+;;>     9e  call rax
+;;>     a0  mov rcx, r15
+;;>     a3  mov rcx, [rcx+8]
+;;>     a7  mov rdi, [rcx+28h]
+;;>     ab  mov r10, rax
+;;>     ae  mov rsp, rbp
+;;>     b1  pop rbp
+;;>     b2  jmp r10
 ;;> prefetch in function 0: done

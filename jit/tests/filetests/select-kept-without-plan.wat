@@ -15,7 +15,7 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xchg ax, ax
-;;>      6  cmp r15, [r15+70h]
+;;>      6  cmp r15, [r15+78h]
 ;;>      e  jb near 4Dh
 ;;>     14  mov rcx, rdi
 ;;>     17  sub ecx, 1
@@ -35,35 +35,26 @@
 ;;>     4b  pop rbp
 ;;>     4c  ret
 ;;>     4d  mov rax, r15
-;;>     50  mov ecx, [rax+74h]
-;;>     53  test cx, cx
-;;>     56  jne near 75h
-;;>     5c  xor ecx, 1B0000h
-;;>     62  test ecx, ecx
-;;>     64  je near 75h
-;;>     6a  mov word [rax+76h], 0
-;;>     70  jmp 4
-;;>     75  mov rax, r15
-;;>     78  mov rax, [rax+8]
-;;>     7c  mov rax, [rax+28h]
-;;>     80  mov rcx, 1A00000000h
-;;>     8a  mov [rax], rcx
-;;>     8d  mov qword [rax+8], 7
-;;>     95  mov ecx, edi
-;;>     97  mov [rax+10h], rcx
-;;>     9b  mov ecx, esi
-;;>     9d  mov [rax+18h], rcx
-;;>     a1  mov esi, [rax]
-;;>     a3  mov edx, [rax+4]
-;;>     a6  mov ecx, [rax+8]
-;;>     a9  mov rdi, r15
-;;>     ac  mov rax, [rdi+38h]
-;;>     b0  mov rax, [rax+60h]
-;;>     b4  call rax
-;;>     b6  mov rcx, r15
-;;>     b9  mov rcx, [rcx+8]
-;;>     bd  mov rdi, [rcx+28h]
-;;>     c1  mov r10, rax
-;;>     c4  mov rsp, rbp
-;;>     c7  pop rbp
-;;>     c8  jmp r10
+;;>     50  mov rax, [rax+8]
+;;>     54  mov rax, [rax+28h]
+;;>     58  mov rcx, 1A00000000h
+;;>     62  mov [rax], rcx
+;;>     65  mov qword [rax+8], 7
+;;>     6d  mov ecx, edi
+;;>     6f  mov [rax+10h], rcx
+;;>     73  mov ecx, esi
+;;>     75  mov [rax+18h], rcx
+;;>     79  mov esi, [rax]
+;;>     7b  mov edx, [rax+4]
+;;>     7e  mov ecx, [rax+8]
+;;>     81  mov rdi, r15
+;;>     84  mov rax, [rdi+38h]
+;;>     88  mov rax, [rax+60h]
+;;>     8c  call rax
+;;>     8e  mov rcx, r15
+;;>     91  mov rcx, [rcx+8]
+;;>     95  mov rdi, [rcx+28h]
+;;>     99  mov r10, rax
+;;>     9c  mov rsp, rbp
+;;>     9f  pop rbp
+;;>     a0  jmp r10

@@ -17,7 +17,7 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xchg ax, ax
-;;>      6  cmp r15, [r15+70h]
+;;>      6  cmp r15, [r15+78h]
 ;;>      e  jb near 4Ch
 ;;>     14  test esi, 3FFh
 ;;>     1a  je near 3Bh
@@ -35,36 +35,27 @@
 ;;>     44  imul eax, edi
 ;;>     47  jmp 23h
 ;;>     4c  mov rax, r15
-;;>     4f  mov ecx, [rax+74h]
-;;>     52  test cx, cx
-;;>     55  jne near 74h
-;;>     5b  xor ecx, 1B0000h
-;;>     61  test ecx, ecx
-;;>     63  je near 74h
-;;>     69  mov word [rax+76h], 0
-;;>     6f  jmp 4
-;;>     74  mov rax, r15
-;;>     77  mov rax, [rax+8]
-;;>     7b  mov rax, [rax+28h]
-;;>     7f  mov rcx, 1A00000000h
-;;>     89  mov [rax], rcx
-;;>     8c  mov qword [rax+8], 7
-;;>     94  mov ecx, edi
-;;>     96  mov [rax+10h], rcx
-;;>     9a  mov ecx, esi
-;;>     9c  mov [rax+18h], rcx
-;;>     a0  mov esi, [rax]
-;;>     a2  mov edx, [rax+4]
-;;>     a5  mov ecx, [rax+8]
-;;>     a8  mov rdi, r15
-;;>     ab  mov rax, [rdi+38h]
-;;>     af  mov rax, [rax+60h]
-;;>     b3  call rax
-;;>     b5  mov rcx, r15
-;;>     b8  mov rcx, [rcx+8]
-;;>     bc  mov rdi, [rcx+28h]
-;;>     c0  mov r10, rax
-;;>     c3  mov rsp, rbp
-;;>     c6  pop rbp
-;;>     c7  jmp r10
+;;>     4f  mov rax, [rax+8]
+;;>     53  mov rax, [rax+28h]
+;;>     57  mov rcx, 1A00000000h
+;;>     61  mov [rax], rcx
+;;>     64  mov qword [rax+8], 7
+;;>     6c  mov ecx, edi
+;;>     6e  mov [rax+10h], rcx
+;;>     72  mov ecx, esi
+;;>     74  mov [rax+18h], rcx
+;;>     78  mov esi, [rax]
+;;>     7a  mov edx, [rax+4]
+;;>     7d  mov ecx, [rax+8]
+;;>     80  mov rdi, r15
+;;>     83  mov rax, [rdi+38h]
+;;>     87  mov rax, [rax+60h]
+;;>     8b  call rax
+;;>     8d  mov rcx, r15
+;;>     90  mov rcx, [rcx+8]
+;;>     94  mov rdi, [rcx+28h]
+;;>     98  mov r10, rax
+;;>     9b  mov rsp, rbp
+;;>     9e  pop rbp
+;;>     9f  jmp r10
 ;;> select-to-branch in function 0: done

@@ -25,10 +25,10 @@
 ;;>     sig2 = (i64) -> i32 tail
 ;;>
 ;;>                                 block0(v0: i32):
-;;>                                     v104 -> v0
+;;>                                     v96 -> v0
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v2 = iconst.i32 0
-;;>                                     v105 -> v2
+;;>                                     v97 -> v2
 ;;> @0000                               v3 = load.i64 notrap aligned readonly region0 v1+8
 ;;> @0000                               v4 = load.i64 notrap aligned region1 v3+32
 ;;> @0000                               v5 = load.i32 notrap aligned region1 v4+132
@@ -53,176 +53,158 @@
 ;;> @0001                               v17 = iconst.i32 0
 ;;> @0001                               jump block5(v17, v0, v2)  ; v17 = 0, v2 = 0
 ;;>
-;;>                                 block5(v18: i32, v36: i32, v39: i32):
-;;>                                     v35 -> v36
-;;>                                     v87 -> v36
-;;>                                     v38 -> v39
-;;>                                     v107 -> v39
+;;>                                 block5(v18: i32, v29: i32, v31: i32):
+;;>                                     v79 -> v29
+;;>                                     v99 -> v31
 ;;> @0001                               v19 = iconst.i32 1
 ;;> @0001                               v20 = iadd v18, v19  ; v19 = 1
-;;>                                     v99 -> v20
+;;>                                     v91 -> v20
 ;;> @0001                               v21 = get_pinned_reg.i64
-;;> @0001                               v22 = load.i64 user66 aligned region2 v21+112
+;;> @0001                               v22 = load.i64 user66 aligned region2 v21+120
 ;;> @0001                               v23 = icmp ult v21, v22
 ;;> @0001                               brif v23, block6, block7
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v24 = get_pinned_reg.i64
-;;> @0001                               v25 = load.i32 notrap aligned region2 v24+116
-;;> @0001                               v26 = iconst.i32 0x001e_0000
-;;> @0001                               v27 = ireduce.i16 v25
-;;> @0001                               v28 = bxor v25, v26  ; v26 = 0x001e_0000
-;;> @0001                               brif v27, block9, block8
-;;>
-;;>                                 block8 cold:
-;;> @0001                               brif.i32 v28, block10, block9
-;;>
-;;>                                 block10 cold:
-;;> @0001                               v29 = iconst.i16 0
-;;> @0001                               store notrap aligned region2 v29, v24+118  ; v29 = 0
-;;> @0001                               jump block5(v20, v36, v39)
-;;>
-;;>                                 block9 cold:
-;;> @0001                               v30 = get_pinned_reg.i64
-;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+8
-;;> @0001                               v32 = load.i64 notrap aligned readonly region0 v31+40
-;;> @0001                               v33 = iconst.i64 0x001d_0000_0000
-;;> @0001                               store notrap aligned region3 v33, v32  ; v33 = 0x001d_0000_0000
-;;> @0001                               v34 = iconst.i64 7
-;;> @0001                               store notrap aligned region3 v34, v32+8  ; v34 = 7
-;;> @0001                               v37 = uextend.i64 v36
-;;> @0001                               store notrap aligned region3 v37, v32+16
-;;> @0001                               v40 = uextend.i64 v39
-;;> @0001                               store notrap aligned region3 v40, v32+24
-;;> @0001                               v41 = load.i32 notrap aligned region3 v32
-;;> @0001                               v42 = load.i32 notrap aligned region3 v32+4
-;;> @0001                               v43 = load.i32 notrap aligned region3 v32+8
-;;> @0001                               v44 = get_pinned_reg.i64
-;;> @0001                               v45 = load.i64 notrap aligned readonly region0 v44+56
-;;> @0001                               v46 = load.i64 notrap aligned readonly region0 v45+96
-;;> @0001                               v47 = call_indirect sig1, v46(v44, v41, v42, v43)
-;;> @0001                               v48 = get_pinned_reg.i64
-;;> @0001                               v49 = load.i64 notrap aligned readonly region0 v48+8
-;;> @0001                               v50 = load.i64 notrap aligned readonly region0 v49+40
-;;> @0001                               return_call_indirect sig2, v47(v50)
+;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+8
+;;> @0001                               v26 = load.i64 notrap aligned readonly region0 v25+40
+;;> @0001                               v27 = iconst.i64 0x001d_0000_0000
+;;> @0001                               store notrap aligned region3 v27, v26  ; v27 = 0x001d_0000_0000
+;;> @0001                               v28 = iconst.i64 7
+;;> @0001                               store notrap aligned region3 v28, v26+8  ; v28 = 7
+;;> @0001                               v30 = uextend.i64 v29
+;;> @0001                               store notrap aligned region3 v30, v26+16
+;;> @0001                               v32 = uextend.i64 v31
+;;> @0001                               store notrap aligned region3 v32, v26+24
+;;> @0001                               v33 = load.i32 notrap aligned region3 v26
+;;> @0001                               v34 = load.i32 notrap aligned region3 v26+4
+;;> @0001                               v35 = load.i32 notrap aligned region3 v26+8
+;;> @0001                               v36 = get_pinned_reg.i64
+;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+56
+;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+96
+;;> @0001                               v39 = call_indirect sig1, v38(v36, v33, v34, v35)
+;;> @0001                               v40 = get_pinned_reg.i64
+;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+8
+;;> @0001                               v42 = load.i64 notrap aligned readonly region0 v41+40
+;;> @0001                               return_call_indirect sig2, v39(v42)
 ;;>
 ;;>                                 block7:
-;;> @0001                               v51 = iconst.i32 100
-;;> @0002                               v52 = icmp.i32 eq v39, v51  ; v51 = 100
-;;> @0002                               v53 = uextend.i32 v52
-;;> @0003                               brif v53, block12, block11
+;;> @0001                               v43 = iconst.i32 100
+;;> @0002                               v44 = icmp.i32 eq v31, v43  ; v43 = 100
+;;> @0002                               v45 = uextend.i32 v44
+;;> @0003                               brif v45, block9, block8
 ;;>
-;;>                                 block12:
-;;> @0003                               v54 = load.i64 notrap aligned readonly region0 v1+8
-;;> @0003                               v55 = load.i64 notrap aligned region1 v54+32
-;;> @0003                               v56 = load.i32 notrap aligned region1 v55+132
-;;> @0003                               v57 = iconst.i32 1
-;;> @0003                               v58 = isub v56, v57  ; v57 = 1
-;;> @0003                               store notrap aligned region1 v58, v55+132
-;;> @0003                               v59 = iconst.i32 0x0200_0000
-;;> @0003                               v60 = band v58, v59  ; v59 = 0x0200_0000
-;;> @0003                               brif v60, block13, block14
+;;>                                 block9:
+;;> @0003                               v46 = load.i64 notrap aligned readonly region0 v1+8
+;;> @0003                               v47 = load.i64 notrap aligned region1 v46+32
+;;> @0003                               v48 = load.i32 notrap aligned region1 v47+132
+;;> @0003                               v49 = iconst.i32 1
+;;> @0003                               v50 = isub v48, v49  ; v49 = 1
+;;> @0003                               store notrap aligned region1 v50, v47+132
+;;> @0003                               v51 = iconst.i32 0x0200_0000
+;;> @0003                               v52 = band v50, v51  ; v51 = 0x0200_0000
+;;> @0003                               brif v52, block10, block11
 ;;>
-;;>                                 block13 cold:
-;;> @0003                               v61 = iconst.i32 3
-;;> @0003                               v62 = iconst.i32 29
-;;> @0003                               v63 = uextend.i64 v20
-;;> @0003                               v64 = get_pinned_reg.i64
-;;> @0003                               v65 = load.i64 notrap aligned readonly region0 v64+56
-;;> @0003                               v66 = load.i64 notrap aligned readonly region0 v65+176
-;;> @0003                               call_indirect sig0, v66(v64, v61, v62, v63)  ; v61 = 3, v62 = 29
-;;> @0003                               jump block14
-;;>
-;;>                                 block14:
-;;> @0003                               jump block4(v39)
+;;>                                 block10 cold:
+;;> @0003                               v53 = iconst.i32 3
+;;> @0003                               v54 = iconst.i32 29
+;;> @0003                               v55 = uextend.i64 v20
+;;> @0003                               v56 = get_pinned_reg.i64
+;;> @0003                               v57 = load.i64 notrap aligned readonly region0 v56+56
+;;> @0003                               v58 = load.i64 notrap aligned readonly region0 v57+176
+;;> @0003                               call_indirect sig0, v58(v56, v53, v54, v55)  ; v53 = 3, v54 = 29
+;;> @0003                               jump block11
 ;;>
 ;;>                                 block11:
-;;> @0003                               v67 = iconst.i32 6
-;;> @0004                               v68 = iadd.i32 v39, v67  ; v67 = 6
-;;> @0004                               v69 = iconst.i32 1
-;;> @0005                               v70 = band.i32 v36, v69  ; v69 = 1
-;;> @0006                               v71 = load.i64 notrap aligned readonly region0 v1+8
-;;> @0006                               v72 = load.i64 notrap aligned region1 v71+32
-;;> @0006                               v73 = load.i32 notrap aligned region1 v72+132
-;;> @0006                               v74 = iconst.i32 1
-;;> @0006                               v75 = isub v73, v74  ; v74 = 1
-;;> @0006                               store notrap aligned region1 v75, v72+132
-;;> @0006                               v76 = iconst.i32 0x0200_0000
-;;> @0006                               v77 = band v75, v76  ; v76 = 0x0200_0000
-;;> @0006                               brif v77, block15, block16
+;;> @0003                               jump block4(v31)
+;;>
+;;>                                 block8:
+;;> @0003                               v59 = iconst.i32 6
+;;> @0004                               v60 = iadd.i32 v31, v59  ; v59 = 6
+;;> @0004                               v61 = iconst.i32 1
+;;> @0005                               v62 = band.i32 v29, v61  ; v61 = 1
+;;> @0006                               v63 = load.i64 notrap aligned readonly region0 v1+8
+;;> @0006                               v64 = load.i64 notrap aligned region1 v63+32
+;;> @0006                               v65 = load.i32 notrap aligned region1 v64+132
+;;> @0006                               v66 = iconst.i32 1
+;;> @0006                               v67 = isub v65, v66  ; v66 = 1
+;;> @0006                               store notrap aligned region1 v67, v64+132
+;;> @0006                               v68 = iconst.i32 0x0200_0000
+;;> @0006                               v69 = band v67, v68  ; v68 = 0x0200_0000
+;;> @0006                               brif v69, block12, block13
+;;>
+;;>                                 block12 cold:
+;;> @0006                               v70 = iconst.i32 5
+;;> @0006                               v71 = iconst.i32 51
+;;> @0006                               v72 = iconst.i32 0
+;;> @0006                               v73 = icmp.i32 ne v62, v72  ; v72 = 0
+;;> @0006                               v74 = uextend.i64 v73
+;;> @0006                               v75 = get_pinned_reg.i64
+;;> @0006                               v76 = load.i64 notrap aligned readonly region0 v75+56
+;;> @0006                               v77 = load.i64 notrap aligned readonly region0 v76+176
+;;> @0006                               call_indirect sig0, v77(v75, v70, v71, v74)  ; v70 = 5, v71 = 51
+;;> @0006                               jump block13
+;;>
+;;>                                 block13:
+;;> @0006                               v78 = select.i32 v62, v60, v31
+;;>                                     v100 -> v78
+;;> @0006                               v80 = iconst.i32 1
+;;> @0007                               v81 = isub.i32 v29, v80  ; v80 = 1
+;;> @0008                               brif v81, block5(v91, v81, v78), block14
+;;>
+;;>                                 block14:
+;;> @0009                               v82 = load.i64 notrap aligned readonly region0 v1+8
+;;> @0009                               v83 = load.i64 notrap aligned region1 v82+32
+;;> @0009                               v84 = load.i32 notrap aligned region1 v83+132
+;;> @0009                               v85 = iconst.i32 1
+;;> @0009                               v86 = isub v84, v85  ; v85 = 1
+;;> @0009                               store notrap aligned region1 v86, v83+132
+;;> @0009                               v87 = iconst.i32 0x0200_0000
+;;> @0009                               v88 = band v86, v87  ; v87 = 0x0200_0000
+;;> @0009                               brif v88, block15, block16
 ;;>
 ;;>                                 block15 cold:
-;;> @0006                               v78 = iconst.i32 5
-;;> @0006                               v79 = iconst.i32 51
-;;> @0006                               v80 = iconst.i32 0
-;;> @0006                               v81 = icmp.i32 ne v70, v80  ; v80 = 0
-;;> @0006                               v82 = uextend.i64 v81
-;;> @0006                               v83 = get_pinned_reg.i64
-;;> @0006                               v84 = load.i64 notrap aligned readonly region0 v83+56
-;;> @0006                               v85 = load.i64 notrap aligned readonly region0 v84+176
-;;> @0006                               call_indirect sig0, v85(v83, v78, v79, v82)  ; v78 = 5, v79 = 51
-;;> @0006                               jump block16
+;;> @0009                               v89 = iconst.i32 3
+;;> @0009                               v90 = iconst.i32 29
+;;> @0009                               v92 = uextend.i64 v20
+;;> @0009                               v93 = get_pinned_reg.i64
+;;> @0009                               v94 = load.i64 notrap aligned readonly region0 v93+56
+;;> @0009                               v95 = load.i64 notrap aligned readonly region0 v94+176
+;;> @0009                               call_indirect sig0, v95(v93, v89, v90, v92)  ; v89 = 3, v90 = 29
+;;> @0009                               jump block16
 ;;>
 ;;>                                 block16:
-;;> @0006                               v86 = select.i32 v70, v68, v39
-;;>                                     v108 -> v86
-;;> @0006                               v88 = iconst.i32 1
-;;> @0007                               v89 = isub.i32 v36, v88  ; v88 = 1
-;;> @0008                               brif v89, block5(v99, v89, v86), block17
+;;> @000a                               jump block4(v78)
 ;;>
-;;>                                 block17:
-;;> @0009                               v90 = load.i64 notrap aligned readonly region0 v1+8
-;;> @0009                               v91 = load.i64 notrap aligned region1 v90+32
-;;> @0009                               v92 = load.i32 notrap aligned region1 v91+132
-;;> @0009                               v93 = iconst.i32 1
-;;> @0009                               v94 = isub v92, v93  ; v93 = 1
-;;> @0009                               store notrap aligned region1 v94, v91+132
-;;> @0009                               v95 = iconst.i32 0x0200_0000
-;;> @0009                               v96 = band v94, v95  ; v95 = 0x0200_0000
-;;> @0009                               brif v96, block18, block19
+;;>                                 block4(v98: i32):
+;;>                                     v115 -> v98
+;;> @000b                               v101 = load.i64 notrap aligned readonly region0 v1+8
+;;> @000b                               v102 = load.i64 notrap aligned region1 v101+32
+;;> @000b                               v103 = load.i32 notrap aligned region1 v102+132
+;;> @000b                               v104 = iconst.i32 1
+;;> @000b                               v105 = isub v103, v104  ; v104 = 1
+;;> @000b                               store notrap aligned region1 v105, v102+132
+;;> @000b                               v106 = iconst.i32 0x0200_0000
+;;> @000b                               v107 = band v105, v106  ; v106 = 0x0200_0000
+;;> @000b                               brif v107, block19, block20
 ;;>
-;;>                                 block18 cold:
-;;> @0009                               v97 = iconst.i32 3
-;;> @0009                               v98 = iconst.i32 29
-;;> @0009                               v100 = uextend.i64 v20
-;;> @0009                               v101 = get_pinned_reg.i64
-;;> @0009                               v102 = load.i64 notrap aligned readonly region0 v101+56
-;;> @0009                               v103 = load.i64 notrap aligned readonly region0 v102+176
-;;> @0009                               call_indirect sig0, v103(v101, v97, v98, v100)  ; v97 = 3, v98 = 29
-;;> @0009                               jump block19
-;;>
-;;>                                 block19:
-;;> @000a                               jump block4(v86)
-;;>
-;;>                                 block4(v106: i32):
-;;>                                     v123 -> v106
-;;> @000b                               v109 = load.i64 notrap aligned readonly region0 v1+8
-;;> @000b                               v110 = load.i64 notrap aligned region1 v109+32
-;;> @000b                               v111 = load.i32 notrap aligned region1 v110+132
-;;> @000b                               v112 = iconst.i32 1
-;;> @000b                               v113 = isub v111, v112  ; v112 = 1
-;;> @000b                               store notrap aligned region1 v113, v110+132
-;;> @000b                               v114 = iconst.i32 0x0200_0000
-;;> @000b                               v115 = band v113, v114  ; v114 = 0x0200_0000
-;;> @000b                               brif v115, block22, block23
-;;>
-;;>                                 block22 cold:
-;;> @000b                               v116 = iconst.i32 4
-;;> @000b                               v117 = iconst.i32 71
-;;> @000b                               v118 = uextend.i64 v106
-;;> @000b                               v119 = get_pinned_reg.i64
-;;> @000b                               v120 = load.i64 notrap aligned readonly region0 v119+56
-;;> @000b                               v121 = load.i64 notrap aligned readonly region0 v120+176
-;;> @000b                               call_indirect sig0, v121(v119, v116, v117, v118)  ; v116 = 4, v117 = 71
-;;> @000b                               jump block23
-;;>
-;;>                                 block23:
-;;> @000b                               br_table v106, block20, [block21]
-;;>
-;;>                                 block21:
-;;> @000b                               v122 = iconst.i32 9
-;;> @000c                               return v122  ; v122 = 9
+;;>                                 block19 cold:
+;;> @000b                               v108 = iconst.i32 4
+;;> @000b                               v109 = iconst.i32 71
+;;> @000b                               v110 = uextend.i64 v98
+;;> @000b                               v111 = get_pinned_reg.i64
+;;> @000b                               v112 = load.i64 notrap aligned readonly region0 v111+56
+;;> @000b                               v113 = load.i64 notrap aligned readonly region0 v112+176
+;;> @000b                               call_indirect sig0, v113(v111, v108, v109, v110)  ; v108 = 4, v109 = 71
+;;> @000b                               jump block20
 ;;>
 ;;>                                 block20:
-;;> @000d                               return v106
+;;> @000b                               br_table v98, block17, [block18]
+;;>
+;;>                                 block18:
+;;> @000b                               v114 = iconst.i32 9
+;;> @000c                               return v114  ; v114 = 9
+;;>
+;;>                                 block17:
+;;> @000d                               return v98
 ;;> }

@@ -31,57 +31,50 @@
 ;;>     2d  ret
 ;;>     2e  xor eax, eax
 ;;>     30  mov rcx, [rcx+48h]
-;;>     34  mov r10, rax
+;;>     34  mov r9, rax
 ;;>     37  nop dword [rax+rax]
-;;>     3c  cmp r15, [r15+80h]
-;;>     44  jb near 69h
+;;>     3c  cmp r15, [r15+88h]
+;;>     44  jb near 6Fh
 ;;>     4a  lea edx, [rdi+rax*4]
 ;;>     4d  mov edx, [rcx+rdx]
 ;;>     50  add eax, 1
-;;>     56  add r10d, edx
-;;>     59  cmp eax, esi
-;;>     5b  jb near 37h
-;;>     61  mov rax, r10
-;;>     64  mov rsp, rbp
-;;>     67  pop rbp
-;;>     68  ret
-;;>     69  mov rdx, r15
-;;>     6c  mov r8d, [rdx+84h]
-;;>     73  test r8w, r8w
-;;>     77  jne near 9Bh
-;;>     7d  xor r8d, 220000h
-;;>     84  test r8d, r8d
-;;>     87  je near 9Bh
-;;>     8d  mov word [rdx+86h], 0
-;;>     96  jmp 37h
-;;>     9b  mov r8, r15
-;;>     9e  mov r8, [r8+8]
-;;>     a2  mov r8, [r8+28h]
-;;>     a6  mov r9, 2100000000h
-;;>     b0  mov [r8], r9
-;;>     b3  mov qword [r8+8], 7
-;;>     bb  mov edi, edi
-;;>     bd  mov [r8+10h], rdi
-;;>     c1  mov esi, esi
-;;>     c3  mov [r8+18h], rsi
-;;>     c7  mov edi, eax
-;;>     c9  mov [r8+20h], rdi
-;;>     cd  mov rax, r10
-;;>     d0  mov r9d, eax
-;;>     d3  mov [r8+28h], r9
-;;>     d7  mov esi, [r8]
-;;>     da  mov edx, [r8+4]
-;;>     de  mov ecx, [r8+8]
-;;>     e2  mov rdi, r15
-;;>     e5  mov r9, [rdi+38h]
-;;>     e9  mov r9, [r9+60h]
-;;>     ed  call r9
-;;>     f0  mov r9, r15
-;;>     f3  mov r9, [r9+8]
-;;>     f7  mov rdi, [r9+28h]
-;;>     fb  mov r10, rax
-;;>     fe  mov rsp, rbp
-;;>    101  pop rbp
-;;>    102  jmp r10
+;;>     56  mov r8, r9
+;;>     59  add r8d, edx
+;;>     5c  mov r9, r8
+;;>     5f  cmp eax, esi
+;;>     61  jb near 37h
+;;>     67  mov rax, r9
+;;>     6a  mov rsp, rbp
+;;>     6d  pop rbp
+;;>     6e  ret
+;;>     6f  mov rcx, r15
+;;>     72  mov rcx, [rcx+8]
+;;>     76  mov rcx, [rcx+28h]
+;;>     7a  mov rdx, 2100000000h
+;;>     84  mov [rcx], rdx
+;;>     87  mov qword [rcx+8], 7
+;;>     8f  mov edx, edi
+;;>     91  mov [rcx+10h], rdx
+;;>     95  mov edx, esi
+;;>     97  mov [rcx+18h], rdx
+;;>     9b  mov eax, eax
+;;>     9d  mov [rcx+20h], rax
+;;>     a1  mov rax, r9
+;;>     a4  mov eax, eax
+;;>     a6  mov [rcx+28h], rax
+;;>     aa  mov esi, [rcx]
+;;>     ac  mov edx, [rcx+4]
+;;>     af  mov ecx, [rcx+8]
+;;>     b2  mov rdi, r15
+;;>     b5  mov rax, [rdi+38h]
+;;>     b9  mov rax, [rax+60h]
+;;>     bd  call rax
+;;>     bf  mov rcx, r15
+;;>     c2  mov rcx, [rcx+8]
+;;>     c6  mov rdi, [rcx+28h]
+;;>     ca  mov r10, rax
+;;>     cd  mov rsp, rbp
+;;>     d0  pop rbp
+;;>     d1  jmp r10
 ;;> specialize in function 0: done
 ;;> unroll in function 0: done

@@ -28,7 +28,7 @@
 ;;>      7  xor eax, eax
 ;;>      9  mov rcx, [rcx+48h]
 ;;>      d  nop dword [rax+rax]
-;;>     12  cmp r15, [r15+80h]
+;;>     12  cmp r15, [r15+88h]
 ;;>     1a  jb near 3Bh
 ;;>     20  mov edx, edi
 ;;>     22  mov edx, [rcx+rdx+8]
@@ -39,38 +39,29 @@
 ;;>     36  mov rsp, rbp
 ;;>     39  pop rbp
 ;;>     3a  ret
-;;>     3b  mov rdx, r15
-;;>     3e  mov r8d, [rdx+84h]
-;;>     45  test r8w, r8w
-;;>     49  jne near 6Dh
-;;>     4f  xor r8d, 220000h
-;;>     56  test r8d, r8d
-;;>     59  je near 6Dh
-;;>     5f  mov word [rdx+86h], 0
-;;>     68  jmp 0Dh
-;;>     6d  mov rcx, r15
-;;>     70  mov rcx, [rcx+8]
-;;>     74  mov rcx, [rcx+28h]
-;;>     78  mov rdx, 2100000000h
-;;>     82  mov [rcx], rdx
-;;>     85  mov qword [rcx+8], 7
-;;>     8d  mov edx, edi
-;;>     8f  mov [rcx+10h], rdx
-;;>     93  mov edx, esi
-;;>     95  mov [rcx+18h], rdx
-;;>     99  mov eax, eax
-;;>     9b  mov [rcx+20h], rax
-;;>     9f  mov esi, [rcx]
-;;>     a1  mov edx, [rcx+4]
-;;>     a4  mov ecx, [rcx+8]
-;;>     a7  mov rdi, r15
-;;>     aa  mov rax, [rdi+38h]
-;;>     ae  mov rax, [rax+60h]
-;;>     b2  call rax
-;;>     b4  mov rcx, r15
-;;>     b7  mov rcx, [rcx+8]
-;;>     bb  mov rdi, [rcx+28h]
-;;>     bf  mov r10, rax
-;;>     c2  mov rsp, rbp
-;;>     c5  pop rbp
-;;>     c6  jmp r10
+;;>     3b  mov rcx, r15
+;;>     3e  mov rcx, [rcx+8]
+;;>     42  mov rcx, [rcx+28h]
+;;>     46  mov rdx, 2100000000h
+;;>     50  mov [rcx], rdx
+;;>     53  mov qword [rcx+8], 7
+;;>     5b  mov edx, edi
+;;>     5d  mov [rcx+10h], rdx
+;;>     61  mov edx, esi
+;;>     63  mov [rcx+18h], rdx
+;;>     67  mov eax, eax
+;;>     69  mov [rcx+20h], rax
+;;>     6d  mov esi, [rcx]
+;;>     6f  mov edx, [rcx+4]
+;;>     72  mov ecx, [rcx+8]
+;;>     75  mov rdi, r15
+;;>     78  mov rax, [rdi+38h]
+;;>     7c  mov rax, [rax+60h]
+;;>     80  call rax
+;;>     82  mov rcx, r15
+;;>     85  mov rcx, [rcx+8]
+;;>     89  mov rdi, [rcx+28h]
+;;>     8d  mov r10, rax
+;;>     90  mov rsp, rbp
+;;>     93  pop rbp
+;;>     94  jmp r10

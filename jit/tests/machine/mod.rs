@@ -267,9 +267,9 @@ impl Machine {
     pub fn set_poll(&mut self, flag: u32) {
         // SAFETY: the context lives as long as the machine.
         unsafe { (*self.context.cast::<VmContext>()).poll.store(flag, Ordering::Relaxed) };
-        for own in 0..self.module.bodies.len() as u32 {
+        for index in 0..self.module.offsets().poll_count() {
             // SAFETY: within the context.
-            unsafe { self.context.add(self.module.offsets().poll(own) as usize + POLL_WORD).cast::<u32>().write(flag) };
+            unsafe { self.context.add(self.module.offsets().poll(index) as usize + POLL_WORD).cast::<u32>().write(flag) };
         }
     }
 
@@ -289,10 +289,13 @@ impl Machine {
         let index = index.expect("an exported function");
         for global in 0..self.module.imported_globals {
             let GlobalPlace::Pointer(offset) = self.module.offsets().global(global) else { panic!("an imported global is a pointer") };
-            let own = self.module.defined(index).expect("a defined function");
+            // The n-th imported global is the n-th loop's.
+            let at = self.module.loops[global as usize];
+            let own = self.module.bodies.iter().position(|body| body.contains(&(at as usize))).expect("a loop is in a body");
+            let poll = self.module.loop_poll(own, at).expect("a loop has a word");
             // SAFETY: within the context.
             unsafe {
-                let poll = self.context.add(self.module.offsets().poll(own as u32) as usize + POLL_WORD);
+                let poll = self.context.add(poll as usize + POLL_WORD);
                 self.context.add(offset as usize).cast::<*mut u8>().write(poll);
             }
         }

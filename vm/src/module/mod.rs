@@ -18,6 +18,7 @@ pub use error::ModuleError;
 pub use features::SUPPORTED;
 
 use std::ops::Range;
+use std::sync::Arc;
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
 /// What an import or an export names, with its type.
@@ -210,6 +211,8 @@ pub struct Module {
     pub bodies: Vec<Range<usize>>,
     /// Function names from the name section, by function index.
     pub(crate) names: Vec<Option<String>>,
+    /// Offsets in the module of the `loop` opcodes that have a poll word, ascending: all, but for modules with more than a million.
+    pub loops: Arc<[u32]>,
     /// Functions that a `ref.func`, an element segment or an export names.
     pub escaping: Vec<bool>,
     /// What the `metadata.code.*` sections say, ascending by function; offsets are in the module.
@@ -228,19 +231,20 @@ impl Module {
     /// A section is not valid.
     ///
     /// # Safety
-    /// The bytes are those of a module that [`Module::new`] accepted, and `digest` is their SHA-256.
-    pub unsafe fn new_validated(bytes: Bytes, digest: [u8; 32]) -> Result<Module, ModuleError> {
-        parse::parse_validated(bytes, digest)
+    /// The bytes are those of a module that [`Module::new`] accepted, `digest` is their SHA-256, and `loops` are those it found.
+    pub unsafe fn new_validated(bytes: Bytes, digest: [u8; 32], loops: Arc<[u32]>) -> Result<Module, ModuleError> {
+        parse::parse_validated(bytes, digest, loops)
     }
 
     /// Reads and validates a module, from its binary form or (when the bytes do not start with `\0asm`) from its text form. Every function body is
     /// validated here, on as many threads as rayon's pool has.
     pub fn new(bytes: &[u8]) -> Result<Module, ModuleError> {
-        parse::parse(bytes.to_vec().into(), &|_| false)
+        parse::parse(bytes.to_vec().into(), &|_| None)
     }
 
-    /// The same from bytes that need not be copied. What `validated` knows by its SHA-256 to be a valid module, its bodies are not validated again.
-    pub(crate) fn from_bytes(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> bool) -> Result<Module, ModuleError> {
+    /// The same from bytes that need not be copied. What `validated` knows by its SHA-256 to be a valid module with these loops, its bodies are not
+    /// validated again.
+    pub(crate) fn from_bytes(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>>) -> Result<Module, ModuleError> {
         parse::parse(bytes, validated)
     }
 
@@ -252,6 +256,28 @@ impl Module {
     /// The module's bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Where in a context the eight bytes with a defined function's poll word lie: its entry and what is inlined into it look there.
+    pub fn function_poll(&self, own: usize) -> i32 {
+        self.offsets.poll((own + self.loops_before(own)) as u32)
+    }
+
+    /// The same of a loop in a defined function's body, by the offset of its opcode; `None` where none is that has one.
+    pub fn loop_poll(&self, own: usize, offset: u32) -> Option<i32> {
+        let index = self.loops.binary_search(&offset).ok()?;
+        Some(self.offsets.poll((own + index + 1) as u32))
+    }
+
+    /// All poll words of a defined function: its own, then its loops'.
+    pub fn polls(&self, own: usize) -> impl Iterator<Item = i32> {
+        let (first, last) = (own + self.loops_before(own), own + self.loops_before(own + 1));
+        (first..=last).map(|index| self.offsets.poll(index as u32))
+    }
+
+    /// Loops in the bodies before a defined function's; of all of them for the number of functions.
+    fn loops_before(&self, own: usize) -> usize {
+        self.bodies.get(own).map_or(self.loops.len(), |body| self.loops.partition_point(|&offset| (offset as usize) < body.start))
     }
 
     /// Layout of an instance's context.

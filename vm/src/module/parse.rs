@@ -12,16 +12,19 @@ use crate::layout::{VmCounts, VmOffsets};
 use crate::signature;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 use wasmparser::{
-    DataKind, ElementKind, ExternalKind, FuncToValidate, FuncValidatorAllocations, FunctionBody, Operator, Parser, Payload, TypeRef,
-    ValidPayload, Validator, ValidatorResources,
+    DataKind, ElementKind, ExternalKind, FuncToValidate, FuncValidator, FuncValidatorAllocations, FunctionBody, Operator, Parser, Payload,
+    TypeRef, ValidPayload, Validator, ValidatorResources,
 };
 
+/// Loops with a poll word of their own. Those beyond, which no real module has, share their function's; 1 Mi of them take 8 MiB in each instance.
+const MOST_LOOPS: usize = 1 << 20;
 /// Below this size bodies are validated, and the bytes hashed, on the calling thread: waking the pool costs more (a guess: about 0.2 ms of validation).
 const PARALLEL_BYTES: usize = 128 * 1024;
 
 /// See [`Module::new`].
-pub(super) fn parse(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> bool) -> Result<Module, ModuleError> {
+pub(super) fn parse(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>>) -> Result<Module, ModuleError> {
     if bytes.starts_with(b"\0asm") { parse_binary(bytes, validated) } else { parse_binary(text_to_binary(&bytes)?.into(), validated) }
 }
 
@@ -45,20 +48,22 @@ fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
     })
 }
 
-fn parse_binary(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> bool) -> Result<Module, ModuleError> {
+fn parse_binary(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>>) -> Result<Module, ModuleError> {
     // Header: magic, version u16, layer u16; layer 1 is the component model's.
     if bytes.get(6..8) == Some(&[1, 0]) {
         return Err(ModuleError::Component);
     }
     let parallel = bytes.len() >= PARALLEL_BYTES;
     let (digest, sections) = if parallel { rayon::join(|| digest(&bytes), || read(&bytes)) } else { (digest(&bytes), read(&bytes)) };
-    let valid = sections.and_then(|(module, bodies)| {
-        if !validated(&digest) {
-            validate_bodies(bodies, parallel).map_err(|(function, error)| {
+    let valid = sections.and_then(|(mut module, bodies)| {
+        module.loops = match validated(&digest) {
+            Some(loops) => loops,
+            None => validate_bodies(bodies, parallel).map_err(|(function, error)| {
                 let function = module.imported_functions + function as u32;
                 Failure { error, function: Some(function), name: module.names.get(function as usize).cloned().unwrap_or_default() }
-            })?;
-        }
+            })?,
+        };
+        lay_out(&mut module);
         Ok(module)
     });
     finish(bytes, digest, valid)
@@ -76,8 +81,12 @@ fn finish(bytes: Bytes, digest: [u8; 32], valid: Result<Module, Failure>) -> Res
 }
 
 /// See [`Module::new_validated`].
-pub(super) fn parse_validated(bytes: Bytes, digest: [u8; 32]) -> Result<Module, ModuleError> {
-    let valid = read(&bytes).map(|(module, _)| module);
+pub(super) fn parse_validated(bytes: Bytes, digest: [u8; 32], loops: Arc<[u32]>) -> Result<Module, ModuleError> {
+    let valid = read(&bytes).map(|(mut module, _)| {
+        module.loops = loops;
+        lay_out(&mut module);
+        module
+    });
     finish(bytes, digest, valid)
 }
 
@@ -119,7 +128,7 @@ fn explain(bytes: &[u8], failure: Failure) -> ModuleError {
 
 type Body<'a> = (FuncToValidate<ValidatorResources>, FunctionBody<'a>);
 
-/// The module without its bytes and hash, and its functions' bodies, which are still to be validated.
+/// The module without its bytes, hash, loops and layout, and its functions' bodies, which are still to be validated.
 fn read(bytes: &[u8]) -> Result<(Module, Vec<Body<'_>>), Failure> {
     let mut validator = Validator::new_with_features(SUPPORTED);
     let mut parser = Parser::new(0);
@@ -150,6 +159,7 @@ fn read(bytes: &[u8]) -> Result<(Module, Vec<Body<'_>>), Failure> {
         imported_tags: 0,
         bodies: Vec::new(),
         names: Vec::new(),
+        loops: Arc::default(),
         escaping: Vec::new(),
         hints: Vec::new(),
         offsets: VmOffsets::new(VmCounts::default()),
@@ -173,6 +183,11 @@ fn read(bytes: &[u8]) -> Result<(Module, Vec<Body<'_>>), Failure> {
     module.names = names.functions;
     module.hints = hints.finish(module.imported_functions, &module.bodies);
     module.escaping = escaping(&module);
+    Ok((module, bodies))
+}
+
+/// Says where everything lies in a context, once all is known that does.
+fn lay_out(module: &mut Module) {
     module.offsets = VmOffsets::new(VmCounts {
         memories: module.memories.len() as u32,
         tables: module.tables.len() as u32,
@@ -180,26 +195,50 @@ fn read(bytes: &[u8]) -> Result<(Module, Vec<Body<'_>>), Failure> {
         globals: module.global_inits.len() as u32,
         imported_functions: module.imported_functions,
         functions: module.bodies.len() as u32,
+        loops: module.loops.len() as u32,
         tags: module.tags.len() as u32,
     });
-    Ok((module, bodies))
 }
 
-/// Validates bodies; the first failure by function order, with its index among the defined functions.
-fn validate_bodies(bodies: Vec<Body<'_>>, parallel: bool) -> Result<(), (usize, wasmparser::Error)> {
-    let validate = |allocations: &mut FuncValidatorAllocations, (index, (function, body)): (usize, Body<'_>)| {
+/// Validates bodies; where their loops are, or the first failure by function order, with its index among the defined functions.
+fn validate_bodies(bodies: Vec<Body<'_>>, parallel: bool) -> Result<Arc<[u32]>, (usize, wasmparser::Error)> {
+    let validate = |allocations: &mut FuncValidatorAllocations, (function, body): Body<'_>| {
         let mut validator = function.into_validator(std::mem::take(allocations));
-        let result = validator.validate(&body).err().map(|error| (index, error));
+        let result = validate_body(&mut validator, &body);
         *allocations = validator.into_allocations();
         result
     };
-    let failure = if parallel {
-        bodies.into_par_iter().enumerate().map_init(FuncValidatorAllocations::default, validate).find_map_first(|failure| failure)
+    let mut loops = Vec::new();
+    let mut take =
+        |(index, result): (usize, wasmparser::Result<Vec<u32>>)| result.map(|found| loops.extend(found)).map_err(|error| (index, error));
+    if parallel {
+        let found: Vec<_> = bodies.into_par_iter().map_init(FuncValidatorAllocations::default, validate).collect();
+        found.into_iter().enumerate().try_for_each(take)?;
     } else {
         let mut allocations = FuncValidatorAllocations::default();
-        bodies.into_iter().enumerate().find_map(|body| validate(&mut allocations, body))
-    };
-    failure.map_or(Ok(()), Err)
+        bodies.into_iter().map(|body| validate(&mut allocations, body)).enumerate().try_for_each(&mut take)?;
+    }
+    loops.truncate(MOST_LOOPS);
+    Ok(loops.into())
+}
+
+/// What [`FuncValidator::validate`] does, with a look at each opcode: the offsets of the loops.
+fn validate_body(validator: &mut FuncValidator<ValidatorResources>, body: &FunctionBody<'_>) -> wasmparser::Result<Vec<u32>> {
+    const LOOP: u8 = 0x03;
+    let mut loops = Vec::new();
+    let mut reader = body.get_binary_reader();
+    validator.read_locals(&mut reader)?;
+    reader.set_features(SUPPORTED);
+    let (bytes, start) = (body.as_bytes(), body.range().start);
+    while !reader.eof() {
+        let offset = reader.original_position();
+        if bytes.get((offset - start) as usize) == Some(&LOOP) {
+            loops.push(offset as u32);
+        }
+        reader.visit_operator(&mut validator.visitor(offset))??;
+    }
+    reader.finish_expression(&validator.visitor(reader.original_position()))?;
+    Ok(loops)
 }
 
 /// Adds what one section says. It was validated before, so what may not be there is not.

@@ -8,9 +8,8 @@ use super::trial::{Candidate, Stage};
 use super::verdict::Verdict;
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;
-use crate::layout::{VmContext, poll_tag};
+use crate::layout::{LOOP_ASKED, VmContext};
 use crate::runtime::store_state;
-use crate::store::poll_word;
 use crate::timeline::What;
 use lwp_feedback::policy::Decision;
 use std::sync::Arc;
@@ -141,11 +140,10 @@ impl ModuleCode {
         let next = arms.next(version, stamp);
         match next {
             Next::Run(arm, units) => {
-                let own = self.module.defined(function).expect("only defined functions are tried");
                 // Arms do not look at this word; another activation of the function comes here by it.
                 // SAFETY: the caller's promise; this thread runs the store.
                 unsafe {
-                    poll_word(context, self.module.offsets().poll(own as u32)).store(poll_tag(offset), Ordering::Release);
+                    self.loop_word(context, function, offset).store(LOOP_ASKED, Ordering::Release);
                     (*(*context).store).rounds = units;
                 }
                 Some(arms.version(arm).address())

@@ -15,9 +15,8 @@ use crate::burst::{
 };
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::lock;
-use crate::layout::{ASKED, BURST_WORDS, VmContext, poll_tag};
+use crate::layout::{BURST_WORDS, LOOP_ASKED, VmContext};
 use crate::runtime::{instance, store_state};
-use crate::store::poll_word;
 use crate::timeline::What;
 use lwp_feedback::calibrate::{known_plateaus, request_plateaus};
 use lwp_feedback::layout::EventId;
@@ -385,14 +384,7 @@ impl ModuleCode {
                 self.exchange_entries(&published, function, true);
                 continue;
             }
-            let own = self.module.defined(function).expect("only defined functions have loops");
-            let place = self.module.offsets().poll(own as u32);
-            for context in &published.instances {
-                // SAFETY: in the list, so live (see `ContextPointer`).
-                let word = unsafe { poll_word(context.0, place) };
-                // What asks everybody to leave goes before; what asks for another loop is replaced.
-                let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != ASKED).then_some(poll_tag(offset)));
-            }
+            self.ask_loop(&published, function, offset);
         }
     }
 
@@ -668,9 +660,8 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                     code.end_burst(context);
                 } else {
                     open.pause(ticks());
-                    let own = code.module.defined(function).expect("only defined functions run");
-                    let word = poll_word(context, code.module.offsets().poll(own as u32));
-                    let _ = word.compare_exchange(0, poll_tag(open.offset), Ordering::AcqRel, Ordering::Acquire);
+                    let word = code.loop_word(context, function, open.offset);
+                    let _ = word.compare_exchange(0, LOOP_ASKED, Ordering::AcqRel, Ordering::Acquire);
                 }
                 0
             }

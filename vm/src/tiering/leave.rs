@@ -7,7 +7,7 @@ use super::{FUNCTION_ENTRY, ModuleCode};
 use crate::code::{Entrance, Tier};
 use crate::engine::RecordSource;
 use crate::exits;
-use crate::layout::{ASKED, VmContext};
+use crate::layout::{ASKED, LOOP_ASKED, VmContext};
 use crate::runtime::{self, instance};
 use crate::store::poll_word;
 use crate::timeline::{What, noteworthy};
@@ -31,13 +31,9 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         let stress = code.shared.config.stress;
         report_frames(context);
         code.record_poll(context, function, offset);
-        let mut asked = 0;
-        if let Some(own) = code.module.defined(function) {
-            // Spread over the headers and rounds of a run, and the same in every run.
-            let random = (code.switches.load(Ordering::Relaxed) ^ u64::from(offset)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
-            let again = random < u64::from(stress.leave_again);
-            asked = poll_word(context, code.module.offsets().poll(own as u32)).swap(if again { ASKED } else { 0 }, Ordering::AcqRel);
-        }
+        // Spread over the headers and rounds of a run, and the same in every run.
+        let random = (code.switches.load(Ordering::Relaxed) ^ u64::from(offset)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+        let asked = code.answer(context, function, offset, random < u64::from(stress.leave_again));
         // Asked for the deadline's sake, not only to leave.
         if (*context).poll.load(Ordering::Acquire) != 0 {
             runtime::interrupted(context)?;
@@ -57,9 +53,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         {
             return Ok(address);
         }
-        // Another loop of the function was asked; this one will do, if it is instrumented.
-        if asked != 0
-            && asked != ASKED
+        if asked == LOOP_ASKED
             && !stress.leave_to_interpreter
             && let Some(address) = code.begin_burst(context, function, offset)
         {
@@ -137,6 +131,26 @@ pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset
 }
 
 impl ModuleCode {
+    /// What the poll at `offset` was asked. Takes that back, and what asked the whole function, of all its loops; with `again` all are asked once more.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    unsafe fn answer(&self, context: *mut VmContext, function: u32, offset: u32, again: bool) -> u32 {
+        let Some(own) = self.module.defined(function) else { return 0 };
+        // SAFETY: the caller's promise, and the words are the module's.
+        unsafe {
+            let asked = self.loop_word(context, function, offset).swap(0, Ordering::AcqRel);
+            for word in self.module.polls(own).map(|place| poll_word(context, place)) {
+                if again {
+                    word.store(ASKED, Ordering::Release);
+                } else if asked != LOOP_ASKED {
+                    let _ = word.compare_exchange(ASKED, 0, Ordering::AcqRel, Ordering::Acquire);
+                }
+            }
+            asked
+        }
+    }
+
     /// Writes the LWPINS record of a hot function or loop and reloads its word: with `reload`, doubled for each record since its code changed.
     ///
     /// # Safety

@@ -12,7 +12,7 @@ use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, CompiledCode, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
-use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc, poll_tag};
+use crate::layout::{ASKED, FunctionPlace, LOOP_ASKED, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Work;
 use crate::registry::PlacedCode;
@@ -355,9 +355,11 @@ impl ModuleCode {
             let entry = self.functions[own].entry.load(Ordering::Acquire);
             // SAFETY: the caller's promise.
             unsafe { self.func(context, own) }.entry.store(entry, Ordering::Release);
-            let asked = if self.shared.config.stress.leave_always { ASKED } else { 0 };
+        }
+        let asked = if self.shared.config.stress.leave_always { ASKED } else { 0 };
+        for index in 0..self.module.offsets().poll_count() {
             // SAFETY: as above.
-            unsafe { poll_word(context, self.module.offsets().poll(own as u32)) }.store(asked, Ordering::Release);
+            unsafe { poll_word(context, self.module.offsets().poll(index)) }.store(asked, Ordering::Release);
         }
         published.instances.push(ContextPointer(context));
     }
@@ -395,22 +397,32 @@ impl ModuleCode {
     /// Asks all running code of a function to leave at its next loop header.
     fn ask_to_leave(&self, published: &Published, function: u32) {
         let own = self.module.defined(function).expect("only defined functions have code here");
-        let offset = self.module.offsets().poll(own as u32);
         for context in &published.instances {
-            // SAFETY: in the list, so live (see `ContextPointer`).
-            unsafe { poll_word(context.0, offset) }.store(ASKED, Ordering::Release);
+            for offset in self.module.polls(own) {
+                // SAFETY: in the list, so live (see `ContextPointer`).
+                unsafe { poll_word(context.0, offset) }.store(ASKED, Ordering::Release);
+            }
         }
+    }
+
+    /// The poll word of a loop.
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    unsafe fn loop_word<'a>(&self, context: *mut VmContext, function: u32, loop_offset: u32) -> &'a AtomicU32 {
+        let own = self.module.defined(function).expect("only defined functions have code here");
+        let offset = self.module.loop_poll(own, loop_offset).unwrap_or_else(|| self.module.function_poll(own));
+        // SAFETY: the caller's promise.
+        unsafe { poll_word(context, offset) }
     }
 
     /// Asks all running code of a function to leave at the header of one loop.
     fn ask_loop(&self, published: &Published, function: u32, loop_offset: u32) {
-        let own = self.module.defined(function).expect("only defined functions have code here");
-        let offset = self.module.offsets().poll(own as u32);
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
-            let word = unsafe { poll_word(context.0, offset) };
+            let word = unsafe { self.loop_word(context.0, function, loop_offset) };
             // What asks everybody goes before.
-            let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| (asked != ASKED).then_some(poll_tag(loop_offset)));
+            let _ = word.compare_exchange(0, LOOP_ASKED, Ordering::AcqRel, Ordering::Acquire);
         }
     }
 
