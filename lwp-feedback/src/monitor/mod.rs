@@ -2,7 +2,8 @@
 //!
 //! In: rings ([`Monitor::add_ring`]), the code map. Out: the profile, and calls to a [`Listener`] for the records it must act on. It
 //! polls with an interval that adapts between two bounds, and rings whose threshold is crossed wake it. Records are copied out and
-//! the ring's tail advanced before any is looked at. Producers of bursts that fill a ring within a poll have [`Monitor::spawn_interrupts`].
+//! the ring's tail advanced before any is looked at. For producers of bursts that fill a ring within a poll there is
+//! [`MonitorConfig::reserve_records`].
 //!
 //! Invariants:
 //! 1. One visit to a ring handles at most what was published when the visit began: its reserve and at most `records_per_visit` of the
@@ -12,14 +13,14 @@
 //!    deferred ring passes an epoch when its owner answered a flush that was asked for after the epoch was read.
 //! 4. Whatever a ring holds, the monitor neither panics nor grows: what does not resolve is counted.
 
-mod interrupts;
+mod intake;
 mod resolution;
 mod rings;
 pub(crate) mod stats;
 mod thread;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -32,11 +33,10 @@ use crate::models::{Counts, Delivery, Event, is_poll};
 use crate::profile::Profile;
 use crate::ring::{Ring, RingWaker, time_stamp};
 
-use interrupts::{Intake, Interrupts};
+use intake::{Intake, Taken};
 use resolution::ResolutionCache;
 use stats::Counters;
 
-pub use interrupts::InterruptThreads;
 pub use rings::RingState;
 pub use stats::{Distribution, MonitorStats};
 pub use thread::MonitorThread;
@@ -50,8 +50,8 @@ pub struct MonitorConfig {
     pub max_interval: Duration,
     /// Most records handled in one visit to one ring.
     pub records_per_visit: usize,
-    /// Most records that interrupt threads set aside for a ring; memory is taken as it is used. 65,536 are 64 ms of 1,000 a millisecond, longer
-    /// than a virtual machine's processor was seen to be taken away (16 ms).
+    /// Most records of a ring that its producer sets aside, as the architecture's interrupt handler would, when it crosses the ring's threshold; 0: the
+    /// crossing wakes the monitor instead. Memory (32 bytes a record) is touched as it is used.
     pub reserve_records: usize,
 }
 
@@ -62,7 +62,7 @@ impl Default for MonitorConfig {
             min_interval: Duration::from_millis(1),
             max_interval: Duration::from_millis(20),
             records_per_visit: 8192,
-            reserve_records: 65536,
+            reserve_records: 0,
         }
     }
 }
@@ -137,6 +137,8 @@ pub struct PollSummary {
     pub rings: usize,
     /// Some ring holds more: poll again at once.
     pub more: bool,
+    /// Some ring still holds what was published when it was visited: `more`, or a ring with a reserve was left to its producer until a later poll.
+    pub left: bool,
     /// How long to wait otherwise.
     pub next_poll: Duration,
     /// CPU time the monitor took so far, as of the poll before, nanoseconds.
@@ -152,7 +154,7 @@ pub struct RingTaken;
 
 struct Waker {
     notify: Arc<Notify>,
-    interrupts: Arc<Interrupts>,
+    intake: Weak<Intake>,
 }
 
 impl RingWaker for Waker {
@@ -161,7 +163,7 @@ impl RingWaker for Waker {
     }
 
     fn threshold(&self) {
-        if !self.interrupts.raise() {
+        if !self.intake.upgrade().is_some_and(|intake| intake.interrupt()) {
             self.wake();
         }
     }
@@ -197,6 +199,8 @@ struct Core {
     /// CPU time of the named thread, and of polls on other threads. Nanoseconds.
     owner_cpu_ns: u64,
     other_cpu_ns: u64,
+    /// Time stamp ticks that producers spent on setting records aside.
+    producer_ticks: u64,
 }
 
 /// The monitor. Shared by reference; the work happens in whoever calls [`Self::poll_once`] or polls [`Self::run`], or on the thread of
@@ -206,7 +210,6 @@ pub struct Monitor {
     code: Arc<CodeMap>,
     profile: Arc<Profile>,
     notify: Arc<Notify>,
-    interrupts: Arc<Interrupts>,
     inbox: Mutex<Vec<Slot>>,
     leaving: Mutex<Vec<RingId>>,
     next_id: AtomicU64,
@@ -222,20 +225,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Monitor {
     /// A monitor without rings.
     pub fn new(config: MonitorConfig, code: Arc<CodeMap>, profile: Arc<Profile>, listener: Box<dyn Listener>) -> Self {
-        let interval = config.min_interval;
+        let (interval, taken) = (config.min_interval, Vec::with_capacity(config.reserve_records));
         Self {
             config,
             code,
             profile,
             notify: Arc::new(Notify::new()),
-            interrupts: Arc::default(),
             inbox: Mutex::new(Vec::new()),
             leaving: Mutex::new(Vec::new()),
             next_id: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
             core: Mutex::new(Core {
                 rings: Vec::new(),
-                taken: Vec::new(),
+                taken,
                 listener,
                 delivery: None,
                 cache: ResolutionCache::new(),
@@ -245,6 +247,7 @@ impl Monitor {
                 owner: None,
                 owner_cpu_ns: 0,
                 other_cpu_ns: 0,
+                producer_ticks: 0,
             }),
             started: (Instant::now(), time_stamp()),
         }
@@ -255,8 +258,7 @@ impl Monitor {
         let intake = Arc::new(Intake::new(ring.consumer().ok_or(RingTaken)?, self.config.reserve_records));
         drop(ring);
         let id = RingId(self.next_id.fetch_add(1, Ordering::Relaxed));
-        self.interrupts.add(intake.clone());
-        intake.ring.set_waker(Some(Arc::new(Waker { notify: self.notify.clone(), interrupts: self.interrupts.clone() })));
+        intake.ring.set_waker(Some(Arc::new(Waker { notify: self.notify.clone(), intake: Arc::downgrade(&intake) })));
         let slot = Slot { id, missed_seen: 0, intake, passed: 0, flush_sequence: 0, flush_epoch: 0 };
         lock(&self.inbox).push(slot);
         self.notify.notify_one();
@@ -302,11 +304,13 @@ impl Monitor {
 
     /// Statistics so far.
     pub fn stats(&self) -> MonitorStats {
-        let (began, began_ticks) = self.started;
-        let ticks = time_stamp().saturating_sub(began_ticks).max(1);
-        let ns_per_tick = began.elapsed().as_nanos() as f64 / ticks as f64;
         let core = lock(&self.core);
-        core.counters.report(core.rings.len(), ns_per_tick)
+        core.counters.report(core.rings.len(), self.ns_per_tick())
+    }
+
+    fn ns_per_tick(&self) -> f64 {
+        let (began, began_ticks) = self.started;
+        began.elapsed().as_nanos() as f64 / time_stamp().saturating_sub(began_ticks).max(1) as f64
     }
 
     /// Polls until [`Self::stop`], for a host that has a tokio runtime (with its timer on) of its own.
@@ -314,7 +318,7 @@ impl Monitor {
         loop {
             let stopping = self.stopping.load(Ordering::Acquire);
             let summary = self.poll_once();
-            if summary.more {
+            if summary.more || (stopping && summary.left) {
                 tokio::task::yield_now().await;
             } else if stopping {
                 return;
@@ -347,6 +351,7 @@ impl Monitor {
             records: 0,
             rings: core.rings.len(),
             more: false,
+            left: false,
             next_poll: core.interval,
             cpu_ns: core.counters.cpu_ns,
             fullest_permille: 0,
@@ -354,11 +359,11 @@ impl Monitor {
         let mut fullest = 0.0f64;
         let mut passed = epoch;
         let mut rings = std::mem::take(&mut core.rings);
-        let served = self.interrupts.served();
         rings.retain_mut(|slot| {
-            let visit = self.visit(core, slot, (epoch, generation), leaving.contains(&slot.id), served, elapsed);
+            let visit = self.visit(core, slot, (epoch, generation), leaving.contains(&slot.id), elapsed);
             summary.records += visit.records;
             summary.more |= visit.more;
+            summary.left |= visit.left;
             fullest = fullest.max(visit.fill);
             if !visit.finished {
                 passed = passed.min(slot.passed);
@@ -382,19 +387,11 @@ impl Monitor {
         } else {
             core.other_cpu_ns += cpu_after.saturating_sub(cpu_before);
         }
-        core.counters.cpu_ns = core.owner_cpu_ns + core.other_cpu_ns + self.interrupts.cpu_ns();
+        core.counters.cpu_ns = core.owner_cpu_ns + core.other_cpu_ns + (core.producer_ticks as f64 * self.ns_per_tick()) as u64;
         summary
     }
 
-    fn visit(
-        &self,
-        core: &mut Core,
-        slot: &mut Slot,
-        (epoch, generation): (u64, u64),
-        leaving: bool,
-        served: bool,
-        elapsed: Duration,
-    ) -> Visit {
+    fn visit(&self, core: &mut Core, slot: &mut Slot, (epoch, generation): (u64, u64), leaving: bool, elapsed: Duration) -> Visit {
         let ring = &slot.intake.ring;
         // Two references are the intake's and its consumer's: no producer is left, so its head may be flushed for it.
         let orphaned = Arc::strong_count(ring) == 2;
@@ -418,7 +415,8 @@ impl Monitor {
         let limit = if finishing { usize::MAX } else { self.config.records_per_visit };
         let now = time_stamp();
         let mut taken = std::mem::take(&mut core.taken);
-        let (more, first) = slot.intake.take(limit, served, &mut taken);
+        let Taken { more, all, first } = slot.intake.take(limit, &mut taken);
+        core.producer_ticks += slot.intake.take_ticks();
         let records = taken.len();
         let fill = (records as f64 * f64::from(RECORD_BYTES) / f64::from(ring.buffer_bytes())).min(1.0);
         let Core { listener, cache, counters, delivery, .. } = core;
@@ -476,14 +474,13 @@ impl Monitor {
         if wants_records && newly_missed != 0 {
             listener.missed(slot.id, newly_missed);
         }
-        if !more {
+        if all {
             slot.passed = slot.passed.max(reachable);
         }
         if finishing {
             ring.set_waker(None);
-            self.interrupts.remove(&slot.intake);
         }
-        Visit { records, more: more && !finishing, fill, finished: finishing }
+        Visit { records, more: more && !finishing, left: !all && !finishing, fill, finished: finishing }
     }
 
     /// Halves the interval while a ring is a quarter full at its visit, lengthens it while all stay under a sixteenth.
@@ -499,15 +496,10 @@ impl Monitor {
     }
 }
 
-impl Drop for Monitor {
-    fn drop(&mut self) {
-        self.interrupts.clear();
-    }
-}
-
 struct Visit {
     records: usize,
     more: bool,
+    left: bool,
     fill: f64,
     finished: bool,
 }

@@ -14,6 +14,22 @@ impl Listener for Seen {
     }
 }
 
+/// Keeps every record's Data2.
+#[derive(Default, Clone)]
+struct Values(Arc<Mutex<Vec<u64>>>);
+
+impl Listener for Values {
+    fn hot(&mut self, _event: &Hot) {}
+
+    fn wants_records(&self) -> bool {
+        true
+    }
+
+    fn record(&mut self, _ring: RingId, record: &Record, _resolved: Option<&Resolved>) {
+        lock(&self.0).push(record.data2());
+    }
+}
+
 fn code() -> Arc<CodeMap> {
     let map = CodeMap::new();
     let function = FunctionId { module: MODULE, func: 3 };
@@ -263,28 +279,26 @@ fn consumer_stalls_one_second() {
     }
 }
 
-/// The monitor never comes while the producer fills the ring ten times over; interrupt threads set everything aside, in order.
+/// The monitor never comes while the producer fills the ring ten times over; the producer sets everything aside, in order.
 #[test]
-fn interrupt_threads_empty_a_ring_past_its_threshold() {
+fn a_producer_empties_its_ring_past_the_threshold() {
     for deferred in MODES {
-        let monitor = Arc::new(monitor(&Seen::default()));
+        let config = MonitorConfig { reserve_records: 2000, ..MonitorConfig::default() };
+        let order = Values::default();
+        let monitor = Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(order.clone()));
         let config = RingConfig { buffer_bytes: 4096, threshold_bytes: 1024, wake_on_hot: false, deferred, ..RingConfig::default() };
         let ring = Ring::new(&config).unwrap();
         monitor.add_ring(ring.clone()).unwrap();
-        let interrupts = monitor.spawn_interrupts(usize::MAX).unwrap();
         let mut producer = ring.producer().unwrap();
         for i in 0..1280 {
             assert!(producer.store(&Record::new(EventId::VALUE, 0, 1, 0, 0x1104, i, 0)), "a slot is free");
-            while ring.past_threshold() {
-                std::thread::yield_now();
-            }
         }
-        drop(interrupts);
         ring.flush();
         assert_eq!(monitor.poll_once().records, 1280);
         let stats = monitor.stats();
         assert_eq!((stats.records, stats.missed, stats.unresolved), (1280, 0, 0));
         assert!(stats.cpu_ns > 0);
+        assert!(lock(&order.0).iter().copied().eq(0..1280));
     }
 }
 
@@ -292,17 +306,15 @@ fn interrupt_threads_empty_a_ring_past_its_threshold() {
 fn a_full_reserve_leaves_the_ring_full_and_the_records_counted() {
     for deferred in MODES {
         let config = MonitorConfig { reserve_records: 100, ..MonitorConfig::default() };
-        let monitor = Arc::new(Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(NoListener)));
+        let monitor = Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(NoListener));
         let ring = Ring::new(&RingConfig { buffer_bytes: 4096, threshold_bytes: 1024, deferred, ..RingConfig::default() }).unwrap();
         monitor.add_ring(ring.clone()).unwrap();
-        let interrupts = monitor.spawn_interrupts(1).unwrap();
         let mut producer = ring.producer().unwrap();
         for i in 0..10_000 {
             producer.store(&Record::new(EventId::VALUE, 0, 1, 0, 0x1104, i, 0));
         }
-        drop(interrupts);
         ring.flush();
-        while monitor.poll_once().more {}
+        while monitor.poll_once().left {}
         let stats = monitor.stats();
         assert_eq!(stats.records + stats.missed, 10_000);
         assert!(stats.records <= 127 + 100, "{}", stats.records);

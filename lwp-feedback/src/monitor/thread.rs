@@ -46,7 +46,7 @@ impl Drop for MonitorThread {
 }
 
 /// The host's signals are for the host's threads. Faults stay deliverable.
-pub(super) fn block_signals() {
+fn block_signals() {
     // SAFETY: sigset_t is plain data; sigfillset below writes all of it.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a live set.
