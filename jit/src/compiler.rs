@@ -140,6 +140,8 @@ fn isa(options: &Options, opt_level: &str) -> Result<OwnedTargetIsa, String> {
         ("probestack_size_log2", "16"),
         ("enable_multi_ret_implicit_sret", "true"),
         ("unwind_info", "false"),
+        // Where blocks begin, for `headers`.
+        ("machine_code_cfg_info", "true"),
     ] {
         flags.set(name, value).map_err(|error| format!("setting {name}={value}: {error}"))?;
     }

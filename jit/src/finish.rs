@@ -10,8 +10,9 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 use vm::code::{CompiledCode, Landing, Reloc, RelocTarget};
 
+use crate::headers;
 use crate::lwp_thunks::{self, Thunk};
-use crate::markers::{self, Census};
+use crate::markers::{self, Census, Finished};
 use crate::traps;
 
 /// Takes over code and tables. Positions, sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
@@ -52,7 +53,8 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: 
         found.push((trap.offset, code));
     }
     found.sort_unstable();
-    let (speculative, census) = markers::finish(&mut bytes, &marked)?;
+    let Finished { speculative, fillers, census } = markers::finish(&mut bytes, &marked)?;
+    headers::skip_fillers(&mut bytes, &code.bb_starts, buffer.data().len() as u32, &fillers);
     if census != expected {
         return Err(format!("{expected:?} markers before code generation, {census:?} after it"));
     }

@@ -13,6 +13,7 @@
 mod adapter;
 pub mod compiler;
 mod finish;
+mod headers;
 mod inlinable;
 mod lwp_thunks;
 mod markers;

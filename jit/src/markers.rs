@@ -37,6 +37,8 @@ use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Reg
 
 use vm::code::{LoadTarget, SpeculativeLoad};
 
+use crate::headers::Filler;
+
 /// What a marked access stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -211,11 +213,20 @@ fn is_of_frame(function: &Function, inst: Inst) -> bool {
     address.is_some_and(|address| function.dfg.insts[address].opcode() == Opcode::StackAddr)
 }
 
-/// Turns marked instructions into what they stand for. Enters: the code and where its markers are. Leaves: the speculative loads and how
-/// many markers were finished. `Err` names an instruction that is not what its marker must have become.
-pub(crate) fn finish(bytes: &mut [u8], markers: &[(u32, Kind)]) -> Result<(Vec<SpeculativeLoad>, Census), String> {
-    let mut census = Census::default();
-    let mut speculative = Vec::new();
+/// What came of a version's markers.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    pub(crate) speculative: Vec<SpeculativeLoad>,
+    /// In front of polls, in the order of the code.
+    pub(crate) fillers: Vec<Filler>,
+    /// How many there were.
+    pub(crate) census: Census,
+}
+
+/// Turns marked instructions into what they stand for. Enters: the code and where its markers are. `Err` names an instruction that is not what its marker
+/// must have become.
+pub(crate) fn finish(bytes: &mut [u8], markers: &[(u32, Kind)]) -> Result<Finished, String> {
+    let Finished { mut speculative, mut fillers, mut census } = Finished::default();
     for &(offset, kind) in markers {
         let at = offset as usize;
         let instruction = decode(bytes.get(at..).ok_or("a marker outside the code")?, offset);
@@ -229,14 +240,15 @@ pub(crate) fn finish(bytes: &mut [u8], markers: &[(u32, Kind)]) -> Result<(Vec<S
                 None => None,
             },
             Kind::Poll => {
-                patch_poll(bytes, at);
+                fillers.extend(patch_poll(bytes, at).filter(|filler| filler.length != 0));
                 Some(())
             }
         };
         outcome.ok_or_else(|| format!("{kind:?} marker at {offset:#x} became {instruction}"))?;
         census.count(kind);
     }
-    Ok((speculative, census))
+    fillers.sort_unstable_by_key(|filler| filler.at);
+    Ok(Finished { speculative, fillers, census })
 }
 
 fn decode(code: &[u8], offset: u32) -> Instruction {
@@ -314,16 +326,16 @@ const PINNED: Register = Register::R15;
 
 /// `mov rX, r15; mov rY, [rX + d]; cmp rX, rY` to `nop; cmp r15, [r15 + d]` in the same bytes, which fuses with the branch behind it to one operation: Cranelift reads the
 /// pinned register by a move, and merges no load into a branch's comparison. rX and rY are the poll's own ([`poll`] makes nothing else of them). What does not look like
-/// this (a spill in between) stays as it is, and means the same. False: so it was.
+/// this (a spill in between) stays as it is, and means the same. Yields the filler, if it was done.
 ///
 /// The three are in one basic block, so nothing jumps between them. That the bytes before the load are its `mov` and not the end of something longer: between the two stands
 /// at most what the register allocator puts there, moves of registers and stack slots, whose bytes no guest chooses.
-fn patch_poll(bytes: &mut [u8], load_at: usize) -> bool {
-    let (Some(begin), true) = (load_at.checked_sub(OF_REGISTERS), load_at < bytes.len()) else { return false };
+fn patch_poll(bytes: &mut [u8], load_at: usize) -> Option<Filler> {
+    let (Some(begin), true) = (load_at.checked_sub(OF_REGISTERS), load_at < bytes.len()) else { return None };
     let [read, load] = [begin, load_at].map(|at| decode(&bytes[at..], at as u32));
     let compare_at = load_at + load.len();
     if compare_at + OF_REGISTERS > bytes.len() {
-        return false;
+        return None;
     }
     let compare = decode(&bytes[compare_at..], compare_at as u32);
     let (context, asked) = (load.memory_base(), load.op0_register());
@@ -335,16 +347,16 @@ fn patch_poll(bytes: &mut [u8], load_at: usize) -> bool {
         && compare.mnemonic() == Mnemonic::Cmp
         && registers(&compare) == (OF_REGISTERS, context, asked);
     let end = compare_at + OF_REGISTERS;
-    let Ok(displacement) = i32::try_from(load.memory_displacement64() as i64) else { return false };
+    let displacement = i32::try_from(load.memory_displacement64() as i64).ok()?;
     if !is_poll || !(COMPARE..COMPARE + NOPS.len()).contains(&(end - begin)) {
-        return false;
+        return None;
     }
     let code = &mut bytes[begin..end];
     let (filler, compare) = code.split_at_mut(code.len() - COMPARE);
     filler.copy_from_slice(NOPS[filler.len()]);
     compare[..4].copy_from_slice(&[0x4d, 0x3b, 0xbc, 0x27]);
     compare[4..].copy_from_slice(&displacement.to_le_bytes());
-    true
+    Some(Filler { at: begin as u32, length: filler.len() as u32 })
 }
 
 #[cfg(test)]
@@ -363,8 +375,8 @@ mod tests {
             let mut bytes = bytes.to_vec();
             let length = bytes.len();
             bytes.push(0xc3);
-            let (loads, census) = finish(&mut bytes, &[(0, Kind::Prefetch)]).unwrap();
-            assert!(loads.is_empty());
+            let Finished { speculative, census, .. } = finish(&mut bytes, &[(0, Kind::Prefetch)]).unwrap();
+            assert!(speculative.is_empty());
             assert_eq!(census, Census([1, 0, 0]));
             let after = decode(&bytes, 0);
             assert_eq!((after.to_string().as_str(), after.len()), (text, length));
@@ -377,8 +389,8 @@ mod tests {
         // mov rdx, r15; mov rcx, [rdx + 368h]; cmp rdx, rcx; jb +8
         let before = [0x4c, 0x89, 0xfa, 0x48, 0x8b, 0x8a, 0x68, 3, 0, 0, 0x48, 0x39, 0xca, 0x72, 8];
         let mut bytes = before;
-        let (_, census) = finish(&mut bytes, &[(3, Kind::Poll)]).unwrap();
-        assert_eq!(census, Census([0, 0, 1]));
+        let Finished { fillers, census, .. } = finish(&mut bytes, &[(3, Kind::Poll)]).unwrap();
+        assert_eq!((census, &fillers[..]), (Census([0, 0, 1]), &[Filler { at: 0, length: 5 }][..]));
         assert_eq!((decode(&bytes, 0).mnemonic(), decode(&bytes, 0).len()), (Mnemonic::Nop, 5));
         let after = decode(&bytes[5..], 0);
         assert_eq!((after.code(), after.len()), (Code::Cmp_r64_rm64, 8));
@@ -387,7 +399,7 @@ mod tests {
         assert_eq!(bytes[13..], before[13..]);
         // The other encodings of the moves and of the comparison, and a short displacement: mov r9, r15; mov rax, [r9 + 18h]; cmp r9, rax
         let mut bytes = [0x4d, 0x8b, 0xcf, 0x49, 0x8b, 0x41, 0x18, 0x4c, 0x3b, 0xc8];
-        assert!(patch_poll(&mut bytes, 3));
+        assert_eq!(patch_poll(&mut bytes, 3), Some(Filler { at: 0, length: 2 }));
         let after = decode(&bytes[2..], 0);
         assert_eq!((decode(&bytes, 0).len(), after.len(), after.op0_register(), after.memory_displacement64()), (2, 8, PINNED, 0x18));
     }
@@ -400,11 +412,11 @@ mod tests {
             let mut bytes = poll;
             bytes[at] = byte;
             let before = bytes;
-            assert!(!patch_poll(&mut bytes, 3), "{at} {byte:#x}");
+            assert_eq!(patch_poll(&mut bytes, 3), None, "{at} {byte:#x}");
             assert_eq!(bytes, before);
         }
-        assert!(!patch_poll(&mut poll[3..].to_vec(), 0), "nothing before it");
-        assert!(!patch_poll(&mut poll[..11].to_vec(), 3), "nothing behind it");
+        assert_eq!(patch_poll(&mut poll[3..].to_vec(), 0), None, "nothing before it");
+        assert_eq!(patch_poll(&mut poll[..11].to_vec(), 3), None, "nothing behind it");
     }
 
     #[test]
@@ -418,7 +430,7 @@ mod tests {
             finish(&mut bytes.to_vec(), &[(0, Kind::Speculative)]).unwrap_err();
         }
         let mut code = vec![0x4c, 0x63, 0x27, 0xf2, 0x44, 0x0f, 0x10, 0x07]; // movsxd r12, [rdi]; movsd xmm8, [rdi]
-        let (loads, _) = finish(&mut code, &[(0, Kind::Speculative), (3, Kind::Speculative)]).unwrap();
+        let loads = finish(&mut code, &[(0, Kind::Speculative), (3, Kind::Speculative)]).unwrap().speculative;
         assert_eq!(loads[0], SpeculativeLoad { offset: 0, length: 3, target: LoadTarget::General(12) });
         assert_eq!(loads[1], SpeculativeLoad { offset: 3, length: 5, target: LoadTarget::Vector(8) });
     }

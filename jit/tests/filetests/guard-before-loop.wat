@@ -41,7 +41,7 @@
 ;;>     4a  add ecx, 1
 ;;>     50  add eax, 1
 ;;>     56  cmp ecx, edi
-;;>     58  jb near 37h
+;;>     58  jb near 3Ch
 ;;>     5e  mov rsp, rbp
 ;;>     61  pop rbp
 ;;>     62  ret

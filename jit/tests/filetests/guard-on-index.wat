@@ -36,7 +36,7 @@
 ;;>     34  add r8d, 1
 ;;>     3b  add eax, 1
 ;;>     41  cmp r8d, edi
-;;>     44  jb near 10h
+;;>     44  jb near 15h
 ;;>     4a  mov rsp, rbp
 ;;>     4d  pop rbp
 ;;>     4e  ret

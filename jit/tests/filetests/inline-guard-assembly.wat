@@ -54,7 +54,7 @@
 ;;>     8c  jae near 9Fh
 ;;>     92  mov rdi, rax
 ;;>     95  mov [rsp+8], rcx
-;;>     9a  jmp 44h
+;;>     9a  jmp 49h
 ;;>     9f  mov rbx, [rsp+10h]
 ;;>     a4  mov r12, [rsp+18h]
 ;;>     a9  mov r13, [rsp+20h]

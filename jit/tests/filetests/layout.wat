@@ -29,7 +29,7 @@
 ;;>     2f  sub edi, 1
 ;;>     32  add esi, 4
 ;;>     38  test edi, edi
-;;>     3a  jne near 0Dh
+;;>     3a  jne near 12h
 ;;>     40  mov rsp, rbp
 ;;>     43  pop rbp
 ;;>     44  ret

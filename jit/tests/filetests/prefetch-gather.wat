@@ -34,7 +34,7 @@
 ;;>     46  add esi, 4
 ;;>     4c  add eax, r8d
 ;;>     4f  test edi, edi
-;;>     51  jne near 0Dh
+;;>     51  jne near 12h
 ;;>     57  mov rsp, rbp
 ;;>     5a  pop rbp
 ;;>     5b  ret

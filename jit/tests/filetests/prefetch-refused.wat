@@ -82,7 +82,7 @@
 ;;>     b3  mov rsi, rbx
 ;;>     b6  mov r14, rdi
 ;;>     b9  mov [rsp], rdx
-;;>     bd  jmp 2Dh
+;;>     bd  jmp 32h
 ;;>     c2  lea eax, [r12+rcx]
 ;;>     c6  mov rsi, rax
 ;;>     c9  nop dword [rax+rax]
@@ -99,7 +99,7 @@
 ;;>     f5  test edi, edi
 ;;>     f7  je near 105h
 ;;>     fd  mov rsi, rax
-;;>    100  jmp 0C9h
+;;>    100  jmp 0CEh
 ;;>    105  mov rbx, [rsp+10h]
 ;;>    10a  mov r12, [rsp+18h]
 ;;>    10f  mov r13, [rsp+20h]

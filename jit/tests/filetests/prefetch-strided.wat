@@ -31,7 +31,7 @@
 ;;>     47  sub edi, 1
 ;;>     4a  sub esi, edx
 ;;>     4c  test edi, edi
-;;>     4e  jne near 11h
+;;>     4e  jne near 16h
 ;;>     54  mov rsp, rbp
 ;;>     57  pop rbp
 ;;>     58  ret

@@ -30,7 +30,7 @@
 ;;>     37  je near 48h
 ;;>     3d  mov rsi, rax
 ;;>     40  mov rdi, rcx
-;;>     43  jmp 4
+;;>     43  jmp 6
 ;;>     48  mov rsp, rbp
 ;;>     4b  pop rbp
 ;;>     4c  ret

@@ -26,7 +26,7 @@
 ;;>     26  test edi, edi
 ;;>     28  je near 36h
 ;;>     2e  mov rsi, rax
-;;>     31  jmp 4
+;;>     31  jmp 6
 ;;>     36  mov rsp, rbp
 ;;>     39  pop rbp
 ;;>     3a  ret

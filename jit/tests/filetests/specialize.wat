@@ -42,7 +42,7 @@
 ;;>     59  add r8d, edx
 ;;>     5c  mov r9, r8
 ;;>     5f  cmp eax, esi
-;;>     61  jb near 37h
+;;>     61  jb near 3Ch
 ;;>     67  mov rax, r9
 ;;>     6a  mov rsp, rbp
 ;;>     6d  pop rbp

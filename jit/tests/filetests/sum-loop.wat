@@ -35,7 +35,7 @@
 ;;>     26  add edi, 4
 ;;>     2c  add eax, edx
 ;;>     2e  cmp edi, esi
-;;>     30  jb near 0Dh
+;;>     30  jb near 12h
 ;;>     36  mov rsp, rbp
 ;;>     39  pop rbp
 ;;>     3a  ret
