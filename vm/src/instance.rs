@@ -4,7 +4,7 @@ use crate::engine::LoadedModule;
 use crate::exception::Tag;
 use crate::handles::{Extern, FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef, TagRef};
 use crate::layout::{
-    ASKED, FunctionPlace, GlobalPlace, KIND_WASM, VmContext, VmFunc, VmGlobal, VmMemory, VmMemoryRef, VmTable, VmTableRef,
+    FunctionPlace, GlobalPlace, KIND_WASM, VmContext, VmFunc, VmGlobal, VmMemory, VmMemoryRef, VmTable, VmTableRef, asked,
 };
 use crate::memory::MemoryError;
 use crate::module::{ConstExpr, ConstOp, ElementItems, ExternType, Module, SegmentMode};
@@ -384,14 +384,14 @@ impl Instance {
 
     /// Writes the poll word that the interpreter and functions' entries look at; loops look at others.
     pub(crate) fn set_entry_poll(&self, asks: bool) {
-        let value = if asks { ASKED } else { 0 };
+        let value = asked(asks);
         // SAFETY: the context lives as long as this instance; the word is an atomic.
         unsafe { (*self.context.as_ptr()).poll.store(value, Ordering::Release) };
     }
 
     /// Writes all its poll words.
     pub(crate) fn set_polls(&self, asks: bool) {
-        let value = if asks { ASKED } else { 0 };
+        let value = asked(asks);
         let offsets = self.module.offsets();
         // SAFETY: the context lives as long as this instance; all these words are atomics inside it.
         unsafe {

@@ -229,6 +229,11 @@ pub const SWITCH_BUFFER_SLOTS: usize = 128 * 1024;
 /// context's address, with one instruction: nothing that is asked is below 2^47, and no address of a process above.
 pub const ASKED: u32 = 0x8000;
 
+/// What a poll word holds that asks everybody, or nobody.
+pub const fn asked(asks: bool) -> u32 {
+    if asks { ASKED } else { 0 }
+}
+
 /// What a loop's poll word holds to ask that loop alone, for a burst or a trial.
 pub const LOOP_ASKED: u32 = 2 * ASKED;
 

@@ -312,6 +312,20 @@ fn files_that_do_not_load_are_one_line() {
 }
 
 #[test]
+fn what_is_not_supported_is_refused_by_name() {
+    let files = Files::new();
+    let structs = "(module (type $s (struct (field i32))) (func (export \"_start\") (drop (struct.new_default $s))))";
+    let threads = "(module (import \"wasi\" \"thread-spawn\" (func (param i32) (result i32))) (func (export \"_start\")))";
+    for (contents, name, part) in [
+        (structs.as_bytes(), "structs.wat", "unsupported: gc (at byte offset 11)"),
+        (threads.as_bytes(), "threads.wat", "wasi-threads is not supported"),
+        (&b"\0asm\x0d\0\x01\0"[..], "component.wasm", "is a component; backedge runs core modules"),
+    ] {
+        mistake(1, &["run", files.write(name, contents).to_str().unwrap()], part);
+    }
+}
+
+#[test]
 fn wrong_usage_is_2() {
     for args in [&["run"][..], &["run", "--tier", "fast", "a.wasm"], &["run", "-W", "nonsense=1", "a.wasm"], &["dump", "a.wasm"]] {
         let (out, err) = expect(2, args);

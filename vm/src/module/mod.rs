@@ -224,6 +224,9 @@ pub struct Module {
     debug: dwarf::DebugInfo,
 }
 
+/// The loops ([`Module::loops`]) of the module with a SHA-256, where it is known to be valid.
+pub(crate) type KnownLoops<'a> = dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>> + 'a;
+
 impl Module {
     /// Reads a binary module whose bodies this engine validated before.
     ///
@@ -244,7 +247,7 @@ impl Module {
 
     /// The same from bytes that need not be copied. What `validated` knows by its SHA-256 to be a valid module with these loops, its bodies are not
     /// validated again.
-    pub(crate) fn from_bytes(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>>) -> Result<Module, ModuleError> {
+    pub(crate) fn from_bytes(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
         parse::parse(bytes, validated)
     }
 

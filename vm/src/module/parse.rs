@@ -5,8 +5,8 @@ use super::features::{self, SUPPORTED};
 use super::hints::Hints;
 use super::names::Names;
 use super::{
-    Bytes, ConstExpr, ConstOp, DataSegment, ElementItems, ElementSegment, ExportItem, ExternType, GlobalInit, Import, Module, SegmentMode,
-    TableInit,
+    Bytes, ConstExpr, ConstOp, DataSegment, ElementItems, ElementSegment, ExportItem, ExternType, GlobalInit, Import, KnownLoops, Module,
+    SegmentMode, TableInit,
 };
 use crate::layout::{VmCounts, VmOffsets};
 use crate::signature;
@@ -24,7 +24,7 @@ const MOST_LOOPS: usize = 1 << 20;
 const PARALLEL_BYTES: usize = 128 * 1024;
 
 /// See [`Module::new`].
-pub(super) fn parse(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>>) -> Result<Module, ModuleError> {
+pub(super) fn parse(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
     if bytes.starts_with(b"\0asm") { parse_binary(bytes, validated) } else { parse_binary(text_to_binary(&bytes)?.into(), validated) }
 }
 
@@ -48,7 +48,7 @@ fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
     })
 }
 
-fn parse_binary(bytes: Bytes, validated: &dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>>) -> Result<Module, ModuleError> {
+fn parse_binary(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
     // Header: magic, version u16, layer u16; layer 1 is the component model's.
     if bytes.get(6..8) == Some(&[1, 0]) {
         return Err(ModuleError::Component);

@@ -12,7 +12,7 @@ use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, CompiledCode, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
-use crate::layout::{ASKED, FunctionPlace, LOOP_ASKED, VmContext, VmFunc};
+use crate::layout::{ASKED, FunctionPlace, LOOP_ASKED, VmContext, VmFunc, asked};
 use crate::module::Module;
 use crate::queue::Work;
 use crate::registry::PlacedCode;
@@ -356,7 +356,7 @@ impl ModuleCode {
             // SAFETY: the caller's promise.
             unsafe { self.func(context, own) }.entry.store(entry, Ordering::Release);
         }
-        let asked = if self.shared.config.stress.leave_always { ASKED } else { 0 };
+        let asked = asked(self.shared.config.stress.leave_always);
         for index in 0..self.module.offsets().poll_count() {
             // SAFETY: as above.
             unsafe { poll_word(context, self.module.offsets().poll(index)) }.store(asked, Ordering::Release);
