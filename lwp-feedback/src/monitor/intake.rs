@@ -12,7 +12,7 @@
 //! 3. The producer does not wait: where it finds the lock taken it leaves the ring to the monitor, which has it and looks at the threshold again
 //!    before it goes. It does not allocate either (the store may be a signal handler's): the reserve has its memory from the beginning.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use super::lock;
@@ -68,7 +68,9 @@ impl Intake {
         drained.left_alone = if only_reserve { drained.left_alone + 1 } else { 0 };
         let more = !only_reserve && drained.consumer.drain(limit, |record| into.push(*record)) == limit && !drained.consumer.is_empty();
         drop(drained);
-        // Invariant 3: the producer may have come and gone in the meantime.
+        // Invariant 3: the producer may have come and gone in the meantime. Whoever fences first of the two, the other one sees what was written before: the producer
+        // that the lock is free, or this thread the producer's head.
+        fence(Ordering::SeqCst);
         self.relieve();
         Taken { more, all: !more && !only_reserve, first }
     }
@@ -95,6 +97,8 @@ impl Intake {
             return false;
         }
         let begin = time_stamp();
+        // Between the head that was published and a look at the lock: see `take`.
+        fence(Ordering::SeqCst);
         self.relieve();
         self.ticks.fetch_add(time_stamp().saturating_sub(begin), Ordering::Relaxed);
         true

@@ -111,6 +111,7 @@ const GONE: u8 = 5;
 const END: u8 = 255;
 /// What is wrong with a chunk of more than [`MAX_PAYLOAD`].
 const LENGTH: &str = "length";
+const BEHIND: &str = "bytes behind the end chunk";
 
 /// Writes a record file.
 #[derive(Debug)]
@@ -260,7 +261,7 @@ impl<R: Read> RecordReader<R> {
         let outcome = self.read_chunk();
         let Err(RecordFileError::Damaged { offset, what, records, .. }) = outcome else { return outcome };
         // The chunk was read as long as it says it is, so the next one begins here, unless it is the length that is wrong.
-        let behind = if what == LENGTH { None } else { self.skim() };
+        let behind = if what == LENGTH || what == BEHIND { None } else { self.skim() };
         Err(RecordFileError::Damaged { offset, what, records, behind })
     }
 
@@ -305,13 +306,23 @@ impl<R: Read> RecordReader<R> {
             },
             END => {
                 return match fields.u64() {
-                    Some(count) if count == self.records => Ok(None),
+                    Some(count) if count == self.records => self.nothing_behind(),
                     _ => Err(damaged("number of records")),
                 };
             }
             _ => return Err(damaged("unknown kind")),
         };
         Ok(Some(chunk))
+    }
+
+    /// The end chunk was read: two files in one, or junk, are not passed over in silence.
+    fn nothing_behind(&mut self) -> Result<Option<Chunk>, RecordFileError> {
+        let (offset, records) = (self.offset, self.records);
+        match read_up_to(&mut self.input, &mut [0]) {
+            Ok(0) => Ok(None),
+            Ok(_) => Err(RecordFileError::Damaged { offset, what: BEHIND, records, behind: None }),
+            Err(source) => Err(RecordFileError::Io { offset, source }),
+        }
     }
 
     fn exact(&mut self, into: &mut [u8]) -> Result<(), RecordFileError> {

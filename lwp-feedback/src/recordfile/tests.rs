@@ -97,6 +97,15 @@ fn truncation_and_damage_name_the_offset_and_keep_what_came_before() {
     }
     assert!(cuts_seen > 50);
 
+    // Two files in one, or junk behind one: all of the first is read, and the rest is not passed over.
+    for behind in [&file[..], b"\0"] {
+        let both = [&file[..], behind].concat();
+        let mut chunks: Vec<_> = RecordReader::new(&both[..]).unwrap().collect();
+        let error = chunks.pop().unwrap().unwrap_err();
+        assert!(matches!(error, RecordFileError::Damaged { offset, what: BEHIND, .. } if offset == file.len() as u64), "{error}");
+        assert_eq!(chunks.into_iter().collect::<Result<Vec<_>, _>>().unwrap(), whole);
+    }
+
     let mut damaged = file.clone();
     let middle = file.len() / 2;
     damaged[middle] ^= 1;

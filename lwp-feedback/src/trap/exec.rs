@@ -1,7 +1,8 @@
 //! Running a program with the trap source: what `backedge lwp exec` does.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +25,7 @@ pub enum ExecError {
     #[error("{0}: statically linked, so no library can be preloaded")]
     Static(PathBuf),
     /// The loader ignores LD_PRELOAD.
-    #[error("{0}: set-user-id or set-group-id, so the loader ignores preloaded libraries")]
+    #[error("{0}: set-user-id, set-group-id or with file capabilities, so the loader ignores preloaded libraries")]
     SetId(PathBuf),
     /// Not an ELF file of this machine.
     #[error("{0}: not a 64-bit x86 ELF program")]
@@ -90,7 +91,8 @@ pub fn command<S: AsRef<OsStr>>(
 }
 
 fn find_program(program: &Path) -> Result<PathBuf, ExecError> {
-    if program.components().count() > 1 || program.is_absolute() {
+    // As execvp: what has a slash is a path.
+    if program.as_os_str().as_bytes().contains(&b'/') {
         return Ok(program.to_owned());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -101,14 +103,25 @@ fn find_program(program: &Path) -> Result<PathBuf, ExecError> {
 fn check_program(program: &Path) -> Result<(), ExecError> {
     const SET_ID: u32 = 0o6000;
     let io = |source| ExecError::Io { path: program.to_owned(), source };
-    let mode = std::fs::metadata(program).map_err(io)?.permissions().mode();
+    let about = std::fs::metadata(program).map_err(io)?;
+    if about.is_dir() {
+        return Err(ExecError::NotElf(program.to_owned()));
+    }
+    let mode = about.permissions().mode();
     let file = std::fs::read(program).map_err(io)?;
     match has_interpreter(&file) {
         None => Err(ExecError::NotElf(program.to_owned())),
-        Some(_) if mode & SET_ID != 0 => Err(ExecError::SetId(program.to_owned())),
+        Some(_) if mode & SET_ID != 0 || has_capabilities(program) => Err(ExecError::SetId(program.to_owned())),
         Some(false) => Err(ExecError::Static(program.to_owned())),
         Some(true) => Ok(()),
     }
+}
+
+/// Whether the file gives capabilities: the loader preloads nothing into it then, as into a set-id program.
+fn has_capabilities(program: &Path) -> bool {
+    let Ok(path) = CString::new(program.as_os_str().as_bytes()) else { return false };
+    // SAFETY: both names are C strings, and nothing is written to a buffer of 0 bytes.
+    unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
 }
 
 /// Is there a PT_INTERP? `None`: not a 64-bit x86 ELF file.
@@ -157,6 +170,15 @@ mod tests {
         let refused = |path: &Path| check_program(path).unwrap_err().to_string();
         assert!(refused(&file("static", &elf, 0o755)).ends_with("statically linked, so no library can be preloaded"));
         assert!(refused(&file("setuid", &elf, 0o4755)).contains("set-user-id"));
+        let capable = file("capable", &elf, 0o755);
+        // struct vfs_cap_data, revision 2: CAP_NET_RAW, permitted and effective.
+        let value = [0x0200_0001u32, 1 << 13, 0, 0, 0].map(u32::to_le_bytes).concat();
+        let path = CString::new(capable.as_os_str().as_bytes()).unwrap();
+        // SAFETY: C strings, and the value's own length. Only root may.
+        if unsafe { libc::setxattr(path.as_ptr(), c"security.capability".as_ptr(), value.as_ptr().cast(), value.len(), 0) } == 0 {
+            assert!(refused(&capable).contains("file capabilities"));
+        }
+        assert!(refused(folder.path()).ends_with("not a 64-bit x86 ELF program"));
         assert!(refused(&file("script", b"#!/bin/sh\n", 0o755)).ends_with("not a 64-bit x86 ELF program"));
         let none: [&str; 0] = [];
         assert!(matches!(command("all", Path::new("no-such-program-here"), none, Path::new("x")), Err(ExecError::NotFound(_))));
