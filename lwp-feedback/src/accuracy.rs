@@ -266,6 +266,21 @@ fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
     sums.into_iter().filter(|(_, (_, time))| *time > 0.0).map(|(function, (rounds, time))| (function, rounds / time)).collect()
 }
 
+/// Rounds of each function since a burst first saw it, at the rate that bursts saw: for short runs, where no joint burst came by and no count says anything. That is
+/// the most there can be, for it need not run all the time.
+fn rounds_while_seen(collected: &Collected) -> BTreeMap<Function, f64> {
+    let mut sums: BTreeMap<Function, (f64, f64, f64)> = BTreeMap::new();
+    for burst in &collected.bursts {
+        for (&function, rounds) in &burst.rounds {
+            let (sum, time, _) = sums.entry(function).or_insert((0.0, 0.0, burst.ended - burst.window));
+            *sum += rounds;
+            *time += burst.window;
+        }
+    }
+    let most = |(rounds, time, since): (f64, f64, f64)| rounds / time * (collected.last - since).max(time);
+    sums.into_iter().filter(|(_, (_, time, _))| *time > 0.0).map(|(function, sums)| (function, most(sums))).collect()
+}
+
 /// Rounds per nanosecond in tier 1, of functions that went on to tier 2.
 fn rates_before(collected: &Collected) -> BTreeMap<Function, f64> {
     let before = collected.optimized.iter().filter_map(|(function, until)| {
@@ -286,6 +301,7 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
     for (function, rate) in before {
         in_time.entry(function).or_insert(rate * faster);
     }
+    let while_seen = rounds_while_seen(collected);
     let kinds = [false, true].map(|loads| {
         [true, false].map(|jointly| seen_by(&collected.bursts, |burst| burst.loads_timed == loads && (burst.joint || !jointly)))
     });
@@ -305,6 +321,7 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
         *(if interpreted > 0.0 { &mut baseline } else { &mut interpreted }) += left;
         let since = collected.optimized.get(&function).map_or(0.0, |since| (collected.last - since).max(0.0));
         let optimized = in_time.get(&function).copied().unwrap_or(0.0) * since;
+        let optimized = if optimized > 0.0 { optimized } else { while_seen.get(&function).copied().unwrap_or(0.0) };
         let rounds = interpreted + baseline + optimized;
         let own = tier1.get(&function).map_or(&[][..], Vec::as_slice);
         let branches = seen(false, &function);
