@@ -321,7 +321,8 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
         *(if interpreted > 0.0 { &mut baseline } else { &mut interpreted }) += left;
         let since = collected.optimized.get(&function).map_or(0.0, |since| (collected.last - since).max(0.0));
         let optimized = in_time.get(&function).copied().unwrap_or(0.0) * since;
-        let optimized = if optimized > 0.0 { optimized } else { while_seen.get(&function).copied().unwrap_or(0.0) };
+        let passed_over = collected.counted.get(&function).is_none_or(|[_, baseline]| *baseline == 0.0);
+        let optimized = if optimized > 0.0 || !passed_over { optimized } else { while_seen.get(&function).copied().unwrap_or(0.0) };
         let rounds = interpreted + baseline + optimized;
         let own = tier1.get(&function).map_or(&[][..], Vec::as_slice);
         let branches = seen(false, &function);
