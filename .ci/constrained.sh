@@ -4,7 +4,7 @@
 #
 #   bash .ci/constrained.sh PATH_TO_BACKEDGE PATH_TO_SPEC_TEST [LIMIT...]     limits: one-cpu address-space read-only; all of them without
 #
-# The suite runs in the configurations named below, the programs as `bench-programs/check-programs.sh` runs them with QUICK=1. The first failure ends it with code 1.
+# The suite runs in the configurations named below, the programs as `bench-programs/check-programs.sh` runs them with QUICK=1. A failure ends its limit, and the whole with code 1.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -57,8 +57,9 @@ backedge=$(realpath "$1")
 spec=$(realpath "$2")
 shift 2
 [ $# -gt 0 ] || set -- one-cpu address-space read-only
-# Side by side: each is single-threaded for most of its time.
+# Side by side; all are waited for, so that none is left behind.
 running=()
+code=0
 for limit in "$@"; do
     case $limit in
         one-cpu) around=(taskset -c 0) ;;
@@ -73,5 +74,6 @@ for limit in "$@"; do
     running+=($!)
 done
 for process in "${running[@]}"; do
-    wait "$process"
+    wait "$process" || code=1
 done
+exit "$code"
