@@ -9,7 +9,7 @@ use crate::layout::{
 use crate::memory::MemoryError;
 use crate::module::{ConstExpr, ConstOp, ElementItems, ExternType, Module, SegmentMode};
 use crate::signature;
-use crate::store::{Global, StoreState, poll_word};
+use crate::store::{Global, StoreState, set_poll_words};
 use crate::table::TableError;
 use crate::tiering::ModuleCode;
 use crate::trap::{TrapCode, Unwind};
@@ -384,22 +384,15 @@ impl Instance {
 
     /// Writes the poll word that the interpreter and functions' entries look at; loops look at others.
     pub(crate) fn set_entry_poll(&self, asks: bool) {
-        let value = asked(asks);
         // SAFETY: the context lives as long as this instance; the word is an atomic.
-        unsafe { (*self.context.as_ptr()).poll.store(value, Ordering::Release) };
+        unsafe { (*self.context.as_ptr()).poll.store(asked(asks), Ordering::Release) };
     }
 
     /// Writes all its poll words.
     pub(crate) fn set_polls(&self, asks: bool) {
-        let value = asked(asks);
-        let offsets = self.module.offsets();
-        // SAFETY: the context lives as long as this instance; all these words are atomics inside it.
-        unsafe {
-            (*self.context.as_ptr()).poll.store(value, Ordering::Release);
-            for index in 0..offsets.poll_count() {
-                poll_word(self.context.as_ptr(), offsets.poll(index)).store(value, Ordering::Release);
-            }
-        }
+        self.set_entry_poll(asks);
+        // SAFETY: the context lives as long as this instance, and has its module's layout.
+        unsafe { set_poll_words(self.context.as_ptr(), self.module.offsets(), asks) };
     }
 
     /// A function of its index space.

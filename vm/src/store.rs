@@ -10,7 +10,9 @@ use crate::exception::{Exceptions, Tag};
 use crate::handles::{FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef, TagRef};
 use crate::instance::{Instance, InstantiateError};
 use crate::interp::InterpStack;
-use crate::layout::{BURST_WORDS, KIND_HOST, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, VmContext, VmFunc, VmGlobal, VmStoreContext};
+use crate::layout::{
+    BURST_WORDS, KIND_HOST, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, VmContext, VmFunc, VmGlobal, VmOffsets, VmStoreContext, asked,
+};
 use crate::mapping::{Mapping, PAGE};
 use crate::memory::{Memory, MemoryError};
 use crate::runtime;
@@ -516,6 +518,17 @@ const POLL_WORD: usize = 4;
 pub(crate) unsafe fn poll_word<'a>(context: *mut VmContext, offset: i32) -> &'a AtomicU32 {
     // SAFETY: the caller's promise; the word is the upper half of eight bytes inside the context's allocation, and 4-byte aligned.
     unsafe { &*context.byte_add(offset as usize + POLL_WORD).cast::<AtomicU32>() }
+}
+
+/// Writes the poll words of all functions and loops of an instance.
+///
+/// # Safety
+/// `context` is a live context with this layout.
+pub(crate) unsafe fn set_poll_words(context: *mut VmContext, offsets: &VmOffsets, asks: bool) {
+    for index in 0..offsets.poll_count() {
+        // SAFETY: the caller's promise.
+        unsafe { poll_word(context, offsets.poll(index)) }.store(asked(asks), Ordering::Release);
+    }
 }
 
 /// Slots a call of a type needs: the larger of its parameters and its results, at least one.

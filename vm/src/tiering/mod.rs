@@ -12,12 +12,12 @@ use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, CompiledCode, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
-use crate::layout::{ASKED, FunctionPlace, LOOP_ASKED, VmContext, VmFunc, asked};
+use crate::layout::{ASKED, FunctionPlace, LOOP_ASKED, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Work;
 use crate::registry::PlacedCode;
 use crate::signature;
-use crate::store::poll_word;
+use crate::store::{poll_word, set_poll_words};
 use crate::timeline::What;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
 use lwp_feedback::policy::{Plan, Refusal};
@@ -356,11 +356,8 @@ impl ModuleCode {
             // SAFETY: the caller's promise.
             unsafe { self.func(context, own) }.entry.store(entry, Ordering::Release);
         }
-        let asked = asked(self.shared.config.stress.leave_always);
-        for index in 0..self.module.offsets().poll_count() {
-            // SAFETY: as above.
-            unsafe { poll_word(context, self.module.offsets().poll(index)) }.store(asked, Ordering::Release);
-        }
+        // SAFETY: as above.
+        unsafe { set_poll_words(context, self.module.offsets(), self.shared.config.stress.leave_always) };
         published.instances.push(ContextPointer(context));
     }
 
