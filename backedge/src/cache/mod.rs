@@ -79,6 +79,12 @@ impl KeepingCompiler {
         lock(&self.modules).insert(digest, Arc::new(kept));
     }
 
+    /// What is kept of a module; `None` where nothing can be.
+    fn known(&self, digest: &[u8; 32]) -> Option<Arc<Kept>> {
+        let nowhere = self.directory.is_none() && !lock(&self.modules).contains_key(digest);
+        (!nowhere).then(|| self.kept(digest))
+    }
+
     fn kept(&self, digest: &[u8; 32]) -> Arc<Kept> {
         lock(&self.modules)
             .entry(*digest)
@@ -159,15 +165,11 @@ impl Compiler for KeepingCompiler {
     }
 
     fn last_kept(&self, digest: &[u8; 32]) -> Option<u32> {
-        if self.directory.is_none() && !lock(&self.modules).contains_key(digest) {
-            return None;
-        }
-        self.kept(digest).archive.as_ref().map(Archive::last_version)
+        self.known(digest)?.archive.as_ref().map(Archive::last_version)
     }
 
     fn kept_loops(&self, digest: &[u8; 32]) -> Option<Arc<[u32]>> {
-        self.last_kept(digest)?;
-        self.kept(digest).archive.as_ref().map(|archive| archive.loops().clone())
+        self.known(digest)?.archive.as_ref().map(|archive| archive.loops().clone())
     }
 
     fn kept(&self, module: &Arc<Module>, function: u32) -> Option<(CompileRequest, CompiledCode)> {
