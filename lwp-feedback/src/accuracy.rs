@@ -19,7 +19,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
-use std::ops::Range;
 
 use crate::class::SiteClass;
 use crate::codemap::{CodeMap, Resolved, Tier};
@@ -171,13 +170,6 @@ impl Collected {
 /// Estimates a run's totals from its record file.
 pub fn estimate(input: impl Read, rates: &Rates) -> Result<Estimate, RecordFileError> {
     let (code, mut collected) = (CodeMap::new(), Collected::default());
-    let forget = |range: &Range<u64>| {
-        for (old, _) in code.entries() {
-            if old.start < range.end && range.start < old.end {
-                code.retire(old);
-            }
-        }
-    };
     for chunk in RecordReader::new(input)? {
         match chunk? {
             Chunk::Code(range, entry) => {
@@ -192,10 +184,10 @@ pub fn estimate(input: impl Read, rates: &Rates) -> Result<Estimate, RecordFileE
                 if let Some(since) = since {
                     since.entry(function).or_insert(now);
                 }
-                forget(&range);
-                let _ = code.insert(range, (*entry).clone());
+                code.forget(&range);
+                code.insert(range, (*entry).clone()).expect("the range is free, and the reader checked it");
             }
-            Chunk::Gone(range) => forget(&range),
+            Chunk::Gone(range) => code.forget(&range),
             Chunk::Records { ring, records } => {
                 for record in &records {
                     collected.record(rates, RingId(ring), record, code.resolve(record.address()).as_ref());
@@ -266,21 +258,6 @@ fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
     sums.into_iter().filter(|(_, (_, time))| *time > 0.0).map(|(function, (rounds, time))| (function, rounds / time)).collect()
 }
 
-/// Rounds of each function since a burst first saw it, at the rate that bursts saw: for short runs, where no joint burst came by and no count says anything. That is
-/// the most there can be, for it need not run all the time.
-fn rounds_while_seen(collected: &Collected) -> BTreeMap<Function, f64> {
-    let mut sums: BTreeMap<Function, (f64, f64, f64)> = BTreeMap::new();
-    for burst in &collected.bursts {
-        for (&function, rounds) in &burst.rounds {
-            let (sum, time, _) = sums.entry(function).or_insert((0.0, 0.0, burst.ended - burst.window));
-            *sum += rounds;
-            *time += burst.window;
-        }
-    }
-    let most = |(rounds, time, since): (f64, f64, f64)| rounds / time * (collected.last - since).max(time);
-    sums.into_iter().filter(|(_, (_, time, _))| *time > 0.0).map(|(function, sums)| (function, most(sums))).collect()
-}
-
 /// Rounds per nanosecond in tier 1, of functions that went on to tier 2.
 fn rates_before(collected: &Collected) -> BTreeMap<Function, f64> {
     let before = collected.optimized.iter().filter_map(|(function, until)| {
@@ -301,7 +278,6 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
     for (function, rate) in before {
         in_time.entry(function).or_insert(rate * faster);
     }
-    let while_seen = rounds_while_seen(collected);
     let kinds = [false, true].map(|loads| {
         [true, false].map(|jointly| seen_by(&collected.bursts, |burst| burst.loads_timed == loads && (burst.joint || !jointly)))
     });
@@ -321,8 +297,6 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
         *(if interpreted > 0.0 { &mut baseline } else { &mut interpreted }) += left;
         let since = collected.optimized.get(&function).map_or(0.0, |since| (collected.last - since).max(0.0));
         let optimized = in_time.get(&function).copied().unwrap_or(0.0) * since;
-        let passed_over = collected.counted.get(&function).is_none_or(|[_, baseline]| *baseline == 0.0);
-        let optimized = if optimized > 0.0 || !passed_over { optimized } else { while_seen.get(&function).copied().unwrap_or(0.0) };
         let rounds = interpreted + baseline + optimized;
         let own = tier1.get(&function).map_or(&[][..], Vec::as_slice);
         let branches = seen(false, &function);
@@ -363,8 +337,11 @@ pub fn overlap<K: Ord>(full: &BTreeMap<K, f64>, sample: &BTreeMap<K, f64>) -> Op
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::codemap::FunctionId;
+    use crate::codemap::{CodeEntry, FunctionId};
+    use crate::recordfile::RecordWriter;
 
     #[test]
     fn overlap_is_the_sum_of_the_smaller_shares() {
@@ -417,6 +394,21 @@ mod tests {
             collected.record(&rates, RingId(0), record, Some(&resolved));
         }
         assert_eq!(collected.tier1[&site], 96.5 + 224.5);
+    }
+
+    #[test]
+    fn a_record_is_of_the_code_that_its_address_held_then() {
+        let rates = Rates { ticks_per_ns: 1.0, ..Rates::default() };
+        let mut file = RecordWriter::new(Vec::new()).unwrap();
+        for offset in [10, 20] {
+            let entry = CodeEntry::new(FunctionId { module: 7, func: 1 }, offset, Tier::Baseline, Arc::from([(0, offset)]));
+            file.write(&Chunk::Code(0x1000..0x1040, Arc::new(entry))).unwrap();
+            let record = Record::new(EventId::VALUE, 0, SiteClass::Param.imm16(0), 0, 0x1008, 5, 1);
+            file.write(&Chunk::Records { ring: 0, records: vec![record; offset as usize] }).unwrap();
+        }
+        let values = estimate(&file.finish().unwrap()[..], &rates).unwrap().values;
+        let counts: Vec<_> = values.iter().map(|(&((_, _, offset), ..), &count)| (offset, count)).collect();
+        assert_eq!(counts, [(10, 10.0 * rates.value(0)), (20, 20.0 * rates.value(0))]);
     }
 
     #[test]

@@ -208,6 +208,12 @@ impl CodeMap {
         self.released.fetch_max(epoch, Ordering::AcqRel);
     }
 
+    /// Removes at once what overlaps `range`, for readers of record files: the file says so behind all records that were written before.
+    pub fn forget(&self, range: &Range<u64>) {
+        self.write().retain(|&start, slot| slot.end <= range.start || range.end <= start);
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
     /// What `ip` means, or `None` outside all ranges.
     pub fn resolve(&self, ip: u64) -> Option<Resolved> {
         let ranges = self.read();
@@ -315,5 +321,20 @@ mod tests {
         map.release(map.retire_epoch());
         assert!(map.is_released(cookie) && map.resolve(0x1008).is_none());
         map.insert(0x1010..0x1030, entry(2)).unwrap();
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_its_addresses_to_others() {
+        let map = CodeMap::new();
+        for (start, version) in [(0x1000, 1), (0x1020, 2), (0x1040, 3)] {
+            map.insert(start..start + 0x20, entry(version)).unwrap();
+        }
+        let generation = map.generation();
+        map.forget(&(0x1010..0x1040));
+        assert_ne!(map.generation(), generation);
+        let version = |ip| map.resolve(ip).map(|resolved| resolved.version);
+        assert_eq!([version(0x1000), version(0x1020), version(0x1040)], [None, None, Some(3)]);
+        map.insert(0x1000..0x1040, entry(4)).unwrap();
+        assert_eq!(version(0x1030), Some(4));
     }
 }

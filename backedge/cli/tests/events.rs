@@ -292,14 +292,8 @@ fn clocks_record_where_the_time_goes() {
 #[test]
 fn accuracy_compares_samples_with_exact_counts() {
     let program = kernel("branch_arms");
-    // The sampled run takes a quarter of a second, in which sometimes no joint burst comes by the loop: then the next one counts.
-    let (answer, out) = (0..5)
-        .map(|_| {
-            let (out, _) = expect(0, &["accuracy", "--json", "-C", "cache=n", "--feedback-budget", "20", &program, "0", "100000", "300"]);
-            (serde_json::from_str::<Value>(&out).unwrap(), out)
-        })
-        .find(|(answer, _)| answer["events"].as_array().unwrap().iter().any(|it| it["event"] == 3 && it["overlap"].as_f64() > Some(0.5)))
-        .expect("one of five runs holds a sample of the loop");
+    let (out, _) = expect(0, &["accuracy", "--json", "-C", "cache=n", "--feedback-budget", "20", &program, "0", "100000", "300"]);
+    let answer: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(answer["dropped"], 0, "{out}");
     let event = |id: u64| answer["events"].as_array().unwrap().iter().find(|it| it["event"] == id).unwrap().clone();
     let branches = event(3);

@@ -94,21 +94,14 @@ impl Stream {
         let code = CodeMap::new();
         let mut stream = Self::default();
         for chunk in RecordReader::new(input)? {
-            let remove = |range: &std::ops::Range<u64>| {
-                for (old, _) in code.entries().into_iter().filter(|(old, _)| old.start < range.end && range.start < old.end) {
-                    code.retire(old);
-                }
-                code.release(code.retire_epoch());
-            };
             match chunk {
                 Err(_) => break,
                 Ok(Chunk::Note(_)) => {}
                 Ok(Chunk::Missed { count, .. }) => stream.missed = stream.missed.saturating_add(count),
-                Ok(Chunk::Gone(range)) => remove(&range),
+                Ok(Chunk::Gone(range)) => code.forget(&range),
                 Ok(Chunk::Code(range, entry)) => {
-                    remove(&range);
-                    // An overlap that is left is an entry that cannot be placed; its records then have no site.
-                    let _ = code.insert(range, (*entry).clone());
+                    code.forget(&range);
+                    code.insert(range, (*entry).clone()).expect("the range is free, and the reader checked it");
                 }
                 Ok(Chunk::Records { ring, records }) => {
                     let events = records.into_iter().filter(|record| record.event_id() != EventId::PROGRAMMED || is_poll(record));

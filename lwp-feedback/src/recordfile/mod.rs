@@ -415,7 +415,9 @@ fn decode_code(fields: &mut Fields<'_>) -> Option<Chunk> {
     let inlined: Option<Arc<[_]>> =
         (0..inlined).map(|_| Some(InlinedRange { start: fields.u32()?, end: fields.u32()?, func: fields.u32()? })).collect();
     let entry = CodeEntry { function: FunctionId { module, func }, version, tier, offsets: offsets?, return_addresses, inlined: inlined? };
-    (range.start < range.end && fields.0.is_empty()).then(|| Chunk::Code(range, Arc::new(entry)))
+    // What `CodeMap::insert` takes.
+    let bytes = u32::try_from(range.end.checked_sub(range.start)?).ok()?;
+    (bytes != 0 && fields.0.is_empty()).then(|| Chunk::Code(range, Arc::new(entry)))
 }
 
 /// Prints a record file as text, one line a record, without the events in `drop`. What was readable is in `out` even when an error

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Chunk, RecordFileError, RecordReader};
@@ -42,14 +41,12 @@ pub fn replay(input: impl Read, profile: Arc<Profile>, listener: Box<dyn Listene
             Ok(Chunk::Missed { count, .. }) => summary.missed_when_recorded = summary.missed_when_recorded.saturating_add(count),
             Ok(Chunk::Code(range, entry)) => {
                 drain(&monitor);
-                remove_overlapping(&code, &range);
-                drain(&monitor);
-                code.insert(range, (*entry).clone()).expect("overlapping ranges were removed and the reader checked the range");
+                code.forget(&range);
+                code.insert(range, (*entry).clone()).expect("the range is free, and the reader checked it");
             }
             Ok(Chunk::Gone(range)) => {
                 drain(&monitor);
-                remove_overlapping(&code, &range);
-                drain(&monitor);
+                code.forget(&range);
             }
             Ok(Chunk::Records { ring, records }) => {
                 let producer = rings.entry(ring).or_insert_with(|| {
@@ -76,12 +73,4 @@ pub fn replay(input: impl Read, profile: Arc<Profile>, listener: Box<dyn Listene
 
 fn drain(monitor: &Monitor) {
     while monitor.poll_once().more {}
-}
-
-fn remove_overlapping(code: &CodeMap, range: &Range<u64>) {
-    for (old, _) in code.entries() {
-        if old.start < range.end && range.start < old.end {
-            code.retire(old);
-        }
-    }
 }
