@@ -53,8 +53,8 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: 
         found.push((trap.offset, code));
     }
     found.sort_unstable();
-    let Finished { speculative, fillers, census } = markers::finish(&mut bytes, &marked)?;
-    headers::skip_fillers(&mut bytes, &code.bb_starts, buffer.data().len() as u32, &fillers);
+    let Finished { speculative, polls, census } = markers::finish(&mut bytes, &marked)?;
+    let back_edges = headers::lead(&mut bytes, &code.bb_starts, buffer.data().len() as u32, &polls);
     if census != expected {
         return Err(format!("{expected:?} markers before code generation, {census:?} after it"));
     }
@@ -78,6 +78,7 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: 
         speculative,
         locations,
         landings,
+        back_edges,
         ..CompiledCode::default()
     })
 }

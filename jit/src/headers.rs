@@ -1,44 +1,74 @@
-//! Jumps to a loop's header, led behind the filler that stands in front of its poll.
+//! Jumps to a loop's header, led behind the filler that stands in front of its poll, and the byte found by which they pass the poll as well.
 //!
-//! A poll is a `nop` and a comparison in the bytes of three instructions ([`markers`](crate::markers)). The `nop` takes a slot of each round, unless those who jump to
-//! the header jump over it; only who falls into it goes through it.
+//! A poll is a `nop` and a comparison in the bytes of three instructions ([`markers`](crate::markers)), and a branch. The `nop` takes a slot of each round, unless those who
+//! jump to the header jump over it; only who falls into it goes through it. The comparison takes a slot and a load, which in tight loops is up to a tenth of
+//! a round: while nobody asks, the jumps lead behind the branch too. A jump's displacement is little-endian and the two targets are near each other, so mostly they differ in
+//! one byte alone ([`BackEdge`]), which other threads may write while this one executes the jump: it is the one or the other, never a mixture.
+//! Where the addition carries into the next byte, that jump always polls.
 //!
-//! Enters: the code, where its blocks begin, where the fillers are. A block's last instructions are looked at only where the bytes at its end would be a
-//! jump to a filler, and changed only if they are: the block is decoded from its first instruction, for the same bytes may be a constant of the program's. Behind an
+//! Enters: the code, where its blocks begin, where the polls are. A block's last instructions are looked at only where the bytes at its end would be a
+//! jump to a poll, and changed only if they are: the block is decoded from its first instruction, for the same bytes may be a constant of the program's. Behind an
 //! instruction that does not go on (before a jump table, or the constants behind the last block) nothing is taken for code.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use vm::code::BackEdge;
+use vm::layout::context;
 
-/// A filler: its first byte and how many it has.
+use crate::markers::COMPARE;
+
+/// A poll of one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Filler {
+pub(crate) struct Poll {
+    /// Its first byte.
     pub(crate) at: u32,
-    pub(crate) length: u32,
+    /// Bytes of the filler it begins with; the comparison follows.
+    pub(crate) filler: u32,
+    /// Where in the context its flag is.
+    pub(crate) word: i32,
 }
 
 /// Bytes of a jump's displacement, which is its last part.
 const DISPLACEMENT: usize = 4;
 /// Bytes of `jmp rel32`.
 const JUMP: usize = 5;
+/// `jb rel32`, the branch behind a poll's comparison, begins with these.
+const BRANCH: [u8; 2] = [0x0f, 0x82];
+/// Bytes of the comparison and the branch.
+const PASSED: u8 = (COMPARE + BRANCH.len() + DISPLACEMENT) as u8;
 
-/// Leads jumps over fillers, which are in ascending order, as are the blocks' first bytes `starts`. `end` is the code's last byte and one.
-pub(crate) fn skip_fillers(bytes: &mut [u8], starts: &[u32], end: u32, fillers: &[Filler]) {
-    if fillers.is_empty() {
-        return;
+/// Leads jumps to polls, which are in ascending order as are the blocks' first bytes `starts`, behind the polls' fillers; yields those that one byte leads behind the
+/// poll. `end` is the code's last byte and one.
+pub(crate) fn lead(bytes: &mut [u8], starts: &[u32], end: u32, polls: &[Poll]) -> Vec<BackEdge> {
+    let mut back_edges = Vec::new();
+    if polls.is_empty() {
+        return back_edges;
     }
     let ends = starts.iter().skip(1).copied().chain([end]);
     for (start, end) in starts.iter().copied().zip(ends) {
-        // A block ends with a jump, with a conditional one, or with one of each.
-        for behind in [end, end.saturating_sub(JUMP as u32)] {
-            if let Some(filler) = target(bytes, start, behind).and_then(|target| find(fillers, target))
-                && ends_with_jump(&bytes[start as usize..behind as usize], start, filler.at)
+        // A block ends with a jump, with a conditional one, or with one of each; the first of the two is first here, too.
+        for behind in [end.saturating_sub(JUMP as u32), end] {
+            if let Some(poll) = target(bytes, start, behind).and_then(|target| find(polls, target))
+                && ends_with_jump(&bytes[start as usize..behind as usize], start, poll.at)
             {
                 let at = behind as usize - DISPLACEMENT;
                 let displacement = i32::from_le_bytes(bytes[at..at + DISPLACEMENT].try_into().expect("four bytes"));
-                bytes[at..at + DISPLACEMENT].copy_from_slice(&(displacement + filler.length as i32).to_le_bytes());
+                bytes[at..at + DISPLACEMENT].copy_from_slice(&(displacement + poll.filler as i32).to_le_bytes());
+                back_edges.extend(back_edge(bytes, at, poll));
             }
         }
     }
+    back_edges
+}
+
+/// The jump whose displacement is at `at` and leads to a poll's comparison, if one byte of it leads it behind the poll.
+fn back_edge(bytes: &[u8], at: usize, poll: Poll) -> Option<BackEdge> {
+    let branch = (poll.at + poll.filler) as usize + COMPARE;
+    // The entry's word asks too little of loops to be theirs; those that look at it are arms of trials, which always poll.
+    if poll.word == context::poll_low || bytes.get(branch..branch + BRANCH.len()) != Some(&BRANCH[..]) {
+        return None;
+    }
+    let polls = bytes[at];
+    Some(BackEdge { at: at as u32, polls, passes: polls.checked_add(PASSED)?, word: poll.word })
 }
 
 /// Where the bytes before `behind` lead, if they are a jump.
@@ -53,8 +83,8 @@ fn target(bytes: &[u8], start: u32, behind: u32) -> Option<u32> {
     jumps.then(|| behind.wrapping_add_signed(i32::from_le_bytes(*displacement)))
 }
 
-fn find(fillers: &[Filler], at: u32) -> Option<Filler> {
-    fillers.binary_search_by_key(&at, |filler| filler.at).ok().map(|index| fillers[index])
+fn find(polls: &[Poll], at: u32) -> Option<Poll> {
+    polls.binary_search_by_key(&at, |poll| poll.at).ok().map(|index| polls[index])
 }
 
 /// Whether the last instruction of a block's part is a direct jump to `target`.
@@ -76,40 +106,81 @@ fn ends_with_jump(block: &[u8], start: u32, target: u32) -> bool {
 mod tests {
     use super::*;
 
-    const FILLER: Filler = Filler { at: 3, length: 5 };
+    const POLL: Poll = Poll { at: 3, filler: 5, word: 0x368 };
+    /// Bytes before the block that a test gives: what stands before the poll, and the poll.
+    const BEFORE: i32 = 3 + 5 + PASSED as i32;
 
-    /// Three bytes, the filler, and a block that is given.
+    /// Three bytes, a poll, and a block that is given.
     fn code(block: &[u8]) -> Vec<u8> {
-        [&[0x90; 3][..], &[0x0f, 0x1f, 0x44, 0, 0], block].concat()
+        [&[0x90; 3][..], &[0x0f, 0x1f, 0x44, 0, 0], &[0x4d, 0x3b, 0xbc, 0x27, 0x68, 3, 0, 0], &[0x0f, 0x82, 0, 1, 0, 0], block].concat()
     }
 
-    fn after(block: &[u8]) -> Vec<u8> {
+    /// The block and its back edges, whose places count from its first byte.
+    fn after(block: &[u8]) -> (Vec<u8>, Vec<BackEdge>) {
         let mut bytes = code(block);
         let end = bytes.len() as u32;
-        skip_fillers(&mut bytes, &[0, 3, 8], end, &[FILLER]);
-        bytes[8..].to_vec()
+        let mut edges = lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]);
+        edges.iter_mut().for_each(|edge| edge.at -= BEFORE as u32);
+        (bytes[BEFORE as usize..].to_vec(), edges)
     }
 
     /// The displacement from behind `length` bytes of the block to the filler.
     fn to_filler(length: i32) -> [u8; 4] {
-        (3 - (8 + length)).to_le_bytes()
+        (3 - (BEFORE + length)).to_le_bytes()
     }
 
     fn over_filler(length: i32) -> [u8; 4] {
-        (8 - (8 + length)).to_le_bytes()
+        (8 - (BEFORE + length)).to_le_bytes()
+    }
+
+    fn edge(at: u32, length: i32) -> BackEdge {
+        let polls = over_filler(length)[0];
+        BackEdge { at, polls, passes: polls + 14, word: 0x368 }
     }
 
     #[test]
-    fn jumps_to_a_header_go_behind_its_filler() {
+    fn jumps_to_a_header_go_behind_its_filler_and_one_byte_leads_them_behind_its_poll() {
         // inc eax; jmp
-        assert_eq!(after(&[&[0xff, 0xc0, 0xe9][..], &to_filler(7)].concat()), [&[0xff, 0xc0, 0xe9][..], &over_filler(7)].concat());
+        let (block, edges) = after(&[&[0xff, 0xc0, 0xe9][..], &to_filler(7)].concat());
+        assert_eq!((&block[..], &edges[..]), (&[&[0xff, 0xc0, 0xe9][..], &over_filler(7)].concat()[..], &[edge(3, 7)][..]));
+        let mut passing = block;
+        passing[3] = edges[0].passes;
+        let jump = Decoder::with_ip(64, &passing[2..], BEFORE as u64 + 2, DecoderOptions::NONE).decode();
+        assert_eq!(jump.near_branch64(), BEFORE as u64, "behind the poll the block begins");
         // jne
-        assert_eq!(after(&[&[0x0f, 0x85][..], &to_filler(6)].concat()), [&[0x0f, 0x85][..], &over_filler(6)].concat());
+        assert_eq!(after(&[&[0x0f, 0x85][..], &to_filler(6)].concat()), ([&[0x0f, 0x85][..], &over_filler(6)].concat(), vec![edge(2, 6)]));
         // jne; jmp, either of them
         let elsewhere = 1000i32.to_le_bytes();
         let both = |first: [u8; 4], second: [u8; 4]| [&[0x0f, 0x84][..], &first, &[0xe9], &second].concat();
-        assert_eq!(after(&both(to_filler(6), elsewhere)), both(over_filler(6), elsewhere));
-        assert_eq!(after(&both(elsewhere, to_filler(11))), both(elsewhere, over_filler(11)));
+        assert_eq!(after(&both(to_filler(6), elsewhere)), (both(over_filler(6), elsewhere), vec![edge(2, 6)]));
+        assert_eq!(after(&both(elsewhere, to_filler(11))), (both(elsewhere, over_filler(11)), vec![edge(7, 11)]));
+        assert_eq!(after(&both(to_filler(6), to_filler(11))), (both(over_filler(6), over_filler(11)), vec![edge(2, 6), edge(7, 11)]));
+    }
+
+    #[test]
+    fn a_jump_of_which_more_than_one_byte_would_change_always_polls() {
+        let mut polled = 0;
+        for fill in 0..300 {
+            let length = fill + 5;
+            let (block, edges) = after(&[&vec![0x90; fill as usize][..], &[0xe9], &to_filler(length)].concat());
+            assert_eq!(block[fill as usize + 1..], over_filler(length), "it goes behind the filler all the same");
+            let low = over_filler(length)[0];
+            assert_eq!(edges.is_empty(), low > u8::MAX - PASSED, "{fill}");
+            polled += i32::from(edges.is_empty());
+        }
+        assert!((14..=28).contains(&polled), "{polled} of 300");
+    }
+
+    #[test]
+    fn the_entrys_word_and_other_branches_make_no_back_edge() {
+        let jump = [&[0xe9][..], &to_filler(5)].concat();
+        let mut bytes = code(&jump);
+        let end = bytes.len() as u32;
+        let of_entry = Poll { word: context::poll_low, ..POLL };
+        assert_eq!(lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[of_entry]), []);
+        let mut bytes = code(&jump);
+        bytes[3 + 5 + COMPARE + 1] = 0x83; // jae
+        assert_eq!(lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]), []);
     }
 
     #[test]
@@ -128,7 +199,7 @@ mod tests {
             // call
             [&[0xe8][..], &to_filler(5)].concat(),
         ] {
-            assert_eq!(after(&block), block);
+            assert_eq!(after(&block), (block, Vec::new()));
         }
     }
 }

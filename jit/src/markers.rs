@@ -37,7 +37,7 @@ use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Reg
 
 use vm::code::{LoadTarget, SpeculativeLoad};
 
-use crate::headers::Filler;
+use crate::headers::Poll;
 
 /// What a marked access stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,8 +217,8 @@ fn is_of_frame(function: &Function, inst: Inst) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Finished {
     pub(crate) speculative: Vec<SpeculativeLoad>,
-    /// In front of polls, in the order of the code.
-    pub(crate) fillers: Vec<Filler>,
+    /// Polls of one comparison, in the order of the code.
+    pub(crate) polls: Vec<Poll>,
     /// How many there were.
     pub(crate) census: Census,
 }
@@ -226,7 +226,7 @@ pub(crate) struct Finished {
 /// Turns marked instructions into what they stand for. Enters: the code and where its markers are. `Err` names an instruction that is not what its marker
 /// must have become.
 pub(crate) fn finish(bytes: &mut [u8], markers: &[(u32, Kind)]) -> Result<Finished, String> {
-    let Finished { mut speculative, mut fillers, mut census } = Finished::default();
+    let Finished { mut speculative, mut polls, mut census } = Finished::default();
     for &(offset, kind) in markers {
         let at = offset as usize;
         let instruction = decode(bytes.get(at..).ok_or("a marker outside the code")?, offset);
@@ -240,15 +240,15 @@ pub(crate) fn finish(bytes: &mut [u8], markers: &[(u32, Kind)]) -> Result<Finish
                 None => None,
             },
             Kind::Poll => {
-                fillers.extend(patch_poll(bytes, at).filter(|filler| filler.length != 0));
+                polls.extend(patch_poll(bytes, at));
                 Some(())
             }
         };
         outcome.ok_or_else(|| format!("{kind:?} marker at {offset:#x} became {instruction}"))?;
         census.count(kind);
     }
-    fillers.sort_unstable_by_key(|filler| filler.at);
-    Ok(Finished { speculative, fillers, census })
+    polls.sort_unstable_by_key(|poll| poll.at);
+    Ok(Finished { speculative, polls, census })
 }
 
 fn decode(code: &[u8], offset: u32) -> Instruction {
@@ -317,7 +317,7 @@ fn patch_prefetch(code: &mut [u8], before: &Instruction, offset: u32) -> Option<
 /// Bytes of `mov` and of `cmp` between 64-bit registers.
 const OF_REGISTERS: usize = 3;
 /// Bytes of `cmp r15, [r15 + displacement of 32 bits]`, its longest encoding without prefixes: REX, opcode, ModRM, SIB, displacement.
-const COMPARE: usize = 8;
+pub(crate) const COMPARE: usize = 8;
 /// One instruction that does nothing, by length: what fills up in front of the comparison. (Five segment prefixes on the comparison, which would take no slot at all, made
 /// loops up to a quarter slower on an Intel Xeon of model 167 than the three instructions were.)
 const NOPS: [&[u8]; 6] = [&[], &[0x90], &[0x66, 0x90], &[0x0f, 0x1f, 0], &[0x0f, 0x1f, 0x40, 0], &[0x0f, 0x1f, 0x44, 0, 0]];
@@ -326,11 +326,11 @@ const PINNED: Register = Register::R15;
 
 /// `mov rX, r15; mov rY, [rX + d]; cmp rX, rY` to `nop; cmp r15, [r15 + d]` in the same bytes, which fuses with the branch behind it to one operation: Cranelift reads the
 /// pinned register by a move, and merges no load into a branch's comparison. rX and rY are the poll's own ([`poll`] makes nothing else of them). What does not look like
-/// this (a spill in between) stays as it is, and means the same. Yields the filler, if it was done.
+/// this (a spill in between) stays as it is, and means the same. Yields the poll, if it was done.
 ///
 /// The three are in one basic block, so nothing jumps between them. That the bytes before the load are its `mov` and not the end of something longer: between the two stands
 /// at most what the register allocator puts there, moves of registers and stack slots, whose bytes no guest chooses.
-fn patch_poll(bytes: &mut [u8], load_at: usize) -> Option<Filler> {
+fn patch_poll(bytes: &mut [u8], load_at: usize) -> Option<Poll> {
     let (Some(begin), true) = (load_at.checked_sub(OF_REGISTERS), load_at < bytes.len()) else { return None };
     let [read, load] = [begin, load_at].map(|at| decode(&bytes[at..], at as u32));
     let compare_at = load_at + load.len();
@@ -356,7 +356,7 @@ fn patch_poll(bytes: &mut [u8], load_at: usize) -> Option<Filler> {
     filler.copy_from_slice(NOPS[filler.len()]);
     compare[..4].copy_from_slice(&[0x4d, 0x3b, 0xbc, 0x27]);
     compare[4..].copy_from_slice(&displacement.to_le_bytes());
-    Some(Filler { at: begin as u32, length: filler.len() as u32 })
+    Some(Poll { at: begin as u32, filler: filler.len() as u32, word: displacement })
 }
 
 #[cfg(test)]
@@ -389,8 +389,8 @@ mod tests {
         // mov rdx, r15; mov rcx, [rdx + 368h]; cmp rdx, rcx; jb +8
         let before = [0x4c, 0x89, 0xfa, 0x48, 0x8b, 0x8a, 0x68, 3, 0, 0, 0x48, 0x39, 0xca, 0x72, 8];
         let mut bytes = before;
-        let Finished { fillers, census, .. } = finish(&mut bytes, &[(3, Kind::Poll)]).unwrap();
-        assert_eq!((census, &fillers[..]), (Census([0, 0, 1]), &[Filler { at: 0, length: 5 }][..]));
+        let Finished { polls, census, .. } = finish(&mut bytes, &[(3, Kind::Poll)]).unwrap();
+        assert_eq!((census, &polls[..]), (Census([0, 0, 1]), &[Poll { at: 0, filler: 5, word: 0x368 }][..]));
         assert_eq!((decode(&bytes, 0).mnemonic(), decode(&bytes, 0).len()), (Mnemonic::Nop, 5));
         let after = decode(&bytes[5..], 0);
         assert_eq!((after.code(), after.len()), (Code::Cmp_r64_rm64, 8));
@@ -399,7 +399,7 @@ mod tests {
         assert_eq!(bytes[13..], before[13..]);
         // The other encodings of the moves and of the comparison, and a short displacement: mov r9, r15; mov rax, [r9 + 18h]; cmp r9, rax
         let mut bytes = [0x4d, 0x8b, 0xcf, 0x49, 0x8b, 0x41, 0x18, 0x4c, 0x3b, 0xc8];
-        assert_eq!(patch_poll(&mut bytes, 3), Some(Filler { at: 0, length: 2 }));
+        assert_eq!(patch_poll(&mut bytes, 3), Some(Poll { at: 0, filler: 2, word: 0x18 }));
         let after = decode(&bytes[2..], 0);
         assert_eq!((decode(&bytes, 0).len(), after.len(), after.op0_register(), after.memory_displacement64()), (2, 8, PINNED, 0x18));
     }

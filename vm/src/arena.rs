@@ -6,12 +6,13 @@
 //! reaches any other by a 32-bit displacement, and the signal handler tells wasm code from everything else by one range.
 //!
 //! Invariants:
-//! 1. A byte that a published entry leads to is never written again until its block is freed.
+//! 1. A byte that a published entry leads to is not written again until its block is freed, but for the one byte in which a jump's two targets differ
+//!    ([`CodeBlock::set_byte`]).
 //! 2. A block is freed only after every thread that ran wasm has reported that no frame is in it (`crate::tiering`).
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Bytes reserved for code; a process that cannot have them gets the largest power of two less that it can.
@@ -144,10 +145,27 @@ impl CodeBlock {
         self.length
     }
 
-    /// What stands in it.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the executable view of this block, which is readable and mapped as long as the process; it is written only through `&mut self`.
-        unsafe { std::slice::from_raw_parts(self.address() as *const u8, self.length) }
+    /// What stands in its first `length` bytes, or in all of them if it has fewer.
+    pub fn copy(&self, length: usize) -> Vec<u8> {
+        (0..length.min(self.length)).map(|at| self.byte(at).load(Ordering::Relaxed)).collect()
+    }
+
+    /// Writes one byte of code that may be running. One that runs it takes what was there, or what is there now: a single byte is never half written, and who reads instructions
+    /// notices stores of other processors and through other addresses (AMD64 manual, volume 2, 7.6.1 "Cross-Modifying Code"; Intel SDM, volume 3A, 9.1.3).
+    pub fn set_byte(&self, at: usize, value: u8) {
+        let byte = self.byte(at);
+        // What is not changed is not written: a store to code that runs stops it for hundreds of cycles.
+        if byte.load(Ordering::Relaxed) != value {
+            byte.store(value, Ordering::Release);
+        }
+    }
+
+    fn byte(&self, at: usize) -> &AtomicU8 {
+        assert!(at < self.length, "outside the block");
+        let address = arena().expect("a block exists").write + self.offset + at;
+        // SAFETY: a byte of the writable view of this block, which is mapped as long as the process; beside `fill`, which has the block for itself, it is
+        // read and written by atomic accesses only.
+        unsafe { &*(address as *const AtomicU8) }
     }
 
     /// Writes the block's contents, before anything leads to it. `bytes` may be shorter than the block; the rest becomes `int3`.
@@ -204,5 +222,7 @@ mod tests {
         // SAFETY: the block holds exactly the function written above.
         let f: extern "sysv64" fn() -> u32 = unsafe { std::mem::transmute(block.address()) };
         assert_eq!(f(), 42);
+        block.set_byte(1, 43);
+        assert_eq!((f(), &block.copy(2)[..], block.copy(100).len()), (43, &[0xb8, 43][..], GRAIN));
     }
 }

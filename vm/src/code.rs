@@ -236,6 +236,20 @@ pub struct Landing {
     pub frame_bytes: u32,
 }
 
+/// A jump to a loop's header. It leads to the header's poll, or behind it: which of the two, one byte of it says, so that it may change while the code
+/// runs ([`crate::tiering`] says when).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackEdge {
+    /// Place of the byte in the code.
+    pub at: u32,
+    /// Its value where the jump leads to the poll, as in the code that the compiler yields.
+    pub polls: u8,
+    /// Its value where the jump leads behind the poll.
+    pub passes: u8,
+    /// The poll's word: byte offset in the context of the eight bytes that are compared.
+    pub word: i32,
+}
+
 /// A register that a load writes, by the processor's number, 0 to 15.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoadTarget {
@@ -315,6 +329,8 @@ pub struct CompiledCode {
     pub guards: Vec<Guard>,
     /// Where exceptions go on, by the calls they come out of; sorted.
     pub landings: Vec<Landing>,
+    /// Jumps to polls that may lead behind them, in the order of the code.
+    pub back_edges: Vec<BackEdge>,
     /// LWPINS sites: places that say that a function or loop became hot.
     pub hot_sites: u32,
     /// Probes of instrumented code.

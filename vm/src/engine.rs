@@ -404,7 +404,7 @@ impl Engine {
             timeline,
         });
         if let Some(resolver) = &shared.resolver {
-            shared.observe_nameless("backedge resolver", resolver.address(), &resolver.bytes()[..RESOLVER_BYTES]);
+            shared.observe_nameless("backedge resolver", resolver.address(), &resolver.copy(RESOLVER_BYTES));
         }
         if let Some((model, sampling)) = shared.config.delivery {
             shared.monitor.deliver_by(lwp_feedback::models::delivery(model, sampling));
@@ -827,7 +827,7 @@ impl Shared {
         }
         let placed = PlacedCode::new(&code, None, role)?;
         let address = placed.address();
-        self.observe_nameless(&format!("backedge adapter {adapter:?} {signature}"), address, placed.bytes(code.bytes.len()));
+        self.observe_nameless(&format!("backedge adapter {adapter:?} {signature}"), address, &placed.bytes(code.bytes.len()));
         adapters.insert(key, AdapterPlace(placed));
         Ok(address)
     }

@@ -391,8 +391,12 @@ impl Instance {
     /// Writes all its poll words.
     pub(crate) fn set_polls(&self, asks: bool) {
         self.set_entry_poll(asks);
+        let context = self.context.as_ptr();
         // SAFETY: the context lives as long as this instance, and has its module's layout.
-        unsafe { set_poll_words(self.context.as_ptr(), self.module.offsets(), asks) };
+        unsafe {
+            set_poll_words(context, self.module.offsets(), asks);
+            self.code.polls_were_set(context, asks);
+        }
     }
 
     /// A function of its index space.

@@ -1,7 +1,7 @@
 //! Which code stands where in code memory: for backtraces and for telling which trap a fault is.
 
 use crate::arena::CodeBlock;
-use crate::code::{CompiledCode, Landing, Reloc, RelocTarget, SourcePosition, SpeculativeLoad};
+use crate::code::{BackEdge, CompiledCode, Landing, Reloc, RelocTarget, SourcePosition, SpeculativeLoad};
 use crate::module::Module;
 use crate::speculative;
 use crate::trap::{Frame, TrapCode};
@@ -52,6 +52,9 @@ impl PlacedCode {
             let value = i32::try_from(value).map_err(|_| format!("relocation at {offset:#x} out of range"))?;
             bytes[*offset as usize..*offset as usize + 4].copy_from_slice(&value.to_le_bytes());
         }
+        if let Some(edge) = code.back_edges.iter().find(|edge| bytes.get(edge.at as usize) != Some(&edge.polls)) {
+            return Err(format!("no back edge at {:#x}", edge.at));
+        }
         block.fill(&bytes);
         let placed = Box::new(PlacedCode {
             block,
@@ -74,9 +77,13 @@ impl PlacedCode {
     }
 
     /// The code as it stands there: `length` bytes of what was compiled.
-    pub fn bytes(&self, length: usize) -> &[u8] {
-        let bytes = self.block.bytes();
-        &bytes[..length.min(bytes.len())]
+    pub fn bytes(&self, length: usize) -> Vec<u8> {
+        self.block.copy(length)
+    }
+
+    /// Lets a back edge of this code lead behind its poll, or to it.
+    pub(crate) fn steer(&self, edge: &BackEdge, passes: bool) {
+        self.block.set_byte(edge.at as usize, if passes { edge.passes } else { edge.polls });
     }
 
     /// Offset in the code → index in the positions, and the positions.

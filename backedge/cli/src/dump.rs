@@ -128,6 +128,12 @@ fn tables(code: &CompiledCode) -> String {
     code.traps.iter().for_each(|&(at, trap)| line(format_args!("{at:6x}  {trap:?}")));
     line(format_args!("; loads that do not trap: offset in the code, bytes, what they write"));
     code.speculative.iter().for_each(|it| line(format_args!("{:6x}  {} bytes {:?}", it.offset, it.length, it.target)));
+    line(format_args!(
+        "; jumps to polls that pass them while nobody asks: offset in the code of the byte that says so, its two values, the poll's word"
+    ));
+    code.back_edges
+        .iter()
+        .for_each(|it| line(format_args!("{:6x}  {:02x} polls, {:02x} passes  {:#x}", it.at, it.polls, it.passes, it.word)));
     line(format_args!("; relocations: offset in the code"));
     code.relocs.iter().for_each(|it| line(format_args!("{:6x}  {:?} {:+}", it.offset, it.target, it.addend)));
     line(format_args!("; LWPVAL sites: class, function, byte offset in the module; and {} LWPINS sites", code.hot_sites));

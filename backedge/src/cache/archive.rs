@@ -19,7 +19,7 @@ use vm::code::{CompileRequest, CompiledCode, Entrance, Tier};
 use vm::module::{Bytes, Module};
 
 /// First bytes of a file, with the format's version last.
-pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x03";
+pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x04";
 const PREFIX_BYTES: u64 = 16;
 /// Largest index that is read: a damaged length must not ask for memory.
 const MOST_INDEX_BYTES: u32 = 256 << 20;

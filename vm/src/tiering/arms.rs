@@ -8,7 +8,7 @@ use super::trial::{Candidate, Stage};
 use super::verdict::Verdict;
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;
-use crate::layout::{LOOP_ASKED, VmContext};
+use crate::layout::VmContext;
 use crate::runtime::store_state;
 use crate::timeline::What;
 use lwp_feedback::policy::Decision;
@@ -143,7 +143,7 @@ impl ModuleCode {
                 // Arms do not look at this word; another activation of the function comes here by it.
                 // SAFETY: the caller's promise; this thread runs the store.
                 unsafe {
-                    self.loop_word(context, function, offset).store(LOOP_ASKED, Ordering::Release);
+                    self.ask_loop_of(context, function, offset);
                     (*(*context).store).rounds = units;
                 }
                 Some(arms.version(arm).address())

@@ -15,7 +15,7 @@ use crate::burst::{
 };
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::lock;
-use crate::layout::{BURST_WORDS, LOOP_ASKED, VmContext};
+use crate::layout::{BURST_WORDS, VmContext};
 use crate::runtime::{instance, store_state};
 use crate::timeline::What;
 use lwp_feedback::calibrate::{known_plateaus, request_plateaus};
@@ -660,8 +660,7 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                     code.end_burst(context);
                 } else {
                     open.pause(ticks());
-                    let word = code.loop_word(context, function, open.offset);
-                    let _ = word.compare_exchange(0, LOOP_ASKED, Ordering::AcqRel, Ordering::Acquire);
+                    code.ask_loop_of(context, function, open.offset);
                 }
                 0
             }

@@ -3,7 +3,7 @@
 
 use super::retire::report_frames;
 use super::thresholds::MOST_DOUBLINGS;
-use super::{FUNCTION_ENTRY, ModuleCode};
+use super::{FUNCTION_ENTRY, ModuleCode, edges};
 use crate::code::{Entrance, Tier};
 use crate::engine::RecordSource;
 use crate::exits;
@@ -139,13 +139,18 @@ impl ModuleCode {
         let Some(own) = self.module.defined(function) else { return 0 };
         // SAFETY: the caller's promise, and the words are the module's.
         unsafe {
-            let asked = self.loop_word(context, function, offset).swap(0, Ordering::AcqRel);
+            let asked = poll_word(context, self.loop_word(function, offset)).swap(0, Ordering::SeqCst);
             for word in self.module.polls(own).map(|place| poll_word(context, place)) {
                 if again {
-                    word.store(ASKED, Ordering::Release);
+                    word.store(ASKED, Ordering::SeqCst);
                 } else if asked != LOOP_ASKED {
-                    let _ = word.compare_exchange(ASKED, 0, Ordering::AcqRel, Ordering::Acquire);
+                    let _ = word.compare_exchange(ASKED, 0, Ordering::SeqCst, Ordering::Acquire);
                 }
+            }
+            if again {
+                self.edges.poll(self.module.polls(own), |word| edges::asks(context, word));
+            } else {
+                self.let_pass(Some(own));
             }
             asked
         }

@@ -34,6 +34,7 @@ mod compose;
 pub(crate) mod cost;
 mod difference;
 mod drift;
+mod edges;
 mod leave;
 mod listener;
 mod planning;
@@ -148,6 +149,7 @@ pub struct ModuleCode {
     planning: planning::Planning,
     rests: Mutex<reconsider::Rests>,
     bursts: bursts::ModuleBursts,
+    edges: edges::BackEdges,
 }
 
 impl ModuleCode {
@@ -156,7 +158,7 @@ impl ModuleCode {
         let count = module.functions.len() - imported as usize;
         let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).flatten();
         if let Some(block) = &stubs {
-            shared.observe_nameless("backedge lazy stubs", block.address(), &block.bytes()[..count * STUB_BYTES]);
+            shared.observe_nameless("backedge lazy stubs", block.address(), &block.copy(count * STUB_BYTES));
         }
         let last_kept = shared.compiler.as_ref().and_then(|compiler| compiler.last_kept(&module.digest));
         let signatures = module.functions.iter().map(|&ty| module.signatures[ty as usize]).collect();
@@ -192,6 +194,7 @@ impl ModuleCode {
             planning: planning::Planning::default(),
             rests: Mutex::default(),
             bursts: bursts::ModuleBursts::default(),
+            edges: edges::BackEdges::default(),
             key,
             module,
             shared,
@@ -359,10 +362,29 @@ impl ModuleCode {
         // SAFETY: as above.
         unsafe { set_poll_words(context, self.module.offsets(), self.shared.config.stress.leave_always) };
         published.instances.push(ContextPointer(context));
+        if self.shared.config.stress.leave_always {
+            // SAFETY: the caller's promise.
+            self.edges.poll_everywhere(|word| unsafe { edges::asks(context, word) });
+        }
     }
 
     pub(crate) fn unregister_instance(&self, context: *mut VmContext) {
         self.published().instances.retain(|other| !std::ptr::eq(other.0, context));
+        // What was asked of it alone is asked of nobody.
+        self.let_pass(None);
+    }
+
+    /// The words of all loops of an instance were written: its loops poll, or may pass.
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    pub(crate) unsafe fn polls_were_set(&self, context: *mut VmContext, ask: bool) {
+        if ask {
+            // SAFETY: the caller's promise.
+            self.edges.poll_everywhere(|word| unsafe { edges::asks(context, word) });
+        } else {
+            self.let_pass(None);
+        }
     }
 
     /// # Safety
@@ -397,30 +419,37 @@ impl ModuleCode {
         for context in &published.instances {
             for offset in self.module.polls(own) {
                 // SAFETY: in the list, so live (see `ContextPointer`).
-                unsafe { poll_word(context.0, offset) }.store(ASKED, Ordering::Release);
+                unsafe { poll_word(context.0, offset) }.store(ASKED, Ordering::SeqCst);
             }
         }
+        self.edges.poll(self.module.polls(own), |word| published.ask(word));
     }
 
     /// The poll word of a loop.
-    ///
-    /// # Safety
-    /// `context` is a live context of this module.
-    unsafe fn loop_word<'a>(&self, context: *mut VmContext, function: u32, loop_offset: u32) -> &'a AtomicU32 {
+    fn loop_word(&self, function: u32, loop_offset: u32) -> i32 {
         let own = self.module.defined(function).expect("only defined functions have code here");
-        let offset = self.module.loop_poll(own, loop_offset).unwrap_or_else(|| self.module.function_poll(own));
-        // SAFETY: the caller's promise.
-        unsafe { poll_word(context, offset) }
+        self.module.loop_poll(own, loop_offset).unwrap_or_else(|| self.module.function_poll(own))
     }
 
     /// Asks all running code of a function to leave at the header of one loop.
     fn ask_loop(&self, published: &Published, function: u32, loop_offset: u32) {
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
-            let word = unsafe { self.loop_word(context.0, function, loop_offset) };
-            // What asks everybody goes before.
-            let _ = word.compare_exchange(0, LOOP_ASKED, Ordering::AcqRel, Ordering::Acquire);
+            unsafe { self.ask_loop_of(context.0, function, loop_offset) };
         }
+    }
+
+    /// The same in one instance.
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    unsafe fn ask_loop_of(&self, context: *mut VmContext, function: u32, loop_offset: u32) {
+        let word = self.loop_word(function, loop_offset);
+        // What asks everybody goes before.
+        // SAFETY: the caller's promise.
+        let _ = unsafe { poll_word(context, word) }.compare_exchange(0, LOOP_ASKED, Ordering::SeqCst, Ordering::Acquire);
+        // SAFETY: as above.
+        self.edges.poll([word], |word| unsafe { edges::asks(context, word) });
     }
 
     /// Asks all running code of the module to leave at its next loop header: for tests of switching.

@@ -63,7 +63,7 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
                 let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
                 let address = block.address();
                 block.fill(&stub(function, address, adapter));
-                code.shared.observe_nameless("backedge call stub", address, &block.bytes()[..STUB_BYTES]);
+                code.shared.observe_nameless("backedge call stub", address, &block.copy(STUB_BYTES));
                 published.stubs.insert(function, block);
                 address
             }

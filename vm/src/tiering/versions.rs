@@ -6,7 +6,7 @@ use super::planning::code_hash;
 use super::retire::Place;
 use super::thresholds::expected_compile_time;
 use super::{CompileFailure, LoopCode, ModuleCode, outermost};
-use crate::code::{Applied, CompileError, CompileRequest, CompiledCode, Entrance, Padding, Tier};
+use crate::code::{Applied, BackEdge, CompileError, CompileRequest, CompiledCode, Entrance, Padding, Tier};
 use crate::engine::TierPolicy;
 use crate::profiling::{piece, version_name};
 use crate::registry::{PlacedCode, Role};
@@ -48,6 +48,8 @@ pub struct CodeVersion {
     pub hot_sites: usize,
     /// An arm of a trial: it counts its work, and nothing but the trial leads to it.
     pub arm: bool,
+    /// Jumps to loop headers that may pass the poll.
+    pub(super) back_edges: Box<[BackEdge]>,
     address: usize,
     placed: Place,
 }
@@ -69,7 +71,7 @@ impl CodeVersion {
         let placed = self.placed();
         let placed = placed.as_ref()?;
         let (locations, positions) = placed.tables();
-        Some((placed.bytes(self.code_bytes).to_vec(), locations.to_vec(), positions.to_vec()))
+        Some((placed.bytes(self.code_bytes), locations.to_vec(), positions.to_vec()))
     }
 
     /// How often a speculative load of it has faulted: each costs microseconds. 0 once its code is given up.
@@ -80,6 +82,13 @@ impl CodeVersion {
     /// Whether its code was given up: no frame was in it any more.
     pub fn is_gone(&self) -> bool {
         self.placed().is_none()
+    }
+
+    /// Lets the back edges of the polls of one word lead behind them, or to them.
+    pub(super) fn steer(&self, word: i32, passes: bool) {
+        if let Some(placed) = self.placed().as_ref() {
+            self.back_edges.iter().filter(|edge| edge.word == word).for_each(|edge| placed.steer(edge, passes));
+        }
     }
 
     /// Its code, to be given up.
@@ -234,7 +243,7 @@ impl ModuleCode {
         if !self.shared.config.observers.is_empty() {
             let name = version_name(&self.module, function, request.tier, request.entrance, request.version);
             let bytes = placed.bytes(code.bytes.len());
-            let piece = piece(&name, placed.address(), bytes, &self.module, (function, request.version), &code);
+            let piece = piece(&name, placed.address(), &bytes, &self.module, (function, request.version), &code);
             self.shared.config.observers.iter().for_each(|observer| observer.placed(&piece));
         }
         let version = Arc::new(CodeVersion {
@@ -252,6 +261,7 @@ impl ModuleCode {
             hot_sites: code.hot_sites as usize,
             applied: code.applied,
             arm: request.rounds,
+            back_edges: code.back_edges.into(),
             address: placed.address(),
             placed: Mutex::new(Some(placed)),
         });
@@ -281,6 +291,7 @@ impl ModuleCode {
         published.linked_bytes += version.code_bytes;
         let before = published.current.insert((function, version.entrance), version.clone());
         published.linked_bytes -= before.as_ref().map_or(0, |before| before.code_bytes);
+        self.add_back_edges(&published, &version);
         match version.entrance {
             Entrance::Body => {
                 self.functions[own].compiled.store(address as *mut u8, Ordering::Release);

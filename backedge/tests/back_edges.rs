@@ -1,0 +1,152 @@
+//! Back edges that pass their loop's poll while nobody asks: that they do, and that whoever asks is heard all the same.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use vm::engine::{Engine, EngineConfig, LoadedModule, Stress, TierPolicy};
+use vm::handles::{Extern, InstanceRef};
+use vm::store::{Store, call_slots};
+use vm::trap::{Outcome, TrapCode, Unwind};
+
+/// Longer than any wait here takes on a machine that does something else as well.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A loop of `n` rounds whose result depends on every one.
+const SUM: &str = "(module (func (export \"sum\") (param $n i64) (result i64) (local $x i64) (local $i i64)
+    (loop $again
+        (local.set $x (i64.add (i64.mul (local.get $x) (i64.const 31)) (local.get $i)))
+        (local.set $i (i64.add (local.get $i) (i64.const 1)))
+        (br_if $again (i64.lt_u (local.get $i) (local.get $n))))
+    (local.get $x)))";
+
+fn sum(n: u64) -> u64 {
+    (0..n).fold(0u64, |x, i| x.wrapping_mul(31).wrapping_add(i))
+}
+
+fn engine(stress: Stress) -> Engine {
+    let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
+    let config = EngineConfig { tier: TierPolicy::Optimizing, stress, ..EngineConfig::default() };
+    Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts")
+}
+
+struct Guest {
+    store: Store,
+    instance: InstanceRef,
+}
+
+impl Guest {
+    fn new(engine: &Engine, loaded: &Arc<LoadedModule>) -> Guest {
+        let mut store = Store::new(engine).expect("a store");
+        // SAFETY: no imports.
+        let instance = unsafe { store.instantiate(loaded, &[]) }.expect("it instantiates");
+        Guest { store, instance }
+    }
+
+    fn sum(&mut self, n: u64) -> Outcome<u64> {
+        let Some(Extern::Func(function)) = self.instance.export("sum") else { panic!("no function") };
+        let mut slots = vec![n];
+        slots.resize(call_slots(&function.ty()), 0);
+        // SAFETY: the function is this store's and the argument is a number of its type.
+        unsafe { self.store.call(function, &mut slots) }?;
+        Ok(slots[0])
+    }
+}
+
+fn is_interrupt(outcome: Outcome<u64>) -> bool {
+    matches!(outcome.map_err(|unwind| *unwind), Err(Unwind::Trap { code: TrapCode::Interrupt, .. }))
+}
+
+#[test]
+fn a_deadline_stops_a_loop_that_passes_its_poll_and_the_loop_passes_again() {
+    let engine = engine(Stress::default());
+    let loaded = engine.load(SUM.as_bytes()).expect("a valid module");
+    let mut guest = Guest::new(&engine, &loaded);
+    assert_eq!(loaded.code.back_edges(), (0, 0), "nothing is compiled");
+    assert_eq!(guest.sum(1000).expect("it returns"), sum(1000));
+    let (passing, polling) = loaded.code.back_edges();
+    assert!(passing > 0 && polling == 0, "{passing} pass, {polling} poll");
+    let mut other = Guest::new(&engine, &loaded);
+    for _ in 0..5 {
+        guest.store.set_epoch_deadline(1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(20));
+                engine.increment_epoch();
+            });
+            // Of this store nothing is asked, in the same code.
+            scope.spawn(|| (0..20).for_each(|_| assert_eq!(other.sum(100_000).expect("it returns"), sum(100_000))));
+            assert!(is_interrupt(guest.sum(u64::MAX)));
+        });
+    }
+    // Asked five times in a tenth of a second, they have polled for that long; then whoever takes back what it asked lets them pass.
+    let began = Instant::now();
+    while loaded.code.back_edges().0 == 0 {
+        assert!(began.elapsed() < PATIENCE, "they poll for ever");
+        std::thread::sleep(Duration::from_millis(20));
+        guest.store.set_epoch_deadline(1000);
+    }
+    assert_eq!(guest.sum(1000).expect("it returns"), sum(1000));
+}
+
+#[test]
+fn whoever_asks_running_code_is_heard_each_time() {
+    let engine = engine(Stress::default());
+    let loaded = engine.load(SUM.as_bytes()).expect("a valid module");
+    let mut guest = Guest::new(&engine, &loaded);
+    let expected = sum(1 << 20);
+    let heard_all = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for turn in 0..2000 {
+                let before = loaded.code.switches();
+                loaded.code.ask_all_to_leave();
+                let asked = Instant::now();
+                while loaded.code.switches() == before {
+                    if asked.elapsed() > PATIENCE {
+                        heard_all.store(true, Ordering::Relaxed);
+                        panic!("not heard the {turn}th time");
+                    }
+                    std::thread::yield_now();
+                }
+            }
+            heard_all.store(true, Ordering::Relaxed);
+        });
+        while !heard_all.load(Ordering::Relaxed) {
+            assert_eq!(guest.sum(1 << 20).expect("it returns"), expected);
+        }
+    });
+    let (passing, polling) = loaded.code.back_edges();
+    assert!(passing > 0 && polling == 0, "all was answered: {passing} pass, {polling} poll");
+}
+
+#[test]
+fn nothing_passes_where_every_poll_asks() {
+    let engine = engine(Stress { leave_always: true, ..Stress::default() });
+    let loaded = engine.load(SUM.as_bytes()).expect("a valid module");
+    let mut guest = Guest::new(&engine, &loaded);
+    assert_eq!(guest.sum(1000).expect("it returns"), sum(1000));
+    assert!(loaded.code.switches() > 0);
+    let mut late = Guest::new(&engine, &loaded);
+    assert_eq!(loaded.code.back_edges().0, 0, "a new instance asks at once");
+    assert_eq!(late.sum(1000).expect("it returns"), sum(1000));
+}
+
+#[test]
+fn a_jump_through_a_table_polls_always() {
+    let engine = engine(Stress::default());
+    let spins = "(module (func (export \"sum\") (param i64) (result i64)
+        (loop $again (block $a (block $b (br_table $b $again $a $again (i32.wrap_i64 (local.get 0))))
+            (return (i64.const 1))) (return (i64.const 2)))
+        (unreachable)))";
+    let loaded = engine.load(spins.as_bytes()).expect("a valid module");
+    let mut guest = Guest::new(&engine, &loaded);
+    assert_eq!((guest.sum(0).expect("it returns"), guest.sum(2).expect("it returns")), (1, 2));
+    guest.store.set_epoch_deadline(1);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            engine.increment_epoch();
+        });
+        assert!(is_interrupt(guest.sum(1)));
+    });
+}

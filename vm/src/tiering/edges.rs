@@ -1,0 +1,172 @@
+//! Polls that cost running code nothing while nobody asks.
+//!
+//! A jump to a loop's header ([`BackEdge`](crate::code::BackEdge)) leads to the header's poll, or *passes* it. Code is placed with all of them polling. Once it is linked they pass,
+//! until someone asks: the words that polls look at say what is asked of whom, as if there were no back edges, and here the jumps are led so that the words are looked at.
+//!
+//! Who asks writes the word of one instance or of several, then takes the lock and lets the word's back edges poll, in all versions of the code. Who answers clears the word,
+//! then takes the lock, and lets them pass if no instance's word asks. Both look at the words with the lock held: of an asker and an answerer at once, whoever has the lock later finds
+//! the word as it is. Code is shared by all instances and the words are not: who is not asked and polls nevertheless goes on, as it would where nobody passes.
+//!
+//! Where everybody is asked again and again, by a deadline every few milliseconds, leading all jumps to and fro costs more than the polls: then they poll
+//! for [`QUIET`].
+
+use super::{ModuleCode, Published};
+use crate::layout::VmContext;
+use crate::store::poll_word;
+use crate::tiering::CodeVersion;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// If everybody is asked a second time within this, the back edges poll for as long. A guess: to lead some thousand jumps to and fro takes less than a thousandth of it.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// The back edges of a module's linked code.
+#[derive(Default)]
+pub(super) struct BackEdges {
+    words: Mutex<Words>,
+    /// Whether some word's edges poll, or are about to.
+    poll: AtomicBool,
+}
+
+#[derive(Default)]
+struct Words {
+    /// Versions with back edges to polls of a word.
+    versions: HashMap<i32, Vec<Arc<CodeVersion>>>,
+    /// Words whose edges poll; those of the others pass.
+    polling: HashSet<i32>,
+    everybody_asked: Option<Instant>,
+    asked_often: bool,
+}
+
+impl Words {
+    fn steer(&mut self, word: i32, passes: bool) {
+        let Some(versions) = self.versions.get_mut(&word) else { return };
+        versions.retain(|version| !version.is_gone());
+        versions.iter().for_each(|version| version.steer(word, passes));
+        if passes {
+            self.polling.remove(&word);
+        } else {
+            self.polling.insert(word);
+        }
+    }
+
+    fn poll(&mut self, word: i32, asked: impl Fn(i32) -> bool) {
+        if !self.polling.contains(&word) && asked(word) {
+            self.steer(word, false);
+        }
+    }
+
+    fn pass(&mut self, words: &[i32], asked: impl Fn(i32) -> bool) {
+        if self.asked_often && self.everybody_asked.is_some_and(|asked| asked.elapsed() < QUIET) {
+            return;
+        }
+        self.asked_often = false;
+        for &word in words {
+            if self.polling.contains(&word) && !asked(word) {
+                self.steer(word, true);
+            }
+        }
+    }
+}
+
+impl BackEdges {
+    fn words(&self) -> MutexGuard<'_, Words> {
+        self.words.lock().unwrap_or_else(|error| error.into_inner())
+    }
+
+    /// Changes what polls, and notes whether something does.
+    fn change(&self, change: impl FnOnce(&mut Words)) {
+        let mut words = self.words();
+        // Before any word is looked at: who clears one and then finds this unset has cleared it before it is looked at.
+        self.poll.store(true, Ordering::SeqCst);
+        change(&mut words);
+        self.poll.store(!words.polling.is_empty(), Ordering::SeqCst);
+    }
+
+    /// Lets the loops of these words poll. They were asked, and still are, unless they were answered meanwhile.
+    pub(super) fn poll(&self, words: impl IntoIterator<Item = i32>, asked: impl Fn(i32) -> bool) {
+        self.change(|all| words.into_iter().for_each(|word| all.poll(word, &asked)));
+    }
+
+    /// The same for all loops.
+    pub(super) fn poll_everywhere(&self, asked: impl Fn(i32) -> bool) {
+        self.change(|all| {
+            let passing: Vec<i32> = all.versions.keys().copied().filter(|word| !all.polling.contains(word)).collect();
+            if passing.is_empty() {
+                return;
+            }
+            let now = Instant::now();
+            all.asked_often = all.everybody_asked.is_some_and(|before| now.duration_since(before) < QUIET);
+            all.everybody_asked = Some(now);
+            passing.into_iter().for_each(|word| all.poll(word, &asked));
+        });
+    }
+}
+
+impl ModuleCode {
+    /// A version that calls or loops lead to now: its back edges pass where nobody asks.
+    pub(super) fn add_back_edges(&self, published: &Published, version: &Arc<CodeVersion>) {
+        let mut words: Vec<i32> = version.back_edges.iter().map(|edge| edge.word).collect();
+        words.sort_unstable();
+        words.dedup();
+        self.edges.change(|all| {
+            for &word in &words {
+                let versions = all.versions.entry(word).or_default();
+                versions.push(version.clone());
+                // Its own poll, as it was compiled, and so they do all.
+                all.steer(word, false);
+            }
+            all.pass(&words, |word| published.ask(word));
+        });
+    }
+
+    /// Lets loops of a function pass their polls, where nobody asks any more; of all functions, without one.
+    pub(super) fn let_pass(&self, function: Option<usize>) {
+        if !self.edges.poll.load(Ordering::SeqCst) {
+            return;
+        }
+        let published = self.published();
+        self.edges.change(|all| {
+            let words: Vec<i32> = match function {
+                Some(own) => self.module.polls(own).collect(),
+                None => all.polling.iter().copied().collect(),
+            };
+            all.pass(&words, |word| published.ask(word));
+        });
+    }
+
+    /// Back edges that pass their polls now, and those that poll: of linked code.
+    pub fn back_edges(&self) -> (usize, usize) {
+        let words = self.edges.words();
+        let mut counts = (0, 0);
+        for (word, versions) in &words.versions {
+            let edges = |version: &Arc<CodeVersion>| version.back_edges.iter().filter(|edge| edge.word == *word).count();
+            let count: usize = versions.iter().filter(|version| !version.is_gone()).map(edges).sum();
+            if words.polling.contains(word) {
+                counts.1 += count;
+            } else {
+                counts.0 += count;
+            }
+        }
+        counts
+    }
+}
+
+impl Published {
+    /// Whether a word asks in some instance.
+    pub(super) fn ask(&self, word: i32) -> bool {
+        // SAFETY: in the list, so live (see `ContextPointer`), and the word is the module's.
+        self.instances.iter().any(|context| unsafe { asks(context.0, word) })
+    }
+}
+
+/// Whether a word asks in an instance.
+///
+/// # Safety
+/// `context` is a live context of the module whose word it is.
+pub(super) unsafe fn asks(context: *mut VmContext, word: i32) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { poll_word(context, word) }.load(Ordering::SeqCst) != 0
+}
