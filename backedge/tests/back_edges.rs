@@ -1,4 +1,4 @@
-//! Back edges that pass their loop's poll while nobody asks: that they do, and that whoever asks is heard all the same.
+//! Back edges that pass their loop's poll while nobody asks: that they do, and that whoever asks is heard all the same. And where code begins, for its loops' sake.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -149,4 +149,38 @@ fn a_jump_through_a_table_polls_always() {
         });
         assert!(is_interrupt(guest.sum(1)));
     });
+}
+
+/// The first jump back in some code, conditional or not: where it leads, and the byte behind it.
+fn jump_back(code: &[u8]) -> Option<(usize, usize)> {
+    (2..code.len().saturating_sub(3)).find_map(|at| {
+        let displacement = i32::from_le_bytes(code[at..at + 4].try_into().expect("four bytes"));
+        let jumps = code[at - 1] == 0xe9 || code[at - 2] == 0x0f && code[at - 1] & 0xf0 == 0x80;
+        let to = (at + 4).checked_add_signed(displacement as isize);
+        to.filter(|_| jumps && displacement < 0).map(|to| (to, at + 4))
+    })
+}
+
+#[test]
+fn code_begins_where_its_loop_takes_fewest_lines() {
+    let engine = engine(Stress::default());
+    let lines = |from: usize, to: usize| (to - 1) / 64 - from / 64 + 1;
+    let (mut moved, mut lengths) = (0, Vec::new());
+    for stores in 0..16 {
+        // Some seven bytes of code each.
+        let front: String = (0..stores).map(|at| format!("(i32.store8 offset={at} (i32.const 16) (i32.wrap_i64 (local.get 0)))")).collect();
+        let text = SUM.replacen("(module", "(module (memory 1)", 1).replacen("(loop", &format!("{front} (loop"), 1);
+        let loaded = engine.load(text.as_bytes()).expect("a valid module");
+        let mut guest = Guest::new(&engine, &loaded);
+        assert_eq!(guest.sum(1000).expect("it returns"), sum(1000));
+        let versions = loaded.code.versions();
+        let [version] = &versions[..] else { panic!("one function, one version") };
+        let (code, ..) = version.code().expect("it is in force");
+        let begin = loaded.code.code_addresses()[0].start as usize;
+        let (from, to) = jump_back(&code).expect("a loop");
+        assert_eq!(lines(begin + from, begin + to), (to - from).div_ceil(64), "{stores}: {from:#x} to {to:#x} from {begin:#x}");
+        moved += usize::from(lines(from, to) > (to - from).div_ceil(64));
+        lengths.push(to - from);
+    }
+    assert!(moved > 0, "none of these needed it, of {lengths:?} bytes");
 }

@@ -10,9 +10,10 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 use vm::code::{CompiledCode, Landing, Reloc, RelocTarget};
 
-use crate::headers;
+use crate::headers::{self, Jumps};
 use crate::lwp_thunks::{self, Thunk};
 use crate::markers::{self, Census, Finished};
+use crate::placement;
 use crate::traps;
 
 /// Takes over code and tables. Positions, sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
@@ -54,7 +55,7 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: 
     }
     found.sort_unstable();
     let Finished { speculative, polls, census } = markers::finish(&mut bytes, &marked)?;
-    let back_edges = headers::lead(&mut bytes, &code.bb_starts, buffer.data().len() as u32, &polls);
+    let Jumps { back_edges, loops } = headers::lead(&mut bytes, &code.bb_starts, buffer.data().len() as u32, &polls);
     if census != expected {
         return Err(format!("{expected:?} markers before code generation, {census:?} after it"));
     }
@@ -72,7 +73,9 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: 
     landings.sort_unstable_by_key(|landing| landing.returns_to);
     Ok(CompiledCode {
         bytes,
-        alignment: alignment.max(buffer.alignment),
+        alignment: alignment.max(buffer.alignment).max(placement::LINE),
+        // Constants behind the code are aligned from its first byte.
+        lead_in: placement::lead_in(loops, buffer.alignment),
         relocs,
         traps: found,
         speculative,

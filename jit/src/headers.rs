@@ -15,6 +15,7 @@ use vm::code::BackEdge;
 use vm::layout::context;
 
 use crate::markers::COMPARE;
+use crate::placement::Loop;
 
 /// A poll of one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,28 +37,45 @@ const BRANCH: [u8; 2] = [0x0f, 0x82];
 /// Bytes of the comparison and the branch.
 const PASSED: u8 = (COMPARE + BRANCH.len() + DISPLACEMENT) as u8;
 
-/// Leads jumps to polls, which are in ascending order as are the blocks' first bytes `starts`, behind the polls' fillers; yields those that one byte leads behind the
-/// poll. `end` is the code's last byte and one.
-pub(crate) fn lead(bytes: &mut [u8], starts: &[u32], end: u32, polls: &[Poll]) -> Vec<BackEdge> {
-    let mut back_edges = Vec::new();
-    if polls.is_empty() {
-        return back_edges;
-    }
+/// What jumps say of a function.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Jumps {
+    /// Those that one byte leads behind the poll they lead to, in the order of the code.
+    pub(crate) back_edges: Vec<BackEdge>,
+    /// A loop for each jump back.
+    pub(crate) loops: Vec<Loop>,
+}
+
+/// Leads jumps to polls, which are in ascending order as are the blocks' first bytes `starts`, behind the polls' fillers. `end` is the code's last byte and one.
+pub(crate) fn lead(bytes: &mut [u8], starts: &[u32], end: u32, polls: &[Poll]) -> Jumps {
+    let mut jumps = Jumps::default();
     let ends = starts.iter().skip(1).copied().chain([end]);
     for (start, end) in starts.iter().copied().zip(ends) {
         // A block ends with a jump, with a conditional one, or with one of each; the first of the two is first here, too.
         for behind in [end.saturating_sub(JUMP as u32), end] {
-            if let Some(poll) = target(bytes, start, behind).and_then(|target| find(polls, target))
-                && ends_with_jump(&bytes[start as usize..behind as usize], start, poll.at)
-            {
+            let Some(target) = target(bytes, start, behind) else { continue };
+            let poll = find(polls, target);
+            let back = target <= start && (poll.is_some() || starts.binary_search(&target).is_ok());
+            if !(back || poll.is_some()) || !ends_with_jump(&bytes[start as usize..behind as usize], start, target) {
+                continue;
+            }
+            let mut header = target;
+            if let Some(poll) = poll {
                 let at = behind as usize - DISPLACEMENT;
                 let displacement = i32::from_le_bytes(bytes[at..at + DISPLACEMENT].try_into().expect("four bytes"));
                 bytes[at..at + DISPLACEMENT].copy_from_slice(&(displacement + poll.filler as i32).to_le_bytes());
-                back_edges.extend(back_edge(bytes, at, poll));
+                header = poll.at + poll.filler;
+                if let Some(edge) = back_edge(bytes, at, poll) {
+                    jumps.back_edges.push(edge);
+                    header += u32::from(PASSED);
+                }
+            }
+            if back && header < behind {
+                jumps.loops.push(Loop { start: header, end: behind });
             }
         }
     }
-    back_edges
+    jumps
 }
 
 /// The jump whose displacement is at `at` and leads to a poll's comparison, if one byte of it leads it behind the poll.
@@ -119,7 +137,10 @@ mod tests {
     fn after(block: &[u8]) -> (Vec<u8>, Vec<BackEdge>) {
         let mut bytes = code(block);
         let end = bytes.len() as u32;
-        let mut edges = lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]);
+        let Jumps { back_edges: mut edges, loops } = lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]);
+        for (edge, it) in edges.iter().zip(&loops) {
+            assert_eq!(*it, Loop { start: BEFORE as u32, end: edge.at + 4 });
+        }
         edges.iter_mut().for_each(|edge| edge.at -= BEFORE as u32);
         (bytes[BEFORE as usize..].to_vec(), edges)
     }
@@ -177,10 +198,15 @@ mod tests {
         let mut bytes = code(&jump);
         let end = bytes.len() as u32;
         let of_entry = Poll { word: context::poll_low, ..POLL };
-        assert_eq!(lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[of_entry]), []);
+        assert_eq!(lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[of_entry]).back_edges, []);
         let mut bytes = code(&jump);
         bytes[3 + 5 + COMPARE + 1] = 0x83; // jae
-        assert_eq!(lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]), []);
+        let jumps = lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]);
+        assert_eq!(jumps, Jumps { back_edges: Vec::new(), loops: vec![Loop { start: 8, end }] }, "a loop all the same");
+        // One without a poll, of two blocks; and a jump ahead.
+        let mut bytes = [&[0x90; 3][..], &[0x0f, 0x84, 0xf7, 0xff, 0xff, 0xff, 0xe9, 1, 0, 0, 0], &[0x90, 0xc3]].concat();
+        let jumps = lead(&mut bytes, &[0, 3, 14, 15], 16, &[]);
+        assert_eq!(jumps, Jumps { back_edges: Vec::new(), loops: vec![Loop { start: 0, end: 9 }] });
     }
 
     #[test]

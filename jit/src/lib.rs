@@ -18,6 +18,7 @@ mod inlinable;
 mod lwp_thunks;
 mod markers;
 mod passes;
+mod placement;
 mod plan;
 mod scan;
 mod translate;

@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -145,9 +146,9 @@ impl CodeBlock {
         self.length
     }
 
-    /// What stands in its first `length` bytes, or in all of them if it has fewer.
-    pub fn copy(&self, length: usize) -> Vec<u8> {
-        (0..length.min(self.length)).map(|at| self.byte(at).load(Ordering::Relaxed)).collect()
+    /// What stands in its bytes of a range, which ends with the block if it is longer.
+    pub fn copy(&self, range: Range<usize>) -> Vec<u8> {
+        (range.start..range.end.min(self.length)).map(|at| self.byte(at).load(Ordering::Relaxed)).collect()
     }
 
     /// Writes one byte of code that may be running. One that runs it takes what was there, or what is there now: a single byte is never half written, and who reads instructions
@@ -168,14 +169,15 @@ impl CodeBlock {
         unsafe { &*(address as *const AtomicU8) }
     }
 
-    /// Writes the block's contents, before anything leads to it. `bytes` may be shorter than the block; the rest becomes `int3`.
-    pub fn fill(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.length, "code larger than its block");
+    /// Writes the block's contents, before anything leads to it: `bytes` from its byte `at`. What they do not fill becomes `int3`.
+    pub fn fill(&mut self, at: usize, bytes: &[u8]) {
+        let rest = self.length.checked_sub(at + bytes.len()).expect("code larger than its block");
         let target = (arena().expect("a block exists").write + self.offset) as *mut u8;
         // SAFETY: the writable view of this block, which this value owns exclusively and to which no entry leads yet.
         unsafe {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
-            std::ptr::write_bytes(target.add(bytes.len()), 0xcc, self.length - bytes.len());
+            std::ptr::write_bytes(target, 0xcc, at);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.add(at), bytes.len());
+            std::ptr::write_bytes(target.add(at + bytes.len()), 0xcc, rest);
         }
     }
 }
@@ -218,11 +220,11 @@ mod tests {
     #[test]
     fn filled_code_runs() {
         let mut block = CodeBlock::new(6, 16).unwrap();
-        block.fill(&[0xb8, 42, 0, 0, 0, 0xc3]); // mov eax, 42; ret
+        block.fill(0, &[0xb8, 42, 0, 0, 0, 0xc3]); // mov eax, 42; ret
         // SAFETY: the block holds exactly the function written above.
         let f: extern "sysv64" fn() -> u32 = unsafe { std::mem::transmute(block.address()) };
         assert_eq!(f(), 42);
         block.set_byte(1, 43);
-        assert_eq!((f(), &block.copy(2)[..], block.copy(100).len()), (43, &[0xb8, 43][..], GRAIN));
+        assert_eq!((f(), &block.copy(0..2)[..], block.copy(1..100).len()), (43, &[0xb8, 43][..], GRAIN - 1));
     }
 }

@@ -313,6 +313,8 @@ pub struct CompiledCode {
     pub bytes: Vec<u8>,
     /// Alignment of the first byte, a power of two.
     pub alignment: u32,
+    /// Bytes between a place of that alignment and the first byte: so the loops lie best.
+    pub lead_in: u32,
     /// pc-relative places.
     pub relocs: Vec<Reloc>,
     /// Instructions that may trap, by offset.

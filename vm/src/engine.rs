@@ -347,7 +347,7 @@ impl Engine {
                 let mut block = CodeBlock::new(RESOLVER_BYTES, 16).map_err(std::io::Error::other)?;
                 let mut bytes = vec![0xff, 0x25, 0, 0, 0, 0]; // jmp [rip + 0]
                 bytes.extend_from_slice(&(builtins::resolver() as u64).to_le_bytes());
-                block.fill(&bytes);
+                block.fill(0, &bytes);
                 Some(block)
             }
             None => None,
@@ -404,7 +404,7 @@ impl Engine {
             timeline,
         });
         if let Some(resolver) = &shared.resolver {
-            shared.observe_nameless("backedge resolver", resolver.address(), &resolver.copy(RESOLVER_BYTES));
+            shared.observe_nameless("backedge resolver", resolver.address(), &resolver.copy(0..RESOLVER_BYTES));
         }
         if let Some((model, sampling)) = shared.config.delivery {
             shared.monitor.deliver_by(lwp_feedback::models::delivery(model, sampling));

@@ -12,6 +12,8 @@ use std::sync::{Arc, RwLock};
 /// Code in its place, with its tables. Leaves the registry and frees its memory when dropped.
 pub struct PlacedCode {
     block: CodeBlock,
+    /// Where in the block the code begins.
+    begins: usize,
     traps: Vec<(u32, TrapCode)>,
     speculative: Vec<SpeculativeLoad>,
     locations: Vec<(u32, u32)>,
@@ -44,7 +46,8 @@ static PLACED: RwLock<BTreeMap<usize, Tables>> = RwLock::new(BTreeMap::new());
 impl PlacedCode {
     /// Copies code to code memory, applies its relocations and registers it. Nothing leads to it yet.
     pub fn new(code: &CompiledCode, module: Option<Arc<Module>>, role: Role) -> Result<Box<PlacedCode>, String> {
-        let mut block = CodeBlock::new(code.bytes.len(), code.alignment as usize)?;
+        let begins = code.lead_in as usize;
+        let mut block = CodeBlock::new(begins + code.bytes.len(), code.alignment as usize)?;
         let mut bytes = code.bytes.clone();
         for Reloc { offset, target: RelocTarget::Own(target), addend } in &code.relocs {
             // Within one block the displacement does not depend on where the block is.
@@ -55,9 +58,10 @@ impl PlacedCode {
         if let Some(edge) = code.back_edges.iter().find(|edge| bytes.get(edge.at as usize) != Some(&edge.polls)) {
             return Err(format!("no back edge at {:#x}", edge.at));
         }
-        block.fill(&bytes);
+        block.fill(begins, &bytes);
         let placed = Box::new(PlacedCode {
             block,
+            begins,
             traps: code.traps.clone(),
             speculative: code.speculative.clone(),
             locations: code.locations.clone(),
@@ -73,17 +77,17 @@ impl PlacedCode {
 
     /// Where the code starts.
     pub fn address(&self) -> usize {
-        self.block.address()
+        self.block.address() + self.begins
     }
 
     /// The code as it stands there: `length` bytes of what was compiled.
     pub fn bytes(&self, length: usize) -> Vec<u8> {
-        self.block.copy(length)
+        self.block.copy(self.begins..self.begins + length)
     }
 
     /// Lets a back edge of this code lead behind its poll, or to it.
     pub(crate) fn steer(&self, edge: &BackEdge, passes: bool) {
-        self.block.set_byte(edge.at as usize, if passes { edge.passes } else { edge.polls });
+        self.block.set_byte(self.begins + edge.at as usize, if passes { edge.passes } else { edge.polls });
     }
 
     /// Offset in the code → index in the positions, and the positions.
@@ -98,7 +102,7 @@ impl PlacedCode {
 
     /// Bytes of code memory it takes.
     pub fn length(&self) -> usize {
-        self.block.length()
+        self.block.length() - self.begins
     }
 
     /// How often a speculative load of it has faulted.

@@ -173,15 +173,18 @@ mod tests {
     fn a_load_that_faults_yields_zero_and_goes_on() {
         prepare_thread().unwrap();
         let mut block = CodeBlock::new(64, 16).unwrap();
-        block.fill(&[
-            0xb8, 7, 0, 0, 0, // mov eax, 7
-            0x8b, 0x07, // mov eax, [rdi]
-            0xc3, // ret
-            0x0f, 0x1f, 0x80, 0, 0, 0, 0, 0x90, // padding to 16
-            0xf3, 0x0f, 0x10, 0xc1, // movss xmm0, xmm1
-            0xf3, 0x0f, 0x10, 0x07, // movss xmm0, [rdi]
-            0xc3, // ret
-        ]);
+        block.fill(
+            0,
+            &[
+                0xb8, 7, 0, 0, 0, // mov eax, 7
+                0x8b, 0x07, // mov eax, [rdi]
+                0xc3, // ret
+                0x0f, 0x1f, 0x80, 0, 0, 0, 0, 0x90, // padding to 16
+                0xf3, 0x0f, 0x10, 0xc1, // movss xmm0, xmm1
+                0xf3, 0x0f, 0x10, 0x07, // movss xmm0, [rdi]
+                0xc3, // ret
+            ],
+        );
         let loads = [
             SpeculativeLoad { offset: 5, length: 2, target: LoadTarget::General(0) },
             SpeculativeLoad { offset: 20, length: 4, target: LoadTarget::Vector(0) },

@@ -113,7 +113,7 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
 
 /// What goes with machine code. All names are the same in each run: offsets in the code and in the module, numbers in these tables.
 fn tables(code: &CompiledCode) -> String {
-    let mut text = format!("; {} bytes, aligned to {}\n", code.bytes.len(), code.alignment);
+    let mut text = format!("; {} bytes, {} behind a multiple of {}\n", code.bytes.len(), code.lead_in, code.alignment);
     let mut line = |args: std::fmt::Arguments<'_>| {
         let _ = writeln!(text, "{args}");
     };

@@ -158,7 +158,7 @@ impl ModuleCode {
         let count = module.functions.len() - imported as usize;
         let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).flatten();
         if let Some(block) = &stubs {
-            shared.observe_nameless("backedge lazy stubs", block.address(), &block.copy(count * STUB_BYTES));
+            shared.observe_nameless("backedge lazy stubs", block.address(), &block.copy(0..count * STUB_BYTES));
         }
         let last_kept = shared.compiler.as_ref().and_then(|compiler| compiler.last_kept(&module.digest));
         let signatures = module.functions.iter().map(|&ty| module.signatures[ty as usize]).collect();

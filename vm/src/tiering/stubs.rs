@@ -21,7 +21,7 @@ pub(super) fn lazy_stubs(imported: u32, count: usize, target: usize) -> Option<C
     for own in 0..count {
         bytes.extend_from_slice(&stub(imported + own as u32, block.address() + own * STUB_BYTES, target));
     }
-    block.fill(&bytes);
+    block.fill(0, &bytes);
     Some(block)
 }
 
@@ -62,8 +62,8 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
             None => {
                 let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
                 let address = block.address();
-                block.fill(&stub(function, address, adapter));
-                code.shared.observe_nameless("backedge call stub", address, &block.copy(STUB_BYTES));
+                block.fill(0, &stub(function, address, adapter));
+                code.shared.observe_nameless("backedge call stub", address, &block.copy(0..STUB_BYTES));
                 published.stubs.insert(function, block);
                 address
             }
