@@ -109,7 +109,6 @@ impl ModuleCode {
     /// A version that calls or loops lead to now: its back edges pass where nobody asks.
     pub(super) fn add_back_edges(&self, published: &Published, version: &Arc<CodeVersion>) {
         let mut words: Vec<i32> = version.back_edges.iter().map(|edge| edge.word).collect();
-        words.sort_unstable();
         words.dedup();
         self.edges.change(|all| {
             for &word in &words {
@@ -142,8 +141,7 @@ impl ModuleCode {
         let words = self.edges.words();
         let mut counts = (0, 0);
         for (word, versions) in &words.versions {
-            let edges = |version: &Arc<CodeVersion>| version.back_edges.iter().filter(|edge| edge.word == *word).count();
-            let count: usize = versions.iter().filter(|version| !version.is_gone()).map(edges).sum();
+            let count: usize = versions.iter().filter(|version| !version.is_gone()).map(|version| version.back_edges_of(*word).len()).sum();
             if words.polling.contains(word) {
                 counts.1 += count;
             } else {

@@ -48,7 +48,7 @@ pub struct CodeVersion {
     pub hot_sites: usize,
     /// An arm of a trial: it counts its work, and nothing but the trial leads to it.
     pub arm: bool,
-    /// Jumps to loop headers that may pass the poll.
+    /// Jumps to loop headers that may pass the poll, by its word.
     pub(super) back_edges: Box<[BackEdge]>,
     address: usize,
     placed: Place,
@@ -87,8 +87,14 @@ impl CodeVersion {
     /// Lets the back edges of the polls of one word lead behind them, or to them.
     pub(super) fn steer(&self, word: i32, passes: bool) {
         if let Some(placed) = self.placed().as_ref() {
-            self.back_edges.iter().filter(|edge| edge.word == word).for_each(|edge| placed.steer(edge, passes));
+            self.back_edges_of(word).iter().for_each(|edge| placed.steer(edge, passes));
         }
+    }
+
+    pub(super) fn back_edges_of(&self, word: i32) -> &[BackEdge] {
+        let from = self.back_edges.partition_point(|edge| edge.word < word);
+        let to = self.back_edges.partition_point(|edge| edge.word <= word);
+        &self.back_edges[from..to]
     }
 
     /// Its code, to be given up.
@@ -99,6 +105,11 @@ impl CodeVersion {
     fn placed(&self) -> MutexGuard<'_, Option<Box<PlacedCode>>> {
         self.placed.lock().unwrap_or_else(|error| error.into_inner())
     }
+}
+
+fn by_word(mut back_edges: Vec<BackEdge>) -> Box<[BackEdge]> {
+    back_edges.sort_unstable_by_key(|edge| (edge.word, edge.at));
+    back_edges.into()
 }
 
 /// CPU time of this thread: a compile costs what it took, not what others had meanwhile.
@@ -261,7 +272,7 @@ impl ModuleCode {
             hot_sites: code.hot_sites as usize,
             applied: code.applied,
             arm: request.rounds,
-            back_edges: code.back_edges.into(),
+            back_edges: by_word(code.back_edges),
             address: placed.address(),
             placed: Mutex::new(Some(placed)),
         });
