@@ -139,7 +139,9 @@ fn an_empty_loop_stops_in_every_tier() {
             std::thread::spawn(move || {
                 let code = &module.loaded().code;
                 // In the automatic mode it moves from the interpreter to tier 1 and on to tier 2, by a switch at its header.
-                while tier == TierPolicy::Auto && code.switches() == 0 {
+                // (Before that it may leave for a burst that has no credit, and come back.)
+                let in_tier_2 = || code.versions_in_force().iter().any(|version| version.tier == vm::code::Tier::Optimizing);
+                while tier == TierPolicy::Auto && (code.switches() == 0 || !in_tier_2()) {
                     std::thread::yield_now();
                 }
                 engine.increment_epoch();
