@@ -1,11 +1,11 @@
 //! Back edges that pass their loop's poll while nobody asks: that they do, and that whoever asks is heard all the same. And where code begins, for its loops' sake.
 
-use std::sync::Arc;
+mod common;
+
+use common::{Guest, engine};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use vm::engine::{Engine, EngineConfig, LoadedModule, Stress, TierPolicy};
-use vm::handles::{Extern, InstanceRef};
-use vm::store::{Store, call_slots};
+use vm::engine::{Engine, EngineConfig, Stress, TierPolicy};
 use vm::trap::{Outcome, TrapCode, Unwind};
 
 /// Longer than any wait here takes on a machine that does something else as well.
@@ -23,33 +23,8 @@ fn sum(n: u64) -> u64 {
     (0..n).fold(0u64, |x, i| x.wrapping_mul(31).wrapping_add(i))
 }
 
-fn engine(stress: Stress) -> Engine {
-    let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
-    let config = EngineConfig { tier: TierPolicy::Optimizing, stress, ..EngineConfig::default() };
-    Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts")
-}
-
-struct Guest {
-    store: Store,
-    instance: InstanceRef,
-}
-
-impl Guest {
-    fn new(engine: &Engine, loaded: &Arc<LoadedModule>) -> Guest {
-        let mut store = Store::new(engine).expect("a store");
-        // SAFETY: no imports.
-        let instance = unsafe { store.instantiate(loaded, &[]) }.expect("it instantiates");
-        Guest { store, instance }
-    }
-
-    fn sum(&mut self, n: u64) -> Outcome<u64> {
-        let Some(Extern::Func(function)) = self.instance.export("sum") else { panic!("no function") };
-        let mut slots = vec![n];
-        slots.resize(call_slots(&function.ty()), 0);
-        // SAFETY: the function is this store's and the argument is a number of its type.
-        unsafe { self.store.call(function, &mut slots) }?;
-        Ok(slots[0])
-    }
+fn optimizing(stress: Stress) -> Engine {
+    engine(EngineConfig { tier: TierPolicy::Optimizing, stress, ..EngineConfig::default() })
 }
 
 fn is_interrupt(outcome: Outcome<u64>) -> bool {
@@ -58,11 +33,11 @@ fn is_interrupt(outcome: Outcome<u64>) -> bool {
 
 #[test]
 fn a_deadline_stops_a_loop_that_passes_its_poll_and_the_loop_passes_again() {
-    let engine = engine(Stress::default());
+    let engine = optimizing(Stress::default());
     let loaded = engine.load(SUM.as_bytes()).expect("a valid module");
     let mut guest = Guest::new(&engine, &loaded);
     assert_eq!(loaded.code.back_edges(), (0, 0), "nothing is compiled");
-    assert_eq!(guest.sum(1000).expect("it returns"), sum(1000));
+    assert_eq!(guest.call("sum", 1000).expect("it returns"), sum(1000));
     let (passing, polling) = loaded.code.back_edges();
     assert!(passing > 0 && polling == 0, "{passing} pass, {polling} poll");
     let mut other = Guest::new(&engine, &loaded);
@@ -74,8 +49,8 @@ fn a_deadline_stops_a_loop_that_passes_its_poll_and_the_loop_passes_again() {
                 engine.increment_epoch();
             });
             // Of this store nothing is asked, in the same code.
-            scope.spawn(|| (0..20).for_each(|_| assert_eq!(other.sum(100_000).expect("it returns"), sum(100_000))));
-            assert!(is_interrupt(guest.sum(u64::MAX)));
+            scope.spawn(|| (0..20).for_each(|_| assert_eq!(other.call("sum", 100_000).expect("it returns"), sum(100_000))));
+            assert!(is_interrupt(guest.call("sum", u64::MAX)));
         });
     }
     // Asked five times in a tenth of a second, they have polled for that long; then whoever takes back what it asked lets them pass.
@@ -85,12 +60,12 @@ fn a_deadline_stops_a_loop_that_passes_its_poll_and_the_loop_passes_again() {
         std::thread::sleep(Duration::from_millis(20));
         guest.store.set_epoch_deadline(1000);
     }
-    assert_eq!(guest.sum(1000).expect("it returns"), sum(1000));
+    assert_eq!(guest.call("sum", 1000).expect("it returns"), sum(1000));
 }
 
 #[test]
 fn whoever_asks_running_code_is_heard_each_time() {
-    let engine = engine(Stress::default());
+    let engine = optimizing(Stress::default());
     let loaded = engine.load(SUM.as_bytes()).expect("a valid module");
     let mut guest = Guest::new(&engine, &loaded);
     let expected = sum(1 << 20);
@@ -112,7 +87,7 @@ fn whoever_asks_running_code_is_heard_each_time() {
             heard_all.store(true, Ordering::Relaxed);
         });
         while !heard_all.load(Ordering::Relaxed) {
-            assert_eq!(guest.sum(1 << 20).expect("it returns"), expected);
+            assert_eq!(guest.call("sum", 1 << 20).expect("it returns"), expected);
         }
     });
     let (passing, polling) = loaded.code.back_edges();
@@ -121,33 +96,33 @@ fn whoever_asks_running_code_is_heard_each_time() {
 
 #[test]
 fn nothing_passes_where_every_poll_asks() {
-    let engine = engine(Stress { leave_always: true, ..Stress::default() });
+    let engine = optimizing(Stress { leave_always: true, ..Stress::default() });
     let loaded = engine.load(SUM.as_bytes()).expect("a valid module");
     let mut guest = Guest::new(&engine, &loaded);
-    assert_eq!(guest.sum(1000).expect("it returns"), sum(1000));
+    assert_eq!(guest.call("sum", 1000).expect("it returns"), sum(1000));
     assert!(loaded.code.switches() > 0);
     let mut late = Guest::new(&engine, &loaded);
     assert_eq!(loaded.code.back_edges().0, 0, "a new instance asks at once");
-    assert_eq!(late.sum(1000).expect("it returns"), sum(1000));
+    assert_eq!(late.call("sum", 1000).expect("it returns"), sum(1000));
 }
 
 #[test]
 fn a_jump_through_a_table_polls_always() {
-    let engine = engine(Stress::default());
+    let engine = optimizing(Stress::default());
     let spins = "(module (func (export \"sum\") (param i64) (result i64)
         (loop $again (block $a (block $b (br_table $b $again $a $again (i32.wrap_i64 (local.get 0))))
             (return (i64.const 1))) (return (i64.const 2)))
         (unreachable)))";
     let loaded = engine.load(spins.as_bytes()).expect("a valid module");
     let mut guest = Guest::new(&engine, &loaded);
-    assert_eq!((guest.sum(0).expect("it returns"), guest.sum(2).expect("it returns")), (1, 2));
+    assert_eq!((guest.call("sum", 0).expect("it returns"), guest.call("sum", 2).expect("it returns")), (1, 2));
     guest.store.set_epoch_deadline(1);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(20));
             engine.increment_epoch();
         });
-        assert!(is_interrupt(guest.sum(1)));
+        assert!(is_interrupt(guest.call("sum", 1)));
     });
 }
 
@@ -163,7 +138,7 @@ fn jump_back(code: &[u8]) -> Option<(usize, usize)> {
 
 #[test]
 fn code_begins_where_its_loop_takes_fewest_lines() {
-    let engine = engine(Stress::default());
+    let engine = optimizing(Stress::default());
     let lines = |from: usize, to: usize| (to - 1) / 64 - from / 64 + 1;
     let (mut moved, mut lengths) = (0, Vec::new());
     for stores in 0..16 {
@@ -172,7 +147,7 @@ fn code_begins_where_its_loop_takes_fewest_lines() {
         let text = SUM.replacen("(module", "(module (memory 1)", 1).replacen("(loop", &format!("{front} (loop"), 1);
         let loaded = engine.load(text.as_bytes()).expect("a valid module");
         let mut guest = Guest::new(&engine, &loaded);
-        assert_eq!(guest.sum(1000).expect("it returns"), sum(1000));
+        assert_eq!(guest.call("sum", 1000).expect("it returns"), sum(1000));
         let versions = loaded.code.versions();
         let [version] = &versions[..] else { panic!("one function, one version") };
         let (code, ..) = version.code().expect("it is in force");

@@ -1,16 +1,11 @@
 //! Code is given back: versions that nothing leads to any more go once no frame is in them, however often that happens and whoever runs meanwhile.
 
-use std::sync::Arc;
+mod common;
+
+use common::{Guest, engine};
 use std::sync::atomic::{AtomicBool, Ordering};
 use vm::code::{Entrance, Tier};
-use vm::engine::{Engine, EngineConfig, LoadedModule, TierPolicy};
-use vm::handles::{Extern, InstanceRef};
-use vm::store::{Store, call_slots};
-
-fn engine(config: EngineConfig) -> Engine {
-    let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
-    Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts")
-}
+use vm::engine::{EngineConfig, LoadedModule, TierPolicy};
 
 /// `deep` recurses with a loop in each frame; `flat` is a loop alone.
 const GUEST: &str = "(module
@@ -36,27 +31,8 @@ fn deep(n: u32) -> u32 {
     (1..=n).fold(1, |below, n| flat(5) ^ n.wrapping_add(below))
 }
 
-struct Guest {
-    store: Store,
-    instance: InstanceRef,
-}
-
-impl Guest {
-    fn new(engine: &Engine, loaded: &Arc<LoadedModule>) -> Guest {
-        let mut store = Store::new(engine).expect("a store");
-        // SAFETY: no imports.
-        let instance = unsafe { store.instantiate(loaded, &[]) }.expect("it instantiates");
-        Guest { store, instance }
-    }
-
-    fn call(&mut self, name: &str, argument: u32) -> u32 {
-        let Some(Extern::Func(function)) = self.instance.export(name) else { panic!("no function {name}") };
-        let mut slots = vec![u64::from(argument)];
-        slots.resize(call_slots(&function.ty()), 0);
-        // SAFETY: the function is this store's and the arguments are numbers of its types.
-        unsafe { self.store.call(function, &mut slots) }.expect("it returns");
-        slots[0] as u32
-    }
+fn call(guest: &mut Guest, name: &str, argument: u32) -> u32 {
+    guest.call(name, argument.into()).expect("it returns") as u32
 }
 
 /// Every entrance there is code for.
@@ -74,8 +50,8 @@ fn ten_thousand_recompilations_leave_memory_flat() {
         let loaded = engine.load(GUEST.as_bytes()).expect("valid");
         let mut guest = Guest::new(&engine, &loaded);
         while entrances(&loaded).len() < 2 {
-            assert_eq!(guest.call("flat", 100_000), flat(100_000));
-            assert_eq!(guest.call("deep", 1000), deep(1000));
+            assert_eq!(call(&mut guest, "flat", 100_000), flat(100_000));
+            assert_eq!(call(&mut guest, "deep", 1000), deep(1000));
             engine.settle();
         }
         let stop = AtomicBool::new(false);
@@ -84,8 +60,8 @@ fn ten_thousand_recompilations_leave_memory_flat() {
             scope.spawn(|| {
                 let mut other = Guest::new(&engine, &loaded);
                 while !stop.load(Ordering::Relaxed) {
-                    assert_eq!(other.call("deep", 2000), deep(2000));
-                    assert_eq!(other.call("flat", 300_000), flat(300_000));
+                    assert_eq!(call(&mut other, "deep", 2000), deep(2000));
+                    assert_eq!(call(&mut other, "flat", 300_000), flat(300_000));
                 }
             });
             let (mut first, mut most, mut done) = (0, 0, 0);
@@ -94,7 +70,7 @@ fn ten_thousand_recompilations_leave_memory_flat() {
                     done += usize::from(loaded.code.recompile(function, entrance));
                 }
                 if done % 50 < 4 {
-                    assert_eq!(guest.call("deep", 300), deep(300));
+                    assert_eq!(call(&mut guest, "deep", 300), deep(300));
                     engine.poll_monitor();
                 }
                 if done > 1000 {
@@ -115,7 +91,7 @@ fn ten_thousand_recompilations_leave_memory_flat() {
         engine.poll_monitor();
         let (freed, waiting) = engine.retired();
         assert!(freed >= 9_900 && waiting <= 64, "{freed} versions freed, {waiting} wait");
-        assert_eq!(guest.call("deep", 100), deep(100));
+        assert_eq!(call(&mut guest, "deep", 100), deep(100));
     }
 }
 
@@ -124,7 +100,7 @@ fn code_with_a_frame_in_it_stays() {
     let engine = engine(EngineConfig { tier: TierPolicy::Baseline, ..EngineConfig::default() });
     let loaded = engine.load(GUEST.as_bytes()).expect("valid");
     let mut guest = Guest::new(&engine, &loaded);
-    assert_eq!(guest.call("deep", 3), deep(3));
+    assert_eq!(call(&mut guest, "deep", 3), deep(3));
     let before = loaded.code.versions();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -142,8 +118,8 @@ fn code_with_a_frame_in_it_stays() {
                 break;
             }
             let round = round % 300;
-            assert_eq!(guest.call("deep", 500 + round), deep(500 + round));
-            assert_eq!(guest.call("flat", 10_000), flat(10_000));
+            assert_eq!(call(&mut guest, "deep", 500 + round), deep(500 + round));
+            assert_eq!(call(&mut guest, "flat", 10_000), flat(10_000));
         }
         stop.store(true, Ordering::Relaxed);
     });
@@ -169,7 +145,7 @@ fn a_cap_sends_the_oldest_code_back() {
     let loaded = engine.load(wat.as_bytes()).expect("valid");
     let mut guest = Guest::new(&engine, &loaded);
     for x in 0..50 {
-        assert_eq!(guest.call("f", x), expected(x));
+        assert_eq!(call(&mut guest, "f", x), expected(x));
         let largest = loaded.code.versions().iter().map(|version| version.code_bytes).max().unwrap_or(0);
         assert!(loaded.code.linked_bytes() <= 512 + largest);
     }
