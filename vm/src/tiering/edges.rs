@@ -11,7 +11,7 @@
 //! for [`QUIET`].
 
 use super::{ModuleCode, Published};
-use crate::layout::VmContext;
+use crate::layout::{LOOP_ASKED, VmContext};
 use crate::store::poll_word;
 use crate::tiering::CodeVersion;
 use std::collections::{HashMap, HashSet};
@@ -167,4 +167,13 @@ impl Published {
 pub(super) unsafe fn asks(context: *mut VmContext, word: i32) -> bool {
     // SAFETY: the caller's promise.
     unsafe { poll_word(context, word) }.load(Ordering::SeqCst) != 0
+}
+
+/// Writes a word for its loop's sake, unless it asks already: what asks everybody goes before.
+///
+/// # Safety
+/// As [`asks`].
+pub(super) unsafe fn ask_loop(context: *mut VmContext, word: i32) {
+    // SAFETY: the caller's promise.
+    let _ = unsafe { poll_word(context, word) }.compare_exchange(0, LOOP_ASKED, Ordering::SeqCst, Ordering::Acquire);
 }

@@ -12,7 +12,7 @@ use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, CompiledCode, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
-use crate::layout::{ASKED, FunctionPlace, LOOP_ASKED, VmContext, VmFunc};
+use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Work;
 use crate::registry::PlacedCode;
@@ -364,7 +364,7 @@ impl ModuleCode {
         published.instances.push(ContextPointer(context));
         if self.shared.config.stress.leave_always {
             // SAFETY: the caller's promise.
-            self.edges.poll_everywhere(|word| unsafe { edges::asks(context, word) });
+            unsafe { self.polls_were_set(context, true) };
         }
     }
 
@@ -433,10 +433,12 @@ impl ModuleCode {
 
     /// Asks all running code of a function to leave at the header of one loop.
     fn ask_loop(&self, published: &Published, function: u32, loop_offset: u32) {
+        let word = self.loop_word(function, loop_offset);
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
-            unsafe { self.ask_loop_of(context.0, function, loop_offset) };
+            unsafe { edges::ask_loop(context.0, word) };
         }
+        self.edges.poll([word], |word| published.ask(word));
     }
 
     /// The same in one instance.
@@ -445,9 +447,8 @@ impl ModuleCode {
     /// `context` is a live context of this module.
     unsafe fn ask_loop_of(&self, context: *mut VmContext, function: u32, loop_offset: u32) {
         let word = self.loop_word(function, loop_offset);
-        // What asks everybody goes before.
         // SAFETY: the caller's promise.
-        let _ = unsafe { poll_word(context, word) }.compare_exchange(0, LOOP_ASKED, Ordering::SeqCst, Ordering::Acquire);
+        unsafe { edges::ask_loop(context, word) };
         // SAFETY: as above.
         self.edges.poll([word], |word| unsafe { edges::asks(context, word) });
     }

@@ -91,6 +91,7 @@ impl CodeVersion {
         }
     }
 
+    /// The back edges of the polls of one word.
     pub(super) fn back_edges_of(&self, word: i32) -> &[BackEdge] {
         let from = self.back_edges.partition_point(|edge| edge.word < word);
         let to = self.back_edges.partition_point(|edge| edge.word <= word);
@@ -107,6 +108,7 @@ impl CodeVersion {
     }
 }
 
+/// As [`CodeVersion::back_edges`] has them.
 fn by_word(mut back_edges: Vec<BackEdge>) -> Box<[BackEdge]> {
     back_edges.sort_unstable_by_key(|edge| (edge.word, edge.at));
     back_edges.into()
