@@ -26,8 +26,6 @@ pub(crate) struct Scan {
     pub calls: bool,
     /// Whether calls stand in it that no plan is about to move out of the way.
     pub hot_calls: bool,
-    /// Whether calls stand in it that are not going to vanish, hot or not.
-    pub lasting_calls: bool,
     /// Locals whose value may still be read after a call, by the call's byte offset; `None` when all count as live. Filled on request.
     pub live_at_calls: HashMap<u32, Option<LiveSet>>,
     /// Memories it reads or writes, by index.
@@ -336,8 +334,7 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
             }
             Operator::Return | Operator::Unreachable => node = flow.node(),
             Operator::ReturnCall { .. } | Operator::ReturnCallIndirect { .. } | Operator::ReturnCallRef { .. } => {
-                // It may go round for ever: the poll is that of the entry.
-                (result.calls, result.lasting_calls) = (true, true);
+                result.calls = true;
                 node = flow.node();
             }
             Operator::BrOnNull { relative_depth } | Operator::BrOnNonNull { relative_depth } => {
@@ -349,11 +346,9 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
             Operator::Call { .. } | Operator::CallIndirect { .. } | Operator::CallRef { .. } => {
                 result.calls = true;
                 let callee = if let Operator::Call { function_index } = operator { Some(function_index) } else { None };
-                let expected = (wanted.expected)(offset, callee);
                 if let Some(top) = open.last_mut() {
-                    top.hot_calls |= expected == Expected::Stays;
+                    top.hot_calls |= (wanted.expected)(offset, callee) == Expected::Stays;
                 }
-                result.lasting_calls |= expected != Expected::Vanishes;
                 if wanted.live_at_calls {
                     let here = flow.node();
                     flow.edge(node, here);

@@ -382,10 +382,14 @@ impl Instance {
         self.context.as_ptr()
     }
 
-    /// Writes the poll word that the interpreter and functions' entries look at; loops look at others.
+    /// Writes the poll word that the interpreter looks at, and has calls look; loops look at others.
     pub(crate) fn set_entry_poll(&self, asks: bool) {
+        let context = self.context.as_ptr();
         // SAFETY: the context lives as long as this instance; the word is an atomic.
-        unsafe { (*self.context.as_ptr()).poll.store(asked(asks), Ordering::Release) };
+        unsafe {
+            (*context).poll.store(asked(asks), Ordering::SeqCst);
+            self.code.entry_poll_was_set(context);
+        }
     }
 
     /// Writes all its poll words.

@@ -45,7 +45,7 @@ vm_struct! {
         unused: u32,
         /// Always 0: the lower half of the eight bytes that compiled code compares with the context's address ([`ASKED`]).
         poll_low: u32,
-        /// Not 0 ([`ASKED`]) asks for a look at the deadline: read at function entries and by the interpreter. Each loop reads a word of its
+        /// Not 0 ([`ASKED`]) asks for a look at the deadline: read by the interpreter, by trials' arms and where calls are led to the resolver. Each loop reads a word of its
         /// own ([`VmOffsets::poll`]), so that asking one to leave disturbs no other.
         poll: AtomicU32,
         /// Base of the module's countdown words (`ModuleCode::counters`), one u32 per function and per loop.

@@ -323,7 +323,7 @@ impl StoreState {
         }
     }
 
-    /// Asks for the samples that are due: the interpreter and functions' entries look, loops run on.
+    /// Asks for the samples that are due: the interpreter and calls look, loops run on.
     pub(crate) fn ask_to_sample(&self) {
         self.instances.iter().for_each(|instance| instance.set_entry_poll(true));
     }

@@ -88,7 +88,7 @@ impl Translator<'_, '_> {
         let (index, expected) = (self.wide(index), self.wide(expected));
         let result = self.builtin(builtin, &[memory, index, offset, expected, timeout]).expect("a wait has a result");
         // A deadline's callback has the store.
-        self.host_breaks_facts();
+        self.call_breaks_facts();
         self.push(result);
         Ok(())
     }

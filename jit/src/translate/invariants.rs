@@ -257,14 +257,8 @@ impl Translator<'_, '_> {
         });
     }
 
-    /// Notices a call of anything.
+    /// Notices a call of anything, the host included.
     pub(super) fn call_breaks_facts(&mut self) {
-        self.broken_fact |= !self.polled;
-        self.host_breaks_facts();
-    }
-
-    /// Notices that the host may run.
-    pub(super) fn host_breaks_facts(&mut self) {
         let module = self.module;
         self.broken_fact |= self.facts.iter().any(|fact| {
             let global = matches!(fact.call.source, Source::Global(global) if module.globals[global as usize].mutable);

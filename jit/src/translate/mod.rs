@@ -145,11 +145,9 @@ struct Translator<'a, 'b> {
     constants: bool,
     /// Whether anything is relied on that is only known when the function is translated ([`invariants`]).
     trusting: bool,
-    /// Whether calls may be made: the function polls at its entry, or is entered at a loop.
-    polled: bool,
     /// What tests before the loops around have established.
     facts: Vec<invariants::Fact>,
-    /// Something was translated that may change what a fact says, or a call where none was expected.
+    /// Something was translated that may change what a fact says.
     broken_fact: bool,
     /// Bytes of callees' bodies inlined so far.
     inlined_bytes: usize,
@@ -191,7 +189,7 @@ pub(crate) fn translate(input: &Input<'_>, isa: &dyn TargetIsa, memory: &mut Fun
     if let Some(translation) = translate_once(input, isa, memory, true)? {
         return Ok(translation);
     }
-    // A test was moved out of a loop that turned out to change what it tests, or a call stayed that was to vanish.
+    // A test was moved out of a loop that turned out to change what it tests.
     let translation = translate_once(input, isa, memory, false)?;
     Ok(translation.expect("nothing was relied on"))
 }
@@ -247,7 +245,6 @@ fn translate_once(
         applied: Vec::new(),
         constants: false,
         trusting,
-        polled: true,
         facts: Vec::new(),
         broken_fact: false,
         inlined_bytes: 0,
@@ -318,11 +315,6 @@ impl Translator<'_, '_> {
                 self.countdown(u32::MAX);
                 self.pad_entry();
                 self.probe_entry(&params);
-                // Where calls are expected to vanish, that none is made is checked as what the tests before loops established is.
-                self.polled = scan.lasting_calls || scan.calls && !self.trusting;
-                if self.polled && self.input.polls {
-                    self.entry_poll();
-                }
             }
             Entrance::Loop(offset) => self.load_live_locals(entry, offset, &scan),
         }

@@ -1,5 +1,5 @@
-//! The poll: one comparison with memory and one branch at function entry and at every loop header, through which running code is asked to stop or to
-//! go on elsewhere (design section 6).
+//! The poll: one comparison with memory and one branch at every loop header, through which running code is asked to stop or to go on elsewhere (design
+//! section 6). Functions do not poll where they are entered: while that is asked, calls lead to a stub (`vm::tiering::entries`).
 //!
 //! The eight bytes with the flag are compared with the context's address ([`vm::layout::ASKED`]): a compare that loads and its branch are one operation of today's
 //! processors, while a load, a test and a branch are two. They are loaded through the pinned register, read afresh at each poll: from a value kept from an earlier poll, alias analysis
@@ -8,7 +8,7 @@
 //! At a loop header the cold side writes the frame, in an inlined callee its callers' too, to the switch buffer in canonical form and *leaves* by a
 //! tail call; it never comes back, so the loop keeps its registers. What is written of a frame: locals that are live there, at their slots; then its
 //! operand stack. Slots of dead locals hold anything. Each loop has a word of its own, so that one can be asked (for a burst) and the others need no way back: a way
-//! into the loop from a block outside of it keeps the loop's values in registers. At function entry the cold side asks and comes back.
+//! into the loop from a block outside of it keeps the loop's values in registers.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, SigRef, Type, Value, types};
@@ -33,16 +33,6 @@ pub(super) fn slot_offset(slot: u32) -> i32 {
 const _: () = assert!(switch::offset == switch::function + 4 && switch::callees == switch::version + 4);
 
 impl Translator<'_, '_> {
-    /// The poll at function entry. Only functions that call need one: the others end soon, or have loops that poll.
-    pub(super) fn entry_poll(&mut self) {
-        let (cold, hot) = self.poll_flag(context::poll_low);
-        self.enter(cold);
-        self.ask();
-        self.b.ins().jump(hot, &[]);
-        self.b.seal_block(hot);
-        self.enter(hot);
-    }
-
     /// The poll at the header of the loop whose opcode is at `offset`; the builder stands in the header.
     pub(super) fn loop_poll(&mut self, offset: u32) {
         let own = self.module.defined(self.input.function).expect("only defined functions are compiled");

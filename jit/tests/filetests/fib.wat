@@ -17,74 +17,59 @@
 ;;>      c  mov [rsp+8], r12
 ;;>     11  mov [rsp+10h], r13
 ;;>     16  mov r12, rdi
-;;>     19  xchg ax, ax
-;;>     1b  cmp r15, [r15+20h]
-;;>     23  jb near 0E2h
-;;>     29  mov rcx, r12
-;;>     2c  cmp ecx, 2
-;;>     2f  jl near 0C5h
-;;>     35  mov rax, rcx
-;;>     38  sub eax, 1
-;;>     3b  cmp eax, 2
-;;>     3e  jl near 73h
-;;>     44  mov rax, r15
-;;>     47  mov rax, [rax+50h]
-;;>     4b  mov rdi, rcx
-;;>     4e  sub edi, 2
-;;>     51  mov r12, rcx
-;;>     54  call rax
-;;>     56  mov rbx, rax
-;;>     59  mov rcx, r15
-;;>     5c  mov rcx, [rcx+50h]
-;;>     60  mov rdi, r12
-;;>     63  sub edi, 3
-;;>     66  call rcx
-;;>     68  mov rcx, rbx
-;;>     6b  lea ebx, [rcx+rax]
-;;>     6e  jmp 82h
-;;>     73  mov rdi, rcx
-;;>     76  mov r12, rcx
-;;>     79  mov rdi, r12
-;;>     7c  mov rbx, rdi
-;;>     7f  sub ebx, 1
-;;>     82  mov rdi, r12
-;;>     85  mov rcx, rdi
-;;>     88  sub ecx, 2
-;;>     8b  cmp ecx, 2
-;;>     8e  jl near 0BDh
-;;>     94  mov rax, r15
-;;>     97  mov rax, [rax+50h]
-;;>     9b  mov rdi, r12
-;;>     9e  sub edi, 3
-;;>     a1  call rax
-;;>     a3  mov r13, rax
-;;>     a6  mov rcx, r15
-;;>     a9  mov rcx, [rcx+50h]
-;;>     ad  mov rdi, r12
-;;>     b0  sub edi, 4
-;;>     b3  mov r12, rdi
-;;>     b6  call rcx
-;;>     b8  mov rcx, r13
-;;>     bb  add ecx, eax
-;;>     bd  lea eax, [rbx+rcx]
-;;>     c0  jmp 0CBh
-;;>     c5  mov r12, rcx
-;;>     c8  mov rax, r12
-;;>     cb  mov rbx, [rsp]
-;;>     cf  mov r12, [rsp+8]
-;;>     d4  mov r13, [rsp+10h]
-;;>     d9  add rsp, 20h
-;;>     dd  mov rsp, rbp
-;;>     e0  pop rbp
-;;>     e1  ret
-;;>     e2  mov rdi, r15
-;;>     e5  mov rax, [rdi+38h]
-;;>     e9  mov rax, [rax+60h]
-;;>     ed  xor esi, esi
-;;>     ef  mov edx, 0FFFFFFFFh
-;;>     f4  mov ecx, 7
-;;>     f9  call rax
-;;>     fb  mov rcx, r12
-;;>     fe  jmp 2Ch
+;;>     19  cmp edi, 2
+;;>     1c  jl near 0B1h
+;;>     22  mov rdi, r12
+;;>     25  mov rax, rdi
+;;>     28  sub eax, 1
+;;>     2b  cmp eax, 2
+;;>     2e  jl near 63h
+;;>     34  mov rax, r15
+;;>     37  mov rax, [rax+50h]
+;;>     3b  mov rdi, r12
+;;>     3e  sub edi, 2
+;;>     41  call rax
+;;>     43  mov rbx, rax
+;;>     46  mov rcx, r15
+;;>     49  mov rcx, [rcx+50h]
+;;>     4d  mov rdx, r12
+;;>     50  mov rdi, rdx
+;;>     53  sub edi, 3
+;;>     56  call rcx
+;;>     58  mov rcx, rbx
+;;>     5b  lea ebx, [rcx+rax]
+;;>     5e  jmp 6Ch
+;;>     63  mov rdi, r12
+;;>     66  mov rbx, rdi
+;;>     69  sub ebx, 1
+;;>     6c  mov rdi, r12
+;;>     6f  mov rcx, rdi
+;;>     72  sub ecx, 2
+;;>     75  cmp ecx, 2
+;;>     78  jl near 0A9h
+;;>     7e  mov rax, r15
+;;>     81  mov rax, [rax+50h]
+;;>     85  mov rdi, r12
+;;>     88  sub edi, 3
+;;>     8b  call rax
+;;>     8d  mov r13, rax
+;;>     90  mov rcx, r15
+;;>     93  mov rcx, [rcx+50h]
+;;>     97  mov rdi, r12
+;;>     9a  sub edi, 4
+;;>     9d  mov r12, rdi
+;;>     a0  call rcx
+;;>     a2  mov r10, r13
+;;>     a5  lea ecx, [r10+rax]
+;;>     a9  lea eax, [rbx+rcx]
+;;>     ac  jmp 0B4h
+;;>     b1  mov rax, r12
+;;>     b4  mov rbx, [rsp]
+;;>     b8  mov r12, [rsp+8]
+;;>     bd  mov r13, [rsp+10h]
+;;>     c2  add rsp, 20h
+;;>     c6  mov rsp, rbp
+;;>     c9  pop rbp
+;;>     ca  ret
 ;;> inline-recursive in function 0: done
 ;;> inline-recursive in function 0: done

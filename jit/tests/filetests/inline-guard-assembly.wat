@@ -26,112 +26,101 @@
 ;;>     12  mov [rsp+20h], r13
 ;;>     17  mov [rsp+28h], r14
 ;;>     1c  mov [rsp+8], rdi
-;;>     21  mov r14, r15
-;;>     24  xchg ax, ax
-;;>     26  cmp r15, [r15+20h]
-;;>     2e  jb near 0BCh
-;;>     34  xor edi, edi
-;;>     36  mov r12, [r14+48h]
-;;>     3a  mov rax, [r14+40h]
-;;>     3e  mov r13d, [rax]
-;;>     41  mov rbx, rdi
-;;>     44  nop dword [rax+rax]
-;;>     49  cmp r15, [r15+0C0h]
-;;>     51  jb near 14Ah
-;;>     57  mov edx, [r14+60h]
-;;>     5b  cmp edx, 8
-;;>     5e  jae near 0DDh
-;;>     64  mov rsi, rdx
-;;>     67  shl esi, 4
-;;>     6a  mov rsi, [r12+rsi+8]
-;;>     6f  lea r8, [r14+70h]
-;;>     73  cmp rsi, r8
-;;>     76  jne near 0DDh
-;;>     7c  lea eax, [rdi+1]
-;;>     7f  add ebx, 1
-;;>     85  mov rcx, [rsp+8]
-;;>     8a  cmp ebx, ecx
-;;>     8c  jae near 9Fh
-;;>     92  mov rdi, rax
-;;>     95  mov [rsp+8], rcx
-;;>     9a  jmp 49h
-;;>     9f  mov rbx, [rsp+10h]
-;;>     a4  mov r12, [rsp+18h]
-;;>     a9  mov r13, [rsp+20h]
-;;>     ae  mov r14, [rsp+28h]
-;;>     b3  add rsp, 30h
-;;>     b7  mov rsp, rbp
-;;>     ba  pop rbp
-;;>     bb  ret
-;;>     bc  mov rdi, r15
-;;>     bf  mov rax, [rdi+38h]
-;;>     c3  mov rax, [rax+60h]
-;;>     c7  mov esi, 1
-;;>     cc  mov edx, 0FFFFFFFFh
-;;>     d1  mov ecx, 7
-;;>     d6  call rax
-;;>     d8  jmp 34h
-;;>     dd  cmp edx, 8
-;;>     e0  jae near 1C3h
-;;>     e6  mov r11, rdx
-;;>     e9  shl r11d, 4
-;;>     ed  lea r10, [r12+r11]
-;;>     f1  cmp edx, 8
-;;>     f4  cmovae r10, r12
-;;>     f8  mov rax, [r10]
-;;>     fb  cmp rax, r13
-;;>     fe  jne near 13Bh
-;;>    104  mov rax, [r10+8]
-;;>    108  mov rcx, [rax+8]
-;;>    10c  cmp rcx, r14
-;;>    10f  jne near 11Fh
-;;>    115  mov rax, [rax]
-;;>    118  call rax
-;;>    11a  jmp 7Fh
-;;>    11f  mov [rcx+10h], r14
-;;>    123  mov [rsp], r14
-;;>    127  mov rax, [rax]
-;;>    12a  mov r15, rcx
-;;>    12d  call rax
-;;>    12f  mov rcx, [rsp]
-;;>    133  mov r15, rcx
-;;>    136  jmp 7Fh
-;;>    13b  mov rax, [r10+8]
-;;>    13f  test rax, rax
-;;>    142  je near 1C5h
-;;>    148  ud2
-;;>    14a  mov rcx, [rsp+8]
-;;>    14f  mov rax, r15
-;;>    152  mov rax, [rax+8]
-;;>    156  mov rax, [rax+28h]
-;;>    15a  mov rdx, 4C00000001h
-;;>    164  mov [rax], rdx
-;;>    167  mov qword [rax+8], 7
-;;>    16f  mov ecx, ecx
-;;>    171  mov [rax+10h], rcx
-;;>    175  mov ecx, edi
-;;>    177  mov [rax+18h], rcx
-;;>    17b  mov ecx, ebx
-;;>    17d  mov [rax+20h], rcx
-;;>    181  mov esi, [rax]
-;;>    183  mov edx, [rax+4]
-;;>    186  mov ecx, [rax+8]
-;;>    189  mov rdi, r15
-;;>    18c  mov rax, [rdi+38h]
-;;>    190  mov rax, [rax+60h]
-;;>    194  call rax
-;;>    196  mov rcx, r15
-;;>    199  mov rcx, [rcx+8]
-;;>    19d  mov rdi, [rcx+28h]
-;;>    1a1  mov r10, rax
-;;>    1a4  mov rbx, [rsp+10h]
-;;>    1a9  mov r12, [rsp+18h]
-;;>    1ae  mov r13, [rsp+20h]
-;;>    1b3  mov r14, [rsp+28h]
-;;>    1b8  add rsp, 30h
-;;>    1bc  mov rsp, rbp
-;;>    1bf  pop rbp
-;;>    1c0  jmp r10
-;;>    1c3  ud2
-;;>    1c5  ud2
+;;>     21  mov rbx, r15
+;;>     24  xor edi, edi
+;;>     26  mov r12, [rbx+48h]
+;;>     2a  mov rax, [rbx+40h]
+;;>     2e  mov r13d, [rax]
+;;>     31  mov r14, rdi
+;;>     34  nop dword [rax+rax]
+;;>     39  cmp r15, [r15+0C0h]
+;;>     41  jb near 118h
+;;>     47  mov ecx, [rbx+60h]
+;;>     4a  cmp ecx, 8
+;;>     4d  jae near 0ADh
+;;>     53  mov rax, rcx
+;;>     56  shl eax, 4
+;;>     59  mov rax, [r12+rax+8]
+;;>     5e  lea rdx, [rbx+70h]
+;;>     62  cmp rax, rdx
+;;>     65  jne near 0ADh
+;;>     6b  lea eax, [rdi+1]
+;;>     6e  add r14d, 1
+;;>     75  mov rcx, [rsp+8]
+;;>     7a  cmp r14d, ecx
+;;>     7d  jae near 90h
+;;>     83  mov rdi, rax
+;;>     86  mov [rsp+8], rcx
+;;>     8b  jmp 39h
+;;>     90  mov rbx, [rsp+10h]
+;;>     95  mov r12, [rsp+18h]
+;;>     9a  mov r13, [rsp+20h]
+;;>     9f  mov r14, [rsp+28h]
+;;>     a4  add rsp, 30h
+;;>     a8  mov rsp, rbp
+;;>     ab  pop rbp
+;;>     ac  ret
+;;>     ad  cmp ecx, 8
+;;>     b0  jae near 192h
+;;>     b6  mov rax, rcx
+;;>     b9  shl eax, 4
+;;>     bc  add rax, r12
+;;>     bf  cmp ecx, 8
+;;>     c2  cmovae rax, r12
+;;>     c6  mov rcx, [rax]
+;;>     c9  cmp rcx, r13
+;;>     cc  jne near 109h
+;;>     d2  mov rcx, [rax+8]
+;;>     d6  mov rdx, [rcx+8]
+;;>     da  cmp rdx, rbx
+;;>     dd  jne near 0EDh
+;;>     e3  mov rsi, [rcx]
+;;>     e6  call rsi
+;;>     e8  jmp 6Eh
+;;>     ed  mov [rdx+10h], rbx
+;;>     f1  mov [rsp], rbx
+;;>     f5  mov rsi, [rcx]
+;;>     f8  mov r15, rdx
+;;>     fb  call rsi
+;;>     fd  mov rdi, [rsp]
+;;>    101  mov r15, rdi
+;;>    104  jmp 6Eh
+;;>    109  mov rax, [rax+8]
+;;>    10d  test rax, rax
+;;>    110  je near 194h
+;;>    116  ud2
+;;>    118  mov rcx, [rsp+8]
+;;>    11d  mov rax, r15
+;;>    120  mov rax, [rax+8]
+;;>    124  mov rax, [rax+28h]
+;;>    128  mov rdx, 4C00000001h
+;;>    132  mov [rax], rdx
+;;>    135  mov qword [rax+8], 7
+;;>    13d  mov ecx, ecx
+;;>    13f  mov [rax+10h], rcx
+;;>    143  mov ecx, edi
+;;>    145  mov [rax+18h], rcx
+;;>    149  mov ecx, r14d
+;;>    14c  mov [rax+20h], rcx
+;;>    150  mov esi, [rax]
+;;>    152  mov edx, [rax+4]
+;;>    155  mov ecx, [rax+8]
+;;>    158  mov rdi, r15
+;;>    15b  mov rax, [rdi+38h]
+;;>    15f  mov rax, [rax+60h]
+;;>    163  call rax
+;;>    165  mov rcx, r15
+;;>    168  mov rcx, [rcx+8]
+;;>    16c  mov rdi, [rcx+28h]
+;;>    170  mov r10, rax
+;;>    173  mov rbx, [rsp+10h]
+;;>    178  mov r12, [rsp+18h]
+;;>    17d  mov r13, [rsp+20h]
+;;>    182  mov r14, [rsp+28h]
+;;>    187  add rsp, 30h
+;;>    18b  mov rsp, rbp
+;;>    18e  pop rbp
+;;>    18f  jmp r10
+;;>    192  ud2
+;;>    194  ud2
 ;;> inline-guarded in function 1: done

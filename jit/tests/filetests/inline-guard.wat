@@ -34,133 +34,119 @@
 ;;>
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0000                               v3 = get_pinned_reg.i64
-;;> @0000                               v4 = load.i64 user66 aligned region0 v3+32
-;;> @0000                               v5 = icmp ult v3, v4
-;;> @0000                               brif v5, block1, block2
-;;>
-;;>                                 block1 cold:
-;;> @0000                               v9 = get_pinned_reg.i64
-;;> @0000                               v10 = load.i64 notrap aligned readonly region1 v9+56
-;;> @0000                               v11 = load.i64 notrap aligned readonly region1 v10+96
-;;> @0000                               v6 = iconst.i32 1
-;;> @0000                               v7 = iconst.i32 -1
-;;> @0000                               v8 = iconst.i32 7
-;;> @0000                               v12 = call_indirect sig0, v11(v9, v6, v7, v8)  ; v6 = 1, v7 = -1, v8 = 7
-;;> @0000                               jump block2
-;;>
-;;>                                 block2:
 ;;> @0000                               v2 = iconst.i32 0
-;;> @0003                               v40 = iconst.i32 8
-;;> @0003                               v42 = load.i64 notrap aligned readonly can_move region1 v1+72
-;;> @0003                               v43 = iconst.i64 4
-;;> @0003                               v48 = iconst.i64 112
-;;> @0003                               v49 = iadd.i64 v1, v48  ; v48 = 112
-;;>                                     v98 = iconst.i32 1
-;;> @0003                               v64 = load.i64 notrap aligned readonly can_move region1 v1+64
-;;> @0003                               v65 = load.i32 notrap aligned readonly can_move region1 v64
-;;> @0003                               v66 = uextend.i64 v65
-;;> @0003                               v73 = stack_addr.i64 ss0
-;;> @0001                               jump block4(v2, v2)  ; v2 = 0, v2 = 0
+;;> @0003                               v30 = iconst.i32 8
+;;> @0003                               v32 = load.i64 notrap aligned readonly can_move region1 v1+72
+;;> @0003                               v33 = iconst.i64 4
+;;> @0003                               v38 = iconst.i64 112
+;;> @0003                               v39 = iadd v1, v38  ; v38 = 112
+;;> @0003                               v42 = iconst.i32 1
+;;> @0003                               v54 = load.i64 notrap aligned readonly can_move region1 v1+64
+;;> @0003                               v55 = load.i32 notrap aligned readonly can_move region1 v54
+;;> @0003                               v56 = uextend.i64 v55
+;;> @0003                               v63 = stack_addr.i64 ss0
+;;> @0001                               jump block2(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
-;;>                                 block4(v24: i32, v26: i32):
-;;> @0001                               v14 = get_pinned_reg.i64
-;;> @0001                               v15 = load.i64 user66 aligned region0 v14+192
-;;> @0001                               v16 = icmp ult v14, v15
-;;> @0001                               brif v16, block5, block6
+;;>                                 block2(v14: i32, v16: i32):
+;;> @0001                               v4 = get_pinned_reg.i64
+;;> @0001                               v5 = load.i64 user66 aligned region0 v4+192
+;;> @0001                               v6 = icmp ult v4, v5
+;;> @0001                               brif v6, block3, block4
 ;;>
-;;>                                 block5 cold:
-;;> @0001                               v17 = get_pinned_reg.i64
-;;> @0001                               v18 = load.i64 notrap aligned readonly region1 v17+8
-;;> @0001                               v19 = load.i64 notrap aligned readonly region1 v18+40
-;;> @0001                               v20 = iconst.i64 0x004c_0000_0001
-;;> @0001                               store notrap aligned region2 v20, v19  ; v20 = 0x004c_0000_0001
-;;> @0001                               v21 = iconst.i64 7
-;;> @0001                               store notrap aligned region2 v21, v19+8  ; v21 = 7
-;;> @0001                               v23 = uextend.i64 v0
-;;> @0001                               store notrap aligned region2 v23, v19+16
-;;> @0001                               v25 = uextend.i64 v24
-;;> @0001                               store notrap aligned region2 v25, v19+24
-;;> @0001                               v27 = uextend.i64 v26
-;;> @0001                               store notrap aligned region2 v27, v19+32
-;;> @0001                               v28 = load.i32 notrap aligned region2 v19
-;;> @0001                               v29 = load.i32 notrap aligned region2 v19+4
-;;> @0001                               v30 = load.i32 notrap aligned region2 v19+8
-;;> @0001                               v31 = get_pinned_reg.i64
-;;> @0001                               v32 = load.i64 notrap aligned readonly region1 v31+56
-;;> @0001                               v33 = load.i64 notrap aligned readonly region1 v32+96
-;;> @0001                               v34 = call_indirect sig0, v33(v31, v28, v29, v30)
-;;> @0001                               v35 = get_pinned_reg.i64
-;;> @0001                               v36 = load.i64 notrap aligned readonly region1 v35+8
-;;> @0001                               v37 = load.i64 notrap aligned readonly region1 v36+40
-;;> @0001                               return_call_indirect sig1, v34(v37)
+;;>                                 block3 cold:
+;;> @0001                               v7 = get_pinned_reg.i64
+;;> @0001                               v8 = load.i64 notrap aligned readonly region1 v7+8
+;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8+40
+;;> @0001                               v10 = iconst.i64 0x004c_0000_0001
+;;> @0001                               store notrap aligned region2 v10, v9  ; v10 = 0x004c_0000_0001
+;;> @0001                               v11 = iconst.i64 7
+;;> @0001                               store notrap aligned region2 v11, v9+8  ; v11 = 7
+;;> @0001                               v13 = uextend.i64 v0
+;;> @0001                               store notrap aligned region2 v13, v9+16
+;;> @0001                               v15 = uextend.i64 v14
+;;> @0001                               store notrap aligned region2 v15, v9+24
+;;> @0001                               v17 = uextend.i64 v16
+;;> @0001                               store notrap aligned region2 v17, v9+32
+;;> @0001                               v18 = load.i32 notrap aligned region2 v9
+;;> @0001                               v19 = load.i32 notrap aligned region2 v9+4
+;;> @0001                               v20 = load.i32 notrap aligned region2 v9+8
+;;> @0001                               v21 = get_pinned_reg.i64
+;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+56
+;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+96
+;;> @0001                               v24 = call_indirect sig0, v23(v21, v18, v19, v20)
+;;> @0001                               v25 = get_pinned_reg.i64
+;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+8
+;;> @0001                               v27 = load.i64 notrap aligned readonly region1 v26+40
+;;> @0001                               return_call_indirect sig1, v24(v27)
 ;;>
-;;>                                 block6:
-;;> @0002                               v38 = load.i32 notrap aligned region3 v1+96
-;;>                                     v92 = iconst.i32 8
-;;>                                     v93 = icmp uge v38, v92  ; v92 = 8
-;;> @0003                               brif v93, block8, block9
+;;>                                 block4:
+;;> @0002                               v28 = load.i32 notrap aligned region3 v1+96
+;;>                                     v79 = iconst.i32 8
+;;>                                     v80 = icmp uge v28, v79  ; v79 = 8
+;;> @0003                               brif v80, block6, block7
 ;;>
-;;>                                 block9:
-;;>                                     v94 = iconst.i64 4
-;;>                                     v95 = ishl.i32 v38, v94  ; v94 = 4
-;;> @0003                               v45 = uextend.i64 v95
-;;> @0003                               v46 = iadd.i64 v42, v45
-;;> @0003                               v47 = load.i64 notrap aligned region4 v46+8
-;;>                                     v96 = iadd.i64 v1, v48  ; v48 = 112
-;;>                                     v97 = icmp ne v47, v96
-;;> @0003                               brif v97, block8, block10
+;;>                                 block7:
+;;>                                     v81 = iconst.i64 4
+;;>                                     v82 = ishl.i32 v28, v81  ; v81 = 4
+;;> @0003                               v35 = uextend.i64 v82
+;;> @0003                               v36 = iadd.i64 v32, v35
+;;> @0003                               v37 = load.i64 notrap aligned region4 v36+8
+;;>                                     v83 = iadd.i64 v1, v38  ; v38 = 112
+;;>                                     v84 = icmp ne v37, v83
+;;> @0003                               brif v84, block6, block8
 ;;>
-;;>                                 block10:
-;;> @0004                               v53 = iadd.i32 v24, v98  ; v98 = 1
-;;> @0005                               jump block7(v53)
+;;>                                 block8:
+;;>                                     v85 = iconst.i32 1
+;;>                                     v86 = iadd.i32 v14, v85  ; v85 = 1
+;;> @0005                               jump block5(v86)
 ;;>
-;;>                                 block8 cold:
-;;> @0003                               trapnz.i8 v93, user4
-;;>                                     v99 = iconst.i64 4
-;;>                                     v100 = ishl.i32 v38, v99  ; v99 = 4
-;;>                                     v101 = uextend.i64 v100
-;;>                                     v102 = iadd.i64 v42, v101
-;;> @0003                               v62 = select_spectre_guard.i64 v93, v42, v102
-;;> @0003                               v63 = load.i64 notrap aligned region4 v62
-;;> @0003                               v67 = icmp ne v63, v66
-;;> @0003                               brif v67, block12, block13
+;;>                                 block6 cold:
+;;> @0003                               trapnz.i8 v80, user4
+;;>                                     v87 = iconst.i64 4
+;;>                                     v88 = ishl.i32 v28, v87  ; v87 = 4
+;;>                                     v89 = uextend.i64 v88
+;;>                                     v90 = iadd.i64 v32, v89
+;;> @0003                               v52 = select_spectre_guard.i64 v80, v32, v90
+;;> @0003                               v53 = load.i64 notrap aligned region4 v52
+;;> @0003                               v57 = icmp ne v53, v56
+;;> @0003                               brif v57, block10, block11
 ;;>
-;;>                                 block12 cold:
-;;> @0003                               v68 = load.i64 notrap aligned region4 v62+8
-;;> @0003                               trapz v68, user5
+;;>                                 block10 cold:
+;;> @0003                               v58 = load.i64 notrap aligned region4 v52+8
+;;> @0003                               trapz v58, user5
 ;;> @0003                               trap user6
 ;;>
+;;>                                 block11 cold:
+;;> @0003                               v59 = load.i64 notrap aligned region4 v52+8
+;;> @0003                               v60 = load.i64 notrap aligned readonly region1 v59+8
+;;> @0003                               v61 = icmp ne v60, v1
+;;> @0003                               brif v61, block12, block13
+;;>
+;;>                                 block12 cold:
+;;> @0003                               store.i64 notrap aligned region1 v1, v60+16
+;;> @0003                               store.i64 notrap aligned region5 v1, v63
+;;> @0003                               v64 = load.i64 notrap aligned region6 v59
+;;> @0003                               set_pinned_reg.i64 v60
+;;> @0003                               v65 = call_indirect sig2, v64(v14)
+;;> @0003                               v66 = load.i64 notrap aligned region5 v63
+;;> @0003                               set_pinned_reg v66
+;;> @0003                               jump block14(v65)
+;;>
 ;;>                                 block13 cold:
-;;> @0003                               v69 = load.i64 notrap aligned region4 v62+8
-;;> @0003                               v70 = load.i64 notrap aligned readonly region1 v69+8
-;;> @0003                               v71 = icmp ne v70, v1
-;;> @0003                               brif v71, block14, block15
+;;> @0003                               v67 = load.i64 notrap aligned region6 v59
+;;> @0003                               v68 = call_indirect sig2, v67(v14)
+;;> @0003                               jump block14(v68)
 ;;>
-;;>                                 block14 cold:
-;;> @0003                               store.i64 notrap aligned region1 v1, v70+16
-;;> @0003                               store.i64 notrap aligned region5 v1, v73
-;;> @0003                               v74 = load.i64 notrap aligned region6 v69
-;;> @0003                               set_pinned_reg.i64 v70
-;;> @0003                               v75 = call_indirect sig2, v74(v24)
-;;> @0003                               v76 = load.i64 notrap aligned region5 v73
-;;> @0003                               set_pinned_reg v76
-;;> @0003                               jump block16(v75)
+;;>                                 block14(v62: i32) cold:
+;;> @0003                               jump block5(v62)
 ;;>
-;;>                                 block15 cold:
-;;> @0003                               v77 = load.i64 notrap aligned region6 v69
-;;> @0003                               v78 = call_indirect sig2, v77(v24)
-;;> @0003                               jump block16(v78)
+;;>                                 block5(v29: i32):
+;;>                                     v91 = iconst.i32 1
+;;>                                     v92 = iadd.i32 v16, v91  ; v91 = 1
+;;> @0007                               v77 = icmp ult v92, v0
+;;> @0008                               brif v77, block2(v29, v92), block15
 ;;>
-;;>                                 block16(v72: i32) cold:
-;;> @0003                               jump block7(v72)
-;;>
-;;>                                 block7(v39: i32):
-;;> @0006                               v83 = iadd.i32 v26, v98  ; v98 = 1
-;;> @0007                               v87 = icmp ult v83, v0
-;;> @0008                               brif v87, block4(v39, v83), block17
-;;>
-;;>                                 block17:
-;;> @000a                               return v39
+;;>                                 block15:
+;;> @000a                               return v29
 ;;> }
 ;;> inline-guarded in function 1: done

@@ -18,38 +18,18 @@
     (return_call $big (local.get 0))))
 
 ;;> function u0:0(i32) -> i32 tail {
-;;>     region0 = 33554432 "poll"
-;;>     region1 = 16777216 "context"
-;;>     region2 = 100663296 "code"
-;;>     sig0 = (i64, i32, i32, i32) -> i64 system_v
-;;>     sig1 = (i32) -> i32 tail
+;;>     region0 = 100663296 "code"
+;;>     sig0 = (i32) -> i32 tail
 ;;>
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0000                               v2 = get_pinned_reg.i64
-;;> @0000                               v3 = load.i64 user66 aligned region0 v2+32
-;;> @0000                               v4 = icmp ult v2, v3
-;;> @0000                               brif v4, block1, block2
-;;>
-;;>                                 block1 cold:
-;;> @0000                               v8 = get_pinned_reg.i64
-;;> @0000                               v9 = load.i64 notrap aligned readonly region1 v8+56
-;;> @0000                               v10 = load.i64 notrap aligned readonly region1 v9+96
-;;> @0000                               v5 = iconst.i32 0
-;;> @0000                               v6 = iconst.i32 -1
-;;> @0000                               v7 = iconst.i32 7
-;;> @0000                               v11 = call_indirect sig0, v10(v8, v5, v6, v7)  ; v5 = 0, v6 = -1, v7 = 7
-;;> @0000                               jump block2
-;;>
-;;>                                 block2:
-;;> @0001                               v14 = get_pinned_reg.i64
-;;> @0001                               v15 = load.i64 notrap aligned region2 v14+128
-;;> @0001                               v16 = call_indirect sig1, v15(v0)
-;;> @0002                               v17 = get_pinned_reg.i64
-;;> @0002                               v18 = load.i64 notrap aligned region2 v17+160
-;;> @0002                               v19 = call_indirect sig1, v18(v0)
-;;> @0003                               v20 = iadd v16, v19
-;;> @0004                               return v20
+;;> @0001                               v3 = load.i64 notrap aligned region0 v1+128
+;;> @0001                               v4 = call_indirect sig0, v3(v0)
+;;> @0002                               v5 = get_pinned_reg.i64
+;;> @0002                               v6 = load.i64 notrap aligned region0 v5+160
+;;> @0002                               v7 = call_indirect sig0, v6(v0)
+;;> @0003                               v8 = iadd v4, v7
+;;> @0004                               return v8
 ;;> }
 ;;> specialize in function 0: no such parameter, or not an integer
 ;;> specialize in function 0: has an operator that is not inlined

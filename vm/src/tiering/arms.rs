@@ -204,7 +204,7 @@ impl ModuleCode {
                         let address = arms.new.address();
                         drop(state);
                         // SAFETY: the caller's promise.
-                        unsafe { self.func(context, own) }.entry.store(address as *mut u8, Ordering::Release);
+                        unsafe { self.enter_by(context, own, address) };
                         self.decided(judgement);
                     } else {
                         drop(state);
@@ -221,7 +221,7 @@ impl ModuleCode {
             self.restore_entry(function);
         }
         // SAFETY: the caller's promise.
-        unsafe { self.func(context, own) }.entry.store(address as *mut u8, Ordering::Release);
+        unsafe { self.enter_by(context, own, address) };
         true
     }
 

@@ -392,14 +392,11 @@ impl ModuleCode {
     fn exchange_entries(&self, published: &super::Published, function: u32, instrument: bool) {
         let own = self.module.defined(function).expect("only defined functions have code here");
         let Some((instrumented, _)) = self.instrumented(function, AT_ENTRY) else { return };
-        let ordinary = self.functions[own].entry.load(Ordering::Acquire);
-        let instrumented = instrumented as *mut u8;
+        let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
         let (from, to) = if instrument { (ordinary, instrumented) } else { (instrumented, ordinary) };
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
-            let entry = &unsafe { self.func(context.0, own) }.entry;
-            // Whoever put something else there meanwhile keeps it.
-            let _ = entry.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+            unsafe { self.exchange_entry(context.0, own, from, to) };
         }
     }
 
@@ -592,10 +589,9 @@ impl ModuleCode {
             let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
             for function in bodies {
                 let (Some(own), Some(code)) = (self.module.defined(function), loops.get(&(function, AT_ENTRY))) else { continue };
-                let ordinary = self.functions[own].entry.load(Ordering::Acquire);
+                let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
                 // SAFETY: the caller's promise. Other instances' entries restore themselves at their next call.
-                let entry = &unsafe { self.func(context, own) }.entry;
-                let _ = entry.compare_exchange(code.address as *mut u8, ordinary, Ordering::AcqRel, Ordering::Acquire);
+                unsafe { self.exchange_entry(context, own, code.address, ordinary) };
             }
         }
         let mut candidates = lock(&self.bursts.candidates);

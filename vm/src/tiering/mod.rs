@@ -35,6 +35,7 @@ pub(crate) mod cost;
 mod difference;
 mod drift;
 mod edges;
+mod entries;
 mod leave;
 mod listener;
 mod planning;
@@ -150,6 +151,7 @@ pub struct ModuleCode {
     rests: Mutex<reconsider::Rests>,
     bursts: bursts::ModuleBursts,
     edges: edges::BackEdges,
+    entries: entries::Entries,
 }
 
 impl ModuleCode {
@@ -195,6 +197,7 @@ impl ModuleCode {
             rests: Mutex::default(),
             bursts: bursts::ModuleBursts::default(),
             edges: edges::BackEdges::default(),
+            entries: entries::Entries::default(),
             key,
             module,
             shared,
@@ -277,17 +280,19 @@ impl ModuleCode {
         (compiled != 0).then_some(compiled)
     }
 
-    /// The same in one instance, where the function may be on trial.
+    /// The same in one instance, where the function may be on trial or the instance asked: then its stub, which polls.
     ///
     /// # Safety
     /// `context` is a live context of this module.
     pub(crate) unsafe fn code_to_run_in(self: &Arc<Self>, context: *mut VmContext, function: u32) -> Option<usize> {
         let code = self.code_to_run(function)?;
-        if !self.trials.concern(function) {
+        // SAFETY: the caller's promise; the word is an atomic.
+        let asked = unsafe { &(*context).poll }.load(Ordering::Relaxed) != 0;
+        if !asked && !self.trials.concern(function) {
             return Some(code);
         }
         let own = self.module.defined(function)?;
-        // SAFETY: the caller's promise. What is compiled has code as its entry, never a stub.
+        // SAFETY: the caller's promise. What is compiled has code as its entry, or the stub that leads to it.
         Some(unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize)
     }
 
@@ -370,6 +375,7 @@ impl ModuleCode {
 
     pub(crate) fn unregister_instance(&self, context: *mut VmContext) {
         self.published().instances.retain(|other| !std::ptr::eq(other.0, context));
+        self.forget_entries(context);
         // What was asked of it alone is asked of nobody.
         self.let_pass(None);
     }
@@ -401,6 +407,7 @@ impl ModuleCode {
     fn set_entry(&self, published: &Published, function: u32, entry: usize) {
         let own = self.module.defined(function).expect("only defined functions have code here");
         self.functions[own].entry.store(entry as *mut u8, Ordering::Release);
+        self.note_compiled(own, !self.functions[own].compiled.load(Ordering::Acquire).is_null());
         self.set_entry_in_instances(published, function, entry);
     }
 
@@ -409,7 +416,7 @@ impl ModuleCode {
         let own = self.module.defined(function).expect("only defined functions have code here");
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
-            unsafe { self.func(context.0, own) }.entry.store(entry as *mut u8, Ordering::Release);
+            unsafe { self.enter_by(context.0, own, entry) };
         }
     }
 
@@ -570,8 +577,13 @@ impl ModuleCode {
         let function = self.module.imported_functions + own as u32;
         match published.stubs.get(&function) {
             Some(block) => block.address(),
-            None => self.lazy.as_ref().map_or(0, |block| block.address() + own * STUB_BYTES),
+            None => self.lazy_stub(own),
         }
+    }
+
+    /// The resolver's way to a function.
+    fn lazy_stub(&self, own: usize) -> usize {
+        self.lazy.as_ref().map_or(0, |block| block.address() + own * STUB_BYTES)
     }
 
     /// Times an entrance went back to lower tiers, for room or by a stress switch.

@@ -1,6 +1,6 @@
 //! Lazy stubs: what a function's entry leads to before it has code, and the resolver behind them.
 
-use super::STUB_BYTES;
+use super::{FUNCTION_ENTRY, STUB_BYTES};
 use crate::arena::CodeBlock;
 use crate::code::Adapter;
 use crate::layout::{KIND_HOST, VmContext};
@@ -52,7 +52,15 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
         }
         let function = (*context).callee;
         let code = &instance(context).code;
-        if let Some(compiled) = code.code_to_run(function) {
+        if (*context).poll.load(Ordering::Acquire) != 0 {
+            super::poll(context, function, FUNCTION_ENTRY, 0)?;
+        }
+        // An answer may have come between the asker's word and its exchange.
+        code.entry_poll_was_set(context);
+        if let Some(compiled) = code.module.defined(function).and_then(|own| code.entered_by(context, own)) {
+            return Ok(compiled);
+        }
+        if let Some(compiled) = code.code_to_run_in(context, function) {
             return Ok(compiled);
         }
         let adapter = code.shared.adapter(Adapter::CallSlow, code.signature(function)).map_err(failed)?;

@@ -1,0 +1,145 @@
+//! How calls are asked to poll: what an instance's functions are entered by leads to the resolver first.
+//!
+//! Compiled code does not poll where it is entered. Every call loads the callee's entry from its [`VmFunc`](crate::layout::VmFunc); while an instance is asked ([`context::poll`](crate::layout::context::poll))
+//! those of its compiled functions hold their lazy stubs, whose resolver polls and goes on in the code that is kept *aside* meanwhile. So a recursion without loops is stopped too, and
+//! nobody pays for it who is not asked. (Functions without code lead to the resolver or to the interpreter, which looks at the word itself.)
+//!
+//! The protocol is that of [`edges`](super::edges): who asks writes the word, then takes the lock and exchanges the entries; who answers clears the word, then takes the lock and puts them
+//! back; both look at the word with the lock held. Whoever gives an entry other code holds the lock too, and where entries are aside it is the one aside that is changed.
+
+use super::ModuleCode;
+use crate::layout::VmContext;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+/// What calls of a module's own functions reach. No other lock is taken under this one.
+#[derive(Default)]
+pub(super) struct Entries {
+    inner: Mutex<Inner>,
+    /// Whether some instance's entries are aside, or are about to be.
+    asked: AtomicBool,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Own functions whose entry is code.
+    compiled: BTreeSet<usize>,
+    /// Of the instances that are asked, by their contexts' addresses.
+    aside: HashMap<usize, Aside>,
+}
+
+/// Own functions and what their calls go on in.
+type Aside = BTreeMap<usize, usize>;
+
+impl Inner {
+    fn aside(&mut self, context: *mut VmContext, own: usize) -> Option<&mut usize> {
+        self.aside.get_mut(&(context as usize))?.get_mut(&own)
+    }
+}
+
+impl Entries {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|error| error.into_inner())
+    }
+}
+
+impl ModuleCode {
+    /// Calls of a function reach code now, or a stub.
+    pub(super) fn note_compiled(&self, own: usize, compiled: bool) {
+        let compiled_functions = &mut self.entries.lock().compiled;
+        if compiled {
+            compiled_functions.insert(own)
+        } else {
+            compiled_functions.remove(&own)
+        };
+    }
+
+    /// Makes `entry` what calls of a function reach in an instance, once that has polled where it is asked.
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    pub(super) unsafe fn enter_by(&self, context: *mut VmContext, own: usize, entry: usize) {
+        let mut entries = self.entries.lock();
+        let compiled = entries.compiled.contains(&own);
+        let called = match entries.aside.get_mut(&(context as usize)) {
+            // It may be called for the first time while the instance is asked.
+            Some(aside) if compiled => {
+                aside.insert(own, entry);
+                self.lazy_stub(own)
+            }
+            Some(aside) => {
+                aside.remove(&own);
+                entry
+            }
+            None => entry,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.func(context, own) }.entry.store(called as *mut u8, Ordering::Release);
+    }
+
+    /// The same, if calls reach `from` now: whoever put something else there keeps it.
+    ///
+    /// # Safety
+    /// As [`Self::enter_by`].
+    pub(super) unsafe fn exchange_entry(&self, context: *mut VmContext, own: usize, from: usize, to: usize) {
+        let mut entries = self.entries.lock();
+        match entries.aside(context, own) {
+            Some(aside) if *aside == from => *aside = to,
+            Some(_) => {}
+            None => {
+                // SAFETY: the caller's promise.
+                let entry = &unsafe { self.func(context, own) }.entry;
+                let _ = entry.compare_exchange(from as *mut u8, to as *mut u8, Ordering::AcqRel, Ordering::Acquire);
+            }
+        }
+    }
+
+    /// What a call of a function that polled goes on in, where its instance is asked.
+    pub(super) fn entered_by(&self, context: *mut VmContext, own: usize) -> Option<usize> {
+        self.entries.lock().aside(context, own).copied()
+    }
+
+    /// The word of an instance was written: its calls poll, or need not any more.
+    ///
+    /// # Safety
+    /// As [`Self::enter_by`].
+    pub(crate) unsafe fn entry_poll_was_set(&self, context: *mut VmContext) {
+        // SAFETY: the caller's promise; the word is an atomic.
+        let asks = || unsafe { &(*context).poll }.load(Ordering::SeqCst) != 0;
+        if !asks() && !self.entries.asked.load(Ordering::SeqCst) {
+            return;
+        }
+        let mut entries = self.entries.lock();
+        // Before the word is looked at: who clears it and then finds this unset has cleared it before it is looked at.
+        self.entries.asked.store(true, Ordering::SeqCst);
+        if asks() {
+            if !entries.aside.contains_key(&(context as usize)) {
+                // SAFETY: the caller's promise.
+                let exchange = |&own: &usize| {
+                    (own, unsafe { self.func(context, own) }.entry.swap(self.lazy_stub(own) as *mut u8, Ordering::AcqRel) as usize)
+                };
+                let aside = entries.compiled.iter().map(exchange).collect();
+                entries.aside.insert(context as usize, aside);
+            }
+        } else {
+            for (own, entry) in entries.aside.remove(&(context as usize)).into_iter().flatten() {
+                // SAFETY: the caller's promise.
+                unsafe { self.func(context, own) }.entry.store(entry as *mut u8, Ordering::Release);
+            }
+        }
+        self.entries.asked.store(!entries.aside.is_empty(), Ordering::SeqCst);
+    }
+
+    /// Instances whose calls poll now.
+    pub fn instances_whose_calls_poll(&self) -> usize {
+        self.entries.lock().aside.len()
+    }
+
+    /// A context is about to be freed.
+    pub(super) fn forget_entries(&self, context: *mut VmContext) {
+        let mut entries = self.entries.lock();
+        entries.aside.remove(&(context as usize));
+        self.entries.asked.store(!entries.aside.is_empty(), Ordering::SeqCst);
+    }
+}
