@@ -502,7 +502,8 @@ impl Engine {
         for store in lock(&self.0.shared.stores).iter() {
             // SAFETY: in the list, so alive (see `StorePointer`); only atomics of it are touched.
             unsafe {
-                if now >= (*store.0).deadline.load(Ordering::SeqCst) {
+                // What runs nothing looks at its deadline where it is entered.
+                if (*store.0).runs() && now >= (*store.0).deadline.load(Ordering::SeqCst) {
                     (*store.0).ask_to_poll();
                 }
             }

@@ -5,7 +5,8 @@
 //!
 //! Invariants:
 //! 1. A `VmContext`, `VmFunc`, `VmTable`, `VmMemory` or `VmGlobal` never moves and lives as long as its store.
-//! 2. `VmFunc::entry` is the only copy of a function's current entry; it is written with Release after the code is published.
+//! 2. `VmFunc::entry` is the only copy of a function's current entry, but for those that are kept aside while their instance is asked
+//!    (`crate::tiering::entries`); it is written with Release after the code is published.
 //! 3. A memory's base never changes after creation (address space is reserved), neither does a table's.
 //! 4. Values cross between tiers in *slots* of 8 bytes: i32/f32 in the low 4 bytes with the upper half zero, i64/f64 whole,
 //!    references as the pointer (funcref: `*const VmFunc`, externref: a store handle), null is 0; v128 takes two slots, low half first.

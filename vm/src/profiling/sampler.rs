@@ -3,7 +3,7 @@
 //! The timer's signal finds the thread in one of two states. *In compiled code* the handler walks the frames at once: the exact pc, then frame
 //! pointers, then the activations outside. *Anywhere else* (interpreter, host function, monitor's work on this thread) frames are in registers or
 //! half changed; the handler only counts the sample as due, and it is taken with its weight at the next place where they are whole: a host call, or
-//! the interpreter's next call or back edge, which [`Sampler`]'s thread asks to look.
+//! the next call or the interpreter's next back edge, which [`Sampler`]'s thread asks to look.
 //!
 //! Invariants:
 //! 1. The handler is async-signal-safe: atomics, constant-initialized thread-locals, reads of the wasm stack within its bounds, the store's own

@@ -1,8 +1,8 @@
 //! How calls are asked to poll: what an instance's functions are entered by leads to the resolver first.
 //!
 //! Compiled code does not poll where it is entered. Every call loads the callee's entry from its [`VmFunc`](crate::layout::VmFunc); while an instance is asked ([`context::poll`](crate::layout::context::poll))
-//! those of its compiled functions hold their lazy stubs, whose resolver polls and goes on in the code that is kept *aside* meanwhile. So a recursion without loops is stopped too, and
-//! nobody pays for it who is not asked. (Functions without code lead to the resolver or to the interpreter, which looks at the word itself.)
+//! its functions' hold their lazy stubs, whose resolver polls and goes on in the code that is kept *aside* meanwhile. So a recursion without loops is stopped too, and
+//! nobody pays for it who is not asked. (Functions that were never called lead to the resolver anyway.)
 //!
 //! The protocol is that of [`edges`](super::edges): who asks writes the word, then takes the lock and exchanges the entries; who answers clears the word, then takes the lock and puts them
 //! back; both look at the word with the lock held. Whoever gives an entry other code holds the lock too, and where entries are aside it is the one aside that is changed.
@@ -23,7 +23,7 @@ pub(super) struct Entries {
 
 #[derive(Default)]
 struct Inner {
-    /// Own functions whose entry is code.
+    /// Own functions whose entry is something else than their lazy stub.
     compiled: BTreeSet<usize>,
     /// Of the instances that are asked, by their contexts' addresses.
     aside: HashMap<usize, Aside>,
@@ -33,6 +33,14 @@ struct Inner {
 type Aside = BTreeMap<usize, usize>;
 
 impl Inner {
+    fn note(&mut self, own: usize, entry: usize, stub: usize) {
+        if entry == stub {
+            self.compiled.remove(&own);
+        } else {
+            self.compiled.insert(own);
+        }
+    }
+
     fn aside(&mut self, context: *mut VmContext, own: usize) -> Option<&mut usize> {
         self.aside.get_mut(&(context as usize))?.get_mut(&own)
     }
@@ -45,14 +53,9 @@ impl Entries {
 }
 
 impl ModuleCode {
-    /// Calls of a function reach code now, or a stub.
-    pub(super) fn note_compiled(&self, own: usize, compiled: bool) {
-        let compiled_functions = &mut self.entries.lock().compiled;
-        if compiled {
-            compiled_functions.insert(own)
-        } else {
-            compiled_functions.remove(&own)
-        };
+    /// Notes what calls of a function reach in instances that come.
+    pub(super) fn note_entry(&self, own: usize, entry: usize) {
+        self.entries.lock().note(own, entry, self.lazy_stub(own));
     }
 
     /// Makes `entry` what calls of a function reach in an instance, once that has polled where it is asked.
@@ -60,17 +63,18 @@ impl ModuleCode {
     /// # Safety
     /// `context` is a live context of this module.
     pub(super) unsafe fn enter_by(&self, context: *mut VmContext, own: usize, entry: usize) {
+        let stub = self.lazy_stub(own);
         let mut entries = self.entries.lock();
-        let compiled = entries.compiled.contains(&own);
+        entries.note(own, entry, stub);
         let called = match entries.aside.get_mut(&(context as usize)) {
-            // It may be called for the first time while the instance is asked.
-            Some(aside) if compiled => {
-                aside.insert(own, entry);
-                self.lazy_stub(own)
-            }
-            Some(aside) => {
+            Some(aside) if entry == stub => {
                 aside.remove(&own);
-                entry
+                stub
+            }
+            // It may be called for the first time while the instance is asked.
+            Some(aside) => {
+                aside.insert(own, entry);
+                stub
             }
             None => entry,
         };
@@ -90,7 +94,9 @@ impl ModuleCode {
             None => {
                 // SAFETY: the caller's promise.
                 let entry = &unsafe { self.func(context, own) }.entry;
-                let _ = entry.compare_exchange(from as *mut u8, to as *mut u8, Ordering::AcqRel, Ordering::Acquire);
+                if entry.compare_exchange(from as *mut u8, to as *mut u8, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                    entries.note(own, to, self.lazy_stub(own));
+                }
             }
         }
     }
@@ -113,19 +119,31 @@ impl ModuleCode {
         let mut entries = self.entries.lock();
         // Before the word is looked at: who clears it and then finds this unset has cleared it before it is looked at.
         self.entries.asked.store(true, Ordering::SeqCst);
-        if asks() {
-            if !entries.aside.contains_key(&(context as usize)) {
-                // SAFETY: the caller's promise.
-                let exchange = |&own: &usize| {
-                    (own, unsafe { self.func(context, own) }.entry.swap(self.lazy_stub(own) as *mut u8, Ordering::AcqRel) as usize)
-                };
-                let aside = entries.compiled.iter().map(exchange).collect();
-                entries.aside.insert(context as usize, aside);
-            }
-        } else {
-            for (own, entry) in entries.aside.remove(&(context as usize)).into_iter().flatten() {
+        let put_back = |aside: Aside| {
+            for (own, entry) in aside {
                 // SAFETY: the caller's promise.
                 unsafe { self.func(context, own) }.entry.store(entry as *mut u8, Ordering::Release);
+            }
+        };
+        if !asks() {
+            if let Some(aside) = entries.aside.remove(&(context as usize)) {
+                put_back(aside);
+            }
+        } else if !entries.aside.contains_key(&(context as usize)) {
+            while asks() {
+                let mut aside = Aside::new();
+                let all = entries.compiled.iter().all(|&own| {
+                    // SAFETY: the caller's promise.
+                    let entry = &unsafe { self.func(context, own) }.entry;
+                    aside.insert(own, entry.swap(self.lazy_stub(own) as *mut u8, Ordering::AcqRel) as usize);
+                    // The running thread may have come by one of the first, and waits for the lock to put them all back.
+                    asks()
+                });
+                if all {
+                    entries.aside.insert(context as usize, aside);
+                    break;
+                }
+                put_back(aside);
             }
         }
         self.entries.asked.store(!entries.aside.is_empty(), Ordering::SeqCst);

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 /// Rounds of a loop's entrance under `Stress::leave_always`: the header it is entered at takes one off at once, and the next one leaves.
 const STRESSED_ROUNDS: u64 = 2;
 
-/// A poll found its flag set: the code to continue at with the switch buffer, or 0 at a function's entry, which goes on. Where there is no code
+/// A poll found its flag set: the code to continue at with the switch buffer, or 0 where it polled without one and goes on. Where there is no code
 /// to continue at and the function is the one its activation entered, the builtin lands there instead of returning.
 ///
 /// # Safety
@@ -74,6 +74,19 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             return Ok(version.address);
         }
         exits::go_on(context)
+    }
+}
+
+/// A call of a function came by the resolver, since its instance is asked. What loops are asked is not answered here.
+///
+/// # Safety
+/// `context` is the running context of kind wasm; called from the resolver's thunk, before it reads any code address.
+pub(super) unsafe fn poll_before_call(context: *mut VmContext, function: u32) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        report_frames(context);
+        instance(context).code.record_poll(context, function, FUNCTION_ENTRY);
+        runtime::interrupted(context)
     }
 }
 

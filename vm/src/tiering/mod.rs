@@ -50,6 +50,7 @@ mod versions;
 mod warm;
 
 pub(crate) use bursts::at_burst;
+use leave::poll_before_call;
 pub use leave::{hot_call, hot_loop};
 pub(crate) use leave::{hot_compiled, poll};
 pub use listener::Counted;
@@ -288,11 +289,14 @@ impl ModuleCode {
         let code = self.code_to_run(function)?;
         // SAFETY: the caller's promise; the word is an atomic.
         let asked = unsafe { &(*context).poll }.load(Ordering::Relaxed) != 0;
-        if !asked && !self.trials.concern(function) {
+        let own = self.module.defined(function)?;
+        if asked {
+            return Some(self.lazy_stub(own));
+        }
+        if !self.trials.concern(function) {
             return Some(code);
         }
-        let own = self.module.defined(function)?;
-        // SAFETY: the caller's promise. What is compiled has code as its entry, or the stub that leads to it.
+        // SAFETY: the caller's promise. What is compiled has code as its entry, never a stub.
         Some(unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize)
     }
 
@@ -407,7 +411,7 @@ impl ModuleCode {
     fn set_entry(&self, published: &Published, function: u32, entry: usize) {
         let own = self.module.defined(function).expect("only defined functions have code here");
         self.functions[own].entry.store(entry as *mut u8, Ordering::Release);
-        self.note_compiled(own, !self.functions[own].compiled.load(Ordering::Acquire).is_null());
+        self.note_entry(own, entry);
         self.set_entry_in_instances(published, function, entry);
     }
 

@@ -1,7 +1,7 @@
 //! The end of a version's life: unlinked, then kept until no frame can be in its code, then until no record can name its addresses, then freed.
 //!
 //! The protocol (invariant 2 of `crate::arena`):
-//! 1. A version is *unlinked*: no entry pointer, loop table or running trial leads to it ([`ModuleCode::link`], [`ModuleCode::evict`]).
+//! 1. A version is *unlinked*: no entry pointer, in force or aside, loop table or running trial leads to it ([`ModuleCode::link`], [`ModuleCode::evict`]).
 //! 2. Only then the engine's *retire epoch* is advanced and the version noted with it ([`ModuleCode::retire`]).
 //! 3. A store *reports*, on the thread that runs it, at a poll, at a host call and where it is entered from the host: it reads the epoch, then walks its
 //!    wasm frames by frame pointer and notes which retired versions it found ([`report_frames`]). At those places no code address is on its way

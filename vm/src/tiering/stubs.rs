@@ -1,6 +1,6 @@
 //! Lazy stubs: what a function's entry leads to before it has code, and the resolver behind them.
 
-use super::{FUNCTION_ENTRY, STUB_BYTES};
+use super::STUB_BYTES;
 use crate::arena::CodeBlock;
 use crate::code::Adapter;
 use crate::layout::{KIND_HOST, VmContext};
@@ -53,7 +53,7 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
         let function = (*context).callee;
         let code = &instance(context).code;
         if (*context).poll.load(Ordering::Acquire) != 0 {
-            super::poll(context, function, FUNCTION_ENTRY, 0)?;
+            super::poll_before_call(context, function)?;
         }
         // An answer may have come between the asker's word and its exchange.
         code.entry_poll_was_set(context);
