@@ -25,6 +25,7 @@ use crate::codemap::{CodeMap, Resolved, Tier};
 use crate::layout::{EventId, Record};
 use crate::monitor::RingId;
 use crate::recordfile::{Chunk, RecordFileError, RecordReader};
+use crate::ring::ValueSampling;
 
 /// A place in a program: module hash, function, byte offset of the operator.
 pub type Place = (u64, u32, u32);
@@ -49,8 +50,7 @@ pub struct Rates {
 impl Rates {
     /// Events that an LWPVAL record stands for.
     fn value(&self, interval: u32) -> f64 {
-        let random = (1u32 << self.random_bits) - 1;
-        f64::from(interval & !random) + f64::from(random) / 2.0 + 1.0
+        ValueSampling { interval, random_bits: self.random_bits.into() }.mean()
     }
 }
 
@@ -120,8 +120,7 @@ impl Collected {
                 self.records[2] += 1;
                 let site = (place, class, detail);
                 if resolved.tier == Tier::Instrumented {
-                    // A burst's interval lies below the random bits.
-                    *burst.values.entry(site).or_default() += rates.value(0);
+                    *burst.values.entry(site).or_default() += ValueSampling::BURST.mean();
                 } else {
                     let interval = self.intervals.get(&ring).copied().unwrap_or(rates.interval1);
                     *self.tier1.entry(site).or_default() += rates.value(interval);

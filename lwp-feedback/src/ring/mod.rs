@@ -28,7 +28,9 @@ use crate::pebs::Registers;
 use protocol::{RingMemory, Stored};
 
 pub use events::{BranchEvent, MissEvent, store_branch, store_miss, store_miss_with_registers};
-pub use store::{count_instructions, count_value, refresh_core_id, set_interval1, store_programmed, store_value_sample};
+pub use store::{
+    ValueSampling, count_instructions, count_value, refresh_core_id, set_value_sampling, store_programmed, store_value_sample,
+};
 
 /// Smallest ring: 32 records, as on every part seen.
 pub const MIN_BUFFER_BYTES: u32 = 32 * RECORD_BYTES;

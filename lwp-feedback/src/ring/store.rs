@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::RingCore;
-use crate::layout::{COUNTER_SIGN_BIT, INTERVAL_MAX, Lwpcb};
+use crate::layout::{BUFFER_SIZE_MASK, COUNTER_SIGN_BIT, INTERVAL_MAX, Lwpcb, RANDOM_SHIFT};
 
 /// Finishes an LWPVAL whose inline decrement made EventCounter1 negative (bit 25 set): writes the record, or counts it as missed,
 /// and reloads the counter. `ip` is the address the record carries: inside the site's instruction, or its return address where the code
@@ -38,21 +38,44 @@ pub unsafe fn count_instructions(lwpcb: *mut Lwpcb, count: u32, ip: u64) {
     unsafe { &*lwpcb.cast::<RingCore>() }.count_instructions(count, ip);
 }
 
-/// Programs EventInterval1, and the counter where it is above; what it was before. Larger values than 2^25 - 1 are taken as that.
+/// How values are sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueSampling {
+    /// EventInterval1; larger values than 2^25 - 1 are taken as that.
+    pub interval: u32,
+    /// Random: low bits of it that are drawn afresh at each reload, 0 to 15.
+    pub random_bits: u32,
+}
+
+impl ValueSampling {
+    /// While the values of a burst are counted, which are all at hand: what running code is sampled with would leave one or two records of it. A guess.
+    pub const BURST: ValueSampling = ValueSampling { interval: 4, random_bits: 2 };
+
+    /// Events that a record stands for.
+    pub fn mean(self) -> f64 {
+        let random = (1u32 << (self.random_bits & 15)) - 1;
+        f64::from(self.interval & !random) + f64::from(random) / 2.0 + 1.0
+    }
+}
+
+/// Programs EventInterval1 and Random, and the counter where it is above; what they were before.
 ///
 /// # Safety
 /// As for [`store_value_sample`].
-pub unsafe fn set_interval1(lwpcb: *mut Lwpcb, interval: u32) -> u32 {
+pub unsafe fn set_value_sampling(lwpcb: *mut Lwpcb, sampling: ValueSampling) -> ValueSampling {
     // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
-    let slot = &unsafe { &*lwpcb.cast::<RingCore>() }.lwpcb.events[0];
-    let interval = interval.min(INTERVAL_MAX);
+    let lwpcb = &unsafe { &*lwpcb.cast::<RingCore>() }.lwpcb;
+    let slot = &lwpcb.events[0];
+    let interval = sampling.interval.min(INTERVAL_MAX);
     let before = slot.interval.swap(interval, Ordering::Relaxed);
+    let size_random = lwpcb.buffer_size_random.load(Ordering::Relaxed);
+    lwpcb.buffer_size_random.store(size_random & BUFFER_SIZE_MASK | sampling.random_bits << RANDOM_SHIFT, Ordering::Relaxed);
     // What is left of a longer count stands for no event that was seen since.
     let left = slot.counter.load(Ordering::Relaxed);
     if left & COUNTER_SIGN_BIT == 0 && left > interval {
         slot.counter.store(interval, Ordering::Relaxed);
     }
-    before
+    ValueSampling { interval: before, random_bits: size_random >> RANDOM_SHIFT }
 }
 
 /// LWPINS: writes a record. Returns CF: 0 when the record was stored (or in continuous mode), 1 when the ring was full. Bits 15:0 of

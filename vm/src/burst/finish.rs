@@ -11,7 +11,8 @@ use lwp_feedback::pebs::Registers;
 use lwp_feedback::predictor::{Verdict, WARM_UP};
 use lwp_feedback::profile::{SELECT_MISPREDICTED, SELECT_PREDICTED};
 use lwp_feedback::ring::{
-    BranchEvent, MissEvent, count_value, set_interval1, store_branch, store_miss, store_miss_with_registers, store_programmed,
+    BranchEvent, MissEvent, ValueSampling, count_value, set_value_sampling, store_branch, store_miss, store_miss_with_registers,
+    store_programmed,
 };
 use std::collections::BTreeMap;
 
@@ -21,8 +22,6 @@ const LOADS_WARM_UP: u32 = 16;
 const STRIDES: usize = 12;
 /// Strides of a load that it reports; the rest as one number.
 const STRIDES_REPORTED: usize = 3;
-/// EventInterval1 while a burst's values are counted: the ordinary one would leave one or two records of a burst. A guess.
-const VALUE_INTERVAL: u32 = 15;
 /// One select in this many leaves a record.
 const SELECT_PERIOD: u32 = 4;
 /// Detail of a `BurstStride` record that counts all other strides.
@@ -92,9 +91,9 @@ pub(crate) unsafe fn finish(
     let mut recorded = false;
     let judges = open.kind == Kind::Branches;
     // SAFETY: the caller's promise.
-    let interval = if judges && ring.values { Some(unsafe { set_interval1(lwpcb, VALUE_INTERVAL) }) } else { None };
+    let sampling = if judges && ring.values { Some(unsafe { set_value_sampling(lwpcb, ValueSampling::BURST) }) } else { None };
     let value = |site: &ProbeSite, imm16: u16, value: u64| {
-        if interval.is_some() {
+        if sampling.is_some() {
             // SAFETY: the caller's promise.
             unsafe { count_value(lwpcb, site.ip, imm16.into(), site.offset, value) };
         }
@@ -195,9 +194,9 @@ pub(crate) unsafe fn finish(
             | ProbeKind::Value(_) => {}
         }
     });
-    if let Some(interval) = interval {
+    if let Some(sampling) = sampling {
         // SAFETY: the caller's promise.
-        unsafe { set_interval1(lwpcb, interval) };
+        unsafe { set_value_sampling(lwpcb, sampling) };
     }
     let say = |ip: u64, class: SiteClass, detail: u8, data1: u32, data2: u64| {
         // SAFETY: the caller's promise.

@@ -1,6 +1,6 @@
 //! How two plans of one function differ: which decisions are the same again, and which would take each other's place.
 
-use lwp_feedback::policy::Decision;
+use lwp_feedback::policy::{Decision, InlineDecision};
 use std::collections::HashSet;
 
 /// Farthest and nearest prefetch that trials try, rounds.
@@ -11,7 +11,7 @@ const LEAST_DISTANCE: u32 = 1;
 pub(super) fn key(decision: &Decision) -> String {
     let at = (decision.name(), decision.offset());
     match decision {
-        Decision::Inline(it) => format!("{at:?} {:?}", it.targets.iter().map(|target| target.callee).collect::<Vec<_>>()),
+        Decision::Inline(it) => format!("{at:?} {:?} {}", it.targets.iter().map(|target| target.callee).collect::<Vec<_>>(), it.side_exit),
         Decision::Specialize(it) => format!("{at:?} {} {}", it.parameter, it.value),
         Decision::SelectToBranch(it) | Decision::Layout(it) => format!("{at:?} {}", it.likely),
         Decision::Prefetch(it) => format!("{at:?} {:?} {}", it.kind, it.distance),
@@ -26,9 +26,14 @@ pub(super) fn place(decision: &Decision) -> (&'static str, u32, u32) {
     (decision.name(), decision.offset(), detail)
 }
 
-/// What of `planned` is not in `base`. A prefetch at another distance is: the distance that won its trials stays.
+/// What of `planned` is not in `base`. A prefetch at another distance is: the distance that won its trials stays. Callees with a call behind them are where they
+/// stand with a side exit: a plan asks for the exit once it has samples enough, and what fails too often is taken back elsewhere.
 pub(super) fn fresh(base: &[Decision], planned: &[Decision]) -> Vec<Decision> {
-    let known: HashSet<String> = base.iter().map(key).collect();
+    let with_call = |decision: &Decision| match decision {
+        Decision::Inline(it) => key(&Decision::Inline(InlineDecision { side_exit: false, ..it.clone() })),
+        other => key(other),
+    };
+    let known: HashSet<String> = base.iter().flat_map(|decision| [key(decision), with_call(decision)]).collect();
     let prefetched: HashSet<_> = base.iter().filter(|it| matches!(it, Decision::Prefetch(_))).map(place).collect();
     planned.iter().filter(|it| !known.contains(&key(it)) && !prefetched.contains(&place(it))).cloned().collect()
 }
@@ -91,6 +96,14 @@ mod tests {
         let base = [prefetch(5, 32), specialize(8), select(9)];
         assert!(fresh(&base, &[prefetch(5, 64), specialize(8), select(9)]).is_empty());
         assert_eq!(fresh(&base, &[specialize(12), select(11)]), [specialize(12), select(11)]);
+    }
+
+    #[test]
+    fn a_side_exit_is_new_and_its_lack_is_not() {
+        let inline = |side_exit| Decision::Inline(InlineDecision { offset: 7, side_exit, ..Default::default() });
+        assert_eq!(fresh(&[inline(false)], &[inline(true)]), [inline(true)]);
+        assert!(fresh(&[inline(true)], &[inline(false)]).is_empty());
+        assert_eq!(merged(&[inline(false)], &[inline(true)]), [inline(true)]);
     }
 
     #[test]
