@@ -38,6 +38,9 @@ pub(crate) struct Scan {
     pub tries: bool,
 }
 
+/// Most operators that compute something in a round that counts as short: such a loop is about as fast as its jumps, of which a processor takes one per cycle.
+const MOST_SHORT_OPERATORS: u32 = 10;
+
 /// What is known of a loop.
 #[derive(Debug)]
 pub(crate) struct LoopFacts {
@@ -45,6 +48,10 @@ pub(crate) struct LoopFacts {
     pub hot_calls: bool,
     /// Whether a branch goes back to it.
     pub repeats: bool,
+    /// Of a short round ([`MOST_SHORT_OPERATORS`]): the offset behind its `end`.
+    pub short: Option<u32>,
+    /// Whether calls stand in it.
+    pub calls: bool,
     /// Locals whose value at the header may still be read; `None` when all count as live.
     pub live: Option<LiveSet>,
     node: usize,
@@ -78,9 +85,29 @@ struct Open {
     /// The node of the arm that was not begun yet.
     otherwise: Option<usize>,
     hot_calls: bool,
+    calls: bool,
     repeats: bool,
+    /// Operators that compute something, those of what stands in it included; more than any number where it is not to be repeated.
+    computes: u32,
     /// Nodes that an exception thrown in it goes to.
     landings: SmallVec<[usize; 2]>,
+}
+
+impl Open {
+    fn new(kind: Kind, offset: u32, label: usize, end: usize) -> Open {
+        Open {
+            kind,
+            offset,
+            label,
+            end,
+            otherwise: None,
+            hot_calls: false,
+            calls: false,
+            repeats: false,
+            computes: 0,
+            landings: SmallVec::new(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -183,22 +210,16 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
     let mut flow = Flow { words: result.locals.len().div_ceil(64), sets: true, ..Flow::default() };
     let mut node = flow.node();
     let end = flow.node();
-    let mut open = vec![Open {
-        kind: Kind::Block,
-        offset: u32::MAX,
-        label: end,
-        end,
-        otherwise: None,
-        hot_calls: false,
-        repeats: false,
-        landings: SmallVec::new(),
-    }];
+    let mut open = vec![Open::new(Kind::Block, u32::MAX, end, end)];
     let mut calls: Vec<(u32, usize)> = Vec::new();
     let mut reader = body.get_operators_reader()?;
     while !reader.eof() {
         let (operator, offset) = reader.read_with_offset()?;
         let offset = offset as u32;
         result.operators += 1;
+        if let Some(top) = open.last_mut() {
+            top.computes = top.computes.saturating_add(computes(&operator));
+        }
         let mut throws = None;
         if result.tries && may_throw(&operator) {
             // A node of its own: what is written behind it is not written yet where what is caught goes on, which may be at any of these.
@@ -223,13 +244,13 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                     open[index].repeats = true;
                     landings.push(open[index].label);
                 }
-                open.push(Open { kind: Kind::Block, offset, label: end, end, otherwise: None, hot_calls: false, repeats: false, landings });
+                open.push(Open { landings, ..Open::new(Kind::Block, offset, end, end) });
             }
             Operator::Try { .. } => {
                 result.tries = true;
                 let (end, arms) = (flow.node(), flow.node());
                 let landings = SmallVec::from_slice(&[arms]);
-                open.push(Open { kind: Kind::Block, offset, label: end, end, otherwise: None, hot_calls: false, repeats: false, landings });
+                open.push(Open { landings, ..Open::new(Kind::Block, offset, end, end) });
             }
             Operator::Catch { .. } | Operator::CatchAll => {
                 // The arm is in the `try` for what it throws too, which only makes more live than is.
@@ -247,16 +268,7 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
             Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => flow.write(node, local_index),
             Operator::Block { .. } => {
                 let end = flow.node();
-                open.push(Open {
-                    kind: Kind::Block,
-                    offset,
-                    label: end,
-                    end,
-                    otherwise: None,
-                    hot_calls: false,
-                    repeats: false,
-                    landings: SmallVec::new(),
-                });
+                open.push(Open::new(Kind::Block, offset, end, end));
             }
             Operator::Loop { .. } => {
                 let header = flow.node();
@@ -265,32 +277,14 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 if around == Some(offset) {
                     result.around = open.iter().map(|open| open.offset).chain([offset]).collect();
                 }
-                open.push(Open {
-                    kind: Kind::Loop,
-                    offset,
-                    label: header,
-                    end: header,
-                    otherwise: None,
-                    hot_calls: false,
-                    repeats: false,
-                    landings: SmallVec::new(),
-                });
+                open.push(Open::new(Kind::Loop, offset, header, header));
             }
             Operator::If { .. } => {
                 let (then, otherwise, end) = (flow.node(), flow.node(), flow.node());
                 flow.edge(node, then);
                 flow.edge(node, otherwise);
                 node = then;
-                open.push(Open {
-                    kind: Kind::If,
-                    offset,
-                    label: end,
-                    end,
-                    otherwise: Some(otherwise),
-                    hot_calls: false,
-                    repeats: false,
-                    landings: SmallVec::new(),
-                });
+                open.push(Open { otherwise: Some(otherwise), ..Open::new(Kind::If, offset, end, end) });
             }
             Operator::Else => {
                 if let Some(top) = open.last_mut() {
@@ -302,9 +296,13 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 let Some(top) = open.pop() else { continue };
                 if let Some(below) = open.last_mut() {
                     below.hot_calls |= top.hot_calls;
+                    below.calls |= top.calls;
+                    below.computes = if top.kind == Kind::Loop { u32::MAX } else { below.computes.saturating_add(top.computes) };
                 }
                 if top.kind == Kind::Loop {
-                    let facts = LoopFacts { hot_calls: top.hot_calls, repeats: top.repeats, live: None, node: top.label };
+                    let short = (top.computes <= MOST_SHORT_OPERATORS).then_some(offset + 1);
+                    let facts =
+                        LoopFacts { hot_calls: top.hot_calls, repeats: top.repeats, short, calls: top.calls, live: None, node: top.label };
                     result.loops.insert(top.offset, facts);
                 } else {
                     flow.edge(node, top.end);
@@ -346,8 +344,13 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
             Operator::Call { .. } | Operator::CallIndirect { .. } | Operator::CallRef { .. } => {
                 result.calls = true;
                 let callee = if let Operator::Call { function_index } = operator { Some(function_index) } else { None };
+                let expected = (wanted.expected)(offset, callee);
                 if let Some(top) = open.last_mut() {
-                    top.hot_calls |= (wanted.expected)(offset, callee) == Expected::Stays;
+                    top.hot_calls |= expected == Expected::Stays;
+                    top.calls = true;
+                    if expected != Expected::Vanishes {
+                        top.computes = u32::MAX;
+                    }
                 }
                 if wanted.live_at_calls {
                     let here = flow.node();
@@ -372,6 +375,18 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
     }
     result.live_at_calls = calls.into_iter().map(|(offset, node)| (offset, live_at(node))).collect();
     Ok(result)
+}
+
+/// How many operators of a round one counts as.
+fn computes(operator: &Operator<'_>) -> u32 {
+    use Operator::*;
+    match operator {
+        LocalGet { .. } | LocalSet { .. } | LocalTee { .. } | I32Const { .. } | I64Const { .. } | F32Const { .. } | F64Const { .. } => 0,
+        Nop | Drop | Block { .. } | Loop { .. } | Else | End => 0,
+        // What is short is not to have many ways through it, nor handlers of its own.
+        BrTable { .. } | TryTable { .. } | Try { .. } | ReturnCall { .. } | ReturnCallIndirect { .. } | ReturnCallRef { .. } => u32::MAX,
+        _ => 1,
+    }
 }
 
 /// Whether an exception may come out of an operator.

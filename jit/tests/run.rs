@@ -89,10 +89,14 @@ fn operands_under_loops_survive_switches() {
 
 #[test]
 fn ten_million_switches_in_one_activation() {
-    let wat = r#"(module (func (export "count") (param i32) (result i32) (local i32)
-        (loop (;poll;) (br_if 0 (i32.lt_u (local.tee 1 (i32.add (local.get 1) (i32.const 1))) (local.get 0))))
-        (local.get 1)))"#;
-    let mut machine = Machine::new(&switching(wat), Tier::Optimizing);
+    // So long a round that each polls.
+    let filler = "(drop (i32.popcnt (local.get 1)))".repeat(12);
+    let wat = format!(
+        r#"(module (func (export "count") (param i32) (result i32) (local i32)
+        (loop (;poll;) {filler} (br_if 0 (i32.lt_u (local.tee 1 (i32.add (local.get 1) (i32.const 1))) (local.get 0))))
+        (local.get 1)))"#
+    );
+    let mut machine = Machine::new(&switching(&wat), Tier::Optimizing);
     machine.set_poll(ASKED);
     assert_eq!(machine.call("count", &[10_000_000]), [10_000_000]);
     assert_eq!(machine.polls.len(), 10_000_000);

@@ -95,6 +95,7 @@ impl Translator<'_, '_> {
                 self.unroll(blockty, offset)?;
                 if self.reachable {
                     self.begin_loop(blockty, offset)?;
+                    self.repeat_short_rounds(offset)?;
                 } else {
                     let height = self.stack.len();
                     self.control.push(Control {
@@ -294,7 +295,7 @@ impl Translator<'_, '_> {
         let mut top = self.control.pop().expect("validation balances blocks and ends");
         let count = top.results.len();
         match top.kind {
-            Kind::Dead => return self.end_unrolled(),
+            Kind::Dead => return self.end_unrolled(false),
             Kind::Round => {
                 let next = top.next.expect("a round has a next one");
                 return self.end_round(next, top.branched, top.height, count);
@@ -316,7 +317,7 @@ impl Translator<'_, '_> {
                     self.reload_around(top.height);
                     self.stack.extend_from_slice(&results);
                 }
-                return self.end_unrolled();
+                return self.end_unrolled(top.around);
             }
             Kind::Body | Kind::Block | Kind::If { .. } | Kind::Try(_) | Kind::Catch(_) => {}
         }

@@ -286,7 +286,7 @@ impl Translator<'_, '_> {
         self.frames.len() <= MOST_DEPTH && self.frames.iter().filter(|frame| frame.function == callee).count() < MOST_IN_CHAIN
     }
 
-    fn body_bytes(&self, function: u32) -> usize {
+    pub(super) fn body_bytes(&self, function: u32) -> usize {
         self.module.defined(function).map_or(0, |index| self.module.bodies[index].len())
     }
 

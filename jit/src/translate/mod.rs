@@ -142,6 +142,8 @@ struct Translator<'a, 'b> {
     thunks: Vec<Thunk>,
     guards: Vec<Guard>,
     applied: Vec<Applied>,
+    /// Whether rounds of a short loop are translated before its last: what is done in each is said once.
+    repeating: bool,
     constants: bool,
     /// Whether anything is relied on that is only known when the function is translated ([`invariants`]).
     trusting: bool,
@@ -243,6 +245,7 @@ fn translate_once(
         thunks: Vec::new(),
         guards: Vec::new(),
         applied: Vec::new(),
+        repeating: false,
         constants: false,
         trusting,
         facts: Vec::new(),
@@ -464,7 +467,9 @@ impl Translator<'_, '_> {
     }
 
     fn applied(&mut self, name: &'static str, function: u32, offset: u32, refused: Option<String>) {
-        self.applied.push(Applied { name, function, offset, refused });
+        if !self.repeating {
+            self.applied.push(Applied { name, function, offset, refused });
+        }
     }
 
     /// Moves the builder to a block.

@@ -77,8 +77,20 @@ impl Translator<'_, '_> {
         self.b.def_var(variable, left);
         self.pad(left);
         let zero = self.b.ins().iconst(types::I64, 0);
-        let none_left = self.b.ins().icmp(IntCC::Equal, left, zero);
+        // Not just 0: rounds that stand behind one another look here once for all of them.
+        let none_left = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, left, zero);
         self.split_cold(none_left)
+    }
+
+    /// Takes one off where a round of that loop begins without its header.
+    pub(super) fn count_round(&mut self, offset: u32) {
+        if self.counts_rounds(offset)
+            && let Some(variable) = self.rounds
+        {
+            let before = self.b.use_var(variable);
+            let left = self.b.ins().iadd_imm_s(before, -1);
+            self.b.def_var(variable, left);
+        }
     }
 
     /// Where a trial's arm is entered: how many rounds it runs for.

@@ -1,4 +1,4 @@
-//! Unrolling of loops in a specialized body, where the trip count follows from its constants.
+//! Unrolling of loops: in a specialized body where the trip count follows from its constants, and of short ones anywhere.
 //!
 //! A loop is unrolled by translating its operators once for each round, one behind the other: a branch to the loop becomes a jump to the next
 //! round, and as locals are frontend variables their values are constants in each round again. How often it will run is found first, by
@@ -6,18 +6,27 @@
 //! was forecast stands the loop itself, if anything still branches to it; in the rule nothing does and no code is made for it.
 //!
 //! Rounds do not poll: their number is bounded, and the loop behind them polls.
+//!
+//! A *short* loop ([`LoopFacts::short`](crate::scan::LoopFacts)), however often it runs, gets [`SHORT_ROUNDS`] rounds, each with its own ways out: its header, which
+//! polls, stands before the first, and what branches to the loop in the last goes back to it. Today's processors take one jump per cycle and pass two that are not taken; a round of
+//! four instructions takes a cycle because of its jump alone.
 
 use std::collections::HashSet;
 
 use cranelift_codegen::ir::{Block, InstBuilder};
-use wasmparser::{BlockType, ContType, FrameKind, FuncType, ModuleArity, Operator, RefType, SubType};
+use vm::code::{Entrance, Tier};
+use wasmparser::{BinaryReader, BlockType, ContType, FrameKind, FuncType, ModuleArity, Operator, OperatorsReader, RefType, SubType};
 
 use super::control::{Control, arguments};
 use super::{Result, Translator, constant, malformed};
-use crate::types::block_signature;
+use crate::types::{Types, block_signature};
 
 /// Name in reports.
 const NAME: &str = "unroll";
+/// Rounds of a short loop, one behind the other.
+const SHORT_ROUNDS: u32 = 4;
+/// Largest callee, bytes of all bodies together, that is inlined into a short round.
+const MOST_SHORT_CALLEES: usize = 16;
 /// Most rounds.
 const MOST_TRIPS: u32 = 64;
 /// Most operators of all rounds together, nested ones included. A guess.
@@ -89,25 +98,111 @@ impl Translator<'_, '_> {
             if !self.reachable {
                 break;
             }
-            let next = self.b.create_block();
-            self.control.push(Control::round(next, results.clone(), height));
-            for (operator, at) in &operators {
-                if self.reachable && super::emits_code(operator) {
-                    let inlined_at = self.frame().inlined_at;
-                    let position = self.position(inlined_at, function, *at);
-                    self.b.set_srcloc(position);
-                }
-                self.operator(operator, *at)?;
-            }
+            self.round(&operators, &results, height)?;
         }
         let refused = self.reachable.then(|| "the loop goes on".to_owned());
         self.applied(NAME, function, offset, refused);
         Ok(())
     }
 
+    /// One round.
+    fn round(&mut self, operators: &[(Operator<'_>, u32)], results: &Types, height: usize) -> Result {
+        let next = self.b.create_block();
+        self.control.push(Control::round(next, results.clone(), height));
+        for (operator, at) in operators {
+            if self.reachable && super::emits_code(operator) {
+                let frame = self.frame();
+                let position = self.position(frame.inlined_at, frame.function, *at);
+                self.b.set_srcloc(position);
+            }
+            self.operator(operator, *at)?;
+        }
+        Ok(())
+    }
+
+    /// At the header of a loop that was just begun: translates all rounds of a short one but the last. Afterwards the operators of the loop are still to be read, as the last.
+    pub(super) fn repeat_short_rounds(&mut self, offset: u32) -> Result {
+        let Some(end) = self.end_of_short_round(offset) else { return Ok(()) };
+        let (module, function) = (self.module, self.frame().function);
+        let body = module.body(function);
+        let begin = body.range().start as u32;
+        let bytes = &body.as_bytes()[(offset - begin) as usize..(end - begin) as usize];
+        let mut reader = OperatorsReader::new(BinaryReader::new(bytes, u64::from(offset)));
+        let mut operators = Vec::new();
+        let mut callees = 0usize;
+        while !reader.eof() {
+            let (operator, at) = reader.read_with_offset().map_err(|error| malformed(function, &error))?;
+            let at = at as u32;
+            match operator {
+                // The loop's own. Parameters would be operands that each round passes on.
+                Operator::Loop { blockty } if at == offset => {
+                    if !block_signature(module, blockty).0.is_empty() {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                Operator::Call { function_index } => callees = callees.saturating_add(self.body_bytes(function_index)),
+                Operator::CallIndirect { .. } => {
+                    let bytes = self
+                        .input
+                        .plan
+                        .calls
+                        .get(&at)
+                        .map_or(usize::MAX, |calls| calls.callees.iter().map(|&it| self.body_bytes(it)).sum());
+                    callees = callees.saturating_add(bytes);
+                }
+                _ => {}
+            }
+            operators.push((operator, at));
+        }
+        if callees > MOST_SHORT_CALLEES {
+            return Ok(());
+        }
+        let begun = self.control.pop().expect("the loop was just begun");
+        let (results, height) = (begun.results.clone(), begun.height);
+        let exit = self.block_with(&results);
+        self.unrolled.push(Unrolled { depth: self.control.len() + 1, exit, results: results.len(), height, reached: false });
+        let around = std::mem::replace(&mut self.repeating, true);
+        for _ in 1..SHORT_ROUNDS {
+            if self.reachable {
+                self.round(&operators, &results, height)?;
+            }
+            if self.reachable {
+                self.count_round(offset);
+            }
+        }
+        self.repeating = around;
+        self.control.push(begun);
+        Ok(())
+    }
+
+    /// Where the round of a loop ends, if it is a short one and nothing is planned there that counts rounds or moves code.
+    fn end_of_short_round(&self, offset: u32) -> Option<u32> {
+        let (input, plan) = (self.input, self.input.plan);
+        if input.tier != Tier::Optimizing || input.countdowns || self.folding {
+            return None;
+        }
+        // Of the loops around the one that is entered only that one stands before all its rounds.
+        if self.is_around(offset) && input.entrance != Entrance::Loop(offset) {
+            return None;
+        }
+        let facts = self.frame().scan.loops.get(&offset).filter(|facts| facts.repeats)?;
+        let end = facts.short?;
+        let planned = plan.branch_to_select.iter().chain(plan.select_to_branch.keys()).chain(plan.prefetch.keys()).copied();
+        let mut planned = planned.chain(plan.other.iter().map(|other| other.offset));
+        // With callees in it, what is planned for them counts too.
+        (!planned.any(|at| facts.calls || (offset..end).contains(&at))).then_some(end)
+    }
+
     /// The end of a round: what falls through leaves the loop, what branched to the loop goes on in the next round.
     pub(super) fn end_round(&mut self, next: Block, branched: bool, height: usize, count: usize) {
         if self.reachable {
+            // What only leads out stands aside, so that who goes on falls through.
+            if let Some(block) = self.b.current_block()
+                && !self.b.func.layout.is_block_inserted(block)
+            {
+                self.b.set_cold_block(block);
+            }
             let values = arguments(&self.stack[self.stack.len() - count..]);
             let unrolled = self.unrolled.last_mut().expect("a round is of an unrolled loop");
             unrolled.reached = true;
@@ -123,8 +218,8 @@ impl Translator<'_, '_> {
     }
 
     /// At the end of a loop or of dead code: whether it was the last of an unrolled loop, and then goes on behind it. The loop's control
-    /// entry is off the stack.
-    pub(super) fn end_unrolled(&mut self) {
+    /// entry is off the stack; `around` as that said.
+    pub(super) fn end_unrolled(&mut self, around: bool) {
         if self.unrolled.last().is_none_or(|unrolled| unrolled.depth != self.control.len() + 1) {
             return;
         }
@@ -139,6 +234,9 @@ impl Translator<'_, '_> {
         self.reachable = reached;
         if reached {
             self.enter(exit);
+            if around {
+                self.reload_around(height);
+            }
             self.stack.extend_from_slice(self.b.block_params(exit));
         }
     }

@@ -46,8 +46,8 @@
 ;;>                                 block1:
 ;;> @0001                               jump block4(v4, v5)
 ;;>
-;;>                                 block4(v38: i32, v39: i32):
-;;> @0001                               jump block5(v38, v39)
+;;>                                 block4(v65: i32, v66: i32):
+;;> @0001                               jump block5(v65, v66)
 ;;>
 ;;>                                 block5(v16: i32, v18: i32):
 ;;>                                     v35 -> v16
@@ -84,21 +84,93 @@
 ;;> @0002                               v30 = uextend.i64 v16
 ;;> @0002                               v31 = iadd.i64 v2, v30
 ;;> @0002                               v32 = load.i32 user2 region3 v31
-;;> @0003                               brif v32, block9, block10
-;;>
-;;>                                 block9:
-;;> @0003                               v33 = iconst.i32 1
-;;> @0004                               v34 = iadd.i32 v18, v33  ; v33 = 1
-;;> @0005                               jump block8(v34)
-;;>
-;;>                                 block10:
-;;> @0005                               jump block8(v18)
-;;>
-;;>                                 block8(v40: i32):
-;;> @0005                               v36 = iconst.i32 4
-;;> @0006                               v37 = isub.i32 v16, v36  ; v36 = 4
-;;> @0007                               brif v37, block5(v37, v40), block11
+;;> @0003                               brif v32, block11, block12
 ;;>
 ;;>                                 block11:
-;;> @0009                               return v40
+;;> @0003                               v33 = iconst.i32 1
+;;> @0004                               v34 = iadd.i32 v18, v33  ; v33 = 1
+;;> @0005                               jump block10(v34)
+;;>
+;;>                                 block12:
+;;> @0005                               jump block10(v18)
+;;>
+;;>                                 block10(v41: i32):
+;;> @0005                               v36 = iconst.i32 4
+;;> @0006                               v37 = isub.i32 v16, v36  ; v36 = 4
+;;>                                     v44 -> v37
+;;> @0007                               brif v37, block9, block13
+;;>
+;;>                                 block13 cold:
+;;> @0008                               jump block8(v41)
+;;>
+;;>                                 block9:
+;;> @0009                               v38 = uextend.i64 v37
+;;> @0009                               v39 = iadd.i64 v2, v38
+;;> @0009                               v40 = load.i32 user2 region3 v39
+;;> @000a                               brif v40, block16, block17
+;;>
+;;>                                 block16:
+;;> @000a                               v42 = iconst.i32 1
+;;> @000b                               v43 = iadd.i32 v41, v42  ; v42 = 1
+;;> @000c                               jump block15(v43)
+;;>
+;;>                                 block17:
+;;> @000c                               jump block15(v41)
+;;>
+;;>                                 block15(v50: i32):
+;;> @000c                               v45 = iconst.i32 4
+;;> @000d                               v46 = isub.i32 v37, v45  ; v45 = 4
+;;>                                     v53 -> v46
+;;> @000e                               brif v46, block14, block18
+;;>
+;;>                                 block18 cold:
+;;> @000f                               jump block8(v50)
+;;>
+;;>                                 block14:
+;;> @0010                               v47 = uextend.i64 v46
+;;> @0010                               v48 = iadd.i64 v2, v47
+;;> @0010                               v49 = load.i32 user2 region3 v48
+;;> @0011                               brif v49, block21, block22
+;;>
+;;>                                 block21:
+;;> @0011                               v51 = iconst.i32 1
+;;> @0012                               v52 = iadd.i32 v50, v51  ; v51 = 1
+;;> @0013                               jump block20(v52)
+;;>
+;;>                                 block22:
+;;> @0013                               jump block20(v50)
+;;>
+;;>                                 block20(v59: i32):
+;;> @0013                               v54 = iconst.i32 4
+;;> @0014                               v55 = isub.i32 v46, v54  ; v54 = 4
+;;>                                     v62 -> v55
+;;> @0015                               brif v55, block19, block23
+;;>
+;;>                                 block23 cold:
+;;> @0016                               jump block8(v59)
+;;>
+;;>                                 block19:
+;;> @0017                               v56 = uextend.i64 v55
+;;> @0017                               v57 = iadd.i64 v2, v56
+;;> @0017                               v58 = load.i32 user2 region3 v57
+;;> @0018                               brif v58, block25, block26
+;;>
+;;>                                 block25:
+;;> @0018                               v60 = iconst.i32 1
+;;> @0019                               v61 = iadd.i32 v59, v60  ; v60 = 1
+;;> @001a                               jump block24(v61)
+;;>
+;;>                                 block26:
+;;> @001a                               jump block24(v59)
+;;>
+;;>                                 block24(v67: i32):
+;;> @001a                               v63 = iconst.i32 4
+;;> @001b                               v64 = isub.i32 v55, v63  ; v63 = 4
+;;> @001c                               brif v64, block5(v64, v67), block27
+;;>
+;;>                                 block27:
+;;> @001d                               jump block8(v67)
+;;>
+;;>                                 block8(v68: i32):
+;;> @001e                               return v68
 ;;> }

@@ -61,12 +61,12 @@
 ;;> @0002                               store notrap aligned region0 v16, v15  ; v16 = 0x0024_0000_0000
 ;;> @0002                               v17 = iconst.i64 7
 ;;> @0002                               store notrap aligned region0 v17, v15+8  ; v17 = 7
-;;> @0002                               v19 = uextend.i64 v73
+;;> @0002                               v19 = uextend.i64 v106
 ;;> @0002                               store notrap aligned region0 v19, v15+16
 ;;> @0002                               v21 = uextend.i64 v4
 ;;> @0002                               store notrap aligned region0 v21, v15+24
-;;>                                     v75 = iadd.i32 v35, v64
-;;> @0002                               v23 = uextend.i64 v75
+;;>                                     v108 = iadd.i32 v35, v70
+;;> @0002                               v23 = uextend.i64 v108
 ;;> @0002                               store notrap aligned region0 v23, v15+40
 ;;> @0002                               v24 = load.i32 notrap aligned region0 v15
 ;;> @0002                               v25 = load.i32 notrap aligned region0 v15+4
@@ -81,16 +81,19 @@
 ;;> @0002                               return_call_indirect sig1, v30(v33)
 ;;>
 ;;>                                 block6:
-;;>                                     v74 = iadd.i32 v35, v64
-;;> @0003                               jump block7(v74, v73, v4)
+;;>                                     v107 = iadd.i32 v35, v70
+;;> @0003                               jump block7(v107, v106, v4)
 ;;>
 ;;>                                 block1:
 ;;> @0003                               v34 = load.i32 notrap aligned region0 v0+48
+;;>                                     v79 = iconst.i32 2
+;;>                                     v82 = iconst.i32 3
+;;>                                     v88 = iconst.i32 4
 ;;> @0003                               jump block7(v34, v3, v5)
 ;;>
-;;>                                 block7(v35: i32, v64: i32, v66: i32):
+;;>                                 block7(v35: i32, v70: i32, v72: i32):
 ;;> @0003                               v62 = iconst.i32 1
-;;> @0003                               jump block8(v66)
+;;> @0003                               jump block8(v72)
 ;;>
 ;;>                                 block8(v49: i32):
 ;;> @0003                               v37 = get_pinned_reg.i64
@@ -104,12 +107,12 @@
 ;;> @0003                               v42 = load.i64 notrap aligned readonly region2 v41+40
 ;;> @0003                               v43 = iconst.i64 0x002c_0000_0000
 ;;> @0003                               store notrap aligned region0 v43, v42  ; v43 = 0x002c_0000_0000
-;;>                                     v76 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v76, v42+8  ; v76 = 7
-;;> @0003                               v46 = uextend.i64 v64
+;;>                                     v109 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v109, v42+8  ; v109 = 7
+;;> @0003                               v46 = uextend.i64 v70
 ;;> @0003                               store notrap aligned region0 v46, v42+16
-;;>                                     v77 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v77, v42+24
+;;>                                     v110 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v110, v42+24
 ;;> @0003                               v50 = uextend.i64 v49
 ;;> @0003                               store notrap aligned region0 v50, v42+32
 ;;> @0003                               v51 = uextend.i64 v35
@@ -127,16 +130,43 @@
 ;;> @0003                               return_call_indirect sig1, v58(v61)
 ;;>
 ;;>                                 block10:
-;;>                                     v70 = iconst.i32 1
-;;>                                     v71 = isub.i32 v49, v70  ; v70 = 1
-;;> @0005                               brif v71, block8(v71), block11
+;;>                                     v97 = iconst.i32 1
+;;>                                     v98 = isub.i32 v49, v97  ; v97 = 1
+;;> @0005                               brif v98, block12, block13
 ;;>
-;;>                                 block11:
-;;>                                     v72 = iconst.i32 1
-;;>                                     v73 = isub.i32 v64, v72  ; v72 = 1
-;;> @0009                               brif v73, block4, block12
+;;>                                 block13 cold:
+;;> @0006                               jump block11
 ;;>
 ;;>                                 block12:
-;;> @0007                               v67 = iadd.i32 v35, v64
-;;> @000b                               return v67
+;;>                                     v99 = iconst.i32 2
+;;>                                     v100 = isub.i32 v49, v99  ; v99 = 2
+;;> @0008                               brif v100, block14, block15
+;;>
+;;>                                 block15 cold:
+;;> @0009                               jump block11
+;;>
+;;>                                 block14:
+;;>                                     v101 = iconst.i32 3
+;;>                                     v102 = isub.i32 v49, v101  ; v101 = 3
+;;> @000b                               brif v102, block16, block17
+;;>
+;;>                                 block17 cold:
+;;> @000c                               jump block11
+;;>
+;;>                                 block16:
+;;>                                     v103 = iconst.i32 4
+;;>                                     v104 = isub.i32 v49, v103  ; v103 = 4
+;;> @000e                               brif v104, block8(v104), block18
+;;>
+;;>                                 block18:
+;;> @000f                               jump block11
+;;>
+;;>                                 block11:
+;;>                                     v105 = iconst.i32 1
+;;>                                     v106 = isub.i32 v70, v105  ; v105 = 1
+;;> @0012                               brif v106, block4, block19
+;;>
+;;>                                 block19:
+;;> @0010                               v75 = iadd.i32 v35, v70
+;;> @0014                               return v75
 ;;> }

@@ -67,14 +67,53 @@
 ;;> @0001                               return_call_indirect sig1, v22(v25)
 ;;>
 ;;>                                 block4:
-;;>                                     v32 = iconst.i32 1
-;;>                                     v33 = isub.i32 v12, v32  ; v32 = 1
-;;> @0002                               v26 = iadd.i32 v14, v12
-;;> @0004                               brif v33, block2(v33, v26), block5
+;;>                                     v60 = iconst.i32 1
+;;>                                     v61 = isub.i32 v12, v60  ; v60 = 1
+;;> @0004                               brif v61, block6, block7
 ;;>
-;;>                                 block5:
-;;> @0006                               v29 = get_pinned_reg.i64
-;;> @0006                               v30 = load.i64 notrap aligned region3 v29+80
-;;> @0006                               v31 = call_indirect sig2, v30(v26)
-;;> @0007                               return v31
+;;>                                 block7 cold:
+;;> @0002                               v26 = iadd.i32 v14, v12
+;;> @0005                               jump block5(v26)
+;;>
+;;>                                 block6:
+;;>                                     v42 = iconst.i32 2
+;;>                                     v43 = isub.i32 v12, v42  ; v42 = 2
+;;> @0008                               brif v43, block8, block9
+;;>
+;;>                                 block9 cold:
+;;>                                     v62 = iadd.i32 v14, v12
+;;> @0006                               v29 = iadd v62, v61
+;;> @0009                               jump block5(v29)
+;;>
+;;>                                 block8:
+;;>                                     v45 = iconst.i32 3
+;;>                                     v46 = isub.i32 v12, v45  ; v45 = 3
+;;> @000c                               brif v46, block10, block11
+;;>
+;;>                                 block11 cold:
+;;>                                     v63 = iadd.i32 v14, v12
+;;>                                     v64 = iadd v63, v61
+;;>                                     v65 = isub.i32 v12, v42  ; v42 = 2
+;;>                                     v66 = iadd v64, v65
+;;> @000d                               jump block5(v66)
+;;>
+;;>                                 block10:
+;;>                                     v51 = iconst.i32 4
+;;>                                     v52 = isub.i32 v12, v51  ; v51 = 4
+;;>                                     v67 = iadd.i32 v14, v12
+;;>                                     v68 = iadd v67, v61
+;;>                                     v69 = isub.i32 v12, v42  ; v42 = 2
+;;>                                     v70 = iadd v68, v69
+;;>                                     v71 = isub.i32 v12, v45  ; v45 = 3
+;;>                                     v72 = iadd v70, v71
+;;> @0010                               brif v52, block2(v52, v72), block12
+;;>
+;;>                                 block12:
+;;> @0011                               jump block5(v72)
+;;>
+;;>                                 block5(v38: i32):
+;;> @0012                               v39 = get_pinned_reg.i64
+;;> @0012                               v40 = load.i64 notrap aligned region3 v39+80
+;;> @0012                               v41 = call_indirect sig2, v40(v38)
+;;> @0013                               return v41
 ;;> }
