@@ -162,17 +162,17 @@ pub struct Merge {
 /// `backedge bench aa`.
 #[derive(Args)]
 pub struct Aa {
-    /// Comparisons
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub comparisons: u32,
-    /// Pairs of processes in each
-    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(7..=1000))]
-    pub pairs: u32,
+    /// Comparisons: 100, with --slowed 10 without this
+    #[arg(long, value_name = "N")]
+    pub comparisons: Option<u32>,
+    /// Pairs of processes in each: 9, with --slowed 45 without this, as `bench doctor` says for 5 % on a virtual machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(7..=1000))]
+    pub pairs: Option<u32>,
     /// How long a process calls the work, seconds
     #[arg(long, value_name = "S", default_value = "0.15", value_parser = seconds)]
     pub seconds: f64,
     /// The row: a short program
-    #[arg(long, value_name = "ROW", default_value = "stencil/0/steady")]
+    #[arg(long, value_name = "ROW", default_value = "nbody/0/steady")]
     pub row: String,
     /// Compare with the same engine that does 5 % more in every call; now a difference must be claimed
     #[arg(long)]
@@ -488,6 +488,8 @@ fn aa(options: &Aa) -> Result<i32, Failure> {
     let places = places(options.programs.as_ref())?;
     let job = job(&places, &options.row)?;
     let other = if options.slowed { "backedge-slowed" } else { "backedge" };
+    let (comparisons, pairs) = if options.slowed { (10, 45) } else { (100, 9) };
+    let (comparisons, pairs) = (options.comparisons.unwrap_or(comparisons), options.pairs.unwrap_or(pairs));
     // The other goes first, so that with --slowed the verdict "slower" is the right one.
     let engines = (peers::find(other, &places).map_err(load)?, peers::find("backedge", &places).map_err(load)?);
     let conditions = Conditions { seconds: options.seconds, pin: options.pin, places };
@@ -497,8 +499,8 @@ fn aa(options: &Aa) -> Result<i32, Failure> {
         other: &engines.1,
         job: &job,
         conditions: &conditions,
-        comparisons: options.comparisons,
-        pairs: options.pairs,
+        comparisons,
+        pairs,
         seed: options.seed,
     };
     let outcomes = selfcheck::compare_again_and_again(&contest, |number, outcome| {
@@ -511,7 +513,7 @@ fn aa(options: &Aa) -> Result<i32, Failure> {
     let made = outcomes.len();
     if options.json {
         let value = serde_json::json!({
-            "row": options.row, "slowed": options.slowed, "comparisons": made, "pairs": options.pairs, "faster": faster, "slower": slower,
+            "row": options.row, "slowed": options.slowed, "comparisons": made, "pairs": pairs, "faster": faster, "slower": slower,
             "outcomes": outcomes,
         });
         say(&format!("{value}\n"));
@@ -564,7 +566,7 @@ fn doctor(options: &Doctor) -> Result<i32, Failure> {
     process::on_interrupt();
     let stolen = machine::stolen_ticks();
     let engine = peers::find("backedge", &places).map_err(load)?;
-    for row in ["stencil/0/steady", "partition/0/steady", "gather/0/steady", "stencil/0/one-shot"] {
+    for row in ["nbody/0/steady", "stencil/0/steady", "partition/0/steady", "gather/0/steady", "stencil/0/one-shot"] {
         let job = job(&places, row)?;
         let conditions = Conditions { seconds: options.seconds, pin: options.pin, places: places.clone() };
         let noise = match selfcheck::noise(&engine, &job, &conditions, options.pairs) {
