@@ -9,6 +9,8 @@ use lwp_feedback::policy::{
 use lwp_feedback::profile::Snapshot;
 use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use vm::code::{Entrance, Tier};
 use vm::engine::{Engine, EngineConfig, LoadedModule};
 use vm::handles::{Extern, InstanceRef};
 use vm::store::{Store, call_slots};
@@ -235,6 +237,44 @@ impl Policy for Doubt {
         };
         (Vec::new(), snapshot.functions.iter().map(|function| refuse(function.func)).collect())
     }
+}
+
+/// Plans nothing until it is told to.
+#[derive(Debug)]
+struct Later(Arc<AtomicBool>, Decision);
+
+impl Policy for Later {
+    fn plan(&self, snapshot: &Snapshot, _: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
+        let function = FunctionId { module: snapshot.module, func: LONG };
+        let plan = Plan { function, decisions: vec![self.1.clone()] };
+        (self.0.load(Ordering::Relaxed).then_some(plan).into_iter().collect(), Vec::new())
+    }
+}
+
+#[test]
+fn a_loop_that_ends_before_its_blocks_is_not_tried_for_ever() {
+    let told = Arc::new(AtomicBool::new(false));
+    let decision = inline(&Guest::new(&engine(EngineConfig::default()), GUEST), LONG, 0);
+    let mut guest = Guest::new(&engine(EngineConfig { policy: Arc::new(Later(told.clone(), decision)), ..EngineConfig::default() }), GUEST);
+    // So long, it seems, that its loop is what is to be tried.
+    let rounds = u64::from(ROUNDS);
+    let has_loop = |guest: &Guest| {
+        let versions = guest.loaded.code.versions();
+        versions.iter().any(|version| version.function == LONG && version.tier == Tier::Optimizing && version.entrance != Entrance::Body)
+    };
+    for _ in 0..200 {
+        assert_eq!(guest.call("long", &[rounds]), long());
+        guest.loaded.engine().settle();
+        if has_loop(&guest) {
+            break;
+        }
+    }
+    assert!(has_loop(&guest));
+    told.store(true, Ordering::Relaxed);
+    // And then it is called for a few rounds at a time.
+    let record = guest.until_tried(LONG, "long", &[10], 30);
+    assert!(record.loop_offset.is_some(), "{record:?}");
+    assert_eq!((record.judgement.verdict, record.judgement.pairs), (Verdict::Abandoned(Reason::Idle), 0), "{record:?}");
 }
 
 #[test]

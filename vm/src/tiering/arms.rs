@@ -5,7 +5,7 @@
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
 use super::trial::{Candidate, Stage};
-use super::verdict::Verdict;
+use super::verdict::{Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;
 use crate::layout::VmContext;
@@ -15,6 +15,9 @@ use lwp_feedback::policy::Decision;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+
+/// Blocks that may be left before their end for each pair that is whole. Each costs a switch, a microsecond or so, which is many times what a short loop takes.
+const MOST_CUT: u32 = 64;
 
 /// The compiled arms and what was measured so far.
 pub(super) struct Arms {
@@ -29,6 +32,8 @@ pub(super) struct Arms {
     pub(super) in_block: bool,
     /// The store and context it runs in.
     pub(super) owner: Option<(u64, usize)>,
+    /// Blocks that were left before their end since there were so many pairs.
+    cut: (u32, usize),
     /// Boundaries so far.
     pub(super) progress: u64,
     pub(super) moved: Instant,
@@ -47,7 +52,19 @@ impl Arms {
         if self.progress % 64 == 1 || !ours {
             self.moved = Instant::now();
         }
-        let next = if ours { self.blocks.boundary(stamp) } else { self.blocks.begin_pair() };
+        let pairs = self.blocks.pairs();
+        if self.cut.1 != pairs {
+            self.cut = (0, pairs);
+        }
+        self.cut.0 += u32::from(!ours);
+        let next = if self.cut.0 > MOST_CUT {
+            // The loop ends sooner than its blocks: what calls it is to be timed.
+            Next::Ended(self.blocks.end(Verdict::Abandoned(Reason::Idle)))
+        } else if ours {
+            self.blocks.boundary(stamp)
+        } else {
+            self.blocks.begin_pair()
+        };
         self.in_block = matches!(next, Next::Run(..));
         if let Next::Run(arm, units) = next {
             self.arm = arm;
@@ -80,6 +97,7 @@ impl ModuleCode {
             units: sizes.least_units,
             in_block: false,
             owner: None,
+            cut: (0, 0),
             progress: 0,
             moved: Instant::now(),
         }

@@ -96,6 +96,11 @@ impl Blocks {
         self.units / 4
     }
 
+    /// Pairs so far.
+    pub(super) fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
     /// A pair begins.
     pub(super) fn begin_pair(&mut self) -> Next {
         self.random ^= self.random << 13;
