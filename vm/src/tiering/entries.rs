@@ -41,8 +41,8 @@ impl Inner {
         }
     }
 
-    fn aside(&mut self, context: *mut VmContext, own: usize) -> Option<&mut usize> {
-        self.aside.get_mut(&(context as usize))?.get_mut(&own)
+    fn aside(&self, context: *mut VmContext, own: usize) -> Option<usize> {
+        self.aside.get(&(context as usize))?.get(&own).copied()
     }
 }
 
@@ -87,23 +87,30 @@ impl ModuleCode {
     /// # Safety
     /// As [`Self::enter_by`].
     pub(super) unsafe fn exchange_entry(&self, context: *mut VmContext, own: usize, from: usize, to: usize) {
+        let stub = self.lazy_stub(own);
         let mut entries = self.entries.lock();
-        match entries.aside(context, own) {
-            Some(aside) if *aside == from => *aside = to,
-            Some(_) => {}
+        match entries.aside.get_mut(&(context as usize)) {
+            Some(aside) => {
+                let now = aside.get(&own).copied().unwrap_or(stub);
+                if now == from {
+                    aside.insert(own, to);
+                }
+            }
             None => {
                 // SAFETY: the caller's promise.
                 let entry = &unsafe { self.func(context, own) }.entry;
-                if entry.compare_exchange(from as *mut u8, to as *mut u8, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-                    entries.note(own, to, self.lazy_stub(own));
-                }
+                let _ = entry.compare_exchange(from as *mut u8, to as *mut u8, Ordering::AcqRel, Ordering::Acquire);
             }
+        }
+        // Other instances may hold what this one does not any more.
+        if to != stub {
+            entries.note(own, to, stub);
         }
     }
 
     /// What a call of a function that polled goes on in, where its instance is asked.
     pub(super) fn entered_by(&self, context: *mut VmContext, own: usize) -> Option<usize> {
-        self.entries.lock().aside(context, own).copied()
+        self.entries.lock().aside(context, own)
     }
 
     /// The word of an instance was written: its calls poll, or need not any more.
