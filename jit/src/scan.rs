@@ -40,6 +40,8 @@ pub(crate) struct Scan {
 
 /// Most operators that compute something in a round that counts as short: such a loop is about as fast as its jumps, of which a processor takes one per cycle.
 const MOST_SHORT_OPERATORS: u32 = 10;
+/// Most bytes of it, for what computes nothing takes time to compile too.
+const MOST_SHORT_BYTES: u32 = 128;
 
 /// What is known of a loop.
 #[derive(Debug)]
@@ -300,7 +302,8 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                     below.computes = if top.kind == Kind::Loop { u32::MAX } else { below.computes.saturating_add(top.computes) };
                 }
                 if top.kind == Kind::Loop {
-                    let short = (top.computes <= MOST_SHORT_OPERATORS).then_some(offset + 1);
+                    let end = offset + 1;
+                    let short = (top.computes <= MOST_SHORT_OPERATORS && end - top.offset <= MOST_SHORT_BYTES).then_some(end);
                     let facts =
                         LoopFacts { hot_calls: top.hot_calls, repeats: top.repeats, short, calls: top.calls, live: None, node: top.label };
                     result.loops.insert(top.offset, facts);

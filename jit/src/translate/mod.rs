@@ -177,6 +177,8 @@ struct Translator<'a, 'b> {
     unrolled: Vec<unroll::Unrolled>,
     /// Operators that may still be repeated by unrolling.
     unroll_left: usize,
+    /// Operators that rounds of short loops may still have.
+    short_left: usize,
     /// Where the general body beside a specialized one begins.
     general: Option<Block>,
     /// Rounds left, in a trial's loop entrance.
@@ -267,6 +269,7 @@ fn translate_once(
         folding: false,
         unrolled: Vec::new(),
         unroll_left: unroll::MOST_OPERATORS_IN_ALL,
+        short_left: unroll::MOST_SHORT_IN_ALL,
         general: None,
         rounds: None,
         probes: probes::Probes::default(),

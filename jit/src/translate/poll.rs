@@ -90,6 +90,7 @@ impl Translator<'_, '_> {
             let before = self.b.use_var(variable);
             let left = self.b.ins().iadd_imm_s(before, -1);
             self.b.def_var(variable, left);
+            self.pad(left);
         }
     }
 

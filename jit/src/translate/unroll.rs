@@ -33,6 +33,8 @@ const MOST_TRIPS: u32 = 64;
 const MOST_OPERATORS: usize = 1200;
 /// Most operators of all loops of one compile together: what a loop's rounds hold is unrolled again in each of them, and each specialization has a body.
 pub(super) const MOST_OPERATORS_IN_ALL: usize = 4 * MOST_OPERATORS;
+/// Most operators of all short rounds of one compile together, each counted once.
+pub(super) const MOST_SHORT_IN_ALL: usize = 2000;
 
 /// An unrolled loop whose own operators are still being read.
 pub(super) struct Unrolled {
@@ -155,9 +157,11 @@ impl Translator<'_, '_> {
             }
             operators.push((operator, at));
         }
+        let Some(left) = self.short_left.checked_sub(operators.len()) else { return Ok(()) };
         if callees > MOST_SHORT_CALLEES {
             return Ok(());
         }
+        self.short_left = left;
         let begun = self.control.pop().expect("the loop was just begun");
         let (results, height) = (begun.results.clone(), begun.height);
         let exit = self.block_with(&results);
@@ -179,7 +183,9 @@ impl Translator<'_, '_> {
     /// Where the round of a loop ends, if it is a short one and nothing is planned there that counts rounds or moves code.
     fn end_of_short_round(&self, offset: u32) -> Option<u32> {
         let (input, plan) = (self.input, self.input.plan);
-        if input.tier != Tier::Optimizing || input.countdowns || self.folding {
+        // Not what was unrolled for its known number of rounds: the loop behind them is not expected to run.
+        let unrolled = self.unrolled.last().is_some_and(|unrolled| unrolled.depth == self.control.len());
+        if input.tier != Tier::Optimizing || input.countdowns || unrolled {
             return None;
         }
         // Of the loops around the one that is entered only that one stands before all its rounds.

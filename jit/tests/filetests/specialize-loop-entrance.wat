@@ -59,8 +59,8 @@
 ;;> @0001                               store notrap aligned region1 v21, v19+8  ; v21 = 7
 ;;> @0001                               v23 = uextend.i64 v4
 ;;> @0001                               store notrap aligned region1 v23, v19+16
-;;>                                     v131 = iconst.i64 3
-;;> @0001                               store notrap aligned region1 v131, v19+24  ; v131 = 3
+;;>                                     v200 = iconst.i64 3
+;;> @0001                               store notrap aligned region1 v200, v19+24  ; v200 = 3
 ;;> @0001                               v27 = uextend.i64 v26
 ;;> @0001                               store notrap aligned region1 v27, v19+32
 ;;> @0001                               v29 = uextend.i64 v28
@@ -78,135 +78,193 @@
 ;;> @0001                               return_call_indirect sig1, v36(v39)
 ;;>
 ;;>                                 block9:
-;;>                                     v191 = iconst.i32 2
-;;>                                     v192 = ishl.i32 v26, v191  ; v191 = 2
-;;> @0003                               v42 = iadd.i32 v4, v192
+;;>                                     v261 = iconst.i32 2
+;;>                                     v262 = ishl.i32 v26, v261  ; v261 = 2
+;;> @0003                               v42 = iadd.i32 v4, v262
 ;;> @0004                               v43 = uextend.i64 v42
 ;;> @0004                               v44 = iadd.i64 v2, v43
 ;;> @0004                               v45 = load.i32 user2 region3 v44
-;;>                                     v193 = iconst.i32 1
-;;>                                     v194 = iadd.i32 v26, v193  ; v193 = 1
-;;>                                     v195 = iconst.i32 3
-;;>                                     v196 = icmp ult v194, v195  ; v195 = 3
+;;>                                     v263 = iconst.i32 1
+;;>                                     v264 = iadd.i32 v26, v263  ; v263 = 1
+;;>                                     v265 = iconst.i32 3
+;;>                                     v266 = icmp ult v264, v265  ; v265 = 3
+;;> @0008                               brif v266, block11, block12
+;;>
+;;>                                 block12 cold:
 ;;> @0005                               v46 = iadd.i32 v28, v45
-;;> @0008                               brif v196, block7(v194, v46), block10
+;;> @0009                               jump block10(v46)
 ;;>
-;;>                                 block10:
-;;> @000a                               return v46
-;;>
-;;>                                 block2 cold:
-;;> @000a                               jump block11
-;;>
-;;>                                 block11 cold:
-;;> @000b                               jump block14
+;;>                                 block11:
+;;>                                     v267 = iconst.i32 2
+;;>                                     v268 = ishl.i32 v264, v267  ; v267 = 2
+;;> @000b                               v53 = iadd.i32 v4, v268
+;;> @000c                               v54 = uextend.i64 v53
+;;> @000c                               v55 = iadd.i64 v2, v54
+;;> @000c                               v56 = load.i32 user2 region3 v55
+;;>                                     v269 = iadd.i32 v26, v267  ; v267 = 2
+;;>                                     v270 = iconst.i32 3
+;;>                                     v271 = icmp ult v269, v270  ; v270 = 3
+;;> @0010                               brif v271, block13, block14
 ;;>
 ;;>                                 block14 cold:
-;;>                                     v197 = load.i64 notrap aligned readonly can_move region0 v1+72
-;;>                                     v198 = iconst.i32 2
-;;>                                     v199 = iconst.i32 1
-;;> @000b                               jump block15(v6, v7)
+;;>                                     v272 = iadd.i32 v28, v45
+;;> @000d                               v57 = iadd v272, v56
+;;> @0011                               jump block10(v57)
 ;;>
-;;>                                 block15(v68: i32, v70: i32) cold:
-;;> @000b                               v56 = get_pinned_reg.i64
-;;> @000b                               v57 = load.i64 user66 aligned region2 v56+136
-;;> @000b                               v58 = icmp ult v56, v57
-;;> @000b                               brif v58, block16, block17
+;;>                                 block13:
+;;>                                     v273 = iconst.i32 2
+;;>                                     v274 = ishl.i32 v269, v273  ; v273 = 2
+;;> @0013                               v64 = iadd.i32 v4, v274
+;;> @0014                               v65 = uextend.i64 v64
+;;> @0014                               v66 = iadd.i64 v2, v65
+;;> @0014                               v67 = load.i32 user2 region3 v66
+;;>                                     v275 = iconst.i32 3
+;;>                                     v276 = iadd.i32 v26, v275  ; v275 = 3
+;;>                                     v277 = icmp ult v276, v275  ; v275 = 3
+;;> @0018                               brif v277, block15, block16
 ;;>
 ;;>                                 block16 cold:
-;;> @000b                               v59 = get_pinned_reg.i64
-;;> @000b                               v60 = load.i64 notrap aligned readonly region0 v59+8
-;;> @000b                               v61 = load.i64 notrap aligned readonly region0 v60+40
-;;>                                     v212 = iconst.i64 0x0021_0000_0000
-;;> @000b                               store notrap aligned region1 v212, v61  ; v212 = 0x0021_0000_0000
-;;>                                     v213 = iconst.i64 7
-;;> @000b                               store notrap aligned region1 v213, v61+8  ; v213 = 7
-;;>                                     v214 = uextend.i64 v4
-;;> @000b                               store notrap aligned region1 v214, v61+16
-;;> @000b                               v67 = uextend.i64 v5
-;;> @000b                               store notrap aligned region1 v67, v61+24
-;;> @000b                               v69 = uextend.i64 v68
-;;> @000b                               store notrap aligned region1 v69, v61+32
-;;> @000b                               v71 = uextend.i64 v70
-;;> @000b                               store notrap aligned region1 v71, v61+40
-;;> @000b                               v72 = load.i32 notrap aligned region1 v61
-;;> @000b                               v73 = load.i32 notrap aligned region1 v61+4
-;;> @000b                               v74 = load.i32 notrap aligned region1 v61+8
-;;> @000b                               v75 = get_pinned_reg.i64
-;;> @000b                               v76 = load.i64 notrap aligned readonly region0 v75+56
-;;> @000b                               v77 = load.i64 notrap aligned readonly region0 v76+96
-;;> @000b                               v78 = call_indirect sig0, v77(v75, v72, v73, v74)
-;;> @000b                               v79 = get_pinned_reg.i64
-;;> @000b                               v80 = load.i64 notrap aligned readonly region0 v79+8
-;;> @000b                               v81 = load.i64 notrap aligned readonly region0 v80+40
-;;> @000b                               return_call_indirect sig1, v78(v81)
+;;>                                     v278 = iadd.i32 v28, v45
+;;>                                     v279 = iadd v278, v56
+;;> @0015                               v68 = iadd v279, v67
+;;> @0019                               jump block10(v68)
 ;;>
-;;>                                 block17 cold:
-;;> @000c                               v83 = ishl.i32 v68, v198  ; v198 = 2
-;;> @000d                               v84 = iadd.i32 v4, v83
-;;> @000e                               v85 = uextend.i64 v84
-;;> @000e                               v86 = iadd.i64 v197, v85
-;;> @000e                               v87 = load.i32 user2 region3 v86
-;;> @0010                               v90 = iadd.i32 v68, v199  ; v199 = 1
-;;> @0011                               v91 = icmp ult v90, v5
-;;> @0012                               brif v91, block19, block20
+;;>                                 block15:
+;;>                                     v280 = iconst.i32 2
+;;>                                     v281 = ishl.i32 v276, v280  ; v280 = 2
+;;> @001b                               v75 = iadd.i32 v4, v281
+;;> @001c                               v76 = uextend.i64 v75
+;;> @001c                               v77 = iadd.i64 v2, v76
+;;> @001c                               v78 = load.i32 user2 region3 v77
+;;>                                     v183 = iconst.i32 4
+;;>                                     v188 = iadd.i32 v26, v183  ; v183 = 4
+;;>                                     v282 = iconst.i32 3
+;;>                                     v283 = icmp ult v188, v282  ; v282 = 3
+;;>                                     v284 = iadd.i32 v28, v45
+;;>                                     v285 = iadd v284, v56
+;;>                                     v286 = iadd v285, v67
+;;> @001d                               v79 = iadd v286, v78
+;;> @0020                               brif v283, block7(v188, v79), block17
 ;;>
-;;>                                 block20 cold:
-;;> @000f                               v88 = iadd.i32 v70, v87
-;;> @0013                               jump block18(v88)
+;;>                                 block17:
+;;> @0021                               jump block10(v79)
 ;;>
-;;>                                 block19 cold:
-;;>                                     v200 = iadd.i32 v68, v199  ; v199 = 1
-;;>                                     v201 = ishl v200, v198  ; v198 = 2
-;;> @0015                               v95 = iadd.i32 v4, v201
-;;> @0016                               v96 = uextend.i64 v95
-;;> @0016                               v97 = iadd.i64 v197, v96
-;;> @0016                               v98 = load.i32 user2 region3 v97
-;;>                                     v137 = iadd.i32 v68, v198  ; v198 = 2
-;;> @0019                               v102 = icmp ult v137, v5
-;;> @001a                               brif v102, block21, block22
+;;>                                 block10(v87: i32):
+;;> @0022                               return v87
 ;;>
-;;>                                 block22 cold:
-;;>                                     v202 = iadd.i32 v70, v87
-;;> @0017                               v99 = iadd v202, v98
-;;> @001b                               jump block18(v99)
+;;>                                 block2 cold:
+;;> @0022                               jump block18
+;;>
+;;>                                 block18 cold:
+;;> @0023                               jump block21
 ;;>
 ;;>                                 block21 cold:
-;;>                                     v203 = iadd.i32 v68, v198  ; v198 = 2
-;;>                                     v204 = ishl v203, v198  ; v198 = 2
-;;> @001d                               v106 = iadd.i32 v4, v204
-;;> @001e                               v107 = uextend.i64 v106
-;;> @001e                               v108 = iadd.i64 v197, v107
-;;> @001e                               v109 = load.i32 user2 region3 v108
-;;>                                     v205 = iconst.i32 3
-;;>                                     v206 = iadd.i32 v68, v205  ; v205 = 3
-;;> @0021                               v113 = icmp ult v206, v5
-;;> @0022                               brif v113, block23, block24
+;;>                                     v287 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;>                                     v288 = iconst.i32 2
+;;>                                     v289 = iconst.i32 1
+;;> @0023                               jump block22(v6, v7)
 ;;>
-;;>                                 block24 cold:
-;;>                                     v207 = iadd.i32 v70, v87
-;;>                                     v208 = iadd v207, v98
-;;> @001f                               v110 = iadd v208, v109
-;;> @0023                               jump block18(v110)
+;;>                                 block22(v102: i32, v104: i32) cold:
+;;> @0023                               v90 = get_pinned_reg.i64
+;;> @0023                               v91 = load.i64 user66 aligned region2 v90+136
+;;> @0023                               v92 = icmp ult v90, v91
+;;> @0023                               brif v92, block23, block24
 ;;>
 ;;>                                 block23 cold:
-;;> @0024                               v116 = ishl.i32 v206, v198  ; v198 = 2
-;;> @0025                               v117 = iadd.i32 v4, v116
-;;> @0026                               v118 = uextend.i64 v117
-;;> @0026                               v119 = iadd.i64 v197, v118
-;;> @0026                               v120 = load.i32 user2 region3 v119
-;;>                                     v150 = iconst.i32 4
-;;>                                     v155 = iadd.i32 v68, v150  ; v150 = 4
-;;> @0029                               v124 = icmp ult v155, v5
-;;>                                     v209 = iadd.i32 v70, v87
-;;>                                     v210 = iadd v209, v98
-;;>                                     v211 = iadd v210, v109
-;;> @0027                               v121 = iadd v211, v120
-;;> @002a                               brif v124, block15(v155, v121), block25
+;;> @0023                               v93 = get_pinned_reg.i64
+;;> @0023                               v94 = load.i64 notrap aligned readonly region0 v93+8
+;;> @0023                               v95 = load.i64 notrap aligned readonly region0 v94+40
+;;>                                     v303 = iconst.i64 0x0021_0000_0000
+;;> @0023                               store notrap aligned region1 v303, v95  ; v303 = 0x0021_0000_0000
+;;>                                     v304 = iconst.i64 7
+;;> @0023                               store notrap aligned region1 v304, v95+8  ; v304 = 7
+;;>                                     v305 = uextend.i64 v4
+;;> @0023                               store notrap aligned region1 v305, v95+16
+;;> @0023                               v101 = uextend.i64 v5
+;;> @0023                               store notrap aligned region1 v101, v95+24
+;;> @0023                               v103 = uextend.i64 v102
+;;> @0023                               store notrap aligned region1 v103, v95+32
+;;> @0023                               v105 = uextend.i64 v104
+;;> @0023                               store notrap aligned region1 v105, v95+40
+;;> @0023                               v106 = load.i32 notrap aligned region1 v95
+;;> @0023                               v107 = load.i32 notrap aligned region1 v95+4
+;;> @0023                               v108 = load.i32 notrap aligned region1 v95+8
+;;> @0023                               v109 = get_pinned_reg.i64
+;;> @0023                               v110 = load.i64 notrap aligned readonly region0 v109+56
+;;> @0023                               v111 = load.i64 notrap aligned readonly region0 v110+96
+;;> @0023                               v112 = call_indirect sig0, v111(v109, v106, v107, v108)
+;;> @0023                               v113 = get_pinned_reg.i64
+;;> @0023                               v114 = load.i64 notrap aligned readonly region0 v113+8
+;;> @0023                               v115 = load.i64 notrap aligned readonly region0 v114+40
+;;> @0023                               return_call_indirect sig1, v112(v115)
 ;;>
-;;>                                 block25 cold:
-;;> @002b                               jump block18(v121)
+;;>                                 block24 cold:
+;;> @0024                               v117 = ishl.i32 v102, v288  ; v288 = 2
+;;> @0025                               v118 = iadd.i32 v4, v117
+;;> @0026                               v119 = uextend.i64 v118
+;;> @0026                               v120 = iadd.i64 v287, v119
+;;> @0026                               v121 = load.i32 user2 region3 v120
+;;> @0028                               v124 = iadd.i32 v102, v289  ; v289 = 1
+;;> @0029                               v125 = icmp ult v124, v5
+;;> @002a                               brif v125, block26, block27
 ;;>
-;;>                                 block18(v130: i32) cold:
-;;> @002c                               return v130
+;;>                                 block27 cold:
+;;> @0027                               v122 = iadd.i32 v104, v121
+;;> @002b                               jump block25(v122)
+;;>
+;;>                                 block26 cold:
+;;>                                     v290 = iadd.i32 v102, v289  ; v289 = 1
+;;>                                     v291 = ishl v290, v288  ; v288 = 2
+;;> @002d                               v129 = iadd.i32 v4, v291
+;;> @002e                               v130 = uextend.i64 v129
+;;> @002e                               v131 = iadd.i64 v287, v130
+;;> @002e                               v132 = load.i32 user2 region3 v131
+;;>                                     v201 = iadd.i32 v102, v288  ; v288 = 2
+;;> @0031                               v136 = icmp ult v201, v5
+;;> @0032                               brif v136, block28, block29
+;;>
+;;>                                 block29 cold:
+;;>                                     v292 = iadd.i32 v104, v121
+;;> @002f                               v133 = iadd v292, v132
+;;> @0033                               jump block25(v133)
+;;>
+;;>                                 block28 cold:
+;;>                                     v293 = iadd.i32 v102, v288  ; v288 = 2
+;;>                                     v294 = ishl v293, v288  ; v288 = 2
+;;> @0035                               v140 = iadd.i32 v4, v294
+;;> @0036                               v141 = uextend.i64 v140
+;;> @0036                               v142 = iadd.i64 v287, v141
+;;> @0036                               v143 = load.i32 user2 region3 v142
+;;>                                     v295 = iconst.i32 3
+;;>                                     v296 = iadd.i32 v102, v295  ; v295 = 3
+;;> @0039                               v147 = icmp ult v296, v5
+;;> @003a                               brif v147, block30, block31
+;;>
+;;>                                 block31 cold:
+;;>                                     v297 = iadd.i32 v104, v121
+;;>                                     v298 = iadd v297, v132
+;;> @0037                               v144 = iadd v298, v143
+;;> @003b                               jump block25(v144)
+;;>
+;;>                                 block30 cold:
+;;> @003c                               v150 = ishl.i32 v296, v288  ; v288 = 2
+;;> @003d                               v151 = iadd.i32 v4, v150
+;;> @003e                               v152 = uextend.i64 v151
+;;> @003e                               v153 = iadd.i64 v287, v152
+;;> @003e                               v154 = load.i32 user2 region3 v153
+;;>                                     v299 = iconst.i32 4
+;;>                                     v208 = iadd.i32 v102, v299  ; v299 = 4
+;;> @0041                               v158 = icmp ult v208, v5
+;;>                                     v300 = iadd.i32 v104, v121
+;;>                                     v301 = iadd v300, v132
+;;>                                     v302 = iadd v301, v143
+;;> @003f                               v155 = iadd v302, v154
+;;> @0042                               brif v158, block22(v208, v155), block32
+;;>
+;;>                                 block32 cold:
+;;> @0043                               jump block25(v155)
+;;>
+;;>                                 block25(v164: i32) cold:
+;;> @0044                               return v164
 ;;> }
 ;;> specialize in function 0: done
