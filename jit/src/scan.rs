@@ -22,8 +22,6 @@ pub(crate) struct Scan {
     pub locals: Vec<ValType>,
     /// Loops by the byte offset of their opcode.
     pub loops: HashMap<u32, LoopFacts>,
-    /// Whether wasm calls stand in it.
-    pub calls: bool,
     /// Whether calls stand in it that no plan is about to move out of the way.
     pub hot_calls: bool,
     /// Locals whose value may still be read after a call, by the call's byte offset; `None` when all count as live. Filled on request.
@@ -333,11 +331,11 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 branch(&mut flow, &mut open, node, targets.default());
                 node = flow.node();
             }
-            Operator::Return | Operator::Unreachable => node = flow.node(),
-            Operator::ReturnCall { .. } | Operator::ReturnCallIndirect { .. } | Operator::ReturnCallRef { .. } => {
-                result.calls = true;
-                node = flow.node();
-            }
+            Operator::Return
+            | Operator::Unreachable
+            | Operator::ReturnCall { .. }
+            | Operator::ReturnCallIndirect { .. }
+            | Operator::ReturnCallRef { .. } => node = flow.node(),
             Operator::BrOnNull { relative_depth } | Operator::BrOnNonNull { relative_depth } => {
                 branch(&mut flow, &mut open, node, relative_depth);
                 let next = flow.node();
@@ -345,7 +343,6 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 node = next;
             }
             Operator::Call { .. } | Operator::CallIndirect { .. } | Operator::CallRef { .. } => {
-                result.calls = true;
                 let callee = if let Operator::Call { function_index } = operator { Some(function_index) } else { None };
                 let expected = (wanted.expected)(offset, callee);
                 if let Some(top) = open.last_mut() {

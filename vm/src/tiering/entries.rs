@@ -40,10 +40,6 @@ impl Inner {
             self.compiled.insert(own);
         }
     }
-
-    fn aside(&self, context: *mut VmContext, own: usize) -> Option<usize> {
-        self.aside.get(&(context as usize))?.get(&own).copied()
-    }
 }
 
 impl Entries {
@@ -110,7 +106,7 @@ impl ModuleCode {
 
     /// What a call of a function that polled goes on in, where its instance is asked.
     pub(super) fn entered_by(&self, context: *mut VmContext, own: usize) -> Option<usize> {
-        self.entries.lock().aside(context, own)
+        self.entries.lock().aside.get(&(context as usize))?.get(&own).copied()
     }
 
     /// The word of an instance was written: its calls poll, or need not any more.
