@@ -165,7 +165,7 @@ pub struct Aa {
     /// Comparisons: 100, with --slowed 10 without this
     #[arg(long, value_name = "N")]
     pub comparisons: Option<u32>,
-    /// Pairs of processes in each: 9, with --slowed 45 without this, as `bench doctor` says for 5 % on a virtual machine
+    /// Pairs of processes in each: 9, with --slowed 45 without this, which find 5 % on a virtual machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(7..=1000))]
     pub pairs: Option<u32>,
     /// How long a process calls the work, seconds
