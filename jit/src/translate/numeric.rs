@@ -5,12 +5,28 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{ConstantData, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use wasmparser::Operator;
 
 fn pop(stack: &mut Vec<Value>) -> Value {
     stack.pop().expect("validation keeps the operand stack balanced")
+}
+
+/// A float with its sign bit turned or cleared, in all lanes of a vector: Cranelift makes the mask of its scalar `fneg` and `fabs` in a general register wherever
+/// they stand, which takes two instructions, and in a loop a register from what the loop needs. A vector's mask is an operand in memory, and a float that was
+/// loaded comes in all lanes at no cost.
+fn sign(b: &mut FunctionBuilder<'_>, x: Value, negate: bool) -> Value {
+    let (vector, sign) = match b.func.dfg.value_type(x) {
+        types::F32 => (types::F32X4, (u128::MAX / u128::from(u32::MAX)) << 31),
+        _ => (types::F64X2, (u128::MAX / u128::from(u64::MAX)) << 63),
+    };
+    let mask = if negate { sign } else { !sign };
+    let mask = b.func.dfg.constants.insert(ConstantData::from(&mask.to_le_bytes()[..]));
+    let mask = b.ins().vconst(vector, mask);
+    let lanes = b.ins().splat(vector, x);
+    let signed = if negate { b.ins().bxor(lanes, mask) } else { b.ins().band(lanes, mask) };
+    b.ins().extractlane(signed, 0)
 }
 
 macro_rules! numeric_operators {
@@ -35,6 +51,14 @@ macro_rules! numeric_operators {
                     let zero = b.ins().iconst(ty, 0);
                     let is = b.ins().icmp(IntCC::Equal, x, zero);
                     b.ins().uextend(types::I32, is)
+                }
+                Operator::F32Neg | Operator::F64Neg => {
+                    let x = pop(stack);
+                    sign(b, x, true)
+                }
+                Operator::F32Abs | Operator::F64Abs => {
+                    let x = pop(stack);
+                    sign(b, x, false)
                 }
                 $($(Operator::$bin)|+ => {
                     let y = pop(stack);
@@ -75,6 +99,7 @@ macro_rules! numeric_operators {
             match operator {
                 Operator::I32Const { .. } | Operator::I64Const { .. } | Operator::F32Const { .. } | Operator::F64Const { .. } => true,
                 Operator::I32Eqz | Operator::I64Eqz => true,
+                Operator::F32Neg | Operator::F64Neg | Operator::F32Abs | Operator::F64Abs => true,
                 $($(Operator::$bin)|+ => true,)*
                 $($(Operator::$cmp)|+ => true,)*
                 $($(Operator::$un)|+ => true,)*
@@ -134,8 +159,6 @@ numeric_operators! {
         I32Clz I64Clz => clz;
         I32Ctz I64Ctz => ctz;
         I32Popcnt I64Popcnt => popcnt;
-        F32Abs F64Abs => fabs;
-        F32Neg F64Neg => fneg;
         F32Ceil F64Ceil => ceil;
         F32Floor F64Floor => floor;
         F32Trunc F64Trunc => trunc;
