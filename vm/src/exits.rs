@@ -47,6 +47,8 @@ struct VersionExits {
     /// The function that was compiled.
     function: u32,
     guards: Box<[(Guard, Count)]>,
+    /// For each guard's number the one it counts with: an unrolled loop has the same guard in each of its rounds.
+    counts: Box<[usize]>,
 }
 
 #[derive(Default)]
@@ -73,8 +75,15 @@ impl Exits {
         if guards.is_empty() {
             return;
         }
-        let guards = guards.iter().map(|&guard| (guard, Count::default())).collect();
-        let exits = Arc::new(VersionExits { function, guards });
+        let mut different: Vec<(Guard, Count)> = Vec::new();
+        let index = |guard: &Guard| {
+            different.iter().position(|(known, _)| known == guard).unwrap_or_else(|| {
+                different.push((*guard, Count::default()));
+                different.len() - 1
+            })
+        };
+        let counts = guards.iter().map(index).collect();
+        let exits = Arc::new(VersionExits { function, guards: different.into(), counts });
         self.versions.write().unwrap_or_else(|error| error.into_inner()).insert(version, exits);
     }
 
@@ -136,7 +145,7 @@ impl Exits {
     fn count(&self, version: u32, number: u32, now: Duration, by_count: bool) -> Option<u32> {
         self.total.fetch_add(1, Ordering::Relaxed);
         let of = self.versions.read().unwrap_or_else(|error| error.into_inner()).get(&version)?.clone();
-        let (guard, count) = of.guards.get(number as usize)?;
+        let (guard, count) = &of.guards[*of.counts.get(number as usize)?];
         let before = count.exits.fetch_add(1, Ordering::Relaxed);
         if guard.kind == GuardKind::Forced {
             return None;
@@ -258,5 +267,24 @@ pub(crate) unsafe fn go_on(context: *mut VmContext) -> Outcome<usize> {
         let results = code.module().function_type(outermost).results().to_vec();
         let ty = wasmparser::FuncType::new([wasmparser::ValType::I64], results);
         code.shared().adapter(Adapter::Resume, signature::id(&ty)).map_err(|error| runtime::internal(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rounds_of_an_unrolled_loop_count_their_guard_together() {
+        let guard = |offset| Guard { function: 3, offset, kind: GuardKind::Callee };
+        let exits = Exits::default();
+        exits.add(7, 3, &[guard(10), guard(20), guard(10), guard(10), guard(10)]);
+        let taken_back: Vec<Option<u32>> = (0..MOST_IN_ROW as u32)
+            .map(|exit| exits.count(7, [0, 2, 3, 4][exit as usize % 4], Duration::from_micros(exit.into()), false))
+            .collect();
+        assert_eq!(taken_back.iter().flatten().collect::<Vec<_>>(), [&3]);
+        assert_eq!(exits.withdrawn(), [(3, 10, GuardKind::Callee)]);
+        assert_eq!(exits.all(), [GuardExits { version: 7, guard: guard(10), exits: MOST_IN_ROW }]);
+        assert_eq!(exits.count(7, 5, Duration::ZERO, false), None, "no such guard");
     }
 }
