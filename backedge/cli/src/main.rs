@@ -40,7 +40,8 @@ use std::io::Write as _;
 
 fn main() {
     log_to_stderr();
-    let options = Options::parse_from(arguments::with_subcommand(std::env::args_os()));
+    let arguments = arguments::with_subcommand(std::env::args_os());
+    let options = Options::try_parse_from(arguments).unwrap_or_else(|error| wrong_usage(&error));
     let outcome = match options.command {
         Command::Run(run) => run::run(&run),
         Command::Top(options) => top::run(options),
@@ -73,4 +74,19 @@ fn log_to_stderr() {
     if let Ok(filter) = EnvFilter::try_from_env("BACKEDGE_LOG") {
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     }
+}
+
+/// What is wrong with the command line, in one line as other failures; help and version as they are.
+fn wrong_usage(error: &clap::Error) -> ! {
+    use clap::error::ErrorKind;
+    if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        error.exit();
+    }
+    // Paragraphs: what is wrong, tips, the usage.
+    let text = error.render().to_string();
+    let paragraphs =
+        text.split("\n\n").filter(|paragraph| !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more information"));
+    let said: Vec<String> = paragraphs.map(|paragraph| paragraph.split_whitespace().collect::<Vec<&str>>().join(" ")).collect();
+    let _ = writeln!(std::io::stderr(), "{} (--help says more)", said.join("; "));
+    std::process::exit(error.exit_code());
 }
