@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::html;
-use crate::watch::{create, unwritten};
+use crate::watch::{create, emptied, unwritten};
 use bench_programs::results::{Results, SCHEMA};
 use clap::Args;
 use std::io::Write as _;
@@ -48,8 +48,7 @@ pub fn read(path: &Path) -> Result<Results, Failure> {
 
 /// Writes the page.
 pub fn write_page(results: &Results, path: &Path) -> Result<(), Failure> {
-    let mut file = create(path)?;
-    file.write_all(html::bench::page_of(results).as_bytes()).map_err(|error| unwritten(path, &error))
+    emptied(create(path)?).write_all(html::bench::page_of(results).as_bytes()).map_err(|error| unwritten(path, &error))
 }
 
 /// Writes the plots.

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::html;
 use crate::options::{ReportFormat, ReportTo};
-use crate::watch::unwritten;
+use crate::watch::{emptied, unwritten};
 use backedge::Module;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::models::{Counts, Skid};
@@ -47,7 +47,7 @@ pub fn write(report: &Report, about: &About<'_>, to: &ReportTo, file: Option<Fil
         ReportFormat::Text => text(report),
     };
     match (file, &to.file) {
-        (Some(mut file), Some(path)) => file.write_all(text.as_bytes()).map_err(|error| unwritten(path, &error)),
+        (Some(file), Some(path)) => emptied(file).write_all(text.as_bytes()).map_err(|error| unwritten(path, &error)),
         _ => {
             // A report that nobody takes must not change how the guest ended.
             let _ = std::io::stderr().write_all(text.as_bytes());
@@ -344,7 +344,7 @@ fn describe_version(out: &mut String, version: &VersionReport) {
         None => String::new(),
     };
     let line_text = format!(
-        "      v{:<3} {:<10} {:<13} at {:>8.1} ms  compile {:>6.2} ms  {:>9} {measured}",
+        "      v{:<3} {:<12} {:<11} at {:>8.1} ms  compile {:>6.2} ms  {:>9} {measured}",
         version.version,
         version.tier,
         entrance,

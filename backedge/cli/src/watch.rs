@@ -103,9 +103,15 @@ impl WatchOptions {
     }
 }
 
-/// A file that can be written.
+/// A file that can be written. What is in it stays until there is something to write, for which see [`emptied`].
 pub fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|error| unwritten(path, &error))
+    File::options().write(true).create(true).truncate(false).open(path).map_err(|error| unwritten(path, &error))
+}
+
+/// The file without what was in it. A device or a pipe keeps nothing anyway.
+pub fn emptied(file: File) -> File {
+    let _ = file.set_len(0);
+    file
 }
 
 /// The failure of a file that could not be written.
@@ -164,13 +170,15 @@ impl Watch {
             keep(dump.finish().map_err(|error| unwritten(dump.path(), &error)));
         }
         if let (Some((file, path)), Some(samples)) = (self.guest.take(), &self.samples) {
-            keep(guestprofile::write(file, samples, name).map_err(|error| unwritten(&path, &error)));
+            keep(guestprofile::write(emptied(file), samples, name).map_err(|error| unwritten(&path, &error)));
         }
         if let Some((file, path)) = self.trace.take() {
             engine.settle();
             keep(
-                trace::write(file, &module.report(), &|function| module.loaded().module.function_name(function).map(str::to_owned))
-                    .map_err(|error| unwritten(&path, &error)),
+                trace::write(emptied(file), &module.report(), &|function| {
+                    module.loaded().module.function_name(function).map(str::to_owned)
+                })
+                .map_err(|error| unwritten(&path, &error)),
             );
         }
         outcome
