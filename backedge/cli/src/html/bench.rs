@@ -214,7 +214,7 @@ fn speedups(results: &Results, metric: Metric) -> String {
         let figure = plot::both(|width| mean_plot(results, metric, width));
         _ = write!(
             out,
-            "<figure><figcaption>Geometric means by group. Kernels, controls and variants are in no mean but that of <em>feedback</em>.</figcaption>{figure}</figure>"
+            "<figure><figcaption>Geometric means by group. Kernels are in no mean but that of <em>feedback</em>, controls and variants in none.</figcaption>{figure}</figure>"
         );
     }
     for peer in &peers {

@@ -142,7 +142,13 @@ fn summary(report: &Value, extra: &Extra) -> String {
     all.push((
         "trials",
         number(trials.len() as u64),
-        format!("{} faster: kept; {} slower, {} undecided: taken back", verdict("faster"), verdict("slower"), verdict("undecided")),
+        format!(
+            "{} faster: kept; {} slower, {} undecided: taken back; {} given up",
+            verdict("faster"),
+            verdict("slower"),
+            verdict("undecided"),
+            trials.len() - ["faster", "slower", "undecided"].map(verdict).iter().sum::<usize>()
+        ),
     ));
     all.push((
         "left compiled code",
@@ -204,7 +210,7 @@ fn timeline(report: &Value, extra: &Extra) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "<p>The highest tier that a function's calls or loops led to. Before its first compile a function is interpreted. Dark marks below: compiles. Violet: trials.</p>",
+        "<p>The highest tier that a function's calls or loops led to. Before its first compile a function is interpreted. Marks below: compiles. Violet: trials.</p>",
     );
     out.push_str("<div class=\"key\">");
     for tier in ["interpreter", "baseline", "optimizing"] {

@@ -104,6 +104,8 @@ pub struct Looker {
     cpu_ns: u64,
     seen: usize,
     news: VecDeque<(Duration, String, Mood)>,
+    /// Each function's latest plan.
+    plans: HashMap<u32, Vec<String>>,
     ticks: VecDeque<HashMap<u32, u64>>,
 }
 
@@ -113,7 +115,20 @@ impl Looker {
         let (news, ticks) = (VecDeque::new(), VecDeque::from([HashMap::new()]));
         // What was before the first look is since the engine began.
         let last = Instant::now().checked_sub(engine.vm().elapsed()).unwrap_or_else(Instant::now);
-        Looker { engine, module, live, program, last, rates: (0.0, 0.0), records: 0, cpu_ns: 0, seen: 0, news, ticks }
+        Looker {
+            engine,
+            module,
+            live,
+            program,
+            last,
+            rates: (0.0, 0.0),
+            records: 0,
+            cpu_ns: 0,
+            seen: 0,
+            plans: HashMap::new(),
+            news,
+            ticks,
+        }
     }
 
     /// Asks the guest to stop at its next poll.
@@ -219,8 +234,14 @@ impl Looker {
             let name = self.name(moment.function);
             let place = moment.loop_offset.map_or(String::new(), |offset| format!(" loop {offset:#x}"));
             let (text, mood) = match &moment.what {
-                What::Planned { decisions, refusals } if !decisions.is_empty() => {
-                    (format!("plan {name}: {} ({refusals} refused)", decisions.join(", ")), Mood::Plain)
+                // A plan is made whenever a function is looked at again: news is what changed in it.
+                What::Planned { decisions, refusals }
+                    if self.plans.insert(moment.function, decisions.clone()).as_ref() != Some(decisions) =>
+                {
+                    match decisions.is_empty() {
+                        true => continue,
+                        false => (format!("plan {name}: {} ({refusals} refused)", decisions.join(", ")), Mood::Plain),
+                    }
                 }
                 What::TrialBegan { .. } => (format!("trial {name}{place} began"), Mood::Plain),
                 What::TrialEnded { verdict, ratio, .. } => {
