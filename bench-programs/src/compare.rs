@@ -5,6 +5,7 @@ use crate::results::{Interval, Results, RowKind, Run, Verdict};
 use crate::statistics::ranks::rank_sum;
 use crate::summarize::{LEAST_PAIRS, SIGNIFICANT, bootstrap};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Random splits for the rank test.
 const PERMUTATIONS: u32 = 10_000;
@@ -65,9 +66,21 @@ pub fn differences(a: &Results, b: &Results) -> Vec<String> {
     differ("the kernel", kernel(a), kernel(b));
     differ("the time per process", format!("{} s", a.settings.seconds), format!("{} s", b.settings.seconds));
     differ("pinning", format!("{:?}", a.settings.pin), format!("{:?}", b.settings.pin));
+    for peer in &a.peers {
+        if let Some(other) = b.peers.iter().find(|other| other.id == peer.id) {
+            differ(&peer.id, peer.build(), other.build());
+        }
+    }
+    let rows = |of: &Results| of.rows.iter().map(|row| row.id.clone()).collect::<BTreeSet<String>>();
+    let (first, second) = (rows(a), rows(b));
     for program in &a.programs {
         if let Some(other) = b.programs.iter().find(|other| other.id == program.id) {
             differ(&format!("the module of {}", program.id), program.sha256.clone(), other.sha256.clone());
+        }
+    }
+    for (which, only) in [("first", &first - &second), ("second", &second - &first)] {
+        if let Some(row) = only.first() {
+            said.push(format!("{} rows are in the {which} alone ({row}, …)", only.len()));
         }
     }
     said
@@ -97,5 +110,9 @@ mod tests {
         assert_eq!(compare(&base, &base)[0].verdict, Verdict::BelowNoise);
         assert_eq!(compare(&base, &results(&[100.0, 101.0]))[0].verdict, Verdict::TooFewPairs);
         assert!(compare(&base, &Results::default()).is_empty());
+        assert_eq!(
+            differences(&base, &Results { settings: base.settings.clone(), ..Results::default() }),
+            ["1 rows are in the first alone (x, …)"]
+        );
     }
 }

@@ -1,12 +1,13 @@
 //! What was measured, on disk as soon as it was measured: a line of JSON a process, so that a stop at any point loses at most the one that runs.
 //!
-//! First line: the [`Results`] as they were planned (no runs). Every further line: an [`Entry`]. A last line that was cut off is ignored.
+//! First line: the [`Results`] as they were planned (no runs). Every further line: an [`Entry`]. A last line that was cut off is dropped.
 
 use crate::results::{Results, Run, SCHEMA};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// One process.
@@ -40,14 +41,16 @@ impl Journal {
         Ok(Journal { file: Some(file) })
     }
 
-    /// Goes on with one that [`read`] has read; a last line that was cut off is ended.
+    /// Goes on with one that [`read`] has read; a last line that was cut off goes.
     pub fn append(path: &Path) -> Result<Journal> {
-        let mut file =
-            File::options().append(true).open(path).with_context(|| format!("cannot go on with the journal `{}`", path.display()))?;
-        let bytes = std::fs::read(path).unwrap_or_default();
-        if bytes.last() != Some(&b'\n') {
-            file.write_all(b"\n")?;
-        }
+        let open = || {
+            let file = File::options().append(true).open(path)?;
+            let bytes = std::fs::read(path)?;
+            let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            file.set_len(whole as u64)?;
+            Ok::<File, std::io::Error>(file)
+        };
+        let file = open().with_context(|| format!("cannot go on with the journal `{}`", path.display()))?;
         Ok(Journal { file: Some(file) })
     }
 
@@ -73,22 +76,40 @@ fn write(file: &mut File, value: &impl Serialize) -> std::io::Result<()> {
     file.write_all(&line)
 }
 
-/// Reads a journal: the plan and what was measured.
-pub fn read(path: &Path) -> Result<(Results, Vec<Entry>)> {
-    let file = File::open(path).with_context(|| format!("there is nothing to resume: `{}`", path.display()))?;
-    let mut lines = BufReader::new(file).lines();
-    let first = lines.next().transpose()?.unwrap_or_default();
-    let plan: Results = serde_json::from_str(&first).with_context(|| format!("`{}` is not a journal", path.display()))?;
+/// What a journal holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// The plan.
+    pub plan: Results,
+    /// What was measured, each process of a block once.
+    pub entries: Vec<Entry>,
+    /// Whole lines that are no entry, or one that is there already.
+    pub senseless: usize,
+}
+
+/// Reads a journal.
+pub fn read(path: &Path) -> Result<Kept> {
+    let bytes = std::fs::read(path).with_context(|| format!("there is nothing to resume: `{}`", path.display()))?;
+    let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    lines.pop(); // what was cut off, or nothing
+    let first = lines.first().copied().unwrap_or_default();
+    let plan: Results = serde_json::from_slice(first).with_context(|| format!("`{}` is not a journal", path.display()))?;
     if plan.schema > SCHEMA {
         bail!("`{}` was written by a later version (layout {}, known up to {SCHEMA})", path.display(), plan.schema);
     }
-    let mut entries = Vec::new();
-    for line in lines {
-        if let Ok(entry) = serde_json::from_str(&line?) {
+    let (mut entries, mut known) = (Vec::new(), BTreeSet::new());
+    for entry in lines[1..].iter().filter_map(|line| serde_json::from_slice::<Entry>(line).ok()) {
+        if known.insert((entry.row.clone(), entry.peer.clone(), entry.run.block)) {
             entries.push(entry);
         }
     }
-    Ok((plan, entries))
+    let senseless = lines.len() - 1 - entries.len();
+    Ok(Kept { plan, entries, senseless })
+}
+
+/// Processes that a journal of a run that was stopped holds; 0 where there is none.
+pub fn waiting(path: &Path) -> usize {
+    read(path).map_or(0, |kept| kept.entries.len())
 }
 
 #[cfg(test)]
@@ -106,9 +127,18 @@ mod tests {
         drop(journal);
         let bytes = std::fs::read(&path).unwrap();
         std::fs::write(&path, &bytes[..bytes.len() - 20]).unwrap();
-        assert_eq!(read(&path).unwrap(), (plan.clone(), vec![entry(0)]));
+        let kept = |entries, senseless| Kept { plan: plan.clone(), entries, senseless };
+        assert_eq!(read(&path).unwrap(), kept(vec![entry(0)], 0));
         Journal::append(&path).unwrap().add(&entry(2)).unwrap();
-        assert_eq!(read(&path).unwrap(), (plan, vec![entry(0), entry(2)]));
+        assert_eq!(read(&path).unwrap(), kept(vec![entry(0), entry(2)], 0));
+        // A line that a disk spoilt, and one that is there twice.
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.extend(b"{\"row\": \xff}\n");
+        let last = serde_json::to_vec(&entry(2)).unwrap();
+        bytes.extend([&last[..], b"\n"].concat());
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(read(&path).unwrap(), kept(vec![entry(0), entry(2)], 2));
+        assert_eq!(waiting(&path), 2);
         std::fs::remove_file(&path).unwrap();
     }
 

@@ -139,7 +139,7 @@ fn read(engine: &Engine, job: &Job, outcome: &Outcome) -> Run {
         return run;
     }
     match serde_json::from_str::<Printed>(&stdout) {
-        Ok(printed) if !printed.calls_ns.is_empty() && printed.calls_ns.len() == printed.calls_cpu_ns.len() => {
+        Ok(printed) if believable(&printed, outcome.wall_ns) => {
             let told = steady(&printed.calls_ns);
             let cpu: Vec<f64> = printed.calls_cpu_ns[told.from..].iter().map(|ns| *ns as f64).collect();
             run.startup_ns = printed.ready_unix_ns.saturating_sub(outcome.started_unix_ns);
@@ -151,23 +151,35 @@ fn read(engine: &Engine, job: &Job, outcome: &Outcome) -> Run {
             run.calls_cpu_ns = printed.calls_cpu_ns;
         }
         _ => {
-            let text = format!("{} printed no measurement of a {} row: {:?}", engine.peer.id, metric_name(row.metric), shortened(&stdout));
+            let text = format!(
+                "{} printed no measurement that can be one of a {} row: {:?}",
+                engine.peer.id,
+                metric_name(row.metric),
+                shortened(&stdout)
+            );
             run.problem = Some(Problem { kind: ProblemKind::Crashed, text });
         }
     }
     run
 }
 
+/// Whether times can be those of calls in a process that took so long: every call some, and all together no more.
+fn believable(printed: &Printed, process_ns: u64) -> bool {
+    let sum = printed.calls_ns.iter().try_fold(0u64, |sum, ns| sum.checked_add(*ns));
+    let whole = !printed.calls_ns.is_empty() && printed.calls_ns.len() == printed.calls_cpu_ns.len();
+    whole && !printed.calls_ns.contains(&0) && sum.is_some_and(|sum| sum <= process_ns)
+}
+
 /// What went wrong, from how the process ended and what it complained of.
 fn problem(engine: &Engine, outcome: &Outcome) -> Option<Problem> {
     let stderr = String::from_utf8_lossy(&outcome.stderr);
-    let said = shortened(stderr.trim());
+    let said = complaint(&stderr);
     let any = |words: &[&str]| words.iter().any(|word| stderr.contains(word));
     let peer = &engine.peer.id;
     let (kind, text) = match outcome.end {
         End::Exited(0) | End::Interrupted => return None,
         End::TimedOut => (ProblemKind::TimedOut, format!("{peer} was killed after {:.0} s", outcome.wall_ns as f64 / 1e9)),
-        End::Signalled(signal) => (ProblemKind::Crashed, format!("{peer} ended by signal {signal}: {said}")),
+        End::Signalled(signal) => (ProblemKind::Crashed, format!("{peer} ended by signal {signal}{said}")),
         End::Exited(code) => {
             let kind = match () {
                 () if any(&["wrong result"]) => ProblemKind::WrongResult,
@@ -177,10 +189,17 @@ fn problem(engine: &Engine, outcome: &Outcome) -> Option<Problem> {
                 }
                 () => ProblemKind::Crashed,
             };
-            (kind, format!("{peer} ended with code {code}: {said}"))
+            (kind, format!("{peer} ended with code {code}{said}"))
         }
     };
     Some(Problem { kind, text })
+}
+
+/// The line that says most of what was printed to standard error, behind a colon: an engine may put its own source or a backtrace around it.
+fn complaint(stderr: &str) -> String {
+    let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+    let says = |line: &&str| ["error", "Error", "trap", "wrong result"].iter().any(|word| line.contains(word));
+    lines().find(says).or_else(|| lines().next()).map_or_else(String::new, |line| format!(": {}", shortened(line)))
 }
 
 /// The first 300 characters.

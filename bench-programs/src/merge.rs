@@ -1,8 +1,9 @@
 //! Joins result files: shards of one run, from one machine or several.
 
-use crate::results::{Results, SCHEMA};
+use crate::results::{Peer, Results, SCHEMA, Settings};
 use crate::{runner, summarize};
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Reads results. Errors: no such file, not results, a later layout.
@@ -18,16 +19,15 @@ pub fn read(path: &Path) -> Result<Results> {
 /// One file of several. Errors: they were run with different settings, or two of them hold the same row.
 pub fn merge(parts: &[Results]) -> Result<Results> {
     let [first, rest @ ..] = parts else { bail!("nothing to merge") };
+    let mut seen = BTreeSet::new();
+    if let Some(row) = parts.iter().flat_map(|part| &part.rows).find(|row| !seen.insert(&row.id)) {
+        bail!("row {} is in more than one of the files, or in one of them twice", row.id);
+    }
     let mut whole = first.clone();
     for part in rest {
         let same = |settings: &crate::results::Settings| crate::results::Settings { shard: None, pin: None, ..settings.clone() };
         if same(&part.settings) != same(&whole.settings) {
-            bail!("runs with different settings cannot be merged: {:?} and {:?}", whole.settings, part.settings);
-        }
-        for row in &part.rows {
-            if whole.rows.iter().any(|known| known.id == row.id) {
-                bail!("row {} is in more than one of the files", row.id);
-            }
+            bail!("runs with different settings cannot be merged: {}", differing(&same(&whole.settings), &same(&part.settings))?);
         }
         whole.rows.extend(part.rows.iter().cloned());
         for machine in &part.machines {
@@ -38,15 +38,9 @@ pub fn merge(parts: &[Results]) -> Result<Results> {
         for peer in &part.peers {
             match whole.peers.iter().find(|known| known.id == peer.id) {
                 None => whole.peers.push(peer.clone()),
-                Some(known) if known.version != peer.version || known.commit != peer.commit => {
-                    bail!(
-                        "{} is {} {:?} in one file and {} {:?} in another",
-                        peer.id,
-                        known.version,
-                        known.commit,
-                        peer.version,
-                        peer.commit
-                    )
+                Some(known) if known.version != peer.version || known.commit != peer.commit || known.executable != peer.executable => {
+                    let of = |peer: &Peer| format!("{}, executable {}", peer.build(), peer.executable.as_deref().unwrap_or("unknown"));
+                    bail!("{} is {} in one file and {} in another", peer.id, of(known), of(peer))
                 }
                 Some(_) => {}
             }
@@ -65,10 +59,24 @@ pub fn merge(parts: &[Results]) -> Result<Results> {
         whole.started = whole.started.min(part.started.clone());
         whole.ended = whole.ended.max(part.ended.clone());
     }
+    let shards: BTreeSet<[u32; 2]> = parts.iter().filter_map(|part| part.settings.shard).collect();
+    if let Some([_, count]) = shards.first()
+        && shards.len() < *count as usize
+    {
+        whole.not_for_citing.push(format!("{} of {count} shards", shards.len()));
+    }
     whole.settings.shard = None;
     whole.rows.sort_by(|a, b| a.id.cmp(&b.id));
     summarize::derive(&mut whole);
     Ok(whole)
+}
+
+/// Which settings are not the same, in words.
+fn differing(a: &Settings, b: &Settings) -> Result<String> {
+    let (a, b) = (serde_json::to_value(a)?, serde_json::to_value(b)?);
+    let fields = a.as_object().into_iter().flatten().filter(|(name, value)| b.get(name.as_str()) != Some(value));
+    let said: Vec<String> = fields.map(|(name, value)| format!("{name} is {value} and {}", b[name.as_str()])).collect();
+    Ok(said.join(", "))
 }
 
 /// Writes results so that a full disk leaves the file that was there, then moves them into place; where that fails, into the folder for temporary files, whose
@@ -105,8 +113,8 @@ pub fn resumable(before: &Results, now: &Results) -> Result<()> {
     if ids(before) != ids(now) || before.settings != now.settings {
         bail!("the run that was stopped had other rows, peers or settings: give the same options, or another --json file");
     }
-    let versions = |results: &Results| -> Vec<(String, Option<String>)> {
-        results.peers.iter().map(|peer| (peer.version.clone(), peer.commit.clone())).collect()
+    let versions = |results: &Results| -> Vec<[Option<String>; 3]> {
+        results.peers.iter().map(|peer| [Some(peer.version.clone()), peer.commit.clone(), peer.executable.clone()]).collect()
     };
     if versions(before) != versions(now) {
         bail!("a peer's version changed since the run was stopped: its figures cannot be mixed");
@@ -122,7 +130,7 @@ pub fn emptied(results: &Results, jobs: &[crate::catalog::Job], engines: &[crate
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Machine, Peer, Row};
+    use crate::results::{Machine, Row};
 
     fn shard(row: &str) -> Results {
         Results {
@@ -142,11 +150,15 @@ mod tests {
         assert!(merge(&[shard("a"), shard("a")]).unwrap_err().to_string().contains("more than one"));
         let mut other = shard("c");
         other.settings.seconds = 9.0;
-        assert!(merge(&[shard("a"), other]).is_err());
+        let error = merge(&[shard("a"), other]).unwrap_err().to_string();
+        assert!(error.ends_with("cannot be merged: seconds is 0.0 and 9.0"), "{error}");
         let mut newer = shard("d");
         newer.peers[0].version = "2".into();
         assert!(merge(&[shard("a"), newer]).is_err());
         assert!(merge(&[]).is_err());
+        let part = |row: &str, index| Results { settings: Settings { shard: Some([index, 3]), ..Settings::default() }, ..shard(row) };
+        assert_eq!(merge(&[part("a", 1), part("b", 2)]).unwrap().not_for_citing, ["2 of 3 shards"]);
+        assert!(merge(&[part("a", 1), part("b", 2), part("c", 3)]).unwrap().not_for_citing.is_empty());
     }
 
     #[test]

@@ -3,11 +3,16 @@
 //! Adding one is adding an arm to [`find`]. Every peer is asked in one of two ways, which `peers/rust/src/protocol.rs` describes: *steady* (a process that
 //! calls exports again and again and prints one line of JSON) and *once* (a process that runs a command as anyone would).
 
+use crate::process::{self, End, Invocation};
 use crate::results::Peer;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How long an engine may take to say its version.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// What is asked for where `--peers` does not say.
 pub const USUAL: &[&str] = &["backedge", "backedge-nf", "wasmtime", "v8", "jsc", "wasmi", "native"];
@@ -75,6 +80,9 @@ pub struct Places {
 /// A peer that is not installed is found, with the reason in [`Peer::missing`].
 pub fn find(id: &str, places: &Places) -> Result<Engine> {
     if let Some((name, command)) = id.split_once('=') {
+        if name.is_empty() {
+            bail!("peer `{id}` has no name in front of its `=`");
+        }
         let mut words = command.split_whitespace();
         let program = words.next().map_or_else(|| places.backedge.clone(), PathBuf::from);
         let options: Vec<&str> = words.collect();
@@ -118,7 +126,7 @@ pub fn find(id: &str, places: &Places) -> Result<Engine> {
         "jsc" => jsc(places),
         "wasmi" => {
             let mut peer = described(id, "wasmi", &bin.join("peer-wasmi"), &[], "fetch-peers.sh wasmi");
-            peer.version = first_line(&bin.join("peer-wasmi"), &["version"]);
+            peer.version = first_line(&ask(&mut peer, &["version"]));
             (peer.trap_handler, peer.spectre) = (Some(false), "does not apply: an interpreter".into());
             plain(peer, Some(vec!["steady".into()]), Some(vec!["once".into()]))
         }
@@ -154,8 +162,10 @@ fn backedge(id: &str, title: &str, program: &Path, options: &[&str], places: &Pl
     if peer.missing.is_some() {
         peer.missing = Some(format!("no such executable: {}", program.display()));
     }
-    peer.version = first_line(program, &["--version"]).trim_start_matches("backedge ").to_owned();
-    peer.commit = commit(&places.folder);
+    peer.version = first_line(&ask(&mut peer, &["--version"])).trim_start_matches("backedge ").to_owned();
+    peer.executable = sha256(program);
+    // Of another build nothing is known but its bytes.
+    peer.commit = if program == places.backedge { commit(&places.folder) } else { None };
     peer.trap_handler = Some(true);
     peer.spectre = "as wasmtime's default: table and heap accesses masked where they are checked".into();
     let words = |first: &[&str]| first.iter().chain(options).map(OsString::from).collect::<Vec<OsString>>();
@@ -170,7 +180,7 @@ fn cached(mut engine: Engine, places: &Places) -> Engine {
 
 fn wasmtime(id: &str, title: &str, program: &Path, options: &[&str]) -> Engine {
     let mut peer = described(id, title, program, options, &format!("fetch-peers.sh {}", id.trim_end_matches("-cached")));
-    peer.version = first_line(program, &["version"]);
+    peer.version = first_line(&ask(&mut peer, &["version"]));
     peer.trap_handler = Some(true);
     peer.spectre = "wasmtime's default: on".into();
     let words = |last: &str| options.iter().copied().chain([last]).map(OsString::from).collect::<Vec<OsString>>();
@@ -182,12 +192,12 @@ fn v8(id: &str, title: &str, options: &[&str], places: &Places) -> Engine {
     let mut peer = described(id, title, &program, options, "fetch-peers.sh v8");
     if peer.missing.is_none() {
         let about = "console.log(`node ${process.versions.node}, V8 ${process.versions.v8}`); console.log(%IsWasmTrapHandlerEnabled())";
-        let answer = output(&program, &["--allow-natives-syntax", "-e", about]);
+        let answer = ask(&mut peer, &["--allow-natives-syntax", "-e", about]);
         let mut lines = answer.lines();
         peer.version = lines.next().unwrap_or_default().to_owned();
         peer.trap_handler = lines.next().map(|word| word == "true");
         // Without them every access is checked: not the engine that is shipped.
-        if peer.trap_handler != Some(true) {
+        if peer.missing.is_none() && peer.trap_handler != Some(true) {
             peer.missing =
                 Some("this V8 runs without trap handlers for memory accesses (a limit on virtual memory?), so it is refused".into());
         }
@@ -204,7 +214,7 @@ fn jsc(places: &Places) -> Engine {
     let program = newest("bun", places);
     let mut peer = described("jsc", "JavaScriptCore (bun)", &program, &[], "fetch-peers.sh jsc");
     if peer.missing.is_none() {
-        peer.version = format!("bun {}", first_line(&program, &["--version"]));
+        peer.version = format!("bun {}", first_line(&ask(&mut peer, &["--version"])));
     }
     peer.spectre = "JavaScriptCore's default".into();
     let words = |script: &str| vec![places.folder.join(script).into_os_string()];
@@ -226,7 +236,7 @@ fn native(places: &Places) -> Engine {
     let mut peer =
         described("native", "native (clang -O2)", &python, &["-O2", "-fno-vectorize", "-fno-slp-vectorize"], "fetch-peers.sh native");
     if peer.missing.is_none() {
-        peer.version = format!("clang of zig {}", first_line(&python, &["-m", "ziglang", "version"]));
+        peer.version = format!("clang of zig {}", first_line(&ask(&mut peer, &["-m", "ziglang", "version"])));
     }
     peer.spectre = "none".into();
     let compiler = [python.as_os_str()].into_iter().map(OsString::from).chain(["-m", "ziglang", "cc"].map(OsString::from)).collect();
@@ -238,7 +248,7 @@ pub fn compile_native(compiler: &[OsString], folder: &Path, bench_programs: &Pat
     use sha2::{Digest, Sha256};
     let mut hash = Sha256::new();
     for file in [source, &bench_programs.join("programs/kernel.h"), &bench_programs.join("peers/native.c")] {
-        hash.update(std::fs::read(file)?);
+        hash.update(std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?);
     }
     let hash: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -269,13 +279,37 @@ pub fn compile_native(compiler: &[OsString], folder: &Path, bench_programs: &Pat
     Ok(out)
 }
 
-fn output(program: &Path, args: &[&str]) -> String {
-    let done = Command::new(program).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output();
-    done.map(|done| String::from_utf8_lossy(&done.stdout).trim().to_owned()).unwrap_or_default()
+/// What a peer's executable prints, asked for its version or the like. One that does not answer in time is not measured.
+fn ask(peer: &mut Peer, args: &[&str]) -> String {
+    if peer.missing.is_some() {
+        return String::new();
+    }
+    let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+    let invocation = Invocation { program: PathBuf::from(&peer.path), args, limit: ANSWERS_WITHIN, ..Invocation::default() };
+    match process::run(&invocation) {
+        Ok(outcome) if outcome.end == End::TimedOut => {
+            peer.missing = Some(format!("`{}` did not say its version within {} s", peer.path, ANSWERS_WITHIN.as_secs()));
+            String::new()
+        }
+        // For people and for a file: no escapes of a terminal.
+        Ok(outcome) => String::from_utf8_lossy(&outcome.stdout).trim().replace(|c: char| c.is_control() && c != '\n', ""),
+        Err(error) => {
+            peer.missing = Some(format!("`{}` does not start: {error}", peer.path));
+            String::new()
+        }
+    }
 }
 
-fn first_line(program: &Path, args: &[&str]) -> String {
-    output(program, args).lines().next().unwrap_or_default().to_owned()
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// The first twelve digits of a file's SHA-256; none where it cannot be read.
+fn sha256(file: &Path) -> Option<String> {
+    use sha2::{Digest, Sha256};
+    let mut hash = Sha256::new();
+    std::io::copy(&mut std::fs::File::open(file).ok()?, &mut hash).ok()?;
+    Some(hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The commit of the checkout that `folder` is in.

@@ -15,6 +15,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Output beyond this is read and dropped.
 const MOST_OUTPUT_BYTES: usize = 16 << 20;
 
+/// How long after a process its pipes may stay open; what was printed by then is not known.
+const PIPES_CLOSE_WITHIN: Duration = Duration::from_secs(2);
+
 /// What to run.
 #[derive(Clone, Debug, Default)]
 pub struct Invocation {
@@ -98,6 +101,20 @@ extern "C" fn handler(_signal: libc::c_int) {
     }
 }
 
+/// Whether processes may be pinned to this processor. Errors: in words, with those there are.
+pub fn may_use(cpu: u32) -> Result<(), String> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let Some(allowed) = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).map(str::trim) else { return Ok(()) };
+    let within = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        first.parse().is_ok_and(|first: u32| first <= cpu) && last.parse().is_ok_and(|last: u32| cpu <= last)
+    };
+    match allowed.split(',').any(within) {
+        true => Ok(()),
+        false => Err(format!("this process may use the processors {allowed}")),
+    }
+}
+
 /// Runs it to its end. Errors: it could not be started.
 pub fn run(invocation: &Invocation) -> std::io::Result<Outcome> {
     let mut command = Command::new(&invocation.program);
@@ -143,7 +160,12 @@ pub fn run(invocation: &Invocation) -> std::io::Result<Outcome> {
     let late = watchdog.join().unwrap_or(false);
     // What the child started may hold the pipes open.
     kill(pid);
-    let text = |reader: Option<std::thread::JoinHandle<Vec<u8>>>| reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    // And one that left the group may hold them for ever.
+    let until = Instant::now() + PIPES_CLOSE_WITHIN;
+    let text = |reader: Option<mpsc::Receiver<Vec<u8>>>| {
+        let read = reader.map(|reader| reader.recv_timeout(until.saturating_duration_since(Instant::now())));
+        read.and_then(Result::ok).unwrap_or_default()
+    };
     let (stdout, stderr) = (text(stdout), text(stderr));
     let end = match (status.code(), status.signal()) {
         _ if interrupted() => End::Interrupted,
@@ -185,15 +207,17 @@ fn wait(pid: libc::pid_t) -> std::io::Result<(ExitStatus, libc::rusage)> {
     }
 }
 
-fn drain(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
+fn drain(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (done, result) = mpsc::channel();
     std::thread::spawn(move || {
         let (mut kept, mut buffer) = (Vec::new(), [0; 1 << 16]);
         while let Ok(count @ 1..) = pipe.read(&mut buffer) {
             let room = MOST_OUTPUT_BYTES.saturating_sub(kept.len());
             kept.extend_from_slice(&buffer[..count.min(room)]);
         }
-        kept
-    })
+        let _ = done.send(kept);
+    });
+    result
 }
 
 #[cfg(test)]
@@ -216,6 +240,8 @@ mod tests {
         assert_eq!(shell("kill -SEGV $$", Duration::from_secs(20)).end, End::Signalled(libc::SIGSEGV));
         // The grandchild holds the pipe; it goes with the group.
         assert_eq!(shell("sleep 1000 & sleep 1000", Duration::from_millis(50)).end, End::TimedOut);
+        // One that left the group keeps the pipe, and nobody waits for it.
+        assert_eq!(shell("echo out; setsid sleep 20 & exit 0", Duration::from_secs(20)).end, End::Exited(0));
     }
 
     #[test]

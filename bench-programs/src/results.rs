@@ -113,8 +113,10 @@ pub struct Peer {
     pub title: String,
     /// The engine's version as it says it.
     pub version: String,
-    /// For our own engine: the commit; `-dirty` where the tree was changed.
+    /// For our own engine, where it is the executable that measures: the commit of its checkout; `-dirty` where the tree was changed.
     pub commit: Option<String>,
+    /// For our own engine: the first twelve digits of the executable's SHA-256.
+    pub executable: Option<String>,
     /// The executable.
     pub path: String,
     /// Its flags and settings, in words it understands.
@@ -125,6 +127,17 @@ pub struct Peer {
     pub spectre: String,
     /// Why it could not be run; none: it could.
     pub missing: Option<String>,
+}
+
+impl Peer {
+    /// Version and commit, or else the executable, for people.
+    pub fn build(&self) -> String {
+        match (&self.commit, &self.executable) {
+            (Some(commit), _) => format!("{} ({commit})", self.version),
+            (None, Some(executable)) => format!("{} (executable {executable})", self.version),
+            (None, None) => self.version.clone(),
+        }
+    }
 }
 
 /// A benchmark program.

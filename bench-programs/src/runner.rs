@@ -68,6 +68,7 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
         cells.entry((entry.row.clone(), entry.peer.clone())).or_default().push(entry.run.clone());
     }
     let bar = Bar::new(work, settings.runs_least);
+    let mut absent = BTreeSet::new();
     'all: for block in 0..settings.runs_most {
         for (index, job) in work.jobs.iter().enumerate() {
             if block >= settings.runs_least && !is_wide(job, work.engines, &cells, settings.target_half_width) {
@@ -97,8 +98,9 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
                 let Some(mut run) = measure(engine, job, work.conditions) else { break 'all };
                 (run.block, run.order) = (block, order);
                 order += 1;
+                // That a peer is missing stands under the table; that a program is, must be said of each.
                 if let Some(Problem { kind, text }) = &run.problem
-                    && *kind != ProblemKind::Missing
+                    && (*kind != ProblemKind::Missing || engine.peer.missing.is_none() && absent.insert(job.row.id.clone()))
                 {
                     bar.say(&format!("{}: {text}", job.row.id));
                 }

@@ -13,6 +13,7 @@ use crate::statistics::ranks::signed_ranks;
 use crate::summarize::verdict;
 use anyhow::{Result, bail};
 use serde::Serialize;
+use std::ops::RangeInclusive;
 
 /// A comparison of `aa`.
 #[derive(Clone, Debug, Serialize)]
@@ -21,7 +22,12 @@ pub struct Outcome {
     pub speedup: f64,
     /// What the harness said of it.
     pub verdict: Verdict,
+    /// Pairs of processes that it took.
+    pub pairs: u32,
 }
+
+/// Pairs after which a comparison's interval is looked at again.
+const PAIRS_AT_ONCE: u32 = 15;
 
 /// What `aa` compares, and how often.
 pub struct Contest<'a> {
@@ -35,21 +41,27 @@ pub struct Contest<'a> {
     pub conditions: &'a Conditions,
     /// Comparisons.
     pub comparisons: u32,
-    /// Pairs of processes in each.
-    pub pairs: u32,
+    /// Pairs of processes in each: the least, and the most.
+    pub pairs: RangeInclusive<u32>,
+    /// From the least on a comparison goes on until its interval's half-width is at most this.
+    pub half_width: f64,
     /// Of orders and resamples.
     pub seed: u64,
 }
 
 /// Makes the comparisons, each of pairs in random order; `each` hears of every one. Stops early where the user says so.
 pub fn compare_again_and_again(contest: &Contest<'_>, mut each: impl FnMut(u32, &Outcome)) -> Result<Vec<Outcome>> {
-    let Contest { subject, other, job, conditions, comparisons, pairs, seed } = *contest;
+    let Contest { subject, other, job, conditions, comparisons, ref pairs, half_width, seed } = *contest;
     let bootstrap = Bootstrap { resamples: 2000, confidence: 0.95, seed };
     let mut random = Random::new(seed);
     let mut outcomes = Vec::new();
     for number in 0..comparisons {
         let (mut mine, mut theirs) = (Vec::new(), Vec::new());
-        for _ in 0..pairs {
+        for made in 0..*pairs.end() {
+            let looks = made >= *pairs.start() && (made - pairs.start()).is_multiple_of(PAIRS_AT_ONCE);
+            if looks && bootstrap.median(&ratios(&theirs, &mine)).half_width() <= half_width {
+                break;
+            }
             let first = random.below(2) == 0;
             for turn in [first, !first] {
                 let (engine, times) = if turn { (subject, &mut mine) } else { (other, &mut theirs) };
@@ -62,10 +74,11 @@ pub fn compare_again_and_again(contest: &Contest<'_>, mut each: impl FnMut(u32, 
                 }
             }
         }
-        let pairs = ratios(&theirs, &mine);
-        let speedup = bootstrap.median(&pairs);
-        let p = signed_ranks(&pairs.iter().map(|ratio| ratio.ln()).collect::<Vec<f64>>());
-        let outcome = Outcome { speedup: speedup.median, verdict: verdict(&speedup, p, pairs.len() as u32) };
+        let ratios = ratios(&theirs, &mine);
+        let speedup = bootstrap.median(&ratios);
+        let p = signed_ranks(&ratios.iter().map(|ratio| ratio.ln()).collect::<Vec<f64>>());
+        let made = ratios.len() as u32;
+        let outcome = Outcome { speedup: speedup.median, verdict: verdict(&speedup, p, made), pairs: made };
         each(number, &outcome);
         outcomes.push(outcome);
         if interrupted() {

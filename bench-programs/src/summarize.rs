@@ -36,9 +36,13 @@ pub fn fill(plan: &Results, entries: &[Entry]) -> Results {
     results
 }
 
+/// More say nothing new.
+const MOST_RESAMPLES: u32 = 100_000;
+
 /// The bootstrap that the settings say.
 pub fn bootstrap(settings: &Settings) -> Bootstrap {
-    Bootstrap { resamples: settings.resamples, confidence: settings.confidence, seed: settings.seed }
+    // A file may say anything.
+    Bootstrap { resamples: settings.resamples.min(MOST_RESAMPLES), confidence: settings.confidence, seed: settings.seed }
 }
 
 /// A cell from its runs.

@@ -45,7 +45,11 @@ pub fn results(results: &Results) -> String {
                             _ => " ",
                         };
                         let spread = 100.0 * (comparison.speedup.high - comparison.speedup.low) / 2.0 / comparison.speedup.median;
-                        format!("{:.2}x ±{spread:.0} %{mark}", comparison.speedup.median)
+                        match spread {
+                            // One pair has no spread.
+                            0.0 => format!("{:.2}x{mark}", comparison.speedup.median),
+                            _ => format!("{:.2}x ±{spread:.0} %{mark}", comparison.speedup.median),
+                        }
                     }
                     (None, Some(cell)) => time(cell),
                     (None, None) => "-".into(),
@@ -192,8 +196,7 @@ pub fn markdown(results: &Results) -> String {
         let _ = writeln!(out, "on {} ({} processors), Linux {}.", machine.cpu, machine.cpus, machine.kernel);
     }
     for peer in results.peers.iter().filter(|peer| peer.missing.is_none()) {
-        let commit = peer.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();
-        let _ = writeln!(out, "{}: {}{commit}.", peer.id, peer.version);
+        let _ = writeln!(out, "{}: {}.", peer.id, peer.build());
     }
     if !results.not_for_citing.is_empty() {
         let _ = writeln!(out, "Not for citing: {}.", results.not_for_citing.join("; "));

@@ -98,7 +98,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub quick: bool,
     /// Let processes use this processor only
-    #[arg(long, value_name = "CPU")]
+    #[arg(long, value_name = "CPU", value_parser = processor)]
     pub pin: Option<u32>,
     /// Seed of orders and resamples
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -159,13 +159,16 @@ pub struct Merge {
     pub output: PathBuf,
 }
 
+/// A full run goes on until intervals are within so much of their medians.
+const HALF_WIDTH: f64 = 0.02;
+
 /// `backedge bench aa`.
 #[derive(Args)]
 pub struct Aa {
-    /// Comparisons: 100, with --slowed 10 without this
-    #[arg(long, value_name = "N")]
+    /// Comparisons: 100, with --slowed 5 without this
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub comparisons: Option<u32>,
-    /// Pairs of processes in each: 9, with --slowed 45 without this, which find 5 % on a virtual machine
+    /// Pairs of processes in each. Without this 9; with --slowed as many as a full run would take: until the interval is within ±2 %, 15 to 300
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(7..=1000))]
     pub pairs: Option<u32>,
     /// How long a process calls the work, seconds
@@ -178,7 +181,7 @@ pub struct Aa {
     #[arg(long)]
     pub slowed: bool,
     /// Let processes use this processor only
-    #[arg(long, value_name = "CPU")]
+    #[arg(long, value_name = "CPU", value_parser = processor)]
     pub pin: Option<u32>,
     /// Seed of orders and resamples
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -195,13 +198,13 @@ pub struct Aa {
 #[derive(Args)]
 pub struct Doctor {
     /// Pairs of processes whose noise is looked at, a program
-    #[arg(long, value_name = "N", default_value_t = 12)]
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(5..=1000))]
     pub pairs: u32,
     /// How long a process calls the work, seconds
     #[arg(long, value_name = "S", default_value = "0.3", value_parser = seconds)]
     pub seconds: f64,
     /// Let processes use this processor only
-    #[arg(long, value_name = "CPU")]
+    #[arg(long, value_name = "CPU", value_parser = processor)]
     pub pin: Option<u32>,
     /// The bench-programs folder of a checkout
     #[arg(long, value_name = "DIR")]
@@ -220,6 +223,11 @@ fn seconds(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|seconds| (0.01..=600.0).contains(seconds)).ok_or_else(|| "expected seconds, 0.01 to 600".into())
 }
 
+fn processor(text: &str) -> Result<u32, String> {
+    let cpu = text.parse().map_err(|_| "expected a processor's number")?;
+    process::may_use(cpu).map(|()| cpu)
+}
+
 fn metric(text: &str) -> Result<Metric, String> {
     serde_json::from_value(text.into()).map_err(|_| "expected steady, one-shot or startup".into())
 }
@@ -233,7 +241,7 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Runs what is asked for. The exit code is 1 where a result was wrong or an A/A check failed.
+/// Runs what is asked for. The exit code is 1 where a result was wrong, the first peer has no figure for some row, or an A/A check failed.
 pub fn run(options: &Bench) -> Result<i32, Failure> {
     match &options.action {
         None => benchmark(&options.run),
@@ -319,9 +327,17 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         true => peers::USUAL.iter().map(|id| (*id).to_owned()).collect(),
         false => options.peers.clone(),
     };
+    process::on_interrupt();
     let engines = engines(&named, &places)?;
+    if process::interrupted() {
+        say("stopped before anything was measured\n");
+        return Ok(130);
+    }
     let cells: usize = jobs.iter().map(|job| engines.iter().filter(|engine| bench_programs::measure::asks(engine, job)).count()).sum();
     let runs = options.runs.unwrap_or(if options.quick { 3 } else { 7 });
+    if let Some(most) = options.most_runs.filter(|most| *most < runs) {
+        return Err(Failure::Usage(format!("--most-runs {most} is less than the {runs} runs that a cell gets at least (--runs)")));
+    }
     // What is left of the quarter of an hour for each process, less what starting one takes.
     let quick_seconds = || (0.85 * QUICK_SECONDS as f64 / (cells.max(1) as f64 * f64::from(runs)) - 0.4).clamp(0.1, 1.0);
     let settings = Settings {
@@ -331,7 +347,7 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         runs_least: runs,
         runs_most: options.most_runs.unwrap_or(if options.quick { runs } else { 3 * runs }).max(runs),
         seconds: options.seconds.unwrap_or_else(|| if options.quick { quick_seconds() } else { 5.0 }),
-        target_half_width: 0.02,
+        target_half_width: HALF_WIDTH,
         confidence: 0.95,
         resamples: 10_000,
         seed: options.seed,
@@ -353,19 +369,37 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         &jobs,
         &engines,
     );
-    // Before the journal is there, so that from then on a stop finds everything in order.
-    process::on_interrupt();
+    if options.json.is_some() && options.json == options.html {
+        return Err(Failure::Usage("--json and --html name the same file".into()));
+    }
+    [&options.json, &options.html].into_iter().flatten().try_for_each(|file| room_for(file))?;
+    let baseline = options.baseline.as_ref().map(|name| merge::read(&baseline_file(name)).map_err(load)).transpose()?;
     let out = options.json.clone();
     let mut entries = Vec::new();
     let mut journal = match &out {
         Some(out) => {
             let path = journal::path_for(out);
             if options.resume {
-                let (before, measured) = journal::read(&path).map_err(load)?;
-                merge::resumable(&before, &plan).map_err(|error| Failure::Usage(format!("{error:#}")))?;
-                (plan.started, entries) = (before.started, measured);
+                let kept = journal::read(&path).map_err(load)?;
+                merge::resumable(&kept.plan, &plan).map_err(|error| Failure::Usage(format!("{error:#}")))?;
+                if kept.senseless > 0 {
+                    let _ = writeln!(
+                        std::io::stderr(),
+                        "note: {} lines of `{}` make no sense and are left out",
+                        kept.senseless,
+                        path.display()
+                    );
+                }
+                (plan.started, entries) = (kept.plan.started, kept.entries);
                 Journal::append(&path).map_err(load)?
             } else {
+                let kept = journal::waiting(&path);
+                if kept > 0 {
+                    return Err(Failure::Usage(format!(
+                        "`{}` holds {kept} processes of a run that was stopped: `--resume` goes on with it; remove it to begin again",
+                        path.display()
+                    )));
+                }
                 Journal::create(&path, &plan).map_err(load)?
             }
         }
@@ -384,33 +418,54 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         }
     }
     say(&table::results(&results));
-    if let Some(name) = &options.baseline {
-        let before = merge::read(&baseline_file(name)).map_err(load)?;
+    if let (Some(before), Some(name)) = (&baseline, &options.baseline) {
         say(&format!("\nagainst baseline {name} of {}\n", before.started));
-        compared(&before, &results);
+        compared(before, &results);
     }
-    if let Some(name) = &options.save_baseline {
-        let file = baseline_file(name);
-        let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.map_err(|error| Failure::Load(format!("cannot keep baseline {name}: {error}")))?;
-        merge::write(&results, &file).map_err(load)?;
-    }
-    if let Some(out) = &out {
-        merge::write(&results, out).map_err(load)?;
-        if results.interrupted {
-            say(&format!("interrupted; `--resume` with the same options goes on from {}\n", journal::path_for(out).display()));
-        } else {
-            let _ = std::fs::remove_file(journal::path_for(out));
-        }
-    }
-    if let Some(page) = &options.html {
-        benchreport::write_page(&results, page)?;
-    }
+    // Each is tried, whatever became of the others.
+    let kept = options.save_baseline.as_ref().map_or(Ok(()), |name| save_baseline(name, &results));
+    let written = out.as_ref().map_or(Ok(()), |out| write_results(&results, out));
+    let drawn = options.html.as_ref().map_or(Ok(()), |page| benchreport::write_page(&results, page));
+    kept.and(written).and(drawn)?;
+    // The engine that is asked about has figures, or the run has failed; that another peer has none is part of the results, unless it was wrong.
     use bench_programs::results::ProblemKind;
-    let wrong = results.rows.iter().flat_map(|row| &row.cells).any(|cell| {
-        cell.peer == results.settings.subject && cell.problem.as_ref().is_some_and(|problem| problem.kind == ProblemKind::WrongResult)
+    let failed = results.rows.iter().flat_map(|row| &row.cells).any(|cell| {
+        let wrong = |kind: ProblemKind| kind == ProblemKind::WrongResult || cell.peer == results.settings.subject;
+        cell.problem.as_ref().is_some_and(|problem| wrong(problem.kind))
     });
-    Ok(if results.interrupted { 130 } else { i32::from(wrong) })
+    Ok(if results.interrupted { 130 } else { i32::from(failed) })
+}
+
+/// Whether a file can be written here, as far as can be told before there is anything to write.
+fn room_for(file: &Path) -> Result<(), Failure> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match () {
+        () if file.is_dir() => Err(Failure::Usage(format!("`{}` is a folder, not a file", file.display()))),
+        () if !folder.is_dir() => Err(Failure::Usage(format!("there is no folder `{}` for `{}`", folder.display(), file.display()))),
+        () => Ok(()),
+    }
+}
+
+fn save_baseline(name: &str, results: &Results) -> Result<(), Failure> {
+    if results.interrupted {
+        say(&format!("baseline {name} is left as it was: this run was stopped\n"));
+        return Ok(());
+    }
+    let file = baseline_file(name);
+    let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.map_err(|error| Failure::Load(format!("cannot keep baseline {name}: {error}")))?;
+    merge::write(results, &file).map_err(load)
+}
+
+/// Writes the results, after which the journal has served unless the run goes on later.
+fn write_results(results: &Results, out: &Path) -> Result<(), Failure> {
+    merge::write(results, out).map_err(load)?;
+    if results.interrupted {
+        say(&format!("interrupted; `--resume` with the same options goes on from {}\n", journal::path_for(out).display()));
+    } else {
+        let _ = std::fs::remove_file(journal::path_for(out));
+    }
+    Ok(())
 }
 
 /// The subject's report of each steady row, from one more run of it.
@@ -455,6 +510,10 @@ fn compared(a: &Results, b: &Results) {
 
 fn compare_files(options: &Compare) -> Result<i32, Failure> {
     let (a, b) = (merge::read(&options.a).map_err(load)?, merge::read(&options.b).map_err(load)?);
+    let rows = |results: &Results| results.rows.iter().map(|row| row.id.clone()).collect::<Vec<String>>();
+    if !rows(&a).iter().any(|row| rows(&b).contains(row)) {
+        return Err(Failure::Usage(format!("`{}` and `{}` have no row in common", options.a.display(), options.b.display())));
+    }
     if options.json {
         let text = serde_json::to_string_pretty(&compare::compare(&a, &b)).map_err(|error| Failure::Load(error.to_string()))?;
         say(&format!("{text}\n"));
@@ -488,8 +547,9 @@ fn aa(options: &Aa) -> Result<i32, Failure> {
     let places = places(options.programs.as_ref())?;
     let job = job(&places, &options.row)?;
     let other = if options.slowed { "backedge-slowed" } else { "backedge" };
-    let (comparisons, pairs) = if options.slowed { (10, 45) } else { (100, 9) };
-    let (comparisons, pairs) = (options.comparisons.unwrap_or(comparisons), options.pairs.unwrap_or(pairs));
+    let (comparisons, usual) = if options.slowed { (5, 15..=300) } else { (100, 9..=9) };
+    let comparisons = options.comparisons.unwrap_or(comparisons);
+    let pairs = options.pairs.map_or(usual, |pairs| pairs..=pairs);
     // The other goes first, so that with --slowed the verdict "slower" is the right one.
     let engines = (peers::find(other, &places).map_err(load)?, peers::find("backedge", &places).map_err(load)?);
     let conditions = Conditions { seconds: options.seconds, pin: options.pin, places };
@@ -501,11 +561,12 @@ fn aa(options: &Aa) -> Result<i32, Failure> {
         conditions: &conditions,
         comparisons,
         pairs,
+        half_width: HALF_WIDTH,
         seed: options.seed,
     };
     let outcomes = selfcheck::compare_again_and_again(&contest, |number, outcome| {
         if !options.json {
-            say(&format!("{:>4}  {:.4}x  {:?}\n", number + 1, outcome.speedup, outcome.verdict));
+            say(&format!("{:>4}  {:.4}x  {:?}  ({} pairs)\n", number + 1, outcome.speedup, outcome.verdict, outcome.pairs));
         }
     })
     .map_err(load)?;
@@ -513,7 +574,7 @@ fn aa(options: &Aa) -> Result<i32, Failure> {
     let made = outcomes.len();
     if options.json {
         let value = serde_json::json!({
-            "row": options.row, "slowed": options.slowed, "comparisons": made, "pairs": pairs, "faster": faster, "slower": slower,
+            "row": options.row, "slowed": options.slowed, "comparisons": made, "faster": faster, "slower": slower,
             "outcomes": outcomes,
         });
         say(&format!("{value}\n"));
@@ -528,10 +589,14 @@ fn aa(options: &Aa) -> Result<i32, Failure> {
         say(&format!(
             "{made} comparisons of {what} on {}: {faster} called faster, {slower} slower: {}\n",
             options.row,
-            if passed { "as it should be" } else { "NOT as it should be" }
+            match passed {
+                _ if process::interrupted() => "stopped",
+                true => "as it should be",
+                false => "NOT as it should be",
+            }
         ));
     }
-    Ok(i32::from(!passed))
+    Ok(if process::interrupted() { 130 } else { i32::from(!passed) })
 }
 
 fn doctor(options: &Doctor) -> Result<i32, Failure> {

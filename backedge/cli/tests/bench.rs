@@ -170,7 +170,9 @@ fn ctrl_c_keeps_what_is_done_and_resume_goes_on() {
     let out = out.to_str().unwrap();
     // The second peer never ends by itself, so there is something to stop; the first is done before it (one block, whatever the order: it is waited for in the journal).
     let endless = folder.path("endless");
-    std::fs::write(&endless, "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\nexec sleep 1000\n").unwrap();
+    let ends = folder.path("ends");
+    let script = format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n[ -e {} ] && exit 0\nexec sleep 1000\n", ends.display());
+    std::fs::write(&endless, script).unwrap();
     let mut permissions = std::fs::metadata(&endless).unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
     std::fs::set_permissions(&endless, permissions).unwrap();
@@ -196,8 +198,13 @@ fn ctrl_c_keeps_what_is_done_and_resume_goes_on() {
     // Other settings do not go on with it.
     let other = folder.bench(&[&args[..args.len() - 8], &["--seed", "4", "--resume"], &SHORT[..]].concat());
     assert_eq!(other.status.code(), Some(2), "{}", text(&other.stderr));
+    if done_before > 0 {
+        let again = folder.bench(&args);
+        assert_eq!(again.status.code(), Some(2));
+        assert!(text(&again.stderr).contains("of a run that was stopped"), "{}", text(&again.stderr));
+    }
     // The endless one now ends at once, so the run can.
-    std::fs::write(&endless, "#!/bin/sh\nexit 0\n").unwrap();
+    std::fs::write(&ends, "").unwrap();
     let resumed = folder.bench(&[&args[..], &["--resume"]].concat());
     assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
     let whole = results(Path::new(out));
@@ -290,8 +297,16 @@ fn mistakes_of_the_command_line() {
         (&["--shard", "3/2"], 2, "I from 1 to N"),
         (&["--metrics", "speed"], 2, "expected steady"),
         (&["--resume"], 2, "--json"),
-        (&["--resume", "--json", "/nowhere/out.json"], 1, "nothing to resume"),
-        (&["--json", "/nowhere/out.json", "--filter", "good", "--peers", "backedge"], 1, "cannot write the journal"),
+        (&["--resume", "--json", "/tmp/no-such-run-of-backedge.json"], 1, "nothing to resume"),
+        (&["--json", "/nowhere/out.json"], 2, "there is no folder `/nowhere`"),
+        (&["--html", "/nowhere/out.html"], 2, "there is no folder `/nowhere`"),
+        (&["--html", "/tmp"], 2, "is a folder"),
+        (&["--json", "/tmp/same", "--html", "/tmp/same"], 2, "the same file"),
+        (&["--json", "/proc/out.json", "--filter", "good", "--peers", "backedge"], 1, "cannot write the journal"),
+        (&["--baseline", "no-such-baseline", "--filter", "good", "--peers", "backedge"], 1, "cannot read"),
+        (&["--runs", "7", "--most-runs", "3"], 2, "--most-runs 3 is less"),
+        (&["--pin", "100000"], 2, "this process may use the processors"),
+        (&["--peers", "=backedge"], 2, "no name"),
     ] {
         let done = folder.bench(args);
         assert_eq!(done.status.code(), Some(code), "{args:?}: {}", text(&done.stderr));
