@@ -9,7 +9,7 @@ use crate::results::Verdict;
 use crate::statistics::bootstrap::{Bootstrap, ratios};
 use crate::statistics::median;
 use crate::statistics::random::Random;
-use crate::statistics::ranks::signed_ranks;
+use crate::statistics::ranks::paired;
 use crate::summarize::verdict;
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub fn compare_again_and_again(contest: &Contest<'_>, mut each: impl FnMut(u32, 
         }
         let ratios = ratios(&theirs, &mine);
         let speedup = bootstrap.median(&ratios);
-        let p = signed_ranks(&ratios.iter().map(|ratio| ratio.ln()).collect::<Vec<f64>>());
+        let p = paired(&ratios.iter().map(|ratio| ratio.ln()).collect::<Vec<f64>>());
         let made = ratios.len() as u32;
         let outcome = Outcome { speedup: speedup.median, verdict: verdict(&speedup, p, made), pairs: made };
         each(number, &outcome);
@@ -132,7 +132,7 @@ pub fn resolves(noise: &[f64], pairs: u32, seed: u64) -> Option<f64> {
                 })
                 .collect();
             let one_sided = median(&sample) > 0.0;
-            seen += u32::from(one_sided && signed_ranks(&sample) < crate::summarize::SIGNIFICANT);
+            seen += u32::from(one_sided && paired(&sample) < crate::summarize::SIGNIFICANT);
         }
         seen >= TRIALS * 8 / 10
     };

@@ -4,7 +4,7 @@ use crate::journal::Entry;
 use crate::results::*;
 use crate::statistics::bootstrap::{Bootstrap, ratios};
 use crate::statistics::median;
-use crate::statistics::ranks::signed_ranks;
+use crate::statistics::ranks::paired;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A difference is called one when pairs as one-sided as these would come up by chance less often than this. Chosen so that of 100 comparisons of a thing
@@ -134,7 +134,7 @@ pub fn derive(results: &mut Results) {
             let ((their_wall, my_wall), (their_cpu, my_cpu)) = (column(|run| run.wall_ns), column(|run| run.cpu_ns));
             let wall = ratios(&their_wall, &my_wall);
             let speedup = bootstrap.median(&wall);
-            let p = signed_ranks(&wall.iter().map(|ratio| ratio.ln()).collect::<Vec<f64>>());
+            let p = paired(&wall.iter().map(|ratio| ratio.ln()).collect::<Vec<f64>>());
             results.comparisons.push(Comparison {
                 row: row.id.clone(),
                 subject: subject.clone(),
