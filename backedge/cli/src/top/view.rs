@@ -246,11 +246,11 @@ impl Looker {
                 What::TrialBegan { .. } => (format!("trial {name}{place} began"), Mood::Plain),
                 What::TrialEnded { verdict, ratio, .. } => {
                     let (words, mood) = match verdict {
-                        Verdict::Faster => (format!("faster ({ratio:.2} of the time): kept"), Mood::Good),
-                        Verdict::Slower => (format!("slower ({ratio:.2} times): taken back"), Mood::Bad),
-                        Verdict::Undecided => ("no difference: taken back".into(), Mood::Bad),
-                        Verdict::Abandoned(Reason::Idle) => ("given up: it did not run".into(), Mood::Plain),
-                        Verdict::Abandoned(Reason::Disturbed) => ("given up: disturbed".into(), Mood::Plain),
+                        Verdict::Faster => (format!("kept, {ratio:.2} of the time"), Mood::Good),
+                        Verdict::Slower => (format!("taken back, {ratio:.2} of the time"), Mood::Bad),
+                        Verdict::Undecided => ("taken back, no difference".into(), Mood::Bad),
+                        Verdict::Abandoned(Reason::Idle) => ("given up, it did not run".into(), Mood::Plain),
+                        Verdict::Abandoned(Reason::Disturbed) => ("given up, disturbed".into(), Mood::Plain),
                         Verdict::Abandoned(Reason::NoEffect) => ("no effect on the code".into(), Mood::Plain),
                         Verdict::Abandoned(Reason::NotCompiled) => ("not compiled".into(), Mood::Bad),
                     };
