@@ -150,8 +150,10 @@ pub struct Bar {
 /// Bars below each other, in groups with headings, from 0.
 pub fn bars(width: f64, what: &str, unit: &str, groups: &[(String, Vec<Bar>)], reference: Option<(f64, &str)>) -> String {
     let narrow = width < 500.0;
-    let longest = groups.iter().flat_map(|(_, bars)| bars).map(|bar| bar.name.chars().count()).max().unwrap_or(0) as f64 * LETTER;
-    let left = if narrow { 8.0 } else { longest.min(230.0) + 14.0 };
+    let names = groups.iter().flat_map(|(name, bars)| std::iter::once(name).chain(bars.iter().map(|bar| &bar.name)));
+    let longest = names.map(|name| name.chars().count()).max().unwrap_or(0) as f64 * LETTER;
+    // Short names may be of wide letters, and a group's is bold.
+    let left = if narrow { 8.0 } else { longest.min(230.0) + 26.0 };
     let note =
         groups.iter().flat_map(|(_, bars)| bars).filter(|bar| bar.value.is_some()).map(|bar| bar.note.chars().count()).max().unwrap_or(0);
     let right = (note as f64 * LETTER + 12.0).min(width * 0.36).max(16.0);
