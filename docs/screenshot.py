@@ -27,6 +27,9 @@ def main() -> int:
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(f"asks for {request.url}"))
         page.goto(f"file://{os.path.abspath(page_file)}{section}")
+        if section:
+            # The page scrolls smoothly, and a picture on the way there shows nothing.
+            page.evaluate("s => document.querySelector(s).scrollIntoView({behavior: 'instant'})", section)
         wrong += page.evaluate(OVERLAPS)
         if page.evaluate("document.documentElement.scrollWidth") > int(width):
             wrong.append("wider than the window")

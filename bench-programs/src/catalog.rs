@@ -1,5 +1,6 @@
 //! The programs, from `programs/catalog.json`: what each is for, its modes, and how much of it one measurement does.
 
+use crate::peers::hex;
 use crate::results::{Metric, Program, Row, RowKind};
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -152,7 +153,7 @@ impl Catalog {
                 let bytes = std::fs::read(module(folder, entry)).unwrap_or_default();
                 let sha256 = match bytes.is_empty() {
                     true => String::new(),
-                    false => Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+                    false => hex(&Sha256::digest(&bytes)),
                 };
                 Program {
                     id: entry.id.clone(),

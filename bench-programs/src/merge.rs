@@ -38,7 +38,7 @@ pub fn merge(parts: &[Results]) -> Result<Results> {
         for peer in &part.peers {
             match whole.peers.iter().find(|known| known.id == peer.id) {
                 None => whole.peers.push(peer.clone()),
-                Some(known) if known.version != peer.version || known.commit != peer.commit || known.executable != peer.executable => {
+                Some(known) if !known.is_same_build(peer) => {
                     let of = |peer: &Peer| format!("{}, executable {}", peer.build(), peer.executable.as_deref().unwrap_or("unknown"));
                     bail!("{} is {} in one file and {} in another", peer.id, of(known), of(peer))
                 }
@@ -113,10 +113,7 @@ pub fn resumable(before: &Results, now: &Results) -> Result<()> {
     if ids(before) != ids(now) || before.settings != now.settings {
         bail!("the run that was stopped had other rows, peers or settings: give the same options, or another --json file");
     }
-    let versions = |results: &Results| -> Vec<[Option<String>; 3]> {
-        results.peers.iter().map(|peer| [Some(peer.version.clone()), peer.commit.clone(), peer.executable.clone()]).collect()
-    };
-    if versions(before) != versions(now) {
+    if before.peers.len() != now.peers.len() || before.peers.iter().zip(&now.peers).any(|(before, now)| !before.is_same_build(now)) {
         bail!("a peer's version changed since the run was stopped: its figures cannot be mixed");
     }
     Ok(())

@@ -6,9 +6,11 @@
 use crate::process::{self, End, Invocation};
 use crate::results::Peer;
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// How long an engine may take to say its version.
@@ -250,7 +252,7 @@ pub fn compile_native(compiler: &[OsString], folder: &Path, bench_programs: &Pat
     for file in [source, &bench_programs.join("programs/kernel.h"), &bench_programs.join("peers/native.c")] {
         hash.update(std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?);
     }
-    let hash: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let hash = hex(&hash.finalize()[..8]);
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let out = folder.join(format!("{name}-{hash}"));
     if out.is_file() {
@@ -304,12 +306,24 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// The first twelve digits of a file's SHA-256; none where it cannot be read.
+/// The first twelve digits of an executable's SHA-256; none where it cannot be read. Several peers are one executable of a hundred megabytes, which is read once.
 fn sha256(file: &Path) -> Option<String> {
     use sha2::{Digest, Sha256};
+    static KNOWN: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(|error| error.into_inner());
+    if let Some(digits) = known.get(file) {
+        return Some(digits.clone());
+    }
     let mut hash = Sha256::new();
     std::io::copy(&mut std::fs::File::open(file).ok()?, &mut hash).ok()?;
-    Some(hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect())
+    let digits = hex(&hash.finalize()[..6]);
+    known.insert(file.to_owned(), digits.clone());
+    Some(digits)
+}
+
+/// Bytes as digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The commit of the checkout that `folder` is in.

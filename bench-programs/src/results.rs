@@ -130,6 +130,11 @@ pub struct Peer {
 }
 
 impl Peer {
+    /// Whether figures of both may stand in one table: version, commit and executable are the same.
+    pub fn is_same_build(&self, other: &Peer) -> bool {
+        self.version == other.version && self.commit == other.commit && self.executable == other.executable
+    }
+
     /// Version and commit, or else the executable, for people.
     pub fn build(&self) -> String {
         match (&self.commit, &self.executable) {

@@ -44,12 +44,12 @@ pub fn results(results: &Results) -> String {
                             Verdict::TooFewPairs => "?",
                             _ => " ",
                         };
-                        let spread = 100.0 * (comparison.speedup.high - comparison.speedup.low) / 2.0 / comparison.speedup.median;
-                        match spread {
-                            // One pair has no spread.
-                            0.0 => format!("{:.2}x{mark}", comparison.speedup.median),
-                            _ => format!("{:.2}x ±{spread:.0} %{mark}", comparison.speedup.median),
-                        }
+                        let spread = match comparison.speedup.half_width() {
+                            // One pair has none.
+                            0.0 => String::new(),
+                            half => format!(" ±{:.0} %", 100.0 * half),
+                        };
+                        format!("{:.2}x{spread}{mark}", comparison.speedup.median)
                     }
                     (None, Some(cell)) => time(cell),
                     (None, None) => "-".into(),

@@ -345,7 +345,7 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         filter: options.choice.filter.clone(),
         quick: options.quick,
         runs_least: runs,
-        runs_most: options.most_runs.unwrap_or(if options.quick { runs } else { 3 * runs }).max(runs),
+        runs_most: options.most_runs.unwrap_or(if options.quick { runs } else { 3 * runs }),
         seconds: options.seconds.unwrap_or_else(|| if options.quick { quick_seconds() } else { 5.0 }),
         target_half_width: HALF_WIDTH,
         confidence: 0.95,
@@ -510,8 +510,7 @@ fn compared(a: &Results, b: &Results) {
 
 fn compare_files(options: &Compare) -> Result<i32, Failure> {
     let (a, b) = (merge::read(&options.a).map_err(load)?, merge::read(&options.b).map_err(load)?);
-    let rows = |results: &Results| results.rows.iter().map(|row| row.id.clone()).collect::<Vec<String>>();
-    if !rows(&a).iter().any(|row| rows(&b).contains(row)) {
+    if !a.rows.iter().any(|row| b.rows.iter().any(|other| other.id == row.id)) {
         return Err(Failure::Usage(format!("`{}` and `{}` have no row in common", options.a.display(), options.b.display())));
     }
     if options.json {

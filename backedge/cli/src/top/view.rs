@@ -236,12 +236,9 @@ impl Looker {
             let (text, mood) = match &moment.what {
                 // A plan is made whenever a function is looked at again: news is what changed in it.
                 What::Planned { decisions, refusals }
-                    if self.plans.insert(moment.function, decisions.clone()).as_ref() != Some(decisions) =>
+                    if self.plans.insert(moment.function, decisions.clone()).as_ref() != Some(decisions) && !decisions.is_empty() =>
                 {
-                    match decisions.is_empty() {
-                        true => continue,
-                        false => (format!("plan {name}: {} ({refusals} refused)", decisions.join(", ")), Mood::Plain),
-                    }
+                    (format!("plan {name}: {} ({refusals} refused)", decisions.join(", ")), Mood::Plain)
                 }
                 What::TrialBegan { .. } => (format!("trial {name}{place} began"), Mood::Plain),
                 What::TrialEnded { verdict, ratio, .. } => {
