@@ -45,6 +45,8 @@ pub fn install() -> std::io::Result<()> {
     if INSTALLED.load(Ordering::Acquire) {
         return Ok(());
     }
+    // The decoder builds its tables at its first use: that allocates, and takes more of the stack than a thread's signal stack has.
+    LwpInstruction::decode(&[0x8f, 0xe9, 0x78, 0x12, 0xc0], 64);
     // SAFETY: all-zero bytes are a valid sigaction to fill in.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handle as *const () as usize;
