@@ -15,37 +15,9 @@ WASMTIME=50.0.1      # for its wat2wasm
 MCPU=mvp+bulk_memory+mutable_globals+nontrapping_fptoint+sign_ext
 FLAGS=(-target wasm32-wasi -mcpu="$MCPU" -O2 -std=gnu11 -Wall -Wextra -Werror -fno-sanitize=undefined -fno-vectorize -fno-slp-vectorize
        -Wl,-z,stack-size=1048576 # not the 16 MiB that zig gives
-       -g) # for the name section; strip_custom_sections drops the rest
+       -g) # for the name section; strip.py drops the rest
 
 fail() { echo "build.sh: $*" >&2; exit 1; }
-
-# strip_custom_sections FILE: keeps the function names, for reports and backtraces, and drops debug information and producers.
-strip_custom_sections() {
-    "$python" - "$1" <<'PYTHON'
-import pathlib, sys
-
-def leb(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
-        if byte < 128:
-            return value, at
-
-path = pathlib.Path(sys.argv[1])
-data = path.read_bytes()
-out, at = bytearray(data[:8]), 8
-while at < len(data):
-    begin, kind = at, data[at]
-    size, at = leb(data, at + 1)
-    if kind == 0:
-        length, name = leb(data, at)
-    if kind != 0 or data[name : name + length] == b"name":
-        out += data[begin : at + size]
-    at += size
-path.write_bytes(out)
-PYTHON
-}
 
 check=
 if [ "${1:-}" = --check ]; then check=1; shift; fi
@@ -81,7 +53,7 @@ PYTHON
         # After FLAGS: the last -mcpu counts. Vectors are written in the source; the compiler makes none of its own.
         features=$(cat "$dir/features" 2>/dev/null || true)
         "$python" -m ziglang cc "${FLAGS[@]}" -mcpu="$MCPU$features" -o "$out" "$dir/$name.c" || fail "$name does not compile"
-        strip_custom_sections "$out"
+        "$python" strip.py "$out"
     fi
     if [ -n "$check" ]; then
         cmp -s "$out" "$dir/$name.wasm" || { echo "$name: differs from the checked-in module"; different=1; }

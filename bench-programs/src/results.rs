@@ -217,7 +217,7 @@ pub struct Row {
     pub rounds: u32,
     /// One cell a peer, in the order of `Results::peers`; a peer that was not asked to run this row has none.
     pub cells: Vec<Cell>,
-    /// `backedge run --report=json` of this row, from one run beside the measured ones: versions, records by site, plans, refusals, trials.
+    /// `backedge run --report=json+code` of this row, from one run beside the measured ones: versions, records by site, plans, refusals, trials, code with samples.
     pub report: Option<serde_json::Value>,
 }
 

@@ -474,7 +474,7 @@ fn add_details(results: &mut Results, jobs: &[Job], engines: &[Engine]) {
     for (row, job) in results.rows.iter_mut().zip(jobs).filter(|(row, _)| row.metric == Metric::Steady) {
         let Ok(file) = tempfile(&row.id) else { continue };
         let flags = subject.peer.flags.iter().map(String::as_str);
-        let report = format!("--report=json,{}", file.display());
+        let report = format!("--report=json+code,{}", file.display());
         // As many rounds as a second or so takes.
         let calls =
             row.cells.iter().find_map(|cell| cell.summary.as_ref()).map_or(1.0, |summary| (1e9 / summary.wall.median).clamp(1.0, 1e4));

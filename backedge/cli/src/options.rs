@@ -232,7 +232,7 @@ pub struct Run {
     /// WASI options: inherit-env[=y|n]
     #[arg(short = 'S', long = "wasi", value_name = "KEY[=VAL[,..]]", value_parser = WasiOptions::parse)]
     pub wasi: Vec<WasiOptions>,
-    /// Say what the engine saw, decided and did: `text` or `json`, to standard error or to FILE; `html` to FILE (backedge-report.html)
+    /// Say what the engine saw, decided and did: `text`, `json` or `json+code`, to standard error or to FILE; `html` to FILE (backedge-report.html)
     #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = ReportTo::parse)]
     pub report: Option<ReportTo>,
     /// Code generation options: cache[=y|n] (machine code is kept for the next run; default y)
@@ -607,8 +607,17 @@ pub enum ReportFormat {
     Text,
     /// For tools.
     Json,
+    /// For tools, with samples of the guest's stack and the code of what was hottest: what a page of a benchmark shows of a run.
+    JsonWithCode,
     /// For a browser.
     Html,
+}
+
+impl ReportFormat {
+    /// Whether the guest's stack is sampled for it.
+    pub fn samples(self) -> bool {
+        matches!(self, ReportFormat::Html | ReportFormat::JsonWithCode)
+    }
 }
 
 impl ReportTo {
@@ -620,8 +629,9 @@ impl ReportTo {
         let format = match format {
             "text" => ReportFormat::Text,
             "json" => ReportFormat::Json,
+            "json+code" => ReportFormat::JsonWithCode,
             "html" => ReportFormat::Html,
-            _ => return Err(format!("expected `text`, `json` or `html`, found `{format}`")),
+            _ => return Err(format!("expected `text`, `json`, `json+code` or `html`, found `{format}`")),
         };
         let file = file.or_else(|| (format == ReportFormat::Html).then(|| "backedge-report.html".into()));
         Ok(ReportTo { format, file })
@@ -727,6 +737,8 @@ mod tests {
         assert_eq!((to, file), (Some((ReportFormat::Text, None)), vec!["a.wasm".into()]));
         let (to, _) = report(&["backedge", "run", "--report=json,r.json", "a.wasm"]).unwrap();
         assert_eq!(to, Some((ReportFormat::Json, Some("r.json".into()))));
+        let (to, _) = report(&["backedge", "run", "--report=json+code,r.json", "a.wasm"]).unwrap();
+        assert_eq!(to, Some((ReportFormat::JsonWithCode, Some("r.json".into()))));
         for (option, file) in
             [("--report=html", "backedge-report.html"), ("--report=html=r.html", "r.html"), ("--report=html,r.html", "r.html")]
         {

@@ -7,6 +7,7 @@ use crate::watch::{emptied, unwritten};
 use backedge::Module;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::models::{Counts, Skid};
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
@@ -37,12 +38,8 @@ pub struct About<'a> {
 /// Writes the report where the option says: `file` is what it opened.
 pub fn write(report: &Report, about: &About<'_>, to: &ReportTo, file: Option<File>) -> Result<(), Failure> {
     let text = match to.format {
-        ReportFormat::Json => {
-            let mut json =
-                serde_json::to_string_pretty(report).map_err(|error| Failure::Load(format!("cannot write the report: {error}")))?;
-            json.push('\n');
-            json
-        }
+        ReportFormat::Json => json(report)?,
+        ReportFormat::JsonWithCode => json(&html::run::with_code(report, about))?,
         ReportFormat::Html => html::run::page(report, about),
         ReportFormat::Text => text(report),
     };
@@ -54,6 +51,12 @@ pub fn write(report: &Report, about: &About<'_>, to: &ReportTo, file: Option<Fil
             Ok(())
         }
     }
+}
+
+fn json(report: &impl Serialize) -> Result<String, Failure> {
+    let mut json = serde_json::to_string_pretty(report).map_err(|error| Failure::Load(format!("cannot write the report: {error}")))?;
+    json.push('\n');
+    Ok(json)
 }
 
 fn text(report: &Report) -> String {

@@ -79,7 +79,7 @@ pub fn run_around(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
 
 fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     let quiet = around.watched;
-    let html = options.report.as_ref().is_some_and(|to| to.format == ReportFormat::Html);
+    let sampled = options.report.as_ref().is_some_and(|to| to.format.samples());
     let (file, args) = options.file_and_args.split_first().ok_or_else(|| Failure::Usage("expected a file to run".into()))?;
     let args = args.iter().map(text).collect::<Result<Vec<&str>, Failure>>()?;
     let wasm = WasmOptions::merged(&options.wasm);
@@ -117,7 +117,7 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     config.epoch_interruption(wasm.timeout.is_some() || around.stoppable);
     options.keep.begin(&mut config)?;
     config.machine().timeline |= quiet || options.report.as_ref().is_some_and(|to| to.format != ReportFormat::Text);
-    let mut watch = options.watch.begin(&mut config, html || around.stoppable)?;
+    let mut watch = options.watch.begin(&mut config, sampled || around.stoppable)?;
     // Before the run: a report that cannot be written is known now.
     let report_file = options.report.as_ref().and_then(|to| to.file.as_ref()).map(|file| create(file)).transpose()?;
     let engine = engine(&config)?;

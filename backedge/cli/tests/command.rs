@@ -353,6 +353,17 @@ fn the_report_is_readable_and_json_parses() {
     assert!(!functions.is_empty());
     assert!(functions.iter().any(|function| !function["versions"].as_array().unwrap().is_empty()), "{report:#}");
     assert!(report["monitor"]["records"].as_u64().unwrap() > 0);
+    assert!(report["code"].is_null());
+
+    // Long enough for some of the samples, of which there is one a millisecond.
+    let option = format!("--report=json+code,{}", json.display());
+    expect(0, &["run", &option, "--invoke", "run", program, "100000000"]);
+    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+    assert!(!report["functions"].as_array().unwrap().is_empty());
+    let (function, source) = report["code"]["sources"].as_object().unwrap().iter().next().unwrap();
+    assert!(source["text"].as_array().unwrap().iter().any(|line| line["text"].as_str().unwrap().contains("local.get")), "{source:#}");
+    assert!(source["machine"].is_array());
+    assert!(report["code"]["ticks"][function].as_object().is_some_and(|ticks| !ticks.is_empty()));
 
     let (out, err) = expect(0, &["run", "--report", "--no-feedback", "--hot-threshold", "1000", "--invoke", "run", program, "3000000"]);
     assert_eq!(out, "3000000\n");

@@ -7,6 +7,7 @@ use super::observed::{self, Extra};
 use super::plot::{self, Bar, Curve};
 use super::{bytes, escaped, number, page, table, three, tiles, time};
 use bench_programs::results::{Cell, Comparison, Flag, GroupMean, Interval, Metric, Results, Row, RowKind, Verdict};
+use serde::Deserialize as _;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -515,7 +516,8 @@ fn program_section(results: &Results, program: &str) -> String {
         }
         if let Some(report) = &row.report {
             let prefix = format!("{}-", row.id.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
-            let body: String = observed::sections(report, &Extra::default(), &prefix)
+            let extra = Extra::deserialize(&report["code"]).unwrap_or_default();
+            let body: String = observed::sections(report, &extra, &prefix)
                 .into_iter()
                 .map(|(id, heading, body)| {
                     format!("<details id=\"{id}\"><summary>{}</summary><div>{body}</div></details>", escaped(heading))
@@ -552,6 +554,28 @@ mod tests {
             assert!(!found.contains(outside), "{outside}");
         }
         assert!(!page.contains("NaN") && !page.contains("inf\""));
+    }
+
+    #[test]
+    fn a_row_shows_the_code_of_its_run_with_samples_beside_it() {
+        let mut results = example();
+        let row = results.rows.iter_mut().find(|row| row.metric == Metric::Steady).unwrap();
+        let report =
+            |code: serde_json::Value| Some(serde_json::json!({ "elapsed_ms": 1.0, "functions": [{ "function": 3 }], "code": code }));
+        row.report = report(serde_json::json!({
+            "ticks": { "3": { "16": 3, "18": 1 } }, "interval_ns": 1_000_000, "compiled_ticks": 4, "other_ticks": 0, "names": { "3": "inner" },
+            "sources": { "3": { "text": [{ "offset": 16, "first": true, "text": "i32.load offset=7" }], "machine": [["v2 optimizing: 9 bytes", []]], "cut": false } },
+        }));
+        let page = page_of(&results);
+        for expected in ["<code>inner</code>", "75.0 %</td>", "i32.load offset=7", "Machine code: v2 optimizing"] {
+            assert!(page.contains(expected), "{expected}");
+        }
+        // A report without code, or with one that this engine did not write, is shown without it.
+        for other in [serde_json::Value::Null, serde_json::json!({ "ticks": 3 })] {
+            results.rows.iter_mut().find(|row| row.report.is_some()).unwrap().report = report(other);
+            let page = page_of(&results);
+            assert!(page.contains("What backedge saw") && !page.contains("i32.load offset=7"));
+        }
     }
 
     #[test]

@@ -1,21 +1,22 @@
 //! What was seen of one run, as sections of a page: from a report as `--report=json` writes it, so that a run's own page and a benchmark's show the same.
 //!
-//! With [`Extra`] there are also samples of the guest's stack and its code; a report alone has neither.
+//! With [`Extra`] there are also samples of the guest's stack and its code; a report of `--report=json` has neither.
 
 use super::plot::{self, Box5, Curve};
 use super::source::{Line, Source};
 use super::{bytes, escaped, number, table, three, tiles, time};
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::policy::{Decision, Refusal};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// What a report does not hold.
-#[derive(Default)]
+/// What a report does not hold; as JSON, the member `code` of one that does.
+#[derive(Default, Serialize, Deserialize)]
 pub struct Extra {
-    /// Ticks of the sampler's timer with this function and operator innermost.
-    pub ticks: BTreeMap<(u32, u32), u64>,
+    /// Ticks of the sampler's timer with this function innermost, by the operator's offset.
+    pub ticks: BTreeMap<u32, BTreeMap<u32, u64>>,
     /// CPU time of a tick, ns.
     pub interval_ns: u64,
     /// Ticks in compiled code, and in the interpreter or the host.
@@ -38,11 +39,11 @@ const LISTED: usize = 2000;
 
 impl Extra {
     fn ticks_of(&self, function: u32) -> u64 {
-        self.ticks.range((function, 0)..=(function, u32::MAX)).map(|(_, ticks)| ticks).sum()
+        self.ticks.get(&function).map_or(0, |ticks| ticks.values().sum())
     }
 
     fn all_ticks(&self) -> u64 {
-        self.ticks.values().sum()
+        self.ticks.values().flat_map(BTreeMap::values).sum()
     }
 }
 
@@ -76,7 +77,7 @@ pub fn ranked(report: &Value, extra: &Extra) -> Vec<u32> {
     let mut all: Vec<(u64, u64, u32)> =
         array(report, "functions").iter().map(|it| (extra.ticks_of(index(it)), events(it), index(it))).collect();
     let known: BTreeSet<u32> = all.iter().map(|it| it.2).collect();
-    let sampled: BTreeSet<u32> = extra.ticks.keys().map(|key| key.0).collect();
+    let sampled: BTreeSet<u32> = extra.ticks.keys().copied().collect();
     all.extend(sampled.difference(&known).map(|&function| (extra.ticks_of(function), 0, function)));
     all.sort_by_key(|&(ticks, events, function)| (std::cmp::Reverse((ticks, events)), function));
     all.into_iter().map(|it| it.2).collect()
@@ -428,9 +429,8 @@ fn functions(report: &Value, extra: &Extra, prefix: &str) -> String {
         body += &records_by_site(reported, extra.sources.get(&function));
         body += &decisions(reported);
         if let Some(source) = extra.sources.get(&function) {
-            let ticks: BTreeMap<u32, u64> =
-                extra.ticks.range((function, 0)..=(function, u32::MAX)).map(|(&(_, offset), &ticks)| (offset, ticks)).collect();
-            body += &code(source, &records(reported), &ticks);
+            let none = BTreeMap::new();
+            body += &code(source, &records(reported), extra.ticks.get(&function).unwrap_or(&none));
         }
         if body.is_empty() {
             body = "<p class=\"muted\">Nothing was recorded, decided or compiled.</p>".into();

@@ -3,6 +3,7 @@
 
 use backedge::Module;
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use vm::code::{Entrance, Tier};
 
@@ -12,6 +13,7 @@ const MOST_PRINTED: usize = 24 << 20;
 const MOST_LINES: usize = 4000;
 
 /// A line of code.
+#[derive(Serialize, Deserialize)]
 pub struct Line {
     /// Byte offset in the module of the operator it belongs to.
     pub offset: Option<u32>,
@@ -22,7 +24,7 @@ pub struct Line {
 }
 
 /// A function's code.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Source {
     /// WebAssembly text.
     pub text: Vec<Line>,
