@@ -55,6 +55,7 @@ fn a_deadline_stops_a_loop_that_passes_its_poll_and_the_loop_passes_again() {
     }
     // Asked five times in a tenth of a second, they have polled for that long; then whoever takes back what it asked lets them pass.
     let began = Instant::now();
+    guest.store.set_epoch_deadline(1000);
     while loaded.code.back_edges().0 == 0 {
         assert!(began.elapsed() < PATIENCE, "they poll for ever");
         std::thread::sleep(Duration::from_millis(20));

@@ -6,7 +6,7 @@ use crate::results::{Results, Run, SCHEMA};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,13 @@ pub fn path_for(out: &Path) -> PathBuf {
 impl Journal {
     /// Begins one.
     pub fn create(path: &Path, plan: &Results) -> Result<Journal> {
-        let mut file = File::create(path).with_context(|| format!("cannot write the journal `{}`", path.display()))?;
+        let open = || -> std::io::Result<File> {
+            let file = File::options().write(true).create(true).truncate(false).open(path)?;
+            alone(&file)?;
+            file.set_len(0)?;
+            Ok(file)
+        };
+        let mut file = open().with_context(|| format!("cannot write the journal `{}`", path.display()))?;
         write(&mut file, plan).with_context(|| format!("cannot write the journal `{}`", path.display()))?;
         Ok(Journal { file: Some(file) })
     }
@@ -45,6 +51,7 @@ impl Journal {
     pub fn append(path: &Path) -> Result<Journal> {
         let open = || {
             let file = File::options().append(true).open(path)?;
+            alone(&file)?;
             let bytes = std::fs::read(path)?;
             let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             file.set_len(whole as u64)?;
@@ -67,6 +74,14 @@ impl Journal {
             self.file = None;
         }
         outcome
+    }
+}
+
+/// Refuses a file that another run writes. Where a file system knows no locks there is no telling.
+fn alone(file: &File) -> std::io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(std::io::Error::other("another run is writing it")),
+        Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
     }
 }
 
@@ -124,6 +139,9 @@ mod tests {
         let mut journal = Journal::create(&path, &plan).unwrap();
         journal.add(&entry(0)).unwrap();
         journal.add(&entry(1)).unwrap();
+        for refused in [Journal::create(&path, &plan), Journal::append(&path)] {
+            assert!(format!("{:#}", refused.err().unwrap()).ends_with("another run is writing it"));
+        }
         drop(journal);
         let bytes = std::fs::read(&path).unwrap();
         std::fs::write(&path, &bytes[..bytes.len() - 20]).unwrap();

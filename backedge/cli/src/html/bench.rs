@@ -385,6 +385,14 @@ fn memory(results: &Results) -> String {
     )
 }
 
+fn metric_words(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Steady => "steady state, one call",
+        Metric::OneShot => "one whole process",
+        Metric::Startup => "start-up",
+    }
+}
+
 fn flag_words(flag: Flag) -> &'static str {
     match flag {
         Flag::Wide => "the interval is wider than asked for, after the most runs",
@@ -400,21 +408,30 @@ fn problems(results: &Results) -> String {
     for peer in results.peers.iter().filter(|it| it.missing.is_some()) {
         rows.push(vec!["all".into(), escaped(title(results, &peer.id)), "missing".into(), escaped(peer.missing.as_deref().unwrap_or(""))]);
     }
+    let missing = |id: &str| results.peers.iter().any(|it| it.id == id && it.missing.is_some());
     for row in &results.rows {
-        for cell in &row.cells {
-            let place = || (escaped(row_name(row)), escaped(title(results, &cell.peer)));
-            if let Some(problem) =
-                cell.problem.as_ref().filter(|_| !results.peers.iter().any(|it| it.id == cell.peer && it.missing.is_some()))
-            {
-                let kind = serde_json::to_value(problem.kind).unwrap_or_default();
-                let (program, engine) = place();
-                rows.push(vec![program, engine, escaped(kind.as_str().unwrap_or("")), escaped(&problem.text)]);
-            }
-            for &flag in &cell.flags {
-                let (program, engine) = place();
-                rows.push(vec![program, engine, "flag".into(), flag_words(flag).into()]);
-            }
+        for cell in row.cells.iter().filter(|cell| !missing(&cell.peer)) {
+            let Some(problem) = &cell.problem else { continue };
+            let kind = serde_json::to_value(problem.kind).unwrap_or_default();
+            let place = format!("{} <small>{}</small>", escaped(row_name(row)), metric_words(row.metric));
+            rows.push(vec![place, escaped(title(results, &cell.peer)), escaped(kind.as_str().unwrap_or("")), escaped(&problem.text)]);
         }
+    }
+    // One line for what is said of many rows.
+    let mut flagged: Vec<((Flag, Metric, &str), Vec<String>)> = Vec::new();
+    for row in &results.rows {
+        for (cell, &flag) in row.cells.iter().flat_map(|cell| cell.flags.iter().map(move |flag| (cell, flag))) {
+            let key = (flag, row.metric, cell.peer.as_str());
+            let at = flagged.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+                flagged.push((key, Vec::new()));
+                flagged.len() - 1
+            });
+            flagged[at].1.push(escaped(row_name(row)));
+        }
+    }
+    for ((flag, metric, peer), names) in flagged {
+        let place = format!("{} <small>{}</small>", names.join(", "), metric_words(metric));
+        rows.push(vec![place, escaped(title(results, peer)), "flag".into(), flag_words(flag).into()]);
     }
     if rows.is_empty() { "<p>None.</p>".into() } else { table(&["program", "engine", "what", "why"], &rows) }
 }
@@ -484,11 +501,7 @@ fn program_section(results: &Results, program: &str) -> String {
         }
     }
     for row in results.rows.iter().filter(|row| row.program == program) {
-        let metric = match row.metric {
-            Metric::Steady => "steady state, one call",
-            Metric::OneShot => "one whole process",
-            Metric::Startup => "start-up",
-        };
+        let metric = metric_words(row.metric);
         _ = write!(
             out,
             "<h3>{} <small>{metric}{}</small></h3>",
