@@ -37,9 +37,9 @@ sys.exit(version('ziglang') != '$ZIGLANG' or version('wasmtime') != '$WASMTIME')
         || fail "pip could not install ziglang and wasmtime"
 fi
 
-different=0
-for name in "${names[@]}"; do
-    dir=programs/$name
+# build NAME: makes it, or compares it with what is checked in. Ends this process where that fails.
+build() {
+    local name=$1 dir=programs/$1 out features
     [ -d "$dir" ] || fail "no such program: $name"
     out=$dir/$name.wasm
     # The file's name goes into the module, so the copy to compare has the same.
@@ -53,13 +53,28 @@ PYTHON
         # After FLAGS: the last -mcpu counts. Vectors are written in the source; the compiler makes none of its own.
         features=$(cat "$dir/features" 2>/dev/null || true)
         "$python" -m ziglang cc "${FLAGS[@]}" -mcpu="$MCPU$features" -o "$out" "$dir/$name.c" || fail "$name does not compile"
-        "$python" strip.py "$out"
+        "$python" strip.py "$out" || fail "$name: not a module"
     fi
     if [ -n "$check" ]; then
-        cmp -s "$out" "$dir/$name.wasm" || { echo "$name: differs from the checked-in module"; different=1; }
+        cmp -s "$out" "$dir/$name.wasm" || fail "$name: differs from the checked-in module"
         rm -r "$(dirname "$out")"
     else
         printf '%-16s %7d bytes\n' "$name" "$(stat -c %s "$out")"
     fi
+}
+
+# As many at a time as there are processors.
+failed=0 running=0
+for name in "${names[@]}"; do
+    if [ "$running" -ge "$(nproc)" ]; then
+        wait -n || failed=1
+        running=$((running - 1))
+    fi
+    build "$name" &
+    running=$((running + 1))
 done
-[ "$different" = 0 ] || fail "some checked-in modules are not what their sources build to"
+while [ "$running" -gt 0 ]; do
+    wait -n || failed=1
+    running=$((running - 1))
+done
+[ "$failed" = 0 ] || fail "some modules were not built, or are not what their sources build to"

@@ -4,7 +4,8 @@
 
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::policy::{
-    Budgets, Decision, InlineDecision, InlineTarget, Plan, PlanFile, Policy, Refusal, RefusalReason, SpecializeDecision,
+    Because, Budgets, Decision, InlineDecision, InlineTarget, Plan, PlanFile, Policy, PrefetchDecision, PrefetchKind, Refusal,
+    RefusalReason, SpecializeDecision,
 };
 use lwp_feedback::profile::Snapshot;
 use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
@@ -239,14 +240,14 @@ impl Policy for Doubt {
     }
 }
 
-/// Plans nothing until it is told to.
+/// Plans one thing for one function, nothing until it is told to.
 #[derive(Debug)]
-struct Later(Arc<AtomicBool>, Decision);
+struct Later(Arc<AtomicBool>, u32, Decision);
 
 impl Policy for Later {
     fn plan(&self, snapshot: &Snapshot, _: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
-        let function = FunctionId { module: snapshot.module, func: LONG };
-        let plan = Plan { function, decisions: vec![self.1.clone()] };
+        let function = FunctionId { module: snapshot.module, func: self.1 };
+        let plan = Plan { function, decisions: vec![self.2.clone()] };
         (self.0.load(Ordering::Relaxed).then_some(plan).into_iter().collect(), Vec::new())
     }
 }
@@ -255,7 +256,8 @@ impl Policy for Later {
 fn a_loop_that_ends_before_its_blocks_is_not_tried_for_ever() {
     let told = Arc::new(AtomicBool::new(false));
     let decision = inline(&Guest::new(&engine(EngineConfig::default()), GUEST), LONG, 0);
-    let mut guest = Guest::new(&engine(EngineConfig { policy: Arc::new(Later(told.clone(), decision)), ..EngineConfig::default() }), GUEST);
+    let mut guest =
+        Guest::new(&engine(EngineConfig { policy: Arc::new(Later(told.clone(), LONG, decision)), ..EngineConfig::default() }), GUEST);
     // So long, it seems, that its loop is what is to be tried.
     let rounds = u64::from(ROUNDS);
     let has_loop = |guest: &Guest| {
@@ -341,4 +343,57 @@ fn a_callee_that_was_specialized_is_tried_so_in_its_caller() {
     for n in [1, 7, 9, 26] {
         assert_eq!(guest.call("sums", &[1000, n]), sums(1000, n as u32));
     }
+}
+
+/// An outer loop that loads by a loaded key, and does four rounds of an inner loop for each.
+const NEST: &str = "(module
+    (memory 64)
+    (func (export \"probe\") (param $n i32) (result i32) (local $i i32) (local $sum i32) (local $x i32) (local $k i32)
+        (loop $keys
+            (local.set $x (i32.load offset=2097152 (i32.and
+                (i32.mul (i32.load (i32.shl (local.get $i) (i32.const 2))) (i32.const -1640531527))
+                (i32.const 0xfffc))))
+            (local.set $k (i32.const 4))
+            (loop $steps
+                (local.set $sum (i32.add (i32.rotl (local.get $sum) (i32.const 5)) (i32.add (local.get $x) (i32.const 1))))
+                (br_if $steps (local.tee $k (i32.sub (local.get $k) (i32.const 1)))))
+            (br_if $keys (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+        (local.get $sum)))";
+
+#[test]
+fn what_an_inner_loops_code_refuses_is_tried_at_the_loop_around_it() {
+    let (keys, steps, load) = {
+        let guest = Guest::new(&engine(EngineConfig::default()), NEST);
+        let mut reader = guest.loaded.module.body(0).get_operators_reader().expect("valid");
+        let (mut loops, mut loads) = (Vec::new(), Vec::new());
+        while !reader.eof() {
+            match reader.read_with_offset().expect("valid") {
+                (wasmparser::Operator::Loop { .. }, at) => loops.push(at as u32),
+                (wasmparser::Operator::I32Load { .. }, at) => loads.push(at as u32),
+                _ => {}
+            }
+        }
+        (loops[0], loops[1], loads[1])
+    };
+    let decision =
+        Decision::Prefetch(PrefetchDecision { offset: load, kind: PrefetchKind::Indirect, distance: 8, because: Because::default() });
+    let policy = Later(Arc::new(AtomicBool::new(true)), 0, decision.clone());
+    let mut guest = Guest::new(&engine(EngineConfig { policy: Arc::new(policy), ..EngineConfig::default() }), NEST);
+    let n = 400_000u32;
+    let expected = u64::from((0..4 * n).fold(0u32, |sum, _| sum.rotate_left(5).wrapping_add(1)));
+    let tried = |guest: &Guest, at: u32| {
+        let records = guest.loaded.code.trials();
+        records.into_iter().find(|record| record.loop_offset == Some(at) && record.decisions == [decision.clone()])
+    };
+    for _ in 0..5000 {
+        assert_eq!(guest.call("probe", &[u64::from(n)]), expected);
+        guest.loaded.code.reconsider(0);
+        if tried(&guest, keys).is_some() {
+            break;
+        }
+    }
+    // The inner loop is the hotter one, and says at once that it cannot; the outer one's code has the prefetch, so it was timed.
+    assert_eq!(tried(&guest, steps).map(|it| it.judgement.verdict), Some(Verdict::Abandoned(Reason::NoEffect)));
+    let outer = tried(&guest, keys).expect("tried at the outer loop");
+    assert_ne!(outer.judgement.verdict, Verdict::Abandoned(Reason::NoEffect), "{outer:?}");
 }

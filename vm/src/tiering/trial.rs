@@ -18,6 +18,7 @@ use super::{CodeVersion, ModuleCode};
 use crate::code::{CompileRequest, Entrance, Padding, Tier};
 use crate::engine::TierPolicy;
 use crate::queue::Work;
+use crate::shape::shape;
 use crate::timeline::What;
 use lwp_feedback::policy::{Decision, Plan};
 use serde::Serialize;
@@ -161,6 +162,8 @@ pub(super) struct State {
     pub(super) pending: HashSet<u32>,
     /// What won, by function.
     pub(super) adopted: HashMap<u32, Arc<Plan>>,
+    /// The loop whose code carried what won last, by function: code that is entered at a loop inside it may lack it, and is no place for the next trial.
+    pub(super) carried: HashMap<u32, u32>,
     /// What else trials said, by function.
     pub(super) memory: HashMap<u32, Memory>,
     /// Functions tried against themselves.
@@ -314,6 +317,8 @@ impl ModuleCode {
 
     /// Where a function's work repeats: the hottest of its loops if it is called rarely, else its body; only what has tier-2 code.
     fn entrance_to_try(&self, function: u32) -> Option<Entrance> {
+        // Before the counts: whoever holds the trials' lock may take theirs.
+        let carried = self.trials.lock().carried.get(&function).copied();
         let (calls, hottest, rounds) = {
             let counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
             let counted = counted.get(&function);
@@ -322,7 +327,9 @@ impl ModuleCode {
             let linked = |offset: u32| self.loop_code(function, offset).is_some_and(|code| code.tier == Tier::Optimizing);
             let loops = counted.iter().flat_map(|counted| &counted.loops).filter(|&(&offset, _)| linked(offset));
             let hottest = loops.max_by_key(|&(&offset, &rounds)| (rounds, offset)).map(|(&offset, _)| offset);
-            (events.saturating_sub(rounds), hottest, rounds)
+            let around = carried
+                .filter(|&carried| linked(carried) && hottest.is_some_and(|inner| self.loops_around(function, inner).contains(&carried)));
+            (events.saturating_sub(rounds), around.or(hottest), rounds)
         };
         let body = self.published().current.get(&(function, Entrance::Body)).is_some_and(|version| version.tier == Tier::Optimizing);
         let long = rounds / calls.max(1) >= LOOP_ROUNDS;
@@ -375,8 +382,9 @@ impl ModuleCode {
                         let fired = version.applied.iter().filter(|applied| applied.refused.is_none());
                         fired.map(|applied| (applied.name, applied.function, applied.offset)).collect()
                     };
-                    let distances_only = self.only_distances();
-                    let no_effect = !trials.try_same && !distances_only && old.code_bytes == new.code_bytes && fired(&old) == fired(&new);
+                    let distances = self.new_distances();
+                    let farther = fired(&new).iter().any(|&(_, _, offset)| distances.contains(&offset));
+                    let no_effect = !trials.try_same && !farther && old.code_bytes == new.code_bytes && fired(&old) == fired(&new);
                     let arms = self.arms(old, new);
                     let mut state = self.trials.lock();
                     let Some(active) = &mut state.active else { return };
@@ -412,13 +420,14 @@ impl ModuleCode {
         self.call_to_trial();
     }
 
-    /// Whether the candidate in preparation differs from its base only in prefetch distances, which fire the same.
-    fn only_distances(&self) -> bool {
+    /// Offsets of the prefetches in which the candidate in preparation differs from its base, if in nothing else: where they fire at all, another distance fires the same.
+    fn new_distances(&self) -> Vec<u32> {
         let state = self.trials.lock();
-        state.active.as_ref().is_some_and(|active| {
-            let candidate = &active.candidate;
-            !candidate.fresh.is_empty() && candidate.fresh.iter().all(|decision| matches!(decision, Decision::Prefetch(_)))
-        })
+        let fresh = state.active.as_ref().map_or(&[][..], |active| &active.candidate.fresh);
+        match fresh.iter().all(|decision| matches!(decision, Decision::Prefetch(_))) {
+            true => fresh.iter().map(Decision::offset).collect(),
+            false => Vec::new(),
+        }
     }
 
     /// Leads running code into the running trial: through its poll, or by the function's entry.
@@ -573,6 +582,13 @@ impl ModuleCode {
                 .collect(),
         });
         tracing::debug!(function, verdict = ?judgement.verdict, ratio = judgement.ratio, pairs = judgement.pairs, "trial ended");
+        // Code that is entered at an inner loop has no loop of its own for the one around it, so what steps by that one's rounds can be refused there only.
+        let outer = match candidate.entrance {
+            Entrance::Loop(offset) if judgement.verdict == Verdict::Abandoned(Reason::NoEffect) => {
+                self.loops_around(function, offset).last().copied()
+            }
+            _ => None,
+        };
         {
             let mut state = self.trials.lock();
             if state.records.len() >= MOST_RECORDS {
@@ -580,7 +596,11 @@ impl ModuleCode {
             }
             state.records.push_back(record);
             state.ended += 1;
-            self.follow_up(&mut state, candidate, judgement);
+            self.follow_up(&mut state, candidate, judgement, outer);
+        }
+        if let Some(outer) = outer {
+            // What its arms lead back to.
+            self.request(function, Entrance::Loop(outer), Tier::Optimizing, false);
         }
         if let Some(Arms { old, new, .. }) = arms {
             self.retire(old);
@@ -589,8 +609,8 @@ impl ModuleCode {
         self.reconsider(function);
     }
 
-    /// What a verdict leads to: the next distance, halves of a plan that lost, the function's other entrance.
-    fn follow_up(&self, state: &mut State, candidate: Candidate, judgement: Judgement) {
+    /// What a verdict leads to: the next distance, halves of a plan that lost, the function's other entrance, the loop around the one that was tried.
+    fn follow_up(&self, state: &mut State, candidate: Candidate, judgement: Judgement, outer: Option<u32>) {
         let Candidate { function, entrance, fresh, gone, slowed, tournament, second_entrance, .. } = candidate;
         let base = state.adopted.get(&function).map_or(Vec::new(), |plan| plan.decisions.clone());
         if !gone.is_empty() {
@@ -614,6 +634,9 @@ impl ModuleCode {
         let lost = |state: &mut State| state.memory.entry(function).or_default().lose(&fresh);
         match judgement.verdict {
             Verdict::Faster => {
+                if let Entrance::Loop(offset) = entrance {
+                    state.carried.insert(function, offset);
+                }
                 for direction in [Tournament::Farther, Tournament::Nearer] {
                     let scale = |distance: u32| if direction == Tournament::Farther { distance.saturating_mul(2) } else { distance / 2 };
                     if tournament != Tournament::Both && tournament != direction {
@@ -645,6 +668,11 @@ impl ModuleCode {
                     None => lost(state),
                 }
             }
+            Verdict::Abandoned(Reason::NoEffect) if outer.is_some() => {
+                let candidate =
+                    outer.map(|outer| self.candidate(function, Entrance::Loop(outer), merged(&base, &fresh), fresh, tournament));
+                state.waiting.extend(candidate);
+            }
             _ if fresh.len() > 1 && tournament == Tournament::Both && !matches!(judgement.verdict, Verdict::Abandoned(_)) => {
                 // One of them may have spoilt it for the others.
                 let (first, second) = fresh.split_at(fresh.len() / 2);
@@ -655,6 +683,12 @@ impl ModuleCode {
             }
             _ => lost(state),
         }
+    }
+
+    /// The loops that a loop stands in, innermost last.
+    fn loops_around(&self, function: u32, offset: u32) -> Vec<u32> {
+        let around = shape(&self.module, function).loops.into_iter().filter(|it| (it.offset + 1..it.end).contains(&offset));
+        around.map(|it| it.offset).collect()
     }
 
     fn hottest_loop(&self, function: u32) -> Option<u32> {
