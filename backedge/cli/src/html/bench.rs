@@ -418,7 +418,8 @@ fn problems(results: &Results) -> String {
         }
     }
     // One line for what is said of many rows.
-    let mut flagged: Vec<((Flag, Metric, &str), Vec<String>)> = Vec::new();
+    type What<'a> = (Flag, Metric, &'a str);
+    let mut flagged: Vec<(What<'_>, Vec<String>)> = Vec::new();
     for row in &results.rows {
         for (cell, &flag) in row.cells.iter().flat_map(|cell| cell.flags.iter().map(move |flag| (cell, flag))) {
             let key = (flag, row.metric, cell.peer.as_str());
