@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-ZIGLANG=0.13.0.post1 # clang 18 and wasi-libc
-WASMTIME=50.0.1      # for its wat2wasm
+. ./zig.sh
+WASMTIME=50.0.1 # for its wat2wasm
 
 # WebAssembly 1.0 and what every engine supports beyond it; no tail calls or exceptions, and SIMD only where a program's
 # file `features` asks for it. multivalue and reference-types would change the C calling convention and the encoding of every indirect call, and bring nothing to C.

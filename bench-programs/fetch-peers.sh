@@ -8,6 +8,7 @@
 # versions in peers/rust, built with fat LTO (some minutes); native: clang from the ziglang wheel. `CARGO=...` names another cargo.
 set -uo pipefail
 cd "$(dirname "$0")"
+. ./zig.sh
 bin=$PWD/peers/bin
 mkdir -p "$bin"
 failed=0
@@ -53,9 +54,7 @@ wasmtime() {
 }
 
 zig() {
-    if [ ! -x .venv/bin/python ] || ! .venv/bin/python -c 'import ziglang' 2>/dev/null; then
-        python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check ziglang==0.13.0.post1 || { fail "pip could not install ziglang"; return; }
-    fi
+    need_zig || { fail "pip could not install ziglang"; return; }
     echo "native: zig $(.venv/bin/python -m ziglang version)"
 }
 

@@ -7,6 +7,7 @@
 # how each is run and what it needs.
 set -euo pipefail
 cd "$(dirname "$0")"
+. ./zig.sh
 
 fail() { echo "real.sh: $*" >&2; exit 1; }
 
@@ -57,9 +58,7 @@ quickjs_command() {
     local module=$root/qjs/$1 sum=$2 sources=quickjs-1.19.4/upstream-quickjs
     if ! intact "$module" "$sum"; then
         echo "real.sh: fetching the sources of QuickJS from PyPI and building them" >&2
-        if ! .venv/bin/python -c 'import ziglang' 2>/dev/null; then
-            python3 -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check ziglang==0.13.0.post1 || fail "pip could not install ziglang"
-        fi
+        need_zig || fail "pip could not install ziglang"
         .venv/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary=:all: --dest "$work" quickjs==1.19.4 \
             || fail "pip could not fetch the sources of quickjs 1.19.4"
         tar -xzf "$work/quickjs-1.19.4.tar.gz" -C "$work" || fail "quickjs 1.19.4: not a source archive"

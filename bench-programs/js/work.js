@@ -55,7 +55,7 @@ function queens(n, row = 0, columns = 0, left = 0, right = 0) {
     return found;
 }
 
-// The area of a disc by summing shapes of three classes: one call site, three targets.
+// Shapes of three classes: one call site, three targets.
 class Square { constructor(side) { this.side = side; } area() { return this.side * this.side; } }
 class Disc { constructor(radius) { this.radius = radius; } area() { return 3 * this.radius * this.radius; } }
 class Pair { constructor(a, b) { this.parts = [a, b]; } area() { return this.parts[0].area() + this.parts[1].area(); } }

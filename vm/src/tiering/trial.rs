@@ -317,20 +317,20 @@ impl ModuleCode {
 
     /// Where a function's work repeats: the hottest of its loops if it is called rarely, else its body; only what has tier-2 code.
     fn entrance_to_try(&self, function: u32) -> Option<Entrance> {
-        // Before the counts: whoever holds the trials' lock may take theirs.
-        let carried = self.trials.lock().carried.get(&function).copied();
+        let linked = |offset: u32| self.loop_code(function, offset).is_some_and(|code| code.tier == Tier::Optimizing);
         let (calls, hottest, rounds) = {
             let counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
             let counted = counted.get(&function);
             let events = counted.map_or(0, |counted| counted.events.iter().fold(0, |sum: u64, &events| sum.saturating_add(events)));
             let rounds = counted.map_or(0, |counted| counted.loops.values().fold(0, |sum: u64, &rounds| sum.saturating_add(rounds)));
-            let linked = |offset: u32| self.loop_code(function, offset).is_some_and(|code| code.tier == Tier::Optimizing);
             let loops = counted.iter().flat_map(|counted| &counted.loops).filter(|&(&offset, _)| linked(offset));
             let hottest = loops.max_by_key(|&(&offset, &rounds)| (rounds, offset)).map(|(&offset, _)| offset);
-            let around = carried
-                .filter(|&carried| linked(carried) && hottest.is_some_and(|inner| self.loops_around(function, inner).contains(&carried)));
-            (events.saturating_sub(rounds), around.or(hottest), rounds)
+            (events.saturating_sub(rounds), hottest, rounds)
         };
+        // Not under the counts' lock: whoever holds the trials' may take it, and the function is read for its loops.
+        let carried = self.trials.lock().carried.get(&function).copied();
+        let around = |inner: u32| carried.filter(|&carried| linked(carried) && self.loops_around(function, inner).contains(&carried));
+        let hottest = hottest.map(|inner| around(inner).unwrap_or(inner));
         let body = self.published().current.get(&(function, Entrance::Body)).is_some_and(|version| version.tier == Tier::Optimizing);
         let long = rounds / calls.max(1) >= LOOP_ROUNDS;
         match hottest {

@@ -38,11 +38,13 @@ const PICTURED: usize = 60;
 const LISTED: usize = 2000;
 
 impl Extra {
-    fn ticks_of(&self, function: u32) -> u64 {
+    /// Ticks with this function innermost.
+    pub fn ticks_of(&self, function: u32) -> u64 {
         self.ticks.get(&function).map_or(0, |ticks| ticks.values().sum())
     }
 
-    fn all_ticks(&self) -> u64 {
+    /// Ticks of all functions.
+    pub fn all_ticks(&self) -> u64 {
         self.ticks.values().flat_map(BTreeMap::values).sum()
     }
 }

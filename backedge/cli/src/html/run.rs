@@ -32,8 +32,10 @@ pub fn page(report: &Report, about: &About<'_>) -> String {
 pub fn with_code(report: &Report, about: &About<'_>) -> Value {
     let mut value = serde_json::to_value(report).unwrap_or_default();
     let mut extra = sampled(about);
-    let all = extra.ticks.values().flat_map(BTreeMap::values).sum::<u64>() as f64;
-    let hot = |function: &u32| extra.ticks.get(function).is_some_and(|ticks| ticks.values().sum::<u64>() as f64 >= KEPT_SHARE * all);
+    let hot = |&function: &u32| {
+        let ticks = extra.ticks_of(function);
+        ticks > 0 && ticks as f64 >= KEPT_SHARE * extra.all_ticks() as f64
+    };
     let shown = observed::ranked(&value, &extra).into_iter().filter(hot).take(KEPT_CODE).collect::<Vec<u32>>();
     extra.sources = source::of(about.module, &shown);
     extra.names.retain(|function, _| extra.ticks.contains_key(function));
