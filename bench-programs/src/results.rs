@@ -432,6 +432,17 @@ pub enum Verdict {
     TooFewPairs,
 }
 
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::BelowNoise => "below the noise",
+            Verdict::TooFewPairs => "too few pairs for a verdict",
+        })
+    }
+}
+
 /// A geometric mean over the rows of a group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -12,7 +12,7 @@ use crate::results::{Cell, Metric, Problem, ProblemKind, Results, Run};
 use crate::statistics::bootstrap::Bootstrap;
 use crate::statistics::random::Random;
 use crate::{machine, summarize};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -166,13 +166,20 @@ pub fn finish(plan: &Results, entries: &[Entry], work: &Work<'_>) -> Results {
     results
 }
 
-/// The progress bar, counted in expected milliseconds so that its remaining time means something. Without a terminal: nothing but complaints.
-struct Bar(Option<ProgressBar>);
+/// The progress bar, counted in expected milliseconds so that its remaining time means something. Without a terminal: complaints, and a line now and then.
+struct Bar {
+    bar: Option<ProgressBar>,
+    /// When something was last said where there is no terminal.
+    said: std::cell::Cell<Instant>,
+}
+
+/// Between lines where there is no terminal.
+const SILENCE: Duration = Duration::from_secs(60);
 
 impl Bar {
     fn new(work: &Work<'_>, runs: u32) -> Bar {
         if !work.progress {
-            return Bar(None);
+            return Bar { bar: None, said: Instant::now().into() };
         }
         let a_block: f64 = work
             .jobs
@@ -183,18 +190,26 @@ impl Bar {
         let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} gone, about {eta} left  {wide_msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(500));
-        Bar(Some(bar))
+        Bar { bar: Some(bar), said: Instant::now().into() }
     }
 
     fn begin(&self, job: &Job, engine: &Engine, block: u32) {
-        if let Some(bar) = &self.0 {
-            bar.set_message(format!("{} {} run {}", job.row.id, engine.peer.id, block + 1));
+        if let Some(bar) = &self.bar {
+            let now = format!("{} {} run {}", job.row.id, engine.peer.id, block + 1);
+            if bar.is_hidden() && self.said.get().elapsed() >= SILENCE {
+                self.said.set(Instant::now());
+                let (gone, all) = (bar.position(), bar.length().unwrap_or_default().max(1));
+                // Lengths are expected milliseconds.
+                let left = Duration::from_millis(all.saturating_sub(gone));
+                self.say(&format!("{:>3} %  about {} left  {now}", 100 * gone / all, HumanDuration(left)));
+            }
+            bar.set_message(now);
         }
     }
 
     /// The whole length moves by what a process took more or less than expected.
     fn end(&self, job: &Job, conditions: &Conditions, took: Duration) {
-        if let Some(bar) = &self.0 {
+        if let Some(bar) = &self.bar {
             let (took, expected) = (took.as_millis() as u64, (1000.0 * expected_seconds(job, conditions)) as u64);
             bar.set_length((bar.length().unwrap_or_default() + took).saturating_sub(expected));
             bar.inc(took);
@@ -203,20 +218,20 @@ impl Bar {
 
     /// A process beyond those that the length was made of.
     fn more(&self, job: &Job, conditions: &Conditions) {
-        if let Some(bar) = &self.0 {
+        if let Some(bar) = &self.bar {
             bar.inc_length((1000.0 * expected_seconds(job, conditions)) as u64);
         }
     }
 
     fn skip(&self, job: &Job, conditions: &Conditions) {
-        if let Some(bar) = &self.0 {
+        if let Some(bar) = &self.bar {
             let expected = (1000.0 * expected_seconds(job, conditions)) as u64;
             bar.set_length(bar.length().unwrap_or_default().saturating_sub(expected));
         }
     }
 
     fn say(&self, text: &str) {
-        match &self.0 {
+        match &self.bar {
             Some(bar) if !bar.is_hidden() => bar.println(text),
             // Nobody watches a bar: the line goes where complaints go.
             Some(_) => {
@@ -228,7 +243,7 @@ impl Bar {
     }
 
     fn finish(&self) {
-        if let Some(bar) = &self.0 {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }

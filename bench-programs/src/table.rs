@@ -26,7 +26,9 @@ pub fn results(results: &Results) -> String {
         for other in &others {
             let _ = write!(out, "{other:>16}");
         }
-        let _ = writeln!(out, "{:>12}", "to 90 %");
+        // Time to 90 % of the steady speed has a table of its own, with all peers.
+        let steady = metric == Metric::Steady;
+        let _ = writeln!(out, "{:>13}", if steady { "" } else { "peak memory" });
         for row in rows {
             let name = match row.kind {
                 RowKind::Control => format!("  control: {}/{}", row.program, row.mode),
@@ -56,8 +58,8 @@ pub fn results(results: &Results) -> String {
                 };
                 let _ = write!(out, "{text:>16}");
             }
-            let to_90 = mine.and_then(|cell| cell.summary.as_ref()?.to_90_percent_ns).map(|interval| duration(interval.median));
-            let _ = writeln!(out, "{:>12}", to_90.unwrap_or_default());
+            let memory = mine.filter(|_| !steady).and_then(peak_memory);
+            let _ = writeln!(out, "{:>13}", memory.unwrap_or_default());
         }
     }
     let steady: Vec<&Row> = results.rows.iter().filter(|row| row.metric == Metric::Steady).collect();
@@ -94,7 +96,9 @@ pub fn results(results: &Results) -> String {
             );
         }
     }
-    out.push_str("\n= below the noise   ? too few pairs for a verdict   * interval wider than asked for   ~ no steady state\n");
+    out.push_str(
+        "\n= below the noise   ? too few pairs for a verdict   no ±: of one pair   * interval wider than asked for   ~ no steady state\n",
+    );
     for peer in &results.peers {
         match &peer.missing {
             Some(why) => _ = writeln!(out, "{}: {why}", peer.id),
@@ -130,8 +134,8 @@ pub fn markdown(results: &Results) -> String {
         for other in &others {
             let _ = write!(out, " {other} |");
         }
-        let _ = writeln!(out, "{}", if steady { " to 90 % |" } else { " peak memory |" });
-        let _ = writeln!(out, "|---|---:|{}---:|", "---:|".repeat(others.len()));
+        let _ = writeln!(out, "{}", if steady { "" } else { " peak memory |" });
+        let _ = writeln!(out, "|---|---:|{}{}", "---:|".repeat(others.len()), if steady { "" } else { "---:|" });
         for row in rows {
             let mine = row.cells.iter().find(|cell| cell.peer == *subject);
             let control = if row.kind == RowKind::Control { " *(control)*" } else { "" };
@@ -153,11 +157,11 @@ pub fn markdown(results: &Results) -> String {
                 };
                 let _ = write!(out, " {text} |");
             }
-            let last = mine.and_then(|cell| cell.summary.as_ref()).map(|summary| match steady {
-                true => summary.to_90_percent_ns.map_or_else(|| "-".into(), |interval| duration(interval.median)),
-                false => format!("{:.1} MiB", summary.peak_rss_bytes.median / 1_048_576.0),
-            });
-            let _ = writeln!(out, " {} |", last.unwrap_or_else(|| "-".into()));
+            let memory = match steady {
+                true => String::new(),
+                false => format!(" {} |", mine.and_then(peak_memory).unwrap_or_else(|| "-".into())),
+            };
+            let _ = writeln!(out, "{memory}");
         }
     }
     let steady: Vec<&Row> = results.rows.iter().filter(|row| row.metric == Metric::Steady).collect();
@@ -170,7 +174,10 @@ pub fn markdown(results: &Results) -> String {
             let _ = writeln!(out, "| `{}` {} | {} |", row.program, row.label, times.join(" | "));
         }
     }
-    let _ = writeln!(out, "\n| geometric mean | metric | against | speed-up | rows | least |\n|---|---|---|---:|---:|---|");
+    let _ = writeln!(
+        out,
+        "\n| geometric mean (kernels only in `feedback`, controls and variants in none) | metric | against | speed-up | rows | least |\n|---|---|---|---:|---:|---|"
+    );
     for mean in &results.groups {
         let Interval { median, low, high } = mean.speedup;
         let _ = writeln!(
@@ -208,14 +215,8 @@ pub fn markdown(results: &Results) -> String {
 pub fn changes(changes: &[Change]) -> String {
     let mut out = String::new();
     for change in changes {
-        let what = match change.verdict {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::BelowNoise => "below the noise",
-            Verdict::TooFewPairs => "too few runs for a verdict",
-        };
         let Interval { median, low, high } = change.speedup;
-        let _ = writeln!(out, "{:<32}{:<16}{median:>7.3}x [{low:.3}, {high:.3}]  {what}", change.row, change.peer);
+        let _ = writeln!(out, "{:<32}{:<16}{median:>7.3}x [{low:.3}, {high:.3}]  {}", change.row, change.peer, change.verdict);
     }
     let count = |verdict: Verdict| changes.iter().filter(|change| change.verdict == verdict).count();
     let _ = writeln!(
@@ -227,6 +228,10 @@ pub fn changes(changes: &[Change]) -> String {
         count(Verdict::TooFewPairs)
     );
     out
+}
+
+fn peak_memory(cell: &Cell) -> Option<String> {
+    cell.summary.as_ref().map(|summary| format!("{:.1} MiB", summary.peak_rss_bytes.median / 1_048_576.0))
 }
 
 /// From the process's start to nearly steady speed, less set-up; `none` without a steady state.

@@ -565,7 +565,7 @@ fn aa(options: &Aa) -> Result<i32, Failure> {
     };
     let outcomes = selfcheck::compare_again_and_again(&contest, |number, outcome| {
         if !options.json {
-            say(&format!("{:>4}  {:.4}x  {:?}  ({} pairs)\n", number + 1, outcome.speedup, outcome.verdict, outcome.pairs));
+            say(&format!("{:>4}  {:.4}x  {}  ({} pairs)\n", number + 1, outcome.speedup, outcome.verdict, outcome.pairs));
         }
     })
     .map_err(load)?;

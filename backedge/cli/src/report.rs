@@ -213,7 +213,10 @@ fn header(out: &mut String, report: &Report) {
         );
         line(
             out,
-            format_args!("watching  cost {:.2} % of the run with the monitor, {:.2} % allowed", bursts.cost_percent, bursts.budget_percent),
+            format_args!(
+                "watching  cost {:.2} % of the run with the monitor, {:.2} % allowed (more while loops are new)",
+                bursts.cost_percent, bursts.budget_percent
+            ),
         );
     }
     let versions: usize = report.functions.iter().map(|f| f.versions.len()).sum();

@@ -134,7 +134,7 @@ fn summary(report: &Value, extra: &Extra) -> String {
         all.push((
             "watching in all",
             format!("{:.2} %", float(&bursts["cost_percent"])),
-            format!("with bursts and model; {} % allowed", three(float(&bursts["budget_percent"]))),
+            format!("with bursts and model; {} % allowed, more while loops are new", three(float(&bursts["budget_percent"]))),
         ));
     }
     all.push((
@@ -732,7 +732,7 @@ fn monitor(report: &Value) -> String {
         rows.push(row(
             "watching in all",
             format!("{:.2} % of {} % allowed", float(&bursts["cost_percent"]), three(float(&bursts["budget_percent"]))),
-            "of the run",
+            "of the run; new loops may take five times as much in their first second",
         ));
     }
     let mut out = table(&["what", "cost", ""], &rows);
