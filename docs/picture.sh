@@ -7,7 +7,8 @@ backedge=$(realpath "${1:?usage: docs/picture.sh PATH_TO_BACKEDGE}")
 images=docs/src/images
 program=bench-programs/programs/indirect_call/indirect_call.wasm
 mkdir -p "$images"
-"$backedge" run --report "$program" 2>&1 | python3 docs/picture.py "backedge run --report $program" >"$images/report.svg"
+# Half a second of it, so that the cost of watching is one of running rather than of starting.
+"$backedge" run --report "$program" 0 4000000000 2>&1 | python3 docs/picture.py "backedge run --report $program 0 4000000000" >"$images/report.svg"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -128,8 +128,19 @@ pub struct FunctionReport {
     pub rounds: Vec<LoopSnapshot>,
     /// What the policy refused at its latest look.
     pub refusals: Vec<Refusal>,
-    /// Median ns per call or back edge before (baseline) and after (optimizing), where both were measured.
-    pub before_after_ns: Option<(f64, f64)>,
+    /// A round of one of its loops before and after; of the loop whose code was measured best.
+    pub before_after: Option<BeforeAfter>,
+}
+
+/// The same loop in two tiers. Only loops are compared: from one call of a function to the next its callers' time goes by, too.
+#[derive(Clone, Debug, Serialize)]
+pub struct BeforeAfter {
+    /// Byte offset of the loop.
+    pub loop_offset: u32,
+    /// Median ns a round, baseline.
+    pub before_ns: f64,
+    /// Median ns a round, optimizing.
+    pub after_ns: f64,
 }
 
 /// One version.
@@ -266,10 +277,6 @@ impl Report {
                 };
                 let versions: Vec<_> =
                     versions.iter().filter(|version| version.function == function).map(|version| describe(version)).collect();
-                let of_tier = |tier: &str| {
-                    let measured = versions.iter().filter(|version| version.tier == tier && version.ns_per_event.is_some());
-                    measured.max_by_key(|version| version.intervals).and_then(|version| version.ns_per_event)
-                };
                 let own = module.defined(function).expect("filtered above");
                 let seen = profile.functions.iter().find(|seen| seen.func == function).cloned().unwrap_or_default();
                 FunctionReport {
@@ -277,7 +284,7 @@ impl Report {
                     name: module.function_name(function).map(str::to_owned),
                     body_bytes: module.bodies[own].len(),
                     events: counted.events,
-                    before_after_ns: of_tier("baseline").zip(of_tier("optimizing")),
+                    before_after: before_after(&versions),
                     versions,
                     sites: sites(engine, loaded, function),
                     branches: seen.branches,
@@ -364,6 +371,23 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
         lwpins_sites: version.hot_sites,
         speculative_faults: version.speculative_faults(),
     }
+}
+
+/// Intervals between hot records from which two tiers are compared: the median of fewer is anything.
+const ENOUGH_INTERVALS: usize = 5;
+
+fn before_after(versions: &[VersionReport]) -> Option<BeforeAfter> {
+    let measured = |tier: &'static str| {
+        versions
+            .iter()
+            .filter(move |version| version.tier == tier && version.loop_offset.is_some() && version.intervals >= ENOUGH_INTERVALS)
+    };
+    let pairs = measured("baseline").flat_map(|before| {
+        let same = measured("optimizing").filter(|after| after.loop_offset == before.loop_offset);
+        same.map(move |after| (before, after))
+    });
+    let (before, after) = pairs.max_by_key(|(before, after)| before.intervals.min(after.intervals))?;
+    Some(BeforeAfter { loop_offset: before.loop_offset?, before_ns: before.ns_per_event?, after_ns: after.ns_per_event? })
 }
 
 fn sites(engine: &Engine, loaded: &LoadedModule, function: u32) -> Vec<SiteReport> {

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use vm::profiling::Samples;
-use vm::report::{FunctionReport, Report, SiteReport, ValueReport, VersionReport};
+use vm::report::{BeforeAfter, FunctionReport, Report, SiteReport, ValueReport, VersionReport};
 use vm::tiering::TrialRecord;
 use vm::tiering::verdict::{Reason, Verdict};
 
@@ -243,8 +243,14 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
         let [interpreter, baseline, optimizing] = [interpreter, baseline, optimizing].map(number);
         line(out, format_args!("      interpreter {interpreter}, baseline {baseline}, optimizing {optimizing} (while measured)"));
     }
-    if let Some((before, after)) = function.before_after_ns {
-        line(out, format_args!("    from one call or round to the next: {before:.2} ns → {after:.2} ns, {}", speedup(before, after)));
+    if let Some(BeforeAfter { loop_offset, before_ns: before, after_ns: after }) = function.before_after {
+        line(
+            out,
+            format_args!(
+                "    a round of loop {loop_offset:#x}, baseline → optimizing: {before:.2} ns → {after:.2} ns, {}",
+                speedup(before, after)
+            ),
+        );
     }
     if !function.versions.is_empty() {
         line(out, format_args!("    versions"));

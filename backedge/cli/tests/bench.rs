@@ -277,7 +277,7 @@ fn baselines_and_comparisons() {
     assert_eq!(kept.status.code(), Some(0), "{}", text(&kept.stderr));
     let compared = folder.bench(&[&args[..], &["--baseline", "first"]].concat());
     let printed = text(&compared.stdout);
-    assert!(printed.contains("against baseline first") && printed.contains("too few runs for a verdict"), "{printed}");
+    assert!(printed.contains("against baseline first") && printed.contains("too few pairs for a verdict"), "{printed}");
     let unknown = folder.bench(&[&args[..], &["--baseline", "second"]].concat());
     assert_eq!(unknown.status.code(), Some(1));
     let with_itself =

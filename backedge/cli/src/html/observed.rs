@@ -289,7 +289,7 @@ fn hot(report: &Value, extra: &Extra, prefix: &str) -> String {
     if sampled {
         headings.push("#CPU samples");
     }
-    headings.extend(["#calls and rounds counted", "#versions", "#records", "ns a call or round: baseline → optimizing"]);
+    headings.extend(["#calls and rounds counted", "#versions", "#records", "ns a round of a loop: baseline → optimizing"]);
     let mut rows = Vec::new();
     for function in ranked(report, extra).into_iter().take(DETAILED) {
         let empty = Value::Null;
@@ -302,7 +302,7 @@ fn hot(report: &Value, extra: &Extra, prefix: &str) -> String {
         if sampled {
             row.push(format!("{:.1} %", 100.0 * extra.ticks_of(function) as f64 / all as f64));
         }
-        let change = match (reported["before_after_ns"][0].as_f64(), reported["before_after_ns"][1].as_f64()) {
+        let change = match (reported["before_after"]["before_ns"].as_f64(), reported["before_after"]["after_ns"].as_f64()) {
             (Some(before), Some(after)) => format!("{} → {} ns ({}×)", three(before), three(after), three(before / after.max(1e-12))),
             _ => "<span class=\"muted\">not measured</span>".into(),
         };
