@@ -11,6 +11,7 @@
 
 mod functions;
 mod lanes;
+mod quick;
 
 pub use functions::{Binary, Extract, Reduce, Shift, Splat, Ternary, Unary};
 

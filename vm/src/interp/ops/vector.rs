@@ -96,7 +96,8 @@ pub(in crate::interp) unsafe fn vector_unary<const M: u8>(regs: &mut Regs, funct
 pub(in crate::interp) unsafe fn vector_binary<const M: u8>(regs: &mut Regs, function: Binary, dst: Slot, a: Slot, b: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let value = function.call(vector(regs, a), vector(regs, b));
+        let (a, b) = (vector(regs, a), vector(regs, b));
+        let value = function.quick(a, b).unwrap_or_else(|| function.call(a, b));
         set(regs, dst, value);
         regs.next()
     }
@@ -186,20 +187,34 @@ unsafe fn place(regs: &Regs, address: Slot, offset: u32, bytes: u32) -> Option<*
     Some(regs.memory.wrapping_add(address as usize))
 }
 
-/// Up to 16 bytes of memory in the low bits, zeros above.
+/// 1, 2, 4, 8 or 16 bytes of memory in the low bits, zeros above. Each number by itself: a copy of a number that only the op knows is a call.
 #[inline(always)]
 unsafe fn read(place: *const u8, bytes: u32) -> u128 {
-    let mut read = [0; 16];
-    // SAFETY: the caller checked that the bytes are in bounds; they are at most 16.
-    unsafe { std::ptr::copy_nonoverlapping(place, read.as_mut_ptr(), bytes as usize) };
-    u128::from_le_bytes(read)
+    // SAFETY: the caller checked that the bytes are in bounds.
+    unsafe {
+        match bytes {
+            16 => u128::from_le(place.cast::<u128>().read_unaligned()),
+            8 => u64::from_le(place.cast::<u64>().read_unaligned()).into(),
+            4 => u32::from_le(place.cast::<u32>().read_unaligned()).into(),
+            2 => u16::from_le(place.cast::<u16>().read_unaligned()).into(),
+            _ => place.read().into(),
+        }
+    }
 }
 
-/// The low bytes, at most 16, to memory.
+/// The low 1, 2, 4, 8 or 16 bytes to memory.
 #[inline(always)]
 unsafe fn write(place: *mut u8, value: u128, bytes: u32) {
     // SAFETY: as `read`.
-    unsafe { std::ptr::copy_nonoverlapping(value.to_le_bytes().as_ptr(), place, bytes as usize) };
+    unsafe {
+        match bytes {
+            16 => place.cast::<u128>().write_unaligned(value.to_le()),
+            8 => place.cast::<u64>().write_unaligned((value as u64).to_le()),
+            4 => place.cast::<u32>().write_unaligned((value as u32).to_le()),
+            2 => place.cast::<u16>().write_unaligned((value as u16).to_le()),
+            _ => place.write(value as u8),
+        }
+    }
 }
 
 #[inline(always)]
@@ -209,7 +224,7 @@ pub(in crate::interp) unsafe fn vector_load<const M: u8>(regs: &mut Regs, functi
         let Some(place) = place(regs, address, offset, function.bytes()) else {
             return regs.trap(TrapCode::MemoryOutOfBounds);
         };
-        let value = function.expand(read(place, function.bytes()));
+        let value = if function == Load::Whole { read(place, 16) } else { function.expand(read(place, function.bytes())) };
         set(regs, dst, value);
         regs.next()
     }
