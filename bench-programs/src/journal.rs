@@ -122,9 +122,18 @@ pub fn read(path: &Path) -> Result<Kept> {
     Ok(Kept { plan, entries, senseless })
 }
 
-/// Processes that a journal of a run that was stopped holds; 0 where there is none.
-pub fn waiting(path: &Path) -> usize {
-    read(path).map_or(0, |kept| kept.entries.len())
+/// Processes that a journal of a run that was stopped holds; 0 where there is none. Errors: another run writes it, or it is no journal, or a damaged one.
+pub fn waiting(path: &Path) -> Result<usize> {
+    // A device keeps nothing.
+    let Ok(file) = File::open(path) else { return Ok(0) };
+    if !path.is_file() {
+        return Ok(0);
+    }
+    alone(&file).with_context(|| format!("cannot write the journal `{}`", path.display()))?;
+    match std::fs::metadata(path) {
+        Ok(about) if about.len() > 0 => read(path).map(|kept| kept.entries.len()).context("remove it to begin anew"),
+        _ => Ok(0),
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +165,9 @@ mod tests {
         bytes.extend([&last[..], b"\n"].concat());
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(read(&path).unwrap(), kept(vec![entry(0), entry(2)], 2));
-        assert_eq!(waiting(&path), 2);
+        assert_eq!(waiting(&path).unwrap(), 2);
+        std::fs::write(&path, "not a journal\n").unwrap();
+        assert!(format!("{:#}", waiting(&path).unwrap_err()).contains("is not a journal"));
         std::fs::remove_file(&path).unwrap();
     }
 

@@ -8,6 +8,7 @@ pub mod catalog;
 pub mod machine;
 pub mod peers;
 pub mod process;
+pub mod spawner;
 pub mod measure;
 pub mod journal;
 pub mod runner;

@@ -8,7 +8,7 @@ use crate::statistics::steady::steady;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How processes are run.
 #[derive(Clone, Debug)]
@@ -38,8 +38,8 @@ pub fn asks(engine: &Engine, job: &Job) -> bool {
     }
 }
 
-/// Runs one process. `None`: the user stopped it. Problems are in the run.
-pub fn measure(engine: &Engine, job: &Job, conditions: &Conditions) -> Option<Run> {
+/// Runs one process, to be killed at `until` if not before. `None`: the user stopped it. Problems are in the run.
+pub fn measure(engine: &Engine, job: &Job, conditions: &Conditions, until: Option<Instant>) -> Option<Run> {
     if let Some(why) = &engine.peer.missing {
         return Some(failed(ProblemKind::Missing, why.clone()));
     }
@@ -47,10 +47,13 @@ pub fn measure(engine: &Engine, job: &Job, conditions: &Conditions) -> Option<Ru
         let what = format!("{} is not there: `bash bench-programs/real.sh` fetches it", job.module.display());
         return Some(failed(ProblemKind::Missing, what));
     }
-    let invocation = match invocation(engine, job, conditions) {
+    let mut invocation = match invocation(engine, job, conditions) {
         Ok(invocation) => invocation,
         Err(error) => return Some(failed(ProblemKind::Unsupported, format!("{error:#}"))),
     };
+    if let Some(until) = until {
+        invocation.limit = invocation.limit.min(until.saturating_duration_since(Instant::now()));
+    }
     let outcome = match process::run(&invocation) {
         Ok(outcome) => outcome,
         Err(error) => return Some(failed(ProblemKind::Crashed, format!("`{}` does not start: {error}", invocation.program.display()))),
@@ -61,7 +64,7 @@ pub fn measure(engine: &Engine, job: &Job, conditions: &Conditions) -> Option<Ru
     }
 }
 
-fn failed(kind: ProblemKind, text: String) -> Run {
+pub(crate) fn failed(kind: ProblemKind, text: String) -> Run {
     Run { problem: Some(Problem { kind, text }), ..Run::default() }
 }
 
@@ -133,7 +136,7 @@ fn read(engine: &Engine, job: &Job, outcome: &Outcome) -> Run {
     }
     if row.metric != Metric::Steady {
         if !stdout.contains(&job.expect) {
-            let text = format!("printed {:?}, not {:?}", shortened(&stdout), shortened(&job.expect));
+            let text = format!("{} printed {:?}, not {:?}", engine.peer.id, shortened(&stdout), shortened(&job.expect));
             run.problem = Some(Problem { kind: ProblemKind::WrongResult, text });
         }
         return run;
@@ -198,8 +201,13 @@ fn problem(engine: &Engine, outcome: &Outcome) -> Option<Problem> {
 /// The line that says most of what was printed to standard error, behind a colon: an engine may put its own source or a backtrace around it.
 fn complaint(stderr: &str) -> String {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
-    let says = |line: &&str| ["error", "Error", "trap", "wrong result"].iter().any(|word| line.contains(word));
-    lines().find(says).or_else(|| lines().next()).map_or_else(String::new, |line| format!(": {}", shortened(line)))
+    let says = |words: &'static [&'static str]| move |line: &&str| words.iter().any(|word| line.contains(word));
+    // A trap's line stands behind the one that says where it was.
+    let cause = lines().find(says(&["wasm trap", "wrong result", "RuntimeError"]));
+    cause
+        .or_else(|| lines().find(says(&["error", "Error", "trap"])))
+        .or_else(|| lines().next())
+        .map_or_else(String::new, |line| format!(": {}", shortened(line)))
 }
 
 /// The first 300 characters.

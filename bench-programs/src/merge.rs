@@ -91,7 +91,11 @@ pub fn write(results: &Results, path: &Path) -> Result<()> {
     }
 }
 
-fn write_to(text: &[u8], path: &Path) -> std::io::Result<()> {
+/// Replaces a file, whole or not at all.
+///
+/// # Errors
+/// The file system's; what was there stays.
+pub fn write_to(text: &[u8], path: &Path) -> std::io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     let partial = Path::new(&name);

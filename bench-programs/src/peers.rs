@@ -164,10 +164,11 @@ fn backedge(id: &str, title: &str, program: &Path, options: &[&str], places: &Pl
     if peer.missing.is_some() {
         peer.missing = Some(format!("no such executable: {}", program.display()));
     }
-    peer.version = first_line(&ask(&mut peer, &["--version"])).trim_start_matches("backedge ").to_owned();
+    let said = first_line(&ask(&mut peer, &["--version"]));
+    // `backedge VERSION (COMMIT)`, without the commit where it was not built in a checkout.
+    let (version, commit) = said.split_once(" (").map_or((&*said, None), |(version, commit)| (version, commit.strip_suffix(')')));
+    (peer.version, peer.commit) = (version.trim_start_matches("backedge ").to_owned(), commit.map(str::to_owned));
     peer.executable = sha256(program);
-    // Of another build nothing is known but its bytes.
-    peer.commit = if program == places.backedge { commit(&places.folder) } else { None };
     peer.trap_handler = Some(true);
     peer.spectre = "as wasmtime's default: table and heap accesses masked where they are checked".into();
     let words = |first: &[&str]| first.iter().chain(options).map(OsString::from).collect::<Vec<OsString>>();
@@ -324,15 +325,4 @@ fn sha256(file: &Path) -> Option<String> {
 /// Bytes as digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The commit of the checkout that `folder` is in.
-fn commit(folder: &Path) -> Option<String> {
-    let git = |args: &[&str]| {
-        let done = Command::new("git").arg("-C").arg(folder).args(args).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-        done.status.success().then(|| String::from_utf8_lossy(&done.stdout).trim().to_owned())
-    };
-    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
-    let dirty = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty());
-    Some(if dirty { format!("{commit}-dirty") } else { commit })
 }

@@ -3,13 +3,15 @@
 //! A child is a process group of its own, so that Ctrl-C on the terminal reaches us alone; [`on_interrupt`] arranges that the first one kills the
 //! child (and whatever it started) and raises [`interrupted`], and the second one ends us too. A child that outlives its limit is killed.
 
+use crate::spawner::Spawner;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Output beyond this is read and dropped.
@@ -19,9 +21,10 @@ const MOST_OUTPUT_BYTES: usize = 16 << 20;
 const PIPES_CLOSE_WITHIN: Duration = Duration::from_secs(2);
 
 /// What to run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Invocation {
     /// The executable.
+    #[serde(with = "any_path")]
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
@@ -33,6 +36,21 @@ pub struct Invocation {
     pub limit: Duration,
 }
 
+/// A path that may be no UTF-8.
+mod any_path {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(from).map(PathBuf::from)
+    }
+}
+
 /// What came of it.
 #[derive(Debug)]
 pub struct Outcome {
@@ -42,7 +60,7 @@ pub struct Outcome {
     pub wall_ns: u64,
     /// All threads, user and kernel.
     pub cpu_ns: u64,
-    /// Most resident memory, bytes.
+    /// Most resident memory, bytes; at least what the forking process held in memory of its own ([`crate::spawner`]).
     pub peak_rss_bytes: u64,
     /// When it was started.
     pub started_unix_ns: u64,
@@ -53,7 +71,7 @@ pub struct Outcome {
 }
 
 /// How a process ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// With this code.
     Exited(i32),
@@ -115,33 +133,59 @@ pub fn may_use(cpu: u32) -> Result<(), String> {
     }
 }
 
+static SPAWNER: Mutex<Option<Spawner>> = Mutex::new(None);
+
+/// From now on this program starts the processes: `PROGRAM ARGS` calls [`crate::spawner::serve`].
+///
+/// # Errors
+/// It does not start.
+pub fn start_by(program: &Path, args: &[&str]) -> std::io::Result<()> {
+    let spawner = Spawner::start(program, args)?;
+    *SPAWNER.lock().unwrap_or_else(|error| error.into_inner()) = Some(spawner);
+    Ok(())
+}
+
 /// Runs it to its end. Errors: it could not be started.
 pub fn run(invocation: &Invocation) -> std::io::Result<Outcome> {
+    let started = |pid| {
+        RUNNING.store(pid, Ordering::Relaxed);
+        if interrupted() {
+            // The signal came before the group was known to its handler.
+            kill(pid);
+        }
+    };
+    let outcome = match &mut *SPAWNER.lock().unwrap_or_else(|error| error.into_inner()) {
+        Some(spawner) => spawner.run(invocation, started),
+        None => run_here(invocation, started),
+    };
+    RUNNING.store(0, Ordering::Relaxed);
+    outcome.map(|outcome| if interrupted() { Outcome { end: End::Interrupted, ..outcome } } else { outcome })
+}
+
+/// The same, forked by this process; `started` gets its number.
+pub(crate) fn run_here(invocation: &Invocation, started: impl FnOnce(libc::pid_t)) -> std::io::Result<Outcome> {
     let mut command = Command::new(&invocation.program);
     command.args(&invocation.args).envs(invocation.env.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    if let Some(cpu) = invocation.pin {
-        // SAFETY: between fork and exec only the system call sched_setaffinity is made, with a set on the child's own stack.
-        unsafe {
-            command.pre_exec(move || {
-                let mut set: libc::cpu_set_t = std::mem::zeroed();
-                libc::CPU_SET(cpu as usize, &mut set);
-                match libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) {
-                    0 => Ok(()),
-                    _ => Err(std::io::Error::last_os_error()),
-                }
-            });
-        }
+    let pin = invocation.pin;
+    // Always: without such a step the child shares our memory until it calls exec, and all that we hold counts as its.
+    // SAFETY: between fork and exec only the system call sched_setaffinity is made, with a set on the child's own stack.
+    unsafe {
+        command.pre_exec(move || {
+            let Some(cpu) = pin else { return Ok(()) };
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(cpu as usize, &mut set);
+            match libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        });
     }
     let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let begin = Instant::now();
     let mut child = command.spawn()?;
     let pid = child.id() as libc::pid_t;
-    RUNNING.store(pid, Ordering::Relaxed);
-    if interrupted() {
-        // The signal came before the group was known to its handler.
-        kill(pid);
-    }
+    started(pid);
     let stdout = child.stdout.take().map(drain);
     let stderr = child.stderr.take().map(drain);
     let (done, waiting) = mpsc::channel::<()>();
@@ -155,7 +199,6 @@ pub fn run(invocation: &Invocation) -> std::io::Result<Outcome> {
     });
     let (status, usage) = wait(pid)?;
     let wall_ns = begin.elapsed().as_nanos() as u64;
-    RUNNING.store(0, Ordering::Relaxed);
     let _ = done.send(());
     let late = watchdog.join().unwrap_or(false);
     // What the child started may hold the pipes open.
@@ -168,7 +211,6 @@ pub fn run(invocation: &Invocation) -> std::io::Result<Outcome> {
     };
     let (stdout, stderr) = (text(stdout), text(stderr));
     let end = match (status.code(), status.signal()) {
-        _ if interrupted() => End::Interrupted,
         _ if late => End::TimedOut,
         (Some(code), _) => End::Exited(code),
         (_, signal) => End::Signalled(signal.unwrap_or_default()),

@@ -113,7 +113,7 @@ pub struct Peer {
     pub title: String,
     /// The engine's version as it says it.
     pub version: String,
-    /// For our own engine, where it is the executable that measures: the commit of its checkout; `-dirty` where the tree was changed.
+    /// For our own engine: the commit that the executable was built from; `-dirty` where the tree was changed.
     pub commit: Option<String>,
     /// For our own engine: the first twelve digits of the executable's SHA-256.
     pub executable: Option<String>,

@@ -5,7 +5,7 @@
 
 use crate::catalog::Job;
 use crate::journal::{Entry, Journal};
-use crate::measure::{Conditions, asks, measure};
+use crate::measure::{Conditions, asks, failed, measure};
 use crate::peers::Engine;
 use crate::process::interrupted;
 use crate::results::{Cell, Metric, Problem, ProblemKind, Results, Run};
@@ -22,6 +22,11 @@ const OVERHEAD_SECONDS: f64 = 0.3;
 const MOST_FAILURES: usize = 2;
 /// With `--quick`, a process that takes longer than this runs once: an interpreter would use up the quarter of an hour.
 const SLOW_NS: u64 = 3_000_000_000;
+/// A peer that was killed at its limit this often, and never had a figure, is not asked for further rows.
+const MOST_TIMEOUTS: usize = 2;
+/// Where there is a deadline: how long a process may take, and how much longer than the deadline.
+const LONGEST: Duration = Duration::from_secs(60);
+const GRACE: Duration = Duration::from_secs(40);
 /// Resamples for the question whether an interval is narrow enough; the results' own come from all resamples.
 const QUICK_RESAMPLES: u32 = 500;
 
@@ -33,7 +38,7 @@ pub struct Work<'a> {
     pub engines: &'a [Engine],
     /// How.
     pub conditions: &'a Conditions,
-    /// No process is started after this time.
+    /// No process is started after this time, and none lives much longer.
     pub deadline: Option<Instant>,
     /// Whether there is a bar, and what is said besides it. False: nothing is printed.
     pub progress: bool,
@@ -92,10 +97,16 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
                 }
                 bar.begin(job, engine, block);
                 let began = Instant::now();
-                if engine.primed && before.is_empty() && measure(engine, job, work.conditions).is_none() {
-                    break 'all;
-                }
-                let Some(mut run) = measure(engine, job, work.conditions) else { break 'all };
+                let until = || work.deadline.map(|deadline| (deadline + GRACE).min(Instant::now() + LONGEST));
+                let ran = if hangs(&entries, &engine.peer.id) {
+                    Some(failed(ProblemKind::TimedOut, format!("{} is not asked any more: it hangs", engine.peer.id)))
+                } else {
+                    if engine.primed && before.is_empty() && measure(engine, job, work.conditions, until()).is_none() {
+                        break 'all;
+                    }
+                    measure(engine, job, work.conditions, until())
+                };
+                let Some(mut run) = ran else { break 'all };
                 (run.block, run.order) = (block, order);
                 order += 1;
                 // That a peer is missing stands under the table; that a program is, must be said of each.
@@ -121,6 +132,19 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
         }
     }
     bar.finish();
+}
+
+/// A peer that was killed at its limit again and again, and had no figure.
+fn hangs(entries: &[Entry], peer: &str) -> bool {
+    let mut killed = 0;
+    for entry in entries.iter().filter(|entry| entry.peer == peer) {
+        match entry.run.problem.as_ref().map(|problem| problem.kind) {
+            Some(ProblemKind::TimedOut) => killed += 1,
+            None => return false,
+            Some(_) => {}
+        }
+    }
+    killed >= MOST_TIMEOUTS
 }
 
 /// A peer that is missing, or failed again and again, is not asked again.
@@ -156,14 +180,21 @@ pub fn finish(plan: &Results, entries: &[Entry], work: &Work<'_>) -> Results {
     if results.interrupted {
         why.push("interrupted".into());
     }
-    if results.settings.runs_least < summarize::LEAST_PAIRS {
-        why.push(format!("{} runs a cell, and a verdict takes {}", results.settings.runs_least, summarize::LEAST_PAIRS));
+    let ran = results.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.summary.as_ref());
+    if let Some(least) = ran.map(|summary| summary.runs).min().filter(|least| *least < summarize::LEAST_PAIRS) {
+        why.push(format!("cells of {least} runs, and a verdict takes {}", summarize::LEAST_PAIRS));
     }
-    if work.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+    if is_late(&results, work) {
         why.push("its time was over".into());
     }
     results.not_for_citing = why;
     results
+}
+
+/// Whether there was no time for some cell.
+pub fn is_late(results: &Results, work: &Work<'_>) -> bool {
+    let not_run = |cell: &Cell| cell.problem.as_ref().is_some_and(|problem| problem.kind == ProblemKind::NotRun);
+    work.deadline.is_some_and(|deadline| Instant::now() >= deadline) && results.rows.iter().flat_map(|row| &row.cells).any(not_run)
 }
 
 /// The progress bar, counted in expected milliseconds so that its remaining time means something. Without a terminal: complaints, and a line now and then.

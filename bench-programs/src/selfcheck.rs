@@ -65,7 +65,7 @@ pub fn compare_again_and_again(contest: &Contest<'_>, mut each: impl FnMut(u32, 
             let first = random.below(2) == 0;
             for turn in [first, !first] {
                 let (engine, times) = if turn { (subject, &mut mine) } else { (other, &mut theirs) };
-                match measure(engine, job, conditions) {
+                match measure(engine, job, conditions, None) {
                     None => return Ok(outcomes),
                     Some(run) => match run.problem {
                         Some(problem) => bail!("{}: {}", job.row.id, problem.text),
@@ -100,7 +100,7 @@ pub fn noise(engine: &Engine, job: &Job, conditions: &Conditions, pairs: u32) ->
     for _ in 0..pairs {
         let mut pair = [0.0; 2];
         for time in &mut pair {
-            let Some(run) = measure(engine, job, conditions) else { bail!("stopped") };
+            let Some(run) = measure(engine, job, conditions, None) else { bail!("stopped") };
             match run.problem {
                 Some(problem) => bail!("{}: {}", job.row.id, problem.text),
                 None => *time = run.wall_ns,

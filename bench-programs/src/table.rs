@@ -150,7 +150,9 @@ pub fn markdown(results: &Results) -> String {
                             Verdict::TooFewPairs => " ?",
                             _ => "",
                         };
-                        format!("{median:.2} [{low:.2}, {high:.2}]{mark}")
+                        // One pair has no interval.
+                        let spread = if low == high { String::new() } else { format!(" [{low:.2}, {high:.2}]") };
+                        format!("{median:.2}{spread}{mark}")
                     }
                     (None, Some(cell)) => time(cell),
                     (None, None) => "-".into(),
@@ -191,13 +193,14 @@ pub fn markdown(results: &Results) -> String {
             mean.worst_row
         );
     }
+    let ran = results.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| Some(cell.summary.as_ref()?.runs));
     let _ = writeln!(
         out,
         "\n`{}`, begun {}, {} to {} runs a cell",
         results.command.join(" "),
         results.started,
-        results.settings.runs_least,
-        results.settings.runs_most
+        ran.clone().min().unwrap_or_default(),
+        ran.max().unwrap_or_default()
     );
     for machine in &results.machines {
         let _ = writeln!(out, "on {} ({} processors), Linux {}.", machine.cpu, machine.cpus, machine.kernel);

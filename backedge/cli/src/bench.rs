@@ -17,6 +17,7 @@ use bench_programs::{compare, machine, merge, process, selfcheck, table};
 use clap::{Args, Subcommand};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// `--quick` is over after this: a quarter of an hour with some room.
@@ -55,6 +56,9 @@ pub enum Action {
     /// Call a program's exports until they are stable and print the times (what a run starts)
     #[command(hide = true)]
     Steady(steady::Steady),
+    /// Start processes for a run
+    #[command(hide = true)]
+    Spawn,
 }
 
 /// Which rows.
@@ -243,6 +247,14 @@ fn name(text: &str) -> Result<String, String> {
 
 /// Runs what is asked for. The exit code is 1 where a result was wrong, the first peer has no figure for some row, or an A/A check failed.
 pub fn run(options: &Bench) -> Result<i32, Failure> {
+    let code = action(options)?;
+    match UNWRITTEN.get() {
+        Some(error) => Err(Failure::Load(format!("cannot write to standard output: {error}"))),
+        None => Ok(code),
+    }
+}
+
+fn action(options: &Bench) -> Result<i32, Failure> {
     match &options.action {
         None => benchmark(&options.run),
         Some(Action::Compare(options)) => compare_files(options),
@@ -254,6 +266,11 @@ pub fn run(options: &Bench) -> Result<i32, Failure> {
         Some(Action::Instances(options)) => instances::run(options),
         Some(Action::Stalls(options)) => stalls::run(options),
         Some(Action::Steady(options)) => steady::run(options),
+        Some(Action::Spawn) => {
+            // Whoever asked is gone, and nobody hears of it.
+            let _ = bench_programs::spawner::serve();
+            Ok(0)
+        }
     }
 }
 
@@ -261,9 +278,24 @@ fn load(error: anyhow::Error) -> Failure {
     Failure::Load(format!("{error:#}"))
 }
 
-/// Prints, and does not mind a pipe that was closed.
+/// Why standard output took nothing any more.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// Prints, and does not mind a pipe that was closed; what else goes wrong is said at the end, for the run is not to be lost.
 fn say(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let mut out = std::io::stdout();
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        UNWRITTEN.get_or_init(|| error.to_string());
+    }
+}
+
+/// From here on processes are started by one that holds little memory, see [`bench_programs::spawner`].
+fn spawn_by_another(places: &Places) {
+    if let Err(error) = process::start_by(&places.backedge, &["bench", "spawn"]) {
+        let _ = writeln!(std::io::stderr(), "note: peaks of memory count what this process holds, too: {error}");
+    }
 }
 
 fn places(programs: Option<&PathBuf>) -> Result<Places, Failure> {
@@ -328,18 +360,23 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         false => options.peers.clone(),
     };
     process::on_interrupt();
+    spawn_by_another(&places);
     let engines = engines(&named, &places)?;
     if process::interrupted() {
         say("stopped before anything was measured\n");
         return Ok(130);
     }
-    let cells: usize = jobs.iter().map(|job| engines.iter().filter(|engine| bench_programs::measure::asks(engine, job)).count()).sum();
+    // Of all shards: they are to be merged.
+    let (_, every) = Choice { shard: None, ..options.choice.clone() }.jobs(&places, options.quick)?;
+    let cells: usize = every.iter().map(|job| engines.iter().filter(|engine| bench_programs::measure::asks(engine, job)).count()).sum();
+    let shards = options.choice.shard.map_or(1, |[_, count]| count);
     let runs = options.runs.unwrap_or(if options.quick { 3 } else { 7 });
     if let Some(most) = options.most_runs.filter(|most| *most < runs) {
         return Err(Failure::Usage(format!("--most-runs {most} is less than the {runs} runs that a cell gets at least (--runs)")));
     }
     // What is left of the quarter of an hour for each process, less what starting one takes.
-    let quick_seconds = || (0.85 * QUICK_SECONDS as f64 / (cells.max(1) as f64 * f64::from(runs)) - 0.4).clamp(0.1, 1.0);
+    let quick_seconds =
+        || (0.85 * QUICK_SECONDS as f64 * f64::from(shards) / (cells.max(1) as f64 * f64::from(runs)) - 0.4).clamp(0.1, 1.0);
     let settings = Settings {
         suite: options.choice.suite.clone(),
         filter: options.choice.filter.clone(),
@@ -369,7 +406,12 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         &jobs,
         &engines,
     );
-    if options.json.is_some() && options.json == options.html {
+    let place = |file: &PathBuf| {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some((folder.canonicalize().ok()?, file.file_name()?.to_owned()))
+    };
+    let places_of = [&options.json, &options.html].map(|file| file.as_ref().and_then(place));
+    if places_of[0].is_some() && places_of[0] == places_of[1] {
         return Err(Failure::Usage("--json and --html name the same file".into()));
     }
     [&options.json, &options.html].into_iter().flatten().try_for_each(|file| room_for(file))?;
@@ -393,7 +435,7 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
                 (plan.started, entries) = (kept.plan.started, kept.entries);
                 Journal::append(&path).map_err(load)?
             } else {
-                let kept = journal::waiting(&path);
+                let kept = journal::waiting(&path).map_err(|error| Failure::Usage(format!("{error:#}")))?;
                 if kept > 0 {
                     return Err(Failure::Usage(format!(
                         "`{}` holds {kept} processes of a run that was stopped: `--resume` goes on with it; remove it to begin again",
@@ -411,7 +453,9 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
     let mut results = runner::finish(&plan, &entries, &work);
     if (options.details || (options.html.is_some() && !options.quick)) && !results.interrupted {
         add_details(&mut results, &jobs, &engines);
+        results.interrupted = process::interrupted();
     }
+    let late = runner::is_late(&results, &work);
     if options.no_samples {
         for run in results.rows.iter_mut().flat_map(|row| &mut row.cells).flat_map(|cell| &mut cell.runs) {
             (run.calls_ns, run.calls_cpu_ns) = (Vec::new(), Vec::new());
@@ -424,9 +468,13 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
     }
     // Each is tried, whatever became of the others.
     let kept = options.save_baseline.as_ref().map_or(Ok(()), |name| save_baseline(name, &results));
-    let written = out.as_ref().map_or(Ok(()), |out| write_results(&results, out));
+    let written = out.as_ref().map_or(Ok(()), |out| write_results(&results, out, late));
     let drawn = options.html.as_ref().map_or(Ok(()), |page| benchreport::write_page(&results, page));
-    kept.and(written).and(drawn)?;
+    let mut failures: Vec<Failure> = [kept, written, drawn].into_iter().filter_map(Result::err).collect();
+    if let Some(last) = failures.pop() {
+        failures.iter().for_each(|failure| _ = writeln!(std::io::stderr(), "{failure}"));
+        return Err(last);
+    }
     // The engine that is asked about has figures, or the run has failed; that another peer has none is part of the results, unless it was wrong.
     use bench_programs::results::ProblemKind;
     let failed = results.rows.iter().flat_map(|row| &row.cells).any(|cell| {
@@ -458,10 +506,11 @@ fn save_baseline(name: &str, results: &Results) -> Result<(), Failure> {
 }
 
 /// Writes the results, after which the journal has served unless the run goes on later.
-fn write_results(results: &Results, out: &Path) -> Result<(), Failure> {
+fn write_results(results: &Results, out: &Path, late: bool) -> Result<(), Failure> {
     merge::write(results, out).map_err(load)?;
-    if results.interrupted {
-        say(&format!("interrupted; `--resume` with the same options goes on from {}\n", journal::path_for(out).display()));
+    if results.interrupted || late {
+        let why = if late { "its time was over" } else { "interrupted" };
+        say(&format!("{why}; `--resume` with the same options goes on from {}\n", journal::path_for(out).display()));
     } else {
         let _ = std::fs::remove_file(journal::path_for(out));
     }
@@ -553,6 +602,7 @@ fn aa(options: &Aa) -> Result<i32, Failure> {
     let engines = (peers::find(other, &places).map_err(load)?, peers::find("backedge", &places).map_err(load)?);
     let conditions = Conditions { seconds: options.seconds, pin: options.pin, places };
     process::on_interrupt();
+    spawn_by_another(&conditions.places);
     let contest = selfcheck::Contest {
         subject: &engines.0,
         other: &engines.1,

@@ -2,10 +2,9 @@
 
 use crate::failure::Failure;
 use crate::html;
-use crate::watch::{create, emptied, unwritten};
+use crate::watch::unwritten;
 use bench_programs::results::{Results, SCHEMA};
 use clap::Args;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// `backedge bench-report`.
@@ -48,7 +47,8 @@ pub fn read(path: &Path) -> Result<Results, Failure> {
 
 /// Writes the page.
 pub fn write_page(results: &Results, path: &Path) -> Result<(), Failure> {
-    emptied(create(path)?).write_all(html::bench::page_of(results).as_bytes()).map_err(|error| unwritten(path, &error))
+    // Whole or not at all: an older page stays where the disk is full.
+    bench_programs::merge::write_to(html::bench::page_of(results).as_bytes(), path).map_err(|error| unwritten(path, &error))
 }
 
 /// Writes the plots.

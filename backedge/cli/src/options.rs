@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Parser)]
 #[command(
     name = "backedge",
-    version,
+    version = env!("BACKEDGE_VERSION"),
     arg_required_else_help = true,
     after_help = "`backedge FILE [ARGS]…` is short for `backedge run FILE [ARGS]…`.\n\n\
     Examples:\n  \

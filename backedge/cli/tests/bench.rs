@@ -100,7 +100,7 @@ fn a_run_writes_what_it_measured() {
     );
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     let printed = text(&done.stdout);
-    assert!(printed.contains("good/0") && printed.contains("not for citing: 2 runs a cell"), "{printed}");
+    assert!(printed.contains("good/0") && printed.contains("not for citing: cells of 2 runs"), "{printed}");
     let results = results(&out);
     assert_eq!(results["rows"].as_array().unwrap().len(), 2, "steady and one-shot");
     for peer in ["backedge", "backedge-nf"] {

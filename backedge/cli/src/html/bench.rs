@@ -124,7 +124,11 @@ fn summary(results: &Results) -> String {
     let cells: usize = results.rows.iter().map(|row| row.cells.len()).sum();
     let subject = title(results, &results.settings.subject).to_owned();
     let mut all = vec![
-        ("programs".to_owned(), number(results.programs.len() as u64), format!("{} rows", results.rows.len())),
+        (
+            "programs".to_owned(),
+            number(results.programs.len() as u64),
+            format!("{} row{}", results.rows.len(), if results.rows.len() == 1 { "" } else { "s" }),
+        ),
         (
             "engines".to_owned(),
             number((results.peers.len() - missing) as u64),
@@ -140,7 +144,7 @@ fn summary(results: &Results) -> String {
     out += &tiles(&all);
     _ = write!(
         out,
-        "<p>Speed-up: time of the other engine over time of {}, pair by pair of neighbouring processes; above 1, {0} is faster. Intervals: {:.0} % by bootstrap.</p>",
+        "<p>Speed-up: time of the other engine over time of {}, pair by pair of neighbouring processes; above 1, {0} is faster. Means over programs, without kernels. Intervals: {:.0} %, by bootstrap and sign test.</p>",
         escaped(&subject),
         results.settings.confidence * 100.0
     );
@@ -289,10 +293,14 @@ fn time_to_peak(results: &Results) -> String {
     for row in &rows {
         for cell in &row.cells {
             let Some(summary) = &cell.summary else { continue };
+            // As the text's table: from the start of the process, without set-up.
+            let started = &summary.startup_ns;
             let or_never = |it: &Option<Interval>| match it {
-                None => "–".into(),
-                Some(it) if it.high == 0.0 => "at once".into(),
-                Some(it) => interval(it, time),
+                None => "none".into(),
+                Some(it) => interval(
+                    &Interval { median: started.median + it.median, low: started.low + it.low, high: started.high + it.high },
+                    time,
+                ),
             };
             cells.push(vec![
                 format!("<a href=\"#program-{}\">{}</a>", escaped(&row.program), escaped(row_name(row))),
@@ -303,7 +311,10 @@ fn time_to_peak(results: &Results) -> String {
         }
     }
     let headings = ["program", "engine", "#to 90 % of the steady speed", "#to the steady state"];
-    format!("<p>From the first call of the work. Curves are under each program.</p>{}", table(&headings, &cells))
+    format!(
+        "<p>Loading and compiling before the first call, and calls until then; set-up not counted. Curves, from the first call, are under each program.</p>{}",
+        table(&headings, &cells)
+    )
 }
 
 fn startup_bars(results: &Results) -> Vec<(String, Vec<Bar>)> {
