@@ -88,23 +88,23 @@ pub fn find(id: &str, places: &Places) -> Result<Engine> {
         let mut words = command.split_whitespace();
         let program = words.next().map_or_else(|| places.backedge.clone(), PathBuf::from);
         let options: Vec<&str> = words.collect();
-        return Ok(backedge(name, &format!("{name}: {command}"), &program, &options, places));
+        return Ok(backedge(name, &format!("{name}: {command}"), &program, &options));
     }
     let bin = places.folder.join("peers/bin");
     Ok(match id {
-        "backedge" => backedge(id, "backedge", &places.backedge, &[], places),
-        "backedge-nf" => backedge(id, "backedge --no-feedback", &places.backedge, &["--no-feedback"], places),
-        "backedge-interp" => backedge(id, "backedge --tier interp", &places.backedge, &["--tier", "interp"], places),
+        "backedge" => backedge(id, "backedge", &places.backedge, &[]),
+        "backedge-nf" => backedge(id, "backedge --no-feedback", &places.backedge, &["--no-feedback"]),
+        "backedge-interp" => backedge(id, "backedge --tier interp", &places.backedge, &["--tier", "interp"]),
         // The measure of the harness itself: 5 % more work in every call. For tests, and in no list.
         "backedge-slowed" => {
-            let mut engine = backedge(id, "backedge, 5 % of each call added", &places.backedge, &[], places);
+            let mut engine = backedge(id, "backedge, 5 % of each call added", &places.backedge, &[]);
             if let How::Wasm { steady: Some(words), .. } = &mut engine.how {
                 words.extend(["--slowed-percent".into(), "5".into()]);
             }
             engine
         }
         "backedge-cached" => {
-            let mut engine = backedge(id, "backedge, program in its cache", &places.backedge, &[], places);
+            let mut engine = backedge(id, "backedge, program in its cache", &places.backedge, &[]);
             engine.how = How::Wasm { steady: None, once: Some(vec!["run".into()]) };
             cached(engine, places)
         }
@@ -159,7 +159,7 @@ fn described(id: &str, title: &str, path: &Path, flags: &[&str], fetch: &str) ->
     }
 }
 
-fn backedge(id: &str, title: &str, program: &Path, options: &[&str], places: &Places) -> Engine {
+fn backedge(id: &str, title: &str, program: &Path, options: &[&str]) -> Engine {
     let mut peer = described(id, title, program, options, "…");
     if peer.missing.is_some() {
         peer.missing = Some(format!("no such executable: {}", program.display()));

@@ -98,7 +98,7 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
                 bar.begin(job, engine, block);
                 let began = Instant::now();
                 let until = || work.deadline.map(|deadline| (deadline + GRACE).min(Instant::now() + LONGEST));
-                let ran = if hangs(&entries, &engine.peer.id) {
+                let ran = if hangs(entries, &engine.peer.id) {
                     Some(failed(ProblemKind::TimedOut, format!("{} is not asked any more: it hangs", engine.peer.id)))
                 } else {
                     if engine.primed && before.is_empty() && measure(engine, job, work.conditions, until()).is_none() {

@@ -60,7 +60,8 @@ pub fn files(results: &Results) -> Vec<(String, String)> {
             files.push((name.into(), svg));
         }
     }
-    files.into_iter().map(|(name, svg)| (name, plot::standalone(&svg))).collect()
+    let warning = if results.not_for_citing.is_empty() { "" } else { "not for citing" };
+    files.into_iter().map(|(name, svg)| (name, plot::standalone(&svg, warning))).collect()
 }
 
 /// Writes the plots into a folder, which is made where it is missing; how many there are.
@@ -90,7 +91,8 @@ fn row_of<'a>(results: &'a Results, id: &str) -> Option<&'a Row> {
 }
 
 fn row_name(row: &Row) -> String {
-    if row.label.is_empty() { format!("{}/{}", row.program, row.mode) } else { format!("{}: {}", row.program, row.label) }
+    let control = if row.kind == RowKind::Control { " (control)" } else { "" };
+    if row.label.is_empty() { format!("{}/{}{control}", row.program, row.mode) } else { format!("{}: {}{control}", row.program, row.label) }
 }
 
 fn groups(results: &Results) -> Vec<String> {
@@ -170,7 +172,12 @@ fn mean_bars(results: &Results, metric: Metric) -> Vec<(String, Vec<Bar>)> {
 }
 
 fn mean_plot(results: &Results, metric: Metric, width: f64) -> String {
-    plot::bars(width, "speed-up by group", "speed-up (1 = the same)", &mean_bars(results, metric), Some((1.0, "1: the same")))
+    plot::bars(width, "speed-up by group", &speedup_of(results), &mean_bars(results, metric), Some((1.0, "1: the same")))
+}
+
+/// The name of an axis.
+fn speedup_of(results: &Results) -> String {
+    format!("speed-up of {} (1 = the same)", title(results, &results.settings.subject))
 }
 
 fn verdict_note(comparison: &Comparison) -> String {
@@ -206,7 +213,7 @@ fn speedup_plot(results: &Results, metric: Metric, peer: &str, width: f64) -> St
         (group.clone(), rows.filter_map(bar).collect())
     };
     let groups: Vec<_> = groups(results).iter().map(of_group).filter(|(_, bars)| !bars.is_empty()).collect();
-    plot::bars(width, "speed-up by program", "speed-up (1 = the same)", &groups, Some((1.0, "1: the same")))
+    plot::bars(width, "speed-up by program", &speedup_of(results), &groups, Some((1.0, "1: the same")))
 }
 
 fn speedups(results: &Results, metric: Metric) -> String {
@@ -613,6 +620,7 @@ mod tests {
     #[test]
     fn plots_are_files_of_their_own() {
         let files = files(&example());
+        assert!(files.iter().all(|(_, svg)| svg.contains("not for citing")), "the example is of a --quick run");
         assert!(
             files.iter().any(|(name, _)| name.starts_with("speedup-steady-")),
             "{:?}",

@@ -26,11 +26,14 @@ pub fn both(draw: impl Fn(f64) -> String) -> String {
     WIDTHS.iter().map(|&(width, class)| draw(width).replacen("class=\"plot\"", &format!("class=\"plot {class}\""), 1)).collect()
 }
 
-/// A drawing as a file of its own.
-pub fn standalone(svg: &str) -> String {
+/// A drawing as a file of its own; `warning`, if any, stands in its corner.
+pub fn standalone(svg: &str, warning: &str) -> String {
     let style = format!("<style>{PAPER}{STYLE}</style><rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>");
     let end = svg.find('>').map_or(0, |at| at + 1);
-    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}{style}{}\n", &svg[..end], &svg[end..])
+    let warning =
+        if warning.is_empty() { String::new() } else { format!("<text x=\"8\" y=\"99%\" class=\"m\">{}</text>", escaped(warning)) };
+    let body = svg[end..].strip_suffix("</svg>").unwrap_or(&svg[end..]);
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}{style}{body}{warning}</svg>\n", &svg[..end])
 }
 
 /// Colour of a series.
@@ -153,7 +156,7 @@ pub fn bars(width: f64, what: &str, unit: &str, groups: &[(String, Vec<Bar>)], r
     let names = groups.iter().flat_map(|(name, bars)| std::iter::once(name).chain(bars.iter().map(|bar| &bar.name)));
     let longest = names.map(|name| name.chars().count()).max().unwrap_or(0) as f64 * LETTER;
     // Short names may be of wide letters, and a group's is bold.
-    let left = if narrow { 8.0 } else { longest.min(230.0) + 26.0 };
+    let left = if narrow { 8.0 } else { longest.min(230.0_f64.max(0.3 * width)) + 26.0 };
     let note =
         groups.iter().flat_map(|(_, bars)| bars).filter(|bar| bar.value.is_some()).map(|bar| bar.note.chars().count()).max().unwrap_or(0);
     let right = (note as f64 * LETTER + 12.0).min(width * 0.36).max(16.0);
@@ -384,7 +387,7 @@ mod tests {
     #[test]
     fn a_file_of_its_own_has_its_colours_inside() {
         let svg = bars(760.0, "w", "ns", &[(String::new(), vec![Bar { value: Some(1.0), colour: series(0), ..Bar::default() }])], None);
-        let file = standalone(&svg);
+        let file = standalone(&svg, "careful");
         assert!(file.starts_with("<?xml") && file.contains("--s0:#") && file.trim_end().ends_with("</svg>"));
     }
 
