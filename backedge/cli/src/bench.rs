@@ -366,24 +366,22 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         say("stopped before anything was measured\n");
         return Ok(130);
     }
-    // Of all shards: they are to be merged.
-    let (_, every) = Choice { shard: None, ..options.choice.clone() }.jobs(&places, options.quick)?;
-    let cells: usize = every.iter().map(|job| engines.iter().filter(|engine| bench_programs::measure::asks(engine, job)).count()).sum();
-    let shards = options.choice.shard.map_or(1, |[_, count]| count);
     let runs = options.runs.unwrap_or(if options.quick { 3 } else { 7 });
     if let Some(most) = options.most_runs.filter(|most| *most < runs) {
         return Err(Failure::Usage(format!("--most-runs {most} is less than the {runs} runs that a cell gets at least (--runs)")));
     }
-    // What is left of the quarter of an hour for each process, less what starting one takes.
-    let quick_seconds =
-        || (0.85 * QUICK_SECONDS as f64 * f64::from(shards) / (cells.max(1) as f64 * f64::from(runs)) - 0.4).clamp(0.1, 1.0);
+    let seconds = match options.seconds {
+        Some(seconds) => seconds,
+        None if options.quick => quick_seconds(&options.choice, &places, &engines, runs)?,
+        None => 5.0,
+    };
     let settings = Settings {
         suite: options.choice.suite.clone(),
         filter: options.choice.filter.clone(),
         quick: options.quick,
         runs_least: runs,
         runs_most: options.most_runs.unwrap_or(if options.quick { runs } else { 3 * runs }),
-        seconds: options.seconds.unwrap_or_else(|| if options.quick { quick_seconds() } else { 5.0 }),
+        seconds,
         target_half_width: HALF_WIDTH,
         confidence: 0.95,
         resamples: 10_000,
@@ -406,10 +404,7 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         &jobs,
         &engines,
     );
-    let place = |file: &PathBuf| {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Some((folder.canonicalize().ok()?, file.file_name()?.to_owned()))
-    };
+    let place = |file: &PathBuf| Some((folder_of(file).canonicalize().ok()?, file.file_name()?.to_owned()));
     let places_of = [&options.json, &options.html].map(|file| file.as_ref().and_then(place));
     if places_of[0].is_some() && places_of[0] == places_of[1] {
         return Err(Failure::Usage("--json and --html name the same file".into()));
@@ -451,11 +446,11 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
     let work = Work { jobs: &jobs, engines: &engines, conditions: &conditions, deadline, progress: true };
     runner::run(&work, &plan, &mut entries, &mut journal);
     let mut results = runner::finish(&plan, &entries, &work);
+    let late = runner::is_late(&results, &work);
     if (options.details || (options.html.is_some() && !options.quick)) && !results.interrupted {
         add_details(&mut results, &jobs, &engines);
         results.interrupted = process::interrupted();
     }
-    let late = runner::is_late(&results, &work);
     if options.no_samples {
         for run in results.rows.iter_mut().flat_map(|row| &mut row.cells).flat_map(|cell| &mut cell.runs) {
             (run.calls_ns, run.calls_cpu_ns) = (Vec::new(), Vec::new());
@@ -484,9 +479,23 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
     Ok(if results.interrupted { 130 } else { i32::from(failed) })
 }
 
+/// How long a steady process of `--quick` calls the work: what is left of the quarter of an hour for each process, less what starting one takes. The same in all shards, which are to
+/// be merged.
+fn quick_seconds(choice: &Choice, places: &Places, engines: &[Engine], runs: u32) -> Result<f64, Failure> {
+    let (_, jobs) = Choice { shard: None, ..choice.clone() }.jobs(places, true)?;
+    let cells: usize = jobs.iter().map(|job| engines.iter().filter(|engine| bench_programs::measure::asks(engine, job)).count()).sum();
+    let shards = choice.shard.map_or(1, |[_, count]| count);
+    Ok((0.85 * QUICK_SECONDS as f64 * f64::from(shards) / (cells.max(1) as f64 * f64::from(runs)) - 0.4).clamp(0.1, 1.0))
+}
+
+/// The folder that a file is in.
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Whether a file can be written here, as far as can be told before there is anything to write.
 fn room_for(file: &Path) -> Result<(), Failure> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(file);
     match () {
         () if file.is_dir() => Err(Failure::Usage(format!("`{}` is a folder, not a file", file.display()))),
         () if !folder.is_dir() => Err(Failure::Usage(format!("there is no folder `{}` for `{}`", folder.display(), file.display()))),

@@ -95,6 +95,10 @@ fn row_name(row: &Row) -> String {
     if row.label.is_empty() { format!("{}/{}{control}", row.program, row.mode) } else { format!("{}: {}{control}", row.program, row.label) }
 }
 
+fn rows_in_words(count: usize) -> String {
+    format!("{count} row{}", if count == 1 { "" } else { "s" })
+}
+
 fn groups(results: &Results) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();
     for row in &results.rows {
@@ -126,11 +130,7 @@ fn summary(results: &Results) -> String {
     let cells: usize = results.rows.iter().map(|row| row.cells.len()).sum();
     let subject = title(results, &results.settings.subject).to_owned();
     let mut all = vec![
-        (
-            "programs".to_owned(),
-            number(results.programs.len() as u64),
-            format!("{} row{}", results.rows.len(), if results.rows.len() == 1 { "" } else { "s" }),
-        ),
+        ("programs".to_owned(), number(results.programs.len() as u64), rows_in_words(results.rows.len())),
         (
             "engines".to_owned(),
             number((results.peers.len() - missing) as u64),
@@ -164,7 +164,7 @@ fn mean_bars(results: &Results, metric: Metric) -> Vec<(String, Vec<Bar>)> {
         name: title(results, &mean.peer).to_owned(),
         value: Some(mean.speedup.median),
         interval: Some((mean.speedup.low, mean.speedup.high)),
-        note: format!("{}× ({} row{})", three(mean.speedup.median), mean.rows, if mean.rows == 1 { "" } else { "s" }),
+        note: format!("{}× ({})", three(mean.speedup.median), rows_in_words(mean.rows as usize)),
         colour: colour(results, &mean.peer),
     };
     let of_group = |name: &str| results.groups.iter().filter(|it| it.group == name && it.metric == metric).map(bar).collect();
