@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// One process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,12 +78,19 @@ impl Journal {
     }
 }
 
+/// How often, and how long apart, a locked file is looked at: a process that another thread forks holds our locks, too, until its exec.
+const LOOKS: u32 = 10;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
 /// Refuses a file that another run writes. Where a file system knows no locks there is no telling.
 fn alone(file: &File) -> std::io::Result<()> {
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(std::io::Error::other("another run is writing it")),
-        Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
+    for _ in 0..LOOKS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOOKS),
+            Err(TryLockError::Error(_)) | Ok(()) => return Ok(()),
+        }
     }
+    Err(std::io::Error::other("another run is writing it"))
 }
 
 fn write(file: &mut File, value: &impl Serialize) -> std::io::Result<()> {
