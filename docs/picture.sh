@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the pictures of README and book anew from real runs: bash docs/picture.sh PATH_TO_BACKEDGE
+# Draws the pictures of README and book anew from real runs: bash docs/picture.sh PATH_TO_BACKEDGE [RESULTS.json of `backedge bench`]
 # The live view needs tmux; the page needs python3 with playwright, and Chromium. What is missing is said, and its picture stays as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,6 +35,10 @@ if python3 -c 'import playwright' 2>/dev/null; then
     python3 docs/screenshot.py "$scratch/report.html" "$images/report-html.png" 1280 1080 light
     python3 docs/screenshot.py "$scratch/report.html" "$images/report-html-trials.png" 1280 640 dark '#trials'
     python3 docs/screenshot.py "$scratch/report.html" "$images/report-html-narrow.png" 400 860 dark
+    if [ -n "${2:-}" ]; then
+        "$backedge" bench-report --html "$scratch/bench.html" "$2"
+        python3 docs/screenshot.py "$scratch/bench.html" "$images/bench-html.png" 1280 1080 light
+    fi
 else
     echo "no playwright: the pictures of the page stay" >&2
 fi

@@ -7,7 +7,7 @@ use crate::results::{Metric, Problem, ProblemKind, Run};
 use crate::statistics::steady::steady;
 use serde::Deserialize;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How processes are run.
@@ -44,11 +44,13 @@ pub fn measure(engine: &Engine, job: &Job, conditions: &Conditions, until: Optio
         return Some(failed(ProblemKind::Missing, why.clone()));
     }
     if !job.module.is_file() {
-        let what = format!("{} is not there: `bash bench-programs/real.sh` fetches it", job.module.display());
-        return Some(failed(ProblemKind::Missing, what));
+        let how =
+            if job.row.group == "real" { "`bash bench-programs/real.sh` fetches it" } else { "`bash bench-programs/build.sh` builds it" };
+        return Some(failed(ProblemKind::Missing, format!("{} is not there: {how}", job.module.display())));
     }
     let mut invocation = match invocation(engine, job, conditions) {
-        Ok(invocation) => invocation,
+        Ok(Some(invocation)) => invocation,
+        Ok(None) => return None,
         Err(error) => return Some(failed(ProblemKind::Unsupported, format!("{error:#}"))),
     };
     if let Some(until) = until {
@@ -68,7 +70,21 @@ pub(crate) fn failed(kind: ProblemKind, text: String) -> Run {
     Run { problem: Some(Problem { kind, text }), ..Run::default() }
 }
 
-fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Result<Invocation> {
+/// Runs a peer once that is to find the program in its cache. Errors: there is no room for it, or nobody may write there, and it would be measured without.
+pub(crate) fn prime(engine: &Engine, job: &Job, conditions: &Conditions, until: Option<Instant>) -> Option<Result<(), Problem>> {
+    let run = measure(engine, job, conditions, until)?;
+    let Some((_, cache)) = engine.env.iter().find(|(name, _)| name == "XDG_CACHE_HOME") else { return Some(Ok(())) };
+    // What went wrong otherwise is said of the runs that count.
+    let Some(room) = std::fs::read(&job.module).ok().filter(|_| run.problem.is_none()) else { return Some(Ok(())) };
+    let probe = PathBuf::from(cache).join(format!("room.{}", std::process::id()));
+    let wrote = std::fs::create_dir_all(cache).and_then(|()| std::fs::write(&probe, room));
+    let _ = std::fs::remove_file(&probe);
+    let text = |error| format!("the cache of {} cannot be written: `{}`: {error}", engine.peer.id, Path::new(cache).display());
+    Some(wrote.map_err(|error| Problem { kind: ProblemKind::Unsupported, text: text(error) }))
+}
+
+/// What is to be started. `None`: the user stopped it.
+fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Result<Option<Invocation>> {
     let row = &job.row;
     let steady_args = || [row.mode, row.size, row.rounds].map(|number| OsString::from(number.to_string()));
     let seconds = OsString::from(conditions.seconds.to_string());
@@ -102,12 +118,16 @@ fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Re
             } else {
                 args.extend(job.args.iter().map(OsString::from));
             }
-            compile_native(compiler, folder, &conditions.places.folder, source, source.with_file_name("features").is_file())?
+            let simd = source.with_file_name("features").is_file();
+            match compile_native(compiler, folder, &conditions.places.folder, source, simd)? {
+                Some(program) => program,
+                None => return Ok(None),
+            }
         }
     };
     // Beyond ten times SECONDS a steady process makes no further call; set-up and checking come on top.
     let limit = Duration::from_secs_f64(if row.metric == Metric::Steady { 60.0 + 20.0 * conditions.seconds } else { 300.0 });
-    Ok(Invocation { program, args, env: engine.env.clone(), pin: conditions.pin, limit })
+    Ok(Some(Invocation { program, args, env: engine.env.clone(), pin: conditions.pin, limit }))
 }
 
 fn host_folder(host: &str, conditions: &Conditions) -> anyhow::Result<PathBuf> {
@@ -198,8 +218,8 @@ fn problem(engine: &Engine, outcome: &Outcome) -> Option<Problem> {
     Some(Problem { kind, text })
 }
 
-/// The line that says most of what was printed to standard error, behind a colon: an engine may put its own source or a backtrace around it.
-fn complaint(stderr: &str) -> String {
+/// The line that says most of what was printed to standard error, behind a colon: an engine may put its own source or a backtrace around it. Without what a terminal would obey.
+pub fn complaint(stderr: &str) -> String {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let says = |words: &'static [&'static str]| move |line: &&str| words.iter().any(|word| line.contains(word));
     // A trap's line stands behind the one that says where it was.
@@ -207,7 +227,7 @@ fn complaint(stderr: &str) -> String {
     cause
         .or_else(|| lines().find(says(&["error", "Error", "trap"])))
         .or_else(|| lines().next())
-        .map_or_else(String::new, |line| format!(": {}", shortened(line)))
+        .map_or_else(String::new, |line| format!(": {}", shortened(&line.replace(char::is_control, ""))))
 }
 
 /// The first 300 characters.

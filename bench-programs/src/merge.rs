@@ -1,10 +1,10 @@
 //! Joins result files: shards of one run, from one machine or several.
 
-use crate::results::{Peer, Results, SCHEMA, Settings};
+use crate::results::{Peer, Program, Results, SCHEMA, Settings};
 use crate::{runner, summarize};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads results. Errors: no such file, not results, a later layout.
 pub fn read(path: &Path) -> Result<Results> {
@@ -16,12 +16,21 @@ pub fn read(path: &Path) -> Result<Results> {
     Ok(results)
 }
 
+/// How it is said that there are not all.
+const SHARDS: &str = " shards";
+
 /// One file of several. Errors: they were run with different settings, or two of them hold the same row.
 pub fn merge(parts: &[Results]) -> Result<Results> {
     let [first, rest @ ..] = parts else { bail!("nothing to merge") };
     let mut seen = BTreeSet::new();
     if let Some(row) = parts.iter().flat_map(|part| &part.rows).find(|row| !seen.insert(&row.id)) {
         bail!("row {} is in more than one of the files, or in one of them twice", row.id);
+    }
+    let shards: BTreeSet<[u32; 2]> = parts.iter().flat_map(|part| part.shards.iter().chain(&part.settings.shard)).copied().collect();
+    let counts: BTreeSet<u32> = shards.iter().map(|[_, count]| *count).collect();
+    if counts.len() > 1 {
+        let said: Vec<String> = shards.iter().map(|[index, count]| format!("{index}/{count}")).collect();
+        bail!("shards {} are not parts of one run", said.join(", "));
     }
     let mut whole = first.clone();
     for part in rest {
@@ -46,8 +55,10 @@ pub fn merge(parts: &[Results]) -> Result<Results> {
             }
         }
         for program in &part.programs {
-            if !whole.programs.iter().any(|known| known.id == program.id) {
-                whole.programs.push(program.clone());
+            match whole.programs.iter().find(|known| known.id == program.id) {
+                None => whole.programs.push(program.clone()),
+                Some(known) if known.sha256 != program.sha256 => bail!("the module of {} is not the same in all files", program.id),
+                Some(_) => {}
             }
         }
         for why in &part.not_for_citing {
@@ -59,13 +70,15 @@ pub fn merge(parts: &[Results]) -> Result<Results> {
         whole.started = whole.started.min(part.started.clone());
         whole.ended = whole.ended.max(part.ended.clone());
     }
-    let shards: BTreeSet<[u32; 2]> = parts.iter().filter_map(|part| part.settings.shard).collect();
+    // What a part of a merge lacked, another may have brought.
+    whole.not_for_citing.retain(|why| !why.ends_with(SHARDS));
     if let Some([_, count]) = shards.first()
         && shards.len() < *count as usize
     {
-        whole.not_for_citing.push(format!("{} of {count} shards", shards.len()));
+        whole.not_for_citing.push(format!("{} of {count}{SHARDS}", shards.len()));
     }
     whole.settings.shard = None;
+    whole.shards = shards.into_iter().collect();
     whole.rows.sort_by(|a, b| a.id.cmp(&b.id));
     summarize::derive(&mut whole);
     Ok(whole)
@@ -84,11 +97,16 @@ fn differing(a: &Settings, b: &Settings) -> Result<String> {
 pub fn write(results: &Results, path: &Path) -> Result<()> {
     let text = serde_json::to_vec(results)?;
     let Err(error) = write_to(&text, path) else { return Ok(()) };
-    let rescue = std::env::temp_dir().join(format!("backedge-bench-{}.json", std::process::id()));
-    match write_to(&text, &rescue) {
-        Ok(()) => bail!("cannot write `{}`: {error}; the results are in `{}`", path.display(), rescue.display()),
-        Err(_) => bail!("cannot write `{}`: {error}", path.display()),
+    match rescue(&text) {
+        Some(kept) => bail!("cannot write `{}`: {error}; the results are in `{}`", path.display(), kept.display()),
+        None => bail!("cannot write `{}`: {error}", path.display()),
     }
+}
+
+/// Puts results as JSON into the folder for temporary files; where.
+pub fn rescue(json: &[u8]) -> Option<PathBuf> {
+    let path = std::env::temp_dir().join(format!("backedge-bench-{}.json", std::process::id()));
+    write_to(json, &path).ok().map(|()| path)
 }
 
 /// Replaces a file, whole or not at all.
@@ -116,6 +134,10 @@ pub fn resumable(before: &Results, now: &Results) -> Result<()> {
     };
     if ids(before) != ids(now) || before.settings != now.settings {
         bail!("the run that was stopped had other rows, peers or settings: give the same options, or another --json file");
+    }
+    let changed = |before: &&Program| now.programs.iter().any(|now| now.id == before.id && now.sha256 != before.sha256);
+    if let Some(program) = before.programs.iter().find(changed) {
+        bail!("the module of {} changed since the run was stopped: its figures cannot be mixed", program.id);
     }
     if before.peers.len() != now.peers.len() || before.peers.iter().zip(&now.peers).any(|(before, now)| !before.is_same_build(now)) {
         bail!("a peer's version changed since the run was stopped: its figures cannot be mixed");
@@ -159,7 +181,21 @@ mod tests {
         assert!(merge(&[]).is_err());
         let part = |row: &str, index| Results { settings: Settings { shard: Some([index, 3]), ..Settings::default() }, ..shard(row) };
         assert_eq!(merge(&[part("a", 1), part("b", 2)]).unwrap().not_for_citing, ["2 of 3 shards"]);
-        assert!(merge(&[part("a", 1), part("b", 2), part("c", 3)]).unwrap().not_for_citing.is_empty());
+        let parts = [part("a", 1), part("b", 2), part("c", 3)];
+        let whole = merge(&parts).unwrap();
+        assert!(whole.not_for_citing.is_empty());
+        // One after the other comes to the same.
+        let two = merge(&parts[..2]).unwrap();
+        assert_eq!(merge(&[two.clone(), parts[2].clone()]).unwrap(), whole);
+        let of_two = Results { settings: Settings { shard: Some([2, 2]), ..Settings::default() }, ..shard("c") };
+        assert!(merge(&[two, of_two]).unwrap_err().to_string().contains("1/3, 2/2, 2/3 are not parts of one run"));
+        let with_module = |row: &str, sha256: &str| Results {
+            programs: vec![Program { id: "p".into(), sha256: sha256.into(), ..Program::default() }],
+            ..shard(row)
+        };
+        assert!(merge(&[with_module("a", "12"), with_module("b", "12")]).is_ok());
+        assert!(merge(&[with_module("a", "12"), with_module("b", "34")]).unwrap_err().to_string().contains("module of p"));
+        assert!(resumable(&with_module("a", "12"), &with_module("a", "34")).unwrap_err().to_string().contains("module of p"));
     }
 
     #[test]

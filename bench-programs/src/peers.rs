@@ -3,18 +3,20 @@
 //! Adding one is adding an arm to [`find`]. Every peer is asked in one of two ways, which `peers/rust/src/protocol.rs` describes: *steady* (a process that
 //! calls exports again and again and prints one line of JSON) and *once* (a process that runs a command as anyone would).
 
+use crate::measure::complaint;
 use crate::process::{self, End, Invocation};
 use crate::results::Peer;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
 /// How long an engine may take to say its version.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+/// How long a program may take to compile.
+const COMPILES_WITHIN: Duration = Duration::from_secs(300);
 
 /// What is asked for where `--peers` does not say.
 pub const USUAL: &[&str] = &["backedge", "backedge-nf", "wasmtime", "v8", "jsc", "wasmi", "native"];
@@ -84,6 +86,10 @@ pub fn find(id: &str, places: &Places) -> Result<Engine> {
     if let Some((name, command)) = id.split_once('=') {
         if name.is_empty() {
             bail!("peer `{id}` has no name in front of its `=`");
+        }
+        // It is part of the names of files, and stands in tables.
+        if !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+".contains(c)) {
+            bail!("the name of peer `{id}` is made of letters, digits and - _ . +");
         }
         let mut words = command.split_whitespace();
         let program = words.next().map_or_else(|| places.backedge.clone(), PathBuf::from);
@@ -169,7 +175,8 @@ fn backedge(id: &str, title: &str, program: &Path, options: &[&str]) -> Engine {
     let (version, commit) = said.split_once(" (").map_or((&*said, None), |(version, commit)| (version, commit.strip_suffix(')')));
     (peer.version, peer.commit) = (version.trim_start_matches("backedge ").to_owned(), commit.map(str::to_owned));
     peer.executable = sha256(program);
-    peer.trap_handler = Some(true);
+    // Where there is little virtual memory, guard regions may not fit, and accesses are checked.
+    peer.trap_handler = process::has_all_memory().then_some(true);
     peer.spectre = "as wasmtime's default: table and heap accesses masked where they are checked".into();
     let words = |first: &[&str]| first.iter().chain(options).map(OsString::from).collect::<Vec<OsString>>();
     plain(peer, Some(words(&["bench", "steady"])), Some(words(&["run", "-C", "cache=n"])))
@@ -246,8 +253,8 @@ fn native(places: &Places) -> Engine {
     Engine { peer, how: How::Native { compiler, folder: places.scratch.join("native") }, env: Vec::new(), primed: false }
 }
 
-/// Compiles a program for this machine, if that is not done yet. The executable's name has the source's hash, so that a change is compiled again.
-pub fn compile_native(compiler: &[OsString], folder: &Path, bench_programs: &Path, source: &Path, simd: bool) -> Result<PathBuf> {
+/// Compiles a program for this machine, if that is not done yet. The executable's name has the source's hash, so that a change is compiled again. `None`: the user stopped it.
+pub fn compile_native(compiler: &[OsString], folder: &Path, bench_programs: &Path, source: &Path, simd: bool) -> Result<Option<PathBuf>> {
     use sha2::{Digest, Sha256};
     let mut hash = Sha256::new();
     for file in [source, &bench_programs.join("programs/kernel.h"), &bench_programs.join("peers/native.c")] {
@@ -257,29 +264,33 @@ pub fn compile_native(compiler: &[OsString], folder: &Path, bench_programs: &Pat
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let out = folder.join(format!("{name}-{hash}"));
     if out.is_file() {
-        return Ok(out);
+        return Ok(Some(out));
     }
-    std::fs::create_dir_all(folder)?;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
     let partial = folder.join(format!("{name}-{hash}.{}", std::process::id()));
     let mut define = OsString::from("-DPROGRAM=\"");
     define.push(source);
     define.push("\"");
     let [program, words @ ..] = compiler else { bail!("no compiler") };
+    let mut args = words.to_vec();
     // As `build.sh` compiles for wasm; the SIMD programs' vectors are SSE's.
     let flags = ["-O2", "-std=gnu11", "-fno-sanitize=undefined", "-fno-vectorize", "-fno-slp-vectorize", "-lm"];
-    let done = Command::new(program)
-        .args(words)
-        .args(flags)
-        .args(simd.then_some("-msse4.1"))
-        .arg(define)
-        .arg("-o")
-        .arg(&partial)
-        .arg(bench_programs.join("peers/native.c"))
-        .stdin(Stdio::null())
-        .output()?;
-    anyhow::ensure!(done.status.success(), "{name} does not compile for this machine: {}", String::from_utf8_lossy(&done.stderr).trim());
-    std::fs::rename(&partial, &out)?;
-    Ok(out)
+    args.extend(flags.into_iter().chain(simd.then_some("-msse4.1")).map(OsString::from));
+    args.extend([define, "-o".into(), partial.clone().into(), bench_programs.join("peers/native.c").into()]);
+    // As what is measured: in a group of its own, which Ctrl-C ends.
+    let done = process::run(&Invocation { program: program.into(), args, limit: COMPILES_WITHIN, ..Invocation::default() })?;
+    let end = match done.end {
+        End::Exited(0) => std::fs::rename(&partial, &out).map(|()| Some(out)).map_err(Into::into),
+        End::Interrupted => Ok(None),
+        End::TimedOut => Err(anyhow!("{name} is not compiled for this machine within {} s", COMPILES_WITHIN.as_secs())),
+        End::Exited(_) | End::Signalled(_) => {
+            Err(anyhow!("{name} does not compile for this machine{}", complaint(&String::from_utf8_lossy(&done.stderr))))
+        }
+    };
+    if !matches!(end, Ok(Some(_))) {
+        let _ = std::fs::remove_file(&partial);
+    }
+    end
 }
 
 /// What a peer's executable prints, asked for its version or the like. One that does not answer in time is not measured.

@@ -1,9 +1,10 @@
 //! Runs one process and says what it cost: wall time from before its start to its end, CPU time of all its threads, most memory, what it printed.
 //!
 //! A child is a process group of its own, so that Ctrl-C on the terminal reaches us alone; [`on_interrupt`] arranges that the first one kills the
-//! child (and whatever it started) and raises [`interrupted`], and the second one ends us too. A child that outlives its limit is killed.
+//! child (and whatever it started) and raises [`interrupted`], and the second one ends us too. A child that outlives its limit is killed, and so is one whose parent died:
+//! nothing that is left over runs beside the next measurement.
 
-use crate::spawner::Spawner;
+use crate::spawner::{Ran, Spawner};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::Read;
@@ -11,13 +12,13 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Output beyond this is read and dropped.
 const MOST_OUTPUT_BYTES: usize = 16 << 20;
 
-/// How long after a process its pipes may stay open; what was printed by then is not known.
+/// How long after a process its pipes may stay open; what comes later is not read.
 const PIPES_CLOSE_WITHIN: Duration = Duration::from_secs(2);
 
 /// What to run.
@@ -93,9 +94,11 @@ pub fn interrupted() -> bool {
     INTERRUPTS.load(Ordering::Relaxed) > 0
 }
 
-/// Makes Ctrl-C and SIGTERM stop the benchmark in good order.
+/// Makes Ctrl-C, SIGTERM and a terminal that goes away stop the benchmark in good order, and a limit on the size of files an error like a full disk.
 pub fn on_interrupt() {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
+    // SAFETY: to ignore a signal is a plain system call.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: a zeroed sigaction is a valid one with no flags and an empty mask; `handler` does nothing that is not async-signal-safe.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
@@ -133,14 +136,24 @@ pub fn may_use(cpu: u32) -> Result<(), String> {
     }
 }
 
+/// Whether as much virtual memory may be used as there is.
+pub(crate) fn has_all_memory() -> bool {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointer is to a local.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) == 0 && limit.rlim_cur == libc::RLIM_INFINITY }
+}
+
 static SPAWNER: Mutex<Option<Spawner>> = Mutex::new(None);
+
+/// How often a process is started again because the one that started it died.
+const MOST_STARTS: u32 = 2;
 
 /// From now on this program starts the processes: `PROGRAM ARGS` calls [`crate::spawner::serve`].
 ///
 /// # Errors
 /// It does not start.
 pub fn start_by(program: &Path, args: &[&str]) -> std::io::Result<()> {
-    let spawner = Spawner::start(program, args)?;
+    let spawner = Spawner::start(program.to_owned(), args.iter().map(|arg| (*arg).to_owned()).collect())?;
     *SPAWNER.lock().unwrap_or_else(|error| error.into_inner()) = Some(spawner);
     Ok(())
 }
@@ -154,24 +167,45 @@ pub fn run(invocation: &Invocation) -> std::io::Result<Outcome> {
             kill(pid);
         }
     };
-    let outcome = match &mut *SPAWNER.lock().unwrap_or_else(|error| error.into_inner()) {
-        Some(spawner) => spawner.run(invocation, started),
+    let mut spawner = SPAWNER.lock().unwrap_or_else(|error| error.into_inner());
+    let outcome = match &mut *spawner {
+        Some(spawner) => started_by(spawner, invocation, started),
         None => run_here(invocation, started),
     };
     RUNNING.store(0, Ordering::Relaxed);
     outcome.map(|outcome| if interrupted() { Outcome { end: End::Interrupted, ..outcome } } else { outcome })
 }
 
+/// By the process that starts others; where that one dies (and its child with it), by another one.
+fn started_by(spawner: &mut Spawner, invocation: &Invocation, started: impl Fn(libc::pid_t)) -> std::io::Result<Outcome> {
+    for _ in 0..MOST_STARTS {
+        match spawner.run(invocation, &started) {
+            Ok(Ran::Ended(outcome)) => return Ok(outcome),
+            Ok(Ran::NotStarted(why)) => return Err(std::io::Error::other(why)),
+            Err(_) => {
+                let group = RUNNING.swap(0, Ordering::Relaxed);
+                if group > 0 {
+                    kill(group);
+                }
+                spawner.again()?;
+            }
+        }
+    }
+    Err(std::io::Error::other(format!("the process that starts others died {MOST_STARTS} times while it ran")))
+}
+
 /// The same, forked by this process; `started` gets its number.
 pub(crate) fn run_here(invocation: &Invocation, started: impl FnOnce(libc::pid_t)) -> std::io::Result<Outcome> {
+    let parent = std::process::id();
     let mut command = Command::new(&invocation.program);
     command.args(&invocation.args).envs(invocation.env.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let pin = invocation.pin;
     // Always: without such a step the child shares our memory until it calls exec, and all that we hold counts as its.
-    // SAFETY: between fork and exec only the system call sched_setaffinity is made, with a set on the child's own stack.
+    // SAFETY: between fork and exec only the system calls prctl, getppid and sched_setaffinity are made, the last with a set on the child's own stack.
     unsafe {
         command.pre_exec(move || {
+            die_with(parent)?;
             let Some(cpu) = pin else { return Ok(()) };
             let mut set: libc::cpu_set_t = std::mem::zeroed();
             libc::CPU_SET(cpu as usize, &mut set);
@@ -205,9 +239,10 @@ pub(crate) fn run_here(invocation: &Invocation, started: impl FnOnce(libc::pid_t
     kill(pid);
     // And one that left the group may hold them for ever.
     let until = Instant::now() + PIPES_CLOSE_WITHIN;
-    let text = |reader: Option<mpsc::Receiver<Vec<u8>>>| {
-        let read = reader.map(|reader| reader.recv_timeout(until.saturating_duration_since(Instant::now())));
-        read.and_then(Result::ok).unwrap_or_default()
+    let text = |drain: Option<Drain>| {
+        let Some(Drain { read, closed }) = drain else { return Vec::new() };
+        let _ = closed.recv_timeout(until.saturating_duration_since(Instant::now()));
+        std::mem::take(&mut *read.lock().unwrap_or_else(|error| error.into_inner()))
     };
     let (stdout, stderr) = (text(stdout), text(stderr));
     let end = match (status.code(), status.signal()) {
@@ -225,6 +260,21 @@ pub(crate) fn run_here(invocation: &Invocation, started: impl FnOnce(libc::pid_t
         stdout,
         stderr,
     })
+}
+
+/// Has the kernel kill this process when its parent dies. For a child between fork and exec.
+pub(crate) fn die_with(parent: u32) -> std::io::Result<()> {
+    // SAFETY: plain system calls.
+    unsafe {
+        if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        // It may have died before.
+        if libc::getppid() as u32 != parent {
+            return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
+        }
+    }
+    Ok(())
 }
 
 fn kill(group: libc::pid_t) {
@@ -249,17 +299,26 @@ fn wait(pid: libc::pid_t) -> std::io::Result<(ExitStatus, libc::rusage)> {
     }
 }
 
-fn drain(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
-    let (done, result) = mpsc::channel();
+/// What is read of a pipe, and word of its end.
+struct Drain {
+    read: Arc<Mutex<Vec<u8>>>,
+    closed: mpsc::Receiver<()>,
+}
+
+fn drain(mut pipe: impl Read + Send + 'static) -> Drain {
+    let (done, closed) = mpsc::channel();
+    let read = Arc::new(Mutex::new(Vec::new()));
+    let drain = Drain { read: Arc::clone(&read), closed };
     std::thread::spawn(move || {
-        let (mut kept, mut buffer) = (Vec::new(), [0; 1 << 16]);
+        let mut buffer = [0; 1 << 16];
         while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+            let mut kept = read.lock().unwrap_or_else(|error| error.into_inner());
             let room = MOST_OUTPUT_BYTES.saturating_sub(kept.len());
             kept.extend_from_slice(&buffer[..count.min(room)]);
         }
-        let _ = done.send(kept);
+        let _ = done.send(());
     });
-    result
+    drain
 }
 
 #[cfg(test)]
@@ -282,8 +341,9 @@ mod tests {
         assert_eq!(shell("kill -SEGV $$", Duration::from_secs(20)).end, End::Signalled(libc::SIGSEGV));
         // The grandchild holds the pipe; it goes with the group.
         assert_eq!(shell("sleep 1000 & sleep 1000", Duration::from_millis(50)).end, End::TimedOut);
-        // One that left the group keeps the pipe, and nobody waits for it.
-        assert_eq!(shell("echo out; setsid sleep 20 & exit 0", Duration::from_secs(20)).end, End::Exited(0));
+        // One that left the group keeps the pipe: nobody waits for it, and what was said before is heard.
+        let left = shell("echo out; setsid sleep 20 & exit 0", Duration::from_secs(20));
+        assert_eq!((left.end, left.stdout.as_slice()), (End::Exited(0), &b"out\n"[..]));
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub struct Results {
     pub settings: Settings,
     /// Where it was run. More than one after a merge of shards from several machines.
     pub machines: Vec<Machine>,
+    /// Of a merge: the shards that it is made of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<[u32; 2]>,
     /// Who ran, in the order of columns. Missing peers are here too, with the reason.
     pub peers: Vec<Peer>,
     /// The programs that rows are of.

@@ -5,7 +5,7 @@
 
 use crate::catalog::Job;
 use crate::journal::{Entry, Journal};
-use crate::measure::{Conditions, asks, failed, measure};
+use crate::measure::{Conditions, asks, failed, measure, prime};
 use crate::peers::Engine;
 use crate::process::interrupted;
 use crate::results::{Cell, Metric, Problem, ProblemKind, Results, Run};
@@ -101,10 +101,16 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
                 let ran = if hangs(entries, &engine.peer.id) {
                     Some(failed(ProblemKind::TimedOut, format!("{} is not asked any more: it hangs", engine.peer.id)))
                 } else {
-                    if engine.primed && before.is_empty() && measure(engine, job, work.conditions, until()).is_none() {
-                        break 'all;
+                    let primed = if engine.primed && before.iter().all(|run| run.problem.is_some()) {
+                        prime(engine, job, work.conditions, until())
+                    } else {
+                        Some(Ok(()))
+                    };
+                    match primed {
+                        None => break 'all,
+                        Some(Err(Problem { kind, text })) => Some(failed(kind, text)),
+                        Some(Ok(())) => measure(engine, job, work.conditions, until()),
                     }
-                    measure(engine, job, work.conditions, until())
                 };
                 let Some(mut run) = ran else { break 'all };
                 (run.block, run.order) = (block, order);
@@ -182,7 +188,7 @@ pub fn finish(plan: &Results, entries: &[Entry], work: &Work<'_>) -> Results {
     }
     let ran = results.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.summary.as_ref());
     if let Some(least) = ran.map(|summary| summary.runs).min().filter(|least| *least < summarize::LEAST_PAIRS) {
-        why.push(format!("cells of {least} runs, and a verdict takes {}", summarize::LEAST_PAIRS));
+        why.push(format!("cells of {least} run{}, and a verdict takes {}", if least == 1 { "" } else { "s" }, summarize::LEAST_PAIRS));
     }
     if is_late(&results, work) {
         why.push("its time was over".into());

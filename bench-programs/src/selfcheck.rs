@@ -10,7 +10,7 @@ use crate::statistics::bootstrap::{Bootstrap, ratios};
 use crate::statistics::median;
 use crate::statistics::random::Random;
 use crate::statistics::ranks::paired;
-use crate::summarize::verdict;
+use crate::summarize::{SIGNIFICANT, verdict};
 use anyhow::{Result, bail};
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -43,7 +43,8 @@ pub struct Contest<'a> {
     pub comparisons: u32,
     /// Pairs of processes in each: the least, and the most.
     pub pairs: RangeInclusive<u32>,
-    /// From the least on a comparison goes on until its interval's half-width is at most this.
+    /// From the least on a comparison goes on until its interval's half-width is at most this: the interval as sure as a verdict must be, 1 - [`SIGNIFICANT`], so that a
+    /// difference of twice as much is claimed where it ends.
     pub half_width: f64,
     /// Of orders and resamples.
     pub seed: u64,
@@ -53,13 +54,14 @@ pub struct Contest<'a> {
 pub fn compare_again_and_again(contest: &Contest<'_>, mut each: impl FnMut(u32, &Outcome)) -> Result<Vec<Outcome>> {
     let Contest { subject, other, job, conditions, comparisons, ref pairs, half_width, seed } = *contest;
     let bootstrap = Bootstrap { resamples: 2000, confidence: 0.95, seed };
+    let sure = Bootstrap { confidence: 1.0 - SIGNIFICANT, ..bootstrap };
     let mut random = Random::new(seed);
     let mut outcomes = Vec::new();
     for number in 0..comparisons {
         let (mut mine, mut theirs) = (Vec::new(), Vec::new());
         for made in 0..*pairs.end() {
             let looks = made >= *pairs.start() && (made - pairs.start()).is_multiple_of(PAIRS_AT_ONCE);
-            if looks && bootstrap.median(&ratios(&theirs, &mine)).half_width() <= half_width {
+            if looks && sure.median(&ratios(&theirs, &mine)).half_width() <= half_width {
                 break;
             }
             let first = random.below(2) == 0;
@@ -132,7 +134,7 @@ pub fn resolves(noise: &[f64], pairs: u32, seed: u64) -> Option<f64> {
                 })
                 .collect();
             let one_sided = median(&sample) > 0.0;
-            seen += u32::from(one_sided && paired(&sample) < crate::summarize::SIGNIFICANT);
+            seen += u32::from(one_sided && paired(&sample) < SIGNIFICANT);
         }
         seen >= TRIALS * 8 / 10
     };

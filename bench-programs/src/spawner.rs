@@ -6,10 +6,10 @@
 //! On its standard input comes a line of JSON for each [`Invocation`]. On its standard output: a line with the number of the process (0: it did not start), a line of JSON with
 //! its [`Reply`], and what the process printed.
 
-use crate::process::{End, Invocation, Outcome, run_here};
+use crate::process::{End, Invocation, Outcome, die_with, run_here};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// An [`Outcome`], its output by length.
@@ -46,36 +46,57 @@ pub fn serve() -> io::Result<()> {
 
 /// The other side.
 pub(crate) struct Spawner {
+    program: PathBuf,
+    args: Vec<String>,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     // Ends with its input.
-    _child: Child,
+    child: Child,
+}
+
+/// What became of an invocation; an error beside it is of the process that starts others.
+pub(crate) enum Ran {
+    Ended(Outcome),
+    NotStarted(String),
 }
 
 impl Spawner {
-    pub(crate) fn start(program: &Path, args: &[&str]) -> io::Result<Spawner> {
+    pub(crate) fn start(program: PathBuf, args: Vec<String>) -> io::Result<Spawner> {
         use std::os::unix::process::CommandExt;
+        let parent = std::process::id();
+        let mut command = Command::new(&program);
         // A group of its own: Ctrl-C on the terminal is for us.
-        let mut child = Command::new(program).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0).spawn()?;
+        command.args(&args).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        // SAFETY: between fork and exec only the system calls prctl and getppid are made.
+        unsafe { command.pre_exec(move || die_with(parent)) };
+        let mut child = command.spawn()?;
         let gone = || io::Error::other("it has no pipes");
         let (to, from) = (child.stdin.take().ok_or_else(gone)?, child.stdout.take().ok_or_else(gone)?);
-        Ok(Spawner { to, from: BufReader::new(from), _child: child })
+        Ok(Spawner { program, args, to, from: BufReader::new(from), child })
+    }
+
+    /// Another one in its place, after an error of [`Self::run`].
+    pub(crate) fn again(&mut self) -> io::Result<()> {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        *self = Spawner::start(std::mem::take(&mut self.program), std::mem::take(&mut self.args))?;
+        Ok(())
     }
 
     /// As [`run_here`].
-    pub(crate) fn run(&mut self, invocation: &Invocation, started: impl FnOnce(i32)) -> io::Result<Outcome> {
+    pub(crate) fn run(&mut self, invocation: &Invocation, started: impl FnOnce(i32)) -> io::Result<Ran> {
         writeln!(self.to, "{}", serde_json::to_string(invocation)?)?;
         let pid = self.line()?.trim().parse().map_err(io::Error::other)?;
         if pid > 0 {
             started(pid);
         }
         match serde_json::from_str(&self.line()?)? {
-            Reply::NotStarted(why) => Err(io::Error::other(why)),
+            Reply::NotStarted(why) => Ok(Ran::NotStarted(why)),
             Reply::Ended { end, wall_ns, cpu_ns, peak_rss_bytes, started_unix_ns, stdout, stderr } => {
                 let mut output = [vec![0; stdout], vec![0; stderr]];
                 output.iter_mut().try_for_each(|bytes| self.from.read_exact(bytes))?;
                 let [stdout, stderr] = output;
-                Ok(Outcome { end, wall_ns, cpu_ns, peak_rss_bytes, started_unix_ns, stdout, stderr })
+                Ok(Ran::Ended(Outcome { end, wall_ns, cpu_ns, peak_rss_bytes, started_unix_ns, stdout, stderr }))
             }
         }
     }

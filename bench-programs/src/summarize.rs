@@ -133,6 +133,9 @@ pub fn derive(results: &mut Results) {
             let column = |value: fn(&Run) -> f64| -> (Vec<f64>, Vec<f64>) { pairs.iter().map(|(a, b)| (value(b), value(a))).unzip() };
             let ((their_wall, my_wall), (their_cpu, my_cpu)) = (column(|run| run.wall_ns), column(|run| run.cpu_ns));
             let wall = ratios(&their_wall, &my_wall);
+            if wall.is_empty() {
+                continue; // none of their runs were neighbours
+            }
             let speedup = bootstrap.median(&wall);
             let p = paired(&wall.iter().map(|ratio| ratio.ln()).collect::<Vec<f64>>());
             results.comparisons.push(Comparison {
@@ -146,7 +149,7 @@ pub fn derive(results: &mut Results) {
                 verdict: verdict(&speedup, p, wall.len() as u32),
             });
             let counts = row.kind == RowKind::Program || (row.kind == RowKind::Kernel && row.group == "feedback");
-            if counts && !wall.is_empty() {
+            if counts {
                 speedups.entry((row.metric, row.group.as_str(), other.peer.as_str())).or_default().push((row, wall.clone()));
                 if row.kind == RowKind::Program {
                     speedups.entry((row.metric, "all", other.peer.as_str())).or_default().push((row, wall));
@@ -257,6 +260,7 @@ mod tests {
     fn pairs_need_both_halves() {
         let results = results(&[100.0; 7], &[50.0; 5]);
         assert_eq!(results.comparisons[0].pairs, 5);
+        assert!(self::results(&[100.0; 7], &[]).comparisons.is_empty());
     }
 
     #[test]

@@ -51,9 +51,9 @@ pub fn results(results: &Results) -> String {
                             0.0 => String::new(),
                             half => format!(" ±{:.0} %", 100.0 * half),
                         };
-                        format!("{:.2}x{spread}{mark}", comparison.speedup.median)
+                        format!("{:.2}x{spread}{mark}{}", comparison.speedup.median, failures(row, other))
                     }
-                    (None, Some(cell)) => time(cell),
+                    (None, Some(cell)) => unpaired(mine, cell),
                     (None, None) => "-".into(),
                 };
                 let _ = write!(out, "{text:>16}");
@@ -97,12 +97,15 @@ pub fn results(results: &Results) -> String {
         }
     }
     out.push_str(
-        "\n= below the noise   ? too few pairs for a verdict   no ±: of one pair   * interval wider than asked for   ~ no steady state\n",
+        "\n= below the noise   ? too few pairs for a verdict   no ±: of one pair   * interval wider than asked for   ~ no steady state   ! some runs failed\n",
     );
+    for line in problems(results) {
+        let _ = writeln!(out, "{line}");
+    }
     for peer in &results.peers {
         match &peer.missing {
             Some(why) => _ = writeln!(out, "{}: {why}", peer.id),
-            None => _ = writeln!(out, "{:<18}{} {}", peer.id, peer.version, peer.flags.join(" ")),
+            None => _ = writeln!(out, "{:<18}{} {}", peer.id, peer.build(), peer.flags.join(" ")),
         }
     }
     for machine in &results.machines {
@@ -152,9 +155,9 @@ pub fn markdown(results: &Results) -> String {
                         };
                         // One pair has no interval.
                         let spread = if low == high { String::new() } else { format!(" [{low:.2}, {high:.2}]") };
-                        format!("{median:.2}{spread}{mark}")
+                        format!("{median:.2}{spread}{mark}{}", failures(row, other))
                     }
-                    (None, Some(cell)) => time(cell),
+                    (None, Some(cell)) => unpaired(mine, cell),
                     (None, None) => "-".into(),
                 };
                 let _ = write!(out, " {text} |");
@@ -208,6 +211,9 @@ pub fn markdown(results: &Results) -> String {
     for peer in results.peers.iter().filter(|peer| peer.missing.is_none()) {
         let _ = writeln!(out, "{}: {}.", peer.id, peer.build());
     }
+    for line in problems(results) {
+        let _ = writeln!(out, "{}.", line.trim_end_matches('.').replace('|', "\\|"));
+    }
     if !results.not_for_citing.is_empty() {
         let _ = writeln!(out, "Not for citing: {}.", results.not_for_citing.join("; "));
     }
@@ -252,7 +258,7 @@ fn to_90_percent(row: &Row, peer: &str) -> String {
 fn time(cell: &Cell) -> String {
     if let Some(summary) = &cell.summary {
         let mut text = duration(summary.wall.median);
-        for (flag, mark) in [(Flag::Wide, '*'), (Flag::NoSteadyState, '~')] {
+        for (flag, mark) in [(Flag::Wide, '*'), (Flag::NoSteadyState, '~'), (Flag::SomeFailed, '!')] {
             text.extend(cell.flags.contains(&flag).then_some(mark));
         }
         return text;
@@ -267,6 +273,45 @@ fn time(cell: &Cell) -> String {
         ProblemKind::NotRun => "not run",
     }
     .into()
+}
+
+/// A cell beside the subject's where there is no comparison.
+fn unpaired(mine: Option<&Cell>, cell: &Cell) -> String {
+    let both = cell.summary.is_some() && mine.is_some_and(|mine| mine.summary.is_some());
+    if both { "no pairs".into() } else { time(cell) }
+}
+
+/// The mark of a cell some of whose runs failed.
+fn failures(row: &Row, peer: &str) -> &'static str {
+    let failed = row.cells.iter().any(|cell| cell.peer == peer && cell.flags.contains(&Flag::SomeFailed));
+    if failed { "!" } else { "" }
+}
+
+/// So many lines of problems say enough; the page has all.
+const MOST_PROBLEMS: usize = 20;
+
+/// What went wrong, a line a cell: why there is no figure, or why some runs do not count. That a peer is missing is said once, elsewhere.
+fn problems(results: &Results) -> Vec<String> {
+    let missing = |id: &str| results.peers.iter().any(|peer| peer.id == id && peer.missing.is_some());
+    let mut lines = Vec::new();
+    for row in &results.rows {
+        for cell in row.cells.iter().filter(|cell| !missing(&cell.peer)) {
+            let failed = cell.runs.iter().filter(|run| run.problem.is_some()).count();
+            let why = cell.problem.as_ref().or_else(|| cell.runs.iter().find_map(|run| run.problem.as_ref()));
+            // What was not run is no mishap.
+            let Some(why) = why.filter(|why| why.kind != ProblemKind::NotRun) else { continue };
+            lines.push(match cell.problem {
+                Some(_) => format!("{}: {}", row.id, why.text),
+                None => format!("{}: {failed} of {} runs of {} failed: {}", row.id, cell.runs.len(), cell.peer, why.text),
+            });
+        }
+    }
+    if lines.len() > MOST_PROBLEMS {
+        let more = lines.len() - MOST_PROBLEMS;
+        lines.truncate(MOST_PROBLEMS);
+        lines.push(format!("and {more} more problems"));
+    }
+    lines
 }
 
 /// Nanoseconds as people read them.

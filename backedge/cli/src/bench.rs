@@ -9,7 +9,7 @@ use crate::benchreport;
 use crate::failure::Failure;
 use bench_programs::catalog::{Catalog, Job, Selection};
 use bench_programs::journal::{self, Journal};
-use bench_programs::measure::Conditions;
+use bench_programs::measure::{self, Conditions};
 use bench_programs::peers::{self, Engine, Places};
 use bench_programs::results::{Metric, Results, SCHEMA, Settings};
 use bench_programs::runner::{self, Work};
@@ -410,10 +410,23 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         return Err(Failure::Usage("--json and --html name the same file".into()));
     }
     [&options.json, &options.html].into_iter().flatten().try_for_each(|file| room_for(file))?;
+    if let Some(name) = &options.save_baseline {
+        let file = baseline_file(name);
+        let made = std::fs::create_dir_all(folder_of(&file));
+        made.map_err(|error| Failure::Load(format!("cannot keep baseline {name}: `{}`: {error}", folder_of(&file).display())))?;
+        room_for(&file)?;
+    }
     let baseline = options.baseline.as_ref().map(|name| merge::read(&baseline_file(name)).map_err(load)).transpose()?;
+    if let (Some(before), Some(name)) = (&baseline, &options.baseline)
+        && !have_common_row(before, &plan)
+    {
+        return Err(Failure::Usage(format!("baseline {name} and this run have no row in common")));
+    }
     let out = options.json.clone();
     let mut entries = Vec::new();
     let mut journal = match &out {
+        // A device keeps no journal beside it.
+        Some(out) if !options.resume && out.exists() && !out.is_file() => Journal::none(),
         Some(out) => {
             let path = journal::path_for(out);
             if options.resume {
@@ -448,7 +461,10 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
     let mut results = runner::finish(&plan, &entries, &work);
     let late = runner::is_late(&results, &work);
     if (options.details || (options.html.is_some() && !options.quick)) && !results.interrupted {
-        add_details(&mut results, &jobs, &engines);
+        let without = add_details(&mut results, &jobs, &engines);
+        if let Some((row, why)) = without.first() {
+            let _ = writeln!(std::io::stderr(), "note: no details of {} rows ({row}: {why})", without.len());
+        }
         results.interrupted = process::interrupted();
     }
     if options.no_samples {
@@ -467,6 +483,11 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
     let drawn = options.html.as_ref().map_or(Ok(()), |page| benchreport::write_page(&results, page));
     let mut failures: Vec<Failure> = [kept, written, drawn].into_iter().filter_map(Result::err).collect();
     if let Some(last) = failures.pop() {
+        // What --json writes is rescued there; a page alone is of results that are nowhere else.
+        let kept = if out.is_none() { serde_json::to_vec(&results).ok().and_then(|json| merge::rescue(&json)) } else { None };
+        if let Some(kept) = kept {
+            let _ = writeln!(std::io::stderr(), "note: the results are in `{}`", kept.display());
+        }
         failures.iter().for_each(|failure| _ = writeln!(std::io::stderr(), "{failure}"));
         return Err(last);
     }
@@ -483,7 +504,7 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
 /// be merged.
 fn quick_seconds(choice: &Choice, places: &Places, engines: &[Engine], runs: u32) -> Result<f64, Failure> {
     let (_, jobs) = Choice { shard: None, ..choice.clone() }.jobs(places, true)?;
-    let cells: usize = jobs.iter().map(|job| engines.iter().filter(|engine| bench_programs::measure::asks(engine, job)).count()).sum();
+    let cells: usize = jobs.iter().map(|job| engines.iter().filter(|engine| measure::asks(engine, job)).count()).sum();
     let shards = choice.shard.map_or(1, |[_, count]| count);
     Ok((0.85 * QUICK_SECONDS as f64 * f64::from(shards) / (cells.max(1) as f64 * f64::from(runs)) - 0.4).clamp(0.1, 1.0))
 }
@@ -499,7 +520,14 @@ fn room_for(file: &Path) -> Result<(), Failure> {
     match () {
         () if file.is_dir() => Err(Failure::Usage(format!("`{}` is a folder, not a file", file.display()))),
         () if !folder.is_dir() => Err(Failure::Usage(format!("there is no folder `{}` for `{}`", folder.display(), file.display()))),
-        () => Ok(()),
+        // A device is there already.
+        () if file.exists() && !file.is_file() => Ok(()),
+        () => {
+            let probe = folder.join(format!(".backedge-bench-{}", std::process::id()));
+            let made = std::fs::File::create(&probe).map_err(|error| Failure::Load(format!("cannot write `{}`: {error}", file.display())));
+            let _ = std::fs::remove_file(&probe);
+            made.map(drop)
+        }
     }
 }
 
@@ -508,16 +536,13 @@ fn save_baseline(name: &str, results: &Results) -> Result<(), Failure> {
         say(&format!("baseline {name} is left as it was: this run was stopped\n"));
         return Ok(());
     }
-    let file = baseline_file(name);
-    let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-    made.map_err(|error| Failure::Load(format!("cannot keep baseline {name}: {error}")))?;
-    merge::write(results, &file).map_err(load)
+    merge::write(results, &baseline_file(name)).map_err(load)
 }
 
 /// Writes the results, after which the journal has served unless the run goes on later.
 fn write_results(results: &Results, out: &Path, late: bool) -> Result<(), Failure> {
     merge::write(results, out).map_err(load)?;
-    if results.interrupted || late {
+    if (results.interrupted || late) && journal::path_for(out).exists() {
         let why = if late { "its time was over" } else { "interrupted" };
         say(&format!("{why}; `--resume` with the same options goes on from {}\n", journal::path_for(out).display()));
     } else {
@@ -526,11 +551,18 @@ fn write_results(results: &Results, out: &Path, late: bool) -> Result<(), Failur
     Ok(())
 }
 
-/// The subject's report of each steady row, from one more run of it.
-fn add_details(results: &mut Results, jobs: &[Job], engines: &[Engine]) {
-    let Some(subject) = engines.first() else { return };
+/// The subject's report of each steady row, from one more run of it. Returns the rows without one, and why.
+fn add_details(results: &mut Results, jobs: &[Job], engines: &[Engine]) -> Vec<(String, String)> {
+    let mut without = Vec::new();
+    let Some(subject) = engines.first().filter(|subject| subject.peer.missing.is_none()) else { return without };
     for (row, job) in results.rows.iter_mut().zip(jobs).filter(|(row, _)| row.metric == Metric::Steady) {
-        let Ok(file) = tempfile(&row.id) else { continue };
+        let file = match tempfile(&row.id) {
+            Ok(file) => file,
+            Err(error) => {
+                without.push((row.id.clone(), error.to_string()));
+                continue;
+            }
+        };
         let flags = subject.peer.flags.iter().map(String::as_str);
         let report = format!("--report=json+code,{}", file.display());
         // As many rounds as a second or so takes.
@@ -543,20 +575,34 @@ fn add_details(results: &mut Results, jobs: &[Job], engines: &[Engine]) {
         args.push(rounds.to_string().into());
         let invocation =
             process::Invocation { program: PathBuf::from(&subject.peer.path), args, limit: Duration::from_secs(60), ..Default::default() };
-        if process::run(&invocation).is_ok_and(|outcome| outcome.end == process::End::Exited(0)) {
-            row.report = std::fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        }
+        let report = match process::run(&invocation) {
+            Ok(outcome) if outcome.end == process::End::Exited(0) => {
+                let text = std::fs::read(&file).map_err(|error| error.to_string());
+                text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
+            }
+            Ok(outcome) => Err(measure::complaint(&String::from_utf8_lossy(&outcome.stderr)).trim_start_matches(": ").to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
         let _ = std::fs::remove_file(&file);
         if process::interrupted() {
-            return;
+            break;
+        }
+        match report {
+            Ok(report) => row.report = Some(report),
+            Err(why) => without.push((row.id.clone(), why)),
         }
     }
+    without
 }
 
 fn tempfile(id: &str) -> std::io::Result<PathBuf> {
     let folder = state_folder().join("scratch");
     std::fs::create_dir_all(&folder)?;
     Ok(folder.join(format!("report-{}-{}.json", id.replace('/', "-"), std::process::id())))
+}
+
+fn have_common_row(a: &Results, b: &Results) -> bool {
+    a.rows.iter().any(|row| b.rows.iter().any(|other| other.id == row.id))
 }
 
 fn compared(a: &Results, b: &Results) {
@@ -568,7 +614,7 @@ fn compared(a: &Results, b: &Results) {
 
 fn compare_files(options: &Compare) -> Result<i32, Failure> {
     let (a, b) = (merge::read(&options.a).map_err(load)?, merge::read(&options.b).map_err(load)?);
-    if !a.rows.iter().any(|row| b.rows.iter().any(|other| other.id == row.id)) {
+    if !have_common_row(&a, &b) {
         return Err(Failure::Usage(format!("`{}` and `{}` have no row in common", options.a.display(), options.b.display())));
     }
     if options.json {
@@ -694,7 +740,10 @@ fn doctor(options: &Doctor) -> Result<i32, Failure> {
         let conditions = Conditions { seconds: options.seconds, pin: options.pin, places: places.clone() };
         let noise = match selfcheck::noise(&engine, &job, &conditions, options.pairs) {
             Ok(noise) => noise,
-            Err(error) if process::interrupted() => return Err(load(error)),
+            Err(_) if process::interrupted() => {
+                say("stopped\n");
+                return Ok(130);
+            }
             Err(error) => {
                 say(&format!("  {row:<22}{error:#}\n"));
                 continue;

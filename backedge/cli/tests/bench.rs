@@ -142,6 +142,136 @@ fn what_goes_wrong_is_said_and_the_rest_is_kept() {
     }
 }
 
+/// An executable script in a folder.
+fn script(folder: &Folder, name: &str, text: &str) -> PathBuf {
+    let path = folder.path(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn runs_that_fail_are_marked_and_said() {
+    let folder = Folder::new();
+    let out = folder.path("out.json");
+    // Every other run of a process fails: the first of one peer, the second of the other, so that no two of a block are good.
+    let measurement = r#"{"ready_unix_ns":0,"calls_ns":[9,9,9,9,9,9,9,9],"calls_cpu_ns":[9,9,9,9,9,9,9,9]}"#;
+    let alternating = |name: &str, first: u32| {
+        let count = folder.path(&format!("{name}.count"));
+        let text = format!(
+            "[ \"$1\" = --version ] && exit 0\necho >>{count}\n[ $(($(wc -l <{count}) % 2)) = {first} ] && {{ printf 'error: \\033[2Jfell over\\n' >&2; exit 9; }}\necho '{measurement}'\n",
+            count = count.display()
+        );
+        format!("{name}={}", script(&folder, name, &text).display())
+    };
+    let peers = format!("backedge,{},{}", alternating("odd", 1), alternating("even", 0));
+    let args = ["--filter", "good/0/steady", "--peers", &peers, "--json", out.to_str().unwrap()];
+    let short = ["--seconds", "0.02", "--runs", "4", "--most-runs", "4"];
+    let done = folder.bench(&[&args[..], &short].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let shown = |options: &[&str]| {
+        let done = Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "show"]).arg(&out).args(options).output().unwrap();
+        text(&done.stdout)
+    };
+    for printed in [text(&done.stdout), shown(&[]), shown(&["--markdown"])] {
+        assert!(printed.contains("good/0/steady: 2 of 4 runs of odd failed: odd ended with code 9: error: [2Jfell over"), "{printed}");
+        assert!(printed.contains("?!"), "a mark at the speed-up: {printed}");
+    }
+    // Between the two there is no pair.
+    let peers = format!("{},{}", alternating("odd", 1), alternating("even", 0));
+    let _ = (std::fs::remove_file(folder.path("odd.count")), std::fs::remove_file(folder.path("even.count")));
+    let done = folder.bench(&[&["--filter", "good/0/steady", "--peers", &peers][..], &short].concat());
+    let printed = text(&done.stdout);
+    assert!(printed.contains("no pairs") && !printed.contains("inf"), "{printed}");
+}
+
+#[test]
+fn a_helper_that_dies_is_replaced() {
+    let folder = Folder::new();
+    let out = folder.path("out.json");
+    // It kills the process that started it.
+    let killer = script(&folder, "killer", "[ \"$1\" = --version ] && exit 0\nkill -9 $PPID\nsleep 1\n");
+    let peers = format!("backedge,killer={}", killer.display());
+    let args = ["--filter", "good/0", "--peers", &peers, "--json", out.to_str().unwrap()];
+    let done = folder.bench(&[&args[..], &SHORT].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let results = results(&out);
+    for row in ["good/0/steady", "good/0/one-shot"] {
+        assert_eq!(cell(&results, row, "backedge")["summary"]["runs"], 2, "not disturbed");
+        assert_eq!(cell(&results, row, "killer")["problem"]["kind"], "crashed");
+    }
+    assert!(text(&done.stderr).contains("the process that starts others died 2 times while it ran"), "{}", text(&done.stderr));
+}
+
+#[test]
+fn ctrl_c_while_a_program_is_compiled_is_no_result() {
+    let folder = Folder::new();
+    let out = folder.path("out.json");
+    std::fs::create_dir_all(folder.path("peers")).unwrap();
+    for file in ["programs/good/good.c", "programs/kernel.h", "peers/native.c"] {
+        std::fs::write(folder.path(file), "").unwrap();
+    }
+    let (compiling, ready) = (folder.path("compiling"), folder.path("ready"));
+    let compiler = format!(
+        "[ \"$3\" = version ] && exit 0\ntouch {}\n[ -e {} ] || exec sleep 1000\necho 'a.c:1: error: no such machine' >&2; echo more >&2; exit 1\n",
+        compiling.display(),
+        ready.display()
+    );
+    script(&folder, ".venv/bin/python", &compiler);
+    let args = ["--filter", "good/0/one-shot", "--peers", "native", "--json", out.to_str().unwrap()];
+    let args = [&args[..], &SHORT].concat();
+    let mut child = folder.command(&args).stdout(std::process::Stdio::null()).spawn().unwrap();
+    while !compiling.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was stopped");
+        std::thread::yield_now();
+    }
+    // SAFETY: a plain system call, to a child that has not been waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(cell(&results(&out), "good/0/one-shot", "native")["runs"].as_array().map(Vec::len), Some(0));
+    // A compiler that fails says one line.
+    std::fs::write(&ready, "").unwrap();
+    let done = folder.bench(&[&args[..], &["--resume"]].concat());
+    let said = text(&done.stderr);
+    assert!(said.contains("good does not compile for this machine: a.c:1: error: no such machine") && !said.contains("more"), "{said}");
+    assert_eq!(cell(&results(&out), "good/0/one-shot", "native")["problem"]["kind"], "unsupported");
+}
+
+#[test]
+fn a_module_that_changed_is_not_gone_on_with() {
+    let folder = Folder::new();
+    let out = folder.path("out.json");
+    let slow = script(&folder, "slow", "[ \"$1\" = --version ] && exit 0\nexec sleep 1000\n");
+    let peers = format!("backedge,slow={}", slow.display());
+    let args = ["--filter", "good/0/one-shot", "--peers", &peers, "--json", out.to_str().unwrap()];
+    let args = [&args[..], &SHORT].concat();
+    let mut child = folder.command(&args).stdout(std::process::Stdio::null()).spawn().unwrap();
+    while !folder.path("out.json.journal").exists() {
+        std::thread::yield_now();
+    }
+    // SAFETY: as above; a terminal that goes away stops it in good order, too.
+    unsafe { libc::kill(child.id() as i32, libc::SIGHUP) };
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    std::fs::write(folder.path("programs/good/good.wasm"), GOOD.replace("i64.const 3", "i64.const 5")).unwrap();
+    let resumed = folder.bench(&[&args[..], &["--resume"]].concat());
+    assert_eq!(resumed.status.code(), Some(2));
+    assert!(text(&resumed.stderr).contains("the module of good changed since the run was stopped"), "{}", text(&resumed.stderr));
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_not_measured_cold() {
+    let folder = Folder::new();
+    // A file where the cache's folder should be.
+    let scratch = folder.path("cache/backedge/bench/scratch");
+    std::fs::create_dir_all(&scratch).unwrap();
+    std::fs::write(scratch.join("backedge-cached"), "").unwrap();
+    let done = folder.bench(&[&["--filter", "good/0/one-shot", "--peers", "backedge,backedge-cached"], &SHORT[..]].concat());
+    let said = text(&done.stderr);
+    assert!(said.contains("the cache of backedge-cached cannot be written"), "{said}");
+    assert!(text(&done.stdout).contains("unsupported"), "{}", text(&done.stdout));
+}
+
 #[test]
 fn a_full_disk_is_said_and_nothing_is_lost() {
     let folder = Folder::new();
@@ -152,14 +282,11 @@ fn a_full_disk_is_said_and_nothing_is_lost() {
         .unwrap();
     assert_eq!(done.status.code(), Some(1));
     let complaints = text(&done.stderr);
-    // The journal beside /dev/full cannot be made in most places; where it can, it is the results that cannot be written.
-    assert!(complaints.contains("cannot write"), "{complaints}");
-    if complaints.contains("the results are in") {
-        assert!(text(&done.stdout).contains("good/0"));
-        let kept = complaints.split('`').nth(3).unwrap();
-        assert_eq!(results(Path::new(kept))["schema"], 1);
-    }
-    let _ = std::fs::remove_file("/dev/full.journal");
+    assert!(complaints.contains("cannot write") && complaints.contains("the results are in"), "{complaints}");
+    assert!(text(&done.stdout).contains("good/0"));
+    let kept = complaints.split('`').nth(3).unwrap();
+    assert_eq!(results(Path::new(kept))["schema"], 1);
+    assert!(!Path::new("/dev/full.journal").exists(), "a device keeps no journal beside it");
 }
 
 #[test]
@@ -169,13 +296,9 @@ fn ctrl_c_keeps_what_is_done_and_resume_goes_on() {
     let out = folder.path("out.json");
     let out = out.to_str().unwrap();
     // The second peer never ends by itself, so there is something to stop; the first is done before it (one block, whatever the order: it is waited for in the journal).
-    let endless = folder.path("endless");
     let ends = folder.path("ends");
-    let script = format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n[ -e {} ] && exit 0\nexec sleep 1000\n", ends.display());
-    std::fs::write(&endless, script).unwrap();
-    let mut permissions = std::fs::metadata(&endless).unwrap().permissions();
-    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
-    std::fs::set_permissions(&endless, permissions).unwrap();
+    let waits = format!("[ \"$1\" = --version ] && exit 0\n[ -e {} ] && exit 0\nexec sleep 1000\n", ends.display());
+    let endless = script(&folder, "endless", &waits);
     let peers = format!("backedge,endless={}", endless.display());
     let args =
         [&["--filter", "o", "--metrics", "steady", "--suite", "feedback", "--peers", &peers, "--json", out, "--seed", "3"], &SHORT[..]]
@@ -302,7 +425,9 @@ fn mistakes_of_the_command_line() {
         (&["--html", "/nowhere/out.html"], 2, "there is no folder `/nowhere`"),
         (&["--html", "/tmp"], 2, "is a folder"),
         (&["--json", "/tmp/same", "--html", "/tmp/same"], 2, "the same file"),
-        (&["--json", "/proc/out.json", "--filter", "good", "--peers", "backedge"], 1, "cannot write the journal"),
+        (&["--json", "/proc/out.json", "--filter", "good", "--peers", "backedge"], 1, "cannot write `/proc/out.json`"),
+        (&["--html", "/proc/out.html", "--filter", "good", "--peers", "backedge"], 1, "cannot write `/proc/out.html`"),
+        (&["--peers", "a/b=/bin/true"], 2, "letters, digits"),
         (&["--baseline", "no-such-baseline", "--filter", "good", "--peers", "backedge"], 1, "cannot read"),
         (&["--runs", "7", "--most-runs", "3"], 2, "--most-runs 3 is less"),
         (&["--pin", "100000"], 2, "this process may use the processors"),

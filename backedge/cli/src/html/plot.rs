@@ -135,6 +135,15 @@ fn shortened(text: &str, width: f64) -> String {
     format!("{kept}…")
 }
 
+/// The same of a row's name, whose end says whether it is a control.
+fn shortened_name(text: &str, width: f64) -> String {
+    const CONTROL: &str = " (control)";
+    match text.strip_suffix(CONTROL) {
+        Some(name) => shortened(name, width - CONTROL.len() as f64 * LETTER) + CONTROL,
+        None => shortened(text, width),
+    }
+}
+
 /// A bar with its interval.
 #[derive(Clone, Debug, Default)]
 pub struct Bar {
@@ -186,9 +195,9 @@ pub fn bars(width: f64, what: &str, unit: &str, groups: &[(String, Vec<Bar>)], r
         for bar in bars {
             let (bar_y, bar_height) = if narrow { (y + 18.0, 14.0) } else { (y + 3.0, row - 7.0) };
             if narrow {
-                words.push(((left, y + 13.0), "start", "", shortened(&bar.name, width - 16.0)));
+                words.push(((left, y + 13.0), "start", "", shortened_name(&bar.name, width - 16.0)));
             } else {
-                words.push(((left - 8.0, y + 15.0), "end", "", shortened(&bar.name, left - 12.0)));
+                words.push(((left - 8.0, y + 15.0), "end", "", shortened_name(&bar.name, left - 12.0)));
             }
             let middle = bar_y + bar_height / 2.0;
             match bar.value {
