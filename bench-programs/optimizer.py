@@ -34,9 +34,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Of the trials' times per unit of work, ns: what "every unit over 1 us" is.
 LEAST_UNIT_NS = 1000
 MARKS = [1, 2, 5, 10, 20]
-# Kernels whose next mode is their control on the same code.
 # Kernels made for a plan that rests on branches (event 3) or on misses (event 4).
 RESTS_ON = {"partition/0": 3, "branch_arms/0": 3, "select_chain/0": 3, "gather/0": 4, "histogram/0": 4, "hash_probe/0": 4, "graph/0": 4, "graph/2": 4}
+# Kernels whose next mode is their control on the same code.
 PAIRS = ["sort/0", "partition/0", "branch_arms/0", "select_chain/0", "search/0"]
 
 

@@ -153,6 +153,8 @@ impl Source {
 /// An open file.
 pub(crate) struct Archive {
     file: Source,
+    /// Bytes of it, when it was opened.
+    length: u64,
     payload: u64,
     module: [u8; 32],
     loops: Arc<[u32]>,
@@ -170,7 +172,8 @@ impl Archive {
         }
         let word = |at: usize| u32::from_le_bytes(prefix[at..at + 4].try_into().expect("four bytes"));
         let (length, crc) = (word(8), word(12));
-        if length > MOST_INDEX_BYTES || u64::from(length) > file.length()? {
+        let whole = file.length()?;
+        if length > MOST_INDEX_BYTES || u64::from(length) > whole {
             return Err(ArchiveError::Damaged { offset: 8, what: "the index does not fit in the file" });
         }
         let mut bytes = vec![0; length as usize];
@@ -189,6 +192,7 @@ impl Archive {
         let entries = index.entries.into_iter().map(|entry| (entry.function, entry)).collect();
         Ok(Archive {
             file,
+            length: whole,
             payload: PREFIX_BYTES + u64::from(length),
             module: index.module,
             loops: index.loops.into(),
@@ -197,9 +201,9 @@ impl Archive {
         })
     }
 
-    /// Its size in bytes, 0 if that cannot be told.
+    /// Its size in bytes.
     pub(crate) fn length(&self) -> u64 {
-        self.file.length().unwrap_or(0)
+        self.length
     }
 
     /// SHA-256 of the module it is for.
@@ -214,7 +218,7 @@ impl Archive {
 
     /// The module's own bytes, where the file holds them.
     pub(crate) fn module_bytes(&self) -> Result<Bytes, ArchiveError> {
-        if self.module_bytes > self.file.length()? {
+        if self.module_bytes > self.length {
             return Err(ArchiveError::Damaged { offset: PREFIX_BYTES, what: "the module does not fit in the file" });
         }
         if let Source::Mapped(file) = &self.file {
@@ -242,7 +246,8 @@ impl Archive {
     /// A version as it is written.
     pub(crate) fn encoded(&self, entry: &Entry) -> Result<Vec<u8>, ArchiveError> {
         let offset = self.payload + entry.offset;
-        if offset.saturating_add(u64::from(entry.length)) > self.file.length()? {
+        // A file that became shorter since ends early.
+        if offset.saturating_add(u64::from(entry.length)) > self.length {
             return Err(ArchiveError::Damaged { offset, what: "a version does not fit in the file" });
         }
         let mut bytes = vec![0; entry.length as usize];

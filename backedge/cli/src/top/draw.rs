@@ -24,17 +24,19 @@ pub fn draw(frame: &mut Frame<'_>, view: &View) {
 }
 
 fn figures(frame: &mut Frame<'_>, area: Rect, view: &View) {
-    let state = match &view.ended {
-        None => Span::from("running").green(),
-        Some(how) => Span::from(how.clone()).yellow(),
-    };
-    let title = Line::from(vec![
+    let mut title = Line::from(vec![
         Span::from("backedge top ").bold(),
         Span::from(shortened(&view.program, 28)).bold().cyan(),
         Span::from(format!("  {}  ", seconds(view.elapsed.as_secs_f64()))),
-        state,
-        Span::from("   q quits").dim(),
     ]);
+    let quits = Span::from("   q quits").dim();
+    // How it ended may be a trap's long message; the way out is shown whatever it says.
+    let room = usize::from(area.width).saturating_sub(title.width() + quits.width());
+    title.push_span(match &view.ended {
+        None => Span::from("running").green(),
+        Some(how) => Span::from(shortened(how, room)).yellow(),
+    });
+    title.push_span(quits);
     let feedback = if view.feedback == "off" { "  feedback off" } else { "" };
     let records = Line::from(vec![
         Span::from("records ").dim(),
@@ -263,6 +265,13 @@ mod tests {
             assert_eq!(text.contains(part), shown, "{part}\n{text}");
         }
         assert!(text.contains("+2"), "{text}");
+    }
+
+    #[test]
+    fn a_long_end_leaves_the_way_out() {
+        let ended = Some("trap: out of bounds memory access at function_number_5 (wasm offset 0x1234), and more".into());
+        let text = screen(80, 24, &View { ended, ..busy() });
+        assert!(text.contains("trap: out") && text.contains("q quits"), "{text}");
     }
 
     #[test]
