@@ -40,7 +40,7 @@ pub fn results(results: &Results) -> String {
             for other in &others {
                 let comparison = results.comparisons.iter().find(|comparison| comparison.row == row.id && comparison.peer == **other);
                 let text = match (comparison, row.cells.iter().find(|cell| cell.peer == **other)) {
-                    (Some(comparison), _) => {
+                    (Some(comparison), cell) => {
                         let mark = match comparison.verdict {
                             Verdict::BelowNoise => "=",
                             Verdict::TooFewPairs => "?",
@@ -51,7 +51,7 @@ pub fn results(results: &Results) -> String {
                             0.0 => String::new(),
                             half => format!(" ±{:.0} %", 100.0 * half),
                         };
-                        format!("{:.2}x{spread}{mark}{}", comparison.speedup.median, failures(row, other))
+                        format!("{:.2}x{spread}{mark}{}", comparison.speedup.median, failures(cell))
                     }
                     (None, Some(cell)) => unpaired(mine, cell),
                     (None, None) => "-".into(),
@@ -146,7 +146,7 @@ pub fn markdown(results: &Results) -> String {
             for other in &others {
                 let comparison = results.comparisons.iter().find(|comparison| comparison.row == row.id && comparison.peer == **other);
                 let text = match (comparison, row.cells.iter().find(|cell| cell.peer == **other)) {
-                    (Some(comparison), _) => {
+                    (Some(comparison), cell) => {
                         let Interval { median, low, high } = comparison.speedup;
                         let mark = match comparison.verdict {
                             Verdict::BelowNoise => " =",
@@ -155,7 +155,7 @@ pub fn markdown(results: &Results) -> String {
                         };
                         // One pair has no interval.
                         let spread = if low == high { String::new() } else { format!(" [{low:.2}, {high:.2}]") };
-                        format!("{median:.2}{spread}{mark}{}", failures(row, other))
+                        format!("{median:.2}{spread}{mark}{}", failures(cell))
                     }
                     (None, Some(cell)) => unpaired(mine, cell),
                     (None, None) => "-".into(),
@@ -282,9 +282,8 @@ fn unpaired(mine: Option<&Cell>, cell: &Cell) -> String {
 }
 
 /// The mark of a cell some of whose runs failed.
-fn failures(row: &Row, peer: &str) -> &'static str {
-    let failed = row.cells.iter().any(|cell| cell.peer == peer && cell.flags.contains(&Flag::SomeFailed));
-    if failed { "!" } else { "" }
+fn failures(cell: Option<&Cell>) -> &'static str {
+    if cell.is_some_and(|cell| cell.flags.contains(&Flag::SomeFailed)) { "!" } else { "" }
 }
 
 /// So many lines of problems say enough; the page has all.

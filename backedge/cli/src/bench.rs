@@ -11,7 +11,7 @@ use bench_programs::catalog::{Catalog, Job, Selection};
 use bench_programs::journal::{self, Journal};
 use bench_programs::measure::{self, Conditions};
 use bench_programs::peers::{self, Engine, Places};
-use bench_programs::results::{Metric, Results, SCHEMA, Settings};
+use bench_programs::results::{Metric, Results, Row, SCHEMA, Settings};
 use bench_programs::runner::{self, Work};
 use bench_programs::{compare, machine, merge, process, selfcheck, table};
 use clap::{Args, Subcommand};
@@ -551,39 +551,12 @@ fn write_results(results: &Results, out: &Path, late: bool) -> Result<(), Failur
     Ok(())
 }
 
-/// The subject's report of each steady row, from one more run of it. Returns the rows without one, and why.
+/// The subject's report of each steady row. Returns the rows without one, and why.
 fn add_details(results: &mut Results, jobs: &[Job], engines: &[Engine]) -> Vec<(String, String)> {
     let mut without = Vec::new();
     let Some(subject) = engines.first().filter(|subject| subject.peer.missing.is_none()) else { return without };
     for (row, job) in results.rows.iter_mut().zip(jobs).filter(|(row, _)| row.metric == Metric::Steady) {
-        let file = match tempfile(&row.id) {
-            Ok(file) => file,
-            Err(error) => {
-                without.push((row.id.clone(), error.to_string()));
-                continue;
-            }
-        };
-        let flags = subject.peer.flags.iter().map(String::as_str);
-        let report = format!("--report=json+code,{}", file.display());
-        // As many rounds as a second or so takes.
-        let calls =
-            row.cells.iter().find_map(|cell| cell.summary.as_ref()).map_or(1.0, |summary| (1e9 / summary.wall.median).clamp(1.0, 1e4));
-        let rounds = (f64::from(row.rounds) * calls).min(2e9) as u32;
-        let mut args: Vec<std::ffi::OsString> = ["run", "-C", "cache=n"].into_iter().chain(flags).map(Into::into).collect();
-        args.extend([report.into(), job.module.clone().into(), row.mode.to_string().into()]);
-        args.extend((row.size > 0).then(|| row.size.to_string().into()));
-        args.push(rounds.to_string().into());
-        let invocation =
-            process::Invocation { program: PathBuf::from(&subject.peer.path), args, limit: Duration::from_secs(60), ..Default::default() };
-        let report = match process::run(&invocation) {
-            Ok(outcome) if outcome.end == process::End::Exited(0) => {
-                let text = std::fs::read(&file).map_err(|error| error.to_string());
-                text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
-            }
-            Ok(outcome) => Err(measure::complaint(&String::from_utf8_lossy(&outcome.stderr)).trim_start_matches(": ").to_owned()),
-            Err(error) => Err(error.to_string()),
-        };
-        let _ = std::fs::remove_file(&file);
+        let report = details(row, job, subject);
         if process::interrupted() {
             break;
         }
@@ -593,6 +566,32 @@ fn add_details(results: &mut Results, jobs: &[Job], engines: &[Engine]) -> Vec<(
         }
     }
     without
+}
+
+/// A report of a row, from one more run of it. Errors: in words.
+fn details(row: &Row, job: &Job, subject: &Engine) -> Result<serde_json::Value, String> {
+    let file = tempfile(&row.id).map_err(|error| error.to_string())?;
+    let flags = subject.peer.flags.iter().map(String::as_str);
+    let report = format!("--report=json+code,{}", file.display());
+    // As many rounds as a second or so takes.
+    let calls = row.cells.iter().find_map(|cell| cell.summary.as_ref()).map_or(1.0, |summary| (1e9 / summary.wall.median).clamp(1.0, 1e4));
+    let rounds = (f64::from(row.rounds) * calls).min(2e9) as u32;
+    let mut args: Vec<std::ffi::OsString> = ["run", "-C", "cache=n"].into_iter().chain(flags).map(Into::into).collect();
+    args.extend([report.into(), job.module.clone().into(), row.mode.to_string().into()]);
+    args.extend((row.size > 0).then(|| row.size.to_string().into()));
+    args.push(rounds.to_string().into());
+    let invocation =
+        process::Invocation { program: PathBuf::from(&subject.peer.path), args, limit: Duration::from_secs(60), ..Default::default() };
+    let report = match process::run(&invocation) {
+        Ok(outcome) if outcome.end == process::End::Exited(0) => {
+            let text = std::fs::read(&file).map_err(|error| error.to_string());
+            text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
+        }
+        Ok(outcome) => Err(measure::complaint(&String::from_utf8_lossy(&outcome.stderr)).trim_start_matches(": ").to_owned()),
+        Err(error) => Err(error.to_string()),
+    };
+    let _ = std::fs::remove_file(&file);
+    report
 }
 
 fn tempfile(id: &str) -> std::io::Result<PathBuf> {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 /// A bench-programs folder with these programs.
 struct Folder(tempfile::TempDir);
@@ -151,6 +151,23 @@ fn script(folder: &Folder, name: &str, text: &str) -> PathBuf {
     path
 }
 
+/// A peer that is such a script, and says no version.
+fn peer(folder: &Folder, name: &str, text: &str) -> String {
+    let program = script(folder, name, &format!("[ \"$1\" = --version ] && exit 0\n{text}"));
+    format!("{name}={}", program.display())
+}
+
+/// Stops a run by a signal, once something is so; its end is that of a run that was stopped.
+fn stop(mut child: Child, signal: i32, once: impl Fn() -> bool) {
+    while !once() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was stopped");
+        std::thread::yield_now();
+    }
+    // SAFETY: a plain system call, to a child that has not been waited for.
+    unsafe { libc::kill(child.id() as i32, signal) };
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
 #[test]
 fn runs_that_fail_are_marked_and_said() {
     let folder = Folder::new();
@@ -160,10 +177,10 @@ fn runs_that_fail_are_marked_and_said() {
     let alternating = |name: &str, first: u32| {
         let count = folder.path(&format!("{name}.count"));
         let text = format!(
-            "[ \"$1\" = --version ] && exit 0\necho >>{count}\n[ $(($(wc -l <{count}) % 2)) = {first} ] && {{ printf 'error: \\033[2Jfell over\\n' >&2; exit 9; }}\necho '{measurement}'\n",
+            "echo >>{count}\n[ $(($(wc -l <{count}) % 2)) = {first} ] && {{ printf 'error: \\033[2Jfell over\\n' >&2; exit 9; }}\necho '{measurement}'\n",
             count = count.display()
         );
-        format!("{name}={}", script(&folder, name, &text).display())
+        peer(&folder, name, &text)
     };
     let peers = format!("backedge,{},{}", alternating("odd", 1), alternating("even", 0));
     let args = ["--filter", "good/0/steady", "--peers", &peers, "--json", out.to_str().unwrap()];
@@ -191,8 +208,7 @@ fn a_helper_that_dies_is_replaced() {
     let folder = Folder::new();
     let out = folder.path("out.json");
     // It kills the process that started it.
-    let killer = script(&folder, "killer", "[ \"$1\" = --version ] && exit 0\nkill -9 $PPID\nsleep 1\n");
-    let peers = format!("backedge,killer={}", killer.display());
+    let peers = format!("backedge,{}", peer(&folder, "killer", "kill -9 $PPID\nsleep 1\n"));
     let args = ["--filter", "good/0", "--peers", &peers, "--json", out.to_str().unwrap()];
     let done = folder.bench(&[&args[..], &SHORT].concat());
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
@@ -221,14 +237,8 @@ fn ctrl_c_while_a_program_is_compiled_is_no_result() {
     script(&folder, ".venv/bin/python", &compiler);
     let args = ["--filter", "good/0/one-shot", "--peers", "native", "--json", out.to_str().unwrap()];
     let args = [&args[..], &SHORT].concat();
-    let mut child = folder.command(&args).stdout(std::process::Stdio::null()).spawn().unwrap();
-    while !compiling.exists() {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before it was stopped");
-        std::thread::yield_now();
-    }
-    // SAFETY: a plain system call, to a child that has not been waited for.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let child = folder.command(&args).stdout(std::process::Stdio::null()).spawn().unwrap();
+    stop(child, libc::SIGINT, || compiling.exists());
     assert_eq!(cell(&results(&out), "good/0/one-shot", "native")["runs"].as_array().map(Vec::len), Some(0));
     // A compiler that fails says one line.
     std::fs::write(&ready, "").unwrap();
@@ -242,17 +252,12 @@ fn ctrl_c_while_a_program_is_compiled_is_no_result() {
 fn a_module_that_changed_is_not_gone_on_with() {
     let folder = Folder::new();
     let out = folder.path("out.json");
-    let slow = script(&folder, "slow", "[ \"$1\" = --version ] && exit 0\nexec sleep 1000\n");
-    let peers = format!("backedge,slow={}", slow.display());
+    let peers = format!("backedge,{}", peer(&folder, "slow", "exec sleep 1000\n"));
     let args = ["--filter", "good/0/one-shot", "--peers", &peers, "--json", out.to_str().unwrap()];
     let args = [&args[..], &SHORT].concat();
-    let mut child = folder.command(&args).stdout(std::process::Stdio::null()).spawn().unwrap();
-    while !folder.path("out.json.journal").exists() {
-        std::thread::yield_now();
-    }
-    // SAFETY: as above; a terminal that goes away stops it in good order, too.
-    unsafe { libc::kill(child.id() as i32, libc::SIGHUP) };
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let child = folder.command(&args).stdout(std::process::Stdio::null()).spawn().unwrap();
+    // A terminal that goes away stops it in good order, too.
+    stop(child, libc::SIGHUP, || folder.path("out.json.journal").exists());
     std::fs::write(folder.path("programs/good/good.wasm"), GOOD.replace("i64.const 3", "i64.const 5")).unwrap();
     let resumed = folder.bench(&[&args[..], &["--resume"]].concat());
     assert_eq!(resumed.status.code(), Some(2));
@@ -297,23 +302,17 @@ fn ctrl_c_keeps_what_is_done_and_resume_goes_on() {
     let out = out.to_str().unwrap();
     // The second peer never ends by itself, so there is something to stop; the first is done before it (one block, whatever the order: it is waited for in the journal).
     let ends = folder.path("ends");
-    let waits = format!("[ \"$1\" = --version ] && exit 0\n[ -e {} ] && exit 0\nexec sleep 1000\n", ends.display());
-    let endless = script(&folder, "endless", &waits);
-    let peers = format!("backedge,endless={}", endless.display());
+    let waits = format!("[ -e {} ] && exit 0\nexec sleep 1000\n", ends.display());
+    let peers = format!("backedge,{}", peer(&folder, "endless", &waits));
     let args =
         [&["--filter", "o", "--metrics", "steady", "--suite", "feedback", "--peers", &peers, "--json", out, "--seed", "3"], &SHORT[..]]
             .concat();
     let mut child = folder.command(&args).stdout(std::process::Stdio::piped()).spawn().unwrap();
     // Stopped when the journal holds the plan: at any point after that, nothing may be lost.
     let journal = folder.path("out.json.journal");
-    while std::fs::read(&journal).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count()) < 1 {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before it was stopped");
-        std::thread::yield_now();
-    }
-    // SAFETY: a plain system call, to a child that has not been waited for.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-    let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok).collect();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let printed = child.stdout.take().unwrap();
+    stop(child, libc::SIGINT, || std::fs::read(&journal).is_ok_and(|bytes| bytes.contains(&b'\n')));
+    let lines: Vec<String> = BufReader::new(printed).lines().map_while(Result::ok).collect();
     assert!(lines.iter().any(|line| line.contains("interrupted; `--resume`")), "{lines:?}");
     let stopped = results(Path::new(out));
     assert_eq!(stopped["interrupted"], true);

@@ -11,7 +11,7 @@ const EXACT_PAIRS: usize = 60;
 /// From so many pairs on their signs say enough. The interval beside the probability is the median's, and where a machine changes its speed now and then the
 /// largest differences, which ranks count most, say least of it: of 195 pairs with a median of 0.957 ± 0.02 the ranks said nothing, and of 15 two far ones on the other side
 /// are enough for ranks (p = 0.05), not for signs (0.007).
-pub(crate) const MANY_PAIRS: usize = 15;
+const MANY_PAIRS: usize = 15;
 
 /// Signs up to which the binomial distribution is summed; the probability that none is on one side must be a number.
 const MOST_COUNTED: usize = 1000;
