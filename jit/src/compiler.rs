@@ -197,6 +197,7 @@ impl Compiler for CraneliftCompiler {
             let mut translation = translate(&input, isa, &mut memory.builder)?;
             memory.context.func = translation.function;
             if request.tier == Tier::Optimizing {
+                passes::exits::run(&mut memory.context.func);
                 passes::run(&mut memory.context.func, &translation.positions, module, &plan, &mut translation.applied);
                 if let Some(general) = translation.general {
                     passes::layout::sink(&mut memory.context.func, general);

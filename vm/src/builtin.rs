@@ -38,6 +38,9 @@ pub enum Word {
 /// In place of [`Builtin::ValueSample`]'s class: EventCounter2 went negative.
 pub const INSTRUCTIONS: u32 = u32::MAX;
 
+/// The most bytes that [`Builtin::PlainCopy`] and [`Builtin::PlainFill`] may be asked for: longer ones look at the deadline.
+pub const MOST_PLAIN_BYTES: u64 = crate::bulk::BYTES;
+
 builtins! {
     /// (memory, delta pages) → old pages or -1.
     MemoryGrow(I32, I64) -> I64;
@@ -45,6 +48,10 @@ builtins! {
     MemoryCopy(I32, I32, I64, I64, I64);
     /// (memory, destination, byte value, bytes).
     MemoryFill(I32, I64, I32, I64);
+    /// (destination, source, bytes), addresses inside of memories, not more than [`MOST_PLAIN_BYTES`]: nothing is checked, nothing raised.
+    PlainCopy(I64, I64, I64);
+    /// (destination, byte value, bytes), as `PlainCopy`.
+    PlainFill(I64, I32, I64);
     /// (memory, data segment, destination, source, bytes).
     MemoryInit(I32, I32, I64, I32, I32);
     /// (data segment).

@@ -6,7 +6,7 @@
 use crate::builtin::Builtin;
 use crate::builtin::INSTRUCTIONS;
 use crate::burst;
-use crate::entry::{resolve_thunk, thunk, value_sample_thunk};
+use crate::entry::{plain_thunk, resolve_thunk, thunk, value_sample_thunk};
 use crate::exits;
 use crate::layout::{VmContext, VmFunc};
 use crate::runtime::{self, raise};
@@ -22,6 +22,8 @@ static ENTRIES: LazyLock<Entries> = LazyLock::new(|| {
         Builtin::MemoryGrow => memory_grow_thunk as *const () as usize,
         Builtin::MemoryCopy => memory_copy_thunk as *const () as usize,
         Builtin::MemoryFill => memory_fill_thunk as *const () as usize,
+        Builtin::PlainCopy => plain_copy_thunk as *const () as usize,
+        Builtin::PlainFill => plain_fill_thunk as *const () as usize,
         Builtin::MemoryInit => memory_init_thunk as *const () as usize,
         Builtin::DataDrop => data_drop_thunk as *const () as usize,
         Builtin::TableSet => table_set_thunk as *const () as usize,
@@ -61,6 +63,8 @@ pub fn resolver() -> usize {
 thunk!(memory_grow_thunk, runtime_memory_grow);
 thunk!(memory_copy_thunk, memory_copy);
 thunk!(memory_fill_thunk, memory_fill);
+plain_thunk!(plain_copy_thunk, plain_copy);
+plain_thunk!(plain_fill_thunk, plain_fill);
 thunk!(memory_init_thunk, memory_init);
 thunk!(data_drop_thunk, data_drop);
 thunk!(table_set_thunk, table_set);
@@ -137,6 +141,16 @@ unsafe extern "sysv64" fn memory_copy(context: *mut VmContext, to: u32, from: u3
 unsafe extern "sysv64" fn memory_fill(context: *mut VmContext, memory: u32, destination: u64, value: u32, bytes: u64) {
     // SAFETY: see above.
     unsafe { check(context, runtime::memory_fill(context, memory, destination, value as u8, bytes)) }
+}
+
+unsafe extern "sysv64" fn plain_copy(_: *mut VmContext, destination: *mut u8, source: *const u8, bytes: usize) {
+    // SAFETY: see above; compiled code compared both ranges with the lengths of their memories, which never shrink.
+    unsafe { source.copy_to(destination, bytes) }
+}
+
+unsafe extern "sysv64" fn plain_fill(_: *mut VmContext, destination: *mut u8, value: u32, bytes: usize) {
+    // SAFETY: as for `plain_copy`.
+    unsafe { destination.write_bytes(value as u8, bytes) }
 }
 
 unsafe extern "sysv64" fn memory_init(context: *mut VmContext, memory: u32, segment: u32, destination: u64, source: u32, bytes: u32) {

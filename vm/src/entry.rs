@@ -156,6 +156,30 @@ macro_rules! thunk {
 }
 pub(crate) use thunk;
 
+/// A thunk around a System V function that neither raises nor looks at the guest: it only runs on the host stack.
+macro_rules! plain_thunk {
+    ($name:ident, $target:path) => {
+        #[doc = concat!("Switches to the host stack for [`", stringify!($target), "`].")]
+        #[unsafe(naked)]
+        pub unsafe extern "sysv64" fn $name() {
+            std::arch::naked_asm!(
+                "push rbp",
+                "mov rbp, rsp",
+                "mov rax, [r15 + {store}]",
+                "mov rsp, [rax + {host_sp}]",
+                "call {target}",
+                "mov rsp, rbp",
+                "pop rbp",
+                "ret",
+                store = const $crate::layout::context::store,
+                host_sp = const $crate::layout::store::host_sp,
+                target = sym $target,
+            )
+        }
+    };
+}
+pub(crate) use plain_thunk;
+
 /// The thunk of [`Builtin::ValueSample`](crate::builtin::Builtin::ValueSample): keeps every register (PreserveAll), passes the return
 /// address, which lies right behind the site, as fifth argument, and never raises.
 #[unsafe(naked)]

@@ -78,7 +78,7 @@ fn cool(function: &mut Function, domtree: &DominatorTree, from: Block) {
 }
 
 /// The opposite of a branch's condition.
-fn invert(function: &mut Function, branch: Inst, condition: Value) -> Value {
+pub(super) fn invert(function: &mut Function, branch: Inst, condition: Value) -> Value {
     let mut root = function.dfg.resolve_aliases(condition);
     while let Some(inst) = function.dfg.value_def(root).inst()
         && function.dfg.insts[inst].opcode() == Opcode::Uextend
@@ -86,14 +86,15 @@ fn invert(function: &mut Function, branch: Inst, condition: Value) -> Value {
         root = function.dfg.resolve_aliases(function.dfg.inst_args(inst)[0]);
     }
     let compare = function.dfg.value_def(root).inst().and_then(|inst| match function.dfg.insts[inst] {
-        InstructionData::IntCompare { cond, args, .. } => Some((cond, args)),
+        InstructionData::IntCompare { .. } | InstructionData::FloatCompare { .. } => Some(function.dfg.insts[inst]),
         _ => None,
     });
     let location = function.srcloc(branch);
     let mut cursor = FuncCursor::new(function).at_inst(branch);
     cursor.set_srcloc(location);
     match compare {
-        Some((cond, [left, right])) => cursor.ins().icmp(cond.complement(), left, right),
-        None => cursor.ins().icmp_imm_s(IntCC::Equal, condition, 0),
+        Some(InstructionData::IntCompare { cond, args: [left, right], .. }) => cursor.ins().icmp(cond.complement(), left, right),
+        Some(InstructionData::FloatCompare { cond, args: [left, right], .. }) => cursor.ins().fcmp(cond.complement(), left, right),
+        _ => cursor.ins().icmp_imm_s(IntCC::Equal, condition, 0),
     }
 }

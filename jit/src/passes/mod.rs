@@ -13,6 +13,7 @@ use vm::module::Module;
 use crate::plan::FunctionPlan;
 
 pub(crate) mod branch_to_select;
+pub(crate) mod exits;
 mod extra;
 pub(crate) mod layout;
 pub(crate) mod prefetch;

@@ -6,10 +6,11 @@
 //! ([`vm::module::Module::checks_accesses`]).
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Type, Value, types};
+use smallvec::SmallVec;
 use wasmparser::{MemArg, MemArgTarget, Operator};
 
-use vm::builtin::Builtin;
+use vm::builtin::{Builtin, MOST_PLAIN_BYTES};
 use vm::layout::{memory, memory_ref};
 use vm::trap::TrapCode;
 
@@ -88,15 +89,23 @@ impl Translator<'_, '_> {
                 self.check_memory(*dst_mem)?;
                 self.check_memory(*src_mem)?;
                 let [to, from, bytes] = self.pop_many::<3>().map(|value| self.wide(value));
+                let done = self.plain(&[(*dst_mem, to), (*src_mem, from)], bytes, |translator, addresses| {
+                    translator.builtin(Builtin::PlainCopy, &[addresses[0], addresses[1], bytes]);
+                });
                 let (dst, src) = (self.iconst32(*dst_mem), self.iconst32(*src_mem));
                 self.builtin(Builtin::MemoryCopy, &[dst, src, to, from, bytes]);
+                self.join(done);
             }
             MemoryFill { mem } => {
                 self.check_memory(*mem)?;
                 let [to, value, bytes] = self.pop_many();
                 let (to, bytes) = (self.wide(to), self.wide(bytes));
+                let done = self.plain(&[(*mem, to)], bytes, |translator, addresses| {
+                    translator.builtin(Builtin::PlainFill, &[addresses[0], value, bytes]);
+                });
                 let index = self.iconst32(*mem);
                 self.builtin(Builtin::MemoryFill, &[index, to, value, bytes]);
+                self.join(done);
             }
             MemoryInit { data_index, mem } => {
                 self.check_memory(*mem)?;
@@ -112,6 +121,48 @@ impl Translator<'_, '_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// What is not long and lies inside of its memories needs neither a frame nor a way to trap: the code that `work` makes of the ranges'
+    /// addresses. The builder is left in the cold block for all other cases; the block returned goes on behind both. None where the length or the
+    /// place of one of the memories takes more to know.
+    fn plain(&mut self, ranges: &[(u32, Value)], bytes: Value, work: impl FnOnce(&mut Self, &[Value])) -> Option<Block> {
+        if self.module.checks_accesses || !ranges.iter().all(|&(memory, _)| self.module.is_plain_memory(memory)) {
+            return None;
+        }
+        let most = self.b.ins().iconst(types::I64, MOST_PLAIN_BYTES as i64);
+        let mut outside = self.b.ins().icmp(IntCC::UnsignedGreaterThan, bytes, most);
+        for &(memory, start) in ranges {
+            let (length, end) = (self.memory_length(memory), self.b.ins().iadd(start, bytes));
+            let behind = self.b.ins().icmp(IntCC::UnsignedGreaterThan, end, length);
+            outside = self.b.ins().bor(outside, behind);
+        }
+        let (cold, hot) = self.split_cold(outside);
+        self.b.seal_block(hot);
+        self.enter(hot);
+        let addresses: SmallVec<[Value; 2]> = ranges
+            .iter()
+            .map(|&(memory, start)| {
+                let base = self.memory_base(memory);
+                self.b.ins().iadd(base, start)
+            })
+            .collect();
+        work(self, &addresses);
+        let done = self.new_block();
+        self.b.ins().jump(done, &[]);
+        self.enter(cold);
+        self.forget_context();
+        Some(done)
+    }
+
+    /// Goes on in `done`.
+    fn join(&mut self, done: Option<Block>) {
+        if let Some(done) = done {
+            self.b.ins().jump(done, &[]);
+            self.b.seal_block(done);
+            self.enter(done);
+            self.forget_context();
+        }
     }
 
     fn check_memory(&self, index: u32) -> Result {

@@ -51,7 +51,7 @@
 ;;> @0001                               v21 = load.i32 notrap aligned region2 v10+8
 ;;> @0001                               v22 = get_pinned_reg.i64
 ;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+56
-;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23+96
+;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23+112
 ;;> @0001                               v25 = call_indirect sig0, v24(v22, v19, v20, v21)
 ;;> @0001                               v26 = get_pinned_reg.i64
 ;;> @0001                               v27 = load.i64 notrap aligned readonly region1 v26+8

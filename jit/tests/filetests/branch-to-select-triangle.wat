@@ -65,7 +65,7 @@
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v13+8
 ;;> @0001                               v29 = get_pinned_reg.i64
 ;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+56
-;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+96
+;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+112
 ;;> @0001                               v32 = call_indirect sig0, v31(v29, v26, v27, v28)
 ;;> @0001                               v33 = get_pinned_reg.i64
 ;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+8

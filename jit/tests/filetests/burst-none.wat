@@ -73,7 +73,7 @@
 ;;> @0001                               v22 = load.i32 notrap aligned region1 v13+8
 ;;> @0001                               v23 = get_pinned_reg.i64
 ;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+56
-;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+96
+;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+112
 ;;> @0001                               v26 = call_indirect sig0, v25(v23, v20, v21, v22)
 ;;> @0001                               v27 = get_pinned_reg.i64
 ;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+8
@@ -98,7 +98,9 @@
 ;;> @0005                               v36 = iconst.i32 4
 ;;> @0006                               v37 = isub.i32 v16, v36  ; v36 = 4
 ;;>                                     v44 -> v37
-;;> @0007                               brif v37, block9, block13
+;;> @0007                               v69 = iconst.i32 0
+;;> @0007                               v70 = icmp eq v37, v69  ; v69 = 0
+;;> @0007                               brif v70, block13, block9
 ;;>
 ;;>                                 block13 cold:
 ;;> @0008                               jump block8(v41)
@@ -121,7 +123,9 @@
 ;;> @000c                               v45 = iconst.i32 4
 ;;> @000d                               v46 = isub.i32 v37, v45  ; v45 = 4
 ;;>                                     v53 -> v46
-;;> @000e                               brif v46, block14, block18
+;;> @000e                               v71 = iconst.i32 0
+;;> @000e                               v72 = icmp eq v46, v71  ; v71 = 0
+;;> @000e                               brif v72, block18, block14
 ;;>
 ;;>                                 block18 cold:
 ;;> @000f                               jump block8(v50)
@@ -144,7 +148,9 @@
 ;;> @0013                               v54 = iconst.i32 4
 ;;> @0014                               v55 = isub.i32 v46, v54  ; v54 = 4
 ;;>                                     v62 -> v55
-;;> @0015                               brif v55, block19, block23
+;;> @0015                               v73 = iconst.i32 0
+;;> @0015                               v74 = icmp eq v55, v73  ; v73 = 0
+;;> @0015                               brif v74, block23, block19
 ;;>
 ;;>                                 block23 cold:
 ;;> @0016                               jump block8(v59)

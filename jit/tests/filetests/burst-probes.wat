@@ -83,7 +83,7 @@
 ;;> @0001                               v22 = load.i32 notrap aligned region1 v13+8
 ;;> @0001                               v23 = get_pinned_reg.i64
 ;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+56
-;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+96
+;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+112
 ;;> @0001                               v26 = call_indirect sig0, v25(v23, v20, v21, v22)
 ;;> @0001                               v27 = get_pinned_reg.i64
 ;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+8
@@ -104,7 +104,7 @@
 ;;> @0001                               v37 = iconst.i32 7
 ;;> @0001                               v38 = get_pinned_reg.i64
 ;;> @0001                               v39 = load.i64 notrap aligned readonly region0 v38+56
-;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+184
+;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+200
 ;;> @0001                               v41 = call_indirect sig2, v40(v38, v35, v36, v37)  ; v35 = 0, v36 = 32, v37 = 7
 ;;> @0001                               brif v41, block10, block9
 ;;>
@@ -125,7 +125,7 @@
 ;;> @0001                               v51 = load.i32 notrap aligned region1 v44+8
 ;;> @0001                               v52 = get_pinned_reg.i64
 ;;> @0001                               v53 = load.i64 notrap aligned readonly region0 v52+56
-;;> @0001                               v54 = load.i64 notrap aligned readonly region0 v53+96
+;;> @0001                               v54 = load.i64 notrap aligned readonly region0 v53+112
 ;;> @0001                               v55 = call_indirect sig0, v54(v52, v49, v50, v51)
 ;;> @0001                               v56 = get_pinned_reg.i64
 ;;> @0001                               v57 = load.i64 notrap aligned readonly region0 v56+8
@@ -170,7 +170,7 @@
 ;;> @0002                               v86 = iconst.i32 1
 ;;> @0002                               v87 = get_pinned_reg.i64
 ;;> @0002                               v88 = load.i64 notrap aligned readonly region0 v87+56
-;;> @0002                               v89 = load.i64 notrap aligned readonly region0 v88+192
+;;> @0002                               v89 = load.i64 notrap aligned readonly region0 v88+208
 ;;> @0002                               call_indirect sig3, v89(v87, v82, v84, v86)  ; v86 = 1
 ;;> @0002                               jump block12
 ;;>
@@ -258,7 +258,7 @@
 ;;> @0009                               v159 = iconst.i32 7
 ;;> @0009                               v160 = get_pinned_reg.i64
 ;;> @0009                               v161 = load.i64 notrap aligned readonly region0 v160+56
-;;> @0009                               v162 = load.i64 notrap aligned readonly region0 v161+184
+;;> @0009                               v162 = load.i64 notrap aligned readonly region0 v161+200
 ;;> @0009                               v163 = call_indirect sig2, v162(v160, v157, v158, v159)  ; v157 = 0, v158 = -2, v159 = 7
 ;;> @0009                               return v139
 ;;> }

@@ -25,94 +25,91 @@
 ;;>      4  mov rcx, r15
 ;;>      7  mov eax, [rcx+60h]
 ;;>      a  cmp eax, 8
-;;>      d  jae near 10Bh
+;;>      d  jae near 10Ch
 ;;>     13  mov rdx, [rcx+48h]
 ;;>     17  mov rsi, rax
 ;;>     1a  shl esi, 4
 ;;>     1d  mov rdx, [rdx+rsi+8]
 ;;>     22  add rcx, 70h
 ;;>     29  cmp rdx, rcx
-;;>     2c  jne near 10Bh
-;;>     32  xor ecx, ecx
-;;>     34  mov rax, rcx
+;;>     2c  jne near 10Ch
+;;>     32  xor eax, eax
+;;>     34  mov rcx, rax
 ;;>     37  nop dword [rax+rax]
 ;;>     3c  cmp r15, [r15+0C0h]
-;;>     44  jb near 0ABh
-;;>     4a  lea esi, [rax+1]
+;;>     44  jb near 0ACh
+;;>     4a  lea esi, [rcx+1]
 ;;>     4d  cmp esi, edi
-;;>     4f  jae near 93h
-;;>     55  lea r8d, [rax+2]
-;;>     59  cmp r8d, edi
-;;>     5c  jae near 9Bh
-;;>     62  lea edx, [rax+3]
-;;>     65  cmp edx, edi
-;;>     67  jae near 0A3h
-;;>     6d  add eax, 4
-;;>     73  lea edx, [rcx+4]
-;;>     76  cmp eax, edi
-;;>     78  jae near 86h
-;;>     7e  mov rcx, rdx
-;;>     81  jmp 3Ch
-;;>     86  lea eax, [rcx+4]
-;;>     89  mov rsp, rbp
-;;>     8c  pop rbp
-;;>     8d  ret
-;;>     8e  jmp 10Bh
-;;>     93  lea eax, [rcx+1]
-;;>     96  jmp 89h
-;;>     9b  lea eax, [rcx+2]
-;;>     9e  jmp 89h
-;;>     a3  lea eax, [rcx+3]
-;;>     a6  jmp 89h
-;;>     ab  mov rdx, r15
-;;>     ae  mov rdx, [rdx+8]
-;;>     b2  mov rdx, [rdx+28h]
-;;>     b6  mov rsi, 4C00000001h
-;;>     c0  mov [rdx], rsi
-;;>     c3  mov qword [rdx+8], 7
-;;>     cb  mov esi, edi
-;;>     cd  mov [rdx+10h], rsi
-;;>     d1  mov ecx, ecx
-;;>     d3  mov [rdx+18h], rcx
-;;>     d7  mov eax, eax
-;;>     d9  mov [rdx+20h], rax
-;;>     dd  mov esi, [rdx]
-;;>     df  mov eax, [rdx+4]
-;;>     e2  mov ecx, [rdx+8]
-;;>     e5  mov rdi, r15
-;;>     e8  mov rdx, [rdi+38h]
-;;>     ec  mov r8, [rdx+60h]
-;;>     f0  mov rdx, rax
-;;>     f3  call r8
-;;>     f6  mov rcx, r15
-;;>     f9  mov rcx, [rcx+8]
-;;>     fd  mov rdi, [rcx+28h]
-;;>    101  mov r10, rax
-;;>    104  mov rsp, rbp
-;;>    107  pop rbp
-;;>    108  jmp r10
-;;>    10b  mov rcx, r15
-;;>    10e  mov rcx, [rcx+8]
-;;>    112  mov rcx, [rcx+28h]
-;;>    116  mov rdx, 4C00000001h
-;;>    120  mov [rcx], rdx
-;;>    123  mov qword [rcx+8], 7
-;;>    12b  mov edx, edi
-;;>    12d  mov [rcx+10h], rdx
-;;>    131  mov qword [rcx+18h], 0
-;;>    139  mov qword [rcx+20h], 0
-;;>    141  mov rdi, r15
-;;>    144  mov rcx, [rdi+38h]
-;;>    148  mov rcx, [rcx+0A0h]
-;;>    14f  mov rsi, 100000007h
-;;>    159  mov edx, eax
-;;>    15b  call rcx
-;;>    15d  mov rcx, r15
-;;>    160  mov rcx, [rcx+8]
-;;>    164  mov rdi, [rcx+28h]
-;;>    168  mov r10, rax
-;;>    16b  mov rsp, rbp
-;;>    16e  pop rbp
-;;>    16f  jmp r10
+;;>     4f  jae near 0A1h
+;;>     55  lea esi, [rcx+2]
+;;>     58  cmp esi, edi
+;;>     5a  jae near 96h
+;;>     60  lea r9d, [rcx+3]
+;;>     64  cmp r9d, edi
+;;>     67  jae near 8Bh
+;;>     6d  add ecx, 4
+;;>     73  add eax, 4
+;;>     79  cmp ecx, edi
+;;>     7b  jb near 3Ch
+;;>     81  mov rsp, rbp
+;;>     84  pop rbp
+;;>     85  ret
+;;>     86  jmp 10Ch
+;;>     8b  add eax, 3
+;;>     91  jmp 81h
+;;>     96  add eax, 2
+;;>     9c  jmp 81h
+;;>     a1  add eax, 1
+;;>     a7  jmp 81h
+;;>     ac  mov rdx, r15
+;;>     af  mov rdx, [rdx+8]
+;;>     b3  mov rdx, [rdx+28h]
+;;>     b7  mov rsi, 4C00000001h
+;;>     c1  mov [rdx], rsi
+;;>     c4  mov qword [rdx+8], 7
+;;>     cc  mov esi, edi
+;;>     ce  mov [rdx+10h], rsi
+;;>     d2  mov eax, eax
+;;>     d4  mov [rdx+18h], rax
+;;>     d8  mov eax, ecx
+;;>     da  mov [rdx+20h], rax
+;;>     de  mov esi, [rdx]
+;;>     e0  mov eax, [rdx+4]
+;;>     e3  mov ecx, [rdx+8]
+;;>     e6  mov rdi, r15
+;;>     e9  mov rdx, [rdi+38h]
+;;>     ed  mov r8, [rdx+70h]
+;;>     f1  mov rdx, rax
+;;>     f4  call r8
+;;>     f7  mov rcx, r15
+;;>     fa  mov rcx, [rcx+8]
+;;>     fe  mov rdi, [rcx+28h]
+;;>    102  mov r10, rax
+;;>    105  mov rsp, rbp
+;;>    108  pop rbp
+;;>    109  jmp r10
+;;>    10c  mov rcx, r15
+;;>    10f  mov rcx, [rcx+8]
+;;>    113  mov rcx, [rcx+28h]
+;;>    117  mov rdx, 4C00000001h
+;;>    121  mov [rcx], rdx
+;;>    124  mov qword [rcx+8], 7
+;;>    12c  mov edx, edi
+;;>    12e  mov [rcx+10h], rdx
+;;>    132  mov qword [rcx+18h], 0
+;;>    13a  mov qword [rcx+20h], 0
+;;>    142  mov rdi, r15
+;;>    145  mov rcx, [rdi+38h]
+;;>    149  mov rcx, [rcx+0B0h]
+;;>    150  mov rsi, 100000007h
+;;>    15a  mov edx, eax
+;;>    15c  call rcx
+;;>    15e  mov rcx, r15
+;;>    161  mov rcx, [rcx+8]
+;;>    165  mov rdi, [rcx+28h]
+;;>    169  mov r10, rax
+;;>    16c  mov rsp, rbp
+;;>    16f  pop rbp
+;;>    170  jmp r10
 ;;> guard-before-loop in function 1: done
 ;;> inline-guarded in function 1: done

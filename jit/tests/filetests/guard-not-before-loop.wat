@@ -67,7 +67,7 @@
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v9+8
 ;;> @0001                               v21 = get_pinned_reg.i64
 ;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+56
-;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+96
+;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+112
 ;;> @0001                               v24 = call_indirect sig0, v23(v21, v18, v19, v20)
 ;;> @0001                               v25 = get_pinned_reg.i64
 ;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+8
@@ -118,7 +118,7 @@
 ;;> @0003                               v57 = iconst.i64 0x0001_0000_0007
 ;;> @0003                               v58 = get_pinned_reg.i64
 ;;> @0003                               v59 = load.i64 notrap aligned readonly region1 v58+56
-;;> @0003                               v60 = load.i64 notrap aligned readonly region1 v59+160
+;;> @0003                               v60 = load.i64 notrap aligned readonly region1 v59+176
 ;;> @0003                               v61 = call_indirect sig2, v60(v58, v57, v56)  ; v57 = 0x0001_0000_0007
 ;;> @0003                               v62 = get_pinned_reg.i64
 ;;> @0003                               v63 = load.i64 notrap aligned readonly region1 v62+8

@@ -22,177 +22,173 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rax, r15
-;;>      7  xor esi, esi
-;;>      9  mov rax, [rax+48h]
-;;>      d  mov r8, rsi
+;;>      4  mov rcx, r15
+;;>      7  xor eax, eax
+;;>      9  mov rcx, [rcx+48h]
+;;>      d  mov r8, rax
 ;;>     10  nop dword [rax+rax]
 ;;>     15  cmp r15, [r15+0C0h]
-;;>     1d  jb near 259h
-;;>     23  mov edx, r8d
-;;>     26  movzx rcx, byte [rax+rdx]
-;;>     2b  cmp ecx, 3
-;;>     2e  jne near 1F4h
-;;>     34  lea ecx, [r8+1]
-;;>     38  cmp ecx, edi
-;;>     3a  jae near 0AAh
-;;>     40  movzx rdx, byte [rax+rcx]
-;;>     45  cmp edx, 3
-;;>     48  jne near 18Eh
-;;>     4e  lea ecx, [r8+2]
-;;>     52  cmp ecx, edi
-;;>     54  jae near 0B2h
-;;>     5a  lea edx, [r8+2]
-;;>     5e  movzx rcx, byte [rax+rdx]
-;;>     63  cmp ecx, 3
-;;>     66  jne near 128h
-;;>     6c  lea ecx, [r8+3]
-;;>     70  cmp ecx, edi
-;;>     72  jae near 0BAh
-;;>     78  movzx rdx, byte [rax+rcx]
-;;>     7d  cmp edx, 3
-;;>     80  jne near 0C2h
-;;>     86  add r8d, 4
-;;>     8d  lea r9d, [rsi+4]
-;;>     91  cmp r8d, edi
-;;>     94  jae near 0A2h
-;;>     9a  mov rsi, r9
-;;>     9d  jmp 15h
-;;>     a2  lea eax, [rsi+4]
-;;>     a5  mov rsp, rbp
-;;>     a8  pop rbp
-;;>     a9  ret
-;;>     aa  lea eax, [rsi+1]
-;;>     ad  jmp 0A5h
-;;>     b2  lea eax, [rsi+2]
-;;>     b5  jmp 0A5h
-;;>     ba  lea eax, [rsi+3]
-;;>     bd  jmp 0A5h
-;;>     c2  mov r10, r15
-;;>     c5  mov r10, [r10+8]
-;;>     c9  mov r10, [r10+28h]
-;;>     cd  mov r11, 4B00000001h
-;;>     d7  mov [r10], r11
-;;>     da  mov qword [r10+8], 7
-;;>     e2  mov eax, edi
-;;>     e4  mov [r10+10h], rax
-;;>     e8  mov [r10+20h], rcx
-;;>     ec  lea eax, [rsi+3]
-;;>     ef  mov [r10+28h], rax
-;;>     f3  mov edx, edx
-;;>     f5  mov [r10+30h], rdx
-;;>     f9  mov rdi, r15
-;;>     fc  mov rax, [rdi+38h]
-;;>    100  mov rax, [rax+0A0h]
-;;>    107  mov rsi, 400000007h
-;;>    111  call rax
-;;>    113  mov rcx, r15
-;;>    116  mov rcx, [rcx+8]
-;;>    11a  mov rdi, [rcx+28h]
-;;>    11e  mov r10, rax
-;;>    121  mov rsp, rbp
-;;>    124  pop rbp
-;;>    125  jmp r10
-;;>    128  mov rax, r15
-;;>    12b  mov rax, [rax+8]
-;;>    12f  mov rax, [rax+28h]
-;;>    133  mov r8, 4B00000001h
-;;>    13d  mov [rax], r8
-;;>    140  mov qword [rax+8], 7
-;;>    148  mov edi, edi
-;;>    14a  mov [rax+10h], rdi
-;;>    14e  mov [rax+20h], rdx
-;;>    152  lea edx, [rsi+2]
-;;>    155  mov [rax+28h], rdx
-;;>    159  mov edx, ecx
-;;>    15b  mov [rax+30h], rdx
-;;>    15f  mov rdi, r15
-;;>    162  mov rax, [rdi+38h]
-;;>    166  mov rax, [rax+0A0h]
-;;>    16d  mov rsi, 300000007h
-;;>    177  call rax
-;;>    179  mov rcx, r15
-;;>    17c  mov rcx, [rcx+8]
-;;>    180  mov rdi, [rcx+28h]
-;;>    184  mov r10, rax
-;;>    187  mov rsp, rbp
-;;>    18a  pop rbp
-;;>    18b  jmp r10
-;;>    18e  mov rax, r15
-;;>    191  mov rax, [rax+8]
-;;>    195  mov rax, [rax+28h]
-;;>    199  mov r8, 4B00000001h
-;;>    1a3  mov [rax], r8
-;;>    1a6  mov qword [rax+8], 7
-;;>    1ae  mov edi, edi
-;;>    1b0  mov [rax+10h], rdi
-;;>    1b4  mov [rax+20h], rcx
-;;>    1b8  lea ecx, [rsi+1]
-;;>    1bb  mov [rax+28h], rcx
-;;>    1bf  mov edx, edx
-;;>    1c1  mov [rax+30h], rdx
-;;>    1c5  mov rdi, r15
-;;>    1c8  mov rax, [rdi+38h]
-;;>    1cc  mov rax, [rax+0A0h]
-;;>    1d3  mov rsi, 200000007h
-;;>    1dd  call rax
-;;>    1df  mov rcx, r15
-;;>    1e2  mov rcx, [rcx+8]
-;;>    1e6  mov rdi, [rcx+28h]
-;;>    1ea  mov r10, rax
-;;>    1ed  mov rsp, rbp
-;;>    1f0  pop rbp
-;;>    1f1  jmp r10
-;;>    1f4  mov rax, r15
-;;>    1f7  mov rax, [rax+8]
-;;>    1fb  mov rax, [rax+28h]
-;;>    1ff  mov r8, 4B00000001h
-;;>    209  mov [rax], r8
-;;>    20c  mov qword [rax+8], 7
-;;>    214  mov edi, edi
-;;>    216  mov [rax+10h], rdi
-;;>    21a  mov [rax+20h], rdx
-;;>    21e  mov edx, esi
-;;>    220  mov [rax+28h], rdx
-;;>    224  mov edx, ecx
-;;>    226  mov [rax+30h], rdx
-;;>    22a  mov rdi, r15
-;;>    22d  mov rax, [rdi+38h]
-;;>    231  mov rax, [rax+0A0h]
-;;>    238  mov rsi, 100000007h
-;;>    242  call rax
-;;>    244  mov rcx, r15
-;;>    247  mov rcx, [rcx+8]
-;;>    24b  mov rdi, [rcx+28h]
-;;>    24f  mov r10, rax
-;;>    252  mov rsp, rbp
-;;>    255  pop rbp
-;;>    256  jmp r10
-;;>    259  mov rax, r15
-;;>    25c  mov rax, [rax+8]
-;;>    260  mov rax, [rax+28h]
-;;>    264  mov rcx, 4200000001h
-;;>    26e  mov [rax], rcx
-;;>    271  mov qword [rax+8], 7
-;;>    279  mov ecx, edi
-;;>    27b  mov [rax+10h], rcx
-;;>    27f  mov ecx, esi
-;;>    281  mov [rax+18h], rcx
-;;>    285  mov ecx, r8d
-;;>    288  mov [rax+20h], rcx
-;;>    28c  mov esi, [rax]
-;;>    28e  mov edx, [rax+4]
-;;>    291  mov ecx, [rax+8]
-;;>    294  mov rdi, r15
-;;>    297  mov rax, [rdi+38h]
-;;>    29b  mov rax, [rax+60h]
-;;>    29f  call rax
-;;>    2a1  mov rcx, r15
-;;>    2a4  mov rcx, [rcx+8]
-;;>    2a8  mov rdi, [rcx+28h]
-;;>    2ac  mov r10, rax
-;;>    2af  mov rsp, rbp
-;;>    2b2  pop rbp
-;;>    2b3  jmp r10
+;;>     1d  jb near 25Dh
+;;>     23  mov esi, r8d
+;;>     26  movzx rdx, byte [rcx+rsi]
+;;>     2b  cmp edx, 3
+;;>     2e  jne near 1F8h
+;;>     34  lea edx, [r8+1]
+;;>     38  cmp edx, edi
+;;>     3a  jae near 1EDh
+;;>     40  movzx rsi, byte [rcx+rdx]
+;;>     45  cmp esi, 3
+;;>     48  jne near 184h
+;;>     4e  lea edx, [r8+2]
+;;>     52  cmp edx, edi
+;;>     54  jae near 179h
+;;>     5a  movzx rsi, byte [rcx+rdx]
+;;>     5f  cmp esi, 3
+;;>     62  jne near 110h
+;;>     68  lea edx, [r8+3]
+;;>     6c  cmp edx, edi
+;;>     6e  jae near 105h
+;;>     74  movzx rsi, byte [rcx+rdx]
+;;>     79  cmp esi, 3
+;;>     7c  jne near 9Dh
+;;>     82  add r8d, 4
+;;>     89  add eax, 4
+;;>     8f  cmp r8d, edi
+;;>     92  jb near 15h
+;;>     98  mov rsp, rbp
+;;>     9b  pop rbp
+;;>     9c  ret
+;;>     9d  mov r8, r15
+;;>     a0  mov r8, [r8+8]
+;;>     a4  mov r8, [r8+28h]
+;;>     a8  mov r9, 4B00000001h
+;;>     b2  mov [r8], r9
+;;>     b5  mov qword [r8+8], 7
+;;>     bd  mov edi, edi
+;;>     bf  mov [r8+10h], rdi
+;;>     c3  mov [r8+20h], rdx
+;;>     c7  lea r9d, [rax+3]
+;;>     cb  mov [r8+28h], r9
+;;>     cf  mov edx, esi
+;;>     d1  mov [r8+30h], rdx
+;;>     d5  mov rdi, r15
+;;>     d8  mov r10, [rdi+38h]
+;;>     dc  mov r10, [r10+0B0h]
+;;>     e3  mov rsi, 400000007h
+;;>     ed  call r10
+;;>     f0  mov r10, r15
+;;>     f3  mov r10, [r10+8]
+;;>     f7  mov rdi, [r10+28h]
+;;>     fb  mov r10, rax
+;;>     fe  mov rsp, rbp
+;;>    101  pop rbp
+;;>    102  jmp r10
+;;>    105  add eax, 3
+;;>    10b  jmp 98h
+;;>    110  mov r11, r15
+;;>    113  mov r11, [r11+8]
+;;>    117  mov r11, [r11+28h]
+;;>    11b  mov rcx, 4B00000001h
+;;>    125  mov [r11], rcx
+;;>    128  mov qword [r11+8], 7
+;;>    130  mov ecx, edi
+;;>    132  mov [r11+10h], rcx
+;;>    136  mov [r11+20h], rdx
+;;>    13a  add eax, 2
+;;>    140  mov [r11+28h], rax
+;;>    144  mov edx, esi
+;;>    146  mov [r11+30h], rdx
+;;>    14a  mov rdi, r15
+;;>    14d  mov rax, [rdi+38h]
+;;>    151  mov rax, [rax+0B0h]
+;;>    158  mov rsi, 300000007h
+;;>    162  call rax
+;;>    164  mov rcx, r15
+;;>    167  mov rcx, [rcx+8]
+;;>    16b  mov rdi, [rcx+28h]
+;;>    16f  mov r10, rax
+;;>    172  mov rsp, rbp
+;;>    175  pop rbp
+;;>    176  jmp r10
+;;>    179  add eax, 2
+;;>    17f  jmp 98h
+;;>    184  mov rcx, r15
+;;>    187  mov rcx, [rcx+8]
+;;>    18b  mov rcx, [rcx+28h]
+;;>    18f  mov r8, 4B00000001h
+;;>    199  mov [rcx], r8
+;;>    19c  mov qword [rcx+8], 7
+;;>    1a4  mov edi, edi
+;;>    1a6  mov [rcx+10h], rdi
+;;>    1aa  mov [rcx+20h], rdx
+;;>    1ae  add eax, 1
+;;>    1b4  mov [rcx+28h], rax
+;;>    1b8  mov edx, esi
+;;>    1ba  mov [rcx+30h], rdx
+;;>    1be  mov rdi, r15
+;;>    1c1  mov rax, [rdi+38h]
+;;>    1c5  mov rax, [rax+0B0h]
+;;>    1cc  mov rsi, 200000007h
+;;>    1d6  call rax
+;;>    1d8  mov rcx, r15
+;;>    1db  mov rcx, [rcx+8]
+;;>    1df  mov rdi, [rcx+28h]
+;;>    1e3  mov r10, rax
+;;>    1e6  mov rsp, rbp
+;;>    1e9  pop rbp
+;;>    1ea  jmp r10
+;;>    1ed  add eax, 1
+;;>    1f3  jmp 98h
+;;>    1f8  mov rcx, r15
+;;>    1fb  mov rcx, [rcx+8]
+;;>    1ff  mov rcx, [rcx+28h]
+;;>    203  mov r8, 4B00000001h
+;;>    20d  mov [rcx], r8
+;;>    210  mov qword [rcx+8], 7
+;;>    218  mov edi, edi
+;;>    21a  mov [rcx+10h], rdi
+;;>    21e  mov [rcx+20h], rsi
+;;>    222  mov eax, eax
+;;>    224  mov [rcx+28h], rax
+;;>    228  mov edx, edx
+;;>    22a  mov [rcx+30h], rdx
+;;>    22e  mov rdi, r15
+;;>    231  mov rax, [rdi+38h]
+;;>    235  mov rax, [rax+0B0h]
+;;>    23c  mov rsi, 100000007h
+;;>    246  call rax
+;;>    248  mov rcx, r15
+;;>    24b  mov rcx, [rcx+8]
+;;>    24f  mov rdi, [rcx+28h]
+;;>    253  mov r10, rax
+;;>    256  mov rsp, rbp
+;;>    259  pop rbp
+;;>    25a  jmp r10
+;;>    25d  mov rcx, r15
+;;>    260  mov rcx, [rcx+8]
+;;>    264  mov rcx, [rcx+28h]
+;;>    268  mov rdx, 4200000001h
+;;>    272  mov [rcx], rdx
+;;>    275  mov qword [rcx+8], 7
+;;>    27d  mov edx, edi
+;;>    27f  mov [rcx+10h], rdx
+;;>    283  mov eax, eax
+;;>    285  mov [rcx+18h], rax
+;;>    289  mov eax, r8d
+;;>    28c  mov [rcx+20h], rax
+;;>    290  mov esi, [rcx]
+;;>    292  mov edx, [rcx+4]
+;;>    295  mov ecx, [rcx+8]
+;;>    298  mov rdi, r15
+;;>    29b  mov rax, [rdi+38h]
+;;>    29f  mov rax, [rax+70h]
+;;>    2a3  call rax
+;;>    2a5  mov rcx, r15
+;;>    2a8  mov rcx, [rcx+8]
+;;>    2ac  mov rdi, [rcx+28h]
+;;>    2b0  mov r10, rax
+;;>    2b3  mov rsp, rbp
+;;>    2b6  pop rbp
+;;>    2b7  jmp r10
 ;;> inline-guarded in function 1: done
 ;;> side-exit in function 1: done

@@ -107,7 +107,7 @@
 ;;>    155  mov ecx, [rax+8]
 ;;>    158  mov rdi, r15
 ;;>    15b  mov rax, [rdi+38h]
-;;>    15f  mov rax, [rax+60h]
+;;>    15f  mov rax, [rax+70h]
 ;;>    163  call rax
 ;;>    165  mov rcx, r15
 ;;>    168  mov rcx, [rcx+8]

@@ -21,84 +21,78 @@
 ;;>      9  mov rcx, [rcx+48h]
 ;;>      d  nop dword [rax+rax]
 ;;>     12  cmp r15, [r15+88h]
-;;>     1a  jb near 0E7h
+;;>     1a  jb near 0D4h
 ;;>     20  mov edx, esi
 ;;>     22  mov r8d, [rcx+rdx]
 ;;>     26  test r8d, r8d
-;;>     29  jne near 0A2h
-;;>     2f  mov rdx, rdi
-;;>     32  sub edx, 1
-;;>     35  test edx, edx
-;;>     37  je near 9Dh
-;;>     3d  lea r8d, [rsi+4]
-;;>     41  mov r9d, [rcx+r8]
-;;>     45  test r9d, r9d
-;;>     48  jne near 0B3h
-;;>     4e  mov r8, rdi
-;;>     51  sub r8d, 2
-;;>     55  test r8d, r8d
-;;>     58  je near 9Dh
-;;>     5e  lea r11d, [rsi+8]
-;;>     62  mov edx, [rcx+r11]
-;;>     66  test edx, edx
-;;>     68  jne near 0C4h
-;;>     6e  mov rdx, rdi
-;;>     71  sub edx, 3
-;;>     74  test edx, edx
-;;>     76  je near 9Dh
-;;>     7c  lea edx, [rsi+0Ch]
-;;>     7f  mov r8d, [rcx+rdx]
-;;>     83  test r8d, r8d
-;;>     86  jne near 0D6h
-;;>     8c  sub edi, 4
-;;>     8f  add esi, 10h
-;;>     95  test edi, edi
-;;>     97  jne near 12h
-;;>     9d  mov rsp, rbp
-;;>     a0  pop rbp
-;;>     a1  ret
-;;>     a2  add eax, 4Dh
-;;>     a8  imul eax, 1Fh
-;;>     ab  mov [rcx+rdx], eax
-;;>     ae  jmp 2Fh
-;;>     b3  lea r9d, [rax+4Dh]
-;;>     b7  imul eax, r9d, 1Fh
-;;>     bb  mov [rcx+r8], eax
-;;>     bf  jmp 4Eh
-;;>     c4  add eax, 4Dh
-;;>     ca  imul eax, 1Fh
-;;>     cd  mov [rcx+r11], eax
-;;>     d1  jmp 6Eh
-;;>     d6  add eax, 4Dh
-;;>     dc  imul eax, 1Fh
-;;>     df  mov [rcx+rdx], eax
-;;>     e2  jmp 8Ch
-;;>     e7  mov rcx, r15
-;;>     ea  mov rcx, [rcx+8]
-;;>     ee  mov rcx, [rcx+28h]
-;;>     f2  mov rdx, 2100000000h
-;;>     fc  mov [rcx], rdx
-;;>     ff  mov qword [rcx+8], 7
-;;>    107  mov edx, edi
-;;>    109  mov [rcx+10h], rdx
-;;>    10d  mov edx, esi
-;;>    10f  mov [rcx+18h], rdx
-;;>    113  mov eax, eax
-;;>    115  mov [rcx+20h], rax
-;;>    119  mov esi, [rcx]
-;;>    11b  mov edx, [rcx+4]
-;;>    11e  mov ecx, [rcx+8]
-;;>    121  mov rdi, r15
-;;>    124  mov rax, [rdi+38h]
-;;>    128  mov rax, [rax+60h]
-;;>    12c  call rax
-;;>    12e  mov rcx, r15
-;;>    131  mov rcx, [rcx+8]
-;;>    135  mov rdi, [rcx+28h]
-;;>    139  mov r10, rax
-;;>    13c  mov rsp, rbp
-;;>    13f  pop rbp
-;;>    140  jmp r10
+;;>     29  jne near 91h
+;;>     2f  cmp edi, 1
+;;>     32  je near 8Ch
+;;>     38  lea edx, [rsi+4]
+;;>     3b  mov r8d, [rcx+rdx]
+;;>     3f  test r8d, r8d
+;;>     42  jne near 0A2h
+;;>     48  cmp edi, 2
+;;>     4b  je near 8Ch
+;;>     51  lea r8d, [rsi+8]
+;;>     55  mov r9d, [rcx+r8]
+;;>     59  test r9d, r9d
+;;>     5c  jne near 0B2h
+;;>     62  cmp edi, 3
+;;>     65  je near 8Ch
+;;>     6b  lea edx, [rsi+0Ch]
+;;>     6e  mov r8d, [rcx+rdx]
+;;>     72  test r8d, r8d
+;;>     75  jne near 0C3h
+;;>     7b  sub edi, 4
+;;>     7e  add esi, 10h
+;;>     84  test edi, edi
+;;>     86  jne near 12h
+;;>     8c  mov rsp, rbp
+;;>     8f  pop rbp
+;;>     90  ret
+;;>     91  add eax, 4Dh
+;;>     97  imul eax, 1Fh
+;;>     9a  mov [rcx+rdx], eax
+;;>     9d  jmp 2Fh
+;;>     a2  lea r8d, [rax+4Dh]
+;;>     a6  imul eax, r8d, 1Fh
+;;>     aa  mov [rcx+rdx], eax
+;;>     ad  jmp 48h
+;;>     b2  lea r9d, [rax+4Dh]
+;;>     b6  imul eax, r9d, 1Fh
+;;>     ba  mov [rcx+r8], eax
+;;>     be  jmp 62h
+;;>     c3  add eax, 4Dh
+;;>     c9  imul eax, 1Fh
+;;>     cc  mov [rcx+rdx], eax
+;;>     cf  jmp 7Bh
+;;>     d4  mov rcx, r15
+;;>     d7  mov rcx, [rcx+8]
+;;>     db  mov rcx, [rcx+28h]
+;;>     df  mov rdx, 2100000000h
+;;>     e9  mov [rcx], rdx
+;;>     ec  mov qword [rcx+8], 7
+;;>     f4  mov edx, edi
+;;>     f6  mov [rcx+10h], rdx
+;;>     fa  mov edx, esi
+;;>     fc  mov [rcx+18h], rdx
+;;>    100  mov eax, eax
+;;>    102  mov [rcx+20h], rax
+;;>    106  mov esi, [rcx]
+;;>    108  mov edx, [rcx+4]
+;;>    10b  mov ecx, [rcx+8]
+;;>    10e  mov rdi, r15
+;;>    111  mov rax, [rdi+38h]
+;;>    115  mov rax, [rax+70h]
+;;>    119  call rax
+;;>    11b  mov rcx, r15
+;;>    11e  mov rcx, [rcx+8]
+;;>    122  mov rdi, [rcx+28h]
+;;>    126  mov r10, rax
+;;>    129  mov rsp, rbp
+;;>    12c  pop rbp
+;;>    12d  jmp r10
 ;;> layout in function 0: done
 ;;> layout in function 0: done
 ;;> layout in function 0: done

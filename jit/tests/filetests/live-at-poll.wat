@@ -57,7 +57,7 @@
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v10+8
 ;;> @0001                               v21 = get_pinned_reg.i64
 ;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+56
-;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+96
+;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+112
 ;;> @0001                               v24 = call_indirect sig0, v23(v21, v18, v19, v20)
 ;;> @0001                               v25 = get_pinned_reg.i64
 ;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+8

@@ -61,19 +61,21 @@
 ;;> @0002                               store notrap aligned region0 v16, v15  ; v16 = 0x0024_0000_0000
 ;;> @0002                               v17 = iconst.i64 7
 ;;> @0002                               store notrap aligned region0 v17, v15+8  ; v17 = 7
-;;> @0002                               v19 = uextend.i64 v106
+;;>                                     v157 = iconst.i32 1
+;;>                                     v158 = isub.i32 v70, v157  ; v157 = 1
+;;> @0002                               v19 = uextend.i64 v158
 ;;> @0002                               store notrap aligned region0 v19, v15+16
 ;;> @0002                               v21 = uextend.i64 v4
 ;;> @0002                               store notrap aligned region0 v21, v15+24
-;;>                                     v108 = iadd.i32 v35, v70
-;;> @0002                               v23 = uextend.i64 v108
+;;>                                     v159 = iadd.i32 v35, v70
+;;> @0002                               v23 = uextend.i64 v159
 ;;> @0002                               store notrap aligned region0 v23, v15+40
 ;;> @0002                               v24 = load.i32 notrap aligned region0 v15
 ;;> @0002                               v25 = load.i32 notrap aligned region0 v15+4
 ;;> @0002                               v26 = load.i32 notrap aligned region0 v15+8
 ;;> @0002                               v27 = get_pinned_reg.i64
 ;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+56
-;;> @0002                               v29 = load.i64 notrap aligned readonly region2 v28+96
+;;> @0002                               v29 = load.i64 notrap aligned readonly region2 v28+112
 ;;> @0002                               v30 = call_indirect sig0, v29(v27, v24, v25, v26)
 ;;> @0002                               v31 = get_pinned_reg.i64
 ;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31+8
@@ -81,18 +83,20 @@
 ;;> @0002                               return_call_indirect sig1, v30(v33)
 ;;>
 ;;>                                 block6:
-;;>                                     v107 = iadd.i32 v35, v70
-;;> @0003                               jump block7(v107, v106, v4)
+;;> @0010                               v75 = iadd.i32 v35, v70
+;;>                                     v155 = iconst.i32 1
+;;>                                     v156 = isub.i32 v70, v155  ; v155 = 1
+;;> @0003                               jump block7(v75, v156, v4)
 ;;>
 ;;>                                 block1:
 ;;> @0003                               v34 = load.i32 notrap aligned region0 v0+48
-;;>                                     v79 = iconst.i32 2
-;;>                                     v82 = iconst.i32 3
-;;>                                     v88 = iconst.i32 4
 ;;> @0003                               jump block7(v34, v3, v5)
 ;;>
 ;;>                                 block7(v35: i32, v70: i32, v72: i32):
 ;;> @0003                               v62 = iconst.i32 1
+;;>                                     v94 = iconst.i32 2
+;;>                                     v111 = iconst.i32 3
+;;>                                     v134 = iconst.i32 4
 ;;> @0003                               jump block8(v72)
 ;;>
 ;;>                                 block8(v49: i32):
@@ -107,12 +111,12 @@
 ;;> @0003                               v42 = load.i64 notrap aligned readonly region2 v41+40
 ;;> @0003                               v43 = iconst.i64 0x002c_0000_0000
 ;;> @0003                               store notrap aligned region0 v43, v42  ; v43 = 0x002c_0000_0000
-;;>                                     v109 = iconst.i64 7
-;;> @0003                               store notrap aligned region0 v109, v42+8  ; v109 = 7
+;;>                                     v161 = iconst.i64 7
+;;> @0003                               store notrap aligned region0 v161, v42+8  ; v161 = 7
 ;;> @0003                               v46 = uextend.i64 v70
 ;;> @0003                               store notrap aligned region0 v46, v42+16
-;;>                                     v110 = uextend.i64 v4
-;;> @0003                               store notrap aligned region0 v110, v42+24
+;;>                                     v162 = uextend.i64 v4
+;;> @0003                               store notrap aligned region0 v162, v42+24
 ;;> @0003                               v50 = uextend.i64 v49
 ;;> @0003                               store notrap aligned region0 v50, v42+32
 ;;> @0003                               v51 = uextend.i64 v35
@@ -122,7 +126,7 @@
 ;;> @0003                               v54 = load.i32 notrap aligned region0 v42+8
 ;;> @0003                               v55 = get_pinned_reg.i64
 ;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+56
-;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+96
+;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+112
 ;;> @0003                               v58 = call_indirect sig0, v57(v55, v52, v53, v54)
 ;;> @0003                               v59 = get_pinned_reg.i64
 ;;> @0003                               v60 = load.i64 notrap aligned readonly region2 v59+8
@@ -130,43 +134,43 @@
 ;;> @0003                               return_call_indirect sig1, v58(v61)
 ;;>
 ;;>                                 block10:
-;;>                                     v97 = iconst.i32 1
-;;>                                     v98 = isub.i32 v49, v97  ; v97 = 1
-;;> @0005                               brif v98, block12, block13
+;;>                                     v145 = iconst.i32 1
+;;>                                     v146 = icmp.i32 eq v49, v145  ; v145 = 1
+;;> @0005                               brif v146, block13, block12
 ;;>
 ;;>                                 block13 cold:
 ;;> @0006                               jump block11
 ;;>
 ;;>                                 block12:
-;;>                                     v99 = iconst.i32 2
-;;>                                     v100 = isub.i32 v49, v99  ; v99 = 2
-;;> @0008                               brif v100, block14, block15
+;;>                                     v147 = iconst.i32 2
+;;>                                     v148 = icmp.i32 eq v49, v147  ; v147 = 2
+;;> @0008                               brif v148, block15, block14
 ;;>
 ;;>                                 block15 cold:
 ;;> @0009                               jump block11
 ;;>
 ;;>                                 block14:
-;;>                                     v101 = iconst.i32 3
-;;>                                     v102 = isub.i32 v49, v101  ; v101 = 3
-;;> @000b                               brif v102, block16, block17
+;;>                                     v149 = iconst.i32 3
+;;>                                     v150 = icmp.i32 eq v49, v149  ; v149 = 3
+;;> @000b                               brif v150, block17, block16
 ;;>
 ;;>                                 block17 cold:
 ;;> @000c                               jump block11
 ;;>
 ;;>                                 block16:
-;;>                                     v103 = iconst.i32 4
-;;>                                     v104 = isub.i32 v49, v103  ; v103 = 4
-;;> @000e                               brif v104, block8(v104), block18
+;;>                                     v151 = iconst.i32 4
+;;>                                     v152 = isub.i32 v49, v151  ; v151 = 4
+;;> @000e                               brif v152, block8(v152), block18
 ;;>
 ;;>                                 block18:
 ;;> @000f                               jump block11
 ;;>
 ;;>                                 block11:
-;;>                                     v105 = iconst.i32 1
-;;>                                     v106 = isub.i32 v70, v105  ; v105 = 1
-;;> @0012                               brif v106, block4, block19
+;;>                                     v153 = iconst.i32 1
+;;>                                     v154 = icmp.i32 eq v70, v153  ; v153 = 1
+;;> @0012                               brif v154, block19, block4
 ;;>
 ;;>                                 block19:
-;;> @0010                               v75 = iadd.i32 v35, v70
-;;> @0014                               return v75
+;;>                                     v160 = iadd.i32 v35, v70
+;;> @0014                               return v160
 ;;> }

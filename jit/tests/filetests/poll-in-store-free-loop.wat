@@ -34,6 +34,9 @@
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v2 = iconst.i32 0
 ;;> @0002                               v27 = iconst.i32 1
+;;>                                     v55 = iconst.i32 2
+;;>                                     v72 = iconst.i32 3
+;;>                                     v95 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v2)  ; v2 = 0
 ;;>
 ;;>                                 block2(v12: i32, v14: i32):
@@ -59,7 +62,7 @@
 ;;> @0001                               v18 = load.i32 notrap aligned region2 v9+8
 ;;> @0001                               v19 = get_pinned_reg.i64
 ;;> @0001                               v20 = load.i64 notrap aligned readonly region1 v19+56
-;;> @0001                               v21 = load.i64 notrap aligned readonly region1 v20+96
+;;> @0001                               v21 = load.i64 notrap aligned readonly region1 v20+112
 ;;> @0001                               v22 = call_indirect sig0, v21(v19, v16, v17, v18)
 ;;> @0001                               v23 = get_pinned_reg.i64
 ;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23+8
@@ -67,49 +70,58 @@
 ;;> @0001                               return_call_indirect sig1, v22(v25)
 ;;>
 ;;>                                 block4:
-;;>                                     v60 = iconst.i32 1
-;;>                                     v61 = isub.i32 v12, v60  ; v60 = 1
-;;> @0004                               brif v61, block6, block7
+;;>                                     v104 = iconst.i32 1
+;;>                                     v105 = icmp.i32 eq v12, v104  ; v104 = 1
+;;> @0004                               brif v105, block7, block6
 ;;>
 ;;>                                 block7 cold:
-;;> @0002                               v26 = iadd.i32 v14, v12
-;;> @0005                               jump block5(v26)
+;;>                                     v129 = iadd.i32 v14, v12
+;;> @0005                               jump block5(v129)
 ;;>
 ;;>                                 block6:
-;;>                                     v42 = iconst.i32 2
-;;>                                     v43 = isub.i32 v12, v42  ; v42 = 2
-;;> @0008                               brif v43, block8, block9
+;;>                                     v106 = iconst.i32 2
+;;>                                     v107 = icmp.i32 eq v12, v106  ; v106 = 2
+;;> @0008                               brif v107, block9, block8
 ;;>
 ;;>                                 block9 cold:
-;;>                                     v62 = iadd.i32 v14, v12
-;;> @0006                               v29 = iadd v62, v61
-;;> @0009                               jump block5(v29)
+;;>                                     v125 = iadd.i32 v14, v12
+;;>                                     v126 = iconst.i32 1
+;;>                                     v127 = isub.i32 v12, v126  ; v126 = 1
+;;>                                     v128 = iadd v125, v127
+;;> @0009                               jump block5(v128)
 ;;>
 ;;>                                 block8:
-;;>                                     v45 = iconst.i32 3
-;;>                                     v46 = isub.i32 v12, v45  ; v45 = 3
-;;> @000c                               brif v46, block10, block11
+;;>                                     v108 = iconst.i32 3
+;;>                                     v109 = icmp.i32 eq v12, v108  ; v108 = 3
+;;> @000c                               brif v109, block11, block10
 ;;>
 ;;>                                 block11 cold:
-;;>                                     v63 = iadd.i32 v14, v12
-;;>                                     v64 = iadd v63, v61
-;;>                                     v65 = isub.i32 v12, v42  ; v42 = 2
-;;>                                     v66 = iadd v64, v65
-;;> @000d                               jump block5(v66)
+;;>                                     v118 = iadd.i32 v14, v12
+;;>                                     v119 = iconst.i32 1
+;;>                                     v120 = isub.i32 v12, v119  ; v119 = 1
+;;>                                     v121 = iadd v118, v120
+;;>                                     v122 = iconst.i32 2
+;;>                                     v123 = isub.i32 v12, v122  ; v122 = 2
+;;>                                     v124 = iadd v121, v123
+;;> @000d                               jump block5(v124)
 ;;>
 ;;>                                 block10:
-;;>                                     v51 = iconst.i32 4
-;;>                                     v52 = isub.i32 v12, v51  ; v51 = 4
-;;>                                     v67 = iadd.i32 v14, v12
-;;>                                     v68 = iadd v67, v61
-;;>                                     v69 = isub.i32 v12, v42  ; v42 = 2
-;;>                                     v70 = iadd v68, v69
-;;>                                     v71 = isub.i32 v12, v45  ; v45 = 3
-;;>                                     v72 = iadd v70, v71
-;;> @0010                               brif v52, block2(v52, v72), block12
+;;>                                     v110 = iconst.i32 4
+;;>                                     v111 = isub.i32 v12, v110  ; v110 = 4
+;;> @0002                               v26 = iadd.i32 v14, v12
+;;>                                     v112 = iconst.i32 1
+;;>                                     v113 = isub.i32 v12, v112  ; v112 = 1
+;;> @0006                               v29 = iadd v26, v113
+;;>                                     v114 = iconst.i32 2
+;;>                                     v115 = isub.i32 v12, v114  ; v114 = 2
+;;> @000a                               v32 = iadd v29, v115
+;;>                                     v116 = iconst.i32 3
+;;>                                     v117 = isub.i32 v12, v116  ; v116 = 3
+;;> @000e                               v35 = iadd v32, v117
+;;> @0010                               brif v111, block2(v111, v35), block12
 ;;>
 ;;>                                 block12:
-;;> @0011                               jump block5(v72)
+;;> @0011                               jump block5(v35)
 ;;>
 ;;>                                 block5(v38: i32):
 ;;> @0012                               v39 = get_pinned_reg.i64

@@ -57,7 +57,7 @@
 ;;>     99  mov ecx, [rcx+8]
 ;;>     9c  mov rdi, r15
 ;;>     9f  mov rax, [rdi+38h]
-;;>     a3  mov rax, [rax+60h]
+;;>     a3  mov rax, [rax+70h]
 ;;>     a7  call rax
 ;;>     a9  mov rcx, r15
 ;;>     ac  mov rcx, [rcx+8]

@@ -65,7 +65,7 @@
 ;;> @0001                               v25 = load.i32 notrap aligned region2 v12+8
 ;;> @0001                               v26 = get_pinned_reg.i64
 ;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26+56
-;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+96
+;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+112
 ;;> @0001                               v29 = call_indirect sig0, v28(v26, v23, v24, v25)
 ;;> @0001                               v30 = get_pinned_reg.i64
 ;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+8
@@ -128,7 +128,7 @@
 ;;> @0005                               v60 = load.i32 notrap aligned region2 v45+8
 ;;> @0005                               v61 = get_pinned_reg.i64
 ;;> @0005                               v62 = load.i64 notrap aligned readonly region0 v61+56
-;;> @0005                               v63 = load.i64 notrap aligned readonly region0 v62+96
+;;> @0005                               v63 = load.i64 notrap aligned readonly region0 v62+112
 ;;> @0005                               v64 = call_indirect sig0, v63(v61, v58, v59, v60)
 ;;> @0005                               v65 = get_pinned_reg.i64
 ;;> @0005                               v66 = load.i64 notrap aligned readonly region0 v65+8

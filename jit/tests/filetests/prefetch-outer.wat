@@ -62,7 +62,7 @@
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v13+8
 ;;> @0001                               v29 = get_pinned_reg.i64
 ;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+56
-;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+96
+;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+112
 ;;> @0001                               v32 = call_indirect sig0, v31(v29, v26, v27, v28)
 ;;> @0001                               v33 = get_pinned_reg.i64
 ;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+8
@@ -153,7 +153,7 @@
 ;;> @0008                               v74 = load.i32 notrap aligned region2 v55+8
 ;;> @0008                               v75 = get_pinned_reg.i64
 ;;> @0008                               v76 = load.i64 notrap aligned readonly region0 v75+56
-;;> @0008                               v77 = load.i64 notrap aligned readonly region0 v76+96
+;;> @0008                               v77 = load.i64 notrap aligned readonly region0 v76+112
 ;;> @0008                               v78 = call_indirect sig0, v77(v75, v72, v73, v74)
 ;;> @0008                               v79 = get_pinned_reg.i64
 ;;> @0008                               v80 = load.i64 notrap aligned readonly region0 v79+8

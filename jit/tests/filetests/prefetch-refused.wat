@@ -124,7 +124,7 @@
 ;;>    156  mov ecx, [rcx+8]
 ;;>    159  mov rdi, r15
 ;;>    15c  mov rax, [rdi+38h]
-;;>    160  mov rax, [rax+60h]
+;;>    160  mov rax, [rax+70h]
 ;;>    164  call rax
 ;;>    166  mov rcx, r15
 ;;>    169  mov rcx, [rcx+8]
@@ -160,7 +160,7 @@
 ;;>    1db  mov ecx, [rax+8]
 ;;>    1de  mov rdi, r15
 ;;>    1e1  mov rax, [rdi+38h]
-;;>    1e5  mov rax, [rax+60h]
+;;>    1e5  mov rax, [rax+70h]
 ;;>    1e9  call rax
 ;;>    1eb  mov rcx, r15
 ;;>    1ee  mov rcx, [rcx+8]

@@ -52,7 +52,7 @@
 ;;>     90  mov ecx, [rax+8]
 ;;>     93  mov rdi, r15
 ;;>     96  mov rax, [rdi+38h]
-;;>     9a  mov rax, [rax+60h]
+;;>     9a  mov rax, [rax+70h]
 ;;>     9e  call rax
 ;;>     a0  mov rcx, r15
 ;;>     a3  mov rcx, [rcx+8]

@@ -16,127 +16,126 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  xchg ax, ax
 ;;>      6  cmp r15, [r15+78h]
-;;>      e  jb near 187h
-;;>     14  mov rax, rdi
-;;>     17  sub eax, 1
-;;>     1a  test eax, eax
-;;>     1c  je near 0D3h
-;;>     22  mov rcx, rdi
-;;>     25  sub ecx, 2
-;;>     28  test ecx, ecx
-;;>     2a  je near 0F3h
-;;>     30  mov rcx, rdi
-;;>     33  sub ecx, 3
-;;>     36  test ecx, ecx
-;;>     38  je near 12Eh
-;;>     3e  mov rcx, rdi
-;;>     41  sub ecx, 4
-;;>     44  mov rdx, rsi
-;;>     47  imul edx, esi
-;;>     4a  imul r8d, edx, 0F4243h
-;;>     51  imul r8d, edi
-;;>     55  lea edx, [rsi+1]
-;;>     58  test esi, 3FFh
-;;>     5e  cmove edx, r8d
-;;>     62  mov rsi, rdx
-;;>     65  imul esi, edx
-;;>     68  imul esi, 0F4243h
-;;>     6e  imul esi, eax
-;;>     71  lea eax, [rdx+1]
-;;>     74  test edx, 3FFh
-;;>     7a  cmove eax, esi
-;;>     7d  mov rdx, rax
-;;>     80  imul edx, eax
-;;>     83  imul esi, edx, 0F4243h
-;;>     89  mov rdx, rdi
-;;>     8c  sub edx, 2
-;;>     8f  imul esi, edx
-;;>     92  lea edx, [rax+1]
-;;>     95  test eax, 3FFh
-;;>     9a  cmove edx, esi
-;;>     9d  mov rax, rdx
-;;>     a0  imul eax, edx
-;;>     a3  imul eax, 0F4243h
-;;>     a9  sub edi, 3
-;;>     ac  imul eax, edi
-;;>     af  lea esi, [rdx+1]
-;;>     b2  test edx, 3FFh
-;;>     b8  cmove esi, eax
-;;>     bb  test ecx, ecx
-;;>     bd  je near 0CBh
-;;>     c3  mov rdi, rcx
-;;>     c6  jmp 6
-;;>     cb  mov rax, rsi
-;;>     ce  mov rsp, rbp
-;;>     d1  pop rbp
-;;>     d2  ret
-;;>     d3  mov rax, rsi
-;;>     d6  imul eax, esi
-;;>     d9  imul ecx, eax, 0F4243h
-;;>     df  imul ecx, edi
-;;>     e2  lea eax, [rsi+1]
-;;>     e5  test esi, 3FFh
-;;>     eb  cmove eax, ecx
-;;>     ee  jmp 0CEh
-;;>     f3  mov rcx, rsi
-;;>     f6  imul ecx, esi
-;;>     f9  imul edx, ecx, 0F4243h
-;;>     ff  imul edx, edi
-;;>    102  lea ecx, [rsi+1]
-;;>    105  test esi, 3FFh
-;;>    10b  cmove ecx, edx
-;;>    10e  mov rdx, rcx
-;;>    111  imul edx, ecx
-;;>    114  imul edx, 0F4243h
-;;>    11a  imul edx, eax
-;;>    11d  lea eax, [rcx+1]
-;;>    120  test ecx, 3FFh
-;;>    126  cmove eax, edx
-;;>    129  jmp 0CEh
-;;>    12e  mov rcx, rsi
-;;>    131  imul ecx, esi
-;;>    134  imul ecx, 0F4243h
-;;>    13a  imul ecx, edi
-;;>    13d  lea edx, [rsi+1]
-;;>    140  test esi, 3FFh
-;;>    146  cmove edx, ecx
-;;>    149  mov rcx, rdx
-;;>    14c  imul ecx, edx
-;;>    14f  imul esi, ecx, 0F4243h
-;;>    155  imul esi, eax
-;;>    158  lea ecx, [rdx+1]
-;;>    15b  test edx, 3FFh
-;;>    161  cmove ecx, esi
-;;>    164  mov rax, rcx
-;;>    167  imul eax, ecx
-;;>    16a  imul edx, eax, 0F4243h
-;;>    170  sub edi, 2
-;;>    173  imul edx, edi
-;;>    176  lea eax, [rcx+1]
-;;>    179  test ecx, 3FFh
-;;>    17f  cmove eax, edx
-;;>    182  jmp 0CEh
-;;>    187  mov rax, r15
-;;>    18a  mov rax, [rax+8]
-;;>    18e  mov rax, [rax+28h]
-;;>    192  mov rcx, 1A00000000h
-;;>    19c  mov [rax], rcx
-;;>    19f  mov qword [rax+8], 7
-;;>    1a7  mov ecx, edi
-;;>    1a9  mov [rax+10h], rcx
-;;>    1ad  mov ecx, esi
-;;>    1af  mov [rax+18h], rcx
-;;>    1b3  mov esi, [rax]
-;;>    1b5  mov edx, [rax+4]
-;;>    1b8  mov ecx, [rax+8]
-;;>    1bb  mov rdi, r15
-;;>    1be  mov rax, [rdi+38h]
-;;>    1c2  mov rax, [rax+60h]
-;;>    1c6  call rax
-;;>    1c8  mov rcx, r15
-;;>    1cb  mov rcx, [rcx+8]
-;;>    1cf  mov rdi, [rcx+28h]
-;;>    1d3  mov r10, rax
-;;>    1d6  mov rsp, rbp
-;;>    1d9  pop rbp
-;;>    1da  jmp r10
+;;>      e  jb near 184h
+;;>     14  cmp edi, 1
+;;>     17  je near 164h
+;;>     1d  cmp edi, 2
+;;>     20  je near 126h
+;;>     26  cmp edi, 3
+;;>     29  je near 0C8h
+;;>     2f  mov rax, rdi
+;;>     32  sub eax, 4
+;;>     35  mov rcx, rsi
+;;>     38  imul ecx, esi
+;;>     3b  imul edx, ecx, 0F4243h
+;;>     41  imul edx, edi
+;;>     44  lea ecx, [rsi+1]
+;;>     47  test esi, 3FFh
+;;>     4d  cmove ecx, edx
+;;>     50  mov rdx, rcx
+;;>     53  imul edx, ecx
+;;>     56  imul esi, edx, 0F4243h
+;;>     5c  mov rdx, rdi
+;;>     5f  sub edx, 1
+;;>     62  imul esi, edx
+;;>     65  lea edx, [rcx+1]
+;;>     68  test ecx, 3FFh
+;;>     6e  cmove edx, esi
+;;>     71  mov rcx, rdx
+;;>     74  imul ecx, edx
+;;>     77  imul esi, ecx, 0F4243h
+;;>     7d  mov rcx, rdi
+;;>     80  sub ecx, 2
+;;>     83  imul esi, ecx
+;;>     86  lea ecx, [rdx+1]
+;;>     89  test edx, 3FFh
+;;>     8f  cmove ecx, esi
+;;>     92  mov rdx, rcx
+;;>     95  imul edx, ecx
+;;>     98  imul edx, 0F4243h
+;;>     9e  sub edi, 3
+;;>     a1  imul edx, edi
+;;>     a4  lea esi, [rcx+1]
+;;>     a7  test ecx, 3FFh
+;;>     ad  cmove esi, edx
+;;>     b0  test eax, eax
+;;>     b2  je near 0C0h
+;;>     b8  mov rdi, rax
+;;>     bb  jmp 6
+;;>     c0  mov rax, rsi
+;;>     c3  mov rsp, rbp
+;;>     c6  pop rbp
+;;>     c7  ret
+;;>     c8  mov rax, rsi
+;;>     cb  imul eax, esi
+;;>     ce  imul ecx, eax, 0F4243h
+;;>     d4  imul ecx, edi
+;;>     d7  lea eax, [rsi+1]
+;;>     da  test esi, 3FFh
+;;>     e0  cmove eax, ecx
+;;>     e3  mov rcx, rax
+;;>     e6  imul ecx, eax
+;;>     e9  imul edx, ecx, 0F4243h
+;;>     ef  mov rcx, rdi
+;;>     f2  sub ecx, 1
+;;>     f5  imul edx, ecx
+;;>     f8  lea ecx, [rax+1]
+;;>     fb  test eax, 3FFh
+;;>    100  cmove ecx, edx
+;;>    103  mov rax, rcx
+;;>    106  imul eax, ecx
+;;>    109  imul edx, eax, 0F4243h
+;;>    10f  sub edi, 2
+;;>    112  imul edx, edi
+;;>    115  lea eax, [rcx+1]
+;;>    118  test ecx, 3FFh
+;;>    11e  cmove eax, edx
+;;>    121  jmp 0C3h
+;;>    126  mov rax, rsi
+;;>    129  imul eax, esi
+;;>    12c  imul eax, 0F4243h
+;;>    132  imul eax, edi
+;;>    135  lea ecx, [rsi+1]
+;;>    138  test esi, 3FFh
+;;>    13e  cmove ecx, eax
+;;>    141  mov rax, rcx
+;;>    144  imul eax, ecx
+;;>    147  imul edx, eax, 0F4243h
+;;>    14d  sub edi, 1
+;;>    150  imul edx, edi
+;;>    153  lea eax, [rcx+1]
+;;>    156  test ecx, 3FFh
+;;>    15c  cmove eax, edx
+;;>    15f  jmp 0C3h
+;;>    164  mov rax, rsi
+;;>    167  imul eax, esi
+;;>    16a  imul ecx, eax, 0F4243h
+;;>    170  imul ecx, edi
+;;>    173  lea eax, [rsi+1]
+;;>    176  test esi, 3FFh
+;;>    17c  cmove eax, ecx
+;;>    17f  jmp 0C3h
+;;>    184  mov rax, r15
+;;>    187  mov rax, [rax+8]
+;;>    18b  mov rax, [rax+28h]
+;;>    18f  mov rcx, 1A00000000h
+;;>    199  mov [rax], rcx
+;;>    19c  mov qword [rax+8], 7
+;;>    1a4  mov ecx, edi
+;;>    1a6  mov [rax+10h], rcx
+;;>    1aa  mov ecx, esi
+;;>    1ac  mov [rax+18h], rcx
+;;>    1b0  mov esi, [rax]
+;;>    1b2  mov edx, [rax+4]
+;;>    1b5  mov ecx, [rax+8]
+;;>    1b8  mov rdi, r15
+;;>    1bb  mov rax, [rdi+38h]
+;;>    1bf  mov rax, [rax+70h]
+;;>    1c3  call rax
+;;>    1c5  mov rcx, r15
+;;>    1c8  mov rcx, [rcx+8]
+;;>    1cc  mov rdi, [rcx+28h]
+;;>    1d0  mov r10, rax
+;;>    1d3  mov rsp, rbp
+;;>    1d6  pop rbp
+;;>    1d7  jmp r10

@@ -49,7 +49,7 @@
 ;;>     7d  mov ecx, [rax+8]
 ;;>     80  mov rdi, r15
 ;;>     83  mov rax, [rdi+38h]
-;;>     87  mov rax, [rax+60h]
+;;>     87  mov rax, [rax+70h]
 ;;>     8b  call rax
 ;;>     8d  mov rcx, r15
 ;;>     90  mov rcx, [rcx+8]

@@ -68,7 +68,7 @@
 ;;> @0001                               v21 = load.i32 notrap aligned region2 v10+8
 ;;> @0001                               v22 = get_pinned_reg.i64
 ;;> @0001                               v23 = load.i64 notrap aligned readonly region0 v22+56
-;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+96
+;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+112
 ;;> @0001                               v25 = call_indirect sig0, v24(v22, v19, v20, v21)
 ;;> @0001                               v26 = get_pinned_reg.i64
 ;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26+8
@@ -120,7 +120,7 @@
 ;;> @0003                               v59 = iconst.i64 0x0001_0000_0007
 ;;> @0003                               v60 = get_pinned_reg.i64
 ;;> @0003                               v61 = load.i64 notrap aligned readonly region0 v60+56
-;;> @0003                               v62 = load.i64 notrap aligned readonly region0 v61+160
+;;> @0003                               v62 = load.i64 notrap aligned readonly region0 v61+176
 ;;> @0003                               v63 = call_indirect sig2, v62(v60, v59, v58)  ; v59 = 0x0001_0000_0007
 ;;> @0003                               v64 = get_pinned_reg.i64
 ;;> @0003                               v65 = load.i64 notrap aligned readonly region0 v64+8
@@ -133,7 +133,8 @@
 ;;>                                     v96 -> v68
 ;;> @0007                               v69 = icmp ult v68, v13
 ;;> @0007                               v70 = uextend.i32 v69
-;;> @0008                               brif v70, block6, block12
+;;> @0008                               v198 = icmp uge v68, v13
+;;> @0008                               brif v198, block12, block6
 ;;>
 ;;>                                 block12 cold:
 ;;> @0009                               jump block5(v32)
@@ -183,7 +184,7 @@
 ;;> @000b                               v101 = iconst.i64 0x0002_0000_0007
 ;;> @000b                               v102 = get_pinned_reg.i64
 ;;> @000b                               v103 = load.i64 notrap aligned readonly region0 v102+56
-;;> @000b                               v104 = load.i64 notrap aligned readonly region0 v103+160
+;;> @000b                               v104 = load.i64 notrap aligned readonly region0 v103+176
 ;;> @000b                               v105 = call_indirect sig2, v104(v102, v101, v100)  ; v101 = 0x0002_0000_0007
 ;;> @000b                               v106 = get_pinned_reg.i64
 ;;> @000b                               v107 = load.i64 notrap aligned readonly region0 v106+8
@@ -196,7 +197,8 @@
 ;;>                                     v138 -> v110
 ;;> @000f                               v111 = icmp ult v110, v13
 ;;> @000f                               v112 = uextend.i32 v111
-;;> @0010                               brif v112, block13, block19
+;;> @0010                               v199 = icmp uge v110, v13
+;;> @0010                               brif v199, block19, block13
 ;;>
 ;;>                                 block19 cold:
 ;;> @0011                               jump block5(v74)
@@ -246,7 +248,7 @@
 ;;> @0013                               v143 = iconst.i64 0x0003_0000_0007
 ;;> @0013                               v144 = get_pinned_reg.i64
 ;;> @0013                               v145 = load.i64 notrap aligned readonly region0 v144+56
-;;> @0013                               v146 = load.i64 notrap aligned readonly region0 v145+160
+;;> @0013                               v146 = load.i64 notrap aligned readonly region0 v145+176
 ;;> @0013                               v147 = call_indirect sig2, v146(v144, v143, v142)  ; v143 = 0x0003_0000_0007
 ;;> @0013                               v148 = get_pinned_reg.i64
 ;;> @0013                               v149 = load.i64 notrap aligned readonly region0 v148+8
@@ -259,7 +261,8 @@
 ;;>                                     v180 -> v152
 ;;> @0017                               v153 = icmp ult v152, v13
 ;;> @0017                               v154 = uextend.i32 v153
-;;> @0018                               brif v154, block20, block26
+;;> @0018                               v200 = icmp uge v152, v13
+;;> @0018                               brif v200, block26, block20
 ;;>
 ;;>                                 block26 cold:
 ;;> @0019                               jump block5(v116)
@@ -309,7 +312,7 @@
 ;;> @001b                               v185 = iconst.i64 0x0004_0000_0007
 ;;> @001b                               v186 = get_pinned_reg.i64
 ;;> @001b                               v187 = load.i64 notrap aligned readonly region0 v186+56
-;;> @001b                               v188 = load.i64 notrap aligned readonly region0 v187+160
+;;> @001b                               v188 = load.i64 notrap aligned readonly region0 v187+176
 ;;> @001b                               v189 = call_indirect sig2, v188(v186, v185, v184)  ; v185 = 0x0004_0000_0007
 ;;> @001b                               v190 = get_pinned_reg.i64
 ;;> @001b                               v191 = load.i64 notrap aligned readonly region0 v190+8

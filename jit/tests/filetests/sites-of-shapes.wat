@@ -45,7 +45,7 @@
 ;;> @0000                               v12 = uextend.i64 v0
 ;;> @0000                               v13 = get_pinned_reg.i64
 ;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+56
-;;> @0000                               v15 = load.i64 notrap aligned readonly region0 v14+176
+;;> @0000                               v15 = load.i64 notrap aligned readonly region0 v14+192
 ;;> @0000                               call_indirect sig0, v15(v13, v10, v11, v12)  ; v10 = 2, v11 = 24
 ;;> @0000                               jump block2
 ;;>
@@ -81,7 +81,7 @@
 ;;> @0001                               v35 = load.i32 notrap aligned region3 v26+8
 ;;> @0001                               v36 = get_pinned_reg.i64
 ;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+56
-;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+96
+;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+112
 ;;> @0001                               v39 = call_indirect sig1, v38(v36, v33, v34, v35)
 ;;> @0001                               v40 = get_pinned_reg.i64
 ;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+8
@@ -111,7 +111,7 @@
 ;;> @0003                               v55 = uextend.i64 v20
 ;;> @0003                               v56 = get_pinned_reg.i64
 ;;> @0003                               v57 = load.i64 notrap aligned readonly region0 v56+56
-;;> @0003                               v58 = load.i64 notrap aligned readonly region0 v57+176
+;;> @0003                               v58 = load.i64 notrap aligned readonly region0 v57+192
 ;;> @0003                               call_indirect sig0, v58(v56, v53, v54, v55)  ; v53 = 3, v54 = 29
 ;;> @0003                               jump block11
 ;;>
@@ -141,7 +141,7 @@
 ;;> @0006                               v74 = uextend.i64 v73
 ;;> @0006                               v75 = get_pinned_reg.i64
 ;;> @0006                               v76 = load.i64 notrap aligned readonly region0 v75+56
-;;> @0006                               v77 = load.i64 notrap aligned readonly region0 v76+176
+;;> @0006                               v77 = load.i64 notrap aligned readonly region0 v76+192
 ;;> @0006                               call_indirect sig0, v77(v75, v70, v71, v74)  ; v70 = 5, v71 = 51
 ;;> @0006                               jump block13
 ;;>
@@ -169,7 +169,7 @@
 ;;> @0009                               v92 = uextend.i64 v20
 ;;> @0009                               v93 = get_pinned_reg.i64
 ;;> @0009                               v94 = load.i64 notrap aligned readonly region0 v93+56
-;;> @0009                               v95 = load.i64 notrap aligned readonly region0 v94+176
+;;> @0009                               v95 = load.i64 notrap aligned readonly region0 v94+192
 ;;> @0009                               call_indirect sig0, v95(v93, v89, v90, v92)  ; v89 = 3, v90 = 29
 ;;> @0009                               jump block16
 ;;>
@@ -194,7 +194,7 @@
 ;;> @000b                               v110 = uextend.i64 v98
 ;;> @000b                               v111 = get_pinned_reg.i64
 ;;> @000b                               v112 = load.i64 notrap aligned readonly region0 v111+56
-;;> @000b                               v113 = load.i64 notrap aligned readonly region0 v112+176
+;;> @000b                               v113 = load.i64 notrap aligned readonly region0 v112+192
 ;;> @000b                               call_indirect sig0, v113(v111, v108, v109, v110)  ; v108 = 4, v109 = 71
 ;;> @000b                               jump block20
 ;;>

@@ -42,7 +42,7 @@
 ;;> @0000                               v11 = uextend.i64 v0
 ;;> @0000                               v12 = get_pinned_reg.i64
 ;;> @0000                               v13 = load.i64 notrap aligned readonly region0 v12+56
-;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+176
+;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+192
 ;;> @0000                               call_indirect sig0, v14(v12, v9, v10, v11)  ; v9 = 2, v10 = 42
 ;;> @0000                               jump block2
 ;;>
@@ -63,7 +63,7 @@
 ;;> @0000                               v24 = iconst.i32 7
 ;;> @0000                               v25 = get_pinned_reg.i64
 ;;> @0000                               v26 = load.i64 notrap aligned readonly region0 v25+56
-;;> @0000                               v27 = load.i64 notrap aligned readonly region0 v26+168
+;;> @0000                               v27 = load.i64 notrap aligned readonly region0 v26+184
 ;;> @0000                               v28 = call_indirect sig1, v27(v25, v22, v23, v24)  ; v22 = 0, v23 = -1, v24 = 7
 ;;> @0000                               jump block4
 ;;>
@@ -116,7 +116,7 @@
 ;;> @0001                               v65 = select v64, v62, v63  ; v63 = -1
 ;;> @0001                               v66 = get_pinned_reg.i64
 ;;> @0001                               v67 = load.i64 notrap aligned readonly region0 v66+56
-;;> @0001                               v68 = load.i64 notrap aligned readonly region0 v67+176
+;;> @0001                               v68 = load.i64 notrap aligned readonly region0 v67+192
 ;;> @0001                               call_indirect sig0, v68(v66, v57, v58, v65)  ; v57 = 1, v58 = 47
 ;;> @0001                               jump block9
 ;;>

@@ -68,7 +68,7 @@
 ;;> @0001                               store notrap aligned region2 v48, v44+40
 ;;> @0001                               v51 = get_pinned_reg.i64
 ;;> @0001                               v52 = load.i64 notrap aligned readonly region0 v51+56
-;;> @0001                               v53 = load.i64 notrap aligned readonly region0 v52+160
+;;> @0001                               v53 = load.i64 notrap aligned readonly region0 v52+176
 ;;> @0001                               v50 = iconst.i64 0x0001_0000_0007
 ;;> @0001                               v49 = iconst.i64 1
 ;;> @0001                               v54 = call_indirect sig0, v53(v51, v50, v49)  ; v50 = 0x0001_0000_0007, v49 = 1

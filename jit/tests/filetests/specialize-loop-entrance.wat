@@ -41,6 +41,7 @@
 ;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
 ;;> @0001                               v40 = iconst.i32 2
 ;;> @0005                               v47 = iconst.i32 1
+;;>                                     v189 = iconst.i32 4
 ;;> @0001                               jump block7(v6, v7)
 ;;>
 ;;>                                 block7(v26: i32, v28: i32):
@@ -59,8 +60,8 @@
 ;;> @0001                               store notrap aligned region1 v21, v19+8  ; v21 = 7
 ;;> @0001                               v23 = uextend.i64 v4
 ;;> @0001                               store notrap aligned region1 v23, v19+16
-;;>                                     v200 = iconst.i64 3
-;;> @0001                               store notrap aligned region1 v200, v19+24  ; v200 = 3
+;;>                                     v206 = iconst.i64 3
+;;> @0001                               store notrap aligned region1 v206, v19+24  ; v206 = 3
 ;;> @0001                               v27 = uextend.i64 v26
 ;;> @0001                               store notrap aligned region1 v27, v19+32
 ;;> @0001                               v29 = uextend.i64 v28
@@ -70,7 +71,7 @@
 ;;> @0001                               v32 = load.i32 notrap aligned region1 v19+8
 ;;> @0001                               v33 = get_pinned_reg.i64
 ;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+56
-;;> @0001                               v35 = load.i64 notrap aligned readonly region0 v34+96
+;;> @0001                               v35 = load.i64 notrap aligned readonly region0 v34+112
 ;;> @0001                               v36 = call_indirect sig0, v35(v33, v30, v31, v32)
 ;;> @0001                               v37 = get_pinned_reg.i64
 ;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+8
@@ -78,73 +79,73 @@
 ;;> @0001                               return_call_indirect sig1, v36(v39)
 ;;>
 ;;>                                 block9:
-;;>                                     v261 = iconst.i32 2
-;;>                                     v262 = ishl.i32 v26, v261  ; v261 = 2
-;;> @0003                               v42 = iadd.i32 v4, v262
+;;>                                     v269 = iconst.i32 2
+;;>                                     v270 = ishl.i32 v26, v269  ; v269 = 2
+;;> @0003                               v42 = iadd.i32 v4, v270
 ;;> @0004                               v43 = uextend.i64 v42
 ;;> @0004                               v44 = iadd.i64 v2, v43
 ;;> @0004                               v45 = load.i32 user2 region3 v44
-;;>                                     v263 = iconst.i32 1
-;;>                                     v264 = iadd.i32 v26, v263  ; v263 = 1
-;;>                                     v265 = iconst.i32 3
-;;>                                     v266 = icmp ult v264, v265  ; v265 = 3
-;;> @0008                               brif v266, block11, block12
+;;>                                     v271 = iconst.i32 1
+;;>                                     v272 = iadd.i32 v26, v271  ; v271 = 1
+;;>                                     v273 = iconst.i32 3
+;;>                                     v274 = icmp uge v272, v273  ; v273 = 3
+;;> @0008                               brif v274, block12, block11
 ;;>
 ;;>                                 block12 cold:
-;;> @0005                               v46 = iadd.i32 v28, v45
-;;> @0009                               jump block10(v46)
+;;>                                     v296 = iadd.i32 v28, v45
+;;> @0009                               jump block10(v296)
 ;;>
 ;;>                                 block11:
-;;>                                     v267 = iconst.i32 2
-;;>                                     v268 = ishl.i32 v264, v267  ; v267 = 2
-;;> @000b                               v53 = iadd.i32 v4, v268
+;;>                                     v275 = iconst.i32 2
+;;>                                     v276 = ishl.i32 v272, v275  ; v275 = 2
+;;> @000b                               v53 = iadd.i32 v4, v276
 ;;> @000c                               v54 = uextend.i64 v53
 ;;> @000c                               v55 = iadd.i64 v2, v54
 ;;> @000c                               v56 = load.i32 user2 region3 v55
-;;>                                     v269 = iadd.i32 v26, v267  ; v267 = 2
-;;>                                     v270 = iconst.i32 3
-;;>                                     v271 = icmp ult v269, v270  ; v270 = 3
-;;> @0010                               brif v271, block13, block14
+;;>                                     v277 = iadd.i32 v26, v275  ; v275 = 2
+;;>                                     v278 = iconst.i32 3
+;;>                                     v279 = icmp uge v277, v278  ; v278 = 3
+;;> @0010                               brif v279, block14, block13
 ;;>
 ;;>                                 block14 cold:
-;;>                                     v272 = iadd.i32 v28, v45
-;;> @000d                               v57 = iadd v272, v56
-;;> @0011                               jump block10(v57)
+;;>                                     v294 = iadd.i32 v28, v45
+;;>                                     v295 = iadd v294, v56
+;;> @0011                               jump block10(v295)
 ;;>
 ;;>                                 block13:
-;;>                                     v273 = iconst.i32 2
-;;>                                     v274 = ishl.i32 v269, v273  ; v273 = 2
-;;> @0013                               v64 = iadd.i32 v4, v274
+;;>                                     v280 = iconst.i32 2
+;;>                                     v281 = ishl.i32 v277, v280  ; v280 = 2
+;;> @0013                               v64 = iadd.i32 v4, v281
 ;;> @0014                               v65 = uextend.i64 v64
 ;;> @0014                               v66 = iadd.i64 v2, v65
 ;;> @0014                               v67 = load.i32 user2 region3 v66
-;;>                                     v275 = iconst.i32 3
-;;>                                     v276 = iadd.i32 v26, v275  ; v275 = 3
-;;>                                     v277 = icmp ult v276, v275  ; v275 = 3
-;;> @0018                               brif v277, block15, block16
+;;>                                     v282 = iconst.i32 3
+;;>                                     v283 = iadd.i32 v26, v282  ; v282 = 3
+;;>                                     v284 = icmp uge v283, v282  ; v282 = 3
+;;> @0018                               brif v284, block16, block15
 ;;>
 ;;>                                 block16 cold:
-;;>                                     v278 = iadd.i32 v28, v45
-;;>                                     v279 = iadd v278, v56
-;;> @0015                               v68 = iadd v279, v67
-;;> @0019                               jump block10(v68)
+;;>                                     v291 = iadd.i32 v28, v45
+;;>                                     v292 = iadd v291, v56
+;;>                                     v293 = iadd v292, v67
+;;> @0019                               jump block10(v293)
 ;;>
 ;;>                                 block15:
-;;>                                     v280 = iconst.i32 2
-;;>                                     v281 = ishl.i32 v276, v280  ; v280 = 2
-;;> @001b                               v75 = iadd.i32 v4, v281
+;;>                                     v285 = iconst.i32 2
+;;>                                     v286 = ishl.i32 v283, v285  ; v285 = 2
+;;> @001b                               v75 = iadd.i32 v4, v286
 ;;> @001c                               v76 = uextend.i64 v75
 ;;> @001c                               v77 = iadd.i64 v2, v76
 ;;> @001c                               v78 = load.i32 user2 region3 v77
-;;>                                     v183 = iconst.i32 4
-;;>                                     v188 = iadd.i32 v26, v183  ; v183 = 4
-;;>                                     v282 = iconst.i32 3
-;;>                                     v283 = icmp ult v188, v282  ; v282 = 3
-;;>                                     v284 = iadd.i32 v28, v45
-;;>                                     v285 = iadd v284, v56
-;;>                                     v286 = iadd v285, v67
-;;> @001d                               v79 = iadd v286, v78
-;;> @0020                               brif v283, block7(v188, v79), block17
+;;>                                     v287 = iconst.i32 4
+;;>                                     v288 = iadd.i32 v26, v287  ; v287 = 4
+;;>                                     v289 = iconst.i32 3
+;;>                                     v290 = icmp ult v288, v289  ; v289 = 3
+;;> @0005                               v46 = iadd.i32 v28, v45
+;;> @000d                               v57 = iadd v46, v56
+;;> @0015                               v68 = iadd v57, v67
+;;> @001d                               v79 = iadd v68, v78
+;;> @0020                               brif v290, block7(v288, v79), block17
 ;;>
 ;;>                                 block17:
 ;;> @0021                               jump block10(v79)
@@ -159,9 +160,10 @@
 ;;> @0023                               jump block21
 ;;>
 ;;>                                 block21 cold:
-;;>                                     v287 = load.i64 notrap aligned readonly can_move region0 v1+72
-;;>                                     v288 = iconst.i32 2
-;;>                                     v289 = iconst.i32 1
+;;>                                     v297 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;>                                     v298 = iconst.i32 2
+;;>                                     v299 = iconst.i32 1
+;;>                                     v306 = iconst.i32 4
 ;;> @0023                               jump block22(v6, v7)
 ;;>
 ;;>                                 block22(v102: i32, v104: i32) cold:
@@ -174,12 +176,12 @@
 ;;> @0023                               v93 = get_pinned_reg.i64
 ;;> @0023                               v94 = load.i64 notrap aligned readonly region0 v93+8
 ;;> @0023                               v95 = load.i64 notrap aligned readonly region0 v94+40
-;;>                                     v303 = iconst.i64 0x0021_0000_0000
-;;> @0023                               store notrap aligned region1 v303, v95  ; v303 = 0x0021_0000_0000
-;;>                                     v304 = iconst.i64 7
-;;> @0023                               store notrap aligned region1 v304, v95+8  ; v304 = 7
-;;>                                     v305 = uextend.i64 v4
-;;> @0023                               store notrap aligned region1 v305, v95+16
+;;>                                     v313 = iconst.i64 0x0021_0000_0000
+;;> @0023                               store notrap aligned region1 v313, v95  ; v313 = 0x0021_0000_0000
+;;>                                     v314 = iconst.i64 7
+;;> @0023                               store notrap aligned region1 v314, v95+8  ; v314 = 7
+;;>                                     v315 = uextend.i64 v4
+;;> @0023                               store notrap aligned region1 v315, v95+16
 ;;> @0023                               v101 = uextend.i64 v5
 ;;> @0023                               store notrap aligned region1 v101, v95+24
 ;;> @0023                               v103 = uextend.i64 v102
@@ -191,7 +193,7 @@
 ;;> @0023                               v108 = load.i32 notrap aligned region1 v95+8
 ;;> @0023                               v109 = get_pinned_reg.i64
 ;;> @0023                               v110 = load.i64 notrap aligned readonly region0 v109+56
-;;> @0023                               v111 = load.i64 notrap aligned readonly region0 v110+96
+;;> @0023                               v111 = load.i64 notrap aligned readonly region0 v110+112
 ;;> @0023                               v112 = call_indirect sig0, v111(v109, v106, v107, v108)
 ;;> @0023                               v113 = get_pinned_reg.i64
 ;;> @0023                               v114 = load.i64 notrap aligned readonly region0 v113+8
@@ -199,67 +201,66 @@
 ;;> @0023                               return_call_indirect sig1, v112(v115)
 ;;>
 ;;>                                 block24 cold:
-;;> @0024                               v117 = ishl.i32 v102, v288  ; v288 = 2
+;;> @0024                               v117 = ishl.i32 v102, v298  ; v298 = 2
 ;;> @0025                               v118 = iadd.i32 v4, v117
 ;;> @0026                               v119 = uextend.i64 v118
-;;> @0026                               v120 = iadd.i64 v287, v119
+;;> @0026                               v120 = iadd.i64 v297, v119
 ;;> @0026                               v121 = load.i32 user2 region3 v120
-;;> @0028                               v124 = iadd.i32 v102, v289  ; v289 = 1
-;;> @0029                               v125 = icmp ult v124, v5
-;;> @002a                               brif v125, block26, block27
+;;> @0028                               v124 = iadd.i32 v102, v299  ; v299 = 1
+;;> @002a                               v168 = icmp uge v124, v5
+;;> @002a                               brif v168, block27, block26
 ;;>
 ;;>                                 block27 cold:
-;;> @0027                               v122 = iadd.i32 v104, v121
-;;> @002b                               jump block25(v122)
+;;>                                     v312 = iadd.i32 v104, v121
+;;> @002b                               jump block25(v312)
 ;;>
 ;;>                                 block26 cold:
-;;>                                     v290 = iadd.i32 v102, v289  ; v289 = 1
-;;>                                     v291 = ishl v290, v288  ; v288 = 2
-;;> @002d                               v129 = iadd.i32 v4, v291
+;;>                                     v300 = iadd.i32 v102, v299  ; v299 = 1
+;;>                                     v301 = ishl v300, v298  ; v298 = 2
+;;> @002d                               v129 = iadd.i32 v4, v301
 ;;> @002e                               v130 = uextend.i64 v129
-;;> @002e                               v131 = iadd.i64 v287, v130
+;;> @002e                               v131 = iadd.i64 v297, v130
 ;;> @002e                               v132 = load.i32 user2 region3 v131
-;;>                                     v201 = iadd.i32 v102, v288  ; v288 = 2
-;;> @0031                               v136 = icmp ult v201, v5
-;;> @0032                               brif v136, block28, block29
+;;>                                     v207 = iadd.i32 v102, v298  ; v298 = 2
+;;> @0032                               v169 = icmp uge v207, v5
+;;> @0032                               brif v169, block29, block28
 ;;>
 ;;>                                 block29 cold:
-;;>                                     v292 = iadd.i32 v104, v121
-;;> @002f                               v133 = iadd v292, v132
-;;> @0033                               jump block25(v133)
+;;>                                     v310 = iadd.i32 v104, v121
+;;>                                     v311 = iadd v310, v132
+;;> @0033                               jump block25(v311)
 ;;>
 ;;>                                 block28 cold:
-;;>                                     v293 = iadd.i32 v102, v288  ; v288 = 2
-;;>                                     v294 = ishl v293, v288  ; v288 = 2
-;;> @0035                               v140 = iadd.i32 v4, v294
+;;>                                     v302 = iadd.i32 v102, v298  ; v298 = 2
+;;>                                     v303 = ishl v302, v298  ; v298 = 2
+;;> @0035                               v140 = iadd.i32 v4, v303
 ;;> @0036                               v141 = uextend.i64 v140
-;;> @0036                               v142 = iadd.i64 v287, v141
+;;> @0036                               v142 = iadd.i64 v297, v141
 ;;> @0036                               v143 = load.i32 user2 region3 v142
-;;>                                     v295 = iconst.i32 3
-;;>                                     v296 = iadd.i32 v102, v295  ; v295 = 3
-;;> @0039                               v147 = icmp ult v296, v5
-;;> @003a                               brif v147, block30, block31
+;;>                                     v304 = iconst.i32 3
+;;>                                     v305 = iadd.i32 v102, v304  ; v304 = 3
+;;> @003a                               v170 = icmp uge v305, v5
+;;> @003a                               brif v170, block31, block30
 ;;>
 ;;>                                 block31 cold:
-;;>                                     v297 = iadd.i32 v104, v121
-;;>                                     v298 = iadd v297, v132
-;;> @0037                               v144 = iadd v298, v143
-;;> @003b                               jump block25(v144)
+;;>                                     v307 = iadd.i32 v104, v121
+;;>                                     v308 = iadd v307, v132
+;;>                                     v309 = iadd v308, v143
+;;> @003b                               jump block25(v309)
 ;;>
 ;;>                                 block30 cold:
-;;> @003c                               v150 = ishl.i32 v296, v288  ; v288 = 2
+;;> @003c                               v150 = ishl.i32 v305, v298  ; v298 = 2
 ;;> @003d                               v151 = iadd.i32 v4, v150
 ;;> @003e                               v152 = uextend.i64 v151
-;;> @003e                               v153 = iadd.i64 v287, v152
+;;> @003e                               v153 = iadd.i64 v297, v152
 ;;> @003e                               v154 = load.i32 user2 region3 v153
-;;>                                     v299 = iconst.i32 4
-;;>                                     v208 = iadd.i32 v102, v299  ; v299 = 4
-;;> @0041                               v158 = icmp ult v208, v5
-;;>                                     v300 = iadd.i32 v104, v121
-;;>                                     v301 = iadd v300, v132
-;;>                                     v302 = iadd v301, v143
-;;> @003f                               v155 = iadd v302, v154
-;;> @0042                               brif v158, block22(v208, v155), block32
+;;>                                     v214 = iadd.i32 v102, v306  ; v306 = 4
+;;> @0041                               v158 = icmp ult v214, v5
+;;> @0027                               v122 = iadd.i32 v104, v121
+;;> @002f                               v133 = iadd v122, v132
+;;> @0037                               v144 = iadd v133, v143
+;;> @003f                               v155 = iadd v144, v154
+;;> @0042                               brif v158, block22(v214, v155), block32
 ;;>
 ;;>                                 block32 cold:
 ;;> @0043                               jump block25(v155)

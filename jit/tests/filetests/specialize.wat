@@ -34,71 +34,71 @@
 ;;>     36  mov rax, rcx
 ;;>     39  nop dword [rax+rax]
 ;;>     3e  cmp r15, [r15+88h]
-;;>     46  jb near 0D1h
+;;>     46  jb near 0CFh
 ;;>     4c  lea r9d, [rdi+rcx*4]
 ;;>     50  mov r9d, [r8+r9]
 ;;>     54  lea r10d, [rcx+1]
 ;;>     58  cmp r10d, esi
-;;>     5b  jb near 69h
-;;>     61  add eax, r9d
-;;>     64  jmp 0CCh
-;;>     69  lea r10d, [rdi+r10*4]
-;;>     6d  mov r10d, [r8+r10]
-;;>     71  lea r11d, [rcx+2]
-;;>     75  cmp r11d, esi
-;;>     78  jb near 89h
-;;>     7e  add eax, r9d
-;;>     81  add eax, r10d
-;;>     84  jmp 0CCh
-;;>     89  lea edx, [rdi+r11*4]
-;;>     8d  mov edx, [r8+rdx]
-;;>     91  lea r11d, [rcx+3]
-;;>     95  cmp r11d, esi
-;;>     98  jb near 0ABh
-;;>     9e  add eax, r9d
-;;>     a1  add eax, r10d
-;;>     a4  add eax, edx
-;;>     a6  jmp 0CCh
-;;>     ab  lea r11d, [rdi+r11*4]
-;;>     af  mov r11d, [r8+r11]
-;;>     b3  add ecx, 4
-;;>     b9  add eax, r9d
-;;>     bc  add eax, r10d
-;;>     bf  add eax, edx
-;;>     c1  add eax, r11d
-;;>     c4  cmp ecx, esi
-;;>     c6  jb near 3Eh
-;;>     cc  mov rsp, rbp
-;;>     cf  pop rbp
-;;>     d0  ret
-;;>     d1  mov rdx, r15
-;;>     d4  mov rdx, [rdx+8]
-;;>     d8  mov rdx, [rdx+28h]
-;;>     dc  mov r8, 2100000000h
-;;>     e6  mov [rdx], r8
-;;>     e9  mov qword [rdx+8], 7
-;;>     f1  mov edi, edi
-;;>     f3  mov [rdx+10h], rdi
-;;>     f7  mov esi, esi
-;;>     f9  mov [rdx+18h], rsi
-;;>     fd  mov ecx, ecx
-;;>     ff  mov [rdx+20h], rcx
-;;>    103  mov eax, eax
-;;>    105  mov [rdx+28h], rax
-;;>    109  mov esi, [rdx]
-;;>    10b  mov eax, [rdx+4]
-;;>    10e  mov ecx, [rdx+8]
-;;>    111  mov rdi, r15
-;;>    114  mov rdx, [rdi+38h]
-;;>    118  mov r8, [rdx+60h]
-;;>    11c  mov rdx, rax
-;;>    11f  call r8
-;;>    122  mov rcx, r15
-;;>    125  mov rcx, [rcx+8]
-;;>    129  mov rdi, [rcx+28h]
-;;>    12d  mov r10, rax
-;;>    130  mov rsp, rbp
-;;>    133  pop rbp
-;;>    134  jmp r10
+;;>     5b  jae near 0C7h
+;;>     61  lea r10d, [rdi+r10*4]
+;;>     65  mov r10d, [r8+r10]
+;;>     69  lea r11d, [rcx+2]
+;;>     6d  cmp r11d, esi
+;;>     70  jae near 0BCh
+;;>     76  lea r11d, [rdi+r11*4]
+;;>     7a  mov r11d, [r8+r11]
+;;>     7e  lea edx, [rcx+3]
+;;>     81  cmp edx, esi
+;;>     83  jae near 0AEh
+;;>     89  lea edx, [rdi+rdx*4]
+;;>     8c  mov edx, [r8+rdx]
+;;>     90  add ecx, 4
+;;>     96  add eax, r9d
+;;>     99  add eax, r10d
+;;>     9c  add eax, r11d
+;;>     9f  add eax, edx
+;;>     a1  cmp ecx, esi
+;;>     a3  jb near 3Eh
+;;>     a9  jmp 0CAh
+;;>     ae  add eax, r9d
+;;>     b1  add eax, r10d
+;;>     b4  add eax, r11d
+;;>     b7  jmp 0CAh
+;;>     bc  add eax, r9d
+;;>     bf  add eax, r10d
+;;>     c2  jmp 0CAh
+;;>     c7  add eax, r9d
+;;>     ca  mov rsp, rbp
+;;>     cd  pop rbp
+;;>     ce  ret
+;;>     cf  mov rdx, r15
+;;>     d2  mov rdx, [rdx+8]
+;;>     d6  mov rdx, [rdx+28h]
+;;>     da  mov r8, 2100000000h
+;;>     e4  mov [rdx], r8
+;;>     e7  mov qword [rdx+8], 7
+;;>     ef  mov edi, edi
+;;>     f1  mov [rdx+10h], rdi
+;;>     f5  mov esi, esi
+;;>     f7  mov [rdx+18h], rsi
+;;>     fb  mov ecx, ecx
+;;>     fd  mov [rdx+20h], rcx
+;;>    101  mov eax, eax
+;;>    103  mov [rdx+28h], rax
+;;>    107  mov esi, [rdx]
+;;>    109  mov eax, [rdx+4]
+;;>    10c  mov ecx, [rdx+8]
+;;>    10f  mov rdi, r15
+;;>    112  mov rdx, [rdi+38h]
+;;>    116  mov r8, [rdx+70h]
+;;>    11a  mov rdx, rax
+;;>    11d  call r8
+;;>    120  mov rcx, r15
+;;>    123  mov rcx, [rcx+8]
+;;>    127  mov rdi, [rcx+28h]
+;;>    12b  mov r10, rax
+;;>    12e  mov rsp, rbp
+;;>    131  pop rbp
+;;>    132  jmp r10
 ;;> specialize in function 0: done
 ;;> unroll in function 0: done

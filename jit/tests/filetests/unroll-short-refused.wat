@@ -52,7 +52,7 @@
 ;;>     92  mov ecx, [rcx+8]
 ;;>     95  mov rdi, r15
 ;;>     98  mov rax, [rdi+38h]
-;;>     9c  mov rax, [rax+60h]
+;;>     9c  mov rax, [rax+70h]
 ;;>     a0  call rax
 ;;>     a2  mov rcx, r15
 ;;>     a5  mov rcx, [rcx+8]
