@@ -191,17 +191,19 @@ impl Timeline {
     /// Takes in what happened; `what` is asked for only where the list is kept.
     pub(crate) fn note(&self, at: Duration, module: u64, function: u32, entrance: Entrance, what: impl FnOnce() -> What) {
         let Some(kept) = &self.kept else { return };
+        let loop_offset = match entrance {
+            Entrance::Body => None,
+            Entrance::Loop(offset) => Some(offset),
+        };
+        // Made before the lock is taken: a guest may be waiting for it.
+        let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
+        let moment = Moment { at_ns: at.as_nanos() as u64, module, function, loop_offset, thread, what: what() };
         let mut moments = kept.moments.lock().unwrap_or_else(|error| error.into_inner());
         if moments.len() >= MOST_MOMENTS {
             kept.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        let loop_offset = match entrance {
-            Entrance::Body => None,
-            Entrance::Loop(offset) => Some(offset),
-        };
-        let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
-        moments.push(Moment { at_ns: at.as_nanos() as u64, module, function, loop_offset, thread, what: what() });
+        moments.push(moment);
     }
 
     /// Takes in the monitor's state.

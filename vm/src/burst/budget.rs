@@ -27,8 +27,8 @@ const START_NS: f64 = 200e6;
 const MOST_SAVED_NS: f64 = 100e6;
 /// Part of what is earned that the monitor's own time can use up.
 const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
-/// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
-const LONGEST_NS: f64 = 400e3;
+/// Longest burst wanted, ns with its model, which the thread that runs waits for: stalls of tier changes are to stay below this (`backedge bench stalls`).
+const LONGEST_NS: f64 = 150e3;
 /// Words of a burst, by kind: at the start, at least, at most (the buffer must hold what is written until the next loop header).
 const WORDS: [(u32, u32, u32); 2] = [(4096, 1024, 8192), (1024, 256, 2048)];
 

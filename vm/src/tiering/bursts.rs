@@ -14,7 +14,7 @@ use crate::burst::{
     AT_ENTRY, AT_RETURN, ENOUGH, Kind, LEARNING, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, finish, ways,
 };
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
-use crate::engine::lock;
+use crate::engine::{lock, try_lock};
 use crate::layout::{BURST_WORDS, VmContext};
 use crate::runtime::{instance, store_state};
 use crate::timeline::What;
@@ -405,6 +405,18 @@ impl ModuleCode {
         self.exchange_entries(&self.published(), function, false);
     }
 
+    /// The same in one instance, by the thread that runs it, which would wait for the list of all: the others' entries restore themselves at their next call.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    unsafe fn enter_ordinary_here(&self, context: *mut VmContext, function: u32) {
+        let own = self.module.defined(function).expect("only defined functions have code here");
+        let Some((instrumented, _)) = self.instrumented(function, AT_ENTRY) else { return };
+        let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
+        // SAFETY: the caller's promise.
+        unsafe { self.exchange_entry(context, own, instrumented, ordinary) };
+    }
+
     /// Address and version of an instrumented entrance.
     fn instrumented(&self, function: u32, offset: u32) -> Option<(usize, u32)> {
         let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
@@ -423,11 +435,11 @@ impl ModuleCode {
                 None if self.begin_burst(context, function, AT_ENTRY).is_some() => return 0,
                 Some(open) if open == version => {
                     self.end_burst(context);
-                    self.enter_ordinary(function);
+                    self.enter_ordinary_here(context, function);
                 }
                 // A loop's burst that this call takes part in: it ends at the loop.
                 Some(_) => self.end_joint(context),
-                None => self.enter_ordinary(function),
+                None => self.enter_ordinary_here(context, function),
             }
             self.compiled(function) as usize
         }
@@ -454,14 +466,15 @@ impl ModuleCode {
         unsafe { self.end_burst(context) };
         let waited_us;
         let answered = state.burst.as_ref().map_or(0, |burst| burst.answered);
-        let (number, asked_jointly, times_loads) = {
-            let mut joint = lock(&self.bursts.joint);
-            let asked = if joint.number == answered { None } else { joint.asked.take() };
-            (joint.number, asked, joint.times_loads)
-        };
-        let joint = asked_jointly.is_some();
-        let kind = {
-            let mut candidates = lock(&self.bursts.candidates);
+        let (number, joint, kind) = {
+            // Who asks has these for as long as the system lets it run, and a guest does not wait: it is asked again.
+            let mut candidates = try_lock(&self.bursts.candidates)?;
+            let (number, asked_jointly, times_loads) = {
+                let mut joint = try_lock(&self.bursts.joint)?;
+                let asked = if joint.number == answered { None } else { joint.asked.take() };
+                (joint.number, asked, joint.times_loads)
+            };
+            let joint = asked_jointly.is_some();
             // The loop that was asked, or another one of its function.
             let asked = match candidates.get(&(function, offset))?.asked {
                 Some(_) => Some((function, offset)),
@@ -493,12 +506,13 @@ impl ModuleCode {
             waited_us = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
             let branches = self.shared.config.events.contains(EventId::BRANCHES);
             let (loads, turn) = if joint { (times_loads, times_loads) } else { (candidate.loads, candidate.turns.is_multiple_of(2)) };
-            match loads && known_plateaus().is_some() {
+            let kind = match loads && known_plateaus().is_some() {
                 true if !branches || turn => Kind::Loads,
                 // Loads alone are wanted, and there are none, or no plateaus yet.
                 false if !branches => return None,
                 _ => Kind::Branches,
-            }
+            };
+            (number, joint, kind)
         };
         let seed = self.shared.config.ring.seed;
         let burst = state.burst.get_or_insert_with(|| Box::new(StoreBurst::new(seed)));
@@ -584,17 +598,13 @@ impl ModuleCode {
     /// # Safety
     /// As [`Self::end_burst`].
     unsafe fn end_of_joint(&self, context: *mut VmContext, seen: &[(u64, u32)]) {
-        let bodies = std::mem::take(&mut lock(&self.bursts.joint).bodies);
-        {
-            let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
-            for function in bodies {
-                let (Some(own), Some(code)) = (self.module.defined(function), loops.get(&(function, AT_ENTRY))) else { continue };
-                let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
-                // SAFETY: the caller's promise. Other instances' entries restore themselves at their next call.
-                unsafe { self.exchange_entry(context, own, code.address, ordinary) };
-            }
+        // Without the list, the bodies restore themselves at their next call.
+        let bodies = try_lock(&self.bursts.joint).map(|mut joint| std::mem::take(&mut joint.bodies));
+        for function in bodies.unwrap_or_default() {
+            // SAFETY: the caller's promise.
+            unsafe { self.enter_ordinary_here(context, function) };
         }
-        let mut candidates = lock(&self.bursts.candidates);
+        let Some(mut candidates) = try_lock(&self.bursts.candidates) else { return };
         for (_, candidate) in candidates.iter_mut().filter(|((function, _), _)| seen.contains(&(self.key, *function))) {
             candidate.bursts = candidate.bursts.saturating_add(1);
         }

@@ -11,11 +11,12 @@
 //! for [`QUIET`].
 
 use super::{ModuleCode, Published};
+use crate::engine::try_lock;
 use crate::layout::{LOOP_ASKED, VmContext};
 use crate::store::poll_word;
 use crate::tiering::CodeVersion;
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,8 @@ pub(super) struct BackEdges {
     words: Mutex<Words>,
     /// Whether some word's edges poll, or are about to.
     poll: AtomicBool,
+    /// A word that a running thread asked without waiting for the lock, 0 for none: its edges poll from the monitor's next tick on.
+    late: AtomicI32,
 }
 
 #[derive(Default)]
@@ -78,7 +81,10 @@ impl BackEdges {
 
     /// Changes what polls, and notes whether something does.
     fn change(&self, change: impl FnOnce(&mut Words)) {
-        let mut words = self.words();
+        self.change_locked(self.words(), change);
+    }
+
+    fn change_locked(&self, mut words: MutexGuard<'_, Words>, change: impl FnOnce(&mut Words)) {
         // Before any word is looked at: who clears one and then finds this unset has cleared it before it is looked at.
         self.poll.store(true, Ordering::SeqCst);
         change(&mut words);
@@ -88,6 +94,14 @@ impl BackEdges {
     /// Lets the loops of these words poll. They were asked, and still are, unless they were answered meanwhile.
     pub(super) fn poll(&self, words: impl IntoIterator<Item = i32>, asked: impl Fn(i32) -> bool) {
         self.change(|all| words.into_iter().for_each(|word| all.poll(word, &asked)));
+    }
+
+    /// The same for one loop, by the thread that runs it, which does not wait.
+    pub(super) fn poll_now(&self, word: i32, asked: impl Fn(i32) -> bool) {
+        match try_lock(&self.words) {
+            Some(words) => self.change_locked(words, |all| all.poll(word, asked)),
+            None => self.late.store(word, Ordering::SeqCst),
+        }
     }
 
     /// The same for all loops.
@@ -121,19 +135,31 @@ impl ModuleCode {
         });
     }
 
-    /// Lets loops of a function pass their polls, where nobody asks any more; of all functions, without one.
-    pub(super) fn let_pass(&self, function: Option<usize>) {
-        if !self.edges.poll.load(Ordering::SeqCst) {
+    /// Lets all loops pass their polls where nobody asks any more.
+    pub(super) fn let_pass(&self) {
+        let late = self.edges.late.swap(0, Ordering::SeqCst);
+        if late == 0 && !self.edges.poll.load(Ordering::SeqCst) {
             return;
         }
         let published = self.published();
+        if late != 0 {
+            self.edges.poll([late], |word| published.ask(word));
+        }
         self.edges.change(|all| {
-            let words: Vec<i32> = match function {
-                Some(own) => self.module.polls(own).collect(),
-                None => all.polling.iter().copied().collect(),
-            };
+            let words: Vec<i32> = all.polling.iter().copied().collect();
             all.pass(&words, |word| published.ask(word));
         });
+    }
+
+    /// The same for the loops of one function, by the thread that runs it: where it would wait, they poll until the monitor's next tick.
+    pub(super) fn let_pass_now(&self, own: usize) {
+        if self.edges.poll.load(Ordering::SeqCst)
+            && let Some(published) = try_lock(&self.published)
+            && let Some(words) = try_lock(&self.edges.words)
+        {
+            let of_function: Vec<i32> = self.module.polls(own).collect();
+            self.edges.change_locked(words, |all| all.pass(&of_function, |word| published.ask(word)));
+        }
     }
 
     /// Back edges that pass their polls now, and those that poll: of linked code.

@@ -163,7 +163,7 @@ impl ModuleCode {
             if again {
                 self.edges.poll(self.module.polls(own), |word| edges::asks(context, word));
             } else {
-                self.let_pass(Some(own));
+                self.let_pass_now(own);
             }
             asked
         }

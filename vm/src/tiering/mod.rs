@@ -381,7 +381,7 @@ impl ModuleCode {
         self.published().instances.retain(|other| !std::ptr::eq(other.0, context));
         self.forget_entries(context);
         // What was asked of it alone is asked of nobody.
-        self.let_pass(None);
+        self.let_pass();
     }
 
     /// The words of all loops of an instance were written: its loops poll, or may pass.
@@ -393,7 +393,7 @@ impl ModuleCode {
             // SAFETY: the caller's promise.
             self.edges.poll_everywhere(|word| unsafe { edges::asks(context, word) });
         } else {
-            self.let_pass(None);
+            self.let_pass();
         }
     }
 
@@ -461,7 +461,7 @@ impl ModuleCode {
         // SAFETY: the caller's promise.
         unsafe { edges::ask_loop(context, word) };
         // SAFETY: as above.
-        self.edges.poll([word], |word| unsafe { edges::asks(context, word) });
+        self.edges.poll_now(word, |word| unsafe { edges::asks(context, word) });
     }
 
     /// Asks all running code of the module to leave at its next loop header: for tests of switching.

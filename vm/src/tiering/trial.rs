@@ -448,7 +448,7 @@ impl ModuleCode {
 
     /// The monitor's look now and then: lets loops pass their polls again, wakes up a trial that nobody runs, lets another go first, or ends it.
     pub(crate) fn tend(self: &Arc<Self>) {
-        self.let_pass(None);
+        self.let_pass();
         if self.trials.function.load(Ordering::Acquire) == u32::MAX {
             return;
         }
