@@ -68,7 +68,7 @@ pub fn differences(a: &Results, b: &Results) -> Vec<String> {
     differ("pinning", format!("{:?}", a.settings.pin), format!("{:?}", b.settings.pin));
     for peer in &a.peers {
         if let Some(other) = b.peers.iter().find(|other| other.id == peer.id) {
-            differ(&peer.id, peer.build(), other.build());
+            differ(&peer.id, peer.described(), other.described());
         }
     }
     let rows = |of: &Results| of.rows.iter().map(|row| row.id.clone()).collect::<BTreeSet<String>>();

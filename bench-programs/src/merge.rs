@@ -47,9 +47,8 @@ pub fn merge(parts: &[Results]) -> Result<Results> {
         for peer in &part.peers {
             match whole.peers.iter().find(|known| known.id == peer.id) {
                 None => whole.peers.push(peer.clone()),
-                Some(known) if !known.is_same_build(peer) => {
-                    let of = |peer: &Peer| format!("{}, executable {}", peer.build(), peer.executable.as_deref().unwrap_or("unknown"));
-                    bail!("{} is {} in one file and {} in another", peer.id, of(known), of(peer))
+                Some(known) if !known.is_same(peer) => {
+                    bail!("{} is {} in one file and {} in another", peer.id, known.described(), peer.described())
                 }
                 Some(_) => {}
             }
@@ -139,8 +138,18 @@ pub fn resumable(before: &Results, now: &Results) -> Result<()> {
     if let Some(program) = before.programs.iter().find(changed) {
         bail!("the module of {} changed since the run was stopped: its figures cannot be mixed", program.id);
     }
-    if before.peers.len() != now.peers.len() || before.peers.iter().zip(&now.peers).any(|(before, now)| !before.is_same_build(now)) {
-        bail!("a peer's version changed since the run was stopped: its figures cannot be mixed");
+    let changed = |before: &&Peer| !now.peers.iter().any(|now| now.id == before.id && now.is_same(before));
+    if let Some(peer) = before.peers.iter().find(changed) {
+        let now = now.peers.iter().find(|now| now.id == peer.id).map_or_else(|| "not there".into(), Peer::described);
+        bail!("{} was {} and is {now}: its figures cannot be mixed", peer.id, peer.described());
+    }
+    // Who merges names the machines; who goes on does it where the run began.
+    let place = |results: &Results| results.machines.first().map(|machine| (machine.cpu.clone(), machine.cpus, machine.kernel.clone()));
+    if let (Some(then), Some(now)) = (place(before), place(now))
+        && then != now
+    {
+        let said = |(cpu, cpus, kernel): (String, u32, String)| format!("{cpu}, {cpus} processors, Linux {kernel}");
+        bail!("the run was begun on {} and this is {}: its figures cannot be mixed", said(then), said(now));
     }
     Ok(())
 }
@@ -196,6 +205,20 @@ mod tests {
         assert!(merge(&[with_module("a", "12"), with_module("b", "12")]).is_ok());
         assert!(merge(&[with_module("a", "12"), with_module("b", "34")]).unwrap_err().to_string().contains("module of p"));
         assert!(resumable(&with_module("a", "12"), &with_module("a", "34")).unwrap_err().to_string().contains("module of p"));
+        let with_options = |row: &str, options: &str| {
+            let mut results = shard(row);
+            results.peers[0].flags = vec![options.into()];
+            results
+        };
+        let error = |outcome: Result<()>| outcome.unwrap_err().to_string();
+        let of_two = error(merge(&[with_options("a", "-x"), with_options("b", "-y")]).map(drop));
+        assert_eq!(of_two, "a is 1, -x in one file and 1, -y in another");
+        let later = error(resumable(&with_options("a", "-x"), &with_options("a", "-y")));
+        assert_eq!(later, "a was 1, -x and is 1, -y: its figures cannot be mixed");
+        let mut elsewhere = shard("a");
+        elsewhere.machines[0].cpu = "another".into();
+        assert!(error(resumable(&shard("a"), &elsewhere)).contains("this is another, 0 processors"));
+        assert!(resumable(&shard("a"), &shard("a")).is_ok());
     }
 
     #[test]

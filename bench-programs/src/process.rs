@@ -108,15 +108,19 @@ pub fn on_interrupt() {
     }
 }
 
+/// Said at the second Ctrl-C.
+const AT_ONCE: &str = "\nstopped at once: what was measured is in the journal, if there is one, and no results were written\n";
+
 extern "C" fn handler(_signal: libc::c_int) {
     let before = INTERRUPTS.fetch_add(1, Ordering::Relaxed);
     let group = RUNNING.load(Ordering::Relaxed);
-    // SAFETY: kill and _exit are async-signal-safe.
+    // SAFETY: kill, write and _exit are async-signal-safe.
     unsafe {
         if group > 0 {
             libc::kill(-group, libc::SIGKILL);
         }
         if before > 0 {
+            libc::write(libc::STDERR_FILENO, AT_ONCE.as_ptr().cast(), AT_ONCE.len());
             libc::_exit(130);
         }
     }

@@ -133,9 +133,13 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Whether figures of both may stand in one table: version, commit and executable are the same.
-    pub fn is_same_build(&self, other: &Peer) -> bool {
-        self.version == other.version && self.commit == other.commit && self.executable == other.executable
+    /// Whether figures of both may stand in one table: version, commit, executable, options and the way accesses are checked are the same.
+    pub fn is_same(&self, other: &Peer) -> bool {
+        self.version == other.version
+            && self.commit == other.commit
+            && self.executable == other.executable
+            && self.flags == other.flags
+            && self.trap_handler == other.trap_handler
     }
 
     /// Version and commit, or else the executable, for people.
@@ -145,6 +149,24 @@ impl Peer {
             (None, Some(executable)) => format!("{} (executable {executable})", self.version),
             (None, None) => self.version.clone(),
         }
+    }
+
+    /// All that [`Peer::is_same`] looks at, for people.
+    pub fn described(&self) -> String {
+        if self.missing.is_some() {
+            return "not there".into();
+        }
+        let mut said = self.build();
+        if let (Some(_), Some(executable)) = (&self.commit, &self.executable) {
+            said.push_str(&format!(", executable {executable}"));
+        }
+        if !self.flags.is_empty() {
+            said.push_str(&format!(", {}", self.flags.join(" ")));
+        }
+        if self.trap_handler == Some(false) {
+            said.push_str(", no trap handler");
+        }
+        said
     }
 }
 

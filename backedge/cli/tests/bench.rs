@@ -173,20 +173,23 @@ fn runs_that_fail_are_marked_and_said() {
     let folder = Folder::new();
     let out = folder.path("out.json");
     // Every other run of a process fails: the first of one peer, the second of the other, so that no two of a block are good.
-    let measurement = r#"{"ready_unix_ns":0,"calls_ns":[9,9,9,9,9,9,9,9],"calls_cpu_ns":[9,9,9,9,9,9,9,9]}"#;
+    let measurement = r#"{"ready_unix_ns":NOW,"calls_ns":[9,9,9,9,9,9,9,9],"calls_cpu_ns":[9,9,9,9,9,9,9,9]}"#;
     let alternating = |name: &str, first: u32| {
         let count = folder.path(&format!("{name}.count"));
         let text = format!(
-            "echo >>{count}\n[ $(($(wc -l <{count}) % 2)) = {first} ] && {{ printf 'error: \\033[2Jfell over\\n' >&2; exit 9; }}\necho '{measurement}'\n",
+            "echo >>{count}\n[ $(($(wc -l <{count}) % 2)) = {first} ] && {{ printf 'error: \\033[2Jfell over\\n' >&2; exit 9; }}\necho '{measurement}' | sed s/NOW/$(date +%s%N)/\n",
             count = count.display()
         );
         peer(&folder, name, &text)
     };
-    let peers = format!("backedge,{},{}", alternating("odd", 1), alternating("even", 0));
+    // Ready before it was started.
+    let early = peer(&folder, "early", &format!("echo '{}'\n", measurement.replace("NOW", "0")));
+    let peers = format!("backedge,{},{},{early}", alternating("odd", 1), alternating("even", 0));
     let args = ["--filter", "good/0/steady", "--peers", &peers, "--json", out.to_str().unwrap()];
     let short = ["--seconds", "0.02", "--runs", "4", "--most-runs", "4"];
     let done = folder.bench(&[&args[..], &short].concat());
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert_eq!(cell(&results(&out), "good/0/steady", "early")["problem"]["kind"], "crashed");
     let shown = |options: &[&str]| {
         let done = Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "show"]).arg(&out).args(options).output().unwrap();
         text(&done.stdout)

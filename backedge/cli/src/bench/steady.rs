@@ -7,7 +7,7 @@ use crate::policyoptions::{KeepOptions, Values};
 use crate::run;
 use anyhow::{Context, Result, bail, ensure};
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
-use backedge::{Linker, Module, Store};
+use backedge::{Linker, Module, Store, Trap};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -59,7 +59,11 @@ pub fn run(options: &Steady) -> Result<i32, Failure> {
             .spawn_scoped(scope, || measure(options))
             .map_err(|error| Failure::Load(format!("cannot start the guest's thread: {error}")))?;
         let outcome = guest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        outcome.map(|()| 0).map_err(|error| Failure::Load(format!("{error:#}")))
+        outcome.map(|()| 0).map_err(|error| match error.downcast_ref::<Trap>() {
+            // One line, as the harness looks for; `run` shows the backtrace.
+            Some(trap) => Failure::Load(format!("wasm trap: {trap}")),
+            None => Failure::Load(format!("{error:#}")),
+        })
     })
 }
 
