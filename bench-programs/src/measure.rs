@@ -162,7 +162,7 @@ fn read(engine: &Engine, job: &Job, outcome: &Outcome) -> Run {
         return run;
     }
     match serde_json::from_str::<Printed>(&stdout) {
-        Ok(printed) if believable(&printed, outcome.wall_ns) && was_ready_in(&printed, outcome) => {
+        Ok(printed) if believable(&printed, outcome) => {
             let told = steady(&printed.calls_ns);
             let cpu: Vec<f64> = printed.calls_cpu_ns[told.from..].iter().map(|ns| *ns as f64).collect();
             run.startup_ns = printed.ready_unix_ns.saturating_sub(outcome.started_unix_ns);
@@ -186,21 +186,17 @@ fn read(engine: &Engine, job: &Job, outcome: &Outcome) -> Run {
     run
 }
 
-/// Whether times can be those of calls in a process that took so long: every call some, and all together no more.
-fn believable(printed: &Printed, process_ns: u64) -> bool {
-    let sum = printed.calls_ns.iter().try_fold(0u64, |sum, ns| sum.checked_add(*ns));
-    let whole = !printed.calls_ns.is_empty() && printed.calls_ns.len() == printed.calls_cpu_ns.len();
-    whole && !printed.calls_ns.contains(&0) && sum.is_some_and(|sum| sum <= process_ns)
-}
-
 /// How far the system's clock may have been set in a process's life.
 const CLOCK_SET_BY_NS: u64 = 1_000_000_000;
 
-/// Whether a process says that it was ready at a time when it was there.
-fn was_ready_in(printed: &Printed, outcome: &Outcome) -> bool {
+/// Whether times can be those of calls in this process: it was there when it says that it was ready, every call took some, and all together no more than it.
+fn believable(printed: &Printed, outcome: &Outcome) -> bool {
     let first = outcome.started_unix_ns.saturating_sub(CLOCK_SET_BY_NS);
     let last = outcome.started_unix_ns.saturating_add(outcome.wall_ns).saturating_add(CLOCK_SET_BY_NS);
-    (first..=last).contains(&printed.ready_unix_ns)
+    let sum = printed.calls_ns.iter().try_fold(0u64, |sum, ns| sum.checked_add(*ns));
+    let whole = !printed.calls_ns.is_empty() && printed.calls_ns.len() == printed.calls_cpu_ns.len();
+    let of_calls = whole && !printed.calls_ns.contains(&0) && sum.is_some_and(|sum| sum <= outcome.wall_ns);
+    of_calls && (first..=last).contains(&printed.ready_unix_ns)
 }
 
 /// What went wrong, from how the process ended and what it complained of.

@@ -1,6 +1,6 @@
 //! Joins result files: shards of one run, from one machine or several.
 
-use crate::results::{Peer, Program, Results, SCHEMA, Settings};
+use crate::results::{Program, Results, SCHEMA, Settings};
 use crate::{runner, summarize};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
@@ -131,17 +131,16 @@ pub fn resumable(before: &Results, now: &Results) -> Result<()> {
         let cells = |row: &crate::results::Row| row.cells.iter().map(|cell| format!("{} {}", row.id, cell.peer)).collect::<Vec<String>>();
         results.rows.iter().flat_map(cells).collect()
     };
-    if ids(before) != ids(now) || before.settings != now.settings {
+    let same_names = before.peers.iter().map(|peer| &peer.id).eq(now.peers.iter().map(|peer| &peer.id));
+    if ids(before) != ids(now) || !same_names || before.settings != now.settings {
         bail!("the run that was stopped had other rows, peers or settings: give the same options, or another --json file");
     }
     let changed = |before: &&Program| now.programs.iter().any(|now| now.id == before.id && now.sha256 != before.sha256);
     if let Some(program) = before.programs.iter().find(changed) {
         bail!("the module of {} changed since the run was stopped: its figures cannot be mixed", program.id);
     }
-    let changed = |before: &&Peer| !now.peers.iter().any(|now| now.id == before.id && now.is_same(before));
-    if let Some(peer) = before.peers.iter().find(changed) {
-        let now = now.peers.iter().find(|now| now.id == peer.id).map_or_else(|| "not there".into(), Peer::described);
-        bail!("{} was {} and is {now}: its figures cannot be mixed", peer.id, peer.described());
+    if let Some((then, now)) = before.peers.iter().zip(&now.peers).find(|(then, now)| !then.is_same(now)) {
+        bail!("{} was {} and is {}: its figures cannot be mixed", then.id, then.described(), now.described());
     }
     // Who merges names the machines; who goes on does it where the run began.
     let place = |results: &Results| results.machines.first().map(|machine| (machine.cpu.clone(), machine.cpus, machine.kernel.clone()));
@@ -162,7 +161,7 @@ pub fn emptied(results: &Results, jobs: &[crate::catalog::Job], engines: &[crate
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Machine, Row};
+    use crate::results::{Machine, Peer, Row};
 
     fn shard(row: &str) -> Results {
         Results {

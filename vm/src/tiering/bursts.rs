@@ -388,12 +388,17 @@ impl ModuleCode {
         }
     }
 
+    /// A defined function that has an instrumented body: its number, the code at its entries that is to go, and what is to be there.
+    fn exchange(&self, function: u32, instrument: bool) -> Option<(usize, usize, usize)> {
+        let own = self.module.defined(function).expect("only defined functions have code here");
+        let (instrumented, _) = self.instrumented(function, AT_ENTRY)?;
+        let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
+        Some(if instrument { (own, ordinary, instrumented) } else { (own, instrumented, ordinary) })
+    }
+
     /// Puts the instrumented body at the entries of a function, or what belongs there in its stead.
     fn exchange_entries(&self, published: &super::Published, function: u32, instrument: bool) {
-        let own = self.module.defined(function).expect("only defined functions have code here");
-        let Some((instrumented, _)) = self.instrumented(function, AT_ENTRY) else { return };
-        let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
-        let (from, to) = if instrument { (ordinary, instrumented) } else { (instrumented, ordinary) };
+        let Some((own, from, to)) = self.exchange(function, instrument) else { return };
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
             unsafe { self.exchange_entry(context.0, own, from, to) };
@@ -410,11 +415,9 @@ impl ModuleCode {
     /// # Safety
     /// `context` is the running context of this module.
     unsafe fn enter_ordinary_here(&self, context: *mut VmContext, function: u32) {
-        let own = self.module.defined(function).expect("only defined functions have code here");
-        let Some((instrumented, _)) = self.instrumented(function, AT_ENTRY) else { return };
-        let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
+        let Some((own, from, to)) = self.exchange(function, false) else { return };
         // SAFETY: the caller's promise.
-        unsafe { self.exchange_entry(context, own, instrumented, ordinary) };
+        unsafe { self.exchange_entry(context, own, from, to) };
     }
 
     /// Address and version of an instrumented entrance.

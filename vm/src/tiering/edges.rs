@@ -142,10 +142,10 @@ impl ModuleCode {
             return;
         }
         let published = self.published();
-        if late != 0 {
-            self.edges.poll([late], |word| published.ask(word));
-        }
         self.edges.change(|all| {
+            if late != 0 {
+                all.poll(late, |word| published.ask(word));
+            }
             let words: Vec<i32> = all.polling.iter().copied().collect();
             all.pass(&words, |word| published.ask(word));
         });
