@@ -29,6 +29,13 @@ pub fn here() -> Machine {
     }
 }
 
+/// The processor's model and what it can do, as the kernel names both: what code compiled for this machine depends on.
+pub fn processor() -> String {
+    let cpuinfo = read("/proc/cpuinfo");
+    let first = |name: &str| cpuinfo.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+    ["vendor_id", "cpu family", "model", "model name", "flags"].map(first).join("\n")
+}
+
 /// Seconds since 1970 as `2026-01-31T12:00:00Z`.
 pub fn utc(unix_seconds: u64) -> String {
     let (days, second) = (unix_seconds / 86_400, unix_seconds % 86_400);

@@ -1,7 +1,7 @@
 //! One process of one peer on one row: what is started, and what its output means. A result that is not right has no time.
 
 use crate::catalog::{Job, metric_name};
-use crate::peers::{Engine, How, Places, compile_native};
+use crate::peers::{Engine, How, NativeBuild, Places, compile_native};
 use crate::process::{self, End, Invocation, Outcome};
 use crate::results::{Metric, Problem, ProblemKind, Run};
 use crate::statistics::steady::steady;
@@ -60,6 +60,9 @@ pub fn measure(engine: &Engine, job: &Job, conditions: &Conditions, until: Optio
         Ok(outcome) => outcome,
         Err(error) => return Some(failed(ProblemKind::Crashed, format!("`{}` does not start: {error}", invocation.program.display()))),
     };
+    if job.dirs.iter().any(|[host, _]| host == TEMPORARY) {
+        let _ = std::fs::remove_dir_all(temporary(conditions));
+    }
     match outcome.end {
         End::Interrupted => None,
         _ => Some(read(engine, job, &outcome)),
@@ -109,7 +112,7 @@ fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Re
             }
             PathBuf::from(&engine.peer.path)
         }
-        How::Native { compiler, folder } => {
+        How::Native { compiler, version, folder } => {
             let source = job.source.as_ref().ok_or_else(|| anyhow::anyhow!("no C source"))?;
             if row.metric == Metric::Steady {
                 args.push("steady".into());
@@ -119,7 +122,7 @@ fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Re
                 args.extend(job.args.iter().map(OsString::from));
             }
             let simd = source.with_file_name("features").is_file();
-            match compile_native(compiler, folder, &conditions.places.folder, source, simd)? {
+            match compile_native(&NativeBuild { compiler, version, folder }, &conditions.places.folder, source, simd)? {
                 Some(program) => program,
                 None => return Ok(None),
             }
@@ -130,11 +133,20 @@ fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Re
     Ok(Some(Invocation { program, args, env: engine.env.clone(), pin: conditions.pin, limit }))
 }
 
+/// A folder of the catalog's that is empty when a process starts.
+const TEMPORARY: &str = "{tmp}";
+
+fn temporary(conditions: &Conditions) -> PathBuf {
+    conditions.places.scratch.join(format!("tmp-{}", std::process::id()))
+}
+
 fn host_folder(host: &str, conditions: &Conditions) -> anyhow::Result<PathBuf> {
-    if host != "{tmp}" {
+    if host != TEMPORARY {
         return Ok(conditions.places.folder.join(host));
     }
-    let folder = conditions.places.scratch.join("tmp");
+    let folder = temporary(conditions);
+    // Of a process with our number that was killed.
+    let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
 }
@@ -213,7 +225,19 @@ fn problem(engine: &Engine, outcome: &Outcome) -> Option<Problem> {
             let kind = match () {
                 () if any(&["wrong result"]) => ProblemKind::WrongResult,
                 () if code == 134 || any(&["trap", "unreachable", "RuntimeError", "out of bounds"]) => ProblemKind::Trapped,
-                () if any(&["CompileError", "not supported", "unsupported", "disabled", "not enabled", "invalid", "validat"]) => {
+                () if any(&[
+                    "CompileError",
+                    "not supported",
+                    "unsupported",
+                    "disabled",
+                    "not enabled",
+                    "invalid",
+                    "validat",
+                    "magic",
+                    "malformed",
+                    "to parse",
+                ]) =>
+                {
                     ProblemKind::Unsupported
                 }
                 () => ProblemKind::Crashed,

@@ -13,11 +13,18 @@ pub fn read(path: &Path) -> Result<Results> {
     if results.schema == 0 || results.schema > SCHEMA {
         bail!("`{}` has layout {}; this version reads up to {SCHEMA}", path.display(), results.schema);
     }
+    let mut seen = BTreeSet::new();
+    if let Some(row) = results.rows.iter().find(|row| !seen.insert(&row.id)) {
+        bail!("`{}` holds row {} twice", path.display(), row.id);
+    }
     Ok(results)
 }
 
 /// How it is said that there are not all.
 const SHARDS: &str = " shards";
+
+/// How it is said that means are of unlike rows.
+const MIXED: &str = "rows of different processors";
 
 /// One file of several. Errors: they were run with different settings, or two of them hold the same row.
 pub fn merge(parts: &[Results]) -> Result<Results> {
@@ -45,8 +52,11 @@ pub fn merge(parts: &[Results]) -> Result<Results> {
             }
         }
         for peer in &part.peers {
-            match whole.peers.iter().find(|known| known.id == peer.id) {
+            match whole.peers.iter_mut().find(|known| known.id == peer.id) {
                 None => whole.peers.push(peer.clone()),
+                // Where it was not installed its cells say so.
+                Some(known) if known.missing.is_some() => *known = peer.clone(),
+                Some(_) if peer.missing.is_some() => {}
                 Some(known) if !known.is_same(peer) => {
                     bail!("{} is {} in one file and {} in another", peer.id, known.described(), peer.described())
                 }
@@ -70,7 +80,11 @@ pub fn merge(parts: &[Results]) -> Result<Results> {
         whole.ended = whole.ended.max(part.ended.clone());
     }
     // What a part of a merge lacked, another may have brought.
-    whole.not_for_citing.retain(|why| !why.ends_with(SHARDS));
+    whole.not_for_citing.retain(|why| !why.ends_with(SHARDS) && why != MIXED);
+    let processors: BTreeSet<&str> = whole.machines.iter().map(|machine| machine.cpu.as_str()).collect();
+    if processors.len() > 1 {
+        whole.not_for_citing.push(MIXED.into());
+    }
     if let Some([_, count]) = shards.first()
         && shards.len() < *count as usize
     {
@@ -186,6 +200,15 @@ mod tests {
         let mut newer = shard("d");
         newer.peers[0].version = "2".into();
         assert!(merge(&[shard("a"), newer]).is_err());
+        // A machine that lacks a peer has cells that say so; whichever comes first, the whole knows the peer.
+        let mut without = shard("e");
+        without.peers[0] = Peer { id: without.peers[0].id.clone(), missing: Some("not installed".into()), ..Peer::default() };
+        for parts in [[shard("a"), without.clone()], [without.clone(), shard("a")]] {
+            assert_eq!(merge(&parts).unwrap().peers, shard("a").peers);
+        }
+        let mut of_another = shard("f");
+        of_another.machines[0].cpu = "another".into();
+        assert_eq!(merge(&[shard("a"), of_another]).unwrap().not_for_citing, [MIXED]);
         assert!(merge(&[]).is_err());
         let part = |row: &str, index| Results { settings: Settings { shard: Some([index, 3]), ..Settings::default() }, ..shard(row) };
         assert_eq!(merge(&[part("a", 1), part("b", 2)]).unwrap().not_for_citing, ["2 of 3 shards"]);

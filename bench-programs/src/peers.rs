@@ -3,6 +3,7 @@
 //! Adding one is adding an arm to [`find`]. Every peer is asked in one of two ways, which `peers/rust/src/protocol.rs` describes: *steady* (a process that
 //! calls exports again and again and prints one line of JSON) and *once* (a process that runs a command as anyone would).
 
+use crate::machine;
 use crate::measure::complaint;
 use crate::process::{self, End, Invocation};
 use crate::results::Peer;
@@ -64,9 +65,22 @@ pub enum How {
     Native {
         /// The compiler.
         compiler: Vec<OsString>,
+        /// Its version.
+        version: String,
         /// Where its programs are kept.
         folder: PathBuf,
     },
+}
+
+/// With what a native program is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct NativeBuild<'a> {
+    /// The compiler (a command line).
+    pub compiler: &'a [OsString],
+    /// Its version.
+    pub version: &'a str,
+    /// Where executables are kept.
+    pub folder: &'a Path,
 }
 
 /// Where things are.
@@ -250,16 +264,47 @@ fn native(places: &Places) -> Engine {
     }
     peer.spectre = "none".into();
     let compiler = [python.as_os_str()].into_iter().map(OsString::from).chain(["-m", "ziglang", "cc"].map(OsString::from)).collect();
-    Engine { peer, how: How::Native { compiler, folder: places.scratch.join("native") }, env: Vec::new(), primed: false }
+    let how = How::Native { compiler, version: peer.version.clone(), folder: places.scratch.join("native") };
+    Engine { peer, how, env: Vec::new(), primed: false }
 }
 
-/// Compiles a program for this machine, if that is not done yet. The executable's name has the source's hash, so that a change is compiled again. `None`: the user stopped it.
-pub fn compile_native(compiler: &[OsString], folder: &Path, bench_programs: &Path, source: &Path, simd: bool) -> Result<Option<PathBuf>> {
-    use sha2::{Digest, Sha256};
-    let mut hash = Sha256::new();
-    for file in [source, &bench_programs.join("programs/kernel.h"), &bench_programs.join("peers/native.c")] {
-        hash.update(std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?);
+/// What a native program is compiled from, besides its own file: sources that any may include. Sorted.
+fn native_sources(bench_programs: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = vec![bench_programs.join("peers/native.c")];
+    let mut folders = vec![bench_programs.join("programs")];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read the folder `{}`", folder.display()))?;
+        for path in entries.flatten().map(|entry| entry.path()) {
+            match path.extension() {
+                _ if path.is_dir() => folders.push(path),
+                Some(extension) if extension == "h" => files.push(path),
+                _ => {}
+            }
+        }
     }
+    files.sort();
+    Ok(files)
+}
+
+/// Compiles a program for this machine, if that is not done yet. The executable's name has the hash of all that it is made of and for (sources, flags, compiler, processor), so that a
+/// change is compiled again, and a folder that machines share serves each of them. `None`: the user stopped it.
+pub fn compile_native(how: &NativeBuild<'_>, bench_programs: &Path, source: &Path, simd: bool) -> Result<Option<PathBuf>> {
+    use sha2::{Digest, Sha256};
+    let NativeBuild { compiler, version, folder } = *how;
+    // As `build.sh` compiles for wasm; the SIMD programs' vectors are SSE's.
+    let flags = ["-O2", "-std=gnu11", "-fno-sanitize=undefined", "-fno-vectorize", "-fno-slp-vectorize", "-lm"];
+    let flags: Vec<OsString> = flags.into_iter().chain(simd.then_some("-msse4.1")).map(OsString::from).collect();
+    let mut hash = Sha256::new();
+    let mut add = |part: &[u8]| {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    };
+    for file in native_sources(bench_programs)?.iter().map(PathBuf::as_path).chain([source]) {
+        add(&std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?);
+    }
+    compiler.iter().chain(&flags).for_each(|word| add(word.as_encoded_bytes()));
+    add(version.as_bytes());
+    add(machine::processor().as_bytes());
     let hash = hex(&hash.finalize()[..8]);
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let out = folder.join(format!("{name}-{hash}"));
@@ -273,9 +318,7 @@ pub fn compile_native(compiler: &[OsString], folder: &Path, bench_programs: &Pat
     define.push("\"");
     let [program, words @ ..] = compiler else { bail!("no compiler") };
     let mut args = words.to_vec();
-    // As `build.sh` compiles for wasm; the SIMD programs' vectors are SSE's.
-    let flags = ["-O2", "-std=gnu11", "-fno-sanitize=undefined", "-fno-vectorize", "-fno-slp-vectorize", "-lm"];
-    args.extend(flags.into_iter().chain(simd.then_some("-msse4.1")).map(OsString::from));
+    args.extend(flags);
     args.extend([define, "-o".into(), partial.clone().into(), bench_programs.join("peers/native.c").into()]);
     // As what is measured: in a group of its own, which Ctrl-C ends.
     let done = process::run(&Invocation { program: program.into(), args, limit: COMPILES_WITHIN, ..Invocation::default() })?;

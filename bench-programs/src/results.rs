@@ -264,6 +264,14 @@ pub struct Cell {
     pub curve: Vec<CurvePoint>,
 }
 
+impl Cell {
+    /// How many of its runs failed, and why the first of them did; none where none failed.
+    pub fn failures(&self) -> Option<(usize, &Problem)> {
+        let failed = || self.runs.iter().filter_map(|run| run.problem.as_ref());
+        Some((failed().count(), failed().next()?))
+    }
+}
+
 /// Why a cell has no figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

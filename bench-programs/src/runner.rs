@@ -62,8 +62,26 @@ pub fn plan(mut results: Results, jobs: &[Job], engines: &[Engine]) -> Results {
     results
 }
 
+/// How a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All that was wanted ran.
+    Done,
+    /// There was a process to start after the deadline.
+    Late,
+    /// The user stopped it.
+    Interrupted,
+}
+
 /// Runs what is missing of `results`' settings; `entries` holds what was measured before and gets what is measured now. Complaints go to standard error.
-pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal: &mut Journal) {
+pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal: &mut Journal) -> Ended {
+    let bar = Bar::new(work, results.settings.runs_least);
+    let ended = run_all(work, results, entries, journal, &bar);
+    bar.finish();
+    ended
+}
+
+fn run_all(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal: &mut Journal, bar: &Bar) -> Ended {
     let settings = &results.settings;
     let mut done: BTreeSet<(String, String, u32)> =
         entries.iter().map(|entry| (entry.row.clone(), entry.peer.clone(), entry.run.block)).collect();
@@ -72,9 +90,8 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
     for entry in entries.iter() {
         cells.entry((entry.row.clone(), entry.peer.clone())).or_default().push(entry.run.clone());
     }
-    let bar = Bar::new(work, settings.runs_least);
     let mut absent = BTreeSet::new();
-    'all: for block in 0..settings.runs_most {
+    for block in 0..settings.runs_most {
         for (index, job) in work.jobs.iter().enumerate() {
             if block >= settings.runs_least && !is_wide(job, work.engines, &cells, settings.target_half_width) {
                 continue;
@@ -90,7 +107,7 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
                     continue;
                 }
                 if work.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                    break 'all;
+                    return Ended::Late;
                 }
                 if block >= settings.runs_least {
                     bar.more(job, work.conditions);
@@ -107,12 +124,12 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
                         Some(Ok(()))
                     };
                     match primed {
-                        None => break 'all,
+                        None => return Ended::Interrupted,
                         Some(Err(Problem { kind, text })) => Some(failed(kind, text)),
                         Some(Ok(())) => measure(engine, job, work.conditions, until()),
                     }
                 };
-                let Some(mut run) = ran else { break 'all };
+                let Some(mut run) = ran else { return Ended::Interrupted };
                 (run.block, run.order) = (block, order);
                 order += 1;
                 // That a peer is missing stands under the table; that a program is, must be said of each.
@@ -132,12 +149,12 @@ pub fn run(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
                 cells.entry(key).or_default().push(entry.run.clone());
                 entries.push(entry);
                 if interrupted() {
-                    break 'all;
+                    return Ended::Interrupted;
                 }
             }
         }
     }
-    bar.finish();
+    Ended::Done
 }
 
 /// A peer that was killed at its limit again and again, and had no figure.
@@ -175,10 +192,10 @@ pub fn expected_seconds(job: &Job, conditions: &Conditions) -> f64 {
 }
 
 /// Adds the rows that are done to the plan, and says why the whole may not be cited.
-pub fn finish(plan: &Results, entries: &[Entry], work: &Work<'_>) -> Results {
+pub fn finish(plan: &Results, entries: &[Entry], ended: Ended) -> Results {
     let mut results = summarize::fill(plan, entries);
     results.ended = machine::now();
-    results.interrupted = interrupted();
+    results.interrupted = ended == Ended::Interrupted;
     let mut why = Vec::new();
     if results.settings.quick {
         why.push("--quick".to_owned());
@@ -190,17 +207,11 @@ pub fn finish(plan: &Results, entries: &[Entry], work: &Work<'_>) -> Results {
     if let Some(least) = ran.map(|summary| summary.runs).min().filter(|least| *least < summarize::LEAST_PAIRS) {
         why.push(format!("cells of {least} run{}, and a verdict takes {}", if least == 1 { "" } else { "s" }, summarize::LEAST_PAIRS));
     }
-    if is_late(&results, work) {
+    if ended == Ended::Late {
         why.push("its time was over".into());
     }
     results.not_for_citing = why;
     results
-}
-
-/// Whether there was no time for some cell.
-pub fn is_late(results: &Results, work: &Work<'_>) -> bool {
-    let not_run = |cell: &Cell| cell.problem.as_ref().is_some_and(|problem| problem.kind == ProblemKind::NotRun);
-    work.deadline.is_some_and(|deadline| Instant::now() >= deadline) && results.rows.iter().flat_map(|row| &row.cells).any(not_run)
 }
 
 /// The progress bar, counted in expected milliseconds so that its remaining time means something. Without a terminal: complaints, and a line now and then.
@@ -283,5 +294,58 @@ impl Bar {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal;
+    use crate::peers::{How, Places};
+    use crate::results::{Peer, Row, SCHEMA, Settings};
+
+    #[test]
+    fn a_run_whose_time_is_over_goes_on_later() {
+        let shell = std::path::PathBuf::from("/bin/sh");
+        let engine = |id: &str| Engine {
+            peer: Peer { id: id.into(), path: shell.display().to_string(), ..Peer::default() },
+            how: How::Wasm { steady: None, once: Some(vec!["-c".into(), "sleep 0.02; echo done".into()]) },
+            env: Vec::new(),
+            primed: false,
+        };
+        let engines = [engine("a"), engine("b")];
+        let job = Job {
+            row: Row { id: "x/0/one-shot".into(), program: "x".into(), metric: Metric::OneShot, ..Row::default() },
+            module: shell.clone(),
+            source: None,
+            args: Vec::new(),
+            dirs: Vec::new(),
+            expect: "done".into(),
+        };
+        let scratch = tempfile::tempdir().unwrap();
+        let places = Places { folder: scratch.path().into(), backedge: shell, scratch: scratch.path().into() };
+        let conditions = Conditions { seconds: 0.1, pin: None, places };
+        let settings =
+            Settings { runs_least: 40, runs_most: 40, confidence: 0.95, resamples: 100, subject: "a".into(), ..Settings::default() };
+        let jobs = [job];
+        let plan = plan(Results { schema: SCHEMA, settings, ..Results::default() }, &jobs, &engines);
+        let path = scratch.path().join("out.journal");
+        let mut journal = journal::Journal::create(&path, &plan).unwrap();
+        let work = |deadline| Work { jobs: &jobs, engines: &engines, conditions: &conditions, deadline, progress: false };
+        let mut entries = Vec::new();
+        // Every cell has runs, and none has all of them.
+        let ended = run(&work(Some(Instant::now() + Duration::from_millis(400))), &plan, &mut entries, &mut journal);
+        assert_eq!(ended, Ended::Late);
+        assert!((2..80).contains(&entries.len()), "{}", entries.len());
+        let results = finish(&plan, &entries, ended);
+        assert!(results.rows[0].cells.iter().all(|cell| cell.summary.is_some()));
+        assert!(results.not_for_citing.contains(&"its time was over".to_owned()), "{:?}", results.not_for_citing);
+        drop(journal);
+        let mut kept = journal::read(&path).unwrap().entries;
+        assert_eq!(kept.len(), entries.len());
+        let mut journal = journal::Journal::append(&path).unwrap();
+        assert_eq!(run(&work(None), &plan, &mut kept, &mut journal), Ended::Done);
+        assert_eq!(kept.len(), 80);
+        assert!(finish(&plan, &kept, Ended::Done).not_for_citing.is_empty());
     }
 }

@@ -24,7 +24,7 @@ pub fn results(results: &Results) -> String {
         let _ = writeln!(out, "\n{what}");
         let _ = write!(out, "{:<30}{:>12}", "", subject);
         for other in &others {
-            let _ = write!(out, "{other:>16}");
+            let _ = write!(out, "{other:>0$}", column(other));
         }
         // Time to 90 % of the steady speed has a table of its own, with all peers.
         let steady = metric == Metric::Steady;
@@ -56,7 +56,7 @@ pub fn results(results: &Results) -> String {
                     (None, Some(cell)) => unpaired(mine, cell),
                     (None, None) => "-".into(),
                 };
-                let _ = write!(out, "{text:>16}");
+                let _ = write!(out, "{text:>0$}", column(other));
             }
             let memory = mine.filter(|_| !steady).and_then(peak_memory);
             let _ = writeln!(out, "{:>13}", memory.unwrap_or_default());
@@ -67,13 +67,13 @@ pub fn results(results: &Results) -> String {
         out.push_str("\nTime to 90 % of the steady speed: loading and compiling before the first call, and calls until they are nearly as fast as ever (set-up not counted)\n");
         let _ = write!(out, "{:<30}", "");
         for peer in &results.peers {
-            let _ = write!(out, "{:>16}", peer.id);
+            let _ = write!(out, "{:>1$}", peer.id, column(&peer.id));
         }
         out.push('\n');
         for row in steady {
             let _ = write!(out, "{:<30}", format!("{}/{}", row.program, row.mode));
             for peer in &results.peers {
-                let _ = write!(out, "{:>16}", to_90_percent(row, &peer.id));
+                let _ = write!(out, "{:>1$}", to_90_percent(row, &peer.id), column(&peer.id));
             }
             out.push('\n');
         }
@@ -83,7 +83,7 @@ pub fn results(results: &Results) -> String {
         for mean in &results.groups {
             let _ = writeln!(
                 out,
-                "{:<10}{:<10}{:>16}  {:.3}x [{:.3}, {:.3}] over {} rows; least: {:.2}x {}",
+                "{:<10}{:<10}{:>16}  {:.3}x [{:.3}, {:.3}] over {} row{}; least: {:.2}x {}",
                 mean.group,
                 crate::catalog::metric_name(mean.metric),
                 mean.peer,
@@ -91,6 +91,7 @@ pub fn results(results: &Results) -> String {
                 mean.speedup.low,
                 mean.speedup.high,
                 mean.rows,
+                if mean.rows == 1 { "" } else { "s" },
                 mean.worst,
                 mean.worst_row
             );
@@ -239,6 +240,11 @@ pub fn changes(changes: &[Change]) -> String {
     out
 }
 
+/// Width of a peer's column: of its name, or of what stands in it.
+fn column(peer: &str) -> usize {
+    16.max(peer.chars().count() + 2)
+}
+
 fn peak_memory(cell: &Cell) -> Option<String> {
     cell.summary.as_ref().map(|summary| format!("{:.1} MiB", summary.peak_rss_bytes.median / 1_048_576.0))
 }
@@ -295,13 +301,14 @@ fn problems(results: &Results) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &results.rows {
         for cell in row.cells.iter().filter(|cell| !missing(&cell.peer)) {
-            let failed = cell.runs.iter().filter(|run| run.problem.is_some()).count();
-            let why = cell.problem.as_ref().or_else(|| cell.runs.iter().find_map(|run| run.problem.as_ref()));
-            // What was not run is no mishap.
-            let Some(why) = why.filter(|why| why.kind != ProblemKind::NotRun) else { continue };
-            lines.push(match cell.problem {
-                Some(_) => format!("{}: {}", row.id, why.text),
-                None => format!("{}: {failed} of {} runs of {} failed: {}", row.id, cell.runs.len(), cell.peer, why.text),
+            lines.push(match (&cell.problem, cell.failures()) {
+                // What was not run is no mishap.
+                (Some(why), _) if why.kind == ProblemKind::NotRun => continue,
+                (Some(why), _) => format!("{}: {}", row.id, why.text),
+                (None, Some((failed, why))) => {
+                    format!("{}: {failed} of {} runs of {} failed: {}", row.id, cell.runs.len(), cell.peer, why.text)
+                }
+                (None, None) => continue,
             });
         }
     }

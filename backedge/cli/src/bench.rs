@@ -12,7 +12,7 @@ use bench_programs::journal::{self, Journal};
 use bench_programs::measure::{self, Conditions};
 use bench_programs::peers::{self, Engine, Places};
 use bench_programs::results::{Metric, Results, Row, SCHEMA, Settings};
-use bench_programs::runner::{self, Work};
+use bench_programs::runner::{self, Ended, Work};
 use bench_programs::{compare, machine, merge, process, selfcheck, table};
 use clap::{Args, Subcommand};
 use std::io::Write as _;
@@ -457,9 +457,8 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
     };
     let deadline = options.quick.then(|| Instant::now() + Duration::from_secs(QUICK_SECONDS));
     let work = Work { jobs: &jobs, engines: &engines, conditions: &conditions, deadline, progress: true };
-    runner::run(&work, &plan, &mut entries, &mut journal);
-    let mut results = runner::finish(&plan, &entries, &work);
-    let late = runner::is_late(&results, &work);
+    let ended = runner::run(&work, &plan, &mut entries, &mut journal);
+    let mut results = runner::finish(&plan, &entries, ended);
     if (options.details || (options.html.is_some() && !options.quick)) && !results.interrupted {
         let without = add_details(&mut results, &jobs, &engines);
         if let Some((row, why)) = without.first() {
@@ -479,7 +478,7 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
     }
     // Each is tried, whatever became of the others.
     let kept = options.save_baseline.as_ref().map_or(Ok(()), |name| save_baseline(name, &results));
-    let written = out.as_ref().map_or(Ok(()), |out| write_results(&results, out, late));
+    let written = out.as_ref().map_or(Ok(()), |out| write_results(&results, out, ended == Ended::Late));
     let drawn = options.html.as_ref().map_or(Ok(()), |page| benchreport::write_page(&results, page));
     let mut failures: Vec<Failure> = [kept, written, drawn].into_iter().filter_map(Result::err).collect();
     if let Some(last) = failures.pop() {

@@ -55,7 +55,8 @@ pub fn files(results: &Results) -> Vec<(String, String)> {
     for row in results.rows.iter().filter(|row| row.cells.iter().any(|cell| !cell.curve.is_empty())) {
         files.push((format!("time-to-peak-{}.svg", row.id.replace('/', "-")), curve_plot(results, row, 760.0)));
     }
-    for (name, svg) in [("startup.svg", startup_plot(results, 760.0)), ("memory.svg", memory_plot(results, 760.0))] {
+    let [whole, ready] = [Metric::Startup, Metric::Steady].map(|metric| startup_plot(results, metric, 760.0));
+    for (name, svg) in [("startup-process.svg", whole), ("startup-first-call.svg", ready), ("memory.svg", memory_plot(results, 760.0))] {
         if let Some(svg) = svg {
             files.push((name.into(), svg));
         }
@@ -139,14 +140,15 @@ fn summary(results: &Results) -> String {
         ("figures".to_owned(), number(ran as u64), format!("of {cells} wanted")),
     ];
     for mean in results.groups.iter().filter(|it| it.group == "all" && it.metric == Metric::Steady) {
-        let more = format!("{} to {}; {} rows, steady state", three(mean.speedup.low), three(mean.speedup.high), mean.rows);
+        let more =
+            format!("{} to {}; {}, steady state", three(mean.speedup.low), three(mean.speedup.high), rows_in_words(mean.rows as usize));
         let name = format!("{subject} against {}", title(results, &mean.peer));
         all.push((name, format!("{}×", three(mean.speedup.median)), more));
     }
     out += &tiles(&all);
     _ = write!(
         out,
-        "<p>Speed-up: time of the other engine over time of {}, pair by pair of neighbouring processes; above 1, {0} is faster. Means over programs, without kernels. Intervals: {:.0} %, by bootstrap and sign test.</p>",
+        "<p>Speed-up: time of the other engine over time of {}, pair by pair of neighbouring processes; above 1, {0} is faster. Means over programs, without kernels. Intervals: {:.0} %, by bootstrap; a verdict takes a test of the pairs (ranks of fewer than 15, signs of more) besides.</p>",
         escaped(&subject),
         results.settings.confidence * 100.0
     );
@@ -324,10 +326,11 @@ fn time_to_peak(results: &Results) -> String {
     )
 }
 
-fn startup_bars(results: &Results) -> Vec<(String, Vec<Bar>)> {
-    let bar = |row: &Row, cell: &Cell| -> Option<Bar> {
+/// Start-up by rows: of whole processes that do next to nothing (`metric` is that of start-up), or what steady rows tell of it, once a program.
+fn startup_bars(results: &Results, metric: Metric) -> Vec<(String, Vec<Bar>)> {
+    let bar = |cell: &Cell| -> Option<Bar> {
         let summary = cell.summary.as_ref()?;
-        let it = if row.metric == Metric::Startup { &summary.wall } else { &summary.startup_ns };
+        let it = if metric == Metric::Startup { &summary.wall } else { &summary.startup_ns };
         (it.median > 0.0).then(|| Bar {
             name: title(results, &cell.peer).to_owned(),
             value: Some(it.median / 1e6),
@@ -336,33 +339,35 @@ fn startup_bars(results: &Results) -> Vec<(String, Vec<Bar>)> {
             colour: colour(results, &cell.peer),
         })
     };
-    let of_startup = results.rows.iter().any(|row| row.metric == Metric::Startup);
-    let wanted = |row: &&Row| if of_startup { row.metric == Metric::Startup } else { row.metric == Metric::OneShot };
-    let rows = results.rows.iter().filter(wanted);
-    rows.map(|row| (row_name(row), row.cells.iter().filter_map(|cell| bar(row, cell)).collect::<Vec<Bar>>()))
-        .filter(|it| !it.1.is_empty())
-        .collect()
+    let mut seen = std::collections::BTreeSet::new();
+    let mut groups = Vec::new();
+    for row in results.rows.iter().filter(|row| row.metric == metric && row.kind != RowKind::Variant) {
+        let bars: Vec<Bar> = row.cells.iter().filter_map(bar).collect();
+        // All rows of a program are of one module.
+        if !bars.is_empty() && (metric == Metric::Startup || seen.insert(&row.program)) {
+            groups.push((if metric == Metric::Startup { row_name(row) } else { row.program.clone() }, bars));
+        }
+    }
+    groups
 }
 
-fn startup_plot(results: &Results, width: f64) -> Option<String> {
-    let bars = startup_bars(results);
+fn startup_plot(results: &Results, metric: Metric, width: f64) -> Option<String> {
+    let bars = startup_bars(results, metric);
     (!bars.is_empty()).then(|| plot::bars(width, "start-up", "ms", &bars, None))
 }
 
 fn startup(results: &Results) -> String {
-    if startup_bars(results).is_empty() {
-        return String::new();
-    }
-    let whole = results.rows.iter().any(|row| row.metric == Metric::Startup);
-    let what = if whole {
-        "Wall time of a whole process that does next to nothing."
-    } else {
-        "From the start of the process to the first call of the guest's code: load, compile, instantiate."
+    let figure = |metric, what: &str| -> Option<String> {
+        startup_plot(results, metric, plot::WIDTHS[0].0)?;
+        let figure = plot::both(|width| startup_plot(results, metric, width).unwrap_or_default());
+        Some(format!("<figure><figcaption>{what} Shorter is better.</figcaption>{figure}</figure>"))
     };
-    format!(
-        "<figure><figcaption>{what} Shorter is better.</figcaption>{}</figure>",
-        plot::both(|width| startup_plot(results, width).unwrap_or_default())
-    )
+    let ready =
+        "From the start of the process to the first call of the guest's code: load, compile, instantiate. The processes of steady rows.";
+    [(Metric::Startup, "Wall time of a whole process that does next to nothing."), (Metric::Steady, ready)]
+        .into_iter()
+        .filter_map(|(metric, what)| figure(metric, what))
+        .collect()
 }
 
 fn memory_bars(results: &Results) -> Vec<(String, Vec<Bar>)> {
@@ -421,6 +426,9 @@ fn flag_words(flag: Flag) -> &'static str {
     }
 }
 
+/// So many rows are named; more are counted, and named where a reader asks.
+const MOST_NAMES: usize = 3;
+
 fn problems(results: &Results) -> String {
     let mut rows = Vec::new();
     for peer in results.peers.iter().filter(|it| it.missing.is_some()) {
@@ -434,12 +442,20 @@ fn problems(results: &Results) -> String {
             let place = format!("{} <small>{}</small>", escaped(row_name(row)), metric_words(row.metric));
             rows.push(vec![place, escaped(title(results, &cell.peer)), escaped(kind.as_str().unwrap_or("")), escaped(&problem.text)]);
         }
+        for cell in row.cells.iter().filter(|cell| cell.problem.is_none()) {
+            let Some((failed, why)) = cell.failures() else { continue };
+            let place = format!("{} <small>{}</small>", escaped(row_name(row)), metric_words(row.metric));
+            let what = format!("{failed} of {} runs failed", cell.runs.len());
+            rows.push(vec![place, escaped(title(results, &cell.peer)), what, escaped(&why.text)]);
+        }
     }
     // One line for what is said of many rows.
     type What<'a> = (Flag, Metric, &'a str);
     let mut flagged: Vec<(What<'_>, Vec<String>)> = Vec::new();
     for row in &results.rows {
-        for (cell, &flag) in row.cells.iter().flat_map(|cell| cell.flags.iter().map(move |flag| (cell, flag))) {
+        // That some runs failed is said above, with the reason.
+        let flags = row.cells.iter().flat_map(|cell| cell.flags.iter().map(move |flag| (cell, flag)));
+        for (cell, &flag) in flags.filter(|(_, flag)| **flag != Flag::SomeFailed) {
             let key = (flag, row.metric, cell.peer.as_str());
             let at = flagged.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
                 flagged.push((key, Vec::new()));
@@ -449,7 +465,12 @@ fn problems(results: &Results) -> String {
         }
     }
     for ((flag, metric, peer), names) in flagged {
-        let place = format!("{} <small>{}</small>", names.join(", "), metric_words(metric));
+        let metric = metric_words(metric);
+        let place = if names.len() > MOST_NAMES {
+            format!("<details><summary>{} <small>{metric}</small></summary>{}</details>", rows_in_words(names.len()), names.join(", "))
+        } else {
+            format!("{} <small>{metric}</small>", names.join(", "))
+        };
         rows.push(vec![place, escaped(title(results, peer)), "flag".into(), flag_words(flag).into()]);
     }
     if rows.is_empty() { "<p>None.</p>".into() } else { table(&["program", "engine", "what", "why"], &rows) }
@@ -564,6 +585,7 @@ fn program_section(results: &Results, program: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bench_programs::results::{Problem, ProblemKind};
 
     fn example() -> Results {
         serde_json::from_str(include_str!("../../../../bench-programs/docs/example-results.json")).unwrap()
@@ -608,6 +630,43 @@ mod tests {
             let page = page_of(&results);
             assert!(page.contains("What backedge saw") && !page.contains("i32.load offset=7"));
         }
+    }
+
+    #[test]
+    fn start_up_is_shown_of_what_was_measured() {
+        let only = |metric| {
+            let mut results = example();
+            results.rows.retain(|row| row.metric == metric);
+            results
+        };
+        let (steady, once, startup) = (only(Metric::Steady), only(Metric::OneShot), only(Metric::Startup));
+        let has_section = |results: &Results| page_of(results).contains("<section id=\"startup\">");
+        assert!(has_section(&steady) && has_section(&startup));
+        // Nobody knows when a process that runs once came to its first call.
+        assert!(!has_section(&once));
+        assert!(page_of(&steady).contains("to the first call of the guest's code"));
+        assert!(page_of(&startup).contains("a whole process that does next to nothing"));
+        let names = |results: &Results| {
+            files(results).into_iter().map(|(name, _)| name).filter(|name| name.starts_with("startup-")).collect::<Vec<_>>()
+        };
+        assert_eq!((names(&steady), names(&startup)), (vec!["startup-first-call.svg".into()], vec!["startup-process.svg".into()]));
+        // A program's rows are of one module: one group of bars, a bar for each engine.
+        assert_eq!(
+            startup_bars(&steady, Metric::Steady).iter().map(|(name, bars)| (name.as_str(), bars.len())).collect::<Vec<_>>(),
+            [("indirect_call", 4), ("matmul", 4)]
+        );
+    }
+
+    #[test]
+    fn why_some_runs_failed_is_said() {
+        let mut results = example();
+        let cell = &mut results.rows[0].cells[0];
+        cell.runs[0].problem = Some(Problem { kind: ProblemKind::Crashed, text: "ended by signal <11>".into() });
+        cell.flags = vec![Flag::SomeFailed];
+        let runs = cell.runs.len();
+        let page = problems(&results);
+        assert!(page.contains(&format!("<td>1 of {runs} runs failed</td><td>ended by signal &lt;11&gt;</td>")), "{page}");
+        assert!(!page.contains(flag_words(Flag::SomeFailed)));
     }
 
     #[test]

@@ -144,7 +144,7 @@ footer { margin:32px 0 8px; padding-top:8px; border-top:1px solid var(--line); c
 .scroll { overflow-x:auto; } table { border-collapse:collapse; width:100%; font-size:.92em; } th, td { text-align:left; padding:4px 10px 4px 0; border-bottom:1px solid var(--line); vertical-align:top; overflow-wrap:normal; }
 th { color:var(--muted); font-weight:600; white-space:nowrap; } td.n, th.n { text-align:right; white-space:nowrap; font-variant-numeric:tabular-nums; padding:4px 0 4px 12px; } td.n + td:not(.n), th.n + th:not(.n) { padding-left:14px; }
 details { border:1px solid var(--line); border-radius:8px; margin:8px 0; background:var(--panel); } details > summary { cursor:pointer; padding:8px 12px; } details[open] > summary { border-bottom:1px solid var(--line); }
-details > div { padding:4px 12px 12px; } details details { background:var(--bg); }
+details > div { padding:4px 12px 12px; } td details { border:none; margin:0; background:none; } td details > summary { padding:0; } td details[open] > summary { border:none; } details details { background:var(--bg); }
 .chip { display:inline-block; border-radius:9px; padding:0 8px; font-size:.8em; line-height:1.6; border:1px solid currentColor; white-space:nowrap; }
 .chip.good { color:var(--good); } .chip.bad { color:var(--bad); } .chip.none { color:var(--muted); }
 .key { display:flex; flex-wrap:wrap; gap:4px 16px; font-size:.85em; color:var(--muted); margin:.3em 0 .6em; } .key i { display:inline-block; width:12px; height:12px; border-radius:3px; margin-right:5px; vertical-align:-1px; }

@@ -108,6 +108,17 @@ impl Axis {
         Axis { low, high, logarithmic: true, ticks }
     }
 
+    /// Powers of two around what lies between `least` and `most`, with 1 among them and at most `count` steps: for ratios.
+    fn ratios(least: f64, most: f64, count: usize) -> Axis {
+        let power = |value: f64| if value.is_finite() && value > 0.0 { value.log2().clamp(-30.0, 30.0) } else { 0.0 };
+        let (low, high) = ((power(least) + 1e-9).floor().min(0.0), (power(most) - 1e-9).ceil().max(1.0));
+        let step = ((high - low) / count.max(1) as f64).ceil().max(1.0);
+        let (low, high) = ((low / step).floor() as i32, (high / step).ceil() as i32);
+        let at = |tick: i32| f64::from(tick) * step;
+        let ticks = (low..=high).map(|tick| at(tick).exp2()).collect();
+        Axis { low: at(low) * 2f64.log10(), high: at(high) * 2f64.log10(), logarithmic: true, ticks }
+    }
+
     /// 0 to 1.
     fn share(&self, value: f64) -> f64 {
         let value = if self.logarithmic { value.max(1e-300).log10() } else { value };
@@ -135,6 +146,12 @@ fn shortened(text: &str, width: f64) -> String {
     format!("{kept}…")
 }
 
+/// Where the middle of a text is to be, so that all of it is inside.
+fn inside(x: f64, text: &str, width: f64) -> f64 {
+    let half = (text.chars().count() as f64 * LETTER + 4.0).min(width) / 2.0;
+    x.clamp(half, width - half)
+}
+
 /// The same of a row's name, whose end says whether it is a control.
 fn shortened_name(text: &str, width: f64) -> String {
     const CONTROL: &str = " (control)";
@@ -159,7 +176,10 @@ pub struct Bar {
     pub colour: String,
 }
 
-/// Bars below each other, in groups with headings, from 0.
+/// Ratios so far apart are drawn on a logarithmic axis.
+const FAR_APART: f64 = 5.0;
+
+/// Bars below each other, in groups with headings, from 0; ratios that are far apart from their `reference`, on a logarithmic axis that says so.
 pub fn bars(width: f64, what: &str, unit: &str, groups: &[(String, Vec<Bar>)], reference: Option<(f64, &str)>) -> String {
     let narrow = width < 500.0;
     let names = groups.iter().flat_map(|(name, bars)| std::iter::once(name).chain(bars.iter().map(|bar| &bar.name)));
@@ -174,16 +194,27 @@ pub fn bars(width: f64, what: &str, unit: &str, groups: &[(String, Vec<Bar>)], r
     let top = if reference.is_some() { 24.0 } else { 6.0 };
     let count: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
     let bottom = top + headed * heading + count as f64 * row;
-    let most =
-        groups.iter().flat_map(|(_, bars)| bars).flat_map(|bar| [bar.value, bar.interval.map(|it| it.1)]).flatten().fold(0.0, f64::max);
-    let axis = Axis::linear(most.max(reference.map_or(0.0, |it| it.0)), if narrow { 4 } else { 6 });
+    let figures = || groups.iter().flat_map(|(_, bars)| bars).flat_map(|bar| [bar.value, bar.interval.map(|it| it.1)]).flatten();
+    let most = figures().fold(0.0, f64::max);
+    let steps = if narrow { 4 } else { 6 };
+    let (axis, begin) = match reference {
+        Some((at, _)) if most > at * FAR_APART => {
+            let lows = groups.iter().flat_map(|(_, bars)| bars).filter_map(|bar| bar.interval.map(|it| it.0));
+            let least = lows.chain(figures()).filter(|low| *low > 0.0).fold(at, f64::min);
+            (Axis::ratios(least, most, steps), at)
+        }
+        _ => (Axis::linear(most.max(reference.map_or(0.0, |it| it.0)), steps), 0.0),
+    };
+    let unit = if axis.logarithmic { format!("{unit}, logarithmic") } else { unit.to_owned() };
     let x = |value: f64| left + axis.share(value) * (width - left - right);
     let mut svg = Svg::new(width, bottom + 40.0, what);
     for &tick in &axis.ticks {
         svg.line("g", (x(tick), top), (x(tick), bottom));
-        svg.words((x(tick), bottom + 15.0), "middle", "m", &label(tick));
+        let text = label(tick);
+        svg.words((inside(x(tick), &text, width), bottom + 15.0), "middle", "m", &text);
     }
-    svg.words((left + (width - left - right) / 2.0, bottom + 33.0), "middle", "m", &shortened(unit, width - 10.0));
+    let unit = shortened(&unit, width - 10.0);
+    svg.words((inside(left + (width - left - right) / 2.0, &unit, width), bottom + 33.0), "middle", "m", &unit);
     // Words stand above the line of reference, that above the bars.
     let mut words: Vec<((f64, f64), &str, &str, String)> = Vec::new();
     let mut y = top;
@@ -204,15 +235,19 @@ pub fn bars(width: f64, what: &str, unit: &str, groups: &[(String, Vec<Bar>)], r
                 None => words.push(((left + 4.0, middle + 4.0), "start", "m", shortened(&bar.note, width - left - 8.0))),
                 Some(value) => {
                     let title = format!("{}: {} {unit} {}", bar.name, super::three(value), bar.note);
-                    svg.rect((left, bar_y), (x(value) - left, bar_height), &bar.colour, &title);
-                    let mut end = x(value);
+                    let (from, to) = (x(begin.min(value)), x(begin.max(value)));
+                    svg.rect((from, bar_y), (to - from, bar_height), &bar.colour, &title);
+                    let mut end = to;
                     if let Some((low, high)) = bar.interval {
                         svg.line("e", (x(low), middle), (x(high), middle));
                         svg.line("e", (x(low), middle - 4.0), (x(low), middle + 4.0));
                         svg.line("e", (x(high), middle - 4.0), (x(high), middle + 4.0));
                         end = end.max(x(high));
                     }
-                    words.push(((end + 6.0, middle + 4.0), "start", "m", shortened(&bar.note, width - end - 6.0)));
+                    // Not across the line of reference.
+                    let covered = end - 3.0..=end + 6.0 + bar.note.chars().count() as f64 * LETTER;
+                    let at = reference.map(|(at, _)| x(at)).filter(|line| covered.contains(line)).unwrap_or(end) + 6.0;
+                    words.push(((at, middle + 4.0), "start", "m", shortened(&bar.note, width - at)));
                 }
             }
             y += row;
@@ -386,6 +421,33 @@ mod tests {
         }
         let axis = Axis::logarithmic(0.02, 40.0);
         assert_eq!(axis.ticks, [0.01, 0.1, 1.0, 10.0, 100.0]);
+    }
+
+    #[test]
+    fn ratios_far_apart_grow_from_their_reference() {
+        assert_eq!(Axis::ratios(0.6, 14.0, 6).ticks, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]);
+        assert_eq!(Axis::ratios(1.0, 1.0, 6).ticks, [1.0, 2.0]);
+        for (least, most, count) in [(0.01, 900.0, 4), (0.9, 1e9, 6), (f64::NAN, f64::INFINITY, 6)] {
+            let axis = Axis::ratios(least, most, count);
+            assert!(axis.ticks.contains(&1.0) && axis.ticks.len() <= count + 2, "{:?}", axis.ticks);
+        }
+        let draw = |values: &[f64]| {
+            let bar = |value: &f64| Bar { value: Some(*value), colour: series(0), ..Bar::default() };
+            bars(760.0, "w", "speed-up", &[(String::new(), values.iter().map(bar).collect())], Some((1.0, "1")))
+        };
+        let rects = |svg: &str| svg.matches("<rect").count();
+        let (near, far) = (draw(&[0.5, 2.0]), draw(&[0.5, 16.0]));
+        assert_eq!((rects(&near), rects(&far)), (2, 2));
+        assert!(!near.contains("logarithmic") && far.contains("speed-up, logarithmic"));
+        // Half as fast ends where the other begins.
+        let number = |svg: &str, name: &str| -> Vec<f64> {
+            svg.split("<rect ")
+                .skip(1)
+                .map(|rect| rect.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+                .collect()
+        };
+        let (x, width) = (number(&far, "x"), number(&far, "width"));
+        assert!((x[0] + width[0] - x[1]).abs() < 0.2 && (4.0 * width[0] - width[1]).abs() < 1.0, "{x:?} {width:?}");
     }
 
     #[test]
