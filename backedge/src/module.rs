@@ -129,7 +129,8 @@ impl Module {
         self.loaded.module.imported_functions..self.loaded.module.functions.len() as u32
     }
 
-    /// Functions that ran interpreted more than once so far and were not compiled: what a cache could hold for the next process.
+    /// Functions that ran interpreted more than once so far and were not compiled: what a cache could hold for the next process. Those first that
+    /// gain most by it.
     pub fn interpreted_functions(&self) -> Vec<u32> {
         self.loaded.code.interpreted()
     }

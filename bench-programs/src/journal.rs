@@ -44,7 +44,9 @@ impl Journal {
             Ok(file)
         };
         let mut file = open().with_context(|| format!("cannot write the journal `{}`", path.display()))?;
-        write(&mut file, plan).with_context(|| format!("cannot write the journal `{}`", path.display()))?;
+        // Half a first line would be in the way of the next run.
+        let wrote = write(&mut file, plan).inspect_err(|_| _ = std::fs::remove_file(path));
+        wrote.with_context(|| format!("cannot write the journal `{}`", path.display()))?;
         Ok(Journal { file: Some(file) })
     }
 

@@ -236,6 +236,7 @@ fn problem(engine: &Engine, outcome: &Outcome) -> Option<Problem> {
                     "magic",
                     "malformed",
                     "to parse",
+                    "LinkError",
                 ]) =>
                 {
                     ProblemKind::Unsupported

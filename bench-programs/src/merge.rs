@@ -249,7 +249,9 @@ mod tests {
         let kept = error.split('`').nth(3).unwrap();
         assert_eq!(read(Path::new(kept)).unwrap(), shard("a"));
         std::fs::remove_file(kept).unwrap();
-        assert!(write(&shard("a"), Path::new("/dev/full")).unwrap_err().to_string().contains("the results are in"));
+        let error = write(&shard("a"), Path::new("/dev/full")).unwrap_err().to_string();
+        assert!(error.contains("the results are in"), "{error}");
+        std::fs::remove_file(error.split('`').nth(3).unwrap()).unwrap();
     }
 
     #[test]

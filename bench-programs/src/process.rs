@@ -111,7 +111,7 @@ pub fn on_interrupt() {
 /// Said at the second Ctrl-C.
 const AT_ONCE: &str = "\nstopped at once: what was measured is in the journal, if there is one, and no results were written\n";
 
-extern "C" fn handler(_signal: libc::c_int) {
+extern "C" fn handler(signal: libc::c_int) {
     let before = INTERRUPTS.fetch_add(1, Ordering::Relaxed);
     let group = RUNNING.load(Ordering::Relaxed);
     // SAFETY: kill, write and _exit are async-signal-safe.
@@ -119,7 +119,8 @@ extern "C" fn handler(_signal: libc::c_int) {
         if group > 0 {
             libc::kill(-group, libc::SIGKILL);
         }
-        if before > 0 {
+        // A terminal that goes away says so more than once (its shell does, and the kernel): only a user who presses Ctrl-C again is in a hurry.
+        if before > 0 && signal == libc::SIGINT {
             libc::write(libc::STDERR_FILENO, AT_ONCE.as_ptr().cast(), AT_ONCE.len());
             libc::_exit(130);
         }

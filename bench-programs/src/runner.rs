@@ -62,6 +62,9 @@ pub fn plan(mut results: Results, jobs: &[Job], engines: &[Engine]) -> Results {
     results
 }
 
+/// How results say that there was no time for all that was wanted.
+pub const LATE: &str = "its time was over";
+
 /// How a run came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -208,7 +211,7 @@ pub fn finish(plan: &Results, entries: &[Entry], ended: Ended) -> Results {
         why.push(format!("cells of {least} run{}, and a verdict takes {}", if least == 1 { "" } else { "s" }, summarize::LEAST_PAIRS));
     }
     if ended == Ended::Late {
-        why.push("its time was over".into());
+        why.push(LATE.into());
     }
     results.not_for_citing = why;
     results

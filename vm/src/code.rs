@@ -57,6 +57,8 @@ pub struct CompileRequest {
     /// other headers look at the instance's poll word, so that asking its function to leave moves the other versions only. A body counts its calls
     /// down in the function's countdown word and calls [`Builtin::Hot`](crate::builtin::Builtin::Hot) at 0.
     pub rounds: bool,
+    /// Where the code is to stand, as far as processors look at it: at an address that is the same modulo [`arena::PERIOD`](crate::arena::PERIOD). `None`: anywhere.
+    pub beside: Option<usize>,
     /// For tests of trials: makes the entered loop, or every call, slower. Needs `rounds`.
     pub padding: Padding,
     /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
@@ -119,6 +121,7 @@ impl CompileRequest {
             sites,
             countdowns,
             rounds,
+            beside: None,
             padding,
             fail_guards,
             events: EventSet::ALL.without(EventId::INSTRUCTIONS),

@@ -46,8 +46,21 @@ static PLACED: RwLock<BTreeMap<usize, Tables>> = RwLock::new(BTreeMap::new());
 impl PlacedCode {
     /// Copies code to code memory, applies its relocations and registers it. Nothing leads to it yet.
     pub fn new(code: &CompiledCode, module: Option<Arc<Module>>, role: Role) -> Result<Box<PlacedCode>, String> {
+        PlacedCode::beside(code, module, role, None)
+    }
+
+    /// The same, as far as processors look at addresses where other code's block is ([`PlacedCode::block_address`]).
+    pub fn beside(code: &CompiledCode, module: Option<Arc<Module>>, role: Role, other: Option<usize>) -> Result<Box<PlacedCode>, String> {
         let begins = code.lead_in as usize;
-        let mut block = CodeBlock::new(begins + code.bytes.len(), code.alignment as usize)?;
+        let length = begins + code.bytes.len();
+        let beside = match other {
+            Some(address) if address.is_multiple_of(code.alignment.max(1) as usize) => CodeBlock::beside(length, address).ok(),
+            _ => None,
+        };
+        let mut block = match beside {
+            Some(block) => block,
+            None => CodeBlock::new(length, code.alignment as usize)?,
+        };
         let mut bytes = code.bytes.clone();
         for Reloc { offset, target: RelocTarget::Own(target), addend } in &code.relocs {
             // Within one block the displacement does not depend on where the block is.
@@ -78,6 +91,11 @@ impl PlacedCode {
     /// Where the code starts.
     pub fn address(&self) -> usize {
         self.block.address() + self.begins
+    }
+
+    /// Where the bytes in front of it begin that align a place inside of it.
+    pub fn block_address(&self) -> usize {
+        self.block.address()
     }
 
     /// The code as it stands there: `length` bytes of what was compiled.

@@ -13,6 +13,8 @@ use std::process::{Command, Stdio};
 
 /// Fewer functions than this are not worth a process.
 const FEWEST: usize = 64;
+/// So many are compiled before the first save, twice as many before each further one: whoever runs meanwhile has those first that matter most.
+const FIRST_SAVED: usize = 64;
 /// The list goes through a pipe that takes this many bytes at once.
 const MOST_BYTES: usize = 60_000;
 
@@ -71,18 +73,23 @@ pub fn fill(options: &CacheFill) -> Result<(), Failure> {
     }
     let engine = run::engine(&config)?;
     let module = run::load(&engine, &options.file)?;
-    let kept = match &list {
+    let wanted: Vec<u32> = match &list {
         Some(text) => {
             let mut lines = text.lines();
             if lines.next() != Some(module.digest().as_str()) {
                 return Ok(()); // the file has changed since
             }
-            let functions: Vec<u32> = lines.filter_map(|line| line.parse().ok()).collect();
-            module.keep(&functions)
+            lines.filter_map(|line| line.parse().ok()).collect()
         }
-        None => module.keep(&module.functions().collect::<Vec<u32>>()),
+        None => module.functions().collect(),
     };
-    engine.save_cache();
+    let (mut kept, mut rest, mut next) = (0, &wanted[..], FIRST_SAVED);
+    while !rest.is_empty() {
+        let (now, later) = rest.split_at(next.min(rest.len()));
+        kept += module.keep(now);
+        engine.save_cache();
+        (rest, next) = (later, 2 * next);
+    }
     if !options.background {
         println!("{kept} functions of `{}` are in the cache", options.file.display());
     }

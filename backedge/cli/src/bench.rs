@@ -101,6 +101,9 @@ pub struct RunOptions {
     /// At most a quarter of an hour on 2 CPUs; for a look, not for citing
     #[arg(long)]
     pub quick: bool,
+    /// Start no process after so many seconds; --resume goes on where that was not enough
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
+    pub within: Option<u64>,
     /// Let processes use this processor only
     #[arg(long, value_name = "CPU", value_parser = processor)]
     pub pin: Option<u32>,
@@ -455,14 +458,16 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         }
         None => Journal::none(),
     };
-    let deadline = options.quick.then(|| Instant::now() + Duration::from_secs(QUICK_SECONDS));
+    let within = options.within.or(options.quick.then_some(QUICK_SECONDS));
+    let deadline = within.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
     let work = Work { jobs: &jobs, engines: &engines, conditions: &conditions, deadline, progress: true };
     let ended = runner::run(&work, &plan, &mut entries, &mut journal);
     let mut results = runner::finish(&plan, &entries, ended);
     if (options.details || (options.html.is_some() && !options.quick)) && !results.interrupted {
         let without = add_details(&mut results, &jobs, &engines);
         if let Some((row, why)) = without.first() {
-            let _ = writeln!(std::io::stderr(), "note: no details of {} rows ({row}: {why})", without.len());
+            let rows = if without.len() == 1 { "row" } else { "rows" };
+            let _ = writeln!(std::io::stderr(), "note: no details of {} {rows} ({row}: {why})", without.len());
         }
         results.interrupted = process::interrupted();
     }
@@ -540,12 +545,16 @@ fn save_baseline(name: &str, results: &Results) -> Result<(), Failure> {
 
 /// Writes the results, after which the journal has served unless the run goes on later.
 fn write_results(results: &Results, out: &Path, late: bool) -> Result<(), Failure> {
-    merge::write(results, out).map_err(load)?;
-    if (results.interrupted || late) && journal::path_for(out).exists() {
+    let journal = journal::path_for(out);
+    merge::write(results, out).map_err(|error| match journal.is_file() {
+        true => Failure::Load(format!("{error:#}; its processes are in `{}`, from which `--resume` goes on", journal.display())),
+        false => load(error),
+    })?;
+    if (results.interrupted || late) && journal.exists() {
         let why = if late { "its time was over" } else { "interrupted" };
-        say(&format!("{why}; `--resume` with the same options goes on from {}\n", journal::path_for(out).display()));
+        say(&format!("{why}; `--resume` with the same options goes on from {}\n", journal.display()));
     } else {
-        let _ = std::fs::remove_file(journal::path_for(out));
+        let _ = std::fs::remove_file(journal);
     }
     Ok(())
 }
@@ -586,7 +595,11 @@ fn details(row: &Row, job: &Job, subject: &Engine) -> Result<serde_json::Value, 
             let text = std::fs::read(&file).map_err(|error| error.to_string());
             text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
         }
-        Ok(outcome) => Err(measure::complaint(&String::from_utf8_lossy(&outcome.stderr)).trim_start_matches(": ").to_owned()),
+        Ok(outcome) => Err(match outcome.end {
+            process::End::Signalled(signal) => format!("ended by signal {signal}"),
+            process::End::TimedOut => "took over a minute".into(),
+            _ => measure::complaint(&String::from_utf8_lossy(&outcome.stderr)).trim_start_matches(": ").to_owned(),
+        }),
         Err(error) => Err(error.to_string()),
     };
     let _ = std::fs::remove_file(&file);

@@ -46,7 +46,7 @@ fn replayed(options: &Explain) -> Result<String, Failure> {
     let (Some(path), Some(file)) = (&options.replay, options.run.file_and_args.first()) else {
         return Err(Failure::Usage("expected the module that was recorded".into()));
     };
-    let mut config = run::config(&options.run.engine)?;
+    let mut config = run::config(&options.run.engine, None)?;
     // A compiler to ask what it can inline; nothing runs.
     config.tier(backedge::TierPolicy::Optimizing);
     let engine = engine(&config)?;

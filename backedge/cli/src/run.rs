@@ -86,7 +86,7 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     if options.lwp_record.is_some() && !matches!(options.engine.tier, Tier::Auto) {
         return Err(Failure::Usage("--lwp-record needs --tier auto: code that is pinned to one tier leaves no LWP records".into()));
     }
-    let mut config = config(&options.engine)?;
+    let mut config = config(&options.engine, Some(Path::new(file)))?;
     config.measure(options.report.is_some() || options.keep.export.is_some() || quiet);
     // Whoever watches wants the records that code from a cache does not write.
     let watched = quiet
@@ -105,14 +105,6 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     }
     if let Some(time) = wasm.max_compile_time {
         config.max_compile_time(time);
-    }
-    if let Source::Replay(records) = &options.engine.source {
-        if options.engine.plan.is_some() {
-            return Err(Failure::Usage("--plan and --source replay both say what to do".into()));
-        }
-        config.machine().plans = Some(Arc::new(lwp::plans_of_records(records, Path::new(file), &options.engine.policy)?));
-        // Hotness goes on, for code to move up; the rest was recorded already.
-        config.machine().events = EventSet::NONE.with(EventId::PROGRAMMED);
     }
     config.epoch_interruption(wasm.timeout.is_some() || around.stoppable);
     options.keep.begin(&mut config)?;
@@ -286,8 +278,8 @@ fn check_startable(module: &Module) -> Result<(), Failure> {
     Err(Failure::Usage(format!("the module has no `_start`; name a function with --invoke: {}{more}", shown.join(", "))))
 }
 
-/// The engine's settings that the options say.
-pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
+/// The engine's settings that the options say. `program`: whose records are replayed where the options ask for that.
+pub fn config(options: &EngineOptions, program: Option<&Path>) -> Result<Config, Failure> {
     let mut config = Config::new();
     config.tier(match options.tier {
         Tier::Interp => TierPolicy::Interpreter,
@@ -329,6 +321,15 @@ pub fn config(options: &EngineOptions) -> Result<Config, Failure> {
         config.machine().ring.seed = options.seed as u32;
     }
     options.policy.apply(&mut config)?;
+    if let Source::Replay(records) = &options.source {
+        if options.plan.is_some() {
+            return Err(Failure::Usage("--plan and --source replay both say what to do".into()));
+        }
+        let program = program.ok_or_else(|| Failure::Usage("--source replay is of one program, and here there is none or more".into()))?;
+        config.machine().plans = Some(Arc::new(lwp::plans_of_records(records, program, &options.policy)?));
+        // Hotness goes on, for code to move up; the rest was recorded already.
+        config.machine().events = EventSet::NONE.with(EventId::PROGRAMMED);
+    }
     Ok(config)
 }
 

@@ -6,7 +6,7 @@ use crate::run::{config, engine};
 
 /// Runs the scripts; the exit code is 0 when everything passed.
 pub fn run(options: &Wast) -> Result<i32, Failure> {
-    let engine = engine(&config(&options.engine)?)?;
+    let engine = engine(&config(&options.engine, None)?)?;
     let (mut assertions, mut failed) = (0, 0);
     for file in &options.files {
         let bytes = std::fs::read(file).map_err(|error| Failure::read(file, &error))?;

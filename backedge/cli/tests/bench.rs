@@ -479,3 +479,114 @@ fn instances_are_made_and_held() {
     assert!(ours["held_bytes"].as_u64().is_some(), "{ours}");
     assert!(rows["wasmtime"].is_null(), "there is none in this folder");
 }
+
+#[test]
+fn a_steady_process_replays_the_records_it_is_given() {
+    let folder = Folder::new();
+    let [good, other] = ["good", "other"].map(|name| folder.path(&format!("programs/{name}/{name}.wasm")));
+    // Another module, that its records are not those of this one.
+    std::fs::write(&other, GOOD.replace("i64.const 3", "i64.const 5")).unwrap();
+    let records = folder.path("records.lwp");
+    let backedge = |args: &[&std::ffi::OsStr]| Command::new(env!("CARGO_BIN_EXE_backedge")).args(args).output().unwrap();
+    let made = backedge(&[
+        "run".as_ref(),
+        "--lwp-record".as_ref(),
+        records.as_ref(),
+        "--invoke".as_ref(),
+        "run".as_ref(),
+        good.as_ref(),
+        "3000000".as_ref(),
+    ]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let source = format!("--source=replay={}", records.display());
+    let steady = |program: &Path| {
+        let words = ["bench", "steady", &source].map(std::ffi::OsStr::new);
+        backedge(&[&words[..], &[program.as_os_str()], &["0", "1", "100000", "0.1"].map(std::ffi::OsStr::new)[..]].concat())
+    };
+    let done = steady(&good);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let refused = steady(&other);
+    assert!(!refused.status.success());
+    assert!(text(&refused.stderr).contains("has no records of"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn a_run_whose_time_is_over_keeps_its_journal() {
+    let folder = Folder::new();
+    let out = folder.path("late.json");
+    let page = folder.path("late.html");
+    let long = [
+        "--filter",
+        "good/0",
+        "--metrics",
+        "one-shot",
+        "--peers",
+        "backedge",
+        "--runs",
+        "1000",
+        "--within",
+        "1",
+        "--json",
+        out.to_str().unwrap(),
+    ];
+    let done = folder.bench(&[&long[..], &["--html", page.to_str().unwrap()]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).contains("its time was over; `--resume` with the same options goes on from"), "{}", text(&done.stdout));
+    let before = results(&out);
+    let runs = cell(&before, "good/0/one-shot", "backedge")["runs"].as_array().unwrap().len();
+    assert!((1..1000).contains(&runs), "{runs}");
+    assert!(before["not_for_citing"].as_array().unwrap().contains(&Value::from("its time was over")));
+    assert!(std::fs::read_to_string(page).unwrap().contains("<code>--resume</code> goes on"));
+    let again = folder.bench(&long);
+    assert_eq!(again.status.code(), Some(2), "{}", text(&again.stderr));
+    let done = folder.bench(&[&long[..], &["--resume"]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let after = results(&out);
+    let kept = cell(&after, "good/0/one-shot", "backedge")["runs"].as_array().unwrap();
+    assert!(kept.len() > runs);
+    assert_eq!(kept[..runs], cell(&before, "good/0/one-shot", "backedge")["runs"].as_array().unwrap()[..]);
+}
+
+/// A shell tells its jobs of a terminal that goes away, and so does the kernel.
+#[test]
+fn a_terminal_that_goes_away_costs_no_results() {
+    let folder = Folder::new();
+    let out = folder.path("gone.json");
+    let options = ["--filter", "good/0", "--peers", "backedge", "--runs", "1000", "--json", out.to_str().unwrap()];
+    let journal = folder.path("gone.json.journal");
+    let lines = || std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
+    let mut child = folder.command(&options).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while lines() < 4 {
+        assert!(std::time::Instant::now() < deadline && child.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    for _ in 0..3 {
+        for signal in [libc::SIGHUP, libc::SIGTERM] {
+            // SAFETY: a plain system call on a child that has not been waited for.
+            unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+        }
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(results(&out)["interrupted"], true);
+    assert!(journal.is_file());
+}
+
+#[test]
+fn a_journal_that_cannot_be_begun_is_in_nobodys_way() {
+    let folder = Folder::new();
+    let out = folder.path("full.json");
+    let options = [&["--metrics", "one-shot", "--peers", "backedge", "--json", out.to_str().unwrap()], &SHORT[..]].concat();
+    let whole = folder.command(&options);
+    let mut limited = Command::new("sh");
+    // So many blocks of 512 bytes a file.
+    limited.args(["-c", "ulimit -f 1; exec \"$0\" \"$@\""]).arg(whole.get_program()).args(whole.get_args());
+    limited.env("XDG_CACHE_HOME", folder.path("cache"));
+    let refused = limited.output().unwrap();
+    assert!(!refused.status.success());
+    assert!(text(&refused.stderr).contains("cannot write the journal"), "{}", text(&refused.stderr));
+    assert!(!folder.path("full.json.journal").exists());
+    let done = folder.bench(&options);
+    assert!(done.status.success() || done.status.code() == Some(1), "{}", text(&done.stderr));
+    assert!(out.is_file());
+}

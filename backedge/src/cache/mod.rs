@@ -11,7 +11,7 @@ mod directory;
 
 use archive::{Archive, Entry, Maker, Source};
 use lwp_feedback::profile::NotInlinable;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Entrance, Tier};
 use vm::module::Module;
@@ -89,19 +89,22 @@ impl KeepingCompiler {
         lock(&self.modules)
             .entry(*digest)
             .or_insert_with(|| {
-                let archive = self.directory.as_ref().and_then(|directory| {
-                    let file = directory.open(&self.name(digest))?;
-                    match Archive::open(Source::File(file), &self.maker, Some(digest)) {
-                        Ok(archive) => Some(archive),
-                        Err(error) => {
-                            tracing::debug!(%error, "a cache file is not used");
-                            None
-                        }
-                    }
-                });
+                let archive = self.directory.as_ref().and_then(|directory| self.open(directory, digest));
                 Arc::new(Kept { archive, precompiled: false, fresh: Mutex::default() })
             })
             .clone()
+    }
+
+    /// The file of a module, as it is now.
+    fn open(&self, directory: &CacheDirectory, digest: &[u8; 32]) -> Option<Archive> {
+        let file = directory.open(&self.name(digest))?;
+        match Archive::open(Source::File(file), &self.maker, Some(digest)) {
+            Ok(archive) => Some(archive),
+            Err(error) => {
+                tracing::debug!(%error, "a cache file is not used");
+                None
+            }
+        }
     }
 
     fn name(&self, digest: &[u8; 32]) -> String {
@@ -114,7 +117,7 @@ impl KeepingCompiler {
         let Some(directory) = &self.directory else { return };
         let modules: Vec<_> = lock(&self.modules).iter().map(|(digest, kept)| (*digest, kept.clone())).collect();
         for (digest, kept) in modules {
-            let (fresh, unsaved, loops) = {
+            let (mut fresh, unsaved, loops) = {
                 let mut fresh = lock(&kept.fresh);
                 let before = kept.archive.as_ref().map_or(0, Archive::length);
                 if fresh.unsaved == 0 || kept.precompiled || (fresh.unsaved as u64) < before / WORTH_WRITING {
@@ -123,9 +126,20 @@ impl KeepingCompiler {
                 (fresh.versions.clone(), std::mem::take(&mut fresh.unsaved), fresh.loops.clone())
             };
             tracing::debug!(functions = fresh.len(), bytes = unsaved, "the cache is written");
+            // Another process may have written it meanwhile.
+            let newest = self.open(directory, &digest);
+            let versions_there = newest.as_ref().or(kept.archive.as_ref());
+            let known = kept.archive.as_ref().map_or(0, Archive::last_version);
+            let ours: HashSet<u32> = fresh.values().map(|(entry, _)| entry.version).collect();
             let mut versions: Vec<Version> = Vec::new();
-            for entry in kept.archive.iter().flat_map(Archive::entries).filter(|entry| !fresh.contains_key(&entry.function)) {
-                if let Some(Ok(bytes)) = kept.archive.as_ref().map(|archive| archive.encoded(entry)) {
+            for entry in versions_there.iter().flat_map(|archive| archive.entries()) {
+                // A number is of one version. And what another process found to be worth the better compiler stays; what this one knew before, it has replaced.
+                let replaced = |mine: &Version| entry.version <= known || entry.tier <= mine.0.tier;
+                if ours.contains(&entry.version) || fresh.get(&entry.function).is_some_and(replaced) {
+                    continue;
+                }
+                if let Some(Ok(bytes)) = versions_there.map(|archive| archive.encoded(entry)) {
+                    fresh.remove(&entry.function);
                     versions.push((entry.clone(), bytes));
                 }
             }

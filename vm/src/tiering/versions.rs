@@ -55,6 +55,11 @@ pub struct CodeVersion {
 }
 
 impl CodeVersion {
+    /// What code is placed beside that is compared with this; `None` where it is gone.
+    pub(super) fn block_address(&self) -> Option<usize> {
+        Some(self.placed.lock().unwrap_or_else(|error| error.into_inner()).as_ref()?.block_address())
+    }
+
     /// Where its code starts, or started.
     pub(crate) fn address(&self) -> usize {
         self.address
@@ -165,6 +170,7 @@ impl ModuleCode {
             countdowns: (tier == Tier::Baseline && automatic || counted) && events.contains(EventId::PROGRAMMED),
             // Entered for two rounds, of which the first header takes one: see `leave`.
             rounds: self.shared.config.stress.leave_always && tier != Tier::Instrumented && matches!(entrance, Entrance::Loop(_)),
+            beside: None,
             padding: Padding::default(),
             fail_guards: self.shared.config.stress.fail_guards,
             events,
@@ -233,8 +239,8 @@ impl ModuleCode {
         counted: bool,
     ) -> Result<Arc<CodeVersion>, CompileError> {
         let function = request.function;
-        let placed =
-            PlacedCode::new(&code, Some(self.module.clone()), Role::Plain).map_err(|reason| CompileError::Limit { function, reason })?;
+        let placed = PlacedCode::beside(&code, Some(self.module.clone()), Role::Plain, request.beside)
+            .map_err(|reason| CompileError::Limit { function, reason })?;
         let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(&code, position)?))).collect::<Vec<_>>();
         let id = FunctionId { module: self.key, func: function };
         let tier = match request.tier {

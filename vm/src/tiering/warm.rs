@@ -7,16 +7,22 @@ use std::sync::atomic::Ordering;
 
 /// Calls and rounds from which code is worth keeping: what runs once costs about as much to read from a file as to interpret.
 const EVENTS: u32 = 2;
+/// What is kept ahead for later processes is numbered apart by this: a process that runs meanwhile numbers its versions from the same file on, and one file is to hold both.
+const APART: u32 = 1 << 20;
 
 impl ModuleCode {
-    /// Functions that ran interpreted more than once and were not compiled, ascending.
+    /// Functions that ran interpreted more than once and were not compiled; those first whose running came nearest to the price of their compiling.
     pub fn interpreted(&self) -> Vec<u32> {
-        let ran = |&own: &usize| {
+        let ran = |own: usize| {
             let function = &self.functions[own];
-            let events = self.reloads[own].load(Ordering::Relaxed).saturating_sub(self.counters[own].load(Ordering::Relaxed));
-            function.bytecode.get().is_some() && function.compiled.load(Ordering::Relaxed).is_null() && events > EVENTS
+            let price = self.reloads[own].load(Ordering::Relaxed);
+            let events = price.saturating_sub(self.counters[own].load(Ordering::Relaxed));
+            let lacks_code = function.bytecode.get().is_some() && function.compiled.load(Ordering::Relaxed).is_null();
+            (lacks_code && events > EVENTS).then(|| (f64::from(events) / f64::from(price), self.module.imported_functions + own as u32))
         };
-        (0..self.functions.len()).filter(ran).map(|own| self.module.imported_functions + own as u32).collect()
+        let mut found: Vec<(f64, u32)> = (0..self.functions.len()).filter_map(ran).collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        found.into_iter().map(|(_, function)| function).collect()
     }
 
     /// Compiles a function in the form that a later process starts with, for a compiler that keeps what it makes. Nothing leads to it here.
@@ -30,6 +36,7 @@ impl ModuleCode {
         }
         let compiler = self.shared.compiler.as_ref().ok_or_else(|| unsupported("no compiler"))?;
         let version = self.next_version.fetch_add(1, Ordering::Relaxed);
+        let version = version.checked_add(APART).unwrap_or(version);
         let mut request = CompileRequest::new(self.module.clone(), function, Entrance::Body, Tier::Baseline, version);
         (request.sites, request.countdowns) = (self.shared.budget.allows_any(), true);
         compiler.compile(&request).map(drop)

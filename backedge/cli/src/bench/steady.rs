@@ -75,7 +75,7 @@ fn measure(options: &Steady) -> Result<()> {
         record_values: Values::All,
         ..KeepOptions::default()
     };
-    let mut config = run::config(&options.engine).map_err(failed)?;
+    let mut config = run::config(&options.engine, Some(&options.file)).map_err(failed)?;
     keep.begin(&mut config).map_err(failed)?;
     let engine = run::engine(&config).map_err(failed)?;
     let module = Module::from_file(&engine, &options.file)?;

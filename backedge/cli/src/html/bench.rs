@@ -6,7 +6,7 @@
 use super::observed::{self, Extra};
 use super::plot::{self, Bar, Curve};
 use super::{bytes, escaped, number, page, table, three, tiles, time};
-use bench_programs::results::{Cell, Comparison, Flag, GroupMean, Interval, Metric, Results, Row, RowKind, Verdict};
+use bench_programs::results::{Cell, Comparison, Flag, GroupMean, Interval, Metric, Peer, Results, Row, RowKind, Verdict};
 use serde::Deserialize as _;
 use std::fmt::Write as _;
 use std::io;
@@ -84,7 +84,7 @@ fn title<'a>(results: &'a Results, peer: &'a str) -> &'a str {
 }
 
 fn colour(results: &Results, peer: &str) -> String {
-    plot::series(results.peers.iter().position(|it| it.id == peer).unwrap_or(7))
+    plot::series(results.peers.iter().position(|it| it.id == peer).unwrap_or(6))
 }
 
 fn row_of<'a>(results: &'a Results, id: &str) -> Option<&'a Row> {
@@ -123,7 +123,7 @@ fn summary(results: &Results) -> String {
     if !results.not_for_citing.is_empty() {
         _ = write!(out, "<p class=\"warn\"><strong>Not for citing:</strong> {}</p>", escaped(results.not_for_citing.join("; ")));
     }
-    if results.interrupted {
+    if results.interrupted || results.not_for_citing.iter().any(|why| why == bench_programs::runner::LATE) {
         out.push_str("<p class=\"warn\">Stopped before its end: <code>--resume</code> goes on.</p>");
     }
     let missing = results.peers.iter().filter(|it| it.missing.is_some()).count();
@@ -148,7 +148,7 @@ fn summary(results: &Results) -> String {
     out += &tiles(&all);
     _ = write!(
         out,
-        "<p>Speed-up: time of the other engine over time of {}, pair by pair of neighbouring processes; above 1, {0} is faster. Means over programs, without kernels. Intervals: {:.0} %, by bootstrap; a verdict takes a test of the pairs (ranks of fewer than 15, signs of more) besides.</p>",
+        "<p>Speed-up: time of the other engine over time of {}, pair by pair of neighbouring processes; above 1, {0} is faster. Means over programs, without kernels. Intervals: {:.0} %, of rows by bootstrap and no narrower than the sign test's, of means by bootstrap alone; a verdict takes a test of the pairs besides (of fewer than 15 by ranks, else by signs).</p>",
         escaped(&subject),
         results.settings.confidence * 100.0
     );
@@ -177,6 +177,14 @@ fn mean_plot(results: &Results, metric: Metric, width: f64) -> String {
     plot::bars(width, "speed-up by group", &speedup_of(results), &mean_bars(results, metric), Some((1.0, "1: the same")))
 }
 
+/// Rows of a metric that stand for their programs: no variants, but of a program of which nothing else was run.
+fn shown(results: &Results, metric: Metric) -> Vec<&Row> {
+    let of_metric = || results.rows.iter().filter(move |row| row.metric == metric);
+    let is_usual = |row: &Row| row.kind != RowKind::Variant;
+    let has_usual = |program: &str| of_metric().any(|row| row.program == program && is_usual(row));
+    of_metric().filter(|row| is_usual(row) || !has_usual(&row.program)).collect()
+}
+
 /// The name of an axis.
 fn speedup_of(results: &Results) -> String {
     format!("speed-up of {} (1 = the same)", title(results, &results.settings.subject))
@@ -200,7 +208,7 @@ fn speedup_plot(results: &Results, metric: Metric, peer: &str, width: f64) -> St
                 bar.interval = Some((comparison.speedup.low, comparison.speedup.high));
                 bar.note = verdict_note(comparison);
                 if matches!(comparison.verdict, Verdict::BelowNoise | Verdict::TooFewPairs) {
-                    bar.colour = plot::series(5);
+                    bar.colour = plot::GREY.into();
                 }
             }
             None => {
@@ -294,7 +302,7 @@ fn curve_plot(results: &Results, row: &Row, width: f64) -> String {
 }
 
 fn time_to_peak(results: &Results) -> String {
-    let rows: Vec<&Row> = results.rows.iter().filter(|row| row.metric == Metric::Steady && row.kind != RowKind::Variant).collect();
+    let rows = shown(results, Metric::Steady);
     if !rows.iter().flat_map(|row| &row.cells).any(|cell| !cell.curve.is_empty()) {
         return String::new();
     }
@@ -339,16 +347,29 @@ fn startup_bars(results: &Results, metric: Metric) -> Vec<(String, Vec<Bar>)> {
             colour: colour(results, &cell.peer),
         })
     };
-    let mut seen = std::collections::BTreeSet::new();
-    let mut groups = Vec::new();
-    for row in results.rows.iter().filter(|row| row.metric == metric && row.kind != RowKind::Variant) {
-        let bars: Vec<Bar> = row.cells.iter().filter_map(bar).collect();
-        // All rows of a program are of one module.
-        if !bars.is_empty() && (metric == Metric::Startup || seen.insert(&row.program)) {
-            groups.push((if metric == Metric::Startup { row_name(row) } else { row.program.clone() }, bars));
+    let rows = shown(results, metric);
+    let bars_of = |rows: &[&Row]| -> Vec<Bar> {
+        let of_peer = |peer: &Peer| rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.peer == peer.id).find_map(bar);
+        results.peers.iter().filter_map(of_peer).collect()
+    };
+    let groups: Vec<(String, Vec<Bar>)> = match metric {
+        Metric::Startup => rows.iter().map(|row| (row_name(row), bars_of(&[row]))).collect(),
+        // All rows of a program are of one module: an engine's first one with a figure will do.
+        _ => by_program(rows).into_iter().map(|(program, rows)| (program.to_owned(), bars_of(&rows))).collect(),
+    };
+    groups.into_iter().filter(|(_, bars)| !bars.is_empty()).collect()
+}
+
+/// Rows by program, in the order of their first ones.
+fn by_program(rows: Vec<&Row>) -> Vec<(&str, Vec<&Row>)> {
+    let mut programs: Vec<(&str, Vec<&Row>)> = Vec::new();
+    for row in rows {
+        match programs.iter_mut().find(|(program, _)| *program == row.program) {
+            Some((_, rows)) => rows.push(row),
+            None => programs.push((&row.program, vec![row])),
         }
     }
-    groups
+    programs
 }
 
 fn startup_plot(results: &Results, metric: Metric, width: f64) -> Option<String> {
@@ -371,9 +392,7 @@ fn startup(results: &Results) -> String {
 }
 
 fn memory_bars(results: &Results) -> Vec<(String, Vec<Bar>)> {
-    let mut seen = std::collections::BTreeSet::new();
-    let mut groups = Vec::new();
-    for row in results.rows.iter().filter(|row| row.kind != RowKind::Variant) {
+    let bars_of = |row: &Row| -> Vec<Bar> {
         let bar = |cell: &Cell| -> Option<Bar> {
             let it = &cell.summary.as_ref()?.peak_rss_bytes;
             (it.median > 0.0).then(|| Bar {
@@ -384,13 +403,15 @@ fn memory_bars(results: &Results) -> Vec<(String, Vec<Bar>)> {
                 colour: colour(results, &cell.peer),
             })
         };
-        let bars: Vec<Bar> = row.cells.iter().filter_map(bar).collect();
-        // One row a program: its first.
-        if !bars.is_empty() && seen.insert(row.program.clone()) {
-            groups.push((row_name(row), bars));
-        }
-    }
-    groups
+        row.cells.iter().filter_map(bar).collect()
+    };
+    let rows = [Metric::Steady, Metric::OneShot, Metric::Startup].into_iter().flat_map(|metric| shown(results, metric)).collect();
+    // Rows of a program may need more or less, so all engines' bars are of one: the first of those with the most.
+    let fullest = |rows: Vec<&Row>| -> Option<(String, Vec<Bar>)> {
+        let bars = rows.into_iter().map(|row| (row_name(row), bars_of(row)));
+        bars.reduce(|best, next| if next.1.len() > best.1.len() { next } else { best })
+    };
+    by_program(rows).into_iter().filter_map(|(_, rows)| fullest(rows)).filter(|(_, bars)| !bars.is_empty()).collect()
 }
 
 fn memory_plot(results: &Results, width: f64) -> Option<String> {
@@ -655,6 +676,26 @@ mod tests {
             startup_bars(&steady, Metric::Steady).iter().map(|(name, bars)| (name.as_str(), bars.len())).collect::<Vec<_>>(),
             [("indirect_call", 4), ("matmul", 4)]
         );
+    }
+
+    #[test]
+    fn variants_and_other_rows_stand_in() {
+        let mut results = example();
+        results.rows.retain(|row| row.metric == Metric::Steady);
+        // No figure of V8 in the program's first row, one in its second.
+        let v8 = |row: &mut Row| row.cells.iter_mut().position(|cell| cell.peer == "v8").unwrap();
+        let (at, figure) = (v8(&mut results.rows[0]), results.rows[0].cells[0].summary.clone());
+        results.rows[0].cells[at].summary = None;
+        results.rows[1].cells[at].summary = figure;
+        let bars = startup_bars(&results, Metric::Steady);
+        assert!(bars[0].1.iter().any(|bar| bar.name.contains("V8")), "{bars:?}");
+        for row in &mut results.rows {
+            row.kind = RowKind::Variant;
+        }
+        let page = page_of(&results);
+        for section in ["peak", "startup", "memory"] {
+            assert!(page.contains(&format!("<section id=\"{section}\">")), "{section}");
+        }
     }
 
     #[test]

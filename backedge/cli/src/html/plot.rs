@@ -36,9 +36,12 @@ pub fn standalone(svg: &str, warning: &str) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}{style}{body}{warning}</svg>\n", &svg[..end])
 }
 
+/// Colour of what has no verdict; no series has it.
+pub const GREY: &str = "var(--s5)";
+
 /// Colour of a series.
 pub fn series(index: usize) -> String {
-    format!("var(--s{})", index % 8)
+    format!("var(--s{})", [0, 1, 2, 3, 4, 6, 7][index % 7])
 }
 
 struct Svg {
@@ -197,12 +200,10 @@ pub fn bars(width: f64, what: &str, unit: &str, groups: &[(String, Vec<Bar>)], r
     let figures = || groups.iter().flat_map(|(_, bars)| bars).flat_map(|bar| [bar.value, bar.interval.map(|it| it.1)]).flatten();
     let most = figures().fold(0.0, f64::max);
     let steps = if narrow { 4 } else { 6 };
+    let lows = groups.iter().flat_map(|(_, bars)| bars).filter_map(|bar| bar.interval.map(|it| it.0));
+    let least = lows.chain(figures()).filter(|low| *low > 0.0).fold(f64::INFINITY, f64::min);
     let (axis, begin) = match reference {
-        Some((at, _)) if most > at * FAR_APART => {
-            let lows = groups.iter().flat_map(|(_, bars)| bars).filter_map(|bar| bar.interval.map(|it| it.0));
-            let least = lows.chain(figures()).filter(|low| *low > 0.0).fold(at, f64::min);
-            (Axis::ratios(least, most, steps), at)
-        }
+        Some((at, _)) if most > at * FAR_APART || least < at / FAR_APART => (Axis::ratios(least.min(at), most.max(at), steps), at),
         _ => (Axis::linear(most.max(reference.map_or(0.0, |it| it.0)), steps), 0.0),
     };
     let unit = if axis.logarithmic { format!("{unit}, logarithmic") } else { unit.to_owned() };
@@ -435,6 +436,7 @@ mod tests {
             let bar = |value: &f64| Bar { value: Some(*value), colour: series(0), ..Bar::default() };
             bars(760.0, "w", "speed-up", &[(String::new(), values.iter().map(bar).collect())], Some((1.0, "1")))
         };
+        assert!(draw(&[0.06, 0.2]).contains("logarithmic"));
         let rects = |svg: &str| svg.matches("<rect").count();
         let (near, far) = (draw(&[0.5, 2.0]), draw(&[0.5, 16.0]));
         assert_eq!((rects(&near), rects(&far)), (2, 2));
