@@ -325,8 +325,8 @@ mod tests {
         });
         let recorded = counts.recorded.load(Ordering::Relaxed);
         drop(clock);
-        // One a tick and event, but for what the system kept this thread from.
-        assert!(recorded >= 4, "{counts:?}");
+        // One a tick and event; where the system kept this thread from its signals, several ticks come as one.
+        assert!(recorded >= 2 && recorded + counts.overruns.load(Ordering::Relaxed) >= 4, "{counts:?}");
         let mut seen = 0;
         consumer.drain(usize::MAX, |record| {
             assert!(both.contains(&record.event_id()) && record.address() > 1 && record.tsc() != 0, "{record}");
