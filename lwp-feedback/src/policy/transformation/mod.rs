@@ -108,8 +108,13 @@ pub fn enough(samples: u64, needed: u64) -> Result<(), RefusalReason> {
 
 /// `Err` unless what is saved per execution is `budgets.min_gain` times what it costs.
 pub fn pays(saves_ns: f64, costs_ns: f64, formula: &str, budgets: &Budgets) -> Result<(), RefusalReason> {
-    if saves_ns <= 0.0 || saves_ns < costs_ns * budgets.min_gain {
-        return Err(RefusalReason::DoesNotPay { saves_ns, costs_ns, needed: budgets.min_gain, formula: formula.into() });
+    pays_times(budgets.min_gain, saves_ns, costs_ns, formula)
+}
+
+/// `Err` unless what is saved per execution is `needed` times what it costs.
+pub fn pays_times(needed: f64, saves_ns: f64, costs_ns: f64, formula: &str) -> Result<(), RefusalReason> {
+    if saves_ns <= 0.0 || saves_ns < costs_ns * needed {
+        return Err(RefusalReason::DoesNotPay { saves_ns, costs_ns, needed, formula: formula.into() });
     }
     Ok(())
 }
