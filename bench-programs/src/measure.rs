@@ -1,7 +1,7 @@
 //! One process of one peer on one row: what is started, and what its output means. A result that is not right has no time.
 
 use crate::catalog::{Job, metric_name};
-use crate::peers::{Engine, How, NativeBuild, Places, compile_native};
+use crate::peers::{Engine, How, Places, compile_native};
 use crate::process::{self, End, Invocation, Outcome};
 use crate::results::{Metric, Problem, ProblemKind, Run};
 use crate::statistics::steady::steady;
@@ -34,7 +34,7 @@ pub fn asks(engine: &Engine, job: &Job) -> bool {
     match (&engine.how, job.row.metric) {
         (How::Wasm { steady, .. }, Metric::Steady) => steady.is_some(),
         (How::Wasm { once, .. }, _) => once.is_some(),
-        (How::Native { .. }, _) => job.source.is_some(),
+        (How::Native(_), _) => job.source.is_some(),
     }
 }
 
@@ -112,7 +112,7 @@ fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Re
             }
             PathBuf::from(&engine.peer.path)
         }
-        How::Native { compiler, version, folder } => {
+        How::Native(build) => {
             let source = job.source.as_ref().ok_or_else(|| anyhow::anyhow!("no C source"))?;
             if row.metric == Metric::Steady {
                 args.push("steady".into());
@@ -122,7 +122,7 @@ fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Re
                 args.extend(job.args.iter().map(OsString::from));
             }
             let simd = source.with_file_name("features").is_file();
-            match compile_native(&NativeBuild { compiler, version, folder }, &conditions.places.folder, source, simd)? {
+            match compile_native(build, &conditions.places.folder, source, simd)? {
                 Some(program) => program,
                 None => return Ok(None),
             }

@@ -62,25 +62,18 @@ pub enum How {
         once: Option<Vec<OsString>>,
     },
     /// Each program is compiled by this compiler (a command line) and run itself.
-    Native {
-        /// The compiler.
-        compiler: Vec<OsString>,
-        /// Its version.
-        version: String,
-        /// Where its programs are kept.
-        folder: PathBuf,
-    },
+    Native(NativeBuild),
 }
 
 /// With what a native program is compiled.
-#[derive(Clone, Copy, Debug)]
-pub struct NativeBuild<'a> {
+#[derive(Clone, Debug)]
+pub struct NativeBuild {
     /// The compiler (a command line).
-    pub compiler: &'a [OsString],
+    pub compiler: Vec<OsString>,
     /// Its version.
-    pub version: &'a str,
+    pub version: String,
     /// Where executables are kept.
-    pub folder: &'a Path,
+    pub folder: PathBuf,
 }
 
 /// Where things are.
@@ -264,7 +257,7 @@ fn native(places: &Places) -> Engine {
     }
     peer.spectre = "none".into();
     let compiler = [python.as_os_str()].into_iter().map(OsString::from).chain(["-m", "ziglang", "cc"].map(OsString::from)).collect();
-    let how = How::Native { compiler, version: peer.version.clone(), folder: places.scratch.join("native") };
+    let how = How::Native(NativeBuild { compiler, version: peer.version.clone(), folder: places.scratch.join("native") });
     Engine { peer, how, env: Vec::new(), primed: false }
 }
 
@@ -288,9 +281,9 @@ fn native_sources(bench_programs: &Path) -> Result<Vec<PathBuf>> {
 
 /// Compiles a program for this machine, if that is not done yet. The executable's name has the hash of all that it is made of and for (sources, flags, compiler, processor), so that a
 /// change is compiled again, and a folder that machines share serves each of them. `None`: the user stopped it.
-pub fn compile_native(how: &NativeBuild<'_>, bench_programs: &Path, source: &Path, simd: bool) -> Result<Option<PathBuf>> {
+pub fn compile_native(build: &NativeBuild, bench_programs: &Path, source: &Path, simd: bool) -> Result<Option<PathBuf>> {
     use sha2::{Digest, Sha256};
-    let NativeBuild { compiler, version, folder } = *how;
+    let NativeBuild { compiler, version, folder } = build;
     // As `build.sh` compiles for wasm; the SIMD programs' vectors are SSE's.
     let flags = ["-O2", "-std=gnu11", "-fno-sanitize=undefined", "-fno-vectorize", "-fno-slp-vectorize", "-lm"];
     let flags: Vec<OsString> = flags.into_iter().chain(simd.then_some("-msse4.1")).map(OsString::from).collect();
@@ -316,7 +309,7 @@ pub fn compile_native(how: &NativeBuild<'_>, bench_programs: &Path, source: &Pat
     let mut define = OsString::from("-DPROGRAM=\"");
     define.push(source);
     define.push("\"");
-    let [program, words @ ..] = compiler else { bail!("no compiler") };
+    let [program, words @ ..] = &compiler[..] else { bail!("no compiler") };
     let mut args = words.to_vec();
     args.extend(flags);
     args.extend([define, "-o".into(), partial.clone().into(), bench_programs.join("peers/native.c").into()]);

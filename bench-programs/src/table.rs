@@ -83,15 +83,14 @@ pub fn results(results: &Results) -> String {
         for mean in &results.groups {
             let _ = writeln!(
                 out,
-                "{:<10}{:<10}{:>16}  {:.3}x [{:.3}, {:.3}] over {} row{}; least: {:.2}x {}",
+                "{:<10}{:<10}{:>16}  {:.3}x [{:.3}, {:.3}] over {}; least: {:.2}x {}",
                 mean.group,
                 crate::catalog::metric_name(mean.metric),
                 mean.peer,
                 mean.speedup.median,
                 mean.speedup.low,
                 mean.speedup.high,
-                mean.rows,
-                if mean.rows == 1 { "" } else { "s" },
+                rows_in_words(mean.rows as usize),
                 mean.worst,
                 mean.worst_row
             );
@@ -238,6 +237,11 @@ pub fn changes(changes: &[Change]) -> String {
         count(Verdict::TooFewPairs)
     );
     out
+}
+
+/// "1 row", "2 rows".
+pub fn rows_in_words(count: usize) -> String {
+    format!("{count} row{}", if count == 1 { "" } else { "s" })
 }
 
 /// Width of a peer's column: of its name, or of what stands in it.

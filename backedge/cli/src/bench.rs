@@ -466,8 +466,7 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
     if (options.details || (options.html.is_some() && !options.quick)) && !results.interrupted {
         let without = add_details(&mut results, &jobs, &engines);
         if let Some((row, why)) = without.first() {
-            let rows = if without.len() == 1 { "row" } else { "rows" };
-            let _ = writeln!(std::io::stderr(), "note: no details of {} {rows} ({row}: {why})", without.len());
+            let _ = writeln!(std::io::stderr(), "note: no details of {} ({row}: {why})", table::rows_in_words(without.len()));
         }
         results.interrupted = process::interrupted();
     }
@@ -551,7 +550,7 @@ fn write_results(results: &Results, out: &Path, late: bool) -> Result<(), Failur
         false => load(error),
     })?;
     if (results.interrupted || late) && journal.exists() {
-        let why = if late { "its time was over" } else { "interrupted" };
+        let why = if late { runner::LATE } else { "interrupted" };
         say(&format!("{why}; `--resume` with the same options goes on from {}\n", journal.display()));
     } else {
         let _ = std::fs::remove_file(journal);

@@ -7,6 +7,7 @@ use super::observed::{self, Extra};
 use super::plot::{self, Bar, Curve};
 use super::{bytes, escaped, number, page, table, three, tiles, time};
 use bench_programs::results::{Cell, Comparison, Flag, GroupMean, Interval, Metric, Peer, Results, Row, RowKind, Verdict};
+use bench_programs::table::rows_in_words;
 use serde::Deserialize as _;
 use std::fmt::Write as _;
 use std::io;
@@ -94,10 +95,6 @@ fn row_of<'a>(results: &'a Results, id: &str) -> Option<&'a Row> {
 fn row_name(row: &Row) -> String {
     let control = if row.kind == RowKind::Control { " (control)" } else { "" };
     if row.label.is_empty() { format!("{}/{}{control}", row.program, row.mode) } else { format!("{}: {}{control}", row.program, row.label) }
-}
-
-fn rows_in_words(count: usize) -> String {
-    format!("{count} row{}", if count == 1 { "" } else { "s" })
 }
 
 fn groups(results: &Results) -> Vec<String> {
@@ -334,18 +331,22 @@ fn time_to_peak(results: &Results) -> String {
     )
 }
 
+/// A peer's bar of a figure in units of `unit`; none where it is 0, which says that it is not known.
+fn bar_of(results: &Results, peer: &str, it: &Interval, unit: f64, note: fn(f64) -> String) -> Option<Bar> {
+    (it.median > 0.0).then(|| Bar {
+        name: title(results, peer).to_owned(),
+        value: Some(it.median / unit),
+        interval: Some((it.low / unit, it.high / unit)),
+        note: note(it.median),
+        colour: colour(results, peer),
+    })
+}
+
 /// Start-up by rows: of whole processes that do next to nothing (`metric` is that of start-up), or what steady rows tell of it, once a program.
 fn startup_bars(results: &Results, metric: Metric) -> Vec<(String, Vec<Bar>)> {
     let bar = |cell: &Cell| -> Option<Bar> {
         let summary = cell.summary.as_ref()?;
-        let it = if metric == Metric::Startup { &summary.wall } else { &summary.startup_ns };
-        (it.median > 0.0).then(|| Bar {
-            name: title(results, &cell.peer).to_owned(),
-            value: Some(it.median / 1e6),
-            interval: Some((it.low / 1e6, it.high / 1e6)),
-            note: time(it.median),
-            colour: colour(results, &cell.peer),
-        })
+        bar_of(results, &cell.peer, if metric == Metric::Startup { &summary.wall } else { &summary.startup_ns }, 1e6, time)
     };
     let rows = shown(results, metric);
     let bars_of = |rows: &[&Row]| -> Vec<Bar> {
@@ -393,16 +394,7 @@ fn startup(results: &Results) -> String {
 
 fn memory_bars(results: &Results) -> Vec<(String, Vec<Bar>)> {
     let bars_of = |row: &Row| -> Vec<Bar> {
-        let bar = |cell: &Cell| -> Option<Bar> {
-            let it = &cell.summary.as_ref()?.peak_rss_bytes;
-            (it.median > 0.0).then(|| Bar {
-                name: title(results, &cell.peer).to_owned(),
-                value: Some(it.median / 1_048_576.0),
-                interval: Some((it.low / 1_048_576.0, it.high / 1_048_576.0)),
-                note: bytes(it.median),
-                colour: colour(results, &cell.peer),
-            })
-        };
+        let bar = |cell: &Cell| bar_of(results, &cell.peer, &cell.summary.as_ref()?.peak_rss_bytes, 1_048_576.0, bytes);
         row.cells.iter().filter_map(bar).collect()
     };
     let rows = [Metric::Steady, Metric::OneShot, Metric::Startup].into_iter().flat_map(|metric| shown(results, metric)).collect();
@@ -458,16 +450,13 @@ fn problems(results: &Results) -> String {
     let missing = |id: &str| results.peers.iter().any(|it| it.id == id && it.missing.is_some());
     for row in &results.rows {
         for cell in row.cells.iter().filter(|cell| !missing(&cell.peer)) {
-            let Some(problem) = &cell.problem else { continue };
-            let kind = serde_json::to_value(problem.kind).unwrap_or_default();
+            let (what, why) = match (&cell.problem, cell.failures()) {
+                (Some(why), _) => (serde_json::to_value(why.kind).unwrap_or_default().as_str().unwrap_or("").to_owned(), why),
+                (None, Some((failed, why))) => (format!("{failed} of {} runs failed", cell.runs.len()), why),
+                (None, None) => continue,
+            };
             let place = format!("{} <small>{}</small>", escaped(row_name(row)), metric_words(row.metric));
-            rows.push(vec![place, escaped(title(results, &cell.peer)), escaped(kind.as_str().unwrap_or("")), escaped(&problem.text)]);
-        }
-        for cell in row.cells.iter().filter(|cell| cell.problem.is_none()) {
-            let Some((failed, why)) = cell.failures() else { continue };
-            let place = format!("{} <small>{}</small>", escaped(row_name(row)), metric_words(row.metric));
-            let what = format!("{failed} of {} runs failed", cell.runs.len());
-            rows.push(vec![place, escaped(title(results, &cell.peer)), what, escaped(&why.text)]);
+            rows.push(vec![place, escaped(title(results, &cell.peer)), escaped(what), escaped(&why.text)]);
         }
     }
     // One line for what is said of many rows.
