@@ -122,12 +122,11 @@ def hostile(options):
     print(f"{'row':24}{'policy':10}" + "".join(f"{mark:>7} s" for mark in marks) + "   taken back")
     out, good = [], True
     for row in rows(options):
-        for policy in options.policies.split(","):
-            ratios = {mark: [] for mark in marks}
-            back = kept = 0
-            for _ in range(options.runs):
-                # At half as long again, the slower one has done the same calls.
-                plain, _ = steady(options, row, seconds, "--no-feedback")
+        found = {policy: {"ratios": {mark: [] for mark in marks}, "taken_back": 0, "kept": 0} for policy in options.policies.split(",")}
+        for _ in range(options.runs):
+            plain, _ = steady(options, row, seconds, "--no-feedback")
+            for policy, it in found.items():
+                # A little longer, so that the slower one has done the same calls.
                 wrong, _ = steady(options, row, 1.15 * seconds, "--hostile-policy", policy, "--trials")
                 if plain["result"] != wrong["result"]:
                     sys.exit(f"optimizer.py: {row[0]} with {policy}: result {wrong['result']}, not {plain['result']}")
@@ -137,16 +136,18 @@ def hostile(options):
                         total += plain["calls_ns"][calls]
                         calls += 1
                     if 0 < calls <= len(wrong["calls_ns"]):
-                        ratios[mark].append(sum(wrong["calls_ns"][:calls]) / total)
+                        it["ratios"][mark].append(sum(wrong["calls_ns"][:calls]) / total)
                     else:
-                        ratios[mark].append(float("inf"))
+                        it["ratios"][mark].append(float("inf"))
                 verdicts = [trial["verdict"] for trial in wrong["trials"]]
-                kept += verdicts.count("faster")
-                back += len(verdicts) - verdicts.count("faster")
-            medians = [statistics.median(ratios[mark]) for mark in marks]
-            good &= all(it <= 1.05 for it in medians)
-            out.append({"row": row[0], "policy": policy, "ratios": dict(zip(marks, medians)), "taken_back": back, "kept": kept})
-            print(f"{row[0]:24}{policy:10}" + "".join(f"{it:8.3f}{'*' if it > 1.05 else ' '}" for it in medians) + f"  {back} of {back + kept}", flush=True)
+                it["kept"] += verdicts.count("faster")
+                it["taken_back"] += len(verdicts) - verdicts.count("faster")
+        for policy, it in found.items():
+            it["ratios"] = {mark: statistics.median(ratios) for mark, ratios in it["ratios"].items()}
+            good &= max(it["ratios"].values()) <= 1.05
+            out.append({"row": row[0], "policy": policy, **it})
+            print(f"{row[0]:24}{policy:10}" + "".join(f"{ratio:8.3f}{'*' if ratio > 1.05 else ' '}" for ratio in it["ratios"].values())
+                  + f"  {it['taken_back']} of {it['taken_back'] + it['kept']}", flush=True)
     over = [it for it in out if max(it["ratios"].values()) > 1.05]
     print(f"{len(out) - len(over)} of {len(out)} at most 1.05 times --no-feedback at every mark")
     return out, good

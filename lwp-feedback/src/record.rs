@@ -243,7 +243,14 @@ impl fmt::Display for Record {
                     write!(f, " at {address:#x}")?;
                 }
             }
-            Typed::Instruction(_) | Typed::CoreClocks(_) | Typed::RefClocks(_) => {}
+            // The layout gives them no more than an address, but a source of one's own may have said more.
+            Typed::Instruction(_) | Typed::CoreClocks(_) | Typed::RefClocks(_) => {
+                for (name, value) in [("flags", self.flags().into()), ("data1", self.data1().into()), ("data2", self.data2())] {
+                    if value != 0u64 {
+                        write!(f, " {name} {value:#x}")?;
+                    }
+                }
+            }
             Typed::Unknown(record) => {
                 write!(f, " flags {:#x} data1 {:#x} data2 {:#x}", record.flags(), record.data1(), record.data2())?;
             }

@@ -94,9 +94,9 @@ builtins! {
     /// (number of the guard plus 1 in the high half and version in the low one, the guard's value) → code to continue at with the switch buffer as its
     /// only argument. Called where a guard failed, after the live state was written to the switch buffer.
     SideExit(I64, I64) -> I64;
-    /// (function, wasm offset, version): a function's or loop's countdown ran out (tier 1). Writes the LWPINS record, unless the
+    /// (function, wasm offset): a function's or loop's countdown ran out (tier 1). Writes the LWPINS record, unless the
     /// code does so itself (source `trap`), and reloads the countdown → events counted, the record's Data2.
-    Hot(I32, I32, I32) -> I64;
+    Hot(I32, I32) -> I64;
     /// (imm16 in the low half: site class, data1: site number, data2: value): EventCounter1 went negative at an LWPVAL site.
     /// With a class of all ones: EventCounter2, which compiled code takes a block's operators off, went negative at a block's end.
     /// The thunk of this one keeps every register (PreserveAll) and finds the site's address in its return address.
@@ -109,4 +109,6 @@ builtins! {
     TimedLoad(I64, I64, I32);
     /// (imm16 in the low half, data1, data2): a guest's own LWPINS. → 1 when the ring was full.
     Programmed(I32, I32, I64) -> I32;
+    /// The code behind lazy stubs. Not called: jumped to with the arguments of a call and the callee in the context, it goes on in that function's code.
+    Resolve();
 }

@@ -46,6 +46,7 @@ static ENTRIES: LazyLock<Entries> = LazyLock::new(|| {
         Builtin::Programmed => programmed_thunk as *const () as usize,
         Builtin::ValueSample => value_sample_thunk as *const () as usize,
         Builtin::Burst => burst_thunk as *const () as usize,
+        Builtin::Resolve => resolver(),
         Builtin::TimedLoad => burst::timed_load_thunk as *const () as usize,
     }))
 });
@@ -264,9 +265,9 @@ unsafe extern "sysv64" fn resume_interpreter(context: *mut VmContext, results: *
     unsafe { code_of(context, runtime::resume_and_go_on(context, results)) }
 }
 
-unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, version: u32) -> u64 {
+unsafe extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32) -> u64 {
     // SAFETY: see above.
-    unsafe { tiering::hot_compiled(context, function, offset, version) }
+    unsafe { tiering::hot_compiled(context, function, offset) }
 }
 
 unsafe extern "sysv64" fn burst(context: *mut VmContext, function: u32, offset: u32, version: u32) -> usize {

@@ -232,6 +232,17 @@ impl Drop for Handle {
     }
 }
 
+/// What an event source of one's own did.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct SourceCounts {
+    /// Its name.
+    pub name: &'static str,
+    /// Records stored.
+    pub records: u64,
+    /// Records that found its ring full.
+    pub missed: u64,
+}
+
 /// What modules, stores and threads of an engine share.
 pub struct Shared {
     pub(crate) config: EngineConfig,
@@ -246,6 +257,8 @@ pub struct Shared {
     exact: Mutex<Exact>,
     /// What the threads' clocks did.
     clocks: Arc<clock::Counts>,
+    /// Event sources of one's own, running or ended.
+    own_sources: Mutex<Vec<(&'static str, Arc<Ring>)>>,
     /// The kernel's events of the threads that run wasm, drained at the monitor's tick.
     perf: Mutex<Vec<Weak<Mutex<ThreadEvents>>>>,
     /// What those of threads that are gone counted, and why there are none.
@@ -392,6 +405,7 @@ impl Engine {
             budget: Budget::new(feedback_budget),
             exact: Mutex::default(),
             clocks: Arc::default(),
+            own_sources: Mutex::default(),
             perf: Mutex::default(),
             perf_before: Mutex::default(),
             started: Instant::now(),
@@ -644,8 +658,20 @@ impl Engine {
     /// Starts an event source of one's own: its records are drained with those of the code. It ends when the result is dropped.
     pub fn start_source(&self, source: &lwp_feedback::source::Source) -> std::io::Result<lwp_feedback::source::RunningSource> {
         let shared = &self.0.shared;
-        let attach = |ring| _ = shared.monitor.add_ring(ring).expect("a fresh ring has no consumer");
+        let attach = |ring: Arc<Ring>| {
+            lock(&shared.own_sources).push((source.name, ring.clone()));
+            _ = shared.monitor.add_ring(ring).expect("a fresh ring has no consumer");
+        };
         lwp_feedback::source::RunningSource::start(source, shared.code_map.clone(), attach)
+    }
+
+    /// What each event source of one's own recorded so far, and missed because its ring was full.
+    pub fn source_counts(&self) -> Vec<SourceCounts> {
+        let counts = |&(name, ref ring): &(&'static str, Arc<Ring>)| {
+            let missed = ring.missed();
+            SourceCounts { name, records: ring.produced().saturating_sub(missed), missed }
+        };
+        lock(&self.0.shared.own_sources).iter().map(counts).collect()
     }
 
     /// What the monitor did so far.

@@ -2,7 +2,7 @@
 
 use crate::burst::BurstStats;
 use crate::code::{Entrance, Tier};
-use crate::engine::{Engine, LoadedModule};
+use crate::engine::{Engine, LoadedModule, SourceCounts};
 use crate::exits::GuardExits;
 use crate::tiering::{CodeVersion, TrialRecord};
 use crate::timeline::{Moment, Pulse};
@@ -34,6 +34,9 @@ pub struct Report {
     pub failures: Vec<FailureReport>,
     /// Records that arrived and what draining them cost.
     pub monitor: MonitorStats,
+    /// What event sources of one's own recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceCounts>,
     /// Bursts: what they did and cost.
     pub bursts: BurstStats,
     /// Time compile threads spent, ms.
@@ -313,6 +316,7 @@ impl Report {
                 .collect(),
             modelled: engine.delivery_counts(),
             monitor: engine.monitor_stats(),
+            sources: engine.source_counts(),
             bursts: engine.burst_stats(),
             compile_ms: versions.iter().map(|version| version.compile_time.as_secs_f64() * 1e3).sum(),
             code_bytes: versions.iter().map(|version| version.code_bytes).sum(),

@@ -7,7 +7,7 @@ use backedge::{Config, Engine, Module, TierPolicy};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Arc;
-use vm::code::{CompileRequest, CompiledCode, Entrance, Tier};
+use vm::code::{CompileRequest, CompiledCode, Entrance, SourcePosition, Tier};
 
 /// Prints the stage.
 pub fn dump(options: &Dump) -> Result<(), Failure> {
@@ -93,6 +93,7 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         sites: baseline,
         countdowns: baseline,
         listing: true,
+        rounds: options.arm,
         ..CompileRequest::new(module.loaded().module.clone(), function, entrance, tier, 1)
     };
     let code = match compiler.compile(&request) {
@@ -103,12 +104,25 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         return Ok(tables(&code));
     }
     let listing = code.listing.unwrap_or_default();
+    let clif = |text: &str| with_offsets(text, &code.positions);
     Ok(match options.stage {
         Stage::Asm => listing.assembly,
-        Stage::ClifTranslated => listing.clif,
-        Stage::ClifOptimized => listing.optimized,
-        _ => format!("; as translated\n{}\n; as optimized\n{}", listing.clif.trim_end(), listing.optimized),
+        Stage::ClifTranslated => clif(&listing.clif),
+        Stage::ClifOptimized => clif(&listing.optimized),
+        _ => format!("; as translated\n{}\n; as optimized\n{}", clif(&listing.clif).trim_end(), clif(&listing.optimized)),
     })
+}
+
+/// CLIF names positions by their number (`@0007`, hexadecimal); here by what a reader knows: the operator's byte offset in the module (`@04b1`).
+fn with_offsets(clif: &str, positions: &[SourcePosition]) -> String {
+    let named = |line: &str| {
+        let (number, rest) = line.strip_prefix('@')?.split_once(' ')?;
+        let position = positions.get(usize::from_str_radix(number, 16).ok()?)?;
+        let name = format!("@{:04x}", position.offset);
+        // What stands behind it keeps its column where there is room.
+        Some(format!("{name} {}", rest.strip_prefix(&" ".repeat(name.len() - number.len() - 1)).unwrap_or(rest)))
+    };
+    clif.lines().map(|line| named(line).unwrap_or_else(|| line.to_owned()) + "\n").collect()
 }
 
 /// What goes with machine code. All names are the same in each run: offsets in the code and in the module, numbers in these tables.

@@ -174,12 +174,14 @@ fn decode(path: &Path, drop: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Counts what a live engine would have been told.
+/// Counts what a live engine would have been told: records of each class and, where a record's value is a number of events, their sum.
 #[derive(Clone, Default)]
-struct HotCounts(Arc<Mutex<BTreeMap<SiteClass, (u64, u64)>>>);
+struct HotCounts(Arc<Mutex<ByClass>>);
+
+type ByClass = BTreeMap<SiteClass, (u64, Option<u64>)>;
 
 impl HotCounts {
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<SiteClass, (u64, u64)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, ByClass> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
@@ -189,7 +191,12 @@ impl Listener for HotCounts {
         let mut counts = self.lock();
         let (records, events) = counts.entry(event.kind).or_default();
         *records += 1;
-        *events = events.saturating_add(event.value);
+        if matches!(
+            event.kind,
+            SiteClass::HotFunction | SiteClass::HotLoop | SiteClass::LoopMark | SiteClass::BurstLoad | SiteClass::BurstRounds
+        ) {
+            *events = Some(events.unwrap_or(0).saturating_add(event.value));
+        }
     }
 
     fn polled(&mut self, _summary: &PollSummary) {}
@@ -234,7 +241,8 @@ fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, known: 
         summary.records, summary.monitor.unresolved, summary.missed_when_recorded
     ));
     for (class, (records, events)) in hot.lock().iter() {
-        line(format_args!("{class}: {records} records, {events} events"));
+        let events = events.map_or(String::new(), |events| format!(", {events} events"));
+        line(format_args!("{class}: {records} records{events}"));
     }
     let losses = profile.losses();
     for (count, what) in [

@@ -10,13 +10,13 @@ use lwp_feedback::profilefile::{ProfileFileError, RecordValues, SavedProfile};
 use lwp_feedback::source::{self, RunningSource};
 use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// What decides.
 #[derive(Args, Clone, Default)]
 pub struct PolicyOptions {
-    /// Never do these: inline, specialize, branch-to-select, select-to-branch, prefetch, layout, switch-order
-    #[arg(long, value_name = "NAME[,NAME]…", value_delimiter = ',')]
+    // Its help names what is registered.
+    #[arg(long, value_name = "NAME[,NAME]…", value_delimiter = ',', help = forbid_help())]
     pub forbid: Vec<String>,
     /// Ask a program for plans: it gets a line of JSON with a profile and answers with a line like a plan file
     #[arg(long, value_name = "CMD")]
@@ -27,6 +27,15 @@ pub struct PolicyOptions {
     /// For tests: plans that are wrong on purpose, which the trials must take back
     #[arg(long, value_enum, value_name = "WHICH", hide = true, conflicts_with = "policy_exec")]
     pub hostile_policy: Option<Hostile>,
+}
+
+fn forbid_help() -> &'static str {
+    static HELP: LazyLock<String> = LazyLock::new(|| format!("Never do these: {}", transformation_names().join(", ")));
+    &HELP
+}
+
+fn transformation_names() -> Vec<&'static str> {
+    policy::transformations().map(|it| it.name).collect()
 }
 
 /// Which values of the guest are written to files.
@@ -95,7 +104,7 @@ impl PolicyOptions {
                 serde_json::from_str(&text).map_err(|error| Failure::Load(format!("`{}` holds no budgets: {error}", path.display())))?
             }
         };
-        let names: Vec<&str> = policy::transformations().map(|it| it.name).collect();
+        let names = transformation_names();
         for name in &self.forbid {
             if !names.contains(&name.as_str()) {
                 return Err(Failure::Usage(format!("--forbid {name}: no such transformation; known: {}", names.join(", "))));

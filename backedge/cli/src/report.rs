@@ -176,6 +176,17 @@ fn header(out: &mut String, report: &Report) {
             number(monitor.unresolved)
         ),
     );
+    for source in &report.sources {
+        line(
+            out,
+            format_args!(
+                "          {} stored by {}, {} missed as its ring was full",
+                number(source.records),
+                source.name,
+                number(source.missed)
+            ),
+        );
+    }
     let cpu_ms = monitor.cpu_ns as f64 / 1e6;
     line(
         out,

@@ -483,6 +483,27 @@ fn a_saved_benchmark_run_is_drawn() {
 }
 
 #[test]
+fn an_arm_counts_calls_and_keeps_its_registers() {
+    let files = Files::new();
+    let module = files.write(
+        "leaf.wat",
+        r#"(module (memory 1) (func (export "sum") (param $n i32) (param $at i32) (param $to i32) (param $k i32) (result i32) (local $sum i32)
+            (loop $again
+                (local.set $sum (i32.add (local.get $sum) (i32.mul (local.get $k) (i32.load (local.get $at)))))
+                (i32.store (local.get $to) (local.get $sum))
+                (local.set $at (i32.add (local.get $at) (i32.const 4)))
+                (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+            (local.get $sum)))"#,
+    );
+    let module = module.to_str().unwrap();
+    let dump = |args: &[&str]| expect(files.0.path(), 0, &[&["dump", "--stage", "asm", "--func", "sum"], args, &[module]].concat()).0;
+    let (plain, arm) = (dump(&[]), dump(&["--arm"]));
+    assert!(arm.lines().count() > plain.lines().count());
+    // Counting by a call that comes back would have it keep its parameters on the stack or in saved registers.
+    assert!(!plain.contains("[rsp") && !arm.contains("[rsp"), "{arm}");
+}
+
+#[test]
 fn every_stage_is_dumped_the_same_each_time() {
     let files = Files::new();
     let module = files.write("hot.wat", HOT);
@@ -500,6 +521,16 @@ fn every_stage_is_dumped_the_same_each_time() {
             }
         }
     }
+    // An instruction of the loop names the operator it comes from by its offset.
+    let clif = dump(&["--stage", "clif-translated", "--tier", "baseline"]);
+    let number = |hex: &str| u32::from_str_radix(hex, 16).unwrap();
+    let offsets: Vec<u32> =
+        wasm.lines().filter_map(|line| line.split_whitespace().find_map(|word| word.strip_prefix("0x"))).map(number).collect();
+    let named: Vec<u32> =
+        clif.lines().filter_map(|line| line.strip_prefix('@')?.split_once(' ')).map(|(offset, _)| number(offset)).collect();
+    // What stands before the first operator belongs to the body's begin.
+    let known = |offset: &u32| offsets.contains(offset) || *offset < offsets[0];
+    assert!(named.iter().any(|offset| offsets.contains(offset)) && named.iter().all(known), "{named:x?}\n{wasm}");
     let tables = dump(&["--stage", "tables", "--tier", "baseline"]);
     for part in ["p0 ", "; traps", "; LWPVAL sites", "; guards", "; locations"] {
         assert!(tables.contains(part), "{part}\n{tables}");

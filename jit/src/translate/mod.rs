@@ -318,7 +318,10 @@ impl Translator<'_, '_> {
                 let params = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(entry));
                 self.define_locals(&params);
                 self.parameter_sites(start, ty.params());
-                self.countdown(u32::MAX);
+                match self.input.rounds {
+                    true => self.count_call(&params),
+                    false => self.countdown(u32::MAX),
+                }
                 self.pad_entry();
                 self.probe_entry(&params);
             }

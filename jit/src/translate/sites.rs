@@ -10,7 +10,7 @@
 //! are declared), and the parameter's number is the detail in the imm16's high byte.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::layout::EventId;
@@ -206,14 +206,25 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Counts the function's word down, at function entry (`offset` is all ones) or at a loop header.
-    pub(super) fn countdown(&mut self, offset: u32) {
-        let counted = self.input.countdowns || self.input.rounds && offset == u32::MAX;
-        if !counted || self.frames.len() != 1 {
-            return;
-        }
-        let Some(index) = self.module.defined(self.input.function) else { return };
-        let Ok(place) = i32::try_from(index * 4) else { return };
+    /// Where a trial's arm is called: counts the function's word down. The call that finds it used up goes to the resolver with all it was given: a call from here would
+    /// have the whole function keep its parameters in saved registers, or on the stack, and be other code than what is on trial.
+    pub(super) fn count_call(&mut self, params: &[Value]) {
+        let Some((cold, hot)) = self.take_one_off() else { return };
+        self.enter(cold);
+        let function = self.iconst32(self.input.function);
+        let (resolve, context, _) = self.builtin_entry(Builtin::Resolve);
+        self.store(Region::Context, function, context, context::callee);
+        let ty = self.module.functions[self.input.function as usize];
+        let signature = self.wasm_signature(ty);
+        self.b.ins().return_call_indirect(signature, resolve, params);
+        self.b.seal_block(hot);
+        self.enter(hot);
+    }
+
+    /// Takes one off the function's word; the cold block is where it was 0. `None` where it has no word.
+    fn take_one_off(&mut self) -> Option<(Block, Block)> {
+        let index = self.module.defined(self.input.function)?;
+        let place = i32::try_from(index * 4).ok()?;
         let context = self.context();
         let counters = self.load_constant(types::I64, context, context::counters);
         let before = self.load(Region::Counters, types::I32, counters, place);
@@ -222,12 +233,19 @@ impl Translator<'_, '_> {
         self.store(Region::Counters, after, counters, place);
         let zero = self.iconst32(0);
         let borrow = self.b.ins().icmp(IntCC::Equal, before, zero);
-        let (cold, hot) = self.split_cold(borrow);
+        Some(self.split_cold(borrow))
+    }
+
+    /// Counts the function's word down, at function entry (`offset` is all ones) or at a loop header.
+    pub(super) fn countdown(&mut self, offset: u32) {
+        if !self.input.countdowns || self.frames.len() != 1 {
+            return;
+        }
+        let Some((cold, hot)) = self.take_one_off() else { return };
         self.enter(cold);
         let function = self.iconst32(self.input.function);
         let at = self.iconst32(offset);
-        let version = self.iconst32(self.input.version);
-        let counted = self.builtin(Builtin::Hot, &[function, at, version]).expect("it yields what was counted");
+        let counted = self.builtin(Builtin::Hot, &[function, at]).expect("it yields what was counted");
         self.hot_sites += 1;
         if self.input.lwp_instructions {
             let class = if offset == u32::MAX { SiteClass::HotFunction } else { SiteClass::HotLoop };

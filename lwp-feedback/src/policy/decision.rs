@@ -223,6 +223,9 @@ impl Decision {
 
 impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.samples == 0 && self.needed == 0.0 && self.saves_ns == 0.0 && self.costs_ns == 0.0 && self.formula.is_empty() {
+            return f.write_str("no numbers given");
+        }
         write!(f, "{:.1} % of {} samples, needed {:.1} %", self.share * 100.0, self.samples, self.needed * 100.0)?;
         if self.saves_ns > 0.0 || self.costs_ns > 0.0 {
             write!(f, "; saves {:.2} ns, costs {:.2} ns", self.saves_ns, self.costs_ns)?;
@@ -280,7 +283,7 @@ impl fmt::Display for Decision {
             }
             Self::Prefetch(it) => write!(f, "{name} at {offset:#x}, {:?}, {} rounds ahead: {}", it.kind, it.distance, it.because),
             Self::SwitchOrder(it) => write!(f, "{name} at {offset:#x}, first {:?}: {}", it.first, it.because),
-            Self::Other(it) => write!(f, "{name} at {offset:#x}, {:?}: {}", it.arguments, it.because),
+            Self::Other(it) => write!(f, "{} at {offset:#x}, {:?}: {}", it.transformation, it.arguments, it.because),
         }
     }
 }

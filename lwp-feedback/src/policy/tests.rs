@@ -388,7 +388,7 @@ mod random {
             max_decisions in 0usize..4,
             growth in prop::array::uniform3(0u32..400),
             min_gain in -1.0f64..4.0,
-            forbidden in prop::collection::btree_set(0usize..7, 0..7),
+            forbidden in prop::collection::btree_set(0..transformations().count(), 0..transformations().count()),
         ) {
             let mut snapshot = snapshot(Vec::new());
             snapshot.functions = functions.into_iter().enumerate().map(|(at, it)| FunctionSnapshot { func: at as u32 + 1, ..it }).collect();

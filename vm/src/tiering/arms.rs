@@ -1,7 +1,7 @@
 //! The arms of a trial on the running thread: it ends each block itself, takes one stamp and goes on in the next arm. It never waits for a compile.
 //!
 //! A loop's arms come by at their header when their rounds are used up ([`ModuleCode::loop_boundary`]), a body's when the countdown of calls is
-//! ([`ModuleCode::call_boundary`]).
+//! ([`ModuleCode::call_boundary`]): such a call goes to the resolver instead, by a tail call with all it was given, which leaves the arm's own code as it would be without a count.
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
 use super::trial::{Candidate, Stage};
@@ -17,7 +17,10 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Blocks that may be left before their end for each pair that is whole. Each costs a switch, a microsecond or so, which is many times what a short loop takes.
-const MOST_CUT: u32 = 64;
+const MOST_CUT: u32 = 16;
+
+/// What a countdown of calls is when the call that found it at 0 has taken one off.
+const USED_UP: u32 = u32::MAX;
 
 /// The compiled arms and what was measured so far.
 pub(super) struct Arms {
@@ -81,7 +84,8 @@ impl ModuleCode {
         let length = if prefetches { config.prefetch_block } else { config.block };
         let loops = matches!(new.entrance, Entrance::Loop(_));
         let sizes = Sizes {
-            least_units: if loops { 64 } else { 256 },
+            // A call may take a second: so few to begin with.
+            least_units: if loops { 64 } else { 4 },
             // A body counts in 32 bits; a loop is not to run for minutes where its rounds became longer.
             most_units: 1 << 28,
             least_ticks: (length.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
@@ -106,15 +110,16 @@ impl ModuleCode {
     pub(super) fn count_units(&self, own: usize, units: u64) {
         let units = units.clamp(1, i32::MAX as u64) as u32;
         self.reloads[own].store(units, Ordering::Relaxed);
-        self.counters[own].store(units - 1, Ordering::Relaxed);
+        self.counters[own].store(units, Ordering::Relaxed);
     }
 
-    /// Takes the arms of a body's trial out of all calls' way.
-    pub(super) fn restore_entry(&self, function: u32) {
+    /// Takes the arms of a body's trial out of all calls' way; what calls reach now.
+    pub(super) fn restore_entry(&self, function: u32) -> usize {
         let published = self.published();
         let own = self.module.defined(function).expect("only defined functions are tried");
         let entry = self.functions[own].entry.load(Ordering::Acquire) as usize;
         self.set_entry_in_instances(&published, function, entry);
+        entry
     }
 
     /// A poll at a loop header of the function on trial: the arm to go on in.
@@ -179,34 +184,32 @@ impl ModuleCode {
         }
     }
 
-    /// A body's countdown ran out in the function on trial; false where that is not its arms' doing.
+    /// The resolver was asked for a function: the arm to go on in where an arm's calls are used up.
     ///
     /// # Safety
-    /// As [`ModuleCode::loop_boundary`], from the countdown's builtin.
-    pub(super) unsafe fn call_boundary(self: &Arc<Self>, context: *mut VmContext, function: u32, version: u32) -> bool {
-        let own = self.module.defined(function).expect("only defined functions count");
+    /// As [`ModuleCode::loop_boundary`], from the resolver.
+    pub(super) unsafe fn call_boundary(self: &Arc<Self>, context: *mut VmContext, function: u32) -> Option<usize> {
+        let own = self.module.defined(function).filter(|_| self.trials.concern(function))?;
+        if self.counters[own].load(Ordering::Relaxed) != USED_UP {
+            return None; // a call that came by for another reason
+        }
         let (address, others) = {
             let mut state = self.trials.lock();
-            let Some(active) = state.active.as_mut() else { return false };
-            let Candidate { function: tried, entrance: Entrance::Body, arms: Some(arms), .. } = &mut active.candidate else { return false };
+            let active = state.active.as_mut()?;
+            let Candidate { function: tried, entrance: Entrance::Body, arms: Some(arms), .. } = &mut active.candidate else { return None };
             if *tried != function || active.stage == Stage::Preparing {
-                return false;
-            }
-            if ![arms.old.number, arms.new.number].contains(&version) {
-                arms.in_block = false;
-                return false;
+                return None;
             }
             // SAFETY: the caller's promise.
             let owner = unsafe { ((*store_state(context)).id, context as usize) };
             if active.stage == Stage::Settling || arms.owner.is_some_and(|known| known != owner) {
                 self.count_units(own, i32::MAX as u64);
-                return true;
+                return Some(arms.version(arms.arm).address());
             }
             let others = arms.owner.is_none();
             arms.owner = Some(owner);
             // SAFETY: the caller's promise.
             let stamp = unsafe { self.stamp(context) };
-            // A call that was under way when the entry was swapped may have used up the last unit: the block is the same.
             let running = arms.version(arms.arm).number;
             if arms.began.is_none() {
                 self.note(function, Entrance::Body, || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
@@ -218,19 +221,20 @@ impl ModuleCode {
                 }
                 Next::Ended(judgement) => {
                     self.count_units(own, i32::MAX as u64);
-                    if judgement.verdict == Verdict::Faster {
+                    let address = if judgement.verdict == Verdict::Faster {
+                        arms.arm = Arm::New;
                         let address = arms.new.address();
                         drop(state);
                         // SAFETY: the caller's promise.
                         unsafe { self.enter_by(context, own, address) };
-                        self.decided(judgement);
+                        address
                     } else {
                         drop(state);
                         // Before the arms are retired.
-                        self.restore_entry(function);
-                        self.decided(judgement);
-                    }
-                    return true;
+                        self.restore_entry(function)
+                    };
+                    self.decided(judgement);
+                    return Some(address);
                 }
             }
         };
@@ -240,7 +244,7 @@ impl ModuleCode {
         }
         // SAFETY: the caller's promise.
         unsafe { self.enter_by(context, own, address) };
-        true
+        Some(address)
     }
 
     /// # Safety

@@ -129,13 +129,10 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
 ///
 /// # Safety
 /// As [`hot_call`]; called from the builtin's thunk.
-pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32, version: u32) -> u64 {
+pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset: u32) -> u64 {
     // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
     unsafe {
         let code = &instance(context).code;
-        if code.trials.concern(function) && offset == FUNCTION_ENTRY && code.call_boundary(context, function, version) {
-            return 0; // nothing for the code to record
-        }
         let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
         // With the other source the code executes the LWPINS itself, on what this returns.
         let records = !matches!(code.shared.config.source, RecordSource::Trap | RecordSource::Native);

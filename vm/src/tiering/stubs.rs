@@ -55,6 +55,9 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
         if (*context).poll.load(Ordering::Acquire) != 0 {
             super::poll_before_call(context, function)?;
         }
+        if let Some(arm) = code.call_boundary(context, function) {
+            return Ok(arm);
+        }
         // An answer may have come between the asker's word and its exchange.
         code.entry_poll_was_set(context);
         if let Some(compiled) = code.module.defined(function).and_then(|own| code.entered_by(context, own)) {

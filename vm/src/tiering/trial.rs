@@ -23,7 +23,7 @@ use crate::timeline::What;
 use lwp_feedback::policy::{Decision, Plan};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,8 @@ pub struct TrialConfig {
     pub padding: u32,
     /// With `try_same`, percent: each function is tried once more, against itself slowed down by that much. 0 for no such trial.
     pub slowed_percent: f64,
+    /// Percent of the run that candidates may lose while they are measured: after one that lost much the next waits.
+    pub loss_percent: f64,
 }
 
 impl Default for TrialConfig {
@@ -56,6 +58,7 @@ impl Default for TrialConfig {
             try_same: false,
             padding: 0,
             slowed_percent: 0.0,
+            loss_percent: 3.0,
         }
     }
 }
@@ -97,6 +100,8 @@ fn is_zero(percent: &f64) -> bool {
 const MOST_RECORDS: usize = 1000;
 /// Rounds of a loop in one activation, on average, from which on the loop is tried and not the function: below, calls are what repeats.
 const LOOP_ROUNDS: u64 = 20_000;
+/// What waits at most for [`TrialConfig::loss_percent`] was saved up for this long: the next trial comes at once where the last one lost less than this times that share.
+const SAVED: Duration = Duration::from_millis(300);
 /// A trial that waits longer than this for its code to run lets the next one go first.
 const MOST_IDLE: Duration = Duration::from_millis(250);
 /// A trial without any block for this long is over.
@@ -171,18 +176,37 @@ pub(super) struct State {
     pub(super) records: VecDeque<TrialRecord>,
     /// Trials so far, those forgotten included.
     pub(super) ended: u64,
+    /// When what trials have lost is made up for.
+    pub(super) paid: Option<Instant>,
+}
+
+impl State {
+    /// Whether the next trial is to begin now.
+    fn next_may_begin(&self) -> bool {
+        self.active.is_none() && !self.waiting.is_empty() && self.paid.is_none_or(|paid| paid <= Instant::now())
+    }
+
+    /// Takes note of what a trial cost. One that was won pays for those before it.
+    fn settle_up(&mut self, verdict: Verdict, lost: Duration, loss_percent: f64) {
+        let now = Instant::now();
+        let saved = now.checked_sub(SAVED).unwrap_or(now);
+        let wait = lost.mul_f64((100.0 / loss_percent).min(1e6));
+        self.paid = (verdict != Verdict::Faster).then(|| self.paid.map_or(saved, |paid| paid.max(saved)) + wait);
+    }
 }
 
 /// A module's trials.
 pub(super) struct Trials {
     /// Function of the running trial, or `u32::MAX`: what running threads look at.
     function: AtomicU32,
+    /// A candidate waits until what trials have lost is made up for.
+    postponed: AtomicBool,
     state: Mutex<State>,
 }
 
 impl Default for Trials {
     fn default() -> Self {
-        Trials { function: AtomicU32::new(u32::MAX), state: Mutex::default() }
+        Trials { function: AtomicU32::new(u32::MAX), postponed: AtomicBool::new(false), state: Mutex::default() }
     }
 }
 
@@ -343,7 +367,10 @@ impl ModuleCode {
     /// Has a compile thread start the next trial if none runs.
     fn next_trial(self: &Arc<Self>) {
         let state = self.trials.lock();
-        if state.active.is_none() && !state.waiting.is_empty() {
+        let waits = state.active.is_none() && !state.waiting.is_empty();
+        let now = state.next_may_begin();
+        self.trials.postponed.store(waits && !now, Ordering::Relaxed);
+        if now {
             self.shared.queue.push_work(self.clone(), Work::Trial);
         }
     }
@@ -386,6 +413,11 @@ impl ModuleCode {
                     let distances = self.new_distances();
                     let farther = fired(&new).iter().any(|&(_, _, offset)| distances.contains(&offset));
                     let no_effect = !trials.try_same && !farther && old.code_bytes == new.code_bytes && fired(&old) == fired(&new);
+                    if entrance == Entrance::Body {
+                        // Their loops pass their polls as those of linked code do, or what is measured is mostly polls.
+                        let published = self.published();
+                        [&old, &new].into_iter().for_each(|arm| self.add_back_edges(&published, arm));
+                    }
                     let arms = self.arms(old, new);
                     let mut state = self.trials.lock();
                     let Some(active) = &mut state.active else { return };
@@ -450,6 +482,9 @@ impl ModuleCode {
     /// The monitor's look now and then: lets loops pass their polls again, wakes up a trial that nobody runs, lets another go first, or ends it.
     pub(crate) fn tend(self: &Arc<Self>) {
         self.let_pass();
+        if self.trials.postponed.load(Ordering::Relaxed) {
+            self.next_trial();
+        }
         if self.trials.function.load(Ordering::Acquire) == u32::MAX {
             return;
         }
@@ -557,6 +592,7 @@ impl ModuleCode {
         let scaled = |distribution: Distribution| distribution.scaled(ns_per_tick);
         let judgement = Judgement { old: scaled(judgement.old), new: scaled(judgement.new), ..judgement };
         let arms = candidate.arms.take();
+        let lost_ns = arms.as_ref().map_or(0.0, |arms| arms.blocks.lost_ticks().max(0.0) * ns_per_tick);
         let took = arms.as_ref().and_then(|arms| arms.began).map_or(Duration::ZERO, |began| began.elapsed());
         let record = TrialRecord {
             function,
@@ -597,6 +633,7 @@ impl ModuleCode {
             }
             state.records.push_back(record);
             state.ended += 1;
+            state.settle_up(judgement.verdict, Duration::from_nanos(lost_ns as u64), self.shared.config.trials.loss_percent);
             self.follow_up(&mut state, candidate, judgement, outer);
         }
         if let Some(outer) = outer {
@@ -696,5 +733,25 @@ impl ModuleCode {
         let counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
         let loops = counted.get(&function)?.loops.iter();
         loops.max_by_key(|&(&offset, &rounds)| (rounds, offset)).map(|(&offset, _)| offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_trials_lose_is_waited_for_and_a_win_pays() {
+        let waits = |state: &State| state.paid.map_or(Duration::ZERO, |paid| paid.saturating_duration_since(Instant::now()));
+        let mut state = State::default();
+        state.settle_up(Verdict::Undecided, Duration::from_millis(5), 3.0);
+        assert_eq!(waits(&state), Duration::ZERO, "less than was saved up");
+        state.settle_up(Verdict::Slower, Duration::from_millis(30), 3.0);
+        let first = waits(&state);
+        assert!((Duration::from_millis(600)..Duration::from_millis(900)).contains(&first), "{first:?}");
+        state.settle_up(Verdict::Slower, Duration::from_millis(30), 3.0);
+        assert!(waits(&state) > first + Duration::from_millis(900));
+        state.settle_up(Verdict::Faster, Duration::from_millis(1), 3.0);
+        assert_eq!(waits(&state), Duration::ZERO);
     }
 }

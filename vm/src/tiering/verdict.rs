@@ -14,6 +14,8 @@ use serde::Serialize;
 pub const LOOKS: [(usize, f64); 5] = [(8, 0.004), (16, 0.0045), (32, 0.005), (64, 0.0055), (128, 0.006)];
 /// Log ratio that counts as no difference: what the placement of the same code makes was measured up to a few tenths of a percent.
 pub const MARGIN: f64 = 0.005;
+/// Pairs from which on a candidate that is this many times slower in each of them is taken back: what is far off costs most while it is measured.
+pub const CLEAR_LOSS: (usize, f64) = (3, 1.25);
 /// Above this many pairs the distribution of the rank sum is taken as normal.
 const MOST_EXACT: usize = 32;
 
@@ -118,6 +120,9 @@ impl Judgement {
 
 /// Looks at the pairs (old, candidate: time per unit of work) if their number says so; `most` pairs end the trial. `None`: go on.
 pub fn look(pairs: &[(f64, f64)], most: usize, dropped: u64) -> Option<Judgement> {
+    if pairs.len() >= CLEAR_LOSS.0 && pairs.iter().all(|&(old, new)| new >= CLEAR_LOSS.1 * old) {
+        return Some(Judgement::with(Verdict::Slower, pairs, dropped));
+    }
     let &(_, error) = LOOKS.iter().find(|&&(at, _)| at == pairs.len())?;
     let (_, gain, loss) = compare(pairs);
     let verdict = match () {
@@ -217,5 +222,14 @@ mod tests {
         assert_eq!(judgement.verdict, Verdict::Faster);
         assert!((judgement.ratio - 0.8).abs() < 0.01 && judgement.confidence > 0.99);
         assert!(look(&pairs[..7], 128, 0).is_none());
+    }
+
+    #[test]
+    fn a_clear_loss_is_seen_at_once_and_a_small_one_is_not() {
+        let pairs = [(10.0, 13.0), (10.0, 14.0), (10.0, 12.6), (10.0, 30.0)];
+        assert_eq!(look(&pairs[..3], 128, 0).map(|it| it.verdict), Some(Verdict::Slower));
+        assert!(look(&pairs[..2], 128, 0).is_none());
+        assert!(look(&[(10.0, 13.0), (10.0, 12.0), (10.0, 13.0), (10.0, 13.0)], 128, 0).is_none());
+        assert!(look(&[(13.0, 10.0); 4], 128, 0).is_none(), "a gain takes its eight pairs");
     }
 }
