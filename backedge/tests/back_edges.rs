@@ -91,8 +91,18 @@ fn whoever_asks_running_code_is_heard_each_time() {
             assert_eq!(guest.call("sum", 1 << 20).expect("it returns"), expected);
         }
     });
-    let (passing, polling) = loaded.code.back_edges();
-    assert!(passing > 0 && polling == 0, "all was answered: {passing} pass, {polling} poll");
+    // The last turn is heard at the first word that is asked, and the other words may be written after that; and where the asker held the lock when the running thread answered,
+    // the monitor's next tick lets them pass.
+    let answered = Instant::now();
+    loop {
+        assert_eq!(guest.call("sum", 1000).expect("it returns"), sum(1000));
+        let (passing, polling) = loaded.code.back_edges();
+        if passing > 0 && polling == 0 {
+            break;
+        }
+        assert!(answered.elapsed() < PATIENCE, "all was answered: {passing} pass, {polling} poll");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]

@@ -393,7 +393,12 @@ fn branch_records(wat: &str) -> Vec<BranchSeen> {
     let mut found = Vec::new();
     for chunk in RecordReader::new(file.reopen().expect("it opens")).expect("a record file") {
         match chunk.expect("whole") {
-            Chunk::Code(range, entry) => _ = code.insert(range, (*entry).clone()),
+            Chunk::Code(range, entry) => {
+                // Older code there is gone.
+                code.forget(&range);
+                code.insert(range, (*entry).clone()).expect("the range is free");
+            }
+            Chunk::Gone(range) => code.forget(&range),
             Chunk::Records { records, .. } => {
                 for record in &records {
                     let Typed::Branch(branch) = record.typed() else { continue };

@@ -257,6 +257,8 @@ pub struct Shared {
     exact: Mutex<Exact>,
     /// What the threads' clocks did.
     clocks: Arc<clock::Counts>,
+    /// Whether a monitor's tick does later what a running thread could not do without waiting for a lock.
+    pub(crate) ticks: bool,
     /// Event sources of one's own, running or ended.
     own_sources: Mutex<Vec<(&'static str, Arc<Ring>)>>,
     /// The kernel's events of the threads that run wasm, drained at the monitor's tick.
@@ -406,6 +408,7 @@ impl Engine {
             exact: Mutex::default(),
             clocks: Arc::default(),
             own_sources: Mutex::default(),
+            ticks: spawn_monitor,
             perf: Mutex::default(),
             perf_before: Mutex::default(),
             started: Instant::now(),

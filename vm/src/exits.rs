@@ -208,7 +208,10 @@ pub(crate) unsafe fn side_exit(context: *mut VmContext, number: u32, version: u3
             && config.stress.fail_guards == 0
         {
             tracing::debug!(function, version, number, "a guard fails too often");
-            code.replace_optimized(function);
+            // Of a candidate that is on trial nothing else has the guard.
+            if !code.candidate_fails(version) {
+                code.replace_optimized(function);
+            }
             if config.deterministic || config.tier != TierPolicy::Auto {
                 shared.queue.run_here();
             }

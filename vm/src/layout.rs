@@ -42,8 +42,8 @@ vm_struct! {
         caller: *mut VmContext,
         /// Function index that the lazy stub through which this context was entered stands for.
         callee: u32,
-        /// Room.
-        unused: u32,
+        /// Rounds that the trial's arm that runs has left; it starts with what [`VmStoreContext::rounds`] says.
+        rounds: u32,
         /// Always 0: the lower half of the eight bytes that compiled code compares with the context's address ([`ASKED`]).
         poll_low: u32,
         /// Not 0 ([`ASKED`]) asks for a look at the deadline: read by the interpreter, by trials' arms and where calls are led to the resolver. Each loop reads a word of its

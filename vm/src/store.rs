@@ -373,7 +373,7 @@ impl StoreState {
                 store: &raw mut self.context,
                 caller: std::ptr::null_mut(),
                 callee: 0,
-                unused: 0,
+                rounds: 0,
                 poll_low: 0,
                 poll: AtomicU32::new(0),
                 counters: std::ptr::null_mut(),

@@ -70,7 +70,6 @@ impl Translator<'_, '_> {
         self.b.seal_block(nowhere);
         self.enter(nowhere);
         self.define_locals(&[]);
-        self.forget_rounds();
     }
 
     /// An error if the loop stands in code that nothing reaches: then there is no way in.
@@ -129,6 +128,7 @@ impl Translator<'_, '_> {
         self.b.seal_block(preheader);
         self.enter(preheader);
         self.reload_around(self.stack.len());
+        self.reload_rounds();
         self.define_values_at_entered_loop();
     }
 

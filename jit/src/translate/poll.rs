@@ -70,13 +70,8 @@ impl Translator<'_, '_> {
 
     /// Takes one round off; the cold block is where none is left.
     fn round_used_up(&mut self) -> (cranelift_codegen::ir::Block, cranelift_codegen::ir::Block) {
-        let variable = self.rounds.expect("asked before");
-        let before = self.b.use_var(variable);
-        let one = self.b.ins().iconst(types::I64, 1);
-        let left = self.b.ins().isub(before, one);
-        self.b.def_var(variable, left);
-        self.pad(left);
-        let zero = self.b.ins().iconst(types::I64, 0);
+        let left = self.take_round_off();
+        let zero = self.iconst32(0);
         // Not just 0: rounds that stand behind one another look here once for all of them.
         let none_left = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, left, zero);
         self.split_cold(none_left)
@@ -84,31 +79,38 @@ impl Translator<'_, '_> {
 
     /// Takes one off where a round of that loop begins without its header.
     pub(super) fn count_round(&mut self, offset: u32) {
-        if self.counts_rounds(offset)
-            && let Some(variable) = self.rounds
-        {
-            let before = self.b.use_var(variable);
-            let left = self.b.ins().iadd_imm_s(before, -1);
-            self.b.def_var(variable, left);
-            self.pad(left);
+        if self.counts_rounds(offset) {
+            self.take_round_off();
         }
+    }
+
+    fn take_round_off(&mut self) -> Value {
+        let variable = self.rounds.expect("asked before");
+        let before = self.b.use_var(variable);
+        let left = self.b.ins().iadd_imm_s(before, -1);
+        self.b.def_var(variable, left);
+        let context = self.b.ins().get_pinned_reg(types::I64);
+        self.store(Region::Counters, left, context, context::rounds);
+        self.pad(left);
+        left
     }
 
     /// Where a trial's arm is entered: how many rounds it runs for.
     pub(super) fn load_rounds(&mut self) {
         let context = self.b.ins().get_pinned_reg(types::I64);
         let shared = self.load_constant(types::I64, context, context::store);
-        let rounds = self.load(Region::Poll, types::I64, shared, store::rounds);
-        let variable = self.b.declare_var(types::I64);
-        self.b.def_var(variable, rounds);
-        self.rounds = Some(variable);
+        let rounds = self.load(Region::Counters, types::I32, shared, store::rounds);
+        self.store(Region::Counters, rounds, context, context::rounds);
+        self.rounds = Some(self.b.declare_var(types::I32));
     }
 
-    /// In code that nothing reaches.
-    pub(super) fn forget_rounds(&mut self) {
+    /// In front of the loop that counts: what is left of its rounds. A count that lived on around the loop, over what the loops around it call, would be kept in memory by the register
+    /// allocator, inside of the loop too, and each round would wait for the one before it; so it is written there each round and read once.
+    pub(super) fn reload_rounds(&mut self) {
         if let Some(variable) = self.rounds {
-            let any = self.b.ins().iconst(types::I64, 1);
-            self.b.def_var(variable, any);
+            let context = self.b.ins().get_pinned_reg(types::I64);
+            let left = self.load(Region::Counters, types::I32, context, context::rounds);
+            self.b.def_var(variable, left);
         }
     }
 

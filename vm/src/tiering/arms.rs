@@ -14,11 +14,15 @@ use crate::timeline::What;
 use lwp_feedback::policy::Decision;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Blocks that may be left before their end for each pair that is whole. Each costs a switch, a microsecond or so, which is many times what a short loop takes.
-const MOST_CUT: u32 = 16;
+const MOST_CUT: u32 = 8;
 
+/// A trial that has taken this long without a verdict ends at the next look: others wait for it.
+const LONGEST: Duration = Duration::from_secs(1);
+/// Bursts come every 10 ms or so in loops that are new, every 50 ms later.
+const LONG_BLOCK: Duration = Duration::from_millis(8);
 /// What a countdown of calls is when the call that found it at 0 has taken one off.
 const USED_UP: u32 = u32::MAX;
 
@@ -37,6 +41,8 @@ pub(super) struct Arms {
     pub(super) owner: Option<(u64, usize)>,
     /// Blocks that were left before their end since there were so many pairs.
     cut: (u32, usize),
+    /// Time stamp of the last boundary.
+    came: u64,
     /// Boundaries so far.
     pub(super) progress: u64,
     pub(super) moved: Instant,
@@ -66,7 +72,7 @@ impl Arms {
         } else if ours {
             self.blocks.boundary(stamp)
         } else {
-            self.blocks.begin_pair()
+            self.blocks.begin_pair(stamp)
         };
         self.in_block = matches!(next, Next::Run(..));
         if let Next::Run(arm, units) = next {
@@ -84,12 +90,14 @@ impl ModuleCode {
         let length = if prefetches { config.prefetch_block } else { config.block };
         let loops = matches!(new.entrance, Entrance::Loop(_));
         let sizes = Sizes {
-            // A call may take a second: so few to begin with.
-            least_units: if loops { 64 } else { 4 },
+            first_units: if loops { 64 } else { 4 },
+            // A call may take a second.
+            least_units: if loops { 64 } else { 1 },
             // A body counts in 32 bits; a loop is not to run for minutes where its rounds became longer.
             most_units: 1 << 28,
             least_ticks: (length.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
             most_pairs: if prefetches { 32 } else { 128 },
+            most_ticks: (LONGEST.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
         };
         let seed = config.seed.wrapping_add(u64::from(new.number) << 32);
         Arms {
@@ -98,10 +106,11 @@ impl ModuleCode {
             new,
             began: None,
             arm: Arm::Old,
-            units: sizes.least_units,
+            units: sizes.first_units,
             in_block: false,
             owner: None,
             cut: (0, 0),
+            came: 0,
             progress: 0,
             moved: Instant::now(),
         }
@@ -216,6 +225,9 @@ impl ModuleCode {
             }
             match arms.next(running, stamp) {
                 Next::Run(arm, units) => {
+                    let since = stamp.ticks.saturating_sub(std::mem::replace(&mut arms.came, stamp.ticks).max(1));
+                    let long = arms.progress > 1 && since as f64 * self.shared.ns_per_tick() > LONG_BLOCK.as_nanos() as f64;
+                    self.trials.long_blocks.store(long, Ordering::Relaxed);
                     self.count_units(own, units);
                     (arms.version(arm).address(), others)
                 }

@@ -34,7 +34,9 @@ pub(super) struct Stamp {
 /// What a trial needs of blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
-    /// Fewest units of a block, at least 4.
+    /// Units of the first block.
+    pub first_units: u64,
+    /// Fewest units of a block, at least 1.
     pub least_units: u64,
     /// Most units of a block.
     pub most_units: u64,
@@ -42,6 +44,8 @@ pub(super) struct Sizes {
     pub least_ticks: u64,
     /// Pairs after which an undecided trial ends.
     pub most_pairs: usize,
+    /// Ticks of blocks after which it ends at the next look, however few pairs they made.
+    pub most_ticks: u64,
 }
 
 /// What to do after a stamp.
@@ -72,6 +76,7 @@ pub(super) struct Blocks {
     dropped: u64,
     spoilt: u64,
     lost_ticks: f64,
+    ran_ticks: f64,
     random: u64,
 }
 
@@ -79,7 +84,7 @@ impl Blocks {
     pub(super) fn new(sizes: Sizes, seed: u64) -> Blocks {
         Blocks {
             sizes,
-            units: sizes.least_units,
+            units: sizes.first_units,
             order: [Arm::Old, Arm::New],
             at: 0,
             counted: false,
@@ -89,11 +94,12 @@ impl Blocks {
             dropped: 0,
             spoilt: 0,
             lost_ticks: 0.0,
+            ran_ticks: 0.0,
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
         }
     }
 
-    /// Units of a block's first part.
+    /// Units of a block's first part: none where a block is so few units.
     fn warm_units(&self) -> u64 {
         self.units / 4
     }
@@ -108,20 +114,31 @@ impl Blocks {
         self.lost_ticks
     }
 
+    /// Ticks of all blocks of pairs.
+    pub(super) fn ran_ticks(&self) -> f64 {
+        self.ran_ticks
+    }
+
     /// A pair begins.
-    pub(super) fn begin_pair(&mut self) -> Next {
+    pub(super) fn begin_pair(&mut self, now: Stamp) -> Next {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         self.order = if self.random >> 40 & 1 == 0 { [Arm::Old, Arm::New] } else { [Arm::New, Arm::Old] };
         self.at = 0;
-        self.counted = false;
-        Next::Run(self.order[0], self.warm_units())
+        self.begin_block(now)
     }
 
-    fn drop_pair(&mut self) -> Next {
+    fn begin_block(&mut self, now: Stamp) -> Next {
+        let warm = self.warm_units();
+        self.counted = warm == 0;
+        self.began = now;
+        Next::Run(self.order[self.at], if self.counted { self.units } else { warm })
+    }
+
+    fn drop_pair(&mut self, now: Stamp) -> Next {
         self.dropped += self.at as u64 + 1;
-        self.begin_pair()
+        self.begin_pair(now)
     }
 
     /// The units of the last `Run` are used up.
@@ -134,38 +151,39 @@ impl Blocks {
         }
         let ticks = now.ticks.saturating_sub(self.began.ticks).max(1);
         if now.compiling || self.began.compiling || now.compiles != self.began.compiles {
-            return self.drop_pair();
+            return self.drop_pair(now);
         }
         if now.cpu != self.began.cpu || now.host_calls != self.began.host_calls {
             self.spoilt += 1;
             if self.spoilt > MOST_SPOILT + MOST_SPOILT_PER_PAIR * self.pairs.len() as u64 {
                 return Next::Ended(self.end(Verdict::Abandoned(Reason::Disturbed)));
             }
-            return self.drop_pair();
+            return self.drop_pair(now);
         }
         if ticks < self.sizes.least_ticks / 2 && self.units < self.sizes.most_units {
             // A first block may be far too short to tell the length of a unit: in steps.
             let wanted = self.sizes.least_ticks as f64 * 1.2 / ticks as f64;
             self.units = ((self.units as f64 * wanted.clamp(2.0, 16.0)) as u64).min(self.sizes.most_units);
-            return self.drop_pair();
+            return self.drop_pair(now);
         }
         if ticks > self.sizes.least_ticks.saturating_mul(16) && self.units > self.sizes.least_units {
             self.units = (self.units / 4).max(self.sizes.least_units);
-            return self.drop_pair();
+            return self.drop_pair(now);
         }
         let per_unit = ticks as f64 / (self.units - self.warm_units()) as f64;
         if self.at == 0 {
             self.first = per_unit;
             self.at = 1;
-            self.counted = false;
-            return Next::Run(self.order[1], self.warm_units());
+            return self.begin_block(now);
         }
         let (old, new) = if arm == Arm::New { (self.first, per_unit) } else { (per_unit, self.first) };
         self.pairs.push((old, new));
         self.lost_ticks += (new - old) * self.units as f64;
-        match verdict::look(&self.pairs, self.sizes.most_pairs, self.dropped) {
+        self.ran_ticks += (new + old) * self.units as f64;
+        let most = if self.ran_ticks > self.sizes.most_ticks as f64 { self.pairs.len() } else { self.sizes.most_pairs };
+        match verdict::look(&self.pairs, most, self.dropped) {
             Some(judgement) => Next::Ended(judgement),
-            None => self.begin_pair(),
+            None => self.begin_pair(now),
         }
     }
 
@@ -179,7 +197,8 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    const SIZES: Sizes = Sizes { least_units: 256, most_units: 1 << 30, least_ticks: 200_000, most_pairs: 128 };
+    const SIZES: Sizes =
+        Sizes { first_units: 256, least_units: 1, most_units: 1 << 30, least_ticks: 200_000, most_pairs: 128, most_ticks: u64::MAX };
 
     /// xorshift64*, and a normal variable from twelve uniform ones.
     struct Random(u64);
@@ -203,7 +222,7 @@ mod tests {
         let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
         let mut blocks = Blocks::new(SIZES, seed);
         let (mut now, mut drift) = (Stamp::default(), 0.0);
-        let mut next = blocks.begin_pair();
+        let mut next = blocks.begin_pair(now);
         loop {
             let Next::Run(arm, units) = next else { panic!("a boundary ends it") };
             drift = drift * 0.99 + 0.01 * random.normal();
@@ -242,8 +261,8 @@ mod tests {
     #[test]
     fn spoilt_blocks_are_dropped_with_their_pair() {
         let mut blocks = Blocks::new(SIZES, 7);
-        blocks.begin_pair();
         let mut now = Stamp::default();
+        blocks.begin_pair(now);
         for event in 0..40 {
             now.ticks += 400_000;
             match event % 4 {
@@ -262,10 +281,31 @@ mod tests {
     }
 
     #[test]
+    fn long_units_make_short_blocks_and_end_in_time() {
+        // A unit is 30 times as long as a block need be: from four units a block to one, and undecided at the first look after the time is over.
+        let mut blocks = Blocks::new(Sizes { first_units: 4, most_ticks: 100 * 200_000 * 30, ..SIZES }, 7);
+        let mut now = Stamp::default();
+        let mut next = blocks.begin_pair(now);
+        let mut run = Vec::new();
+        let judgement = loop {
+            match next {
+                Next::Run(_, units) => {
+                    run.push(units);
+                    now.ticks += units * 200_000 * 30 + run.len() as u64 % 2;
+                    next = blocks.boundary(now);
+                }
+                Next::Ended(judgement) => break judgement,
+            }
+        };
+        assert_eq!((&run[..3], run[run.len() - 1]), (&[1, 3, 1][..], 1));
+        assert_eq!((judgement.verdict, judgement.pairs), (Verdict::Undecided, 64));
+    }
+
+    #[test]
     fn a_trial_that_is_always_disturbed_ends() {
         let mut blocks = Blocks::new(SIZES, 7);
-        blocks.begin_pair();
         let mut now = Stamp::default();
+        blocks.begin_pair(now);
         loop {
             now.ticks += 400_000;
             now.host_calls += 1;

@@ -319,7 +319,7 @@ impl ModuleCode {
         for function in bodies {
             self.exchange_entries(&published, function, true);
         }
-        for (function, (_, offset)) in loops {
+        for (function, (_, offset)) in loops.into_iter().filter(|&(function, _)| !self.trials.would_be_disturbed(function)) {
             self.ask_loop(&published, function, offset);
         }
     }
@@ -367,7 +367,8 @@ impl ModuleCode {
         // A burst leaves for the loop's ordinary code, so there must be some.
         due.retain(|&(_, (function, offset))| match offset {
             AT_ENTRY => !self.compiled(function).is_null(),
-            _ => self.loop_code(function, offset).is_some(),
+            // A loop that is asked goes on in code of its own, not in the arm that is timed.
+            _ => self.loop_code(function, offset).is_some() && !self.trials.would_be_disturbed(function),
         });
         due.truncate(ASKED_AT_ONCE);
         for function in left_alone {

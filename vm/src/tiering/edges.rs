@@ -151,8 +151,11 @@ impl ModuleCode {
         });
     }
 
-    /// The same for the loops of one function, by the thread that runs it: where it would wait, they poll until the monitor's next tick.
+    /// The same for the loops of one function, by the thread that runs it: where it would wait, they poll until the monitor's next tick. Without a monitor it waits.
     pub(super) fn let_pass_now(&self, own: usize) {
+        if !self.shared.ticks {
+            return self.let_pass();
+        }
         if self.edges.poll.load(Ordering::SeqCst)
             && let Some(published) = try_lock(&self.published)
             && let Some(words) = try_lock(&self.edges.words)

@@ -98,6 +98,13 @@ pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
+        if code.trials.try_body(function)
+            && let Some(own) = code.module.defined(function)
+        {
+            // The word counts the arm's calls now, which finds it used up next.
+            code.counters[own].store(0, Ordering::Relaxed);
+            return;
+        }
         let ip = code.bytecode(function).address_range().start;
         code.hot(context, function, FUNCTION_ENTRY, ip, code.hot_interpreter(function), true);
     }

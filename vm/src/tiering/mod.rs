@@ -461,7 +461,11 @@ impl ModuleCode {
         // SAFETY: the caller's promise.
         unsafe { edges::ask_loop(context, word) };
         // SAFETY: as above.
-        self.edges.poll_now(word, |word| unsafe { edges::asks(context, word) });
+        let asks = |word| unsafe { edges::asks(context, word) };
+        match self.shared.ticks {
+            true => self.edges.poll_now(word, asks),
+            false => self.edges.poll([word], asks),
+        }
     }
 
     /// Asks all running code of the module to leave at its next loop header: for tests of switching.

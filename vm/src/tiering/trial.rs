@@ -100,6 +100,11 @@ fn is_zero(percent: &f64) -> bool {
 const MOST_RECORDS: usize = 1000;
 /// Rounds of a loop in one activation, on average, from which on the loop is tried and not the function: below, calls are what repeats.
 const LOOP_ROUNDS: u64 = 20_000;
+/// Code that is entered at a loop has other values in registers than the body that is called. What gained less at a loop than this ratio says is tried once more where the function is called, against the
+/// body without it.
+const CERTAIN_AT_LOOP: f64 = 0.75;
+/// Share of the time in a loop's arms that is taken as lost, whatever the verdict: the same code is that much faster in the body that is called (up to a fifth in an interpreter's loop).
+const LOOPS_ARMS_LOSE: f64 = 0.15;
 /// What waits at most for [`TrialConfig::loss_percent`] was saved up for this long: the next trial comes at once where the last one lost less than this times that share.
 const SAVED: Duration = Duration::from_millis(300);
 /// A trial that waits longer than this for its code to run lets the next one go first.
@@ -199,6 +204,10 @@ impl State {
 pub(super) struct Trials {
     /// Function of the running trial, or `u32::MAX`: what running threads look at.
     function: AtomicU32,
+    /// Whether that trial is of a body.
+    of_body: AtomicBool,
+    /// Whether its blocks are so long that hardly one would be whole if bursts began in the function's loops.
+    pub(super) long_blocks: AtomicBool,
     /// A candidate waits until what trials have lost is made up for.
     postponed: AtomicBool,
     state: Mutex<State>,
@@ -206,7 +215,13 @@ pub(super) struct Trials {
 
 impl Default for Trials {
     fn default() -> Self {
-        Trials { function: AtomicU32::new(u32::MAX), postponed: AtomicBool::new(false), state: Mutex::default() }
+        Trials {
+            function: AtomicU32::new(u32::MAX),
+            of_body: AtomicBool::new(false),
+            long_blocks: AtomicBool::new(false),
+            postponed: AtomicBool::new(false),
+            state: Mutex::default(),
+        }
     }
 }
 
@@ -219,6 +234,16 @@ impl Trials {
     #[inline(always)]
     pub(super) fn concern(&self, function: u32) -> bool {
         self.function.load(Ordering::Acquire) == function
+    }
+
+    /// Whether the function's body is on trial right now.
+    pub(super) fn try_body(&self, function: u32) -> bool {
+        self.concern(function) && self.of_body.load(Ordering::Relaxed)
+    }
+
+    /// Whether a burst in the function's loops would spoil a block of the trial of its body that may not come again soon.
+    pub(super) fn would_be_disturbed(&self, function: u32) -> bool {
+        self.try_body(function) && self.long_blocks.load(Ordering::Relaxed)
     }
 }
 
@@ -448,6 +473,8 @@ impl ModuleCode {
                 arms.owner = None;
                 arms.in_block = false;
             }
+            self.trials.long_blocks.store(false, Ordering::Relaxed);
+            self.trials.of_body.store(entrance == Entrance::Body, Ordering::Relaxed);
             self.trials.function.store(function, Ordering::Release);
         }
         self.call_to_trial();
@@ -530,6 +557,25 @@ impl ModuleCode {
         self.next_trial();
     }
 
+    /// A guard of a version fails too often: whether that is the candidate on trial, which has lost then.
+    pub(crate) fn candidate_fails(self: &Arc<Self>, version: u32) -> bool {
+        let (function, entrance, judgement) = {
+            let state = self.trials.lock();
+            let Some(Active { candidate, stage, .. }) = &state.active else { return false };
+            let Some(arms) = candidate.arms.as_ref().filter(|arms| arms.new.number == version) else { return false };
+            if *stage != Stage::Running {
+                return true;
+            }
+            (candidate.function, candidate.entrance, arms.blocks.end(Verdict::Slower))
+        };
+        if entrance == Entrance::Body {
+            // Before the arms are retired.
+            self.restore_entry(function);
+        }
+        self.decided(judgement);
+        true
+    }
+
     /// The running trial has its verdict: the loser's code is out of the way at once, the winner's normal form is compiled on a compile thread.
     pub(super) fn decided(self: &Arc<Self>, judgement: Judgement) {
         let candidate = {
@@ -592,7 +638,9 @@ impl ModuleCode {
         let scaled = |distribution: Distribution| distribution.scaled(ns_per_tick);
         let judgement = Judgement { old: scaled(judgement.old), new: scaled(judgement.new), ..judgement };
         let arms = candidate.arms.take();
-        let lost_ns = arms.as_ref().map_or(0.0, |arms| arms.blocks.lost_ticks().max(0.0) * ns_per_tick);
+        let slow_arms = if candidate.entrance == Entrance::Body { 0.0 } else { LOOPS_ARMS_LOSE };
+        let lost_ns =
+            arms.as_ref().map_or(0.0, |arms| (arms.blocks.lost_ticks().max(0.0) + slow_arms * arms.blocks.ran_ticks()) * ns_per_tick);
         let took = arms.as_ref().and_then(|arms| arms.began).map_or(Duration::ZERO, |began| began.elapsed());
         let record = TrialRecord {
             function,
@@ -674,6 +722,10 @@ impl ModuleCode {
             Verdict::Faster => {
                 if let Entrance::Loop(offset) = entrance {
                     state.carried.insert(function, offset);
+                    if judgement.ratio > CERTAIN_AT_LOOP {
+                        let without = self.candidate(function, Entrance::Body, without(&base, &fresh), Vec::new(), Tournament::Both);
+                        state.waiting.push_front(Candidate { gone: fresh.clone(), ..without });
+                    }
                 }
                 for direction in [Tournament::Farther, Tournament::Nearer] {
                     let scale = |distance: u32| if direction == Tournament::Farther { distance.saturating_mul(2) } else { distance / 2 };
