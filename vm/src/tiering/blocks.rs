@@ -114,11 +114,6 @@ impl Blocks {
         self.lost_ticks
     }
 
-    /// Ticks of all blocks of pairs.
-    pub(super) fn ran_ticks(&self) -> f64 {
-        self.ran_ticks
-    }
-
     /// A pair begins.
     pub(super) fn begin_pair(&mut self, now: Stamp) -> Next {
         self.random ^= self.random << 13;
