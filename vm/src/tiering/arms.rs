@@ -21,7 +21,7 @@ const MOST_CUT: u32 = 8;
 
 /// A trial that has taken this long without a verdict ends at the next look: others wait for it.
 const LONGEST: Duration = Duration::from_secs(1);
-/// Bursts come every 10 ms or so in loops that are new, every 50 ms later.
+/// Blocks that take longer would hardly ever be whole if bursts began in them: these come every 10 ms or so in loops that are new, every 50 ms later.
 const LONG_BLOCK: Duration = Duration::from_millis(8);
 /// What a countdown of calls is when the call that found it at 0 has taken one off.
 const USED_UP: u32 = u32::MAX;

@@ -184,9 +184,9 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Whether the next trial is to begin now.
-    fn next_may_begin(&self) -> bool {
-        self.active.is_none() && !self.waiting.is_empty() && self.paid.is_none_or(|paid| paid <= Instant::now())
+    /// Whether what trials have lost is made up for.
+    fn has_paid(&self) -> bool {
+        self.paid.is_none_or(|paid| paid <= Instant::now())
     }
 
     /// Takes note of what a trial cost. One that was won pays for those before it.
@@ -391,7 +391,7 @@ impl ModuleCode {
     fn next_trial(self: &Arc<Self>) {
         let state = self.trials.lock();
         let waits = state.active.is_none() && !state.waiting.is_empty();
-        let now = state.next_may_begin();
+        let now = waits && state.has_paid();
         self.trials.postponed.store(waits && !now, Ordering::Relaxed);
         if now {
             self.shared.queue.push_work(self.clone(), Work::Trial);
@@ -540,37 +540,44 @@ impl ModuleCode {
         let Some((candidate, ends)) = over else {
             return self.call_to_trial();
         };
+        if ends {
+            return self.end_early(candidate, Verdict::Abandoned(Reason::Idle));
+        }
         if candidate.entrance == Entrance::Body {
             self.restore_entry(candidate.function);
         }
-        if ends {
-            let judgement = match &candidate.arms {
-                Some(arms) => arms.blocks.end(Verdict::Abandoned(Reason::Idle)),
-                None => Judgement::with(Verdict::Abandoned(Reason::Idle), &[], 0),
-            };
-            self.ended(candidate, judgement);
-        } else {
-            self.trials.lock().waiting.push_back(candidate);
+        self.trials.lock().waiting.push_back(candidate);
+        self.next_trial();
+    }
+
+    /// Ends the trial of a candidate that was taken out of the state, with a verdict that does not come from its pairs.
+    fn end_early(self: &Arc<Self>, candidate: Candidate, verdict: Verdict) {
+        // Before the arms are retired.
+        if candidate.entrance == Entrance::Body {
+            self.restore_entry(candidate.function);
         }
+        let judgement = match &candidate.arms {
+            Some(arms) => arms.blocks.end(verdict),
+            None => Judgement::with(verdict, &[], 0),
+        };
+        self.ended(candidate, judgement);
         self.next_trial();
     }
 
     /// A guard of a version fails too often: whether that is the candidate on trial, which has lost then.
     pub(crate) fn candidate_fails(self: &Arc<Self>, version: u32) -> bool {
-        let (function, entrance, judgement) = {
-            let state = self.trials.lock();
-            let Some(Active { candidate, stage, .. }) = &state.active else { return false };
-            let Some(arms) = candidate.arms.as_ref().filter(|arms| arms.new.number == version) else { return false };
-            if *stage != Stage::Running {
-                return true;
+        // Taken out under the same lock: another thread may end this trial, and begin the next.
+        let candidate = {
+            let mut state = self.trials.lock();
+            let has_it = |active: &Active| active.candidate.arms.as_ref().is_some_and(|arms| arms.new.number == version);
+            if !state.active.as_ref().is_some_and(has_it) {
+                return false;
             }
-            (candidate.function, candidate.entrance, arms.blocks.end(Verdict::Slower))
+            let Some(active) = state.active.take_if(|active| active.stage == Stage::Running) else { return true };
+            self.trials.function.store(u32::MAX, Ordering::Release);
+            active.candidate
         };
-        if entrance == Entrance::Body {
-            // Before the arms are retired.
-            self.restore_entry(function);
-        }
-        self.decided(judgement);
+        self.end_early(candidate, Verdict::Slower);
         true
     }
 
