@@ -10,8 +10,9 @@
 //! since its instrumented code was there, times the time since its tier-2 code was there. Of one without instrumented code the rate in tier 1 is taken, times what
 //! tier 2 made of the rates of those that have some.
 //!
-//! **From rounds to events.** Bursts (of either kind) say how many events of each site come with a round of their function. Times the function's rounds, that
-//! is the site's total: of branches, of values outside tier 1, and of misses, for which the bursts are those that time loads.
+//! **From rounds to events.** Bursts say how many events of each site come with a round of their function. Times the function's rounds, that
+//! is the site's total: of branches and of values outside tier 1 best from bursts that only count (of others the first branches train the model and leave no
+//! record), and of misses, for which the bursts are those that time loads.
 //!
 //! **Values in tier 1** are counted by their own records, each of which stands for EventInterval1 and half its random bits; where the monitor changes the
 //! interval, the ring says so. A function that no burst saw has its values in the interpreter as it has them in tier 1.
@@ -76,6 +77,8 @@ type Function = (u64, u32);
 struct Burst {
     loads_timed: bool,
     joint: bool,
+    /// It only counted, but all of it.
+    counted: bool,
     ended: f64,
     waited: f64,
     window: f64,
@@ -84,6 +87,8 @@ struct Burst {
     misses: BTreeMap<Place, f64>,
     loads: BTreeMap<Place, f64>,
     values: BTreeMap<ValuePlace, f64>,
+    /// The same, where it only counted.
+    counted_values: BTreeMap<ValuePlace, f64>,
 }
 
 #[derive(Default)]
@@ -151,6 +156,21 @@ impl Collected {
                     (burst.loads_timed, burst.joint) = (detail & 1 != 0, detail & 2 != 0);
                     burst.waited = f64::from(record.data1()) * 1e3;
                     burst.window = record.data2() as f64;
+                    burst.counted = detail & 4 != 0;
+                    if burst.counted {
+                        let mut burst = std::mem::take(burst);
+                        burst.values = std::mem::take(&mut burst.counted_values);
+                        self.bursts.push(Burst { ended: now, ..burst });
+                    }
+                }
+                Some((SiteClass::BurstSite, detail)) => {
+                    let passed = record.data2() as f64;
+                    if detail & 1 != 0 {
+                        *burst.branches.entry(place).or_default() += passed;
+                    }
+                    if let Some((class, detail)) = SiteClass::from_imm16(record.data1() as u16) {
+                        *burst.counted_values.entry((place, class, detail)).or_default() += passed;
+                    }
                 }
                 Some((SiteClass::BurstEnd, _)) => {
                     let mut burst = std::mem::take(burst);
@@ -277,12 +297,18 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
     for (function, rate) in before {
         in_time.entry(function).or_insert(rate * faster);
     }
+    // Of branches, best what was only counted: of others the first ones train the model and leave no record.
+    let counted = seen_by(&collected.bursts, |burst| burst.counted);
     let kinds = [false, true].map(|loads| {
-        [true, false].map(|jointly| seen_by(&collected.bursts, |burst| burst.loads_timed == loads && (burst.joint || !jointly)))
+        [true, false]
+            .map(|jointly| seen_by(&collected.bursts, |burst| !burst.counted && burst.loads_timed == loads && (burst.joint || !jointly)))
     });
     let seen = |loads: bool, function: &Function| {
         let [joint, all] = &kinds[usize::from(loads)];
-        joint.get(function).filter(|seen| seen.rounds >= ENOUGH_ROUNDS).or(all.get(function)).filter(|seen| seen.rounds > 0.0)
+        let enough = |seen: &&Seen| seen.rounds >= ENOUGH_ROUNDS;
+        let counted = counted.get(function).filter(|_| !loads);
+        let best = counted.filter(enough).or(joint.get(function).filter(enough)).or(all.get(function)).or(counted);
+        best.filter(|seen| seen.rounds > 0.0)
     };
     let mut tier1: BTreeMap<Function, Vec<(ValuePlace, f64)>> = BTreeMap::new();
     for (&site, &count) in &collected.tier1 {
@@ -300,11 +326,10 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
         let own = tier1.get(&function).map_or(&[][..], Vec::as_slice);
         let branches = seen(false, &function);
         for &(site, count) in own {
-            let elsewhere = if branches.is_none_or(|seen| seen.values.is_empty()) && baseline > 0.0 {
-                count * (interpreted + optimized) / baseline
-            } else {
-                0.0
-            };
+            // Bursts that begin within a loop do not see how often it runs.
+            let seen = branches
+                .is_some_and(|seen| if site.1 == SiteClass::TripCount { seen.values.contains_key(&site) } else { !seen.values.is_empty() });
+            let elsewhere = if !seen && baseline > 0.0 { count * (interpreted + optimized) / baseline } else { 0.0 };
             *estimate.values.entry(site).or_default() += count + elsewhere;
         }
         if let Some(seen) = branches {
@@ -408,6 +433,31 @@ mod tests {
         let values = estimate(&file.finish().unwrap()[..], &rates).unwrap().values;
         let counts: Vec<_> = values.iter().map(|(&((_, _, offset), ..), &count)| (offset, count)).collect();
         assert_eq!(counts, [(10, 10.0 * rates.value(0)), (20, 20.0 * rates.value(0))]);
+    }
+
+    #[test]
+    fn bursts_that_count_say_what_a_round_holds() {
+        let rates = Rates { ticks_per_ns: 1.0, branch: 4.5, ..Rates::default() };
+        let at = |wasm_offset| Resolved { function: FunctionId { module: 7, func: 1 }, wasm_offset, version: 2, tier: Tier::Instrumented };
+        let mut collected = Collected { counted: BTreeMap::from([(FUNCTION, [0.0, 1000.0])]), ..Collected::default() };
+        let mut say = |class: SiteClass, detail: u8, data1: u32, data2: u64, offset: u32| {
+            let record = Record::new(EventId::PROGRAMMED, 0, class.imm16(detail), data1, 0x1000, data2, 5);
+            collected.record(&rates, RingId(0), &record, Some(&at(offset)));
+        };
+        // 400 rounds, a switch that has a value in half of them, a parameter, and a sampled value, which is counted already.
+        say(SiteClass::BurstSite, 1, SiteClass::SwitchIndex.imm16(0).into(), 200, 20);
+        say(SiteClass::BurstSite, 0, SiteClass::Param.imm16(1).into(), 100, 10);
+        say(SiteClass::BurstRounds, 0, 0, 400, 10);
+        let value = Record::new(EventId::VALUE, 0, SiteClass::Param.imm16(1), 0, 0x1000, 3, 5);
+        collected.record(&rates, RingId(0), &value, Some(&at(10)));
+        let window = Record::new(EventId::PROGRAMMED, 0, SiteClass::BurstWindow.imm16(2 | 4), 0, 0x1000, 5, 6);
+        collected.record(&rates, RingId(0), &window, Some(&at(10)));
+        let estimate = extrapolate(&collected, &rates);
+        assert_eq!(estimate.branches, BTreeMap::from([((7, 1, 20), 500.0)]));
+        let values = BTreeMap::from([(((7, 1, 20), SiteClass::SwitchIndex, 0), 0.0), (((7, 1, 10), SiteClass::Param, 1), 0.0)]);
+        assert_eq!(estimate.values, values, "tier 1 has records of its own");
+        collected.counted = BTreeMap::from([(FUNCTION, [1000.0, 0.0])]);
+        assert_eq!(extrapolate(&collected, &rates).values.values().copied().collect::<Vec<_>>(), [250.0, 500.0]);
     }
 
     #[test]

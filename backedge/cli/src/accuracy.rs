@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::io::{BufReader, Write as _};
 use std::time::Instant;
 use vm::burst::ExactProfile;
-use vm::report::Report;
+use vm::report::{Report, ValueReport};
 
 /// `backedge accuracy`.
 #[derive(Args)]
@@ -74,6 +74,19 @@ struct TopValues {
     mean_points: f64,
     /// The largest among sites with a hundredth of the records.
     worst_points: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differences: Vec<ValueDifference>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ValueDifference {
+    function: u32,
+    offset: u32,
+    class: &'static str,
+    records: u64,
+    /// Share of the value that is the most frequent one in the sample, exact and sampled.
+    full_percent: f64,
+    sample_percent: f64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -142,7 +155,7 @@ pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
         dropped: exact.dropped,
         not_instrumented,
         events: compare(&exact, &estimated, options),
-        top_values: top_values(&exact, &report),
+        top_values: top_values(&exact, &report, options.sites),
     };
     let text = if options.json {
         let mut text = serde_json::to_string_pretty(&answer).map_err(|error| Failure::Load(format!("cannot write JSON: {error}")))?;
@@ -239,25 +252,35 @@ fn one<K: Ord + Copy>(
 }
 
 /// The most frequent value of each site in the profile against its exact share.
-fn top_values(exact: &ExactProfile, report: &Report) -> Option<TopValues> {
-    let mut sites: Vec<(u64, f64)> = Vec::new();
+fn top_values(exact: &ExactProfile, report: &Report, shown: usize) -> Option<TopValues> {
+    let mut sites: Vec<(f64, ValueDifference)> = Vec::new();
     for function in &report.functions {
         for site in function.sites.iter().filter(|site| site.total >= LEAST_RECORDS) {
             let key = ((report.hash, function.function, site.offset), site.class, site.detail);
-            let (Some(top), Some((total, values))) = (site.values.first(), exact.values.get(&key)) else { continue };
+            // A site keeps few values: of a count only what is certain says something.
+            let certain = |value: &ValueReport| value.count.saturating_sub(value.error);
+            let top = site.values.iter().max_by_key(|value| (certain(value), std::cmp::Reverse(value.value)));
+            let (Some(top), Some((total, values))) = (top, exact.values.get(&key)) else { continue };
+            let sample = certain(top) as f64 / site.total as f64 * 100.0;
             let count = values.iter().find(|known| known.0 == top.value).map_or(0, |known| known.1);
             // A site whose values are all different has no most frequent one.
-            if values.first().is_none_or(|first| first.1 * 50 < *total) && top.share < 0.02 {
+            if values.first().is_none_or(|first| first.1 * 50 < *total) && sample < 2.0 {
                 continue;
             }
-            sites.push((site.total, (top.share - count as f64 / *total as f64).abs() * 100.0));
+            let full = count as f64 / *total as f64 * 100.0;
+            let (offset, class, records) = (site.offset, site.class.name(), site.total);
+            let difference =
+                ValueDifference { function: function.function, offset, class, records, full_percent: full, sample_percent: sample };
+            sites.push(((sample - full).abs(), difference));
         }
     }
-    let records: u64 = sites.iter().map(|site| site.0).sum();
+    let records: u64 = sites.iter().map(|(_, site)| site.records).sum();
+    sites.sort_by(|a, b| b.0.total_cmp(&a.0));
     (!sites.is_empty()).then(|| TopValues {
         sites: sites.len(),
-        mean_points: sites.iter().map(|site| site.0 as f64 * site.1).sum::<f64>() / records as f64,
-        worst_points: sites.iter().filter(|site| site.0 * 100 >= records).map(|site| site.1).fold(0.0, f64::max),
+        mean_points: sites.iter().map(|(points, site)| site.records as f64 * points).sum::<f64>() / records as f64,
+        worst_points: sites.iter().find(|(_, site)| site.records * 100 >= records).map_or(0.0, |&(points, _)| points),
+        differences: sites.into_iter().take(shown).map(|(_, site)| site).collect(),
     })
 }
 
@@ -301,6 +324,13 @@ fn as_text(answer: &Answer) -> String {
             "most frequent values of {} sites: off by {:.2} points in the mean, {:.2} at worst (sites with 1 % of the records)",
             top.sites, top.mean_points, top.worst_points
         );
+        for it in &top.differences {
+            let _ = writeln!(
+                out,
+                "      #{} {:#x} {}: {:.2} % counted, {:.2} % of {} records",
+                it.function, it.offset, it.class, it.full_percent, it.sample_percent, it.records
+            );
+        }
     }
     out
 }

@@ -193,7 +193,12 @@ impl Listener for HotCounts {
         *records += 1;
         if matches!(
             event.kind,
-            SiteClass::HotFunction | SiteClass::HotLoop | SiteClass::LoopMark | SiteClass::BurstLoad | SiteClass::BurstRounds
+            SiteClass::HotFunction
+                | SiteClass::HotLoop
+                | SiteClass::LoopMark
+                | SiteClass::BurstLoad
+                | SiteClass::BurstRounds
+                | SiteClass::BurstSite
         ) {
             *events = Some(events.unwrap_or(0).saturating_add(event.value));
         }

@@ -300,6 +300,15 @@ fn accuracy_compares_samples_with_exact_counts() {
     assert!(branches["events"].as_u64() > Some(30_000_000), "each of 300 rounds has 100,000 random branches: {out}");
     assert!(branches["overlap"].as_f64() > Some(70.0) && branches["overlap"].as_f64() <= Some(100.0), "{out}");
     assert!(event(4)["events"].is_u64() && event(1)["events"].is_u64());
+    // What says how often each ran are bursts that only count.
+    let files = Files::new();
+    let report = files.path("report.json");
+    let options = ["--feedback-budget", "20", &format!("--report=json,{report}"), &program, "0", "100000", "300"].map(str::to_owned);
+    let mut args = vec!["run", "-C", "cache=n"];
+    args.extend(options.iter().map(String::as_str));
+    expect(0, &args);
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    assert!(report["bursts"]["count_bursts"].as_u64() > Some(0), "{}", report["bursts"]);
     let (text, _) = expect(0, &["accuracy", "-C", "cache=n", &program, "0", "1000", "3"]);
     assert!(text.contains("overlap") && text.contains("3 branch"), "{text}");
 }

@@ -292,6 +292,10 @@ impl Profile {
 
     /// Counts a record.
     pub fn apply(&self, resolved: &Resolved, record: &Record) {
+        // What a run consists of is for who estimates totals; here it would only make what is known fade.
+        if record.event_id() == EventId::PROGRAMMED && matches!(SiteClass::from_imm16(record.flags()), Some((SiteClass::BurstSite, _))) {
+            return;
+        }
         let mut function = match self.functions.get_mut(&resolved.function) {
             Some(function) => function,
             None => {

@@ -31,6 +31,17 @@ fn each_event_lands_in_its_table() {
 }
 
 #[test]
+fn what_a_run_consists_of_is_no_part_of_the_profile() {
+    let profile = Profile::new(ProfileLimits { decay_records: 1000, ..ProfileLimits::default() });
+    (0..100).for_each(|_| profile.apply(&at(1, 5), &value(SiteClass::CallTarget, 1)));
+    let before = profile.snapshot(MODULE);
+    // A burst's worth and more: nothing fades.
+    let site = Record::new(EventId::PROGRAMMED, 0, SiteClass::BurstSite.imm16(1), SiteClass::CallTarget.imm16(0).into(), 0, 500, 0);
+    (0..5000).for_each(|_| profile.apply(&at(1, 5), &site));
+    assert_eq!(profile.snapshot(MODULE), before);
+}
+
+#[test]
 fn decay_is_by_record_count_and_a_phase_change_shows() {
     let profile = Profile::new(ProfileLimits { decay_records: 1000, ..ProfileLimits::default() });
     (0..5000).for_each(|_| profile.apply(&at(1, 5), &value(SiteClass::CallTarget, 1)));

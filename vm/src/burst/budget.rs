@@ -32,7 +32,7 @@ const LONGEST_NS: f64 = 400e3;
 /// Of that the model, which the thread that runs waits for, ns: the stalls of tier changes are to stay below 200 µs (`backedge bench stalls`).
 const LONGEST_MODEL_NS: f64 = 150e3;
 /// Words of a burst, by kind: at the start, at least, at most (the buffer must hold what is written until the next loop header).
-const WORDS: [(u32, u32, u32); 2] = [(4096, 1024, 8192), (1024, 256, 2048)];
+const WORDS: [(u32, u32, u32); 3] = [(4096, 1024, 8192), (1024, 256, 2048), (4096, 1024, 4096)];
 
 /// Counts, for reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -43,6 +43,8 @@ pub struct BurstStats {
     pub branch_bursts: u64,
     /// Bursts that timed loads.
     pub load_bursts: u64,
+    /// Bursts that only counted.
+    pub count_bursts: u64,
     /// Words they wrote.
     pub words: u64,
     /// Bursts that were dropped: they wrote more than the buffer holds, or something that makes no sense.
@@ -71,8 +73,8 @@ pub(crate) struct Budget {
     started: Instant,
     credit_ns: AtomicI64,
     account: Mutex<Account>,
-    words: [AtomicU64; 2],
-    bursts: [AtomicU64; 2],
+    words: [AtomicU64; 3],
+    bursts: [AtomicU64; 3],
     written: AtomicU64,
     dropped: AtomicU64,
     declined: AtomicU64,
@@ -91,8 +93,8 @@ impl Budget {
             started: now,
             credit_ns: AtomicI64::new((START_NS * share) as i64),
             account: Mutex::new(Account { last: now, monitor_ns: 0 }),
-            words: [AtomicU64::new(WORDS[0].0.into()), AtomicU64::new(WORDS[1].0.into())],
-            bursts: [AtomicU64::new(0), AtomicU64::new(0)],
+            words: WORDS.map(|(first, ..)| AtomicU64::new(first.into())),
+            bursts: Default::default(),
             written: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             declined: AtomicU64::new(0),
@@ -182,6 +184,7 @@ impl Budget {
             budget_percent: self.share * 100.0,
             branch_bursts: self.bursts[0].load(Ordering::Relaxed),
             load_bursts: self.bursts[1].load(Ordering::Relaxed),
+            count_bursts: self.bursts[2].load(Ordering::Relaxed),
             words: self.written.load(Ordering::Relaxed),
             dropped: self.dropped.load(Ordering::Relaxed),
             declined: self.declined.load(Ordering::Relaxed),

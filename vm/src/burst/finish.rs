@@ -66,8 +66,10 @@ pub(crate) struct Ring<'a> {
     pub(crate) callee: &'a dyn Fn(u64, u32) -> u64,
 }
 
-/// Detail of the `BurstWindow` record of a burst in which all instrumented code took part: added to the kind.
-pub(crate) const JOINT: u8 = 2;
+/// Bits of the detail of a `BurstWindow` record: loads were timed, all instrumented code took part, nothing was judged.
+const TIMED: u8 = 1;
+const JOINT: u8 = 2;
+const COUNTED: u8 = 4;
 
 /// Reads the buffer of a burst that is over and stores its records. Returns the functions it saw (module hash, function), or `None` where the buffer made
 /// no sense.
@@ -219,10 +221,25 @@ pub(crate) unsafe fn finish(
     }
     if let Some(ip) = round_ip {
         let ns = if open.kind == Kind::Branches && open.offset != AT_ENTRY { (open.ticks as f64 * ns_per_tick).max(1.0) as u64 } else { 0 };
-        let all_ns = (ring.ended.saturating_sub(open.began) as f64 * ns_per_tick) as u64;
-        let detail = open.kind as u8 + if open.joint { JOINT } else { 0 };
-        say(ip, SiteClass::BurstWindow, detail, open.waited_us, all_ns);
+        // SAFETY: the caller's promise.
+        unsafe { say_window(open, ip, ring) };
         say(ip, SiteClass::BurstEnd, 0, u32::try_from(rounds).unwrap_or(u32::MAX), ns);
     }
     whole.then(|| seen_rounds.into_values().map(|(_, _, function)| function).collect())
+}
+
+/// Stores what part of the run a burst stands for.
+///
+/// # Safety
+/// As [`finish`].
+pub(super) unsafe fn say_window(open: &Open, ip: u64, ring: &Ring<'_>) {
+    let all_ns = (ring.ended.saturating_sub(open.began) as f64 * ring.ns_per_tick) as u64;
+    let kind = match open.kind {
+        Kind::Branches => 0,
+        Kind::Loads => TIMED,
+        Kind::Counts => COUNTED,
+    };
+    let window = SiteClass::BurstWindow.imm16(kind | if open.joint { JOINT } else { 0 });
+    // SAFETY: the caller's promise.
+    unsafe { store_programmed(ring.lwpcb, ip, window.into(), open.waited_us, all_ns) };
 }

@@ -6,7 +6,8 @@
 //! leaves at a loop header, [`finish`] runs the branch-predictor model over the buffer and stores event records 3 and 4 in the thread's
 //! ring, and the loop goes on in its ordinary version.
 //!
-//! There are two kinds of burst of the same code: *branches* (nothing is timed, loads write nothing) and *loads* (every load is timed). One burst times
+//! There are three kinds of burst of the same code: *branches* (nothing is timed, loads write nothing), *loads* (every load is timed) and *counts* (as branches,
+//! but nothing is judged: how often each site was passed is all that is recorded). One burst times
 //! all loads or none, because the choice must not be a branch that the processor mispredicts: on the wrong way it would begin the very load that is to
 //! be timed, and the data would be near when the clock starts.
 //!
@@ -22,11 +23,12 @@
 //! 2. Nothing in the buffer is trusted: a number that names no probe ends the reading.
 //! 3. A burst never changes what the program does. Its code is the program's, and leaving is the poll's leaving.
 //!
-//! The parts: [`budget`] (what bursts may cost), [`words`] (reading a buffer), [`finish`] (from words to records), [`targets`] (where branches lead), [`exact`]
+//! The parts: [`budget`] (what bursts may cost), [`words`] (reading a buffer), [`finish`] (from words to records), [`counts`] (the same where nothing is judged), [`targets`] (where branches lead), [`exact`]
 //! (everything counted, in place of bursts), [`timed_load_thunk`] (the clock); which loops get bursts is
 //! `crate::tiering::bursts`.
 
 mod budget;
+mod counts;
 mod exact;
 mod finish;
 mod targets;
@@ -35,6 +37,7 @@ mod words;
 
 pub use budget::BurstStats;
 pub(crate) use budget::{Budget, ENOUGH, LEARNING};
+pub(crate) use counts::count;
 pub(crate) use exact::{EXACT_WORDS, Exact};
 pub use exact::{ExactProfile, Place, ValuePlace};
 pub(crate) use finish::{Ring, finish};
@@ -59,6 +62,8 @@ pub(crate) enum Kind {
     Branches,
     /// Every load is timed.
     Loads,
+    /// How often each site is passed, and nothing else: no model runs over it, so it costs a tenth and there can be many, which says what the run consists of.
+    Counts,
 }
 
 /// A probe as `finish` needs it.

@@ -11,7 +11,7 @@
 use super::ModuleCode;
 use super::thresholds::expected_compile_time;
 use crate::burst::{
-    AT_ENTRY, AT_RETURN, ENOUGH, Kind, LEARNING, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, finish, ways,
+    AT_ENTRY, AT_RETURN, ENOUGH, Kind, LEARNING, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, count, finish, ways,
 };
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::{lock, try_lock};
@@ -38,6 +38,8 @@ const ASKED_AT_ONCE: usize = 8;
 const PATIENCE: Duration = Duration::from_millis(40);
 /// Nanoseconds that a word in a body's burst costs: most of the time between its calls is other code's. Measured: 1 to 2 ns, and the entry asks.
 const BODY_WORD_NS: f64 = 4.0;
+/// Ticks after which the same questions come again, when nothing is new any more.
+const STEADY_TURNS: u32 = 16;
 /// The limit while no burst is under way and there is no code to leave to: when to ask again.
 const IDLE_WORDS: u32 = 1 << 15;
 
@@ -72,7 +74,6 @@ impl Candidate {
 
 /// A question to all instrumented code of the module: whoever comes first begins a burst, and all take part in it. The moment is the monitor's, so what
 /// such bursts see is a sample of the run's time; what one loop is asked for is a sample of that loop.
-#[derive(Default)]
 struct Joint {
     /// Its number in the engine; 0 before the first.
     number: u32,
@@ -80,10 +81,37 @@ struct Joint {
     asked: Option<Instant>,
     /// Functions whose entries lead to instrumented bodies for it.
     bodies: Vec<u32>,
-    /// Questions of either kind; they take turns.
+    /// Questions, to one or to all.
     turns: u32,
-    /// Every other one times loads, where there are any.
-    times_loads: bool,
+    /// Those to all that were not only for counts; every other one times loads, where there are any.
+    looks: u32,
+    /// What the latest one wants to see.
+    kind: Kind,
+}
+
+impl Default for Joint {
+    fn default() -> Joint {
+        Joint { number: 0, asked: None, bodies: Vec::new(), turns: 0, looks: 0, kind: Kind::Counts }
+    }
+}
+
+/// What a tick asks for.
+enum Turn {
+    /// Some candidates, each by itself.
+    Each,
+    /// All together; whether they only count.
+    Together { counts: bool },
+}
+
+impl Joint {
+    /// What comes next. While something is new, three of four ticks are for what it is like. Later most only count: that costs a tenth.
+    fn turn(&self, learning: bool) -> Turn {
+        match (learning, self.turns % if learning { 4 } else { STEADY_TURNS }) {
+            (true, 1) | (false, 8) => Turn::Together { counts: false },
+            (true, 0 | 2) | (false, 0) => Turn::Each,
+            _ => Turn::Together { counts: true },
+        }
+    }
 }
 
 struct Instrumented {
@@ -99,6 +127,8 @@ pub(super) struct ModuleBursts {
     /// Of each function the shifts of its profile that were acted on, and when the next one may be.
     shifts: Mutex<HashMap<u32, (u64, Instant)>>,
     joint: Mutex<Joint>,
+    /// Functions of which an instrumented loop's code returned during a burst, since the last tick.
+    returned: Mutex<Vec<u32>>,
     /// Numbers of the first probes of this module's tables.
     tables: Mutex<Vec<u32>>,
 }
@@ -276,8 +306,8 @@ impl ModuleCode {
     }
 
     /// Asks all instrumented code, unless it was asked lately and nobody has come yet.
-    fn ask_jointly(&self, now: Instant) {
-        let (mut loops, mut bodies) = (HashMap::<u32, (u32, u32)>::new(), Vec::new());
+    fn ask_jointly(&self, now: Instant, counts: bool) {
+        let (mut loops, mut bodies) = (Vec::new(), Vec::new());
         let mut timed = false;
         {
             let mut candidates = lock(&self.bursts.candidates);
@@ -287,22 +317,13 @@ impl ModuleCode {
                         bodies.push(function);
                     }
                 } else if self.loop_code(function, offset).is_some() {
-                    // A poll word holds one question: the function's loops take turns.
-                    let turn = (candidate.turns, offset);
-                    let first = loops.entry(function).or_insert(turn);
-                    *first = turn.min(*first);
+                    // All of a function's: an activation is in one of them, and whoever is asked at another goes by unseen.
+                    loops.push((function, offset));
+                } else {
+                    continue;
                 }
+                candidate.turns += u32::from(!counts);
                 timed |= candidate.loads;
-            }
-            for (&function, &(_, offset)) in &loops {
-                if let Some(candidate) = candidates.get_mut(&(function, offset)) {
-                    candidate.turns += 1;
-                }
-            }
-            for &function in &bodies {
-                if let Some(candidate) = candidates.get_mut(&(function, AT_ENTRY)) {
-                    candidate.turns += 1;
-                }
             }
         }
         if timed {
@@ -314,36 +335,45 @@ impl ModuleCode {
             joint.number = self.shared.next_question();
             joint.asked.get_or_insert(now);
             joint.bodies.clone_from(&bodies);
-            joint.times_loads = timed && (joint.turns / 2).is_multiple_of(2);
+            joint.looks = joint.looks.wrapping_add(u32::from(!counts));
+            joint.kind = match counts {
+                true => Kind::Counts,
+                false if timed && joint.looks.is_multiple_of(2) => Kind::Loads,
+                false => Kind::Branches,
+            };
         }
         for function in bodies {
             self.exchange_entries(&published, function, true);
         }
-        for (function, (_, offset)) in loops.into_iter().filter(|&(function, _)| !self.trials.would_be_disturbed(function)) {
+        for (function, offset) in loops.into_iter().filter(|&(function, _)| !self.trials.would_be_disturbed(function)) {
             self.ask_loop(&published, function, offset);
         }
     }
 
     /// A tick with credit: asks the candidates that had fewest turns, or all together.
     pub(crate) fn ask_for_bursts(self: &Arc<Self>) {
+        self.consider_returned();
         self.compile_wanted();
         if lock(&self.bursts.candidates).values().any(|candidate| candidate.ready && candidate.loads) {
             self.calibrate();
         }
         let now = Instant::now();
+        let learning = self.is_learning();
         let together = {
             let mut joint = lock(&self.bursts.joint);
             joint.turns = joint.turns.wrapping_add(1);
-            // While nobody has come, the others have their turns.
-            joint.turns.is_multiple_of(2) && joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE)
+            match joint.turn(learning) {
+                // While nobody has come, the others have their turns.
+                Turn::Together { counts } if joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE) => Some(counts),
+                _ => None,
+            }
         };
-        if together {
-            self.ask_jointly(now);
+        if let Some(counts) = together {
+            self.ask_jointly(now, counts);
             return;
         }
-        let mut candidates = lock(&self.bursts.candidates);
         // While something is new, the credit is for that.
-        let learning = candidates.values().any(|candidate| candidate.is_new(now));
+        let mut candidates = lock(&self.bursts.candidates);
         let mut due: Vec<(u32, (u32, u32))> = Vec::new();
         let mut left_alone: Vec<u32> = Vec::new();
         for (&key, candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
@@ -421,6 +451,36 @@ impl ModuleCode {
         unsafe { self.exchange_entry(context, own, from, to) };
     }
 
+    /// The loop that an instrumented version is entered at.
+    fn loop_of(&self, version: u32) -> Option<u32> {
+        let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
+        loops.iter().find(|(_, found)| found.version == version).map(|(&(_, offset), _)| offset)
+    }
+
+    /// An instrumented loop's function returned before the burst was over, so it is called often: its body is worth looking at, of which a loop's code sees
+    /// a part. Noted for the monitor.
+    fn returned(&self, function: u32) {
+        if let Some(mut returned) = try_lock(&self.bursts.returned)
+            && !returned.contains(&function)
+        {
+            returned.push(function);
+        }
+    }
+
+    /// Makes candidates of the bodies that returned in bursts, as hot as their loops.
+    fn consider_returned(self: &Arc<Self>) {
+        for function in std::mem::take(&mut *lock(&self.bursts.returned)) {
+            let heat = {
+                let candidates = lock(&self.bursts.candidates);
+                if candidates.contains_key(&(function, AT_ENTRY)) {
+                    continue;
+                }
+                candidates.iter().filter(|((of, _), _)| *of == function).map(|(_, candidate)| candidate.heat).max()
+            };
+            self.burst_candidate(function, AT_ENTRY, heat.unwrap_or(0));
+        }
+    }
+
     /// Address and version of an instrumented entrance.
     fn instrumented(&self, function: u32, offset: u32) -> Option<(usize, u32)> {
         let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
@@ -449,6 +509,20 @@ impl ModuleCode {
         }
     }
 
+    /// A loop came that was asked, while a burst is under way in which all take part: its instrumented code, which may be the one that has just polled.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    pub(super) unsafe fn join_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<usize> {
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let state = unsafe { &*store_state(context) };
+        let open = state.burst.as_ref()?.open.as_ref()?;
+        if !open.joint || state.context.burst_index >= state.context.burst_limit || self.trials.concern(function) {
+            return None;
+        }
+        self.instrumented(function, offset).map(|(address, _)| address)
+    }
+
     /// A loop came that was asked: begins a burst, or goes on with the one it left. The code to run, or `None` where nothing is to be done.
     ///
     /// # Safety
@@ -462,10 +536,6 @@ impl ModuleCode {
             state.burst.as_mut()?.open.as_mut()?.running_since = ticks();
             return Some(address);
         }
-        let taking_part = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.joint);
-        if taking_part && state.context.burst_index < state.context.burst_limit {
-            return Some(address);
-        }
         // SAFETY: as above.
         unsafe { self.end_burst(context) };
         let waited_us;
@@ -473,10 +543,10 @@ impl ModuleCode {
         let (number, joint, kind) = {
             // Who asks has these for as long as the system lets it run, and a guest does not wait: it is asked again.
             let mut candidates = try_lock(&self.bursts.candidates)?;
-            let (number, asked_jointly, times_loads) = {
+            let (number, asked_jointly, wants) = {
                 let mut joint = try_lock(&self.bursts.joint)?;
                 let asked = if joint.number == answered { None } else { joint.asked.take() };
-                (joint.number, asked, joint.times_loads)
+                (joint.number, asked, joint.kind)
             };
             let joint = asked_jointly.is_some();
             // The loop that was asked, or another one of its function.
@@ -503,17 +573,20 @@ impl ModuleCode {
                 self.shared.budget.decline();
                 return None;
             }
-            candidate.turns += 1;
+            let counts = joint && wants == Kind::Counts;
+            candidate.turns += u32::from(!counts);
             candidate.bursts += u32::from(!joint);
             candidate.waiting = None;
             let waited = asked_jointly.or(asked.flatten()).map_or(Duration::ZERO, |since| since.elapsed());
             waited_us = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
             let branches = self.shared.config.events.contains(EventId::BRANCHES);
-            let (loads, turn) = if joint { (times_loads, times_loads) } else { (candidate.loads, candidate.turns.is_multiple_of(2)) };
+            let timed = joint && wants == Kind::Loads;
+            let (loads, turn) = if joint { (timed, timed) } else { (candidate.loads, candidate.turns.is_multiple_of(2)) };
             let kind = match loads && known_plateaus().is_some() {
                 true if !branches || turn => Kind::Loads,
                 // Loads alone are wanted, and there are none, or no plateaus yet.
                 false if !branches => return None,
+                _ if counts => Kind::Counts,
                 _ => Kind::Branches,
             };
             (number, joint, kind)
@@ -571,12 +644,19 @@ impl ModuleCode {
             let values = self.shared.config.events.contains(EventId::VALUE);
             let ring = Ring { lwpcb: state.context.lwpcb.cast(), values, polls, ns_per_tick, ended: began, callee: &callee };
             // SAFETY: the running store's LWPCB is this thread's ring.
-            read = unsafe { finish(&self.shared.probes, burst, &open, words, &ring) };
+            read = unsafe {
+                match open.kind {
+                    Kind::Counts => count(&self.shared.probes, &open, words, &ring),
+                    Kind::Branches | Kind::Loads => finish(&self.shared.probes, burst, &open, words, &ring),
+                }
+            };
         }
         let model_ns = ticks().saturating_sub(began) as f64 * ns_per_tick;
         if open.joint {
+            // What only counts says nothing of what a loop is like.
+            let seen = read.as_deref().filter(|_| open.kind != Kind::Counts).unwrap_or_default();
             // SAFETY: the caller's promise.
-            unsafe { self.end_of_joint(context, read.as_deref().unwrap_or_default()) };
+            unsafe { self.end_of_joint(context, seen) };
         }
         let burst_ns = if open.offset == AT_ENTRY || open.joint { written as f64 * BODY_WORD_NS } else { open.ticks as f64 * ns_per_tick };
         let entrance = if open.offset == AT_ENTRY { Entrance::Body } else { Entrance::Loop(open.offset) };
@@ -660,17 +740,27 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 let state = &mut *store_state(context);
                 let (written, limit) = (state.context.burst_index, state.context.burst_limit);
                 let Some(open) = state.burst.as_mut().and_then(|burst| burst.open.as_mut()) else { return 0 };
-                if open.version != version {
-                    if written >= limit {
+                let (own, joint) = (open.version == version, open.joint);
+                if written >= limit {
+                    if own {
+                        code.end_burst(context);
+                    } else {
                         code.end_joint(context);
                     }
                     return 0;
                 }
-                if written >= limit {
-                    code.end_burst(context);
-                } else {
+                // Called again it is to come again; where all take part an instrumented body comes by itself, and sees more.
+                let again = match joint {
+                    true if code.instrumented(function, AT_ENTRY).is_some() => None,
+                    true => code.loop_of(version),
+                    false => own.then_some(open.offset),
+                };
+                if own {
                     open.pause(ticks());
-                    code.ask_loop_of(context, function, open.offset);
+                }
+                code.returned(function);
+                if let Some(offset) = again {
+                    code.ask_loop_of(context, function, offset);
                 }
                 0
             }

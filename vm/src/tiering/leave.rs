@@ -41,6 +41,13 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         if offset == FUNCTION_ENTRY {
             return Ok(0);
         }
+        if asked == LOOP_ASKED
+            && !stress.leave_to_interpreter
+            && !exits::holds_callees(context)
+            && let Some(address) = code.join_burst(context, function, offset)
+        {
+            return Ok(address);
+        }
         code.left_burst(context, version);
         if exits::holds_callees(context) {
             // An entrance at the callee's loop would return the callee's results.

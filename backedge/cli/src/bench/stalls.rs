@@ -348,7 +348,7 @@ fn in_engine(row: Row, seconds: f64) -> Result<Measured> {
     measured.switches = report.switches;
     measured.side_exits = report.side_exits;
     measured.trials = report.trials.len();
-    measured.bursts = report.bursts.branch_bursts + report.bursts.load_bursts;
+    measured.bursts = report.bursts.branch_bursts + report.bursts.load_bursts + report.bursts.count_bursts;
     Ok(measured)
 }
 

@@ -724,7 +724,12 @@ fn monitor(report: &Value) -> String {
     if float(&bursts["budget_percent"]) > 0.0 {
         rows.push(row(
             "bursts",
-            format!("{} of branches, {} of loads", number(integer(&bursts["branch_bursts"])), number(integer(&bursts["load_bursts"]))),
+            format!(
+                "{} of branches, {} of loads, {} of counts",
+                number(integer(&bursts["branch_bursts"])),
+                number(integer(&bursts["load_bursts"])),
+                number(integer(&bursts["count_bursts"]))
+            ),
             "runs of instrumented code",
         ));
         rows.push(row("time in bursts", time(float(&bursts["burst_ms"]) * 1e6), "all of it, not only what it was slower"));

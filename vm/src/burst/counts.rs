@@ -1,0 +1,95 @@
+//! The end of a burst that only counts: how often each site was passed. No model runs over the words and no single event leaves a record, so such a
+//! burst costs a tenth of one that judges branches, and there can be ten times as many. Together they say what a run consists of, and which values it has.
+
+use super::exact::value_of;
+use super::finish::{Ring, say_window};
+use super::{Open, Probes, words};
+use crate::code::ProbeKind;
+use lwp_feedback::class::SiteClass;
+use lwp_feedback::ring::{ValueSampling, count_value, set_value_sampling, store_programmed};
+use std::collections::BTreeMap;
+
+/// Detail of a `BurstSite` record of a transfer of control.
+const TRANSFER: u8 = 1;
+
+/// The imm16 of the value that a site has.
+fn value_class(kind: ProbeKind) -> Option<u16> {
+    match kind {
+        ProbeKind::Switch => Some(SiteClass::SwitchIndex.imm16(0)),
+        ProbeKind::IndirectCall => Some(SiteClass::CallTarget.imm16(0)),
+        ProbeKind::Value(imm16) => Some(imm16),
+        ProbeKind::Branch | ProbeKind::Return | ProbeKind::Select | ProbeKind::Load | ProbeKind::Entry | ProbeKind::Round => None,
+    }
+}
+
+/// Counts the words of a burst that is over and stores what it saw: a record for each site, and one for the rounds of each function. Returns the functions it
+/// saw (module hash, function), or `None` where the buffer made no sense.
+///
+/// # Safety
+/// The ring's LWPCB is the running thread's, from [`lwp_feedback::ring::Ring::lwpcb`].
+pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &Ring<'_>) -> Option<Vec<(u64, u32)>> {
+    let mut tables: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    // The table of the latest event is that of the next, nearly always.
+    let mut current: (u32, Vec<u32>) = (u32::MAX, Vec::new());
+    // What values sites have is sampled as in other bursts.
+    // SAFETY: the caller's promise.
+    let sampling = if ring.values { Some(unsafe { set_value_sampling(ring.lwpcb, ValueSampling::BURST) }) } else { None };
+    let whole = words::read(probes, buffer, open.registers, |seen| {
+        if current.0 != seen.base {
+            let (base, counts) = std::mem::take(&mut current);
+            if !counts.is_empty() {
+                tables.insert(base, counts);
+            }
+            current = (seen.base, tables.remove(&seen.base).unwrap_or_else(|| vec![0; seen.table.sites.len()]));
+        }
+        current.1[(seen.number - seen.base) as usize] += 1;
+        let site = &seen.site;
+        if sampling.is_some()
+            && let Some(imm16) = value_class(site.kind)
+        {
+            let value = if let ProbeKind::Value(_) = site.kind { seen.second } else { value_of(site.kind, seen.payload) };
+            // SAFETY: the caller's promise.
+            unsafe { count_value(ring.lwpcb, site.ip, imm16.into(), site.offset, value) };
+        }
+    });
+    if let Some(sampling) = sampling {
+        // SAFETY: the caller's promise.
+        unsafe { set_value_sampling(ring.lwpcb, sampling) };
+    }
+    if !current.1.is_empty() {
+        tables.insert(current.0, current.1);
+    }
+    let say = |ip: u64, class: SiteClass, detail: u8, data1: u32, data2: u64| {
+        // SAFETY: the caller's promise.
+        unsafe { store_programmed(ring.lwpcb, ip, u32::from(class.imm16(detail)), data1, data2) };
+    };
+    let (mut functions, mut last) = (Vec::new(), None);
+    for (base, counts) in tables {
+        let Some((_, table)) = probes.table(base) else { continue };
+        let (mut rounds, mut rounds_ip) = (0, None);
+        for (site, &passed) in table.sites.iter().zip(&counts).filter(|(_, passed)| **passed > 0) {
+            let passed = u64::from(passed);
+            let detail = match site.kind {
+                ProbeKind::Branch | ProbeKind::Return | ProbeKind::Switch | ProbeKind::IndirectCall => TRANSFER,
+                ProbeKind::Value(_) => 0,
+                ProbeKind::Entry | ProbeKind::Round => {
+                    rounds += passed;
+                    rounds_ip = Some(site.ip);
+                    continue;
+                }
+                ProbeKind::Select | ProbeKind::Load => continue,
+            };
+            say(site.ip, SiteClass::BurstSite, detail, value_class(site.kind).unwrap_or(0).into(), passed);
+        }
+        if let Some(ip) = rounds_ip {
+            say(ip, SiteClass::BurstRounds, 0, 0, rounds);
+            functions.push((table.module, table.function));
+            last = Some(ip);
+        }
+    }
+    if let Some(ip) = last {
+        // SAFETY: the caller's promise.
+        unsafe { say_window(open, ip, ring) };
+    }
+    whole.then_some(functions)
+}
