@@ -115,6 +115,11 @@ impl Budget {
         self.credit_ns.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether there is credit for some bursts at once, which at the default share is so at the beginning only.
+    pub(crate) fn has_plenty(&self) -> bool {
+        self.credit_ns.load(Ordering::Relaxed) > 2 * LONGEST_NS as i64
+    }
+
     /// Whether so much more may be begun.
     pub(crate) fn has_credit_for(&self, cost: Duration) -> bool {
         self.credit_ns.load(Ordering::Relaxed) > i64::try_from(cost.as_nanos()).unwrap_or(i64::MAX)

@@ -38,7 +38,7 @@ const ASKED_AT_ONCE: usize = 8;
 const PATIENCE: Duration = Duration::from_millis(40);
 /// Nanoseconds that a word in a body's burst costs: most of the time between its calls is other code's. Measured: 1 to 2 ns, and the entry asks.
 const BODY_WORD_NS: f64 = 4.0;
-/// Ticks after which the same questions come again, when nothing is new any more.
+/// Ticks after which the same questions come again, when nothing is new any more and credit is short.
 const STEADY_TURNS: u32 = 16;
 /// The limit while no burst is under way and there is no code to leave to: when to ask again.
 const IDLE_WORDS: u32 = 1 << 15;
@@ -104,9 +104,10 @@ enum Turn {
 }
 
 impl Joint {
-    /// What comes next. While something is new, three of four ticks are for what it is like. Later most only count: that costs a tenth.
-    fn turn(&self, learning: bool) -> Turn {
-        match (learning, self.turns % if learning { 4 } else { STEADY_TURNS }) {
+    /// What comes next. While something is new or credit is not what is short, three of four ticks are for what loops are like. Otherwise most only count:
+    /// that costs a tenth.
+    fn turn(&self, plenty: bool) -> Turn {
+        match (plenty, self.turns % if plenty { 4 } else { STEADY_TURNS }) {
             (true, 1) | (false, 8) => Turn::Together { counts: false },
             (true, 0 | 2) | (false, 0) => Turn::Each,
             _ => Turn::Together { counts: true },
@@ -362,7 +363,7 @@ impl ModuleCode {
         let together = {
             let mut joint = lock(&self.bursts.joint);
             joint.turns = joint.turns.wrapping_add(1);
-            match joint.turn(learning) {
+            match joint.turn(learning || self.shared.budget.has_plenty()) {
                 // While nobody has come, the others have their turns.
                 Turn::Together { counts } if joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE) => Some(counts),
                 _ => None,
