@@ -193,6 +193,11 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
         engine.settle();
         (around.then)(&engine, &module);
     }
+    // The process is about to end, and what the system takes back at one stroke need not be given back piece by piece; nor is a compile waited for.
+    // Where the cache had nothing yet, it is: what it makes is the first there is.
+    if !watched && !around.stoppable && module.has_kept_code() {
+        std::mem::forget((engine, module));
+    }
     // How the guest failed says more than what could not be written about it.
     let code = outcome.inspect_err(|_| {
         if let Err(unwritten) = &written {

@@ -300,6 +300,11 @@ impl ModuleCode {
         Some(unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize)
     }
 
+    /// Whether an earlier process left code.
+    pub fn has_kept(&self) -> bool {
+        self.has_kept
+    }
+
     /// Publishes what an earlier process left of a function, if it did. Looked for once.
     pub(crate) fn take_kept(self: &Arc<Self>, function: u32) {
         let (true, Some(compiler)) = (self.has_kept, &self.shared.compiler) else { return };
