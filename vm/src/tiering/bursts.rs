@@ -30,6 +30,9 @@ use std::time::{Duration, Instant};
 const MOST_CANDIDATES: usize = 1024;
 /// What runs for less will not gain by knowing where its loads come from.
 const CALIBRATES_AFTER: Duration = Duration::from_millis(50);
+/// Where an earlier process left code, what is hot at the start is in it, and what is not has little to gain: instrumented code is compiled for runs that
+/// last longer than this. Twice what a start of CPython takes.
+const KEPT_SERVES_FOR: Duration = Duration::from_millis(250);
 /// Times that a new loop is asked in vain before it counts as one that does not run. A guess.
 const MOST_ABSENT: u32 = 3;
 /// Candidates asked at one tick. Asking one that does not run costs nothing.
@@ -171,6 +174,9 @@ impl ModuleCode {
 
     /// Asks for instrumented code of candidates that have none, while there is credit.
     fn compile_wanted(self: &Arc<Self>) {
+        if self.has_kept && self.shared.started.elapsed() < KEPT_SERVES_FOR {
+            return;
+        }
         // A tick's worth; a module may have thousands of candidates.
         for _ in 0..ASKED_AT_ONCE {
             if !self.compile_hottest() {
