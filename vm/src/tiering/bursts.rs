@@ -227,9 +227,9 @@ impl ModuleCode {
 
     /// Instrumented code was placed at `address`: makes it known here, and nowhere else.
     pub(super) fn publish_instrumented(&self, request: &CompileRequest, code: &CompiledCode, address: usize) {
-        let starts: HashMap<u32, u32> = code.locations.iter().rev().map(|&(at, position)| (position, at)).collect();
-        let offset_of = |position: u32| code.positions.get(position as usize).map_or(0, |position| position.offset);
-        let places = code.locations.iter().map(|&(at, position)| (offset_of(position), address as u64 + u64::from(at)));
+        let starts: HashMap<u32, u32> = code.source.locations.iter().rev().map(|&(at, position)| (position, at)).collect();
+        let offset_of = |position: u32| code.source.positions.get(position as usize).map_or(0, |position| position.offset);
+        let places = code.source.locations.iter().map(|&(at, position)| (offset_of(position), address as u64 + u64::from(at)));
         let (ways, first) = (ways(&self.module, request.function), Starts::new(places));
         let site = |probe: &crate::code::Probe| {
             // The byte after the operator's first: versions' records carry return addresses (see `publish`).

@@ -9,7 +9,7 @@
 
 use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
-use crate::code::{Adapter, CompiledCode, Entrance, Tier};
+use crate::code::{Adapter, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
 use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc};
@@ -697,14 +697,6 @@ impl ModuleCode {
 }
 
 /// Offset in the outermost function of a position.
-fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
-    let mut position = code.positions.get(position as usize)?;
-    while let Some(at) = position.inlined_at {
-        position = code.positions.get(at as usize)?;
-    }
-    Some(position.offset)
-}
-
 impl Drop for ModuleCode {
     fn drop(&mut self) {
         self.forget_probes();
