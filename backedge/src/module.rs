@@ -135,6 +135,11 @@ impl Module {
         self.loaded.code.interpreted()
     }
 
+    /// Whether code that an earlier process made is there for it: from the engine's cache, or with the module itself.
+    pub fn has_kept_code(&self) -> bool {
+        self.loaded.code.has_kept()
+    }
+
     /// Compiles functions, by index, on all processors, for the engine's cache; nothing in this process uses them. Returns how many there are now; those
     /// that cannot be compiled are left out. Without a cache it does nothing.
     pub fn keep(&self, functions: &[u32]) -> usize {

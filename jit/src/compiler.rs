@@ -10,7 +10,7 @@ use cranelift_codegen::print_errors::pretty_error;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 
-use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, Tier};
+use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, SourcePosition, Tier};
 use vm::module::Module;
 
 use crate::lwp_thunks::Thunk;
@@ -107,6 +107,7 @@ impl CraneliftCompiler {
         function: u32,
         context: &mut Context,
         thunks: &[Thunk],
+        positions: Vec<SourcePosition>,
         listing: bool,
     ) -> Result<CompiledCode, CompileError> {
         let clif = listing.then(|| context.func.display().to_string());
@@ -115,7 +116,8 @@ impl CraneliftCompiler {
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
         let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
         let code = context.compiled_code().expect("compiled above");
-        let mut result = finish::finish(code, ALIGNMENT, markers, thunks).map_err(|reason| CompileError::Internal { function, reason })?;
+        let mut result =
+            finish::finish(code, ALIGNMENT, markers, thunks, positions).map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
             result.listing =
                 Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });
@@ -210,8 +212,8 @@ impl Compiler for CraneliftCompiler {
                     return Err(CompileError::Internal { function, reason });
                 }
             }
-            let mut code = self.generate(request.tier, function, &mut memory.context, &translation.thunks, request.listing)?;
-            code.positions = translation.positions;
+            let mut code =
+                self.generate(request.tier, function, &mut memory.context, &translation.thunks, translation.positions, request.listing)?;
             code.sites = translation.sites;
             code.hot_sites = translation.hot_sites;
             code.guards = translation.guards;
@@ -224,7 +226,7 @@ impl Compiler for CraneliftCompiler {
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError> {
         self.with_memory(u32::MAX, |memory| {
             memory.context.func = adapter::build(adapter, signature, &*self.optimizing, &mut memory.builder);
-            self.generate(Tier::Optimizing, u32::MAX, &mut memory.context, &[], false)
+            self.generate(Tier::Optimizing, u32::MAX, &mut memory.context, &[], Vec::new(), false)
         })
     }
 

@@ -8,7 +8,7 @@ use cranelift_codegen::ir::ExternalName;
 use cranelift_codegen::{CompiledCode as ClifCode, FinalizedMachExceptionHandler, FinalizedRelocTarget};
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
-use vm::code::{CompiledCode, Landing, Reloc, RelocTarget};
+use vm::code::{CompiledCode, Landing, Positions, Reloc, RelocTarget, SourcePosition};
 
 use crate::headers::{self, Jumps};
 use crate::lwp_thunks::{self, Thunk};
@@ -16,10 +16,16 @@ use crate::markers::{self, Census, Finished};
 use crate::placement;
 use crate::traps;
 
-/// Takes over code and tables. Positions, sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
+/// Takes over code and tables. Sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
 /// code was made from. `Err` says what cannot be expressed, or which marker is not what it must be.
-/// `thunks` are appended and called by their numbers.
-pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: &[Thunk]) -> Result<CompiledCode, String> {
+/// `thunks` are appended and called by their numbers. `positions` are what the source locations of the CLIF count.
+pub(crate) fn finish(
+    code: &ClifCode,
+    alignment: u32,
+    expected: Census,
+    thunks: &[Thunk],
+    positions: Vec<SourcePosition>,
+) -> Result<CompiledCode, String> {
     let buffer = &code.buffer;
     let mut bytes = buffer.data().to_vec();
     let mut locations: Vec<(u32, u32)> = Vec::new();
@@ -79,7 +85,7 @@ pub(crate) fn finish(code: &ClifCode, alignment: u32, expected: Census, thunks: 
         relocs,
         traps: found,
         speculative,
-        locations,
+        source: Positions { locations, positions }.into(),
         landings,
         back_edges,
         ..CompiledCode::default()

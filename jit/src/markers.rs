@@ -456,7 +456,7 @@ mod tests {
         b.finalize(isa.frontend_config());
         context.compile(&*isa, &mut Default::default()).map_err(|error| format!("{:?}", error.inner))?;
         let census = Census::of(&context.func)?;
-        let code = crate::finish::finish(context.compiled_code().unwrap(), 16, census, &[])?;
+        let code = crate::finish::finish(context.compiled_code().unwrap(), 16, census, &[], Vec::new())?;
         Ok((crate::finish::disassemble(&code.bytes), census, code.speculative.len()))
     }
 

@@ -9,9 +9,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, LazyLock, RwLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,47 @@ pub struct InlinedRange {
     pub func: u32,
 }
 
+/// (code offset, wasm offset), ascending by code offset. Made when they are first asked for: of most code no record ever comes.
+#[derive(Clone)]
+pub struct Offsets(Arc<LazyLock<OffsetTable, Box<dyn FnOnce() -> OffsetTable + Send>>>);
+
+type OffsetTable = Arc<[(u32, u32)]>;
+
+impl Offsets {
+    /// What `make` will say.
+    pub fn later(make: impl FnOnce() -> OffsetTable + Send + 'static) -> Offsets {
+        Offsets(Arc::new(LazyLock::new(Box::new(make))))
+    }
+}
+
+impl From<Arc<[(u32, u32)]>> for Offsets {
+    fn from(offsets: Arc<[(u32, u32)]>) -> Offsets {
+        Offsets::later(|| offsets)
+    }
+}
+
+impl Deref for Offsets {
+    type Target = [(u32, u32)];
+
+    fn deref(&self) -> &[(u32, u32)] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Offsets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for Offsets {
+    fn eq(&self, other: &Offsets) -> bool {
+        self[..] == other[..]
+    }
+}
+
+impl Eq for Offsets {}
+
 /// One version of one function's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeEntry {
@@ -63,8 +104,8 @@ pub struct CodeEntry {
     pub version: u32,
     /// What compiled it.
     pub tier: Tier,
-    /// (code offset, wasm offset), ascending by code offset.
-    pub offsets: Arc<[(u32, u32)]>,
+    /// Where in the module its places come from.
+    pub offsets: Offsets,
     /// Records carry the address after the site (a call's return address), not one inside it.
     pub return_addresses: bool,
     /// Inlined code; where ranges nest, the last one that contains an offset is the innermost.
@@ -74,7 +115,13 @@ pub struct CodeEntry {
 impl CodeEntry {
     /// An entry whose records carry addresses inside their instruction, without inlined code.
     pub fn new(function: FunctionId, version: u32, tier: Tier, offsets: Arc<[(u32, u32)]>) -> Self {
-        Self { function, version, tier, offsets, return_addresses: false, inlined: Arc::from([]) }
+        Self { function, version, tier, offsets: offsets.into(), return_addresses: false, inlined: Arc::from([]) }
+    }
+
+    /// The same, with offsets that are made later.
+    pub fn with_offsets(mut self, offsets: Offsets) -> Self {
+        self.offsets = offsets;
+        self
     }
 
     /// The same, for records that carry return addresses.

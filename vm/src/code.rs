@@ -9,7 +9,9 @@ use lwp_feedback::layout::EventId;
 use lwp_feedback::policy::Plan;
 use lwp_feedback::profile::NotInlinable;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, OnceLock};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Instant;
 
 /// Which pipeline compiles.
@@ -144,7 +146,7 @@ impl CompileRequest {
 /// One wasm position of compiled code; several where functions are inlined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SourcePosition {
-    /// Index in [`CompiledCode::positions`] of the call site this body was inlined at, if it was.
+    /// Index in [`Positions::positions`] of the call site this body was inlined at, if it was.
     pub inlined_at: Option<u32>,
     /// Function index in the module.
     pub function: u32,
@@ -290,7 +292,7 @@ pub enum ProbeKind {
 pub struct Probe {
     /// What it watches.
     pub kind: ProbeKind,
-    /// Index in [`CompiledCode::positions`] of the operator.
+    /// Index in [`Positions::positions`] of the operator.
     pub position: u32,
     /// Of a load: byte offset of the load whose value its address is computed from, where there is one.
     pub feeder: Option<u32>,
@@ -309,10 +311,71 @@ pub struct Applied {
     pub refused: Option<String>,
 }
 
+/// Which wasm position each place in the code has.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Positions {
+    /// Code offset → index in `positions`, sorted by offset; each holds from its offset to the next one's.
+    pub locations: Vec<(u32, u32)>,
+    /// Wasm positions.
+    pub positions: Vec<SourcePosition>,
+}
+
+impl Positions {
+    /// By code offset, the byte offset in the module of the operator in the function itself: of inlined code that of the call.
+    pub fn outermost(&self) -> Arc<[(u32, u32)]> {
+        let outermost = |index: u32| {
+            let mut position = self.positions.get(index as usize)?;
+            while let Some(at) = position.inlined_at {
+                position = self.positions.get(at as usize)?;
+            }
+            Some(position.offset)
+        };
+        self.locations.iter().filter_map(|&(at, position)| Some((at, outermost(position)?))).collect()
+    }
+}
+
+/// [`Positions`] that are made when they are first asked for: of most code that comes from a file, never.
+#[derive(Clone)]
+pub struct SourceMap(Arc<LazyLock<Positions, Box<dyn FnOnce() -> Positions + Send>>>);
+
+impl SourceMap {
+    /// What `make` will say.
+    pub fn later(make: impl FnOnce() -> Positions + Send + 'static) -> SourceMap {
+        SourceMap(Arc::new(LazyLock::new(Box::new(make))))
+    }
+}
+
+impl From<Positions> for SourceMap {
+    fn from(positions: Positions) -> SourceMap {
+        SourceMap::later(|| positions)
+    }
+}
+
+impl Default for SourceMap {
+    fn default() -> SourceMap {
+        Positions::default().into()
+    }
+}
+
+impl Deref for SourceMap {
+    type Target = Positions;
+
+    fn deref(&self) -> &Positions {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SourceMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SourceMap").field(&**self).finish()
+    }
+}
+
 /// Machine code and its tables. Offsets are from the first byte.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CompiledCode {
-    /// The code, then its constants.
+    /// The code, then its constants. Kept code has them beside its tables.
+    #[serde(skip)]
     pub bytes: Vec<u8>,
     /// Alignment of the first byte, a power of two.
     pub alignment: u32,
@@ -324,10 +387,9 @@ pub struct CompiledCode {
     pub traps: Vec<(u32, TrapCode)>,
     /// Loads that do not trap.
     pub speculative: Vec<SpeculativeLoad>,
-    /// Code offset → index in `positions`, sorted by offset; each holds from its offset to the next one's.
-    pub locations: Vec<(u32, u32)>,
-    /// Wasm positions.
-    pub positions: Vec<SourcePosition>,
+    /// Where it comes from. Kept code has it beside its other tables.
+    #[serde(skip)]
+    pub source: SourceMap,
     /// LWPVAL sites.
     pub sites: Vec<ValueSite>,
     /// Guards whose failure leaves the code, by number.

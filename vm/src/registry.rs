@@ -1,7 +1,7 @@
 //! Which code stands where in code memory: for backtraces and for telling which trap a fault is.
 
 use crate::arena::CodeBlock;
-use crate::code::{BackEdge, CompiledCode, Landing, Reloc, RelocTarget, SourcePosition, SpeculativeLoad};
+use crate::code::{BackEdge, CompiledCode, Landing, Reloc, RelocTarget, SourceMap, SourcePosition, SpeculativeLoad};
 use crate::module::Module;
 use crate::speculative;
 use crate::trap::{Frame, TrapCode};
@@ -16,8 +16,7 @@ pub struct PlacedCode {
     begins: usize,
     traps: Vec<(u32, TrapCode)>,
     speculative: Vec<SpeculativeLoad>,
-    locations: Vec<(u32, u32)>,
-    positions: Vec<SourcePosition>,
+    source: SourceMap,
     /// The module whose function it is; adapters and stubs have none.
     module: Option<Arc<Module>>,
     role: Role,
@@ -77,8 +76,7 @@ impl PlacedCode {
             begins,
             traps: code.traps.clone(),
             speculative: code.speculative.clone(),
-            locations: code.locations.clone(),
-            positions: code.positions.clone(),
+            source: code.source.clone(),
             module,
             role,
             landings: code.landings.clone(),
@@ -110,7 +108,7 @@ impl PlacedCode {
 
     /// Offset in the code → index in the positions, and the positions.
     pub fn tables(&self) -> (&[(u32, u32)], &[SourcePosition]) {
-        (&self.locations, &self.positions)
+        (&self.source.locations, &self.source.positions)
     }
 
     /// Addresses it takes.
@@ -129,8 +127,9 @@ impl PlacedCode {
     }
 
     fn position_at(&self, offset: u32) -> Option<u32> {
-        let index = self.locations.partition_point(|&(start, _)| start <= offset).checked_sub(1)?;
-        Some(self.locations[index].1)
+        let locations = &self.source.locations;
+        let index = locations.partition_point(|&(start, _)| start <= offset).checked_sub(1)?;
+        Some(locations[index].1)
     }
 }
 
@@ -179,7 +178,7 @@ pub fn frames_at(pc: usize, frames: &mut Vec<Frame>) {
     with_code(pc, |code, offset| {
         let Some(module) = &code.module else { return };
         let mut position = code.position_at(offset);
-        while let Some(found) = position.and_then(|index| code.positions.get(index as usize)) {
+        while let Some(found) = position.and_then(|index| code.source.positions.get(index as usize)) {
             frames.push(frame(module, found.function, Some(found.offset)));
             position = found.inlined_at;
         }

@@ -104,7 +104,7 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         return Ok(tables(&code));
     }
     let listing = code.listing.unwrap_or_default();
-    let clif = |text: &str| with_offsets(text, &code.positions);
+    let clif = |text: &str| with_offsets(text, &code.source.positions);
     Ok(match options.stage {
         Stage::Asm => listing.assembly,
         Stage::ClifTranslated => clif(&listing.clif),
@@ -132,12 +132,12 @@ fn tables(code: &CompiledCode) -> String {
         let _ = writeln!(text, "{args}");
     };
     line(format_args!("; positions: number, function, byte offset in the module, the call it is inlined at"));
-    for (number, position) in code.positions.iter().enumerate() {
+    for (number, position) in code.source.positions.iter().enumerate() {
         let inlined = position.inlined_at.map_or(String::new(), |at| format!(" inlined at p{at}"));
         line(format_args!("p{number:<5} f{} {:#x}{inlined}", position.function, position.offset));
     }
     line(format_args!("; locations: offset in the code from which a position holds"));
-    code.locations.iter().for_each(|&(at, position)| line(format_args!("{at:6x}  p{position}")));
+    code.source.locations.iter().for_each(|&(at, position)| line(format_args!("{at:6x}  p{position}")));
     line(format_args!("; traps: offset in the code"));
     code.traps.iter().for_each(|&(at, trap)| line(format_args!("{at:6x}  {trap:?}")));
     line(format_args!("; loads that do not trap: offset in the code, bytes, what they write"));

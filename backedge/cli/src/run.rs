@@ -162,7 +162,12 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     let outcome = guest(options, &module, &linker, &mut store, &args, &around.output);
     watch.stop();
     drop(sources);
-    engine.save_cache();
+    // The process is about to end, and what the system takes back at one stroke need not be given back piece by piece; nor is a compile waited for.
+    // Where the cache had nothing yet, it is: what it makes is the first there is, and the engine's end saves it with the rest, once.
+    let ends_at_once = !watched && !around.stoppable && module.has_kept_code();
+    if ends_at_once {
+        engine.save_cache();
+    }
     if options.codegen.iter().filter_map(|CodegenOptions { fill, .. }| *fill).next_back().unwrap_or(true) {
         background::leave(&engine, &module, Path::new(file), &options.engine);
     }
@@ -192,6 +197,9 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     if quiet {
         engine.settle();
         (around.then)(&engine, &module);
+    }
+    if ends_at_once {
+        std::mem::forget((engine, module));
     }
     // How the guest failed says more than what could not be written about it.
     let code = outcome.inspect_err(|_| {

@@ -3,8 +3,13 @@
 //! ```text
 //! magic (8) | index bytes u32 | index CRC-32 u32 | index | payload
 //! ```
-//! Numbers are little-endian, the index and the versions are in postcard's format. Every version has a CRC-32 of its own and is read when it is asked
-//! for, so opening costs one read. A file of another build, processor or module is recognised by the head of its index.
+//! A version in the payload:
+//! ```text
+//! bytes of the tables u32 | bytes of the code u32 | tables | code | positions
+//! ```
+//! Numbers are little-endian; index, tables and positions are in postcard's format. Every version has a CRC-32 of its own and is read when it is asked
+//! for, so opening costs one read. Positions are more than all the rest and seldom needed: they are decoded when they are. A file of another build,
+//! processor or module is recognised by the head of its index.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,11 +20,11 @@ use std::sync::Arc;
 
 use lwp_feedback::policy::Plan;
 use serde::{Deserialize, Serialize};
-use vm::code::{CompileRequest, CompiledCode, Entrance, Tier};
+use vm::code::{CompileRequest, CompiledCode, Entrance, Positions, SourceMap, Tier};
 use vm::module::{Bytes, Module};
 
 /// First bytes of a file, with the format's version last.
-pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x04";
+pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x05";
 const PREFIX_BYTES: u64 = 16;
 /// Largest index that is read: a damaged length must not ask for memory.
 const MOST_INDEX_BYTES: u32 = 256 << 20;
@@ -261,8 +266,7 @@ impl Archive {
     /// A version's code.
     pub(crate) fn code(&self, entry: &Entry) -> Result<CompiledCode, ArchiveError> {
         let offset = self.payload + entry.offset;
-        let bytes = self.encoded(entry)?;
-        postcard::from_bytes(&bytes).map_err(|_| ArchiveError::Damaged { offset, what: "a version does not decode" })
+        decode(self.encoded(entry)?).ok_or(ArchiveError::Damaged { offset, what: "a version does not decode" })
     }
 }
 
@@ -275,7 +279,22 @@ fn short(offset: u64) -> impl Fn(io::Error) -> ArchiveError {
 
 /// A version's code as it is written.
 pub(crate) fn encode(code: &CompiledCode) -> Vec<u8> {
-    postcard::to_stdvec(code).expect("code is plain data")
+    let tables = postcard::to_stdvec(code).expect("tables are plain data");
+    let positions = postcard::to_stdvec::<Positions>(&code.source).expect("positions are plain data");
+    let lengths = [tables.len() as u32, code.bytes.len() as u32].map(u32::to_le_bytes);
+    [lengths.as_flattened(), &tables, &code.bytes, &positions].concat()
+}
+
+fn decode(mut bytes: Vec<u8>) -> Option<CompiledCode> {
+    let (lengths, rest) = bytes.split_at_checked(8)?;
+    let length = |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().expect("four bytes")) as usize;
+    let (tables, rest) = rest.split_at_checked(length(0))?;
+    let (code, positions) = rest.split_at_checked(length(4))?;
+    let mut decoded: CompiledCode = postcard::from_bytes(tables).ok()?;
+    decoded.bytes = code.to_vec();
+    let positions = bytes.split_off(bytes.len() - positions.len());
+    decoded.source = SourceMap::later(move || postcard::from_bytes(&positions).unwrap_or_default());
+    Some(decoded)
 }
 
 /// Writes a whole file: the module's bytes first where they are given, then the versions.
@@ -304,4 +323,23 @@ pub(crate) fn write(
     out.write_all(&index)?;
     out.write_all(module_bytes)?;
     versions.iter().try_for_each(|(_, bytes)| out.write_all(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vm::code::SourcePosition;
+
+    #[test]
+    fn a_version_is_read_as_it_was_written() {
+        let positions =
+            [(None, 3, 100), (Some(0), 7, 2_000_000)].map(|(inlined_at, function, offset)| SourcePosition { inlined_at, function, offset });
+        let source = Positions { locations: vec![(0, 0), (5, 1)], positions: positions.into() };
+        let code = CompiledCode { bytes: vec![0x90; 300], alignment: 64, source: source.into(), hot_sites: 2, ..CompiledCode::default() };
+        let written = encode(&code);
+        let read = decode(written.clone()).expect("it is whole");
+        assert_eq!(format!("{read:?}"), format!("{code:?}"));
+        assert_eq!(read.source.outermost()[..], [(0, 100), (5, 100)]);
+        assert!((0..written.len() - 30).all(|length| decode(written[..length].to_vec()).is_none()), "code or tables are cut off");
+    }
 }

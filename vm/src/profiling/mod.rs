@@ -83,8 +83,8 @@ pub(crate) fn piece<'a>(
         bytes,
         module: Some(module),
         function: Some(function),
-        locations: &code.locations,
-        positions: &code.positions,
+        locations: &code.source.locations,
+        positions: &code.source.positions,
     }
 }
 

@@ -30,6 +30,9 @@ use std::time::{Duration, Instant};
 const MOST_CANDIDATES: usize = 1024;
 /// What runs for less will not gain by knowing where its loads come from.
 const CALIBRATES_AFTER: Duration = Duration::from_millis(50);
+/// Where an earlier process left code, what is hot at the start is in it, and what is not has little to gain: instrumented code is compiled for runs that
+/// last longer than this. Twice what a start of CPython takes.
+const KEPT_SERVES_FOR: Duration = Duration::from_millis(250);
 /// Times that a new loop is asked in vain before it counts as one that does not run. A guess.
 const MOST_ABSENT: u32 = 3;
 /// Candidates asked at one tick. Asking one that does not run costs nothing.
@@ -202,6 +205,9 @@ impl ModuleCode {
 
     /// Asks for instrumented code of candidates that have none, while there is credit.
     fn compile_wanted(self: &Arc<Self>) {
+        if self.has_kept && self.shared.started.elapsed() < KEPT_SERVES_FOR {
+            return;
+        }
         // A tick's worth; a module may have thousands of candidates.
         for _ in 0..ASKED_AT_ONCE {
             if !self.compile_hottest() {
@@ -252,9 +258,9 @@ impl ModuleCode {
 
     /// Instrumented code was placed at `address`: makes it known here, and nowhere else.
     pub(super) fn publish_instrumented(&self, request: &CompileRequest, code: &CompiledCode, address: usize) {
-        let starts: HashMap<u32, u32> = code.locations.iter().rev().map(|&(at, position)| (position, at)).collect();
-        let offset_of = |position: u32| code.positions.get(position as usize).map_or(0, |position| position.offset);
-        let places = code.locations.iter().map(|&(at, position)| (offset_of(position), address as u64 + u64::from(at)));
+        let starts: HashMap<u32, u32> = code.source.locations.iter().rev().map(|&(at, position)| (position, at)).collect();
+        let offset_of = |position: u32| code.source.positions.get(position as usize).map_or(0, |position| position.offset);
+        let places = code.source.locations.iter().map(|&(at, position)| (offset_of(position), address as u64 + u64::from(at)));
         let (ways, first) = (ways(&self.module, request.function), Starts::new(places));
         let site = |probe: &crate::code::Probe| {
             // The byte after the operator's first: versions' records carry return addresses (see `publish`).

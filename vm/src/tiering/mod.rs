@@ -9,7 +9,7 @@
 
 use crate::arena::CodeBlock;
 use crate::bytecode::{self, Bytecode};
-use crate::code::{Adapter, CompiledCode, Entrance, Tier};
+use crate::code::{Adapter, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
 use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc};
@@ -298,6 +298,11 @@ impl ModuleCode {
         }
         // SAFETY: the caller's promise. What is compiled has code as its entry, never a stub.
         Some(unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize)
+    }
+
+    /// Whether an earlier process left code.
+    pub fn has_kept(&self) -> bool {
+        self.has_kept
     }
 
     /// Publishes what an earlier process left of a function, if it did. Looked for once.
@@ -692,14 +697,6 @@ impl ModuleCode {
 }
 
 /// Offset in the outermost function of a position.
-fn outermost(code: &CompiledCode, position: u32) -> Option<u32> {
-    let mut position = code.positions.get(position as usize)?;
-    while let Some(at) = position.inlined_at {
-        position = code.positions.get(at as usize)?;
-    }
-    Some(position.offset)
-}
-
 impl Drop for ModuleCode {
     fn drop(&mut self) {
         self.forget_probes();

@@ -197,7 +197,13 @@ impl ModuleCode {
     }
 }
 
-/// FNV-1a, 64 bits: to tell code apart, not to guard it.
+/// FNV-1a by 8 bytes at once, the upper half folded down each time so that all bits count: to tell code apart, not to guard it.
 pub(super) fn code_hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    let mix = |hash: u64, word: u64| {
+        let mixed = (hash ^ word).wrapping_mul(0x0100_0000_01b3);
+        mixed ^ (mixed >> 32)
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    let hash = words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    rest.iter().fold(hash, |hash, &byte| mix(hash, u64::from(byte)))
 }

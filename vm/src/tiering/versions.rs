@@ -5,13 +5,13 @@
 use super::planning::code_hash;
 use super::retire::Place;
 use super::thresholds::expected_compile_time;
-use super::{CompileFailure, LoopCode, ModuleCode, outermost};
+use super::{CompileFailure, LoopCode, ModuleCode};
 use crate::code::{Applied, BackEdge, CompileError, CompileRequest, CompiledCode, Entrance, Padding, Tier};
 use crate::engine::TierPolicy;
 use crate::profiling::{piece, version_name};
 use crate::registry::{PlacedCode, Role};
 use crate::timeline::What;
-use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
+use lwp_feedback::codemap::{CodeEntry, FunctionId, Offsets, Tier as CodeTier};
 use lwp_feedback::layout::EventId;
 use lwp_feedback::policy::Plan;
 use std::sync::atomic::Ordering;
@@ -241,15 +241,16 @@ impl ModuleCode {
         let function = request.function;
         let placed = PlacedCode::beside(&code, Some(self.module.clone()), Role::Plain, request.beside)
             .map_err(|reason| CompileError::Limit { function, reason })?;
-        let offsets = code.locations.iter().filter_map(|&(at, position)| Some((at, outermost(&code, position)?))).collect::<Vec<_>>();
         let id = FunctionId { module: self.key, func: function };
         let tier = match request.tier {
             Tier::Baseline => CodeTier::Baseline,
             Tier::Optimizing => CodeTier::Optimizing,
             Tier::Instrumented => CodeTier::Instrumented,
         };
-        let entry = CodeEntry::new(id, request.version, tier, offsets.into()).with_return_addresses();
         if self.shared.watched() {
+            let source = code.source.clone();
+            let offsets = Offsets::later(move || source.outermost());
+            let entry = CodeEntry::new(id, request.version, tier, Arc::from([])).with_offsets(offsets).with_return_addresses();
             self.shared
                 .code_map
                 .insert(placed.range(), entry)
