@@ -836,7 +836,8 @@ impl Shared {
         }
         let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
         self.budget.earn(modules.iter().any(|code| code.is_learning()), monitor_cpu_ns);
-        if self.budget.has_credit() {
+        // What is asked while nothing runs is answered where the next call begins, again and again at the same place of the program.
+        if self.budget.has_credit() && self.with_stores(|stores| stores.iter().any(|store| store.runs())) {
             modules.iter().for_each(|code| code.ask_for_bursts());
         }
     }
@@ -900,11 +901,11 @@ impl Shared {
     }
 
     /// The stores there are, while none goes. Only atomics of them are touched.
-    pub(crate) fn with_stores(&self, f: impl FnOnce(&[&StoreState])) {
+    pub(crate) fn with_stores<R>(&self, f: impl FnOnce(&[&StoreState]) -> R) -> R {
         let stores = lock(&self.stores);
         // SAFETY: in the list, so alive (see `StorePointer`).
         let alive: Vec<&StoreState> = stores.iter().map(|store| unsafe { &*store.0 }).collect();
-        f(&alive);
+        f(&alive)
     }
 
     /// Looks after the trials and the retired code of all modules.

@@ -123,6 +123,15 @@ struct Instrumented {
     version: u32,
 }
 
+/// Functions of which an instrumented loop's code returned during a burst.
+#[derive(Default)]
+struct Returned {
+    /// When the burst began in which it did so last.
+    latest: HashMap<u32, u64>,
+    /// Those that did so more than once in a burst, since the last tick.
+    often: Vec<u32>,
+}
+
 /// A module's bursts.
 #[derive(Default)]
 pub(super) struct ModuleBursts {
@@ -131,8 +140,7 @@ pub(super) struct ModuleBursts {
     /// Of each function the shifts of its profile that were acted on, and when the next one may be.
     shifts: Mutex<HashMap<u32, (u64, Instant)>>,
     joint: Mutex<Joint>,
-    /// Functions of which an instrumented loop's code returned during a burst, since the last tick.
-    returned: Mutex<Vec<u32>>,
+    returned: Mutex<Returned>,
     /// Numbers of the first probes of this module's tables.
     tables: Mutex<Vec<u32>>,
 }
@@ -464,19 +472,22 @@ impl ModuleCode {
         loops.iter().find(|(_, found)| found.version == version).map(|(&(_, offset), _)| offset)
     }
 
-    /// An instrumented loop's function returned before the burst was over, so it is called often: its body is worth looking at, of which a loop's code sees
-    /// a part. Noted for the monitor.
-    fn returned(&self, function: u32) {
-        if let Some(mut returned) = try_lock(&self.bursts.returned)
-            && !returned.contains(&function)
-        {
-            returned.push(function);
+    /// An instrumented loop's function returned in the burst that began then. Twice in one: it is called often, so its body is worth looking at, of which a
+    /// loop's code sees a part. (Of one that is called seldom, bursts of the body would only ever see how its loops begin.) Noted for the monitor.
+    fn returned(&self, function: u32, began: u64) {
+        let Some(mut returned) = try_lock(&self.bursts.returned) else { return };
+        let Returned { latest, often } = &mut *returned;
+        if *latest.entry(function).or_default() != began {
+            latest.insert(function, began);
+        } else if !often.contains(&function) {
+            often.push(function);
         }
     }
 
-    /// Makes candidates of the bodies that returned in bursts, as hot as their loops.
+    /// Makes candidates of the bodies that returned often in bursts, as hot as their loops.
     fn consider_returned(self: &Arc<Self>) {
-        for function in std::mem::take(&mut *lock(&self.bursts.returned)) {
+        let often = std::mem::take(&mut lock(&self.bursts.returned).often);
+        for function in often {
             let heat = {
                 let candidates = lock(&self.bursts.candidates);
                 if candidates.contains_key(&(function, AT_ENTRY)) {
@@ -747,7 +758,7 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 let state = &mut *store_state(context);
                 let (written, limit) = (state.context.burst_index, state.context.burst_limit);
                 let Some(open) = state.burst.as_mut().and_then(|burst| burst.open.as_mut()) else { return 0 };
-                let (own, joint) = (open.version == version, open.joint);
+                let (own, joint, began) = (open.version == version, open.joint, open.began);
                 if written >= limit {
                     if own {
                         code.end_burst(context);
@@ -765,7 +776,7 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 if own {
                     open.pause(ticks());
                 }
-                code.returned(function);
+                code.returned(function, began);
                 if let Some(offset) = again {
                     code.ask_loop_of(context, function, offset);
                 }
