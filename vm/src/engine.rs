@@ -836,9 +836,9 @@ impl Shared {
         }
         let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
         self.budget.earn(modules.iter().any(|code| code.is_learning()), monitor_cpu_ns);
-        // What is asked while nothing runs is answered where the next call begins, again and again at the same place of the program.
-        if self.budget.has_credit() && self.with_stores(|stores| stores.iter().any(|store| store.runs())) {
-            modules.iter().for_each(|code| code.ask_for_bursts());
+        if self.budget.has_credit() {
+            let runs = self.with_stores(|stores| stores.iter().any(|store| store.runs()));
+            modules.iter().for_each(|code| code.ask_for_bursts(runs));
         }
     }
 

@@ -213,16 +213,18 @@ fn header(out: &mut String, report: &Report) {
         line(
             out,
             format_args!(
-                "bursts    {} of branches, {} of loads, {} of counts, {} dropped; {:.2} ms, model {:.2} ms, compiles {:.2} ms",
+                "bursts    {} of branches, {} of loads, {} of counts; {:.2} ms, model {:.2} ms, compiles {:.2} ms",
                 number(bursts.branch_bursts),
                 number(bursts.load_bursts),
                 number(bursts.count_bursts),
-                number(bursts.dropped),
                 bursts.burst_ms,
                 bursts.model_ms,
                 bursts.compile_ms
             ),
         );
+        if bursts.dropped > 0 {
+            line(out, format_args!("          {} dropped: they wrote more than their buffer holds", number(bursts.dropped)));
+        }
         line(
             out,
             format_args!(

@@ -365,8 +365,9 @@ impl ModuleCode {
         }
     }
 
-    /// A tick with credit: asks the candidates that had fewest turns, or all together.
-    pub(crate) fn ask_for_bursts(self: &Arc<Self>) {
+    /// A tick with credit: asks the candidates that had fewest turns, or all together. `runs`: some store runs wasm. What is asked while none does is answered where
+    /// the next call begins, again and again at the same place of the program: that is for what is new alone, of which any place says something.
+    pub(crate) fn ask_for_bursts(self: &Arc<Self>, runs: bool) {
         self.consider_returned();
         self.compile_wanted();
         if lock(&self.bursts.candidates).values().any(|candidate| candidate.ready && candidate.loads) {
@@ -374,12 +375,15 @@ impl ModuleCode {
         }
         let now = Instant::now();
         let learning = self.is_learning();
+        if !runs && !learning {
+            return;
+        }
         let together = {
             let mut joint = lock(&self.bursts.joint);
             joint.turns = joint.turns.wrapping_add(1);
             match joint.turn(learning || self.shared.budget.has_plenty()) {
                 // While nobody has come, the others have their turns.
-                Turn::Together { counts } if joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE) => Some(counts),
+                Turn::Together { counts } if runs && joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE) => Some(counts),
                 _ => None,
             }
         };

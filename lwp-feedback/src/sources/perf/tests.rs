@@ -161,7 +161,7 @@ fn what_is_missing_is_said_in_one_line_with_what_to_do() {
     assert!(named("ibs_nothing").is_none() && named("cpu-clock").is_some());
 }
 
-/// Memory that was never touched: each page faults once.
+/// Touches memory that was never touched: each page faults once. It stays mapped, so that nothing else gets the range.
 fn touch_pages(pages: usize) -> u64 {
     // SAFETY: a new private mapping.
     let at = unsafe {
@@ -174,8 +174,6 @@ fn touch_pages(pages: usize) -> u64 {
         // SAFETY: inside the mapping.
         unsafe { at.cast::<u8>().add(page * 4096).write_volatile(1) };
     }
-    // SAFETY: mapped above.
-    unsafe { libc::munmap(at, pages * 4096) };
     at as u64
 }
 
@@ -204,6 +202,8 @@ fn faults_during(work: impl FnOnce()) -> Option<(usize, PerfCounts)> {
         assert_eq!(view.source(), DataSource::Other);
         there += usize::from(view.data_address().is_some_and(|address| (begin..begin + 100 * 4096).contains(&address)));
     });
+    // SAFETY: the mapping that `touch_pages` made, which nobody uses any more.
+    unsafe { libc::munmap(begin as *mut libc::c_void, 100 * 4096) };
     Some((there, counts))
 }
 
