@@ -6,9 +6,9 @@
 //! **Totals.** The unit is the *round*: a call of a function, or a back edge of one of its loops. The interpreter and tier 1 count rounds, all of them; hot
 //! records carry the counts, and what no record says yet stands in the countdowns ([`Rates::uncounted`]). Tier 2 counts nothing. There they are estimated from
 //! *joint* bursts, in which all instrumented code takes part and which begin at moments that the program has no part in: each stands for the time since
-//! the one before, less what nobody came in; a function's rounds in it divided by its window are the rate then. A function's rounds in tier 2 are its mean rate
+//! the one before, less what nobody came in; a function's rounds in it divided by the time that what it saw takes in ordinary code ([`natural_ns`]) are the rate then. A function's rounds in tier 2 are its mean rate
 //! since its instrumented code was there, times the time since its tier-2 code was there. Of one without instrumented code the rate in tier 1 is taken, times what
-//! tier 2 made of the rates of those that have some.
+//! tier 2 made of the rates of those that have some, for as long again as it had been in tier 1.
 //!
 //! **From rounds to events.** Bursts say how many events of each site come with a round of their function. Times the function's rounds, that
 //! is the site's total: of branches and of values outside tier 1 best from bursts that only count (of others the first branches train the model and leave no
@@ -18,6 +18,7 @@
 //! interval, the ring says so. A function that no burst saw has its values in the interpreter as it has them in tier 1.
 #![forbid(unsafe_code)]
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
@@ -108,6 +109,8 @@ struct Collected {
     /// Time of the latest record.
     last: f64,
     records: [u64; 3],
+    /// Of each branch: judged executions, and those mispredicted.
+    judged: BTreeMap<Place, [f64; 2]>,
 }
 
 impl Collected {
@@ -134,6 +137,9 @@ impl Collected {
             EventId::BRANCHES => {
                 self.records[0] += 1;
                 *burst.branches.entry(place).or_default() += rates.branch;
+                let judged = self.judged.entry(place).or_default();
+                judged[0] += 1.0;
+                judged[1] += f64::from(u8::from(record.flags() & 1 << 14 == 0));
             }
             EventId::DCACHE => {
                 self.records[1] += 1;
@@ -256,6 +262,25 @@ fn seen_by(bursts: &[Burst], wanted: impl Fn(&Burst) -> bool) -> BTreeMap<Functi
     all
 }
 
+/// Time that a branch and the work that comes with it take in tier 2, ns: five operators at three a cycle and 3 GHz. What matters is how it compares with
+/// [`MISPREDICTED_NS`]; both together are within a factor of two of what the programs of the suite take.
+const BRANCH_NS: f64 = 0.5;
+/// What a mispredicted one takes more, ns: 15 to 20 cycles on today's processors.
+const MISPREDICTED_NS: f64 = 5.0;
+/// What instrumented code takes a word, and a burst's begin, at most, ns: most of a window, on cold code. What a window takes beyond is the program's.
+const WORD_NS: f64 = 15.0;
+const BEGIN_NS: f64 = 20e3;
+
+/// What a burst's window would have taken in ordinary code, ns. Its own time would not do: instrumented code takes as long for what is cheap in tier 2 as for what is
+/// dear, so that of two phases the one whose branches are mispredicted looked twice as busy as it was.
+fn natural_ns(burst: &Burst, judged: &BTreeMap<Place, [f64; 2]>) -> f64 {
+    let mispredicted = |place: &Place| judged.get(place).map_or(0.0, |[all, wrong]| wrong / all);
+    let work: f64 = burst.branches.iter().map(|(place, count)| count * (BRANCH_NS + MISPREDICTED_NS * mispredicted(place))).sum();
+    let words: f64 = burst.branches.values().sum::<f64>() + 2.0 * burst.values.values().sum::<f64>() + burst.rounds.values().sum::<f64>();
+    let rounds: f64 = burst.rounds.values().sum();
+    work.max(rounds * BRANCH_NS).min(burst.window) + (burst.window - BEGIN_NS - words * WORD_NS).max(0.0)
+}
+
 /// Rounds per nanosecond of each function, from joint bursts of branches since its tier-2 and its instrumented code were there.
 fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
     let mut sums: BTreeMap<Function, (f64, f64)> = BTreeMap::new();
@@ -265,11 +290,12 @@ fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
         let since = before.replace(burst.ended).unwrap_or(burst.ended - burst.window);
         // Whoever is waited for was away as long before it was asked, in the mean.
         let span = (burst.ended - since - 2.0 * burst.waited).max(burst.window);
+        let natural = natural_ns(burst, &collected.judged);
         for (function, ready) in &collected.instrumented {
             let optimized = collected.optimized.get(function).copied().unwrap_or(0.0);
             if burst.ended >= ready.max(optimized) {
                 let sum = sums.entry(*function).or_default();
-                sum.0 += burst.rounds.get(function).copied().unwrap_or(0.0) / burst.window * span;
+                sum.0 += burst.rounds.get(function).copied().unwrap_or(0.0) / natural.max(1.0) * span;
                 sum.1 += span;
             }
         }
@@ -294,8 +320,13 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
     let both = before.iter().filter_map(|(function, rate)| Some((in_time.get(function)?, rate)));
     let (after_sum, before_sum) = both.fold((0.0, 0.0), |(after, sum), (new, old)| (after + new, sum + old));
     let faster = if after_sum > 0.0 && before_sum > 0.0 { after_sum / before_sum } else { 1.0 };
+    // How long it went on is not known. As long again as it had lasted, in the median: what keeps running gets instrumented code sooner or later.
+    let mut lasts: BTreeMap<Function, f64> = BTreeMap::new();
     for (function, rate) in before {
-        in_time.entry(function).or_insert(rate * faster);
+        if let Entry::Vacant(unseen) = in_time.entry(function) {
+            unseen.insert(rate * faster);
+            lasts.insert(function, collected.optimized[&function] - collected.baseline[&function]);
+        }
     }
     // Of branches, best what was only counted: of others the first ones train the model and leave no record.
     let counted = seen_by(&collected.bursts, |burst| burst.counted);
@@ -321,6 +352,7 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
         // Hot in the interpreter, so it is compiled.
         *(if interpreted > 0.0 { &mut baseline } else { &mut interpreted }) += left;
         let since = collected.optimized.get(&function).map_or(0.0, |since| (collected.last - since).max(0.0));
+        let since = lasts.get(&function).map_or(since, |&lasts| since.min(lasts));
         let optimized = in_time.get(&function).copied().unwrap_or(0.0) * since;
         let rounds = interpreted + baseline + optimized;
         let own = tier1.get(&function).map_or(&[][..], Vec::as_slice);
@@ -403,6 +435,32 @@ mod tests {
         let rate = 2.0 * (10.0 + 200.0) / spans;
         let branches = extrapolate(&collected, &rates).branches[&(7, 1, 1)];
         assert!((branches - 2.0 * (100.0 + rate * 500.0)).abs() < 1e-9, "{branches}");
+    }
+
+    #[test]
+    fn a_window_stands_for_what_its_work_takes_in_ordinary_code() {
+        let place = (7, 1, 1);
+        let seen = Burst { window: 30e3, ..burst(true, 0.0, 1000.0, 2000.0) };
+        let judged = |wrong: f64| BTreeMap::from([(place, [1000.0, wrong])]);
+        let predicted = natural_ns(&seen, &BTreeMap::new());
+        assert_eq!(predicted, natural_ns(&seen, &judged(0.0)));
+        assert_eq!(natural_ns(&seen, &judged(500.0)), predicted + 2000.0 * 0.5 * MISPREDICTED_NS);
+        // What nobody saw, and never more than the window.
+        let waits = Burst { window: 1e6, ..seen.clone() };
+        assert!(natural_ns(&waits, &judged(0.0)) > 0.9e6 && natural_ns(&waits, &judged(1000.0)) <= 1e6);
+    }
+
+    #[test]
+    fn what_no_burst_could_see_lasts_as_long_again() {
+        let mut collected = Collected { last: 10_000.0, ..Collected::default() };
+        collected.counted = BTreeMap::from([(FUNCTION, [0.0, 50.0])]);
+        collected.baseline = BTreeMap::from([(FUNCTION, 100.0)]);
+        collected.optimized = BTreeMap::from([(FUNCTION, 200.0)]);
+        collected.tier1 = BTreeMap::from([(((7, 1, 9), SiteClass::Param, 0), 50.0)]);
+        let total = |collected: &Collected| extrapolate(collected, &Rates::default()).values[&((7, 1, 9), SiteClass::Param, 0)];
+        assert_eq!(total(&collected), 100.0, "half a round a nanosecond for 100 ns more, not for 9,800");
+        collected.last = 240.0;
+        assert_eq!(total(&collected), 70.0, "and not beyond the end");
     }
 
     #[test]

@@ -192,6 +192,8 @@ struct Core {
     delivery: Option<(Box<dyn Delivery>, Counts)>,
     cache: ResolutionCache,
     interval: Duration,
+    /// Polls so far.
+    turns: u32,
     last_poll: Option<Instant>,
     counters: Counters,
     /// The named thread, once it runs. It does nothing else: all its CPU time is the monitor's.
@@ -242,6 +244,7 @@ impl Monitor {
                 delivery: None,
                 cache: ResolutionCache::new(),
                 interval,
+                turns: 0,
                 last_poll: None,
                 counters: Counters::new(),
                 owner: None,
@@ -374,7 +377,8 @@ impl Monitor {
         self.code.release(passed);
 
         core.interval = self.next_interval(core.interval, fullest);
-        summary.next_poll = core.interval;
+        core.turns = core.turns.wrapping_add(1);
+        summary.next_poll = self.uneven(core.interval, core.turns);
         summary.fullest_permille = (fullest * 1000.0) as u32;
         core.counters.poll(summary.records);
         if summary.records > 0 {
@@ -481,6 +485,13 @@ impl Monitor {
             ring.set_waker(None);
         }
         Visit { records, more: more && !finishing, left: !all && !finishing, fill, finished: finishing }
+    }
+
+    /// The wait of a turn: between half the interval and all of it, spread evenly (multiples of the golden section). What is asked at even intervals would be asked
+    /// at the same place of a program whose rounds take as long, or an even part of it.
+    fn uneven(&self, interval: Duration, turn: u32) -> Duration {
+        let part = f64::from(turn.wrapping_mul(0x9e37_79b9)) / f64::from(u32::MAX);
+        interval.mul_f64(0.5 + part / 2.0).max(self.config.min_interval)
     }
 
     /// Halves the interval while a ring is a quarter full at its visit, lengthens it while all stay under a sixteenth.
