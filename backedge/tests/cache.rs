@@ -102,10 +102,13 @@ fn processes_at_the_same_time_keep_what_each_made() {
         kept.sort();
         kept
     };
-    let kept = made("fill");
-    assert_eq!(kept.len(), 2, "{kept:?}");
-    assert_eq!(kept[1], (1, "Optimizing".to_owned()));
-    assert_eq!(made("run"), kept);
+    for save_first in ["fill", "run"] {
+        let kept = made(save_first);
+        let functions: Vec<u32> = kept.iter().map(|version| version.0).collect();
+        assert_eq!(functions, [0, 1], "{save_first} first: {kept:?}");
+        // Of two versions the one of the higher tier. What tier the run had reached in function 0, whose loop it is in, is the run's chance.
+        assert_eq!(kept[1].1, "Optimizing", "{save_first} first: {kept:?}");
+    }
 }
 
 /// A process saves before its compile threads are done, and once more at its end: what the first save wrote stays.

@@ -696,7 +696,6 @@ impl ModuleCode {
     }
 }
 
-/// Offset in the outermost function of a position.
 impl Drop for ModuleCode {
     fn drop(&mut self) {
         self.forget_probes();
