@@ -22,7 +22,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
-use crate::class::SiteClass;
+use crate::class::{BURST_SITE_TRANSFER, SiteClass, burst_window};
 use crate::codemap::{CodeMap, Resolved, Tier};
 use crate::layout::{EventId, Record};
 use crate::monitor::RingId;
@@ -159,10 +159,11 @@ impl Collected {
                 Some((SiteClass::BurstLoad, _)) => *burst.loads.entry(place).or_default() += record.data2() as f64,
                 Some((SiteClass::BurstRounds, _)) => *burst.rounds.entry(function).or_default() += record.data2() as f64,
                 Some((SiteClass::BurstWindow, detail)) => {
-                    (burst.loads_timed, burst.joint) = (detail & 1 != 0, detail & 2 != 0);
+                    let is = |bit: u8| detail & bit != 0;
+                    (burst.loads_timed, burst.joint) = (is(burst_window::TIMED), is(burst_window::JOINT));
                     burst.waited = f64::from(record.data1()) * 1e3;
                     burst.window = record.data2() as f64;
-                    burst.counted = detail & 4 != 0;
+                    burst.counted = is(burst_window::COUNTED);
                     if burst.counted {
                         let mut burst = std::mem::take(burst);
                         burst.values = std::mem::take(&mut burst.counted_values);
@@ -171,7 +172,7 @@ impl Collected {
                 }
                 Some((SiteClass::BurstSite, detail)) => {
                     let passed = record.data2() as f64;
-                    if detail & 1 != 0 {
+                    if detail == BURST_SITE_TRANSFER {
                         *burst.branches.entry(place).or_default() += passed;
                     }
                     if let Some((class, detail)) = SiteClass::from_imm16(record.data1() as u16) {
@@ -276,8 +277,8 @@ const BEGIN_NS: f64 = 20e3;
 fn natural_ns(burst: &Burst, judged: &BTreeMap<Place, [f64; 2]>) -> f64 {
     let mispredicted = |place: &Place| judged.get(place).map_or(0.0, |[all, wrong]| wrong / all);
     let work: f64 = burst.branches.iter().map(|(place, count)| count * (BRANCH_NS + MISPREDICTED_NS * mispredicted(place))).sum();
-    let words: f64 = burst.branches.values().sum::<f64>() + 2.0 * burst.values.values().sum::<f64>() + burst.rounds.values().sum::<f64>();
     let rounds: f64 = burst.rounds.values().sum();
+    let words = burst.branches.values().sum::<f64>() + 2.0 * burst.values.values().sum::<f64>() + rounds;
     work.max(rounds * BRANCH_NS).min(burst.window) + (burst.window - BEGIN_NS - words * WORD_NS).max(0.0)
 }
 

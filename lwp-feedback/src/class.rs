@@ -69,16 +69,28 @@ site_classes! {
     /// LWPINS: the last record of a burst. Data1 is how many rounds of the loop it saw, Data2 the nanoseconds they took (0 where loads were timed).
     BurstEnd = 142, "burst-end";
     /// LWPINS: how much of the run a burst stands for. Data1 is the microseconds from asking for it to its beginning, Data2 the nanoseconds from its beginning
-    /// to its end, other code's included; detail 0 of branches, 1 of loads, 2 added where all instrumented code took part, 4 where it only counted: of
-    /// such a burst this is the last record.
+    /// to its end, other code's included; the detail's bits are those of [`burst_window`].
     BurstWindow = 143, "burst-window";
     /// LWPINS: how often a function was entered and its loops went round in a burst, which may see many functions. Data2 is the sum, in the unit of
     /// hot records.
     BurstRounds = 144, "burst-rounds";
-    /// LWPINS: how often a site was passed in a burst that only counts. Data2 is the count, Data1 the imm16 of the value that the site has, or 0; detail 1 where
-    /// it is a transfer of control.
+    /// LWPINS: how often a site was passed in a burst that only counts. Data2 is the count, Data1 the imm16 of the value that the site has, or 0; detail
+    /// [`BURST_SITE_TRANSFER`] where it is a transfer of control.
     BurstSite = 145, "burst-site";
 }
+
+/// Bits of a `BurstWindow` record's detail.
+pub mod burst_window {
+    /// Every load was timed.
+    pub const TIMED: u8 = 1;
+    /// All instrumented code took part.
+    pub const JOINT: u8 = 2;
+    /// Nothing was judged: how often each site was passed is in `BurstSite` records, and this one is the burst's last.
+    pub const COUNTED: u8 = 4;
+}
+
+/// Detail of a `BurstSite` record of a transfer of control.
+pub const BURST_SITE_TRANSFER: u8 = 1;
 
 impl SiteClass {
     /// The imm16 of an instruction of this class.

@@ -226,6 +226,13 @@ pub struct ValueReport {
     pub share: f64,
 }
 
+impl ValueReport {
+    /// The count that is certain: a site keeps few values, and [`Self::count`] may be [`Self::error`] too high.
+    pub fn certain(&self) -> u64 {
+        self.count.saturating_sub(self.error)
+    }
+}
+
 /// A failed compile.
 #[derive(Clone, Debug, Serialize)]
 pub struct FailureReport {

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::io::{BufReader, Write as _};
 use std::time::Instant;
 use vm::burst::ExactProfile;
-use vm::report::{Report, ValueReport};
+use vm::report::Report;
 
 /// `backedge accuracy`.
 #[derive(Args)]
@@ -257,11 +257,9 @@ fn top_values(exact: &ExactProfile, report: &Report, shown: usize) -> Option<Top
     for function in &report.functions {
         for site in function.sites.iter().filter(|site| site.total >= LEAST_RECORDS) {
             let key = ((report.hash, function.function, site.offset), site.class, site.detail);
-            // A site keeps few values: of a count only what is certain says something.
-            let certain = |value: &ValueReport| value.count.saturating_sub(value.error);
-            let top = site.values.iter().max_by_key(|value| (certain(value), std::cmp::Reverse(value.value)));
+            let top = site.values.iter().max_by_key(|value| (value.certain(), std::cmp::Reverse(value.value)));
             let (Some(top), Some((total, values))) = (top, exact.values.get(&key)) else { continue };
-            let sample = certain(top) as f64 / site.total as f64 * 100.0;
+            let sample = top.certain() as f64 / site.total as f64 * 100.0;
             let count = values.iter().find(|known| known.0 == top.value).map_or(0, |known| known.1);
             // A site whose values are all different has no most frequent one.
             if values.first().is_none_or(|first| first.1 * 50 < *total) && sample < 2.0 {

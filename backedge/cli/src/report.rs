@@ -388,7 +388,7 @@ fn describe_site(out: &mut String, site: &SiteReport) {
     }
     let mut text = format!("      {:#08x} {class:<13} {:>9} records  ", site.offset, number(site.total));
     // Counts may be overestimated by `error` (the profile keeps few values); only what is certain says something.
-    let certain = |value: &ValueReport| value.count.saturating_sub(value.error) as f64 / site.total.max(1) as f64;
+    let certain = |value: &ValueReport| value.certain() as f64 / site.total.max(1) as f64;
     let values: Vec<&ValueReport> = site.values.iter().filter(|value| certain(value) >= SHOWN_SHARE).collect();
     if values.is_empty() {
         text.push_str("spread over many values");

@@ -5,12 +5,9 @@ use super::exact::value_of;
 use super::finish::{Ring, say_window};
 use super::{Open, Probes, words};
 use crate::code::ProbeKind;
-use lwp_feedback::class::SiteClass;
+use lwp_feedback::class::{BURST_SITE_TRANSFER, SiteClass};
 use lwp_feedback::ring::{ValueSampling, count_value, set_value_sampling, store_programmed};
 use std::collections::BTreeMap;
-
-/// Detail of a `BurstSite` record of a transfer of control.
-const TRANSFER: u8 = 1;
 
 /// The imm16 of the value that a site has.
 fn value_class(kind: ProbeKind) -> Option<u16> {
@@ -70,7 +67,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
         for (site, &passed) in table.sites.iter().zip(&counts).filter(|(_, passed)| **passed > 0) {
             let passed = u64::from(passed);
             let detail = match site.kind {
-                ProbeKind::Branch | ProbeKind::Return | ProbeKind::Switch | ProbeKind::IndirectCall => TRANSFER,
+                ProbeKind::Branch | ProbeKind::Return | ProbeKind::Switch | ProbeKind::IndirectCall => BURST_SITE_TRANSFER,
                 ProbeKind::Value(_) => 0,
                 ProbeKind::Entry | ProbeKind::Round => {
                     rounds += passed;

@@ -5,7 +5,7 @@ use super::words::Seen;
 use super::{AT_ENTRY, Kind, Open, ProbeSite, Probes, StoreBurst};
 use crate::code::ProbeKind;
 use lwp_feedback::calibrate::known_plateaus;
-use lwp_feedback::class::SiteClass;
+use lwp_feedback::class::{SiteClass, burst_window};
 use lwp_feedback::layout::Lwpcb;
 use lwp_feedback::pebs::Registers;
 use lwp_feedback::predictor::{Verdict, WARM_UP};
@@ -65,11 +65,6 @@ pub(crate) struct Ring<'a> {
     /// Address of a function's code, by module hash and function, where that module runs here; 0 elsewhere.
     pub(crate) callee: &'a dyn Fn(u64, u32) -> u64,
 }
-
-/// Bits of the detail of a `BurstWindow` record: loads were timed, all instrumented code took part, nothing was judged.
-const TIMED: u8 = 1;
-const JOINT: u8 = 2;
-const COUNTED: u8 = 4;
 
 /// Reads the buffer of a burst that is over and stores its records. Returns the functions it saw (module hash, function), or `None` where the buffer made
 /// no sense.
@@ -236,10 +231,10 @@ pub(super) unsafe fn say_window(open: &Open, ip: u64, ring: &Ring<'_>) {
     let all_ns = (ring.ended.saturating_sub(open.began) as f64 * ring.ns_per_tick) as u64;
     let kind = match open.kind {
         Kind::Branches => 0,
-        Kind::Loads => TIMED,
-        Kind::Counts => COUNTED,
+        Kind::Loads => burst_window::TIMED,
+        Kind::Counts => burst_window::COUNTED,
     };
-    let window = SiteClass::BurstWindow.imm16(kind | if open.joint { JOINT } else { 0 });
+    let window = SiteClass::BurstWindow.imm16(kind | if open.joint { burst_window::JOINT } else { 0 });
     // SAFETY: the caller's promise.
     unsafe { store_programmed(ring.lwpcb, ip, window.into(), open.waited_us, all_ns) };
 }
