@@ -210,23 +210,24 @@ fn nothing_is_recorded_without_a_budget() {
     assert!(report.functions.iter().all(|function| function.branches.is_empty() && function.loads.is_empty() && function.sites.is_empty()));
 }
 
-/// `run` sums `b[a[i]]` over random offsets below `bytes` in `a`; the memory is filled, so each page is one of its own.
+/// `run` sums `b[a[i]]`; `a` names the lines of `bytes` bytes in random order, each as often as the others; the memory is filled, so each page is one of its own.
+///
+/// A line comes again after all others have been there. Drawn at random each time, many come again sooner, and a cache keeps its share of them: an eighth
+/// of the loads from 256 MiB found their line in an L3 of 32 MiB, on a machine whose neighbours left it alone.
 ///
 /// The indices take no more room than the data, so that they do not push it out; over much memory there are as many as it has lines, or those they name
 /// would fit into a large last cache.
 fn gather(bytes: u32) -> String {
     let indices = (bytes / 16).min(262_144.max(bytes / 64));
     let pages = (bytes + 4 * indices) / 65536 + 1;
+    // The order is a linear congruential generator's of full period (Hull and Dobell): one more than a multiple of 4 times, and plus, an odd number.
     format!(
         "(module (memory {pages})
           (func $init (export \"init\") (local $i i32) (local $x i32)
             (memory.fill (i32.const 0) (i32.const 1) (i32.const {bytes}))
-            (local.set $x (i32.const 88172645))
             (loop $again
-              (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 13))))
-              (local.set $x (i32.xor (local.get $x) (i32.shr_u (local.get $x) (i32.const 17))))
-              (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 5))))
-              (i32.store offset={bytes} (i32.shl (local.get $i) (i32.const 2)) (i32.and (local.get $x) (i32.const {mask})))
+              (local.set $x (i32.and (i32.add (i32.mul (local.get $x) (i32.const 1664525)) (i32.const 1013904223)) (i32.const {mask})))
+              (i32.store offset={bytes} (i32.shl (local.get $i) (i32.const 2)) (i32.shl (local.get $x) (i32.const 6)))
               (br_if $again (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const {indices})))))
           (func $run (export \"run\") (param $n i32) (result i32) (local $s i32)
             (loop $again
@@ -234,7 +235,7 @@ fn gather(bytes: u32) -> String {
                 (i32.load (i32.load offset={bytes} (i32.shl (i32.and (local.get $n) (i32.const {wrap})) (i32.const 2))))))
               (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
             (local.get $s)))",
-        mask = (bytes - 1) & !3,
+        mask = bytes / 64 - 1,
         wrap = indices - 1,
     )
 }
