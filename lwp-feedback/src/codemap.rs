@@ -7,7 +7,8 @@
 //! Lookup: the entry with the greatest code offset not above the address. Where an entry says that its records carry return
 //! addresses, the byte before the address is looked up instead.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -186,10 +187,18 @@ struct Slot {
     retired: Option<u64>,
 }
 
+#[derive(Debug, Default)]
+struct Ranges {
+    /// By first address.
+    all: BTreeMap<u64, Slot>,
+    /// Epoch and first address of those that are retired, in the order of their epochs.
+    retired: VecDeque<(u64, u64)>,
+}
+
 /// The map. Shared: the engine inserts and retires, the monitor resolves.
 #[derive(Debug, Default)]
 pub struct CodeMap {
-    ranges: RwLock<BTreeMap<u64, Slot>>,
+    ranges: RwLock<Ranges>,
     /// Number of retirements so far: the newest retire epoch.
     epoch: AtomicU64,
     /// Every range retired up to this epoch is gone.
@@ -211,12 +220,12 @@ impl CodeMap {
             return Err(CodeMapError::BadRange { start, end });
         }
         let mut ranges = self.write();
-        if let Some((&other_start, other)) = ranges.range(..end).next_back()
+        if let Some((&other_start, other)) = ranges.all.range(..end).next_back()
             && other.end > start
         {
             return Err(CodeMapError::Overlap { start, end, other_start, other_end: other.end });
         }
-        ranges.insert(start, Slot { end, entry: Arc::new(entry), retired: None });
+        ranges.all.insert(start, Slot { end, entry: Arc::new(entry), retired: None });
         drop(ranges);
         self.generation.fetch_add(1, Ordering::Release);
         Ok(())
@@ -226,9 +235,10 @@ impl CodeMap {
     /// until all records written before are drained. `None` when no live range starts there.
     pub fn retire(&self, range: Range<u64>) -> Option<RetireCookie> {
         let mut ranges = self.write();
-        let slot = ranges.get_mut(&range.start).filter(|slot| slot.end == range.end && slot.retired.is_none())?;
+        let slot = ranges.all.get_mut(&range.start).filter(|slot| slot.end == range.end && slot.retired.is_none())?;
         let epoch = self.epoch.load(Ordering::Relaxed) + 1;
         slot.retired = Some(epoch);
+        ranges.retired.push_back((epoch, range.start));
         self.epoch.store(epoch, Ordering::Release);
         Some(RetireCookie(epoch))
     }
@@ -250,21 +260,31 @@ impl CodeMap {
         if epoch <= self.released.load(Ordering::Relaxed) {
             return;
         }
-        self.write().retain(|_, slot| slot.retired.is_none_or(|retired| retired > epoch));
+        {
+            let Ranges { all, retired } = &mut *self.write();
+            while let Some(&(at, start)) = retired.front().filter(|(at, _)| *at <= epoch) {
+                retired.pop_front();
+                if let Entry::Occupied(slot) = all.entry(start)
+                    && slot.get().retired == Some(at)
+                {
+                    slot.remove();
+                }
+            }
+        }
         self.generation.fetch_add(1, Ordering::Release);
         self.released.fetch_max(epoch, Ordering::AcqRel);
     }
 
     /// Removes at once what overlaps `range`, for readers of record files: the file says so behind all records that were written before.
     pub fn forget(&self, range: &Range<u64>) {
-        self.write().retain(|&start, slot| slot.end <= range.start || range.end <= start);
+        self.write().all.retain(|&start, slot| slot.end <= range.start || range.end <= start);
         self.generation.fetch_add(1, Ordering::Release);
     }
 
     /// What `ip` means, or `None` outside all ranges.
     pub fn resolve(&self, ip: u64) -> Option<Resolved> {
         let ranges = self.read();
-        let (start, slot, address) = find(&ranges, ip)?;
+        let (start, slot, address) = find(&ranges.all, ip)?;
         let entry = &slot.entry;
         let code_offset = (address - start) as u32;
         let inlinee = entry.inlined.iter().rev().find(|range| (range.start..range.end).contains(&code_offset));
@@ -280,7 +300,7 @@ impl CodeMap {
     /// The range that `ip` resolves in.
     pub fn entry_at(&self, ip: u64) -> Option<(Range<u64>, Arc<CodeEntry>)> {
         let ranges = self.read();
-        find(&ranges, ip).map(|(start, slot, _)| (start..slot.end, slot.entry.clone()))
+        find(&ranges.all, ip).map(|(start, slot, _)| (start..slot.end, slot.entry.clone()))
     }
 
     /// Changes whenever an address may have changed its meaning.
@@ -291,14 +311,14 @@ impl CodeMap {
     /// All ranges, ascending: what a record file saves.
     pub fn entries(&self) -> Vec<(Range<u64>, Arc<CodeEntry>)> {
         let ranges = self.read();
-        ranges.iter().map(|(&start, slot)| (start..slot.end, slot.entry.clone())).collect()
+        ranges.all.iter().map(|(&start, slot)| (start..slot.end, slot.entry.clone())).collect()
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<u64, Slot>> {
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Ranges> {
         self.ranges.read().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<u64, Slot>> {
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Ranges> {
         self.ranges.write().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -392,7 +392,7 @@ impl Engine {
         let guarded_memories = config.guarded_memories.unwrap_or_else(memory::guards_fit);
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
-                MonitorConfig::default(),
+                MonitorConfig { drain_share: crate::burst::monitor_share(config.feedback_budget), ..MonitorConfig::default() },
                 code_map.clone(),
                 profile.clone(),
                 Box::new(Listener::new(weak.clone(), recording.clone())),
@@ -506,6 +506,7 @@ impl Engine {
         same.retain(|code| code.strong_count() > 0);
         same.push(Arc::downgrade(&code));
         drop(modules);
+        self.0.shared.monitor.expect_new();
         for profile in &self.0.shared.config.profiles {
             code.start_with(profile);
         }

@@ -53,7 +53,19 @@ pub struct MonitorConfig {
     /// Most records of a ring that its producer sets aside, as the architecture's interrupt handler would, when it crosses the ring's threshold; 0: the
     /// crossing wakes the monitor instead. Memory (32 bytes a record) is touched as it is used.
     pub reserve_records: usize,
+    /// Share of the time, 0 to 1, that handling the values of one ring may take, where the ring [adapts](crate::ring::RingConfig::adapts): they are sampled
+    /// less while it takes more, and as at first again once it takes less than a quarter. A ring's first second may take [`LEARNING`] times as much.
+    pub drain_share: f64,
 }
+
+/// Part of the time since something new began to run that hot records wait for the monitor, at most [`MonitorConfig::max_interval`]. A poll takes tens of microseconds
+/// with the switch to its thread and back, and a program as large as CPython has a hot record each half millisecond: one at a time they took 3 % of its run. What waits
+/// for a compile loses less than this part of the run. A guess.
+const HOT_WAITS: u32 = 64;
+
+/// What a ring may cost in its first second, times the share: what is learned early pays longest.
+pub const LEARNING: f64 = 5.0;
+const FIRST: Duration = Duration::from_secs(1);
 
 impl Default for MonitorConfig {
     fn default() -> Self {
@@ -63,6 +75,7 @@ impl Default for MonitorConfig {
             max_interval: Duration::from_millis(20),
             records_per_visit: 8192,
             reserve_records: 0,
+            drain_share: 0.005,
         }
     }
 }
@@ -152,25 +165,38 @@ pub struct PollSummary {
 #[error("the ring has a consumer already")]
 pub struct RingTaken;
 
+/// Whether hot records wake the monitor now, and whether one came that did not.
+#[derive(Default)]
+struct Doze {
+    asleep: AtomicBool,
+    hot: AtomicBool,
+}
+
 struct Waker {
     notify: Arc<Notify>,
+    doze: Arc<Doze>,
     intake: Weak<Intake>,
 }
 
 impl RingWaker for Waker {
     fn wake(&self) {
-        self.notify.notify_one();
+        // Either this is seen when the doze ends, or its end is seen here.
+        self.doze.hot.store(true, Ordering::SeqCst);
+        if !self.doze.asleep.load(Ordering::SeqCst) {
+            self.notify.notify_one();
+        }
     }
 
     fn threshold(&self) {
         if !self.intake.upgrade().is_some_and(|intake| intake.interrupt()) {
-            self.wake();
+            self.notify.notify_one();
         }
     }
 }
 
 struct Slot {
     id: RingId,
+    added: Instant,
     intake: Arc<Intake>,
     missed_seen: u64,
     /// Retire epoch this ring has passed.
@@ -180,8 +206,8 @@ struct Slot {
     flush_epoch: u64,
 }
 
-/// Records of a ring in a millisecond above which values are sampled less: at 0.1 to 0.2 us each, draining them is half a percent of the run. A guess.
-const MANY_PER_MS: f64 = 32.0;
+/// Records over which the time that one takes is averaged: enough that a visit that was interrupted counts little. A guess.
+const AVERAGED: f64 = 1024.0;
 
 struct Core {
     rings: Vec<Slot>,
@@ -203,6 +229,8 @@ struct Core {
     other_cpu_ns: u64,
     /// Time stamp ticks that producers spent on setting records aside.
     producer_ticks: u64,
+    /// What handling a record takes, ticks, on average over the last [`AVERAGED`].
+    record_ticks: f64,
 }
 
 /// The monitor. Shared by reference; the work happens in whoever calls [`Self::poll_once`] or polls [`Self::run`], or on the thread of
@@ -212,6 +240,9 @@ pub struct Monitor {
     code: Arc<CodeMap>,
     profile: Arc<Profile>,
     notify: Arc<Notify>,
+    doze: Arc<Doze>,
+    /// When something new began to run: nanoseconds since `started`.
+    new_since: AtomicU64,
     inbox: Mutex<Vec<Slot>>,
     leaving: Mutex<Vec<RingId>>,
     next_id: AtomicU64,
@@ -233,6 +264,8 @@ impl Monitor {
             code,
             profile,
             notify: Arc::new(Notify::new()),
+            doze: Arc::default(),
+            new_since: AtomicU64::new(0),
             inbox: Mutex::new(Vec::new()),
             leaving: Mutex::new(Vec::new()),
             next_id: AtomicU64::new(0),
@@ -251,6 +284,7 @@ impl Monitor {
                 owner_cpu_ns: 0,
                 other_cpu_ns: 0,
                 producer_ticks: 0,
+                record_ticks: 0.0,
             }),
             started: (Instant::now(), time_stamp()),
         }
@@ -261,8 +295,12 @@ impl Monitor {
         let intake = Arc::new(Intake::new(ring.consumer().ok_or(RingTaken)?, self.config.reserve_records));
         drop(ring);
         let id = RingId(self.next_id.fetch_add(1, Ordering::Relaxed));
-        intake.ring.set_waker(Some(Arc::new(Waker { notify: self.notify.clone(), intake: Arc::downgrade(&intake) })));
-        let slot = Slot { id, missed_seen: 0, intake, passed: 0, flush_sequence: 0, flush_epoch: 0 };
+        intake.ring.set_waker(Some(Arc::new(Waker {
+            notify: self.notify.clone(),
+            doze: self.doze.clone(),
+            intake: Arc::downgrade(&intake),
+        })));
+        let slot = Slot { id, added: Instant::now(), missed_seen: 0, intake, passed: 0, flush_sequence: 0, flush_epoch: 0 };
         lock(&self.inbox).push(slot);
         self.notify.notify_one();
         Ok(id)
@@ -299,6 +337,40 @@ impl Monitor {
         self.notify.notify_one();
     }
 
+    /// Something new begins to run: its hot records wait for hardly anything.
+    pub fn expect_new(&self) {
+        self.new_since.store(self.started.0.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.doze.asleep.store(false, Ordering::SeqCst);
+        if self.doze.hot.load(Ordering::SeqCst) {
+            self.wake();
+        }
+    }
+
+    /// How long hot records may wait now.
+    fn hot_waits(&self) -> Duration {
+        let new_since = Duration::from_nanos(self.new_since.load(Ordering::Relaxed));
+        (self.started.0.elapsed().saturating_sub(new_since) / HOT_WAITS).min(self.config.max_interval)
+    }
+
+    /// Waits for the next poll: for `most`, or a threshold or a change of rings, or a hot record after its time.
+    async fn wait(&self, most: Duration) {
+        let dozes = self.hot_waits().min(most);
+        // The timer's step.
+        let dozes = if dozes < Duration::from_millis(1) { Duration::ZERO } else { dozes };
+        if !dozes.is_zero() {
+            self.doze.asleep.store(true, Ordering::SeqCst);
+            let woken = tokio::time::timeout(dozes, self.notify.notified()).await.is_ok();
+            self.doze.asleep.store(false, Ordering::SeqCst);
+            if woken || self.doze.hot.load(Ordering::SeqCst) {
+                return;
+            }
+        }
+        if dozes < most {
+            // An elapsed timeout is the ordinary poll.
+            let _ = tokio::time::timeout(most - dozes, self.notify.notified()).await;
+        }
+    }
+
     /// Makes [`Self::run`] return after a last poll.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
@@ -320,14 +392,14 @@ impl Monitor {
     pub async fn run(&self) {
         loop {
             let stopping = self.stopping.load(Ordering::Acquire);
+            self.doze.hot.store(false, Ordering::SeqCst);
             let summary = self.poll_once();
             if summary.more || (stopping && summary.left) {
                 tokio::task::yield_now().await;
             } else if stopping {
                 return;
             } else {
-                // An elapsed timeout is the ordinary poll; a notification is a threshold, a hot record or a change of rings.
-                let _ = tokio::time::timeout(summary.next_poll, self.notify.notified()).await;
+                self.wait(summary.next_poll).await;
             }
         }
     }
@@ -423,9 +495,11 @@ impl Monitor {
         core.producer_ticks += slot.intake.take_ticks();
         let records = taken.len();
         let fill = (records as f64 * f64::from(RECORD_BYTES) / f64::from(ring.buffer_bytes())).min(1.0);
-        let Core { listener, cache, counters, delivery, .. } = core;
+        let Core { listener, cache, counters, delivery, record_ticks, taken: kept, .. } = core;
         let wants_records = listener.wants_records();
+        let mut values = 0;
         for (record, number) in taken.iter().zip(first..) {
+            values += usize::from(record.event_id() == EventId::VALUE);
             if record.tsc() != 0 {
                 counters.lag(now.saturating_sub(record.tsc()));
             }
@@ -468,12 +542,17 @@ impl Monitor {
             }
         }
         taken.clear();
-        core.taken = taken;
+        *kept = taken;
+        if records > 0 {
+            let each = time_stamp().saturating_sub(now) as f64 / records as f64;
+            *record_ticks += (each - *record_ticks) * (records as f64 / AVERAGED).min(1.0);
+        }
         let missed = ring.missed();
         let newly_missed = missed.wrapping_sub(slot.missed_seen);
         counters.missed += newly_missed;
-        let per_ms = records as f64 / elapsed.as_secs_f64().max(1e-3) / 1e3;
-        ring.adapt_interval1(newly_missed > 0 || per_ms > MANY_PER_MS, per_ms < MANY_PER_MS / 4.0);
+        let took = values as f64 * *record_ticks * self.ns_per_tick() / elapsed.max(self.config.min_interval).as_nanos().max(1) as f64;
+        let share = self.config.drain_share * if slot.added.elapsed() < FIRST { LEARNING } else { 1.0 };
+        ring.adapt_interval1(newly_missed > 0 || took > share, took < share / 4.0);
         slot.missed_seen = missed;
         if wants_records && newly_missed != 0 {
             listener.missed(slot.id, newly_missed);

@@ -262,6 +262,34 @@ fn the_interval_adapts_between_its_bounds() {
     }
 }
 
+/// Hot records wake a monitor of something new at once, later only after their wait; and again at once when something new begins.
+#[test]
+fn hot_records_wait_for_a_part_of_the_run() {
+    let monitor = Arc::new(Monitor::new(MonitorConfig::default(), code(), Arc::new(Profile::default()), Box::new(Seen::default())));
+    let ring = ring(false);
+    monitor.add_ring(ring.clone()).unwrap();
+    let thread = monitor.spawn().unwrap();
+    let mut producer = ring.producer().unwrap();
+    let mut polls_of_hot = |wanted: usize| {
+        let before = monitor.stats().polls;
+        for _ in 0..wanted {
+            producer.programmed(0x1004, SiteClass::HotFunction.imm16(0), 0, 1);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        monitor.stats().polls - before
+    };
+    let at_once = polls_of_hot(10);
+    std::thread::sleep(Duration::from_millis(1300));
+    let later = polls_of_hot(100);
+    // Each millisecond a record, and a poll each 10 to 20 of them.
+    assert!(at_once >= 5 && (4..40).contains(&later), "{at_once} {later}");
+    monitor.expect_new();
+    let again = polls_of_hot(10);
+    assert!(again >= 5, "{again}");
+    drop(thread);
+    assert_eq!(monitor.stats().records, 120);
+}
+
 /// The producer goes on for a second without a drain, then everything is accounted for.
 #[test]
 fn consumer_stalls_one_second() {

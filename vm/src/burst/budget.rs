@@ -1,7 +1,8 @@
 //! What bursts may cost, and what they did cost.
 //!
 //! One number governs: the share of run time, in percent ([`EngineConfig::feedback_budget`](crate::engine::EngineConfig)). Time earns credit: at five times
-//! the share while a loop is in its first second of being hot (what is learned early pays longest), at three tenths of it later. Everything
+//! the share while a loop is in its first second of being hot (what is learned early pays longest), at three tenths of it later. A program that has new loops
+//! again and again earns no more than one loop does that is new for a second and the share of all later time: else the exception would be its rule. Everything
 //! that watching costs is taken off: the whole time of a burst (its code is slower than the ordinary version's, and how much slower is not known), the
 //! model's run over it, the compile of its code, and the monitor's CPU time. A loop that had [`ENOUGH`] bursts is not new any more. A burst begins only while there is credit.
 
@@ -25,6 +26,8 @@ const STEADY_FACTOR: f64 = 0.3;
 const START_NS: f64 = 200e6;
 /// Credit that idle time can pile up: as much as this run time earns while learning, so that a burst of bursts stays short.
 const MOST_SAVED_NS: f64 = 100e6;
+/// Run time whose share may be earned ahead: the surplus of one loop's first second. From then on what is new earns the share.
+const AHEAD_NS: f64 = (LEARNING_FACTOR - 1.0) * 1e9;
 /// Part of what is earned that the monitor's own time can use up.
 const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
@@ -64,6 +67,17 @@ pub struct BurstStats {
 struct Account {
     last: Instant,
     monitor_ns: u64,
+    /// All that time earned, before anything is taken off.
+    earned_ns: f64,
+}
+
+/// Share of the time, 0 to 1, that the monitor may take for a thread's values: half of what is earned.
+pub(crate) fn monitor_share(percent: f64) -> f64 {
+    share(percent) * STEADY_FACTOR / 2.0
+}
+
+fn share(percent: f64) -> f64 {
+    if percent.is_finite() { (percent / 100.0).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 /// The account.
@@ -86,13 +100,13 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(percent: f64) -> Budget {
-        let share = if percent.is_finite() { (percent / 100.0).clamp(0.0, 1.0) } else { 0.0 };
+        let share = share(percent);
         let now = Instant::now();
         Budget {
             share,
             started: now,
             credit_ns: AtomicI64::new((START_NS * share) as i64),
-            account: Mutex::new(Account { last: now, monitor_ns: 0 }),
+            account: Mutex::new(Account { last: now, monitor_ns: 0, earned_ns: 0.0 }),
             words: WORDS.map(|(first, ..)| AtomicU64::new(first.into())),
             bursts: Default::default(),
             written: AtomicU64::new(0),
@@ -139,11 +153,17 @@ impl Budget {
         let monitor = monitor_ns.saturating_sub(account.monitor_ns);
         account.monitor_ns = monitor_ns;
         self.monitor_ns.store(monitor_ns, Ordering::Relaxed);
-        let factor = if learning { LEARNING_FACTOR } else { STEADY_FACTOR };
+        let ahead = account.earned_ns / self.share.max(f64::MIN_POSITIVE) - now.duration_since(self.started).as_nanos() as f64;
+        let factor = match learning {
+            true if ahead < AHEAD_NS => LEARNING_FACTOR,
+            true => 1.0,
+            false => STEADY_FACTOR,
+        };
         let most = (MOST_SAVED_NS * self.share * factor).max(LONGEST_NS) as i64;
         let credit = self.credit_ns.load(Ordering::Relaxed);
         // However dear the monitor is (on a loaded machine it takes the whole share), a third is left for bursts: without any nobody would see a change.
         let earned = elapsed * self.share * factor;
+        account.earned_ns += earned;
         let change = (earned - (monitor as f64).min(earned * MOST_FOR_MONITOR)) as i64;
         // What is saved already is not taken away again.
         self.credit_ns.fetch_add(change.min((most - credit).max(0)), Ordering::Relaxed);
@@ -212,6 +232,26 @@ mod tests {
         budget.earn(true, 0);
         assert!(!budget.has_credit());
         assert!(!Budget::new(f64::NAN).allows_any());
+    }
+
+    #[test]
+    fn what_is_always_new_earns_the_share() {
+        let budget = Budget::new(1.0);
+        // A second of learning, as one loop has, and nine more.
+        let earn = |seconds: u64| {
+            let before = {
+                let mut account = budget.account.lock().unwrap();
+                account.last = Instant::now() - Duration::from_secs(seconds);
+                account.earned_ns
+            };
+            budget.earn(true, 0);
+            (budget.account.lock().unwrap().earned_ns - before) / 1e6
+        };
+        let first = earn(1);
+        assert!((49.9..51.0).contains(&first), "{first} ms");
+        let later = earn(9);
+        assert!((89.9..91.0).contains(&later), "{later} ms");
+        budget.earn(false, 0);
     }
 
     #[test]

@@ -111,6 +111,7 @@ impl Shared {
             }
             free
         };
+        let mut of: Vec<Arc<ModuleCode>> = Vec::new();
         for retiring in free {
             if let Some(placed) = retiring.version.take_code() {
                 self.retirement.freed.fetch_add(1, Ordering::Relaxed);
@@ -120,9 +121,12 @@ impl Shared {
                 let CodeVersion { number, function, entrance, .. } = *retiring.version;
                 code.note(function, entrance, || What::Freed { version: number });
                 code.exits.forget(retiring.version.number);
-                code.describe_less();
+                if !of.iter().any(|known| Arc::ptr_eq(known, &code)) {
+                    of.push(code);
+                }
             }
         }
+        of.iter().for_each(|code| code.describe_less());
     }
 
     /// Forgets a module's waiting versions: its instances are gone, and with them all frames.
