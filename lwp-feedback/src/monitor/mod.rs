@@ -180,6 +180,10 @@ struct Waker {
 
 impl RingWaker for Waker {
     fn wake(&self) {
+        self.notify.notify_one();
+    }
+
+    fn hot(&self) {
         // Either this is seen when the doze ends, or its end is seen here.
         self.doze.hot.store(true, Ordering::SeqCst);
         if !self.doze.asleep.load(Ordering::SeqCst) {
@@ -189,7 +193,7 @@ impl RingWaker for Waker {
 
     fn threshold(&self) {
         if !self.intake.upgrade().is_some_and(|intake| intake.interrupt()) {
-            self.notify.notify_one();
+            self.wake();
         }
     }
 }

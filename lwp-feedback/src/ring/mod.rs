@@ -138,6 +138,11 @@ pub trait RingWaker: Send + Sync {
     /// Wakes the monitor.
     fn wake(&self);
 
+    /// A function or loop became hot: wakes the monitor, maybe after a while.
+    fn hot(&self) {
+        self.wake();
+    }
+
     /// The ring crossed its threshold; comes once until it is drained below.
     fn threshold(&self) {
         self.wake();
@@ -655,11 +660,17 @@ impl RingCore {
         let flags = self.flags();
         let record = self.record(EventId::PROGRAMMED, flags, ip, imm16, data1, data2);
         let stored = self.store(&record, flags);
-        if self.side.wake_on_hot
-            && let Some((SiteClass::HotFunction | SiteClass::HotLoop | SiteClass::BurstEnd, _)) = SiteClass::from_imm16(imm16)
-        {
+        if self.side.wake_on_hot {
+            use crate::class::burst_window::COUNTED;
+            // A burst's end makes room for the next one, which has credit or does not begin.
+            let how: fn(&dyn RingWaker) = match SiteClass::from_imm16(imm16) {
+                Some((SiteClass::HotFunction | SiteClass::HotLoop, _)) => |waker| waker.hot(),
+                Some((SiteClass::BurstEnd, _)) => |waker| waker.wake(),
+                Some((SiteClass::BurstWindow, detail)) if detail & COUNTED != 0 => |waker| waker.wake(),
+                _ => return stored || flags.contains(Flags::CONT),
+            };
             self.set_head_release(self.side.head.load(Ordering::Relaxed));
-            self.wake(|waker| waker.wake());
+            self.wake(how);
         }
         stored || flags.contains(Flags::CONT)
     }
