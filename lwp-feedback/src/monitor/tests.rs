@@ -270,24 +270,33 @@ fn hot_records_wait_for_a_part_of_the_run() {
     monitor.add_ring(ring.clone()).unwrap();
     let thread = monitor.spawn().unwrap();
     let mut producer = ring.producer().unwrap();
-    let mut polls_of_hot = |wanted: usize| {
-        let before = monitor.stats().polls;
+    let mut produced = 0;
+    // Polls of a monitor that gets a hot record each millisecond, and how long that took.
+    let mut polls_of_hot = |wanted: u64| {
+        let (before, began) = (monitor.stats().polls, Instant::now());
         for _ in 0..wanted {
             producer.programmed(0x1004, SiteClass::HotFunction.imm16(0), 0, 1);
             std::thread::sleep(Duration::from_millis(1));
         }
-        monitor.stats().polls - before
+        produced += wanted;
+        (monitor.stats().polls - before, began.elapsed())
     };
-    let at_once = polls_of_hot(10);
-    std::thread::sleep(Duration::from_millis(1300));
-    let later = polls_of_hot(100);
-    // Each millisecond a record, and a poll each 10 to 20 of them.
-    assert!(at_once >= 5 && (4..40).contains(&later), "{at_once} {later}");
-    monitor.expect_new();
-    let again = polls_of_hot(10);
-    assert!(again >= 5, "{again}");
+    // Other tests have the processors too: it need not come each time.
+    let mut comes_at_once = || {
+        (0..100).any(|_| {
+            monitor.expect_new();
+            polls_of_hot(10).0 >= 5
+        })
+    };
+    assert!(comes_at_once());
+    std::thread::sleep(MonitorConfig::default().max_interval * HOT_WAITS);
+    assert!(comes_at_once());
+    std::thread::sleep(MonitorConfig::default().max_interval * HOT_WAITS);
+    let (later, took) = polls_of_hot(100);
+    let most = took.as_millis() as u64 / (MonitorConfig::default().max_interval.as_millis() as u64 / 2) + 2;
+    assert!((1..=most).contains(&later), "{later} polls in {took:?}");
     drop(thread);
-    assert_eq!(monitor.stats().records, 120);
+    assert_eq!(monitor.stats().records, produced);
 }
 
 /// The producer goes on for a second without a drain, then everything is accounted for.
