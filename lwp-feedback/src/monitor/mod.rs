@@ -54,7 +54,7 @@ pub struct MonitorConfig {
     /// crossing wakes the monitor instead. Memory (32 bytes a record) is touched as it is used.
     pub reserve_records: usize,
     /// Share of the time, 0 to 1, that handling the values of one ring may take, where the ring [adapts](crate::ring::RingConfig::adapts): they are sampled
-    /// less while it takes more, and as at first again once it takes less than a quarter. A ring's first second may take [`LEARNING`] times as much.
+    /// less while it takes more, and as at first again once it takes less than a quarter. While a ring is new ([`LEARNING`]) it may take [`LEARNING_FACTOR`] times as much.
     pub drain_share: f64,
 }
 
@@ -63,18 +63,20 @@ pub struct MonitorConfig {
 /// for a compile loses less than this part of the run. A guess.
 const HOT_WAITS: u32 = 64;
 
-/// What a ring may cost in its first second, times the share: what is learned early pays longest.
-pub const LEARNING: f64 = 5.0;
-const FIRST: Duration = Duration::from_secs(1);
+/// How long something counts as new.
+pub const LEARNING: Duration = Duration::from_secs(1);
+/// What watching something new may cost, times what it may cost otherwise: what is learned early pays longest.
+pub const LEARNING_FACTOR: f64 = 5.0;
 
 impl Default for MonitorConfig {
     fn default() -> Self {
-        // 20 ms: an idle monitor costs 50 polls per second, well under 0.1 % of a CPU. Hot records do not wait for it.
+        // 20 ms: an idle monitor costs 50 polls per second, well under 0.1 % of a CPU. What is new does not wait for it.
         Self {
             min_interval: Duration::from_millis(1),
             max_interval: Duration::from_millis(20),
             records_per_visit: 8192,
             reserve_records: 0,
+            // A guess.
             drain_share: 0.005,
         }
     }
@@ -233,8 +235,8 @@ struct Core {
     other_cpu_ns: u64,
     /// Time stamp ticks that producers spent on setting records aside.
     producer_ticks: u64,
-    /// What handling a record takes, ticks, on average over the last [`AVERAGED`].
-    record_ticks: f64,
+    /// What handling a record takes, nanoseconds, on average over the last [`AVERAGED`].
+    record_ns: f64,
 }
 
 /// The monitor. Shared by reference; the work happens in whoever calls [`Self::poll_once`] or polls [`Self::run`], or on the thread of
@@ -288,7 +290,7 @@ impl Monitor {
                 owner_cpu_ns: 0,
                 other_cpu_ns: 0,
                 producer_ticks: 0,
-                record_ticks: 0.0,
+                record_ns: 0.0,
             }),
             started: (Instant::now(), time_stamp()),
         }
@@ -499,9 +501,9 @@ impl Monitor {
         core.producer_ticks += slot.intake.take_ticks();
         let records = taken.len();
         let fill = (records as f64 * f64::from(RECORD_BYTES) / f64::from(ring.buffer_bytes())).min(1.0);
-        let Core { listener, cache, counters, delivery, record_ticks, taken: kept, .. } = core;
+        let Core { listener, cache, counters, delivery, record_ns, taken: kept, .. } = core;
         let wants_records = listener.wants_records();
-        let mut values = 0;
+        let (began, mut values) = (Instant::now(), 0);
         for (record, number) in taken.iter().zip(first..) {
             values += usize::from(record.event_id() == EventId::VALUE);
             if record.tsc() != 0 {
@@ -548,14 +550,14 @@ impl Monitor {
         taken.clear();
         *kept = taken;
         if records > 0 {
-            let each = time_stamp().saturating_sub(now) as f64 / records as f64;
-            *record_ticks += (each - *record_ticks) * (records as f64 / AVERAGED).min(1.0);
+            let each = began.elapsed().as_nanos() as f64 / records as f64;
+            *record_ns += (each - *record_ns) * (records as f64 / AVERAGED).min(1.0);
         }
         let missed = ring.missed();
         let newly_missed = missed.wrapping_sub(slot.missed_seen);
         counters.missed += newly_missed;
-        let took = values as f64 * *record_ticks * self.ns_per_tick() / elapsed.max(self.config.min_interval).as_nanos().max(1) as f64;
-        let share = self.config.drain_share * if slot.added.elapsed() < FIRST { LEARNING } else { 1.0 };
+        let took = values as f64 * *record_ns / (elapsed.as_secs_f64().max(1e-3) * 1e9);
+        let share = self.config.drain_share * if slot.added.elapsed() < LEARNING { LEARNING_FACTOR } else { 1.0 };
         ring.adapt_interval1(newly_missed > 0 || took > share, took < share / 4.0);
         slot.missed_seen = missed;
         if wants_records && newly_missed != 0 {

@@ -653,26 +653,31 @@ impl RingCore {
 
     /// LWPINS. True: stored.
     fn programmed(&self, ip: u64, imm16: u16, data1: u32, data2: u64) -> bool {
-        use crate::class::SiteClass;
         if !self.side.programmed {
             return true;
         }
         let flags = self.flags();
         let record = self.record(EventId::PROGRAMMED, flags, ip, imm16, data1, data2);
         let stored = self.store(&record, flags);
-        if self.side.wake_on_hot {
-            use crate::class::burst_window::COUNTED;
-            // A burst's end makes room for the next one, which has credit or does not begin.
-            let how: fn(&dyn RingWaker) = match SiteClass::from_imm16(imm16) {
-                Some((SiteClass::HotFunction | SiteClass::HotLoop, _)) => |waker| waker.hot(),
-                Some((SiteClass::BurstEnd, _)) => |waker| waker.wake(),
-                Some((SiteClass::BurstWindow, detail)) if detail & COUNTED != 0 => |waker| waker.wake(),
-                _ => return stored || flags.contains(Flags::CONT),
-            };
+        if self.side.wake_on_hot
+            && let Some(how) = wakes(imm16)
+        {
             self.set_head_release(self.side.head.load(Ordering::Relaxed));
             self.wake(how);
         }
         stored || flags.contains(Flags::CONT)
+    }
+}
+
+/// How an LWPINS record of this imm16 gets the monitor's attention, if it does.
+fn wakes(imm16: u16) -> Option<fn(&dyn RingWaker)> {
+    use crate::class::{SiteClass, burst_window::COUNTED};
+    match SiteClass::from_imm16(imm16)? {
+        (SiteClass::HotFunction | SiteClass::HotLoop, _) => Some(|waker| waker.hot()),
+        // A burst's end makes room for the next one, which has credit or does not begin.
+        (SiteClass::BurstEnd, _) => Some(|waker| waker.wake()),
+        (SiteClass::BurstWindow, detail) if detail & COUNTED != 0 => Some(|waker| waker.wake()),
+        _ => None,
     }
 }
 

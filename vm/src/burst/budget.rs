@@ -6,6 +6,7 @@
 //! that watching costs is taken off: the whole time of a burst (its code is slower than the ordinary version's, and how much slower is not known), the
 //! model's run over it, the compile of its code, and the monitor's CPU time. A loop that had [`ENOUGH`] bursts is not new any more. A burst begins only while there is credit.
 
+use lwp_feedback::monitor::{LEARNING, LEARNING_FACTOR};
 use serde::Serialize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -13,13 +14,9 @@ use std::time::{Duration, Instant};
 
 use super::Kind;
 
-/// How long a hot loop counts as new.
-pub(crate) const LEARNING: Duration = Duration::from_secs(1);
 /// Bursts after which a loop has said what it is like: 4,096 words leave some 900 records of branches, and half of the bursts time loads. A guess.
 pub(crate) const ENOUGH: u32 = 8;
-/// Credit earned per time, times the share, while a loop is new.
-const LEARNING_FACTOR: f64 = 5.0;
-/// The same, later.
+/// Credit earned per time, times the share, when nothing is new any more; while a loop is, [`LEARNING_FACTOR`].
 const STEADY_FACTOR: f64 = 0.3;
 /// What there is at the start, so that the first hot loop need not wait, times the share: 200 ms of run time (2 ms at 1 %), which a compile of a small function
 /// and some bursts take. A guess.
@@ -27,7 +24,7 @@ const START_NS: f64 = 200e6;
 /// Credit that idle time can pile up: as much as this run time earns while learning, so that a burst of bursts stays short.
 const MOST_SAVED_NS: f64 = 100e6;
 /// Run time whose share may be earned ahead: the surplus of one loop's first second. From then on what is new earns the share.
-const AHEAD_NS: f64 = (LEARNING_FACTOR - 1.0) * 1e9;
+const AHEAD_NS: f64 = (LEARNING_FACTOR - 1.0) * LEARNING.as_nanos() as f64;
 /// Part of what is earned that the monitor's own time can use up.
 const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
@@ -67,7 +64,7 @@ pub struct BurstStats {
 struct Account {
     last: Instant,
     monitor_ns: u64,
-    /// All that time earned, before anything is taken off.
+    /// Run time whose share was earned, before anything is taken off.
     earned_ns: f64,
 }
 
@@ -153,7 +150,7 @@ impl Budget {
         let monitor = monitor_ns.saturating_sub(account.monitor_ns);
         account.monitor_ns = monitor_ns;
         self.monitor_ns.store(monitor_ns, Ordering::Relaxed);
-        let ahead = account.earned_ns / self.share.max(f64::MIN_POSITIVE) - now.duration_since(self.started).as_nanos() as f64;
+        let ahead = account.earned_ns - now.duration_since(self.started).as_nanos() as f64;
         let factor = match learning {
             true if ahead < AHEAD_NS => LEARNING_FACTOR,
             true => 1.0,
@@ -162,8 +159,8 @@ impl Budget {
         let most = (MOST_SAVED_NS * self.share * factor).max(LONGEST_NS) as i64;
         let credit = self.credit_ns.load(Ordering::Relaxed);
         // However dear the monitor is (on a loaded machine it takes the whole share), a third is left for bursts: without any nobody would see a change.
-        let earned = elapsed * self.share * factor;
-        account.earned_ns += earned;
+        account.earned_ns += elapsed * factor;
+        let earned = elapsed * factor * self.share;
         let change = (earned - (monitor as f64).min(earned * MOST_FOR_MONITOR)) as i64;
         // What is saved already is not taken away again.
         self.credit_ns.fetch_add(change.min((most - credit).max(0)), Ordering::Relaxed);
@@ -245,13 +242,12 @@ mod tests {
                 account.earned_ns
             };
             budget.earn(true, 0);
-            (budget.account.lock().unwrap().earned_ns - before) / 1e6
+            (budget.account.lock().unwrap().earned_ns - before) * budget.share / 1e6
         };
         let first = earn(1);
         assert!((49.9..51.0).contains(&first), "{first} ms");
         let later = earn(9);
         assert!((89.9..91.0).contains(&later), "{later} ms");
-        budget.earn(false, 0);
     }
 
     #[test]

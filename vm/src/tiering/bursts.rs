@@ -10,9 +10,7 @@
 
 use super::ModuleCode;
 use super::thresholds::expected_compile_time;
-use crate::burst::{
-    AT_ENTRY, AT_RETURN, ENOUGH, Kind, LEARNING, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, count, finish, ways,
-};
+use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, count, finish, ways};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::{lock, try_lock};
 use crate::layout::{BURST_WORDS, VmContext};
@@ -20,6 +18,7 @@ use crate::runtime::{instance, store_state};
 use crate::timeline::What;
 use lwp_feedback::calibrate::{known_plateaus, request_plateaus};
 use lwp_feedback::layout::EventId;
+use lwp_feedback::monitor::LEARNING;
 use lwp_feedback::ring::refresh_core_id;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
