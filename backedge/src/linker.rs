@@ -314,7 +314,7 @@ fn guest_lwp<T: 'static>(engine: &Engine, which: GuestLwp) -> HostFunc<T> {
     let results = which.is_insert().then_some(ValType::I32);
     let ty = FuncType::new(engine, [data2, ValType::I32, ValType::I32], results);
     HostFunc::on_slots(ty, move |caller, slots| {
-        let result = which.call(&caller.store.0.machine, [slots[0], slots[1], slots[2]]);
+        let result = which.call(&mut caller.store.0.machine, [slots[0], slots[1], slots[2]]);
         if which.is_insert() {
             slots[0] = u64::from(result);
         }

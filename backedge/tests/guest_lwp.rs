@@ -137,7 +137,10 @@ fn other_types_and_other_modules_are_ordinary_imports() {
 const SITES: &str = r#"(module
   (type $op (func (param i32 i64) (result i32)))
   (table 1 funcref) (elem (i32.const 0) $add)
-  (func $add (type $op) (i32.add (local.get 0) (i32.wrap_i64 (local.get 1))))
+  (func $add (type $op)
+    (i32.add
+      (select (local.get 0) (i32.const 0) (local.get 0))
+      (i32.wrap_i64 (select (local.get 1) (i64.const 0) (i64.ne (local.get 1) (i64.const 0))))))
   (func (export "run") (param $n i32) (result i32) (local $x i32)
     (loop $next
       (local.set $x (call_indirect (type $op) (local.get $x) (i64.const 3) (i32.const 0)))

@@ -53,19 +53,31 @@ pub(crate) fn switch_signature(results: &[ValType]) -> Signature {
     signature
 }
 
-/// Signature of a builtin: the context, then its words.
+/// Whether the builtin is one whose thunk keeps every register, so that its call costs a cold block and nothing else.
+pub(crate) fn keeps_registers(builtin: Builtin) -> bool {
+    matches!(builtin, Builtin::ValueSample | Builtin::TimedLoad)
+}
+
+/// Whether the builtin is given the context. One that is not finds it in the pinned register itself.
+pub(crate) fn takes_context(builtin: Builtin) -> bool {
+    builtin != Builtin::ValueSample
+}
+
+/// Signature of a builtin: the context, if it takes it, then its words.
 pub(crate) fn builtin_signature(builtin: Builtin) -> Signature {
     let word = |word: &Word| match word {
         Word::I32 => AbiParam::new(types::I32),
         Word::I64 => AbiParam::new(types::I64),
     };
-    let mut params = vec![AbiParam::new(types::I64)];
+    let mut params = Vec::new();
+    if takes_context(builtin) {
+        params.push(AbiParam::new(types::I64));
+    }
     params.extend(builtin.params().iter().map(word));
     Signature {
         params,
         returns: builtin.result().iter().map(word).collect(),
-        // The thunks of these keep every register, so that a site costs its cold block and nothing else.
-        call_conv: if matches!(builtin, Builtin::ValueSample | Builtin::TimedLoad) { CallConv::PreserveAll } else { CallConv::SystemV },
+        call_conv: if keeps_registers(builtin) { CallConv::PreserveAll } else { CallConv::SystemV },
     }
 }
 

@@ -35,8 +35,8 @@ pub enum Word {
     I64,
 }
 
-/// In place of [`Builtin::ValueSample`]'s class: EventCounter2 went negative.
-pub const INSTRUCTIONS: u32 = u32::MAX;
+/// In place of [`Builtin::ValueSample`]'s site: EventCounter2 went negative.
+pub const INSTRUCTIONS: u64 = u64::MAX;
 
 /// The most bytes that [`Builtin::PlainCopy`] and [`Builtin::PlainFill`] may be asked for: longer ones look at the deadline.
 pub const MOST_PLAIN_BYTES: u64 = crate::bulk::BYTES;
@@ -97,10 +97,10 @@ builtins! {
     /// (function, wasm offset): a function's or loop's countdown ran out (tier 1). Writes the LWPINS record, unless the
     /// code does so itself (source `trap`), and reloads the countdown → events counted, the record's Data2.
     Hot(I32, I32) -> I64;
-    /// (imm16 in the low half: site class, data1: site number, data2: value): EventCounter1 went negative at an LWPVAL site.
-    /// With a class of all ones: EventCounter2, which compiled code takes a block's operators off, went negative at a block's end.
-    /// The thunk of this one keeps every register (PreserveAll) and finds the site's address in its return address.
-    ValueSample(I32, I32, I64);
+    /// (the site: imm16 in the low half, data1 in the high one; data2: value): EventCounter1 went negative at an LWPVAL site.
+    /// With a site of all ones: EventCounter2, which compiled code takes a block's operators off, went negative at a block's end.
+    /// The thunk of this one keeps every register (PreserveAll), is not given the context and finds the site's address in its return address.
+    ValueSample(I64, I64);
     /// (function, loop offset or one of `burst::AT_ENTRY`, `burst::AT_RETURN`, version): instrumented code found the burst's buffer full, or returns. At a loop: 1
     /// asks to leave as at a poll. At the entry: code to call in its stead, or 0.
     Burst(I32, I32, I32) -> I64;

@@ -276,14 +276,16 @@ unsafe extern "sysv64" fn burst(context: *mut VmContext, function: u32, offset: 
 }
 
 /// See `entry::value_sample_thunk`.
-pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, class: u32, data1: u32, value: u64, ip: usize) {
+pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, site: u64, value: u64, ip: usize) {
     // SAFETY: see above; the store's LWPCB is the running thread's.
     unsafe {
-        let lwpcb = (*(*context).store).lwpcb.cast();
-        if class == INSTRUCTIONS {
+        let store = (*context).store;
+        let lwpcb = (*store).lwpcb.cast();
+        if site == INSTRUCTIONS {
             return count_instructions(lwpcb, 0, ip as u64);
         }
-        store_value_sample(lwpcb, ip as u64, class, data1, value);
+        store_value_sample(lwpcb, ip as u64, site as u32, (site >> 32) as u32, value);
+        (*store).take_values();
         tiering::ask_poll_record(context);
     }
 }

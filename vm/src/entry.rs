@@ -180,8 +180,8 @@ macro_rules! plain_thunk {
 }
 pub(crate) use plain_thunk;
 
-/// The thunk of [`Builtin::ValueSample`](crate::builtin::Builtin::ValueSample): keeps every register (PreserveAll), passes the return
-/// address, which lies right behind the site, as fifth argument, and never raises.
+/// The thunk of [`Builtin::ValueSample`](crate::builtin::Builtin::ValueSample): keeps every register (PreserveAll), puts the context in front of
+/// its arguments and the return address, which lies right behind the site, behind them, and never raises.
 #[unsafe(naked)]
 pub unsafe extern "sysv64" fn value_sample_thunk() {
     naked_asm!(
@@ -193,7 +193,10 @@ pub unsafe extern "sysv64" fn value_sample_thunk() {
         "movdqu [rsp + 64], xmm4", "movdqu [rsp + 80], xmm5", "movdqu [rsp + 96], xmm6", "movdqu [rsp + 112], xmm7",
         "movdqu [rsp + 128], xmm8", "movdqu [rsp + 144], xmm9", "movdqu [rsp + 160], xmm10", "movdqu [rsp + 176], xmm11",
         "movdqu [rsp + 192], xmm12", "movdqu [rsp + 208], xmm13", "movdqu [rsp + 224], xmm14", "movdqu [rsp + 240], xmm15",
-        "mov r8, [rbp + 8]",
+        "mov rdx, rsi",
+        "mov rsi, rdi",
+        "mov rdi, r15",
+        "mov rcx, [rbp + 8]",
         "mov rax, [r15 + {store}]",
         "push qword ptr [rax + {wasm_sp}]",
         "push qword ptr [rax + {exit_fp}]",

@@ -83,7 +83,7 @@ impl GuestLwp {
 
     /// What a call of it does where it is not compiled: from the interpreter, or through a table. Slots in; the result, for LWPINS.
     /// The record carries the address that the call was made at, in the code or the bytecode of the guest ([`runtime::calling_address`]).
-    pub fn call(self, store: &StoreState, slots: [u64; 3]) -> u32 {
+    pub fn call(self, store: &mut StoreState, slots: [u64; 3]) -> u32 {
         let [data2, data1, flags] = slots;
         let data2 = if self.wide { data2 } else { data2 & 0xffff_ffff };
         let lwpcb = store.engine().thread_lwpcb().cast();
@@ -93,7 +93,10 @@ impl GuestLwp {
             if self.insert {
                 return store_programmed(lwpcb, ip, flags as u32, data1 as u32, data2);
             }
+            // One counter, whoever counts.
+            store.context.keep_values();
             count_value(lwpcb, ip, flags as u32, data1 as u32, data2);
+            store.context.take_values();
         }
         0
     }

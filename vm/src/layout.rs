@@ -11,6 +11,7 @@
 //! 4. Values cross between tiers in *slots* of 8 bytes: i32/f32 in the low 4 bytes with the upper half zero, i64/f64 whole,
 //!    references as the pointer (funcref: `*const VmFunc`, externref: a store handle), null is 0; v128 takes two slots, low half first.
 
+use lwp_feedback::ring::{take_off_value_counter, value_counter};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 
 /// Declares a `repr(C)` struct and a module of its field offsets in bytes.
@@ -85,6 +86,11 @@ vm_struct! {
         trap_fp: usize,
         /// Address whose access faulted.
         trap_address: usize,
+        /// EventCounter1 as compiled code counts it down, one at each LWPVAL: as in a processor, the counter is kept at hand while the store runs, and what was taken off it goes
+        /// to the LWPCB when it stops ([`VmStoreContext::keep_values`]). Negative: a record is due.
+        values_left: i32,
+        /// What `values_left` was filled with.
+        values_granted: i32,
         /// Where an exception goes on in compiled code.
         landing_pc: usize,
         /// The stack pointer there.
@@ -117,6 +123,29 @@ vm_struct! {
         instructions_interpreted: u64,
         /// Operators of the blocks that compiled code entered; the same.
         instructions_compiled: u64,
+    }
+}
+
+impl VmStoreContext {
+    /// Takes EventCounter1 from the LWPCB, before compiled code runs and after each record.
+    ///
+    /// # Safety
+    /// `lwpcb` is of this thread's own ring, which is alive.
+    pub(crate) unsafe fn take_values(&mut self) {
+        // SAFETY: the caller's promise.
+        self.values_left = unsafe { value_counter(self.lwpcb.cast()) } as i32;
+        self.values_granted = self.values_left;
+    }
+
+    /// Takes off the LWPCB's EventCounter1 what compiled code counted since.
+    ///
+    /// # Safety
+    /// As [`VmStoreContext::take_values`].
+    pub(crate) unsafe fn keep_values(&mut self) {
+        let counted = (self.values_granted - self.values_left).max(0);
+        self.values_granted = self.values_left;
+        // SAFETY: the caller's promise.
+        unsafe { take_off_value_counter(self.lwpcb.cast(), counted as u32) };
     }
 }
 

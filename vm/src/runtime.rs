@@ -309,6 +309,8 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     if outermost {
         store.host_stack_top = &raw const outermost as usize;
         store.context.lwpcb = store.engine().thread_lwpcb();
+        // SAFETY: this thread's own ring, which lives as long as the thread.
+        unsafe { store.context.take_values() };
         store.context.host_limit = host_limit();
         store.set_running(true);
         // No frames yet, and every code address is still to be read: see `tiering::retire`.
@@ -329,6 +331,8 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     }
     signals::set_current(before);
     if outermost {
+        // SAFETY: as above.
+        unsafe { store.context.keep_values() };
         store.set_running(false);
     }
     outcome

@@ -154,6 +154,8 @@ impl Store {
             trap_pc: 0,
             trap_fp: 0,
             trap_address: 0,
+            values_left: 0,
+            values_granted: 0,
             landing_pc: 0,
             landing_sp: 0,
             landing_fp: 0,

@@ -9,17 +9,19 @@ use vm::layout::context;
 
 use super::Translator;
 use super::regions::Region;
-use crate::types::{builtin_signature, wasm_signature};
+use crate::types::{builtin_signature, keeps_registers, takes_context, wasm_signature};
 
 impl Translator<'_, '_> {
     /// The context, as cheap as it is to be had here: one value for a function without calls or a loop without calls, else read
-    /// once per block and call (a move from the pinned register is cheaper than a value kept over a call).
+    /// once per block and call (a move from the pinned register is cheaper than a value kept over a call, or in tier 1 over a block, where it goes to the stack).
     pub(super) fn context(&mut self) -> Value {
-        if !self.frames[0].scan.hot_calls {
-            return self.entry_context;
-        }
-        if let Some(value) = self.loop_context {
-            return value;
+        if self.input.tier != Tier::Baseline {
+            if !self.frames[0].scan.hot_calls {
+                return self.entry_context;
+            }
+            if let Some(value) = self.loop_context {
+                return value;
+            }
         }
         let block = self.b.current_block().expect("translation stands in a block");
         if let Some((at, value)) = self.block_context
@@ -87,14 +89,17 @@ impl Translator<'_, '_> {
         (entry, context, self.builtin_signature(builtin))
     }
 
-    /// Calls a builtin with the context and `arguments`.
+    /// Calls a builtin with the context, if it takes it, and `arguments`.
     pub(super) fn builtin(&mut self, builtin: Builtin, arguments: &[Value]) -> Option<Value> {
         // Read here rather than kept: a builtin is called from cold code, and should keep nothing alive in the hot.
         let (entry, context, signature) = self.builtin_entry(builtin);
-        let mut all = SmallVec::<[Value; 8]>::from_slice(&[context]);
+        let mut all = SmallVec::<[Value; 8]>::new();
+        if takes_context(builtin) {
+            all.push(context);
+        }
         all.extend_from_slice(arguments);
         let call = self.b.ins().call_indirect(signature, entry, &all);
-        if !matches!(builtin, Builtin::ValueSample | Builtin::TimedLoad) {
+        if !keeps_registers(builtin) {
             self.forget_context();
         }
         self.b.inst_results(call).first().copied()

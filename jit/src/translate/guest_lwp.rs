@@ -23,7 +23,12 @@ impl Translator<'_, '_> {
             (true, Some(imm)) => results.extend(self.lwp_instruction(Instruction::Lwpins, imm, data2, data1)),
             (true, None) => results.extend(self.builtin(Builtin::Programmed, &[flags, data1, data2])),
             (false, Some(imm)) => _ = self.lwp_instruction(Instruction::Lwpval, imm, data2, data1),
-            (false, None) => self.count_value(|_| [flags, data1, data2]),
+            (false, None) => self.count_value(|translator| {
+                let imm16 = translator.b.ins().band_imm_u(flags, 0xffff);
+                let (imm16, data1) = (translator.b.ins().uextend(types::I64, imm16), translator.b.ins().uextend(types::I64, data1));
+                let data1 = translator.b.ins().ishl_imm_u(data1, 32);
+                [translator.b.ins().bor(imm16, data1), data2]
+            }),
         }
         Some(results)
     }

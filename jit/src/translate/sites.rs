@@ -1,8 +1,8 @@
 //! Tier 1's own instrumentation: LWPVAL sites and countdowns.
 //!
-//! An LWPVAL site decrements `EventCounter1` in the LWPCB, in place, as the processor would (reference: `lwp_feedback`, AMD 43724
-//! section 4.2); when the 26-bit counter goes negative, a cold block calls a thunk that keeps every register. So a site costs a load, a
-//! decrement and a branch, and the observed value is computed only when it is recorded.
+//! An LWPVAL site decrements `EventCounter1`, as the processor would (reference: `lwp_feedback`, AMD 43724 section 4.2), at hand in the store's context
+//! (`VmStoreContext::values_left`); when it goes negative, a cold block calls a thunk that keeps every register. So a site costs a load, a
+//! decrement in memory, a comparison and a branch, and the observed value is computed only when it is recorded.
 //!
 //! Where the machine's source of records is `trap`, a site is a real LWP instruction instead ([`crate::lwp_thunks`]).
 //!
@@ -20,6 +20,7 @@ use vm::builtin::{Builtin, INSTRUCTIONS};
 use vm::bytecode::{ends_block, is_counted};
 use vm::code::{Tier, ValueSite};
 use vm::layout::{context, store};
+use vm::shape::shape;
 
 use super::Translator;
 use super::regions::Region;
@@ -31,7 +32,7 @@ const MOST_PARAMS: usize = 4;
 const COUNTER1: i32 = 132;
 /// Offset of `EventCounter2` in the LWPCB.
 const COUNTER2: i32 = 140;
-/// Sign bit of the 26-bit counter.
+/// Sign bit of a 26-bit counter.
 const NEGATIVE: i64 = 1 << 25;
 
 /// The counter of a loop's rounds.
@@ -119,9 +120,8 @@ impl Translator<'_, '_> {
             return;
         }
         self.count_value(|translator| {
-            let class = translator.iconst32(u32::from(imm16));
-            let data1 = translator.iconst32(offset);
-            [class, data1, value(translator)]
+            let site = u64::from(offset) << 32 | u64::from(imm16);
+            [translator.address_const(site as i64), value(translator)]
         });
     }
 
@@ -133,21 +133,26 @@ impl Translator<'_, '_> {
         self.b.inst_results(call).first().copied()
     }
 
-    /// LWPVAL in place: counts, and where a record is due makes it of what `operands` yields (imm16, Data1, Data2) in the cold block.
-    pub(super) fn count_value(&mut self, operands: impl FnOnce(&mut Self) -> [Value; 3]) {
+    /// LWPVAL in place: counts, and where a record is due makes it of what `operands` yields (imm16 with Data1 in the high half, Data2) in the cold block.
+    pub(super) fn count_value(&mut self, operands: impl FnOnce(&mut Self) -> [Value; 2]) {
         let context = self.context();
         let shared = self.load_constant(types::I64, context, context::store);
-        let lwpcb = self.load(Region::Lwp, types::I64, shared, store::lwpcb);
-        let before = self.load(Region::Lwp, types::I32, lwpcb, COUNTER1);
-        let one = self.iconst32(1);
-        let counter = self.b.ins().isub(before, one);
-        self.store(Region::Lwp, counter, lwpcb, COUNTER1);
-        let mask = self.b.ins().iconst(types::I32, NEGATIVE);
-        let negative = self.b.ins().band(counter, mask);
+        // Taken off in memory, and read again: two instructions without a register of their own, where one value for both takes four with one.
+        let (base, counter) = match self.input.lwp_instructions {
+            // There all others count in the LWPCB.
+            true => (self.load(Region::Lwp, types::I64, shared, store::lwpcb), COUNTER1),
+            false => (shared, store::values_left),
+        };
+        let before = self.load(Region::Lwp, types::I32, base, counter);
+        let minus = self.b.ins().iconst(types::I32, -1);
+        let after = self.b.ins().iadd(before, minus);
+        self.store(Region::Lwp, after, base, counter);
+        let left = self.load(Region::Lwp, types::I32, base, counter);
+        let negative = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
         let (cold, hot) = self.split_cold(negative);
         self.enter(cold);
-        let operands = operands(self);
-        self.builtin(Builtin::ValueSample, &operands);
+        let [site, value] = operands(self);
+        self.builtin(Builtin::ValueSample, &[site, value]);
         self.b.ins().jump(hot, &[]);
         self.b.seal_block(hot);
         self.enter(hot);
@@ -182,21 +187,23 @@ impl Translator<'_, '_> {
         let negative = self.b.ins().band(counter, mask);
         let (cold, hot) = self.split_cold(negative);
         self.enter(cold);
-        let (class, none) = (self.iconst32(INSTRUCTIONS), self.iconst32(0));
-        let nothing = self.address_const(0);
-        self.builtin(Builtin::ValueSample, &[class, none, nothing]);
+        let (due, nothing) = (self.address_const(INSTRUCTIONS as i64), self.address_const(0));
+        self.builtin(Builtin::ValueSample, &[due, nothing]);
         self.b.ins().jump(hot, &[]);
         self.b.seal_block(hot);
         self.enter(hot);
     }
 
-    /// Sites for the first integer parameters; the builder stands in the entry block.
+    /// Sites for the first integer parameters that decide something; the builder stands in the entry block.
     pub(super) fn parameter_sites(&mut self, body: u32, params: &[ValType]) {
         if !self.wants_sites() {
             return;
         }
         let integers = params.iter().enumerate().take(usize::from(u8::MAX)).filter(|(_, ty)| matches!(ty, ValType::I32 | ValType::I64));
-        for (index, ty) in integers.take(MOST_PARAMS) {
+        // Of the others the policy would have no use for the value.
+        let shape = shape(self.module, self.input.function);
+        let deciding = integers.filter(|&(index, _)| shape.params.iter().any(|it| it.param == index as u32));
+        for (index, ty) in deciding.take(MOST_PARAMS) {
             let variable = self.frame().locals[index].0;
             let wide = *ty == ValType::I64;
             self.value_site(SiteClass::Param.imm16(index as u8), body, |translator| {

@@ -246,7 +246,7 @@ impl Translator<'_, '_> {
         self.reachable = true;
         self.folding = false;
         self.loop_context = None;
-        self.block_context = None;
+        self.forget_context();
         self.inlined_bytes = 0;
         self.general = Some(general);
         self.enter(general);

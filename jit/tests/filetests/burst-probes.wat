@@ -93,8 +93,8 @@
 ;;>                                 block7:
 ;;> @0001                               v30 = get_pinned_reg.i64
 ;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+8
-;;> @0001                               v32 = load.i32 notrap aligned region3 v31+148
-;;> @0001                               v33 = load.i32 notrap aligned region3 v31+152
+;;> @0001                               v32 = load.i32 notrap aligned region3 v31+156
+;;> @0001                               v33 = load.i32 notrap aligned region3 v31+160
 ;;> @0001                               v34 = icmp uge v32, v33
 ;;> @0001                               brif v34, block8, block9
 ;;>
@@ -136,8 +136,8 @@
 ;;> @0001                               v59 = iconst.i64 0
 ;;> @0001                               v60 = get_pinned_reg.i64
 ;;> @0001                               v61 = load.i64 notrap aligned readonly region0 v60+8
-;;> @0001                               v62 = load.i64 notrap aligned readonly region0 v61+168
-;;> @0001                               v63 = load.i32 notrap aligned region3 v61+148
+;;> @0001                               v62 = load.i64 notrap aligned readonly region0 v61+176
+;;> @0001                               v63 = load.i32 notrap aligned region3 v61+156
 ;;> @0001                               v64 = iconst.i32 0x3fff
 ;;> @0001                               v65 = band v63, v64  ; v64 = 0x3fff
 ;;> @0001                               v66 = uextend.i64 v65
@@ -147,12 +147,12 @@
 ;;> @0001                               store notrap aligned region4 v59, v69  ; v59 = 0
 ;;> @0001                               v70 = iconst.i32 1
 ;;> @0001                               v71 = iadd v63, v70  ; v70 = 1
-;;> @0001                               store notrap aligned region3 v71, v61+148
+;;> @0001                               store notrap aligned region3 v71, v61+156
 ;;> @0002                               v73 = uextend.i64 v16
 ;;> @0002                               v74 = iadd.i64 v2, v73
 ;;> @0002                               v75 = get_pinned_reg.i64
 ;;> @0002                               v76 = load.i64 notrap aligned readonly region0 v75+8
-;;> @0002                               v77 = load.i32 notrap aligned region3 v76+156
+;;> @0002                               v77 = load.i32 notrap aligned region3 v76+164
 ;;> @0002                               brif v77, block11, block12
 ;;>
 ;;>                                 block11 cold:
@@ -185,8 +185,8 @@
 ;;> @0003                               v97 = bor v95, v96  ; v96 = 2
 ;;> @0003                               v98 = get_pinned_reg.i64
 ;;> @0003                               v99 = load.i64 notrap aligned readonly region0 v98+8
-;;> @0003                               v100 = load.i64 notrap aligned readonly region0 v99+168
-;;> @0003                               v101 = load.i32 notrap aligned region3 v99+148
+;;> @0003                               v100 = load.i64 notrap aligned readonly region0 v99+176
+;;> @0003                               v101 = load.i32 notrap aligned region3 v99+156
 ;;> @0003                               v102 = iconst.i32 0x3fff
 ;;> @0003                               v103 = band v101, v102  ; v102 = 0x3fff
 ;;> @0003                               v104 = uextend.i64 v103
@@ -196,7 +196,7 @@
 ;;> @0003                               store notrap aligned region4 v97, v107
 ;;> @0003                               v108 = iconst.i32 1
 ;;> @0003                               v109 = iadd v101, v108  ; v108 = 1
-;;> @0003                               store notrap aligned region3 v109, v99+148
+;;> @0003                               store notrap aligned region3 v109, v99+156
 ;;> @0003                               brif v90, block15, block16
 ;;>
 ;;>                                 block15:
@@ -219,8 +219,8 @@
 ;;> @0007                               v124 = bor v122, v123  ; v123 = 3
 ;;> @0007                               v125 = get_pinned_reg.i64
 ;;> @0007                               v126 = load.i64 notrap aligned readonly region0 v125+8
-;;> @0007                               v127 = load.i64 notrap aligned readonly region0 v126+168
-;;> @0007                               v128 = load.i32 notrap aligned region3 v126+148
+;;> @0007                               v127 = load.i64 notrap aligned readonly region0 v126+176
+;;> @0007                               v128 = load.i32 notrap aligned region3 v126+156
 ;;> @0007                               v129 = iconst.i32 0x3fff
 ;;> @0007                               v130 = band v128, v129  ; v129 = 0x3fff
 ;;> @0007                               v131 = uextend.i64 v130
@@ -230,7 +230,7 @@
 ;;> @0007                               store notrap aligned region4 v124, v134
 ;;> @0007                               v135 = iconst.i32 1
 ;;> @0007                               v136 = iadd v128, v135  ; v135 = 1
-;;> @0007                               store notrap aligned region3 v136, v126+148
+;;> @0007                               store notrap aligned region3 v136, v126+156
 ;;> @0007                               brif v117, block5(v117, v139), block17
 ;;>
 ;;>                                 block17:
@@ -241,8 +241,8 @@
 ;;> @0009                               v144 = bor v142, v143  ; v143 = 4
 ;;> @0009                               v145 = get_pinned_reg.i64
 ;;> @0009                               v146 = load.i64 notrap aligned readonly region0 v145+8
-;;> @0009                               v147 = load.i64 notrap aligned readonly region0 v146+168
-;;> @0009                               v148 = load.i32 notrap aligned region3 v146+148
+;;> @0009                               v147 = load.i64 notrap aligned readonly region0 v146+176
+;;> @0009                               v148 = load.i32 notrap aligned region3 v146+156
 ;;> @0009                               v149 = iconst.i32 0x3fff
 ;;> @0009                               v150 = band v148, v149  ; v149 = 0x3fff
 ;;> @0009                               v151 = uextend.i64 v150
@@ -252,7 +252,7 @@
 ;;> @0009                               store notrap aligned region4 v144, v154
 ;;> @0009                               v155 = iconst.i32 1
 ;;> @0009                               v156 = iadd v148, v155  ; v155 = 1
-;;> @0009                               store notrap aligned region3 v156, v146+148
+;;> @0009                               store notrap aligned region3 v156, v146+156
 ;;> @0009                               v157 = iconst.i32 0
 ;;> @0009                               v158 = iconst.i32 -2
 ;;> @0009                               v159 = iconst.i32 7

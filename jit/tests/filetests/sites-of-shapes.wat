@@ -2,9 +2,9 @@
 ;;! tier = baseline
 ;;! show = clif
 ;;! sites = true
-;;! contains = iconst.i32 3
-;;! contains = iconst.i32 4
-;;! contains = iconst.i32 5
+;;! contains = _0000_0003
+;;! contains = _0000_0004
+;;! contains = _0000_0005
 (module
   (func (param $n i32) (result i32) (local $k i32)
     (block $out
@@ -20,191 +20,190 @@
 ;;>     region1 = 50331648 "lwp"
 ;;>     region2 = 33554432 "poll"
 ;;>     region3 = 83886080 "switch"
-;;>     sig0 = (i64, i32, i32, i64) preserve_all
+;;>     sig0 = (i64, i64) preserve_all
 ;;>     sig1 = (i64, i32, i32, i32) -> i64 system_v
 ;;>     sig2 = (i64) -> i32 tail
 ;;>
 ;;>                                 block0(v0: i32):
-;;>                                     v96 -> v0
+;;>                                     v95 -> v0
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v2 = iconst.i32 0
-;;>                                     v97 -> v2
+;;>                                     v96 -> v2
 ;;> @0000                               v3 = load.i64 notrap aligned readonly region0 v1+8
-;;> @0000                               v4 = load.i64 notrap aligned region1 v3+32
-;;> @0000                               v5 = load.i32 notrap aligned region1 v4+132
-;;> @0000                               v6 = iconst.i32 1
-;;> @0000                               v7 = isub v5, v6  ; v6 = 1
-;;> @0000                               store notrap aligned region1 v7, v4+132
-;;> @0000                               v8 = iconst.i32 0x0200_0000
-;;> @0000                               v9 = band v7, v8  ; v8 = 0x0200_0000
+;;> @0000                               v4 = load.i32 notrap aligned region1 v3+80
+;;> @0000                               v5 = iconst.i32 -1
+;;> @0000                               v6 = iadd v4, v5  ; v5 = -1
+;;> @0000                               store notrap aligned region1 v6, v3+80
+;;> @0000                               v7 = load.i32 notrap aligned region1 v3+80
+;;> @0000                               v8 = iconst.i32 0
+;;> @0000                               v9 = icmp slt v7, v8  ; v8 = 0
 ;;> @0000                               brif v9, block1, block2
 ;;>
 ;;>                                 block1 cold:
-;;> @0000                               v10 = iconst.i32 2
-;;> @0000                               v11 = iconst.i32 24
-;;> @0000                               v12 = uextend.i64 v0
-;;> @0000                               v13 = get_pinned_reg.i64
-;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+56
-;;> @0000                               v15 = load.i64 notrap aligned readonly region0 v14+192
-;;> @0000                               call_indirect sig0, v15(v13, v10, v11, v12)  ; v10 = 2, v11 = 24
+;;> @0000                               v10 = iconst.i64 0x0018_0000_0002
+;;> @0000                               v11 = uextend.i64 v0
+;;> @0000                               v12 = get_pinned_reg.i64
+;;> @0000                               v13 = load.i64 notrap aligned readonly region0 v12+56
+;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+192
+;;> @0000                               call_indirect sig0, v14(v10, v11)  ; v10 = 0x0018_0000_0002
 ;;> @0000                               jump block2
 ;;>
 ;;>                                 block2:
-;;> @0001                               v17 = iconst.i32 0
-;;> @0001                               jump block5(v17, v0, v2)  ; v17 = 0, v2 = 0
+;;> @0001                               v16 = iconst.i32 0
+;;> @0001                               jump block5(v16, v0, v2)  ; v16 = 0, v2 = 0
 ;;>
-;;>                                 block5(v18: i32, v29: i32, v31: i32):
-;;>                                     v79 -> v29
-;;>                                     v99 -> v31
-;;> @0001                               v19 = iconst.i32 1
-;;> @0001                               v20 = iadd v18, v19  ; v19 = 1
-;;>                                     v91 -> v20
-;;> @0001                               v21 = get_pinned_reg.i64
-;;> @0001                               v22 = load.i64 user66 aligned region2 v21+120
-;;> @0001                               v23 = icmp ult v21, v22
-;;> @0001                               brif v23, block6, block7
+;;>                                 block5(v17: i32, v28: i32, v30: i32):
+;;>                                     v78 -> v28
+;;>                                     v98 -> v30
+;;> @0001                               v18 = iconst.i32 1
+;;> @0001                               v19 = iadd v17, v18  ; v18 = 1
+;;>                                     v90 -> v19
+;;> @0001                               v20 = get_pinned_reg.i64
+;;> @0001                               v21 = load.i64 user66 aligned region2 v20+120
+;;> @0001                               v22 = icmp ult v20, v21
+;;> @0001                               brif v22, block6, block7
 ;;>
 ;;>                                 block6 cold:
-;;> @0001                               v24 = get_pinned_reg.i64
-;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+8
-;;> @0001                               v26 = load.i64 notrap aligned readonly region0 v25+40
-;;> @0001                               v27 = iconst.i64 0x001d_0000_0000
-;;> @0001                               store notrap aligned region3 v27, v26  ; v27 = 0x001d_0000_0000
-;;> @0001                               v28 = iconst.i64 7
-;;> @0001                               store notrap aligned region3 v28, v26+8  ; v28 = 7
-;;> @0001                               v30 = uextend.i64 v29
-;;> @0001                               store notrap aligned region3 v30, v26+16
-;;> @0001                               v32 = uextend.i64 v31
-;;> @0001                               store notrap aligned region3 v32, v26+24
-;;> @0001                               v33 = load.i32 notrap aligned region3 v26
-;;> @0001                               v34 = load.i32 notrap aligned region3 v26+4
-;;> @0001                               v35 = load.i32 notrap aligned region3 v26+8
-;;> @0001                               v36 = get_pinned_reg.i64
-;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+56
-;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+112
-;;> @0001                               v39 = call_indirect sig1, v38(v36, v33, v34, v35)
-;;> @0001                               v40 = get_pinned_reg.i64
-;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+8
-;;> @0001                               v42 = load.i64 notrap aligned readonly region0 v41+40
-;;> @0001                               return_call_indirect sig2, v39(v42)
+;;> @0001                               v23 = get_pinned_reg.i64
+;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+8
+;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+40
+;;> @0001                               v26 = iconst.i64 0x001d_0000_0000
+;;> @0001                               store notrap aligned region3 v26, v25  ; v26 = 0x001d_0000_0000
+;;> @0001                               v27 = iconst.i64 7
+;;> @0001                               store notrap aligned region3 v27, v25+8  ; v27 = 7
+;;> @0001                               v29 = uextend.i64 v28
+;;> @0001                               store notrap aligned region3 v29, v25+16
+;;> @0001                               v31 = uextend.i64 v30
+;;> @0001                               store notrap aligned region3 v31, v25+24
+;;> @0001                               v32 = load.i32 notrap aligned region3 v25
+;;> @0001                               v33 = load.i32 notrap aligned region3 v25+4
+;;> @0001                               v34 = load.i32 notrap aligned region3 v25+8
+;;> @0001                               v35 = get_pinned_reg.i64
+;;> @0001                               v36 = load.i64 notrap aligned readonly region0 v35+56
+;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+112
+;;> @0001                               v38 = call_indirect sig1, v37(v35, v32, v33, v34)
+;;> @0001                               v39 = get_pinned_reg.i64
+;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+8
+;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+40
+;;> @0001                               return_call_indirect sig2, v38(v41)
 ;;>
 ;;>                                 block7:
-;;> @0001                               v43 = iconst.i32 100
-;;> @0002                               v44 = icmp.i32 eq v31, v43  ; v43 = 100
-;;> @0002                               v45 = uextend.i32 v44
-;;> @0003                               brif v45, block9, block8
+;;> @0001                               v42 = iconst.i32 100
+;;> @0002                               v43 = icmp.i32 eq v30, v42  ; v42 = 100
+;;> @0002                               v44 = uextend.i32 v43
+;;> @0003                               brif v44, block9, block8
 ;;>
 ;;>                                 block9:
-;;> @0003                               v46 = load.i64 notrap aligned readonly region0 v1+8
-;;> @0003                               v47 = load.i64 notrap aligned region1 v46+32
-;;> @0003                               v48 = load.i32 notrap aligned region1 v47+132
-;;> @0003                               v49 = iconst.i32 1
-;;> @0003                               v50 = isub v48, v49  ; v49 = 1
-;;> @0003                               store notrap aligned region1 v50, v47+132
-;;> @0003                               v51 = iconst.i32 0x0200_0000
-;;> @0003                               v52 = band v50, v51  ; v51 = 0x0200_0000
+;;> @0003                               v45 = get_pinned_reg.i64
+;;> @0003                               v46 = load.i64 notrap aligned readonly region0 v45+8
+;;> @0003                               v47 = load.i32 notrap aligned region1 v46+80
+;;> @0003                               v48 = iconst.i32 -1
+;;> @0003                               v49 = iadd v47, v48  ; v48 = -1
+;;> @0003                               store notrap aligned region1 v49, v46+80
+;;> @0003                               v50 = load.i32 notrap aligned region1 v46+80
+;;> @0003                               v51 = iconst.i32 0
+;;> @0003                               v52 = icmp slt v50, v51  ; v51 = 0
 ;;> @0003                               brif v52, block10, block11
 ;;>
 ;;>                                 block10 cold:
-;;> @0003                               v53 = iconst.i32 3
-;;> @0003                               v54 = iconst.i32 29
-;;> @0003                               v55 = uextend.i64 v20
-;;> @0003                               v56 = get_pinned_reg.i64
-;;> @0003                               v57 = load.i64 notrap aligned readonly region0 v56+56
-;;> @0003                               v58 = load.i64 notrap aligned readonly region0 v57+192
-;;> @0003                               call_indirect sig0, v58(v56, v53, v54, v55)  ; v53 = 3, v54 = 29
+;;> @0003                               v53 = iconst.i64 0x001d_0000_0003
+;;> @0003                               v54 = uextend.i64 v19
+;;> @0003                               v55 = get_pinned_reg.i64
+;;> @0003                               v56 = load.i64 notrap aligned readonly region0 v55+56
+;;> @0003                               v57 = load.i64 notrap aligned readonly region0 v56+192
+;;> @0003                               call_indirect sig0, v57(v53, v54)  ; v53 = 0x001d_0000_0003
 ;;> @0003                               jump block11
 ;;>
 ;;>                                 block11:
-;;> @0003                               jump block4(v31)
+;;> @0003                               jump block4(v30)
 ;;>
 ;;>                                 block8:
-;;> @0003                               v59 = iconst.i32 6
-;;> @0004                               v60 = iadd.i32 v31, v59  ; v59 = 6
-;;> @0004                               v61 = iconst.i32 1
-;;> @0005                               v62 = band.i32 v29, v61  ; v61 = 1
-;;> @0006                               v63 = load.i64 notrap aligned readonly region0 v1+8
-;;> @0006                               v64 = load.i64 notrap aligned region1 v63+32
-;;> @0006                               v65 = load.i32 notrap aligned region1 v64+132
-;;> @0006                               v66 = iconst.i32 1
-;;> @0006                               v67 = isub v65, v66  ; v66 = 1
-;;> @0006                               store notrap aligned region1 v67, v64+132
-;;> @0006                               v68 = iconst.i32 0x0200_0000
-;;> @0006                               v69 = band v67, v68  ; v68 = 0x0200_0000
+;;> @0003                               v58 = iconst.i32 6
+;;> @0004                               v59 = iadd.i32 v30, v58  ; v58 = 6
+;;> @0004                               v60 = iconst.i32 1
+;;> @0005                               v61 = band.i32 v28, v60  ; v60 = 1
+;;> @0006                               v62 = get_pinned_reg.i64
+;;> @0006                               v63 = load.i64 notrap aligned readonly region0 v62+8
+;;> @0006                               v64 = load.i32 notrap aligned region1 v63+80
+;;> @0006                               v65 = iconst.i32 -1
+;;> @0006                               v66 = iadd v64, v65  ; v65 = -1
+;;> @0006                               store notrap aligned region1 v66, v63+80
+;;> @0006                               v67 = load.i32 notrap aligned region1 v63+80
+;;> @0006                               v68 = iconst.i32 0
+;;> @0006                               v69 = icmp slt v67, v68  ; v68 = 0
 ;;> @0006                               brif v69, block12, block13
 ;;>
 ;;>                                 block12 cold:
-;;> @0006                               v70 = iconst.i32 5
-;;> @0006                               v71 = iconst.i32 51
-;;> @0006                               v72 = iconst.i32 0
-;;> @0006                               v73 = icmp.i32 ne v62, v72  ; v72 = 0
-;;> @0006                               v74 = uextend.i64 v73
-;;> @0006                               v75 = get_pinned_reg.i64
-;;> @0006                               v76 = load.i64 notrap aligned readonly region0 v75+56
-;;> @0006                               v77 = load.i64 notrap aligned readonly region0 v76+192
-;;> @0006                               call_indirect sig0, v77(v75, v70, v71, v74)  ; v70 = 5, v71 = 51
+;;> @0006                               v70 = iconst.i64 0x0033_0000_0005
+;;> @0006                               v71 = iconst.i32 0
+;;> @0006                               v72 = icmp.i32 ne v61, v71  ; v71 = 0
+;;> @0006                               v73 = uextend.i64 v72
+;;> @0006                               v74 = get_pinned_reg.i64
+;;> @0006                               v75 = load.i64 notrap aligned readonly region0 v74+56
+;;> @0006                               v76 = load.i64 notrap aligned readonly region0 v75+192
+;;> @0006                               call_indirect sig0, v76(v70, v73)  ; v70 = 0x0033_0000_0005
 ;;> @0006                               jump block13
 ;;>
 ;;>                                 block13:
-;;> @0006                               v78 = select.i32 v62, v60, v31
-;;>                                     v100 -> v78
-;;> @0006                               v80 = iconst.i32 1
-;;> @0007                               v81 = isub.i32 v29, v80  ; v80 = 1
-;;> @0008                               brif v81, block5(v91, v81, v78), block14
+;;> @0006                               v77 = select.i32 v61, v59, v30
+;;>                                     v99 -> v77
+;;> @0006                               v79 = iconst.i32 1
+;;> @0007                               v80 = isub.i32 v28, v79  ; v79 = 1
+;;> @0008                               brif v80, block5(v90, v80, v77), block14
 ;;>
 ;;>                                 block14:
-;;> @0009                               v82 = load.i64 notrap aligned readonly region0 v1+8
-;;> @0009                               v83 = load.i64 notrap aligned region1 v82+32
-;;> @0009                               v84 = load.i32 notrap aligned region1 v83+132
-;;> @0009                               v85 = iconst.i32 1
-;;> @0009                               v86 = isub v84, v85  ; v85 = 1
-;;> @0009                               store notrap aligned region1 v86, v83+132
-;;> @0009                               v87 = iconst.i32 0x0200_0000
-;;> @0009                               v88 = band v86, v87  ; v87 = 0x0200_0000
+;;> @0009                               v81 = get_pinned_reg.i64
+;;> @0009                               v82 = load.i64 notrap aligned readonly region0 v81+8
+;;> @0009                               v83 = load.i32 notrap aligned region1 v82+80
+;;> @0009                               v84 = iconst.i32 -1
+;;> @0009                               v85 = iadd v83, v84  ; v84 = -1
+;;> @0009                               store notrap aligned region1 v85, v82+80
+;;> @0009                               v86 = load.i32 notrap aligned region1 v82+80
+;;> @0009                               v87 = iconst.i32 0
+;;> @0009                               v88 = icmp slt v86, v87  ; v87 = 0
 ;;> @0009                               brif v88, block15, block16
 ;;>
 ;;>                                 block15 cold:
-;;> @0009                               v89 = iconst.i32 3
-;;> @0009                               v90 = iconst.i32 29
-;;> @0009                               v92 = uextend.i64 v20
-;;> @0009                               v93 = get_pinned_reg.i64
-;;> @0009                               v94 = load.i64 notrap aligned readonly region0 v93+56
-;;> @0009                               v95 = load.i64 notrap aligned readonly region0 v94+192
-;;> @0009                               call_indirect sig0, v95(v93, v89, v90, v92)  ; v89 = 3, v90 = 29
+;;> @0009                               v89 = iconst.i64 0x001d_0000_0003
+;;> @0009                               v91 = uextend.i64 v19
+;;> @0009                               v92 = get_pinned_reg.i64
+;;> @0009                               v93 = load.i64 notrap aligned readonly region0 v92+56
+;;> @0009                               v94 = load.i64 notrap aligned readonly region0 v93+192
+;;> @0009                               call_indirect sig0, v94(v89, v91)  ; v89 = 0x001d_0000_0003
 ;;> @0009                               jump block16
 ;;>
 ;;>                                 block16:
-;;> @000a                               jump block4(v78)
+;;> @000a                               jump block4(v77)
 ;;>
-;;>                                 block4(v98: i32):
-;;>                                     v115 -> v98
-;;> @000b                               v101 = load.i64 notrap aligned readonly region0 v1+8
-;;> @000b                               v102 = load.i64 notrap aligned region1 v101+32
-;;> @000b                               v103 = load.i32 notrap aligned region1 v102+132
-;;> @000b                               v104 = iconst.i32 1
-;;> @000b                               v105 = isub v103, v104  ; v104 = 1
-;;> @000b                               store notrap aligned region1 v105, v102+132
-;;> @000b                               v106 = iconst.i32 0x0200_0000
-;;> @000b                               v107 = band v105, v106  ; v106 = 0x0200_0000
+;;>                                 block4(v97: i32):
+;;>                                     v114 -> v97
+;;> @000b                               v100 = get_pinned_reg.i64
+;;> @000b                               v101 = load.i64 notrap aligned readonly region0 v100+8
+;;> @000b                               v102 = load.i32 notrap aligned region1 v101+80
+;;> @000b                               v103 = iconst.i32 -1
+;;> @000b                               v104 = iadd v102, v103  ; v103 = -1
+;;> @000b                               store notrap aligned region1 v104, v101+80
+;;> @000b                               v105 = load.i32 notrap aligned region1 v101+80
+;;> @000b                               v106 = iconst.i32 0
+;;> @000b                               v107 = icmp slt v105, v106  ; v106 = 0
 ;;> @000b                               brif v107, block19, block20
 ;;>
 ;;>                                 block19 cold:
-;;> @000b                               v108 = iconst.i32 4
-;;> @000b                               v109 = iconst.i32 71
-;;> @000b                               v110 = uextend.i64 v98
-;;> @000b                               v111 = get_pinned_reg.i64
-;;> @000b                               v112 = load.i64 notrap aligned readonly region0 v111+56
-;;> @000b                               v113 = load.i64 notrap aligned readonly region0 v112+192
-;;> @000b                               call_indirect sig0, v113(v111, v108, v109, v110)  ; v108 = 4, v109 = 71
+;;> @000b                               v108 = iconst.i64 0x0047_0000_0004
+;;> @000b                               v109 = uextend.i64 v97
+;;> @000b                               v110 = get_pinned_reg.i64
+;;> @000b                               v111 = load.i64 notrap aligned readonly region0 v110+56
+;;> @000b                               v112 = load.i64 notrap aligned readonly region0 v111+192
+;;> @000b                               call_indirect sig0, v112(v108, v109)  ; v108 = 0x0047_0000_0004
 ;;> @000b                               jump block20
 ;;>
 ;;>                                 block20:
-;;> @000b                               br_table v98, block17, [block18]
+;;> @000b                               br_table v97, block17, [block18]
 ;;>
 ;;>                                 block18:
-;;> @000b                               v114 = iconst.i32 9
-;;> @000c                               return v114  ; v114 = 9
+;;> @000b                               v113 = iconst.i32 9
+;;> @000c                               return v113  ; v113 = 9
 ;;>
 ;;>                                 block17:
-;;> @000d                               return v98
+;;> @000d                               return v97
 ;;> }

@@ -29,7 +29,6 @@ pub struct Machine {
     switch: Vec<u64>,
     builtins: Vec<usize>,
     pub counters: Vec<u32>,
-    lwpcb: Vec<u32>,
     adapters: HashMap<u32, *const u8>,
     versions: u32,
     /// What the poll does: the loops it was asked at, and how the code to go on with is made.
@@ -83,6 +82,7 @@ extern "sysv64" fn value_sample_thunk() {
         "movups [rsp+64], xmm4", "movups [rsp+80], xmm5", "movups [rsp+96], xmm6", "movups [rsp+112], xmm7",
         "movups [rsp+128], xmm8", "movups [rsp+144], xmm9", "movups [rsp+160], xmm10", "movups [rsp+176], xmm11",
         "movups [rsp+192], xmm12", "movups [rsp+208], xmm13", "movups [rsp+224], xmm14", "movups [rsp+240], xmm15",
+        "mov rdx, rsi", "mov rsi, rdi", "mov rdi, r15",
         "call {sample}",
         "movups xmm0, [rsp]", "movups xmm1, [rsp+16]", "movups xmm2, [rsp+32]", "movups xmm3, [rsp+48]",
         "movups xmm4, [rsp+64]", "movups xmm5, [rsp+80]", "movups xmm6, [rsp+96]", "movups xmm7, [rsp+112]",
@@ -100,10 +100,10 @@ fn machine<'a>(context: *mut VmContext) -> &'a mut Machine {
     unsafe { &mut *(*context).instance.cast::<Machine>() }
 }
 
-extern "sysv64" fn value_sample(context: *mut VmContext, imm16: u32, data1: u32, value: u64) {
+extern "sysv64" fn value_sample(context: *mut VmContext, site: u64, value: u64) {
     let machine = machine(context);
-    machine.samples.push((imm16, data1, value));
-    machine.lwpcb[33] = 10;
+    machine.samples.push((site as u32, (site >> 32) as u32, value));
+    machine.store.values_left = 10;
 }
 
 extern "sysv64" fn hot(context: *mut VmContext, function: u32, offset: u32, _version: u32) {
@@ -138,12 +138,10 @@ impl Machine {
         let offsets = module.offsets();
         let context = mapping(offsets.size().max(4096), libc::PROT_READ | libc::PROT_WRITE);
         let mut switch = vec![0u64; 1 << 16];
-        let mut lwpcb = vec![0u32; 64];
-        lwpcb[33] = 10;
         // SAFETY: all fields are integers or nullable pointers.
         let mut store: Box<VmStoreContext> = Box::new(unsafe { std::mem::zeroed() });
         store.switch_buffer = switch.as_mut_ptr();
-        store.lwpcb = lwpcb.as_mut_ptr().cast();
+        store.values_left = 10;
         let mut builtins = vec![0usize; Builtin::ALL.len()];
         builtins[Builtin::Poll as usize] = poll as *const () as usize;
         builtins[Builtin::Hot as usize] = hot as *const () as usize;
@@ -155,7 +153,6 @@ impl Machine {
             switch,
             builtins,
             counters: vec![1000; module.bodies.len()],
-            lwpcb,
             adapters: HashMap::new(),
             versions: 0,
             polls: Vec::new(),

@@ -30,6 +30,7 @@ use protocol::{RingMemory, Stored};
 pub use events::{BranchEvent, MissEvent, store_branch, store_miss, store_miss_with_registers};
 pub use store::{
     ValueSampling, count_instructions, count_value, refresh_core_id, set_value_sampling, store_programmed, store_value_sample,
+    take_off_value_counter, value_counter,
 };
 
 /// Smallest ring: 32 records, as on every part seen.

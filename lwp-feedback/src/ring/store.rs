@@ -18,6 +18,29 @@ pub unsafe extern "C" fn store_value_sample(lwpcb: *mut Lwpcb, ip: u64, imm16: u
     core.say_interval1(ip);
 }
 
+/// What EventCounter1 is at: so many LWPVALs go by before the next record. For code that counts beside the LWPCB and says later what it counted.
+///
+/// # Safety
+/// As for [`store_value_sample`].
+pub unsafe fn value_counter(lwpcb: *const Lwpcb) -> u32 {
+    // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
+    let left = unsafe { &*lwpcb.cast::<RingCore>() }.lwpcb.events[0].counter.load(Ordering::Relaxed);
+    if left & COUNTER_SIGN_BIT == 0 { left } else { 0 }
+}
+
+/// Takes off EventCounter1 what was counted beside it, without a record; it does not go below 0.
+///
+/// # Safety
+/// As for [`store_value_sample`].
+pub unsafe fn take_off_value_counter(lwpcb: *mut Lwpcb, counted: u32) {
+    // SAFETY: as in `value_counter`.
+    let counter = unsafe { &(&*lwpcb.cast::<RingCore>()).lwpcb.events[0].counter };
+    if counted > 0 {
+        // SAFETY: the caller's promise.
+        counter.store(unsafe { value_counter(lwpcb) }.saturating_sub(counted), Ordering::Relaxed);
+    }
+}
+
 /// LWPVAL, whole: counts, and stores a record when the counter goes negative. Bits 15:0 of `imm16` are used.
 ///
 /// # Safety

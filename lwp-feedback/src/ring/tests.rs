@@ -33,6 +33,27 @@ fn every_kth_value_is_recorded() {
 }
 
 #[test]
+fn what_is_counted_beside_the_lwpcb_counts() {
+    let ring = Ring::new(&RingConfig { interval1: 9, counter1: Some(5), ..small(false) }).unwrap();
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    // SAFETY: the LWPCB of a ring that lives, and this thread produces into it.
+    let (counter, take_off) =
+        (|| unsafe { value_counter(ring.lwpcb()) }, |counted| unsafe { take_off_value_counter(ring.lwpcb(), counted) });
+    assert_eq!(counter(), 5);
+    take_off(3);
+    assert_eq!(counter(), 2);
+    for i in 0..3 {
+        producer.value(0x1000, SiteClass::Param.imm16(0), i, 0);
+    }
+    assert_eq!((drain_all(&mut consumer)[0].data1(), counter()), (2, 9), "two more went by, the third left the record");
+    take_off(100);
+    assert_eq!(counter(), 0, "a record is due at the next, and none is made here");
+    take_off(0);
+    producer.value(0x1000, SiteClass::Param.imm16(0), 7, 0);
+    assert_eq!(drain_all(&mut consumer)[0].data1(), 7);
+}
+
+#[test]
 fn a_full_ring_counts_and_never_publishes_the_missed() {
     for deferred in [false, true] {
         let ring = Ring::new(&small(deferred)).unwrap();
