@@ -48,11 +48,16 @@ impl CompileCosts {
         }
     }
 
-    /// Nanoseconds of running after which compiling `bytes` in a tier pays.
-    pub(super) fn pays_after(&self, tier: Tier, bytes: usize) -> f64 {
+    /// Nanoseconds that compiling `bytes` in a tier is expected to take.
+    pub(super) fn expected(&self, tier: Tier, bytes: usize) -> f64 {
         let (ns, all) = &self.sums[Self::index(tier)];
         let per_byte = ns.load(Ordering::Relaxed) as f64 / all.load(Ordering::Relaxed) as f64;
-        TIMES[Self::index(tier)] * (FIXED_NS + per_byte * bytes as f64)
+        FIXED_NS + per_byte * bytes as f64
+    }
+
+    /// Nanoseconds of running after which compiling `bytes` in a tier pays.
+    pub(super) fn pays_after(&self, tier: Tier, bytes: usize) -> f64 {
+        TIMES[Self::index(tier)] * self.expected(tier, bytes)
     }
 }
 

@@ -46,6 +46,9 @@ pub struct TrialConfig {
     pub slowed_percent: f64,
     /// Percent of the run that candidates may lose while they are measured: after one that lost much the next waits.
     pub loss_percent: f64,
+    /// Percent of the run that compiles of candidates and of what they are compared with may take: one that would take more waits, and what takes less goes first. On one
+    /// processor they are the program's loss.
+    pub compile_percent: f64,
 }
 
 impl Default for TrialConfig {
@@ -59,6 +62,7 @@ impl Default for TrialConfig {
             padding: 0,
             slowed_percent: 0.0,
             loss_percent: 3.0,
+            compile_percent: 5.0,
         }
     }
 }
@@ -105,8 +109,14 @@ const LOOP_ROUNDS: u64 = 20_000;
 const CERTAIN_AT_LOOP: f64 = 0.75;
 /// What waits at most for [`TrialConfig::loss_percent`] was saved up for this long: the next trial comes at once where the last one lost less than this times that share.
 const SAVED: Duration = Duration::from_millis(500);
+/// What [`TrialConfig::compile_percent`] starts with: a handful of trials of small functions begin at once. A guess.
+const COMPILES_AT_FIRST: Duration = Duration::from_millis(100);
+/// The most of it that is saved up. What takes longer comes when that much is there, and the next waits for what it took beyond.
+const COMPILES_SAVED: Duration = Duration::from_millis(500);
 /// A trial that waits longer than this for its code to run lets the next one go first.
 const MOST_IDLE: Duration = Duration::from_millis(250);
+/// Versions that a trial compiles.
+const ARMS: f64 = 2.0;
 /// A trial without any block for this long is over.
 const MOST_WAIT: Duration = Duration::from_secs(5);
 
@@ -181,9 +191,28 @@ pub(super) struct State {
     pub(super) ended: u64,
     /// When what trials have lost is made up for.
     pub(super) paid: Option<Instant>,
+    /// Nanoseconds that compiles for trials may take, and when that was so.
+    pub(super) compiles: Option<(f64, Instant)>,
 }
 
 impl State {
+    /// Nanoseconds that compiles for trials may take now.
+    fn compiles_left(&mut self, percent: f64) -> f64 {
+        let now = Instant::now();
+        let (left, then) = self.compiles.unwrap_or((COMPILES_AT_FIRST.as_nanos() as f64, now));
+        let earned = now.duration_since(then).as_nanos() as f64 * percent / 100.0;
+        let left = (left + earned).min(COMPILES_SAVED.as_nanos() as f64);
+        self.compiles = Some((left, now));
+        left
+    }
+
+    /// Compiles for a trial took that long.
+    fn compiled(&mut self, took: Duration) {
+        if let Some((left, _)) = &mut self.compiles {
+            *left -= took.as_nanos() as f64;
+        }
+    }
+
     /// Whether what trials have lost is made up for.
     fn has_paid(&self) -> bool {
         self.paid.is_none_or(|paid| paid <= Instant::now())
@@ -389,23 +418,38 @@ impl ModuleCode {
 
     /// Has a compile thread start the next trial if none runs.
     fn next_trial(self: &Arc<Self>) {
-        let state = self.trials.lock();
+        let mut state = self.trials.lock();
         let waits = state.active.is_none() && !state.waiting.is_empty();
-        let now = waits && state.has_paid();
+        let now = waits && state.has_paid() && self.affordable(&mut state).is_some();
         self.trials.postponed.store(waits && !now, Ordering::Relaxed);
         if now {
             self.shared.queue.push_work(self.clone(), Work::Trial);
         }
     }
 
-    /// The job that starts a trial: makes the arms of the candidate that waits longest.
+    /// Index of the candidate that waits longest of those whose compiles are paid for.
+    fn affordable(&self, state: &mut State) -> Option<usize> {
+        let trials = &self.shared.config.trials;
+        if trials.try_same {
+            return (!state.waiting.is_empty()).then_some(0);
+        }
+        let left = state.compiles_left(trials.compile_percent);
+        let costs = |candidate: &Candidate| match candidate.arms {
+            Some(_) => 0.0,
+            None => ARMS * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function)),
+        };
+        state.waiting.iter().position(|candidate| costs(candidate).min(COMPILES_SAVED.as_nanos() as f64) <= left)
+    }
+
+    /// The job that starts a trial: makes the arms of the candidate that waits longest and can be paid for.
     pub(crate) fn start_trial(self: &Arc<Self>) {
         let (function, entrance, plan, base, slowed, ready) = {
             let mut state = self.trials.lock();
             if state.active.is_some() {
                 return;
             }
-            let Some(candidate) = state.waiting.pop_front() else {
+            let Some(candidate) = self.affordable(&mut state).and_then(|index| state.waiting.remove(index)) else {
+                self.trials.postponed.store(!state.waiting.is_empty(), Ordering::Relaxed);
                 return;
             };
             let (function, entrance, plan) = (candidate.function, candidate.entrance, candidate.plan.clone());
@@ -427,6 +471,8 @@ impl ModuleCode {
             let padding = slowed.map_or(Padding { every: trials.padding, steps: PADDING_STEPS }, |slowed| slowed.padding);
             // The same code at another address is up to 5 % faster or slower (caches of instructions and of branches): no merit of a plan.
             let new = old.as_ref().ok().map(|old| self.build(&request(plan, padding, old.block_address()), false));
+            let took = old.iter().chain(new.iter().flatten()).map(|version| version.compile_time).sum();
+            self.trials.lock().compiled(took);
             let failure = match (old, new) {
                 (Ok(old), Some(Ok(new))) => {
                     let fired = |version: &CodeVersion| -> HashSet<_> {
@@ -809,5 +855,19 @@ mod tests {
         assert!(waits(&state) > first + Duration::from_millis(900));
         state.settle_up(Verdict::Faster, Duration::from_millis(1), 3.0);
         assert_eq!(waits(&state), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_compiles_for_trials_take_is_earned() {
+        let mut state = State::default();
+        let ms = |state: &mut State| state.compiles_left(5.0) / 1e6;
+        assert_eq!(ms(&mut state), 100.0);
+        state.compiled(Duration::from_millis(400));
+        assert!((-300.0..-290.0).contains(&ms(&mut state)));
+        let (left, then) = state.compiles.unwrap();
+        state.compiles = Some((left, then - Duration::from_secs(10)));
+        assert!((200.0..210.0).contains(&ms(&mut state)), "500 ms of ten seconds");
+        state.compiles = Some((0.0, then - Duration::from_secs(1000)));
+        assert_eq!(ms(&mut state), 500.0, "no more is saved up");
     }
 }
