@@ -36,6 +36,19 @@ pub fn shape(module: &Module, function: u32) -> FunctionShape {
     FunctionShape { params: scan.params, loops: scan.loops, branches: scan.branches, selects: scan.selects, ..shape }
 }
 
+/// Numbers of the parameters of a defined function that decide something: those of its [`shape`], in a third of the time. None where the body cannot be read.
+pub fn deciding_params(module: &Module, function: u32) -> Vec<u32> {
+    let scan = module.defined(function).and_then(|_| Scan::new(module, function));
+    let Some(mut scan) = scan.filter(|scan| !scan.params.is_empty()) else {
+        return Vec::new();
+    };
+    scan.params_only = true;
+    match scan.run(module) {
+        Some(()) => scan.params.iter().filter(|it| it.unlocks()).map(|it| it.param).collect(),
+        None => Vec::new(),
+    }
+}
+
 /// What is known of a value: bit sets of parameters.
 #[derive(Clone, Copy, Default)]
 struct Value {
@@ -99,6 +112,10 @@ struct Scan<'a> {
     pending: Vec<Pending>,
     /// The select whose result is on top of the stack.
     fresh_select: Option<usize>,
+    /// Loops among `open`.
+    loops_open: u32,
+    /// Arms and selects are of no interest.
+    params_only: bool,
 }
 
 impl<'a> Scan<'a> {
@@ -124,6 +141,8 @@ impl<'a> Scan<'a> {
             selects: Vec::new(),
             pending: Vec::new(),
             fresh_select: None,
+            loops_open: 0,
+            params_only: false,
         })
     }
 
@@ -142,13 +161,17 @@ impl<'a> Scan<'a> {
     fn written_in_loops(&self) -> Option<Vec<bool>> {
         let mut written = vec![false; self.locals.len()];
         let mut reader = self.reader.clone();
-        let mut loops: Vec<bool> = Vec::new();
+        let mut open: Vec<bool> = Vec::new();
+        let mut loops = 0;
         while !reader.eof() {
             match reader.read().ok()? {
-                Operator::Loop { .. } => loops.push(true),
-                Operator::Block { .. } | Operator::If { .. } | Operator::TryTable { .. } | Operator::Try { .. } => loops.push(false),
-                Operator::End | Operator::Delegate { .. } => _ = loops.pop(),
-                Operator::LocalSet { local_index } | Operator::LocalTee { local_index } if loops.contains(&true) => {
+                Operator::Loop { .. } => {
+                    open.push(true);
+                    loops += 1;
+                }
+                Operator::Block { .. } | Operator::If { .. } | Operator::TryTable { .. } | Operator::Try { .. } => open.push(false),
+                Operator::End | Operator::Delegate { .. } => loops -= u32::from(open.pop() == Some(true)),
+                Operator::LocalSet { local_index } | Operator::LocalTee { local_index } if loops > 0 => {
                     if let Some(flag) = written.get_mut(local_index as usize) {
                         *flag = true;
                     }
@@ -163,12 +186,8 @@ impl<'a> Scan<'a> {
         self.stack.pop().unwrap_or(UNKNOWN)
     }
 
-    fn loop_depth(&self) -> u32 {
-        self.open.iter().filter(|it| matches!(it.kind, Kind::Loop)).count() as u32
-    }
-
     fn weight(&self) -> u32 {
-        LOOP_WEIGHT.pow(self.loop_depth().min(3))
+        LOOP_WEIGHT.pow(self.loops_open.min(3))
     }
 
     /// Counts a decision that `value` makes.
@@ -185,6 +204,9 @@ impl<'a> Scan<'a> {
 
     /// Every arm that is being read gets what an operator is.
     fn note(&mut self, note: impl Fn(&mut ArmShape)) {
+        if self.params_only {
+            return;
+        }
         for open in &self.open {
             if let Some(branch) = open.branch {
                 let branch = &mut self.branches[branch];
@@ -204,6 +226,7 @@ impl<'a> Scan<'a> {
     fn open(&mut self, kind: Kind, offset: u32, branch: Option<usize>) {
         if matches!(kind, Kind::Loop) {
             self.open.iter_mut().for_each(|it| it.has_loop = true);
+            self.loops_open += 1;
         }
         self.stack.clear();
         self.open.push(Open {
@@ -236,6 +259,7 @@ impl<'a> Scan<'a> {
             return; // the function's own end
         };
         if matches!(closed.kind, Kind::Loop) {
+            self.loops_open -= 1;
             for (local, select) in &closed.selected {
                 if closed.read.contains(local) {
                     self.selects[*select].loop_carried = true;
@@ -245,7 +269,7 @@ impl<'a> Scan<'a> {
                 offset: closed.offset,
                 end: offset,
                 operators: self.operators - closed.operators_before,
-                depth: self.loop_depth(),
+                depth: self.loops_open,
                 has_loop: closed.has_loop,
                 has_call: closed.has_call,
             });
@@ -328,6 +352,9 @@ impl<'a> Scan<'a> {
     }
 
     fn read_local(&mut self, local: u32) {
+        if self.params_only {
+            return;
+        }
         for open in self.open.iter_mut().filter(|it| matches!(it.kind, Kind::Loop)) {
             if !open.read.contains(&local) && !open.selected.iter().any(|&(selected, _)| selected == local) {
                 open.read.push(local);
@@ -415,7 +442,7 @@ impl<'a> Scan<'a> {
             LocalGet { local_index } => {
                 self.read_local(*local_index);
                 let mut value = self.locals.get(*local_index as usize).copied().unwrap_or(UNKNOWN);
-                value.known &= !(written.get(*local_index as usize).copied().unwrap_or(true) && self.loop_depth() > 0);
+                value.known &= !(written.get(*local_index as usize).copied().unwrap_or(true) && self.loops_open > 0);
                 value.local = Some(*local_index);
                 self.stack.push(value);
             }
@@ -577,7 +604,10 @@ mod tests {
 
     fn of(text: &str) -> FunctionShape {
         let module = Module::new(text.as_bytes()).expect("the test's module is valid");
-        shape(&module, module.imported_functions)
+        let shape = shape(&module, module.imported_functions);
+        let deciding: Vec<u32> = shape.params.iter().map(|it| it.param).collect();
+        assert_eq!(deciding_params(&module, module.imported_functions), deciding, "the short way is the long one");
+        shape
     }
 
     #[test]

@@ -20,7 +20,7 @@ use vm::builtin::{Builtin, INSTRUCTIONS};
 use vm::bytecode::{ends_block, is_counted};
 use vm::code::{Tier, ValueSite};
 use vm::layout::{context, store};
-use vm::shape::shape;
+use vm::shape::deciding_params;
 
 use super::Translator;
 use super::regions::Region;
@@ -201,8 +201,8 @@ impl Translator<'_, '_> {
         }
         let integers = params.iter().enumerate().take(usize::from(u8::MAX)).filter(|(_, ty)| matches!(ty, ValType::I32 | ValType::I64));
         // Of the others the policy would have no use for the value.
-        let shape = shape(self.module, self.input.function);
-        let deciding = integers.filter(|&(index, _)| shape.params.iter().any(|it| it.param == index as u32));
+        let params = deciding_params(self.module, self.input.function);
+        let deciding = integers.filter(|&(index, _)| params.contains(&(index as u32)));
         for (index, ty) in deciding.take(MOST_PARAMS) {
             let variable = self.frame().locals[index].0;
             let wide = *ty == ValType::I64;
