@@ -178,6 +178,8 @@ pub(super) struct State {
     pub(super) waiting: VecDeque<Candidate>,
     /// Functions with a reconsideration in the queue.
     pub(super) pending: HashSet<u32>,
+    /// Functions whose records said something new while a candidate of theirs was waiting or on trial.
+    pub(super) held_up: HashSet<u32>,
     /// What won, by function.
     pub(super) adopted: HashMap<u32, Arc<Plan>>,
     /// The loop whose code carried what won last, by function: code that is entered at a loop inside it may lack it, and is no place for the next trial.
@@ -354,8 +356,10 @@ impl ModuleCode {
             if state.active.as_ref().is_some_and(|active| active.candidate.function == function)
                 || state.waiting.iter().any(|candidate| candidate.function == function)
             {
+                state.held_up.insert(function);
                 return; // asked again at its end
             }
+            state.held_up.remove(&function);
             let base = state.adopted.get(&function).cloned();
             let base: &[Decision] = base.as_ref().map_or(&[], |plan| &plan.decisions);
             let planned: &[Decision] = planned.as_ref().map_or(&[], |plan| &plan.decisions);
@@ -562,7 +566,10 @@ impl ModuleCode {
         let over = {
             let mut state = self.trials.lock();
             let others = !state.waiting.is_empty();
-            let Some(active) = &mut state.active else { return };
+            let State { active, held_up, .. } = &mut *state;
+            let Some(active) = active else { return };
+            // A look at what is in force already, where the function is called; but it stays in its loop, of which more is known by now.
+            let holds_up = !active.candidate.gone.is_empty() && held_up.contains(&active.candidate.function);
             let Some(arms) = &mut active.candidate.arms else { return };
             if active.stage != Stage::Running {
                 return;
@@ -576,9 +583,10 @@ impl ModuleCode {
                 // Its thread may have ended.
                 arms.owner = None;
             }
-            if idle > MOST_WAIT || idle > MOST_IDLE && others {
+            let ends = idle > MOST_WAIT || idle > MOST_IDLE && holds_up;
+            if ends || idle > MOST_IDLE && others {
                 self.trials.function.store(u32::MAX, Ordering::Release);
-                state.active.take().map(|active| (active.candidate, idle > MOST_WAIT))
+                state.active.take().map(|active| (active.candidate, ends))
             } else {
                 None
             }
