@@ -11,6 +11,7 @@ use lwp_feedback::profile::Snapshot;
 use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use vm::code::{Entrance, Tier};
 use vm::engine::{Engine, EngineConfig, LoadedModule};
 use vm::handles::{Extern, InstanceRef};
@@ -304,6 +305,33 @@ fn what_the_records_speak_against_is_tried_without() {
         guest.loaded.code.reconsider(LONG);
     }
     assert!(guest.loaded.code.trials().is_empty() && guest.loaded.code.adopted(LONG).is_some());
+}
+
+#[test]
+fn a_look_at_what_is_in_force_holds_up_nothing_new() {
+    let probe = Guest::new(&engine(EngineConfig::default()), GUEST);
+    let decision = inline(&probe, SHORT, 1);
+    let profiles = vec![saved(probe.loaded.module.hash, SHORT, vec![decision.clone()])];
+    let config = EngineConfig { policy: Arc::new(Doubt(decision.offset())), profiles, ..EngineConfig::default() };
+    let mut guest = Guest::new(&engine(config), GUEST);
+    for _ in 0..100_000 {
+        guest.call("calls", &[1000]);
+        guest.loaded.code.reconsider(SHORT);
+        guest.loaded.engine().settle();
+        if guest.loaded.code.is_trying() {
+            break;
+        }
+    }
+    assert!(guest.loaded.code.is_trying());
+    // Nobody calls the function any more, and its records say something again. Without that the trial would wait for 5 s.
+    guest.loaded.code.reconsider(SHORT);
+    let began = Instant::now();
+    while guest.loaded.code.trials().is_empty() && began.elapsed() < Duration::from_secs(4) {
+        assert_eq!(guest.call("long", &[u64::from(ROUNDS)]), long());
+    }
+    let trials = guest.loaded.code.trials();
+    let [record] = &trials[..] else { panic!("{trials:?}") };
+    assert_eq!((record.without.as_slice(), record.judgement.verdict), (&[decision][..], Verdict::Abandoned(Reason::Idle)));
 }
 
 /// `sum` adds up `n` cells; `sums` calls it in a loop, with 8 unless told otherwise.
