@@ -72,6 +72,7 @@ impl Engine {
                     (false, false) => "lwp-checked",
                 };
                 let compiler = CraneliftCompiler::new(Options {
+                    quick_registers: directory.is_none(),
                     lwp_instructions: matches!(machine.source, RecordSource::Trap | RecordSource::Native),
                     ..Options::default()
                 })

@@ -34,6 +34,9 @@ pub struct Options {
     pub inline_static: bool,
     /// Put real LWP instructions at LWPVAL and LWPINS sites, for a machine whose source of records is `trap`.
     pub lwp_instructions: bool,
+    /// Allocate tier 1's registers in one pass, which halves its compile time: its code takes twice as long, but what is hot leaves it soon. Not for code that is kept for
+    /// later runs, which pay for no compile and start with it.
+    pub quick_registers: bool,
     /// Only to measure what polls cost: without them running code cannot be stopped, nor moved to another version.
     pub polls: bool,
     /// For tests of the fuzzer only: compile something wrongly on purpose. Nothing in the product sets it.
@@ -51,7 +54,7 @@ pub enum Sabotage {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { verify: false, inline_static: true, lwp_instructions: false, polls: true, sabotage: None }
+        Options { verify: false, inline_static: true, lwp_instructions: false, quick_registers: true, polls: true, sabotage: None }
     }
 }
 
@@ -73,9 +76,8 @@ struct Memory {
 impl CraneliftCompiler {
     /// A compiler for the processor this runs on. `Err` says what it lacks (SSE4.1 at least: rounding would need library calls).
     pub fn new(options: Options) -> Result<CraneliftCompiler, String> {
-        // Tier 1's registers are allocated in one pass, which halves its compile time. Its code takes twice as long, but what is hot leaves it soon; with compiles and
-        // guest on one processor CPython and Yosys take 15 to 20 % less. Instrumented code times loads, and shall have nothing spilled between.
-        let baseline = isa(&options, "none", "single_pass")?;
+        let baseline = isa(&options, "none", if options.quick_registers { "single_pass" } else { "backtracking" })?;
+        // Instrumented code times loads, and shall have nothing spilled between.
         let instrumented = isa(&options, "none", "backtracking")?;
         let optimizing = isa(&options, "speed", "backtracking")?;
         Ok(CraneliftCompiler { options, baseline, instrumented, optimizing, pool: Mutex::new(Vec::new()) })
