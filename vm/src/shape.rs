@@ -36,7 +36,7 @@ pub fn shape(module: &Module, function: u32) -> FunctionShape {
     FunctionShape { params: scan.params, loops: scan.loops, branches: scan.branches, selects: scan.selects, ..shape }
 }
 
-/// Numbers of the parameters of a defined function that decide something: those of its [`shape`], in a third of the time. None where the body cannot be read.
+/// Numbers of the parameters of a defined function that decide something: those of its [`shape`], in a quarter of the time. None where the body cannot be read.
 pub fn deciding_params(module: &Module, function: u32) -> Vec<u32> {
     let scan = module.defined(function).and_then(|_| Scan::new(module, function));
     let Some(mut scan) = scan.filter(|scan| !scan.params.is_empty()) else {

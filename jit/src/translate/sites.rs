@@ -149,10 +149,15 @@ impl Translator<'_, '_> {
         self.store(Region::Lwp, after, base, counter);
         let left = self.load(Region::Lwp, types::I32, base, counter);
         let negative = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
+        self.sample_where(negative, operands);
+    }
+
+    /// Calls the builtin that makes records, with what `operands` yields in the cold block, where a counter went negative.
+    fn sample_where(&mut self, negative: Value, operands: impl FnOnce(&mut Self) -> [Value; 2]) {
         let (cold, hot) = self.split_cold(negative);
         self.enter(cold);
-        let [site, value] = operands(self);
-        self.builtin(Builtin::ValueSample, &[site, value]);
+        let operands = operands(self);
+        self.builtin(Builtin::ValueSample, &operands);
         self.b.ins().jump(hot, &[]);
         self.b.seal_block(hot);
         self.enter(hot);
@@ -185,13 +190,7 @@ impl Translator<'_, '_> {
         self.store(Region::Lwp, counter, lwpcb, COUNTER2);
         let mask = self.b.ins().iconst(types::I32, NEGATIVE);
         let negative = self.b.ins().band(counter, mask);
-        let (cold, hot) = self.split_cold(negative);
-        self.enter(cold);
-        let (due, nothing) = (self.address_const(INSTRUCTIONS as i64), self.address_const(0));
-        self.builtin(Builtin::ValueSample, &[due, nothing]);
-        self.b.ins().jump(hot, &[]);
-        self.b.seal_block(hot);
-        self.enter(hot);
+        self.sample_where(negative, |translator| [translator.address_const(INSTRUCTIONS as i64), translator.address_const(0)]);
     }
 
     /// Sites for the first integer parameters that decide something; the builder stands in the entry block.

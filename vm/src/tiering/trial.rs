@@ -113,10 +113,10 @@ const SAVED: Duration = Duration::from_millis(500);
 const COMPILES_AT_FIRST: Duration = Duration::from_millis(100);
 /// The most of it that is saved up. What takes longer comes when that much is there, and the next waits for what it took beyond.
 const COMPILES_SAVED: Duration = Duration::from_millis(500);
-/// A trial that waits longer than this for its code to run lets the next one go first.
-const MOST_IDLE: Duration = Duration::from_millis(250);
 /// Versions that a trial compiles.
 const ARMS: f64 = 2.0;
+/// A trial that waits longer than this for its code to run lets the next one go first.
+const MOST_IDLE: Duration = Duration::from_millis(250);
 /// A trial without any block for this long is over.
 const MOST_WAIT: Duration = Duration::from_secs(5);
 
@@ -178,7 +178,7 @@ pub(super) struct State {
     pub(super) waiting: VecDeque<Candidate>,
     /// Functions with a reconsideration in the queue.
     pub(super) pending: HashSet<u32>,
-    /// Functions whose records said something new while a candidate of theirs was waiting or on trial.
+    /// Functions that were to be looked at again, for new records, while a candidate of theirs was waiting or on trial.
     pub(super) held_up: HashSet<u32>,
     /// What won, by function.
     pub(super) adopted: HashMap<u32, Arc<Plan>>,
