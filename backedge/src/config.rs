@@ -37,7 +37,7 @@ impl Config {
         self
     }
 
-    /// Bytes of stack for wasm frames.
+    /// Bytes of stack for wasm frames of compiled code. Default: 4 MiB, of which only what is touched is memory.
     pub fn max_wasm_stack(&mut self, bytes: usize) -> &mut Config {
         self.engine.wasm_stack_bytes = bytes;
         self

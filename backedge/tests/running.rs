@@ -82,6 +82,28 @@ fn frames_never_jump_the_guard() {
     }
 }
 
+/// A recursive function of `steps` values, each of which crosses a block: allocated in one pass each has a slot of its own.
+fn many_values(steps: usize) -> String {
+    let step = "(if (i64.lt_s (local.get 1) (i64.const 0)) (then (local.set 1 (i64.add (local.get 1) (i64.const 3)))))";
+    format!(
+        "(module (func $f (export \"f\") (param i64) (result i64) (local i64)
+            (if (i64.eqz (local.get 0)) (then (return (i64.const 7)))) {}
+            (i64.add (call $f (i64.sub (local.get 0) (i64.const 1))) (local.get 1))))",
+        step.repeat(steps)
+    )
+}
+
+#[test]
+fn a_large_body_recurses_as_deep_as_its_locals_allow() {
+    // An evaluation loop of 40 KB had frames of 14 KB, and 75 of them filled the stack.
+    let wat = many_values(3000);
+    let tiers = [TierPolicy::Interpreter, TierPolicy::Baseline, TierPolicy::Optimizing];
+    for tier in tiers {
+        let mut guest = Guest::new(&engine(EngineConfig { tier, ..EngineConfig::default() }), &wat);
+        assert_eq!(guest.call("f", &[5000]).expect("room for 5,000 frames"), 7, "{tier:?}");
+    }
+}
+
 #[test]
 fn a_thousand_parameters_arrive() {
     let params = " i32".repeat(1000);

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 /// What is needed for trials: one a process.
 pub struct Bench {
-    compiler: Arc<CraneliftCompiler>,
+    /// One that allocates tier 1's registers carefully and one that does so in one pass; a case's seed chooses.
+    compilers: [Arc<CraneliftCompiler>; 2],
     /// What the engine runs.
     pub features: Features,
 }
@@ -87,8 +88,8 @@ impl Bench {
     /// This machine is none that the compiler supports.
     pub fn new(sabotage: Option<Sabotage>) -> Result<Bench, String> {
         // Cranelift's verifier takes a fifth of the time and finds what running may not.
-        let compiler = CraneliftCompiler::new(Options { verify: true, sabotage, ..Options::default() })?;
-        Ok(Bench { compiler: Arc::new(compiler), features: Features::of(&Engine::default()) })
+        let compiler = |quick_registers| CraneliftCompiler::new(Options { verify: true, quick_registers, sabotage, ..Options::default() });
+        Ok(Bench { compilers: [Arc::new(compiler(false)?), Arc::new(compiler(true)?)], features: Features::of(&Engine::default()) })
     }
 
     /// Runs a case in the reference, the oracle and these configurations. `report` is told the name of each before it runs.
@@ -173,7 +174,7 @@ impl Bench {
         let mut random = Random::new(mix(case.seed, place as u64 + 1));
         let setup = configuration.settings(&mut random);
         guarded(|| {
-            let ours = Ours::new(&setup, &self.compiler, random.clone()).map_err(|error| error.to_string())?;
+            let ours = Ours::new(&setup, &self.compilers[(case.seed % 2) as usize], random.clone()).map_err(|error| error.to_string())?;
             observe(&ours, case, shape)
         })
     }

@@ -188,7 +188,8 @@ impl Default for EngineConfig {
             compile_threads: 1,
             max_function_body: None,
             max_compile_time: None,
-            wasm_stack_bytes: 1 << 20,
+            // Four times what careful code needs for the same calls; only what is touched is memory.
+            wasm_stack_bytes: 4 << 20,
             guarded_memories: None,
             monitor_thread: true,
             deterministic: false,
