@@ -384,8 +384,8 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
     }
 }
 
-/// Intervals between hot records from which two tiers are compared: the median of fewer is anything.
-const ENOUGH_INTERVALS: usize = 5;
+/// Intervals between hot records from which two tiers are compared: the median of fewer is anything. Each is of thousands of events.
+const ENOUGH_INTERVALS: usize = 3;
 
 fn before_after(versions: &[VersionReport]) -> Option<BeforeAfter> {
     let measured = |tier: &'static str| {

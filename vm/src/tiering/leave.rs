@@ -2,7 +2,7 @@
 //! for the monitor or a compile.
 
 use super::retire::report_frames;
-use super::thresholds::MOST_DOUBLINGS;
+use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS};
 use super::{FUNCTION_ENTRY, ModuleCode, edges};
 use crate::code::{Entrance, Tier};
 use crate::engine::RecordSource;
@@ -113,7 +113,7 @@ pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
             return;
         }
         let ip = code.bytecode(function).address_range().start;
-        code.hot(context, function, FUNCTION_ENTRY, ip, code.hot_interpreter(function), true);
+        code.hot(context, function, FUNCTION_ENTRY, ip, code.hot_interpreter(function), 0, true);
     }
 }
 
@@ -127,7 +127,7 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
         let code = &instance(context).code;
         if code.loop_code(function, offset).is_none() {
             let ip = code.bytecode(function).address_range().start;
-            code.hot(context, function, offset, ip, code.hot_interpreter(function), true);
+            code.hot(context, function, offset, ip, code.hot_interpreter(function), 0, true);
         } else {
             let own = code.module.defined(function).expect("only defined functions count");
             let after = code.hot_after(own, Tier::Baseline);
@@ -150,7 +150,8 @@ pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset
         let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
         // With the other source the code executes the LWPINS itself, on what this returns.
         let records = !matches!(code.shared.config.source, RecordSource::Trap | RecordSource::Native);
-        code.hot(context, function, offset, ip, code.hot_compiled(function), records)
+        let even = if code.shared.config.measure { EVEN_RECORDS } else { 0 };
+        code.hot(context, function, offset, ip, code.hot_compiled(function), even, records)
     }
 }
 
@@ -180,15 +181,15 @@ impl ModuleCode {
         }
     }
 
-    /// Writes the LWPINS record of a hot function or loop and reloads its word: with `reload`, doubled for each record since its code changed.
+    /// Writes the LWPINS record of a hot function or loop and reloads its word: with `reload`, doubled for each record since its code changed but the first `even`.
     ///
     /// # Safety
     /// `context` is the running context of this module.
-    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, reload: u32, records: bool) -> u64 {
+    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, reload: u32, even: u32, records: bool) -> u64 {
         let own = self.module.defined(function).expect("only defined functions count");
         let before = self.functions[own].hot_records.fetch_add(1, Ordering::Relaxed);
-        // Of a threshold of 1, for tests, every event is wanted; and where intervals are measured they must be even.
-        let doublings = if reload <= 1 || self.shared.config.measure { 0 } else { before.min(MOST_DOUBLINGS) };
+        // Of a threshold of 1, for tests, every event is wanted.
+        let doublings = if reload <= 1 { 0 } else { before.saturating_sub(even).min(MOST_DOUBLINGS) };
         // Compiled code takes the borrow from the word's sign.
         let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
         let counted = u64::from(self.reloads[own].swap(reload, Ordering::Relaxed));

@@ -72,7 +72,7 @@ impl ModuleCode {
         let pays = |tier, spent: f64| spent >= shared.compile_costs.pays_after(tier, bytes);
         // A record may be damaged: a loop is compiled only where there is one.
         let at_loop = event.kind == SiteClass::HotLoop && self.own(function).bytecode.get().is_none_or(|code| code.has_loop(event.data1));
-        let measure = self.shared.config.measure;
+        let measure = self.measures(function);
         match event.tier {
             CodeTier::Interpreter => {
                 // What has vectors cannot be compiled too soon.

@@ -59,7 +59,7 @@ pub(crate) use pollrecord::ask_poll_record;
 pub(crate) use retire::{Retirement, report_frames};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
-use thresholds::{BASELINE_STEP, INTERPRETER_STEP, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_record, weighted};
+use thresholds::{BASELINE_STEP, INTERPRETER_STEP, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_record, weighted};
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
@@ -498,9 +498,8 @@ impl ModuleCode {
 
     /// A queued compile.
     pub(crate) fn compile_requested(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier) {
-        let counted = tier == Tier::Optimizing
-            && self.shared.config.measure
-            && !self.published().requested.contains(&(function, entrance, tier, false));
+        let counted =
+            tier == Tier::Optimizing && self.measures(function) && !self.published().requested.contains(&(function, entrance, tier, false));
         self.compile(function, entrance, tier, counted);
         if tier == Tier::Optimizing && self.tries() {
             self.reconsider(function);
@@ -551,6 +550,11 @@ impl ModuleCode {
     /// The engine's insides.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// Whether tier 2 of a function counts for a while, to be compared with tier 1: it is compiled twice then.
+    fn measures(&self, function: u32) -> bool {
+        self.shared.config.measure && self.body_bytes(function) <= MOST_MEASURED
     }
 
     /// Events after which code of a tier that counts is hot; the interpreter's are set at the start.

@@ -164,7 +164,7 @@ impl ModuleCode {
             if asked.insert((function, version.loop_offset)) {
                 // Tier 1 goes first in the queue, and is what waits for the slower compile.
                 self.request(function, entrance, Tier::Baseline, false);
-                self.request(function, entrance, Tier::Optimizing, self.shared.config.measure);
+                self.request(function, entrance, Tier::Optimizing, self.measures(function));
             }
         }
     }

@@ -4,10 +4,14 @@ use crate::code::Tier;
 use crate::engine::EngineConfig;
 use std::time::Duration;
 
-/// Intervals measured in tier 1 before it gives way, where they are reported.
-pub(super) const MEASURED_BEFORE: usize = 5;
+/// Intervals measured in tier 1 before it gives way, where they are reported: the time that asks for tier 2 is measured in two or three as well.
+pub(super) const MEASURED_BEFORE: usize = 3;
+/// Records of a function in compiled code, where intervals are reported, before the countdown's reload begins to double: for `MEASURED_INTERVALS` and some to spare.
+pub(super) const EVEN_RECORDS: u32 = 16;
 /// Intervals measured before a counted tier-2 version gives way to the uncounted one.
 pub(super) const MEASURED_INTERVALS: usize = 9;
+/// Bytes of the largest body whose tier 2 is compiled once more to be measured: at 6 µs a byte 50 ms. CPython's evaluation loop had its five entrances compiled twice, 0.2 s each.
+pub(super) const MOST_MEASURED: usize = 8 << 10;
 /// A function of more bytes than this needs that many times the events to become hot: compile time grows with size (measured: 1.3 µs a byte in tier
 /// 1, 6 µs in tier 2; CPython's main loop of 106,184 bytes takes 0.13 and 0.6 s), the gain of an event does not.
 pub(super) const INTERPRETER_STEP: usize = 128;
@@ -36,9 +40,9 @@ pub(super) fn first_record(config: &EngineConfig, events: u32) -> u32 {
     if by_cost(config) { (events / FIRST_RECORD_SHARE).max(1) } else { events }
 }
 
-/// Whether the time that code takes decides when it moves up. Not where the same is to happen every time, nor where even intervals are measured.
+/// Whether the time that code takes decides when it moves up. Not where the same is to happen every time.
 pub(super) fn by_cost(config: &EngineConfig) -> bool {
-    config.tier_up_by_cost && !config.deterministic && !config.measure
+    config.tier_up_by_cost && !config.deterministic
 }
 
 /// What compiling a body takes: 1.3 µs a byte in tier 1, 6 µs in tier 2, measured as for `INTERPRETER_STEP`.
