@@ -3,7 +3,7 @@
 //! The machine is shared and tests run at the same time, so a program whose truth is a time gets several tries.
 
 use std::sync::{Arc, Mutex, MutexGuard};
-use vm::engine::{Engine, EngineConfig, FeedbackPolicy};
+use vm::engine::{Engine, EngineConfig, FeedbackPolicy, Stress};
 use vm::handles::{Extern, InstanceRef};
 use vm::report::{FunctionReport, Report};
 use vm::store::{Store, call_slots};
@@ -29,8 +29,12 @@ impl Guest {
 
     /// `feedback` says whether what bursts record changes the code: a load that is fetched ahead would not miss any more.
     fn acted_on(wat: &str, budget: f64, feedback: FeedbackPolicy) -> Guest {
+        Guest::stressed(wat, budget, feedback, Stress::default())
+    }
+
+    fn stressed(wat: &str, budget: f64, feedback: FeedbackPolicy, stress: Stress) -> Guest {
         let thresholds = EngineConfig { hot_interpreter: 50, hot_baseline: 1000, ..EngineConfig::default() };
-        let config = EngineConfig { feedback_budget: budget, feedback, ..thresholds };
+        let config = EngineConfig { feedback_budget: budget, feedback, stress, ..thresholds };
         let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
         let engine = Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts");
         let mut store = Store::new(&engine).expect("a store");
@@ -41,12 +45,16 @@ impl Guest {
     }
 
     fn call(&mut self, name: &str, args: &[u64]) -> u64 {
+        self.try_call(name, args).expect("it returns")
+    }
+
+    /// `None` where it traps.
+    fn try_call(&mut self, name: &str, args: &[u64]) -> Option<u64> {
         let Some(Extern::Func(function)) = self.instance.export(name) else { panic!("no function {name}") };
         let mut slots = args.to_vec();
         slots.resize(call_slots(&function.ty()), 0);
         // SAFETY: the function is this store's and the arguments are numbers of its types.
-        unsafe { self.store.call(function, &mut slots) }.expect("it returns");
-        slots[0]
+        unsafe { self.store.call(function, &mut slots) }.ok().map(|()| slots[0])
     }
 
     fn report(&self) -> Report {
@@ -81,7 +89,11 @@ const RANDOM_BIT: &str = "(i32.and (i32.shr_u (local.get $x) (i32.const 11)) (i3
 
 /// Runs until bursts have left enough records; the number of rounds must be the same every time for the results to be.
 fn run_branches(body: &str) -> (Guest, Report) {
-    let mut guest = Guest::new(&rounds(body), 20.0);
+    run_stressed(body, Stress::default())
+}
+
+fn run_stressed(body: &str, stress: Stress) -> (Guest, Report) {
+    let mut guest = Guest::stressed(&rounds(body), 20.0, FeedbackPolicy::Lwp, stress);
     let expected = Guest::new(&rounds(body), 0.0).call("run", &[20_000_000]);
     for _ in 0..20 {
         assert_eq!(guest.call("run", &[20_000_000]), expected, "bursts change no result");
@@ -122,6 +134,78 @@ fn branches_of_known_programs_are_mispredicted_as_known() {
     assert!(period < 0.03, "period 64: {period}");
     let (biased, _) = one("(i32.lt_u (i32.rem_u (i32.shr_u (local.get $x) (i32.const 8)) (i32.const 10)) (i32.const 1))");
     assert!((0.08..=0.12).contains(&biased), "90/10: {biased}");
+}
+
+/// Versions of instrumented code.
+fn instrumented(report: &Report) -> usize {
+    function(report, "run").versions.iter().filter(|version| version.tier == "instrumented").count()
+}
+
+#[test]
+fn what_is_interpreted_for_a_burst_says_the_same() {
+    let _one = machine();
+    let body = format!(
+        "(if {RANDOM_BIT} (then {ADD_A}))
+         (if (i32.and (local.get $n) (i32.const 1)) (then {ADD_B}))
+         (local.set $b (select (local.get $b) (i32.add (local.get $b) (i32.const 2)) {RANDOM_BIT}))
+         (block $c (block $b (block $a (br_table $a $b $c (i32.and (local.get $x) (i32.const 1))))
+           {ADD_A}) {ADD_B})"
+    );
+    let (guest, report) = run_stressed(&body, Stress { watch_all: true, ..Stress::default() });
+    assert_eq!(instrumented(&report), 0);
+    let [random, alternating] = [0, 1].map(|nth| mispredicted(&report, nth));
+    assert!((0.45..=0.55).contains(&random), "random: {random}");
+    assert!(alternating < 0.03, "alternating: {alternating}");
+    let run = function(&report, "run");
+    // The random condition, the counter's lowest bit, the table, the back edge; and the select.
+    assert_eq!(run.branches.len(), 4, "{:?}", run.branches);
+    assert_eq!(run.selects.len(), 1, "{:?}", run.selects);
+    let records: u64 = run.branches.iter().map(|branch| branch.taken + branch.not_taken).sum();
+    assert!(run.versions.iter().any(|version| version.tier == "optimizing"), "{records} records of {:?}", guest.report().bursts);
+    // A small body's loop has code of its own for that.
+    let (_guest, report) = run_branches(&body);
+    assert!(instrumented(&report) > 0);
+    assert_eq!(function(&report, "run").branches.len(), 4);
+}
+
+#[test]
+fn what_leaves_its_burst_by_a_call_a_trap_or_a_return_goes_on() {
+    let _one = machine();
+    // Loops that call, return out of the middle, and nest; what is called has loops too, and a trap ends some of the calls.
+    let wat = r#"(module
+        (type $f (func (param i32) (result i32)))
+        (table 2 funcref) (elem (i32.const 0) $inner $odd)
+        (func $odd (param i32) (result i32) (i32.and (local.get 0) (i32.const 1)))
+        (func $inner (param $n i32) (result i32) (local $i i32) (local $s i32)
+          (loop $again
+            (if (i32.eq (local.get $i) (i32.const 37)) (then (return (local.get $s))))
+            (local.set $s (i32.add (i32.mul (local.get $s) (i32.const 31)) (i32.xor (local.get $i) (local.get $n))))
+            (br_if $again (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.and (local.get $n) (i32.const 63)))))
+          (local.get $s))
+        (func (export "run") (param $n i32) (result i32) (local $i i32) (local $s i32) (local $j i32)
+          (loop $outer
+            (local.set $j (i32.const 0))
+            (loop $middle
+              (local.set $s (i32.add (i32.mul (local.get $s) (i32.const 17))
+                (call_indirect (type $f) (i32.add (local.get $i) (local.get $j)) (i32.and (local.get $j) (i32.const 1)))))
+              (br_if $middle (i32.lt_u (local.tee $j (i32.add (local.get $j) (i32.const 1))) (i32.const 9))))
+            (if (i32.eq (local.get $i) (i32.const 999983)) (then unreachable))
+            (br_if $outer (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+          (local.get $s)))"#;
+    let calls: Vec<u64> = vec![300_000, 1_000_000, 300_000, 7, 600_000];
+    let run = |budget: f64, stress: Stress| {
+        let mut guest = Guest::stressed(wat, budget, FeedbackPolicy::Lwp, stress);
+        let results: Vec<Option<u64>> = calls.iter().map(|&n| guest.try_call("run", &[n])).collect();
+        let bursts = guest.report().bursts;
+        (results, bursts.branch_bursts + bursts.count_bursts)
+    };
+    let (expected, none) = run(0.0, Stress::default());
+    assert_eq!((expected[1], none), (None, 0), "{expected:?}");
+    for leave_to_interpreter in [false, true] {
+        let (results, bursts) = run(100.0, Stress { watch_all: true, leave_to_interpreter, ..Stress::default() });
+        assert_eq!(results, expected);
+        assert!(bursts > 10 || leave_to_interpreter, "{bursts}");
+    }
 }
 
 #[test]

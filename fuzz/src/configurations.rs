@@ -201,6 +201,7 @@ fn eager(setup: &mut Setup, random: &mut Random) {
     machine.ring.random_bits = 1;
     // Mostly watch all the time.
     machine.feedback_budget = *random.of(&[1.0, 100.0, 100.0]);
+    machine.stress.watch_all = random.once_in(2);
     machine.measure = random.once_in(4);
     machine.budgets.min_samples = 1;
     machine.budgets.min_share = 0.1;

@@ -136,6 +136,11 @@ impl Budget {
         self.credit_ns.load(Ordering::Relaxed) > i64::try_from(cost.as_nanos()).unwrap_or(i64::MAX)
     }
 
+    /// Whether the steady share of the time since the engine began is as much as that.
+    pub(crate) fn has_earned(&self, cost: Duration) -> bool {
+        self.started.elapsed().as_secs_f64() * self.share * STEADY_FACTOR >= cost.as_secs_f64()
+    }
+
     /// A burst was due and may not begin.
     pub(crate) fn decline(&self) {
         self.declined.fetch_add(1, Ordering::Relaxed);

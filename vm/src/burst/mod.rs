@@ -11,6 +11,8 @@
 //! all loads or none, because the choice must not be a branch that the processor mispredicts: on the wrong way it would begin the very load that is to
 //! be timed, and the data would be near when the clock starts.
 //!
+//! Loops of large bodies have no instrumented code: they run in the interpreter for a burst, which writes the same words (`crate::tiering::watched`).
+//!
 //! ```text
 //! budget ──► asks (poll word) ──► at_poll: begins ──► instrumented loop ──► at_burst: finish ──► records ──► ring
 //!    ▲                                                                         │
@@ -49,6 +51,12 @@ use lwp_feedback::predictor::Predictor;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, RwLock};
+
+/// The time stamp counter.
+pub(crate) fn ticks() -> u64 {
+    // SAFETY: RDTSC exists on every x86-64 and touches no memory.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
 
 /// In place of a loop's offset: the function was entered.
 pub const AT_ENTRY: u32 = u32::MAX;
@@ -150,11 +158,36 @@ pub(crate) struct StoreBurst {
     selects: u32,
     /// Number of the latest joint question that it answered.
     pub(crate) answered: u32,
+    /// The function that is to go on in its watched form.
+    pub(crate) watch: Option<u32>,
+    /// Time stamp at which the form that runs was entered; 0 while none does.
+    watched_since: u64,
+    /// Ticks in watched forms before that, in this burst.
+    watched_ticks: u64,
 }
 
 impl StoreBurst {
     pub(crate) fn new(seed: u32) -> StoreBurst {
-        StoreBurst { open: None, predictor: Predictor::new(seed), selects: 0, answered: 0 }
+        StoreBurst { open: None, predictor: Predictor::new(seed), selects: 0, answered: 0, watch: None, watched_since: 0, watched_ticks: 0 }
+    }
+
+    /// That function goes on in its watched form.
+    pub(crate) fn watch(&mut self, function: u32) {
+        self.watch = Some(function);
+        self.watched_since = ticks();
+    }
+
+    /// It went on otherwise.
+    pub(crate) fn unwatch(&mut self) {
+        if self.watched_since != 0 {
+            self.watched_ticks += ticks().saturating_sub(std::mem::take(&mut self.watched_since));
+        }
+    }
+
+    /// Ticks of this burst in watched forms, and the next one's begin.
+    pub(crate) fn take_watched_ticks(&mut self) -> u64 {
+        self.unwatch();
+        std::mem::take(&mut self.watched_ticks)
     }
 }
 

@@ -98,23 +98,22 @@ fn set(ways: &mut Ways, way: usize, to: u32) {
     }
 }
 
-/// First addresses of operators in a version's code.
-pub(crate) struct Starts(BTreeMap<u32, u64>);
+/// First addresses of operators in a version's code, by the operators' byte offsets.
+pub(crate) struct Starts(Vec<(u32, u64)>);
 
 impl Starts {
     /// From (operator's byte offset, address) in any order.
     pub(crate) fn new(places: impl Iterator<Item = (u32, u64)>) -> Starts {
-        let mut starts = BTreeMap::new();
-        for (offset, address) in places {
-            let first = starts.entry(offset).or_insert(address);
-            *first = address.min(*first);
-        }
+        let mut starts: Vec<(u32, u64)> = places.collect();
+        starts.sort_unstable();
+        starts.dedup_by_key(|start| start.0);
         Starts(starts)
     }
 
     /// Of an operator, or of the next one that has code; 0 where none has.
     pub(crate) fn address(&self, offset: u32) -> u64 {
-        self.0.range(offset..).next().map_or(0, |(_, &address)| address)
+        let at = self.0.partition_point(|start| start.0 < offset);
+        self.0.get(at).map_or(0, |start| start.1)
     }
 }
 

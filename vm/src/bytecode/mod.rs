@@ -10,8 +10,10 @@ mod translate;
 
 pub use frame::FrameLayout;
 pub use op::{Op, Slot, Target};
+pub(crate) use translate::translate_watched;
 pub use translate::{ends_block, is_counted, translate};
 
+use crate::code::ProbeKind;
 use crate::interp::Handler;
 use std::fmt;
 
@@ -112,6 +114,8 @@ pub struct Bytecode {
     pub(crate) handlers: Box<[TryBody]>,
     /// Byte offset in the module of each op's operator.
     offsets: Box<[u32]>,
+    /// Of the *watched form*, which writes bursts: its probes by number less the first, and the ops that they are. Empty in the ordinary one.
+    pub(crate) probes: Box<[(ProbeKind, u32)]>,
     /// Sorted by offset.
     points: Box<[Point]>,
     entry: Point,
@@ -151,6 +155,16 @@ impl Bytecode {
     pub fn address_range(&self) -> std::ops::Range<u64> {
         let range = self.ops.as_ptr_range();
         range.start as u64..range.end as u64
+    }
+
+    /// Whether this is the form that writes bursts.
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.probes.is_empty()
+    }
+
+    /// Byte offset in the module of each op's operator, by the op's index.
+    pub(crate) fn offsets(&self) -> &[u32] {
+        &self.offsets
     }
 
     /// Bytes of memory this takes.

@@ -25,6 +25,11 @@ macro_rules! for_each_op {
             LoopHeader loop_header "loop" { offset: u32, own: u32 }
             // At the beginning of a block of so many operators, where instructions are counted.
             Count count_operators "count" { operators: u32 }
+            // Of the watched form, by the number of its probe ([`crate::burst`]). `what`: a condition (0), or a value's low half (1). The loop's stands behind its header.
+            Probe probe "probe" { what: u16, number: u32, slot: Slot }
+            ProbeCall probe_call "probe.call" { table: u16, number: u32, slot: Slot }
+            WatchedLoop watched_loop "probe.loop" { offset: u32, number: u32 }
+            WatchedReturn watched_return "probe.return" {}
             Jump jump "jump" { target: Target }
             BrTable br_table "br_table" { index: Slot, count: u32 }
             Return return_none "return" {}

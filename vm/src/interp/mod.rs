@@ -17,7 +17,7 @@ mod tests;
 
 pub(crate) use dispatch::{Handler, handler};
 pub(crate) use machine::{FIRST, SECOND};
-pub(crate) use ops::{exact32, exact64};
+pub(crate) use ops::{CONDITION, LOW_HALF, exact32, exact64};
 pub(crate) use rare::Rare;
 pub use stack::InterpStack;
 
@@ -158,9 +158,9 @@ impl Exec {
         unsafe {
             let mut head = buffer;
             let outermost = (*head).function;
-            if (*(*self.frame).code).function != outermost {
-                // Compiled code went on with this frame, and what it then called in its own place has left.
-                let code: *const Bytecode = (*self.code).bytecode(outermost);
+            let code = (*self.code).form_to_run(self.context, outermost);
+            if (*self.frame).code != code {
+                // A burst begins or is over. Or compiled code went on with this frame, and what it then called in its own place has left.
                 if !ops::enter_frame(self, self.frame, (*self.frame).sp, code) {
                     return Err(runtime::trap(self.context, TrapCode::StackOverflow));
                 }

@@ -10,7 +10,10 @@
 
 use super::ModuleCode;
 use super::thresholds::expected_compile_time;
-use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, count, finish, ways};
+use super::versions::cpu_time;
+use crate::burst::{
+    AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, count, finish, ticks, ways,
+};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::{lock, try_lock};
 use crate::layout::{BURST_WORDS, VmContext};
@@ -42,6 +45,8 @@ const PATIENCE: Duration = Duration::from_millis(40);
 const BODY_WORD_NS: f64 = 4.0;
 /// Ticks after which the same questions come again, when nothing is new any more and credit is short.
 const STEADY_TURNS: u32 = 16;
+/// Nanoseconds that a burst's stay in watched forms counts for at most: one that trapped says when the next burst ended.
+const MOST_WATCHED_NS: f64 = 2e6;
 /// The limit while no burst is under way and there is no code to leave to: when to ask again.
 const IDLE_WORDS: u32 = 1 << 15;
 
@@ -56,8 +61,10 @@ struct Candidate {
     failed: bool,
     /// Its instrumented entrance is there.
     ready: bool,
-    /// Whether loads stand in the function.
+    /// Whether its bursts can time loads.
     loads: bool,
+    /// Its bursts are interpreted, and code that can time loads was not asked for.
+    untimed: bool,
     asked: Option<Instant>,
     /// Since when it is asked and does not come.
     waiting: Option<Instant>,
@@ -117,8 +124,17 @@ impl Joint {
     }
 }
 
+/// What runs during a loop's or a body's bursts.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    /// Instrumented code at that address.
+    Code(usize),
+    /// The watched form, in the interpreter: loops alone have it.
+    Interpreted,
+}
+
 struct Instrumented {
-    address: usize,
+    form: Form,
     version: u32,
 }
 
@@ -144,10 +160,9 @@ pub(super) struct ModuleBursts {
     tables: Mutex<Vec<u32>>,
 }
 
-/// The time stamp counter.
-fn ticks() -> u64 {
-    // SAFETY: RDTSC exists on every x86-64 and touches no memory.
-    unsafe { std::arch::x86_64::_rdtsc() }
+/// What a candidate's offset names.
+fn entrance(offset: u32) -> Entrance {
+    if offset == AT_ENTRY { Entrance::Body } else { Entrance::Loop(offset) }
 }
 
 impl ModuleCode {
@@ -172,6 +187,7 @@ impl ModuleCode {
                 failed: false,
                 ready: false,
                 loads: false,
+                untimed: false,
                 asked: None,
                 waiting: None,
                 turns: 0,
@@ -218,9 +234,26 @@ impl ModuleCode {
         // A tick's worth; a module may have thousands of candidates.
         for _ in 0..ASKED_AT_ONCE {
             if !self.compile_hottest() {
-                return;
+                break;
             }
         }
+        self.compile_to_time();
+    }
+
+    /// Asks for instrumented code of an interpreted candidate that has said what its branches are like, once the run is so long that its compile is a small part of
+    /// it: that can time loads.
+    fn compile_to_time(self: &Arc<Self>) {
+        let next = {
+            let mut candidates = lock(&self.bursts.candidates);
+            let expected = |key: &(u32, u32)| expected_compile_time(Tier::Instrumented, self.body_bytes(key.0));
+            let untimed = candidates.iter_mut().filter(|(_, candidate)| candidate.untimed && candidate.bursts >= ENOUGH);
+            let hottest =
+                untimed.filter(|(key, _)| self.shared.budget.has_earned(expected(key))).max_by_key(|(_, candidate)| candidate.heat);
+            let Some((&key, candidate)) = hottest else { return };
+            candidate.untimed = false;
+            key
+        };
+        self.request(next.0, entrance(next.1), Tier::Instrumented, false);
     }
 
     /// Asks for that of the candidate that is the hottest for its size, which is what a compile costs. False where none is left or what is under way takes the credit.
@@ -229,20 +262,30 @@ impl ModuleCode {
             let mut candidates = lock(&self.bursts.candidates);
             // As many at a time as there is credit for; what a compile really took is paid afterwards.
             let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.ready && !candidate.failed);
-            let expected: Duration = under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.body_bytes(key.0))).sum();
+            let expected: Duration =
+                under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.bytes_before_burst(key.0, entrance(key.1)))).sum();
             if !expected.is_zero() && !self.shared.budget.has_credit_for(expected) {
                 return false;
             }
             let waiting = candidates.iter_mut().filter(|(_, candidate)| !candidate.wanted);
-            let for_its_size =
-                |key: &(u32, u32), candidate: &Candidate| candidate.heat.saturating_mul(1024) / self.body_bytes(key.0).max(64) as u64;
+            let for_its_size = |key: &(u32, u32), candidate: &Candidate| {
+                candidate.heat.saturating_mul(1024) / self.bytes_before_burst(key.0, entrance(key.1)).max(64) as u64
+            };
             let hottest = waiting.max_by_key(|(key, candidate)| (for_its_size(key, candidate), std::cmp::Reverse(**key)));
             let Some((&key, candidate)) = hottest else { return false };
             candidate.wanted = true;
             key
         };
-        let entrance = if next.1 == AT_ENTRY { Entrance::Body } else { Entrance::Loop(next.1) };
-        self.request(next.0, entrance, Tier::Instrumented, false);
+        let entrance = entrance(next.1);
+        match entrance {
+            // At once: the queue may hold compiles of a fifth of a second, and what is new is new for a second.
+            Entrance::Loop(offset) if self.is_watched(next.0, entrance) => {
+                let began = cpu_time();
+                let made = self.watch(next.0, offset);
+                self.instrumented_compiled(next.0, entrance, cpu_time().saturating_sub(began), made);
+            }
+            _ => self.request(next.0, entrance, Tier::Instrumented, false),
+        }
         true
     }
 
@@ -291,18 +334,27 @@ impl ModuleCode {
             function: request.function,
             switches: code.probes.iter().enumerate().filter_map(switch).collect(),
         };
-        self.shared.probes.insert(request.probe_base, table);
-        lock(&self.bursts.tables).push(request.probe_base);
+        self.insert_probes(request.probe_base, table);
         let offset = match request.entrance {
             Entrance::Loop(offset) => offset,
             Entrance::Body => AT_ENTRY,
         };
-        let key = (request.function, offset);
-        let instrumented = Instrumented { address, version: request.version };
-        self.bursts.loops.write().unwrap_or_else(|error| error.into_inner()).insert(key, instrumented);
+        let loads = code.probes.iter().any(|probe| probe.kind == ProbeKind::Load);
+        self.ready((request.function, offset), Form::Code(address), request.version, loads);
+    }
+
+    pub(super) fn insert_probes(&self, base: u32, table: ProbeTable) {
+        self.shared.probes.insert(base, table);
+        lock(&self.bursts.tables).push(base);
+    }
+
+    /// A candidate can have bursts from now on; whether they can time loads.
+    pub(super) fn ready(&self, key: (u32, u32), form: Form, version: u32, loads: bool) {
+        self.bursts.loops.write().unwrap_or_else(|error| error.into_inner()).insert(key, Instrumented { form, version });
         if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&key) {
             candidate.ready = true;
-            candidate.loads = code.probes.iter().any(|probe| probe.kind == ProbeKind::Load);
+            candidate.loads = loads;
+            candidate.untimed = matches!(form, Form::Interpreted) && !self.shared.config.stress.watch_all;
         }
     }
 
@@ -330,7 +382,7 @@ impl ModuleCode {
                     if !self.compiled(function).is_null() {
                         bodies.push(function);
                     }
-                } else if self.loop_code(function, offset).is_some() {
+                } else if self.leads_on(function, offset) {
                     // All of a function's: an activation is in one of them, and whoever is asked at another goes by unseen.
                     loops.push((function, offset));
                 } else {
@@ -416,7 +468,7 @@ impl ModuleCode {
         due.retain(|&(_, (function, offset))| match offset {
             AT_ENTRY => !self.compiled(function).is_null(),
             // A loop that is asked goes on in code of its own, not in the arm that is timed.
-            _ => self.loop_code(function, offset).is_some() && !self.trials.would_be_disturbed(function),
+            _ => self.leads_on(function, offset) && !self.trials.would_be_disturbed(function),
         });
         due.truncate(ASKED_AT_ONCE);
         for function in left_alone {
@@ -440,7 +492,7 @@ impl ModuleCode {
     /// A defined function that has an instrumented body: its number, the code at its entries that is to go, and what is to be there.
     fn exchange(&self, function: u32, instrument: bool) -> Option<(usize, usize, usize)> {
         let own = self.module.defined(function).expect("only defined functions have code here");
-        let (instrumented, _) = self.instrumented(function, AT_ENTRY)?;
+        let (Form::Code(instrumented), _) = self.instrumented(function, AT_ENTRY)? else { return None };
         let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
         Some(if instrument { (own, ordinary, instrumented) } else { (own, instrumented, ordinary) })
     }
@@ -469,10 +521,10 @@ impl ModuleCode {
         unsafe { self.exchange_entry(context, own, from, to) };
     }
 
-    /// The loop that an instrumented version is entered at.
-    fn loop_of(&self, version: u32) -> Option<u32> {
+    /// The loops that an instrumented version is entered at: one, or all of the function's where it is interpreted.
+    fn loops_of(&self, version: u32) -> Vec<u32> {
         let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
-        loops.iter().find(|(_, found)| found.version == version).map(|(&(_, offset), _)| offset)
+        loops.iter().filter(|(_, found)| found.version == version).map(|(&(_, offset), _)| offset).collect()
     }
 
     /// An instrumented loop's function returned in the burst that began then. Twice in one: it is called often, so its body is worth looking at, of which a
@@ -502,10 +554,10 @@ impl ModuleCode {
         }
     }
 
-    /// Address and version of an instrumented entrance.
-    fn instrumented(&self, function: u32, offset: u32) -> Option<(usize, u32)> {
+    /// What runs in bursts that are entered there, and its version.
+    fn instrumented(&self, function: u32, offset: u32) -> Option<(Form, u32)> {
         let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
-        loops.get(&(function, offset)).map(|found| (found.address, found.version))
+        loops.get(&(function, offset)).map(|found| (found.form, found.version))
     }
 
     /// An instrumented body was called while its store's buffer is full or has no burst: the code to call in its stead, or 0.
@@ -534,28 +586,30 @@ impl ModuleCode {
     ///
     /// # Safety
     /// `context` is the running context of this module.
-    pub(super) unsafe fn join_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<usize> {
+    pub(super) unsafe fn join_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<Form> {
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &*store_state(context) };
         let open = state.burst.as_ref()?.open.as_ref()?;
         if !open.joint || state.context.burst_index >= state.context.burst_limit || self.trials.concern(function) {
             return None;
         }
-        self.instrumented(function, offset).map(|(address, _)| address)
+        // Where loads are timed the interpreter has nothing to say.
+        let says = |form| open.kind != Kind::Loads || matches!(form, Form::Code(_));
+        self.instrumented(function, offset).map(|(form, _)| form).filter(|&form| says(form))
     }
 
     /// A loop came that was asked: begins a burst, or goes on with the one it left. The code to run, or `None` where nothing is to be done.
     ///
     /// # Safety
     /// `context` is the running context of this module.
-    pub(super) unsafe fn begin_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<usize> {
-        let (address, version) = self.instrumented(function, offset)?;
+    pub(super) unsafe fn begin_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<Form> {
+        let (form, version) = self.instrumented(function, offset)?;
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
         let goes_on = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.version == version);
         if goes_on {
             state.burst.as_mut()?.open.as_mut()?.running_since = ticks();
-            return Some(address);
+            return Some(form);
         }
         // SAFETY: as above.
         unsafe { self.end_burst(context) };
@@ -566,7 +620,8 @@ impl ModuleCode {
             let mut candidates = try_lock(&self.bursts.candidates)?;
             let (number, asked_jointly, wants) = {
                 let mut joint = try_lock(&self.bursts.joint)?;
-                let asked = if joint.number == answered { None } else { joint.asked.take() };
+                let says = joint.kind != Kind::Loads || matches!(form, Form::Code(_));
+                let asked = if joint.number == answered || !says { None } else { joint.asked.take() };
                 (joint.number, asked, joint.kind)
             };
             let joint = asked_jointly.is_some();
@@ -586,7 +641,7 @@ impl ModuleCode {
             let candidate = candidates.get_mut(&(function, offset))?;
             // What was asked jointly and comes when the burst is over was not waited for.
             let wanted = joint || asked.is_some() || offset != AT_ENTRY && answered != number;
-            let leads_on = wanted && (offset == AT_ENTRY || self.loop_code(function, offset).is_some());
+            let leads_on = wanted && (offset == AT_ENTRY || self.leads_on(function, offset));
             if !wanted {
                 return None;
             }
@@ -627,7 +682,7 @@ impl ModuleCode {
         state.context.burst_limit = self.shared.budget.words(kind) * if registers { 4 } else { 1 };
         state.context.burst_registers = u32::from(registers);
         state.context.burst_timing = u32::from(kind == Kind::Loads);
-        Some(address)
+        Some(form)
     }
 
     /// Ends the burst that the running store has open, if it has one: stores its records.
@@ -643,6 +698,7 @@ impl ModuleCode {
         state.context.burst_timing = 0;
         state.context.burst_registers = 0;
         let Some(burst) = &mut state.burst else { return };
+        let watched_ticks = burst.take_watched_ticks();
         let Some(mut open) = burst.open.take() else { return };
         let began = ticks();
         open.pause(began);
@@ -679,9 +735,13 @@ impl ModuleCode {
             // SAFETY: the caller's promise.
             unsafe { self.end_of_joint(context, seen) };
         }
-        let burst_ns = if open.offset == AT_ENTRY || open.joint { written as f64 * BODY_WORD_NS } else { open.ticks as f64 * ns_per_tick };
-        let entrance = if open.offset == AT_ENTRY { Entrance::Body } else { Entrance::Loop(open.offset) };
-        self.note_burst(open.version, entrance, written as u32, burst_ns, model_ns);
+        let burst_ns = if open.offset == AT_ENTRY || open.joint {
+            // Of interpreting, the whole time, with what it called.
+            written as f64 * BODY_WORD_NS + (watched_ticks as f64 * ns_per_tick).min(MOST_WATCHED_NS)
+        } else {
+            open.ticks as f64 * ns_per_tick
+        };
+        self.note_burst(open.version, entrance(open.offset), written as u32, burst_ns, model_ns);
         self.shared.budget.spent(open.kind, read.map(|_| written as u32), burst_ns, model_ns);
     }
 
@@ -772,15 +832,15 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 }
                 // Called again it is to come again; where all take part an instrumented body comes by itself, and sees more.
                 let again = match joint {
-                    true if code.instrumented(function, AT_ENTRY).is_some() => None,
-                    true => code.loop_of(version),
-                    false => own.then_some(open.offset),
+                    true if code.instrumented(function, AT_ENTRY).is_some() => Vec::new(),
+                    true => code.loops_of(version),
+                    false => own.then_some(open.offset).into_iter().collect(),
                 };
                 if own {
                     open.pause(ticks());
                 }
                 code.returned(function, began);
-                if let Some(offset) = again {
+                for offset in again {
                     code.ask_loop_of(context, function, offset);
                 }
                 0

@@ -4,7 +4,7 @@
 use super::retire::report_frames;
 use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS};
 use super::{FUNCTION_ENTRY, ModuleCode, edges};
-use crate::code::{Entrance, Tier};
+use crate::code::Entrance;
 use crate::engine::RecordSource;
 use crate::exits;
 use crate::layout::{ASKED, LOOP_ASKED, VmContext};
@@ -44,9 +44,9 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         if asked == LOOP_ASKED
             && !stress.leave_to_interpreter
             && !exits::holds_callees(context)
-            && let Some(address) = code.join_burst(context, function, offset)
+            && let Some(form) = code.join_burst(context, function, offset)
         {
-            return Ok(address);
+            return code.enter_form(context, function, form);
         }
         code.left_burst(context, version);
         if exits::holds_callees(context) {
@@ -62,9 +62,9 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         }
         if asked == LOOP_ASKED
             && !stress.leave_to_interpreter
-            && let Some(address) = code.begin_burst(context, function, offset)
+            && let Some(form) = code.begin_burst(context, function, offset)
         {
-            return Ok(address);
+            return code.enter_form(context, function, form);
         }
         let count = code.switches.fetch_add(1, Ordering::Relaxed) + 1;
         if noteworthy(count) {
@@ -113,7 +113,7 @@ pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
             return;
         }
         let ip = code.bytecode(function).address_range().start;
-        code.hot(context, function, FUNCTION_ENTRY, ip, code.hot_interpreter(function), 0, true);
+        code.hot(context, function, FUNCTION_ENTRY, ip, false);
     }
 }
 
@@ -127,16 +127,22 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
         let code = &instance(context).code;
         if code.loop_code(function, offset).is_none() {
             let ip = code.bytecode(function).address_range().start;
-            code.hot(context, function, offset, ip, code.hot_interpreter(function), 0, true);
+            code.hot(context, function, offset, ip, false);
         } else {
-            let own = code.module.defined(function).expect("only defined functions count");
-            let after = code.hot_after(own, Tier::Baseline);
-            code.reloads[own].store(after, Ordering::Relaxed);
-            code.counters[own].store(after - 1, Ordering::Relaxed);
+            code.count_anew(function);
         }
-        (*(*context).store).rounds = STRESSED_ROUNDS;
-        code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
+        loop_entry(context, code, function, offset)
     }
+}
+
+/// The code of a loop to enter now, or null.
+///
+/// # Safety
+/// As [`hot_call`].
+pub(super) unsafe fn loop_entry(context: *mut VmContext, code: &ModuleCode, function: u32, offset: u32) -> *const u8 {
+    // SAFETY: the caller's promise.
+    unsafe { (*(*context).store).rounds = STRESSED_ROUNDS };
+    code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
 }
 
 /// Compiled code found a countdown at 0. The record's address is the return address of the builtin's call.
@@ -148,10 +154,7 @@ pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset
     unsafe {
         let code = &instance(context).code;
         let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
-        // With the other source the code executes the LWPINS itself, on what this returns.
-        let records = !matches!(code.shared.config.source, RecordSource::Trap | RecordSource::Native);
-        let even = if code.shared.config.measure { EVEN_RECORDS } else { 0 };
-        code.hot(context, function, offset, ip, code.hot_compiled(function), even, records)
+        code.hot(context, function, offset, ip, true)
     }
 }
 
@@ -181,11 +184,19 @@ impl ModuleCode {
         }
     }
 
-    /// Writes the LWPINS record of a hot function or loop and reloads its word: with `reload`, doubled for each record since its code changed but the first `even`.
+    /// Writes the LWPINS record of a function or loop that is hot in compiled code or in the interpreter, and reloads its word: with what makes it hot there, doubled for each record since its code
+    /// changed. Where intervals are reported the first of compiled code are even.
     ///
     /// # Safety
     /// `context` is the running context of this module.
-    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, reload: u32, even: u32, records: bool) -> u64 {
+    unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, compiled: bool) -> u64 {
+        let config = &self.shared.config;
+        let (reload, even) = match compiled {
+            true => (self.hot_compiled(function), if config.measure { EVEN_RECORDS } else { 0 }),
+            false => (self.hot_interpreter(function), 0),
+        };
+        // With these sources compiled code executes the LWPINS itself, on what this returns.
+        let records = !compiled || !matches!(config.source, RecordSource::Trap | RecordSource::Native);
         let own = self.module.defined(function).expect("only defined functions count");
         let before = self.functions[own].hot_records.fetch_add(1, Ordering::Relaxed);
         // Of a threshold of 1, for tests, every event is wanted.

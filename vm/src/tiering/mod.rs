@@ -48,6 +48,7 @@ mod trial;
 pub mod verdict;
 mod versions;
 mod warm;
+mod watched;
 
 pub(crate) use bursts::at_burst;
 use leave::poll_before_call;
@@ -63,6 +64,7 @@ use thresholds::{BASELINE_STEP, INTERPRETER_STEP, MOST_MEASURED, VECTOR_FIRST_SH
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
+pub(crate) use watched::{watched_enough, watched_return};
 
 /// Offset that stands for a function's entry where a loop's offset could stand.
 pub const FUNCTION_ENTRY: u32 = u32::MAX;
@@ -87,6 +89,8 @@ struct FunctionCode {
     /// What `VmFunc::entry` of a new instance gets.
     entry: AtomicPtr<u8>,
     bytecode: OnceLock<Box<Bytecode>>,
+    /// The form of it that writes bursts.
+    watched: OnceLock<Box<watched::Watched>>,
     /// 0 until known.
     enter_adapter: AtomicPtr<u8>,
     /// Whether code of an earlier process was looked for.
@@ -718,6 +722,10 @@ impl Drop for ModuleCode {
             if let Some(bytecode) = function.bytecode.take() {
                 let range = bytecode.address_range();
                 self.shared.bury(range, Remains::Bytecode(bytecode, profile.clone()));
+            }
+            if let Some(watched) = function.watched.take() {
+                let code = Box::new(watched.into_code());
+                self.shared.bury(code.address_range(), Remains::Bytecode(code, profile.clone()));
             }
         }
     }

@@ -120,7 +120,7 @@ fn by_word(mut back_edges: Vec<BackEdge>) -> Box<[BackEdge]> {
 }
 
 /// CPU time of this thread: a compile costs what it took, not what others had meanwhile.
-fn cpu_time() -> Duration {
+pub(super) fn cpu_time() -> Duration {
     let mut time = std::mem::MaybeUninit::<libc::timespec>::zeroed();
     // SAFETY: writes a whole timespec; all-zero is one as well.
     let time = unsafe {

@@ -6,6 +6,7 @@ use super::stack::{Entry, Value};
 use crate::bytecode::PointKind;
 use crate::bytecode::frame::slots_of;
 use crate::bytecode::op::{Op, Slot, Target};
+use crate::code::ProbeKind;
 use crate::layout::FunctionPlace;
 use wasmparser::{BlockType, BrTable, Operator, ValType};
 
@@ -177,9 +178,11 @@ impl<'m> Translator<'m> {
         self.bind(label);
         self.emit(Op::LoopHeader { offset: self.offset, own: self.function - self.module.imported_functions });
         self.point(PointKind::Loop);
+        self.watch_round();
     }
 
     pub(super) fn if_(&mut self, ty: BlockType) {
+        self.watch_condition(ProbeKind::Branch);
         let jump = self.pop_condition(true);
         self.flush();
         let otherwise = self.new_label();
@@ -370,6 +373,7 @@ impl<'m> Translator<'m> {
     }
 
     pub(super) fn br_if(&mut self, depth: u32) {
+        self.watch_condition(ProbeKind::Branch);
         let control = self.control(depth);
         let arity = control.branch_arity();
         let is_function = control.kind == ControlKind::Function;
@@ -406,6 +410,7 @@ impl<'m> Translator<'m> {
         if arity > 0 {
             self.flush();
         }
+        self.watch_switch(index);
         self.emit(Op::BrTable { index, count });
         let mut moves: Vec<(u32, usize)> = Vec::new();
         for depth in depths {
@@ -462,6 +467,7 @@ impl<'m> Translator<'m> {
                 Op::ReturnMany { from: first.slot, count: self.stack.next_slot().0 - first.slot.0 }
             }
         };
+        self.watch_return();
         self.emit(op);
     }
 
@@ -494,6 +500,7 @@ impl<'m> Translator<'m> {
         self.flush();
         let index = self.stack.top(1)[0].slot;
         let base = self.first_slot(params + 1);
+        self.watch_call(table as u16, index);
         self.point(PointKind::Call);
         self.stack.truncate(self.stack.len() - params - 1);
         self.emit(Op::CallIndirect { table: table as u16, signature, callee: index, base });

@@ -16,10 +16,12 @@ mod operators;
 mod proposals;
 mod stack;
 mod vector;
+mod watch;
 
 use super::frame::{FrameLayout, slots_of_all};
 use super::op::{Op, Slot};
 use super::{Bytecode, Clause, Point, PointKind, TryBody};
+use crate::code::ProbeKind;
 use crate::module::Module;
 use control::{Control, Label};
 use stack::OperandStack;
@@ -29,6 +31,15 @@ use wasmparser::Operator;
 ///
 /// With `counts` each block begins with an op that counts its operators.
 pub fn translate(module: &Module, function: u32, counts: bool) -> Bytecode {
+    translate_form(module, function, counts, None)
+}
+
+/// The form of a defined function that writes bursts, with probes numbered from `first_probe`: as many as the body has bytes at most.
+pub(crate) fn translate_watched(module: &Module, function: u32, counts: bool, first_probe: u32) -> Bytecode {
+    translate_form(module, function, counts, Some(first_probe))
+}
+
+fn translate_form(module: &Module, function: u32, counts: bool, first_probe: Option<u32>) -> Bytecode {
     let layout = FrameLayout::new(module, function);
     let mut translator = Translator {
         module,
@@ -53,6 +64,8 @@ pub fn translate(module: &Module, function: u32, counts: bool) -> Bytecode {
         has_vectors: false,
         counts,
         block_count: None,
+        first_probe,
+        probes: Vec::new(),
         layout,
     };
     translator.run();
@@ -95,6 +108,9 @@ struct Translator<'m> {
     counts: bool,
     /// Place of the op that counts the running block's operators, and how many there were so far.
     block_count: Option<(usize, u32)>,
+    /// Number of the first probe, in the watched form.
+    first_probe: Option<u32>,
+    probes: Vec<(ProbeKind, u32)>,
 }
 
 impl Translator<'_> {
@@ -152,6 +168,7 @@ impl Translator<'_> {
             local_slots: self.layout.stack_base().0,
             has_vectors: self.has_vectors,
             offsets: self.offsets.into(),
+            probes: self.probes.into(),
             points: self.points.into(),
             tail_calls: self.tail_calls,
             handlers: self.handlers.into(),
@@ -452,6 +469,47 @@ mod tests {
             .collect();
         // Before the loop; its condition; the arm; behind the loop. Nothing is behind the `if`, so there is no block to count.
         assert_eq!(counts, [0, 2, 5, 1]);
+    }
+
+    #[test]
+    fn the_watched_form_has_a_probe_before_each_decision_and_the_same_points() {
+        let text = "(module (func (param i32) (result i32)
+               loop
+                 local.get 0 i32.const 3 i32.lt_u if
+                   i32.const 1 local.get 0 local.get 0 select return
+                 end
+                 local.get 0 i32.const 1 i32.sub local.tee 0
+                 br_if 0
+               end
+               local.get 0))";
+        let module = Module::new(text.as_bytes()).unwrap();
+        let (ordinary, watched) = (translate(&module, 0, false), translate_watched(&module, 0, false, 70));
+        let offset = watched.points()[0].offset;
+        let lines: Vec<String> = watched.ops.iter().map(|inst| super::super::op::At(0, inst.op).to_string()).collect();
+        let expected = [
+            &format!("loop offset={offset}, own=0"),
+            &format!("probe.loop offset={offset}, number=70"),
+            "i32.lt_u.imm %1, %0, 3",
+            "probe what=0, number=71, %1",
+            "jump.i32.eq.imm %1, 0, ->7",
+            "probe what=0, number=72, %0",
+            "const %1, 0x1",
+            "select %1, %1, %0",
+            ".. %0",
+            "probe.return",
+            "return %1",
+            "i32.add.imm %0, %0, -1",
+            "probe what=0, number=73, %0",
+            "jump.i32.ne.imm %0, 0, ->-13",
+            "probe.return",
+            "return %0",
+        ];
+        assert_eq!(lines, expected);
+        let kinds: Vec<ProbeKind> = watched.probes.iter().map(|probe| probe.0).collect();
+        assert_eq!(kinds, [ProbeKind::Round, ProbeKind::Branch, ProbeKind::Select, ProbeKind::Branch]);
+        assert!(watched.is_watched() && !ordinary.is_watched());
+        let points = |code: &Bytecode| code.points().iter().map(|point| (point.offset, point.live_slots, point.kind)).collect::<Vec<_>>();
+        assert_eq!(points(&ordinary), points(&watched));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::fuse;
 use super::stack::{Entry, Value};
 use crate::bytecode::frame::slots_of;
 use crate::bytecode::op::{Op, Slot};
+use crate::code::ProbeKind;
 use crate::layout::{FunctionPlace, GlobalPlace};
 use wasmparser::{MemArg, Operator, ValType};
 
@@ -261,6 +262,7 @@ impl Translator<'_> {
     }
 
     fn select(&mut self) {
+        self.watch_condition(ProbeKind::Select);
         let condition = self.pop_operand();
         let is_vector = self.stack.top(1)[0].slots == 2;
         let b = self.pop_operand();

@@ -310,7 +310,7 @@ pub(in crate::interp) unsafe fn slow(regs: &mut Regs) -> Flow {
             Op::CallRef { callee, base } => call_own_slowly(regs, (*(regs.u64(callee) as *const VmFunc)).index, base),
             op => match super::tail::slow(regs, op) {
                 Some(flow) => flow,
-                None => unreachable!("{op:?} has no slow way"),
+                None => super::watch::slow(regs, op).unwrap_or_else(|| unreachable!("{op:?} has no slow way")),
             },
         }
     }
@@ -417,17 +417,45 @@ unsafe fn loop_header_slowly(regs: &mut Regs, offset: u32, own: u32) -> Flow {
         let exec = regs.exec;
         let hot = ran_out(counter(exec, own));
         let at = at_loop(exec, regs.ip, offset, hot);
+        go_on_at(regs, at)
+    }
+}
+
+unsafe fn go_on_at(regs: &mut Regs, at: AtLoop) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
         regs.reload_memory();
         match at {
             AtLoop::Continue => regs.next(),
             AtLoop::Stop => Flow::Stop,
             AtLoop::Left(ip) => {
                 regs.ip = ip;
-                regs.sp = (*(*exec).frame).sp;
+                regs.sp = (*(*regs.exec).frame).sp;
                 Flow::Next
             }
             AtLoop::Finished => return_none::<0>(regs),
         }
+    }
+}
+
+/// At a watched loop whose burst is over: goes on in compiled code, or in the ordinary form.
+pub(super) unsafe fn leave_watched(regs: &mut Regs, offset: u32) -> Flow {
+    // SAFETY: see `super`; at a loop's point the frame is canonical in both forms, and the watched one has room for the other's slots.
+    unsafe {
+        let exec = regs.exec;
+        publish(exec, regs.ip);
+        let function = (*(*(*exec).frame).code).function;
+        let entry = tiering::watched_enough((*exec).context, function, offset);
+        let at = match enter_code(exec, offset, entry) {
+            AtLoop::Continue => {
+                let code: *const Bytecode = (*(*exec).code).bytecode(function);
+                let pc = (*code).pc_at(offset).expect("both forms have the same points");
+                (*(*exec).frame).code = code;
+                AtLoop::Left((*code).ops.as_ptr().add(pc as usize))
+            }
+            at => at,
+        };
+        go_on_at(regs, at)
     }
 }
 
@@ -455,9 +483,25 @@ unsafe fn at_loop(exec: *mut Exec, ip: *const Inst, offset: u32, hot: bool) -> A
         if !hot {
             return AtLoop::Continue;
         }
+        let code = (*(*exec).frame).code;
+        let function = (*code).function;
+        if (*code).is_watched() {
+            // Its rounds are the burst's.
+            (*(*exec).code).count_anew(function);
+            return AtLoop::Continue;
+        }
+        let entry = tiering::hot_loop(context, function, offset);
+        enter_code(exec, offset, entry)
+    }
+}
+
+/// Goes on with the running frame, which is at the header of a loop, in that loop's code; not where there is none or the frame is too large.
+unsafe fn enter_code(exec: *mut Exec, offset: u32, entry: *const u8) -> AtLoop {
+    // SAFETY: as `at_loop`.
+    unsafe {
+        let context = (*exec).context;
         let FrameRecord { sp, code, .. } = *(*exec).frame;
         let function = (*code).function;
-        let entry = tiering::hot_loop(context, function, offset);
         let live_slots = match (*code).point_at(offset) {
             Some(point) => point.live_slots as usize,
             None => return AtLoop::Continue,

@@ -13,6 +13,7 @@ mod references;
 mod table;
 mod tail;
 mod vector;
+mod watch;
 
 pub(super) use control::*;
 pub(super) use conversion::*;
@@ -24,3 +25,5 @@ pub(super) use references::*;
 pub(super) use table::*;
 pub(super) use tail::{return_call, return_call_import, return_call_indirect, return_call_ref};
 pub(super) use vector::*;
+pub(crate) use watch::{CONDITION, LOW_HALF};
+pub(super) use watch::{probe, probe_call, watched_loop, watched_return};

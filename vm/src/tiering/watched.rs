@@ -1,0 +1,216 @@
+//! Bursts of loops in bodies whose instrumented code would cost more than what it says is worth: they run in the interpreter, in a form of their bytecode that writes
+//! the words which instrumented code writes ([`Bytecode::probes`]). Making it takes a hundredth of a compile, and a loop's entrances share it.
+//!
+//! ```text
+//! compiled loop ──poll──► begin_burst / join_burst ──► form_to_run ──► watched form ──► watched_enough ──► compiled loop
+//! ```
+//!
+//! What it does not say is where loads get their data from: a load that is interpreted finds its line where the interpreter left it. For that the loop's instrumented code
+//! is compiled in the end, when the run is so long that this is a small part of it.
+
+use super::ModuleCode;
+use super::bursts::{Form, at_burst};
+use super::thresholds::WATCHED_FROM;
+use crate::burst::{AT_RETURN, ProbeSite, ProbeTable, Starts, Ways, ways};
+use crate::bytecode::{self, Bytecode, PointKind};
+use crate::code::{Entrance, ProbeKind, Tier};
+use crate::exits;
+use crate::layout::VmContext;
+use crate::runtime::{instance, store_state};
+use crate::timeline::What;
+use crate::trap::Outcome;
+use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
+use lwp_feedback::layout::EventId;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// What making the watched form takes, beside compiling the same body with instrumentation. Measured: 8 to 17 ms for CPython's evaluation loop, where a compile is
+/// expected to take 640.
+const SHARE_OF_COMPILE: usize = 50;
+
+/// A function's watched form.
+pub(super) struct Watched {
+    code: Bytecode,
+    /// The number that names it in bursts and in the code map.
+    version: u32,
+}
+
+impl Watched {
+    pub(super) fn into_code(self) -> Bytecode {
+        self.code
+    }
+
+    fn loops(&self) -> impl Iterator<Item = u32> {
+        self.code.points().iter().filter(|point| point.kind == PointKind::Loop).map(|point| point.offset)
+    }
+}
+
+impl ModuleCode {
+    /// Whether bursts that are entered there run in the interpreter.
+    pub(super) fn is_watched(&self, function: u32, entrance: Entrance) -> bool {
+        let config = &self.shared.config;
+        let large = config.stress.watch_all || self.body_bytes(function) >= WATCHED_FROM;
+        large && matches!(entrance, Entrance::Loop(_)) && !config.exact && config.events.contains(EventId::BRANCHES)
+    }
+
+    /// What has to be made before bursts can be entered there takes as long as compiling a body of so many bytes.
+    pub(super) fn bytes_before_burst(&self, function: u32, entrance: Entrance) -> usize {
+        let bytes = self.body_bytes(function);
+        if self.is_watched(function, entrance) { bytes / SHARE_OF_COMPILE } else { bytes }
+    }
+
+    /// Makes a function's watched form, if it is not there. False where its probes have no numbers any more.
+    pub(super) fn watch(&self, function: u32, offset: u32) -> bool {
+        let watched = &self.own(function).watched;
+        if watched.get().is_none() {
+            let Some(made) = self.make_watched(function) else { return false };
+            // Another thread may have been quicker.
+            if watched.set(Box::new(made)).is_ok()
+                && let Some(made) = watched.get()
+            {
+                self.publish_watched(function, made);
+            }
+        }
+        let Some(made) = watched.get().filter(|made| made.code.has_loop(offset)) else { return false };
+        self.ready((function, offset), Form::Interpreted, made.version, false);
+        true
+    }
+
+    /// Whether what is asked at a loop's header can go on in compiled code behind its burst: the loop's own, or where the interpreter runs it that of any loop which comes.
+    pub(super) fn leads_on(&self, function: u32, offset: u32) -> bool {
+        self.loop_code(function, offset).is_some()
+            || matches!(self.own(function).watched.get(), Some(made) if made.loops().any(|offset| self.loop_code(function, offset).is_some()))
+    }
+
+    fn make_watched(&self, function: u32) -> Option<Watched> {
+        let began = Instant::now();
+        let base = self.reserve_probes(function)?;
+        let counts = self.shared.config.events.contains(EventId::INSTRUCTIONS);
+        let mut code = bytecode::translate_watched(&self.module, function, counts, base);
+        // A frame changes its form where it is.
+        code.frame_slots = code.frame_slots.max(self.bytecode(function).frame_slots);
+        let version = self.next_version.fetch_add(1, Ordering::Relaxed);
+        let address = |pc: u32| &raw const code.ops[pc as usize] as u64;
+        let first = Starts::new(code.offsets().iter().enumerate().map(|(pc, &offset)| (offset, address(pc as u32))));
+        let ways = ways(&self.module, function);
+        let offset_of = |pc: u32| code.offset_at(pc).unwrap_or(0);
+        let site = |&(kind, pc): &(ProbeKind, u32)| {
+            let ways = match ways.get(&offset_of(pc)) {
+                Some(&Ways::Two(taken, next)) => [first.address(taken), first.address(next)],
+                _ => [0; 2],
+            };
+            ProbeSite { kind, ip: address(pc), offset: offset_of(pc), feeder: 0, ways }
+        };
+        let switch = |(index, &(kind, pc)): (usize, &(ProbeKind, u32))| match ways.get(&offset_of(pc)) {
+            Some(Ways::Many(targets)) if kind == ProbeKind::Switch => {
+                Some((index as u32, targets.iter().map(|&offset| first.address(offset)).collect()))
+            }
+            _ => None,
+        };
+        let table = ProbeTable {
+            sites: code.probes.iter().map(site).collect(),
+            module: self.key,
+            function,
+            switches: code.probes.iter().enumerate().filter_map(switch).collect(),
+        };
+        self.insert_probes(base, table);
+        let (took_ns, code_bytes) = (began.elapsed().as_nanos() as u64, code.size_bytes());
+        self.note(function, Entrance::Body, || What::Compiled { version, tier: Tier::Instrumented, took_ns, code_bytes, arm: false });
+        Some(Watched { code, version })
+    }
+
+    fn publish_watched(&self, function: u32, watched: &Watched) {
+        if !self.shared.watched() {
+            return;
+        }
+        let code = &watched.code;
+        let start = code.address_range().start;
+        let mut offsets: Vec<(u32, u32)> = Vec::new();
+        for (pc, &offset) in code.offsets().iter().enumerate() {
+            if offsets.last().is_none_or(|last| last.1 != offset) {
+                offsets.push(((&raw const code.ops[pc] as u64 - start) as u32, offset));
+            }
+        }
+        let id = FunctionId { module: self.key, func: function };
+        let entry = CodeEntry::new(id, watched.version, CodeTier::Instrumented, Arc::from(offsets));
+        if let Err(error) = self.shared.code_map.insert(code.address_range(), entry) {
+            tracing::error!(function, %error, "watched bytecode not in the code map: its records will mean nothing");
+        }
+    }
+
+    /// The form in which the interpreter goes on with a function that compiled code has left: the watched one where a burst has just begun there.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    pub(crate) unsafe fn form_to_run(&self, context: *mut VmContext, function: u32) -> *const Bytecode {
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let asked = unsafe { (*store_state(context)).burst.as_mut().and_then(|burst| burst.watch.take()) };
+        match self.own(function).watched.get() {
+            Some(watched) if asked == Some(function) => &watched.code,
+            _ => self.bytecode(function),
+        }
+    }
+
+    /// A loop came that is to run in that form: where to go on, as a poll's builtin is told.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module, at a poll whose frame is in the switch buffer.
+    pub(super) unsafe fn enter_form(&self, context: *mut VmContext, function: u32, form: Form) -> Outcome<usize> {
+        match form {
+            Form::Code(address) => Ok(address),
+            // SAFETY: the caller's promise; nothing else uses the store now.
+            Form::Interpreted => unsafe {
+                self.switches.fetch_add(1, Ordering::Relaxed);
+                if let Some(burst) = &mut (*store_state(context)).burst {
+                    burst.watch(function);
+                }
+                exits::go_on(context)
+            },
+        }
+    }
+
+    /// The countdown of a function begins again, as in tier 1.
+    pub(crate) fn count_anew(&self, function: u32) {
+        let own = self.module.defined(function).expect("only defined functions count");
+        let after = self.hot_after(own, Tier::Baseline);
+        self.reloads[own].store(after, Ordering::Relaxed);
+        self.counters[own].store(after - 1, Ordering::Relaxed);
+    }
+}
+
+/// A watched loop found the buffer full, or no burst under way: the loop's code to go on in, or null where that is to be some loop's that comes.
+///
+/// # Safety
+/// `context` is the running context of kind wasm, and the loop one of its module's.
+pub(crate) unsafe fn watched_enough(context: *mut VmContext, function: u32, offset: u32) -> *const u8 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let code = &instance(context).code;
+        code.end_burst(context);
+        let entry = super::leave::loop_entry(context, code, function, offset);
+        if entry.is_null()
+            && let Some(watched) = code.own(function).watched.get()
+        {
+            code.enter_loops_soon(function, watched.loops());
+        }
+        entry
+    }
+}
+
+/// A function returns from its watched form.
+///
+/// # Safety
+/// As [`watched_enough`].
+pub(crate) unsafe fn watched_return(context: *mut VmContext, function: u32) {
+    // SAFETY: the caller's promise; nothing else uses the store now.
+    unsafe {
+        let code = &instance(context).code;
+        if let Some(burst) = &mut (*store_state(context)).burst {
+            burst.unwatch();
+        }
+        if let Some(watched) = code.own(function).watched.get() {
+            at_burst(context, function, AT_RETURN, watched.version);
+        }
+    }
+}
