@@ -1,7 +1,7 @@
 //! What bursts may cost, and what they did cost.
 //!
 //! One number governs: the share of run time, in percent ([`EngineConfig::feedback_budget`](crate::engine::EngineConfig)). Time earns credit: at five times
-//! the share while a loop is in its first second of being hot (what is learned early pays longest), at three tenths of it later. A program that has new loops
+//! the share while a loop is in its first second of being hot (what is learned early pays longest), until a second's share is earned ahead; at three tenths of it later. A program that has new loops
 //! again and again earns no more than one loop does that is new for a second and the share of all later time: else the exception would be its rule. Everything
 //! that watching costs is taken off: the whole time of a burst (its code is slower than the ordinary version's, and how much slower is not known), the
 //! model's run over it, the compile of its code, and the monitor's CPU time. A loop that had [`ENOUGH`] bursts is not new any more. A burst begins only while there is credit.
@@ -23,8 +23,9 @@ const STEADY_FACTOR: f64 = 0.3;
 const START_NS: f64 = 200e6;
 /// Credit that idle time can pile up: as much as this run time earns while learning, so that a burst of bursts stays short.
 const MOST_SAVED_NS: f64 = 100e6;
-/// Run time whose share may be earned ahead: the surplus of one loop's first second. From then on what is new earns the share.
-const AHEAD_NS: f64 = (LEARNING_FACTOR - 1.0) * LEARNING.as_nanos() as f64;
+/// Run time whose share may be earned ahead, the surplus of a quarter of one loop's first second: a run of a second costs twice the share then. From then on what is new earns
+/// the share.
+const AHEAD_NS: f64 = LEARNING.as_nanos() as f64;
 /// Part of what is earned that the monitor's own time can use up.
 const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.

@@ -9,7 +9,7 @@
 //! at a call and, when it is full or none may begin, hands the call on to the ordinary code.
 
 use super::ModuleCode;
-use super::thresholds::expected_compile_time;
+use super::thresholds::{WATCHED_FROM, expected_compile_time};
 use super::versions::cpu_time;
 use crate::burst::{
     AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, count, finish, ticks, ways,
@@ -267,7 +267,14 @@ impl ModuleCode {
             if !expected.is_zero() && !self.shared.budget.has_credit_for(expected) {
                 return false;
             }
-            let waiting = candidates.iter_mut().filter(|(_, candidate)| !candidate.wanted);
+            // A large body at its entry waits until its compile is a small part of the run: its loops need none.
+            let affordable = |key: &(u32, u32)| {
+                key.1 != AT_ENTRY || {
+                    let bytes = self.body_bytes(key.0);
+                    bytes < WATCHED_FROM || self.shared.budget.has_earned(expected_compile_time(Tier::Instrumented, bytes))
+                }
+            };
+            let waiting = candidates.iter_mut().filter(|(key, candidate)| !candidate.wanted && affordable(key));
             let for_its_size = |key: &(u32, u32), candidate: &Candidate| {
                 candidate.heat.saturating_mul(1024) / self.bytes_before_burst(key.0, entrance(key.1)).max(64) as u64
             };
