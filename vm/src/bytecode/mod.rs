@@ -116,6 +116,8 @@ pub struct Bytecode {
     offsets: Box<[u32]>,
     /// Of the *watched form*, which writes bursts: its probes by number less the first, and the ops that they are. Empty in the ordinary one.
     pub(crate) probes: Box<[(ProbeKind, u32)]>,
+    /// Of the watched form: byte offsets of its loops' operators and of their ends, inner ones first.
+    pub(crate) loops: Box<[(u32, u32)]>,
     /// Sorted by offset.
     points: Box<[Point]>,
     entry: Point,

@@ -12,7 +12,7 @@ use super::ModuleCode;
 use super::bursts::{Form, at_burst};
 use super::thresholds::WATCHED_FROM;
 use crate::burst::{AT_RETURN, ProbeSite, ProbeTable, Starts, Ways, ways};
-use crate::bytecode::{self, Bytecode, PointKind};
+use crate::bytecode::{self, Bytecode};
 use crate::code::{Entrance, ProbeKind, Tier};
 use crate::exits;
 use crate::layout::VmContext;
@@ -41,8 +41,10 @@ impl Watched {
         self.code
     }
 
-    fn loops(&self) -> impl Iterator<Item = u32> {
-        self.code.points().iter().filter(|point| point.kind == PointKind::Loop).map(|point| point.offset)
+    /// The loops in a loop.
+    fn inside(&self, offset: u32) -> impl Iterator<Item = u32> {
+        let end = self.code.loops.iter().find(|of| of.0 == offset).map_or(0, |of| of.1);
+        self.code.loops.iter().map(|of| of.0).filter(move |&inner| offset < inner && inner < end)
     }
 }
 
@@ -77,10 +79,11 @@ impl ModuleCode {
         true
     }
 
-    /// Whether what is asked at a loop's header can go on in compiled code behind its burst: the loop's own, or where the interpreter runs it that of any loop which comes.
+    /// Whether what is asked at a loop's header can go on in compiled code behind its burst: the loop's own, or where the interpreter runs it that of a loop inside, which
+    /// comes soon. (Not that of a loop around: an inner one may have a million rounds before it.)
     pub(super) fn leads_on(&self, function: u32, offset: u32) -> bool {
         self.loop_code(function, offset).is_some()
-            || matches!(self.own(function).watched.get(), Some(made) if made.loops().any(|offset| self.loop_code(function, offset).is_some()))
+            || matches!(self.own(function).watched.get(), Some(made) if made.inside(offset).any(|inner| self.loop_code(function, inner).is_some()))
     }
 
     fn make_watched(&self, function: u32) -> Option<Watched> {
@@ -192,7 +195,7 @@ pub(crate) unsafe fn watched_enough(context: *mut VmContext, function: u32, offs
         if entry.is_null()
             && let Some(watched) = code.own(function).watched.get()
         {
-            code.enter_loops_soon(function, watched.loops());
+            code.enter_loops_soon(function, watched.inside(offset));
         }
         entry
     }

@@ -215,6 +215,7 @@ impl<'m> Translator<'m> {
             self.flush();
         }
         match control.kind {
+            ControlKind::Loop => self.watch_end_of_loop(),
             ControlKind::Try { id, start, table: true } => self.end_try_body(id, start),
             // The caught exception lies below the results.
             ControlKind::Catch { .. } if reachable => self.move_branch_values(&control),

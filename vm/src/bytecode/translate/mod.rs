@@ -66,6 +66,8 @@ fn translate_form(module: &Module, function: u32, counts: bool, first_probe: Opt
         block_count: None,
         first_probe,
         probes: Vec::new(),
+        open_loops: Vec::new(),
+        watched_loops: Vec::new(),
         layout,
     };
     translator.run();
@@ -111,6 +113,9 @@ struct Translator<'m> {
     /// Number of the first probe, in the watched form.
     first_probe: Option<u32>,
     probes: Vec<(ProbeKind, u32)>,
+    /// Byte offsets of the loops that are open there, and of those that were.
+    open_loops: Vec<u32>,
+    watched_loops: Vec<(u32, u32)>,
 }
 
 impl Translator<'_> {
@@ -169,6 +174,7 @@ impl Translator<'_> {
             has_vectors: self.has_vectors,
             offsets: self.offsets.into(),
             probes: self.probes.into(),
+            loops: self.watched_loops.into(),
             points: self.points.into(),
             tail_calls: self.tail_calls,
             handlers: self.handlers.into(),
@@ -510,6 +516,9 @@ mod tests {
         assert!(watched.is_watched() && !ordinary.is_watched());
         let points = |code: &Bytecode| code.points().iter().map(|point| (point.offset, point.live_slots, point.kind)).collect::<Vec<_>>();
         assert_eq!(points(&ordinary), points(&watched));
+        // Behind the loop there are its own end, `local.get 0` and the body's.
+        let end = module.body(0).range().end as u32;
+        assert_eq!(*watched.loops, [(offset, end - 4)]);
     }
 
     #[test]

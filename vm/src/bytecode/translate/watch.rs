@@ -50,6 +50,14 @@ impl Translator<'_> {
         if let Some(number) = self.probe_number(ProbeKind::Round) {
             self.emit(Op::WatchedLoop { offset: self.offset, number });
             self.barrier = self.ops.len();
+            self.open_loops.push(self.offset);
+        }
+    }
+
+    /// The end of the innermost loop.
+    pub(super) fn watch_end_of_loop(&mut self) {
+        if let Some(start) = self.open_loops.pop() {
+            self.watched_loops.push((start, self.offset));
         }
     }
 
