@@ -164,6 +164,7 @@ pub const TABLE: &[Configuration] = &[
             setup.leave_once_in = 1;
             setup.config.machine().stress.leave_again = random.below(250) as u8;
             setup.config.machine().stress.leave_to_interpreter = random.once_in(2);
+            setup.config.machine().stress.watch_all = random.once_in(2);
         },
     },
 ];

@@ -167,7 +167,8 @@ pub struct Stress {
     pub fail_guards: u32,
     /// Of 256 polls that found their word set, how many leave it set, so that the function leaves again at its next loop header. 0: none.
     pub leave_again: u8,
-    /// Bursts of every loop run in the interpreter, however small its body and however long the run.
+    /// Bursts of every loop run in the interpreter, however small its body and however long the run; and two of three times code that leaves a loop for no burst is
+    /// interpreted as in one for a while.
     pub watch_all: bool,
     /// At every throw, exceptions that nothing names are collected, and lose their tag.
     pub collect_exceptions: bool,

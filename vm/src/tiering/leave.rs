@@ -1,6 +1,7 @@
 //! What running code calls: polls that found their flag set, and countdowns that ran out. All on the thread that runs wasm, which never waits here
 //! for the monitor or a compile.
 
+use super::bursts::Form;
 use super::retire::report_frames;
 use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS};
 use super::{FUNCTION_ENTRY, ModuleCode, edges};
@@ -65,6 +66,9 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             && let Some(form) = code.begin_burst(context, function, offset)
         {
             return code.enter_form(context, function, form);
+        }
+        if stress.watch_all && !random.is_multiple_of(3) && code.watch_for_a_while(context, function, offset) {
+            return code.enter_form(context, function, Form::Interpreted);
         }
         let count = code.switches.fetch_add(1, Ordering::Relaxed) + 1;
         if noteworthy(count) {

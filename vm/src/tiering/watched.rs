@@ -1,5 +1,5 @@
 //! Bursts of loops in bodies whose instrumented code would cost more than what it says is worth: they run in the interpreter, in a form of their bytecode that writes
-//! the words which instrumented code writes ([`Bytecode::probes`]). Making it takes a hundredth of a compile, and a loop's entrances share it.
+//! the words which instrumented code writes ([`Bytecode::probes`]). Making it takes a fiftieth of a compile, and all loops of a function share it.
 //!
 //! ```text
 //! compiled loop ──poll──► begin_burst / join_burst ──► form_to_run ──► watched form ──► watched_enough ──► compiled loop
@@ -11,7 +11,7 @@
 use super::ModuleCode;
 use super::bursts::{Form, at_burst};
 use super::thresholds::WATCHED_FROM;
-use crate::burst::{AT_RETURN, ProbeSite, ProbeTable, Starts, Ways, ways};
+use crate::burst::{AT_RETURN, ProbeSite, ProbeTable, Starts, StoreBurst, Ways, ways};
 use crate::bytecode::{self, Bytecode};
 use crate::code::{Entrance, ProbeKind, Tier};
 use crate::exits;
@@ -28,6 +28,9 @@ use std::time::Instant;
 /// What making the watched form takes, beside compiling the same body with instrumentation. Measured: 8 to 17 ms for CPython's evaluation loop, where a compile is
 /// expected to take 640.
 const SHARE_OF_COMPILE: usize = 50;
+
+/// Words of the watched form that a stressed engine runs for.
+const STRESSED_WORDS: u32 = 12;
 
 /// A function's watched form.
 pub(super) struct Watched {
@@ -165,12 +168,25 @@ impl ModuleCode {
             // SAFETY: the caller's promise; nothing else uses the store now.
             Form::Interpreted => unsafe {
                 self.switches.fetch_add(1, Ordering::Relaxed);
-                if let Some(burst) = &mut (*store_state(context)).burst {
-                    burst.watch(function);
-                }
+                let seed = self.shared.config.ring.seed;
+                (*store_state(context)).burst.get_or_insert_with(|| Box::new(StoreBurst::new(seed))).watch(function);
                 exits::go_on(context)
             },
         }
+    }
+
+    /// For tests of switching: some words of the watched form are due, for no burst. False where there is no such form, or a burst is under way.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    pub(super) unsafe fn watch_for_a_while(&self, context: *mut VmContext, function: u32, offset: u32) -> bool {
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let state = unsafe { &mut *store_state(context) };
+        if state.burst.as_ref().is_some_and(|burst| burst.open.is_some()) || !self.watch(function, offset) {
+            return false;
+        }
+        (state.context.burst_index, state.context.burst_limit) = (0, STRESSED_WORDS);
+        true
     }
 
     /// The countdown of a function begins again, as in tier 1.
