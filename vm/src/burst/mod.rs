@@ -43,14 +43,16 @@ pub(crate) use counts::count;
 pub(crate) use exact::{EXACT_WORDS, Exact};
 pub use exact::{ExactProfile, Place, ValuePlace};
 pub(crate) use finish::{Ring, finish};
-pub(crate) use targets::{Starts, Ways, ways};
+pub(crate) use targets::Starts;
 pub(crate) use timed::timed_load_thunk;
 
 use crate::code::ProbeKind;
+use crate::module::Module;
 use lwp_feedback::predictor::Predictor;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, RwLock};
+use targets::Ways;
 
 /// The time stamp counter.
 pub(crate) fn ticks() -> u64 {
@@ -96,6 +98,34 @@ pub(crate) struct ProbeTable {
     pub(crate) function: u32,
     /// Addresses that `br_table`s lead to, by the probe's place in `sites` and the index; the last is the default's.
     pub(crate) switches: BTreeMap<u32, Box<[u64]>>,
+}
+
+impl ProbeTable {
+    /// The table of a defined function's probes in order: kind, instruction address, byte offset of the operator, and of the load that feeds it or 0. `key` names the
+    /// module in records, `first` says where its operators' code begins.
+    pub(crate) fn new(
+        module: &Module,
+        key: u64,
+        function: u32,
+        first: &Starts,
+        probes: impl Iterator<Item = (ProbeKind, u64, u32, u32)>,
+    ) -> ProbeTable {
+        let ways = targets::ways(module, function);
+        let mut switches = BTreeMap::new();
+        let site = |(index, (kind, ip, offset, feeder)): (usize, (ProbeKind, u64, u32, u32))| {
+            let ways = match ways.get(&offset) {
+                Some(&Ways::Two(taken, next)) => [first.address(taken), first.address(next)],
+                Some(Ways::Many(targets)) if kind == ProbeKind::Switch => {
+                    switches.insert(index as u32, targets.iter().map(|&offset| first.address(offset)).collect());
+                    [0; 2]
+                }
+                _ => [0; 2],
+            };
+            ProbeSite { kind, ip, offset, feeder, ways }
+        };
+        let sites = probes.enumerate().map(site).collect();
+        ProbeTable { sites, module: key, function, switches }
+    }
 }
 
 /// All probes of an engine.

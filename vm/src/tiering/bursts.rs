@@ -11,9 +11,7 @@
 use super::ModuleCode;
 use super::thresholds::{WATCHED_FROM, expected_compile_time};
 use super::versions::cpu_time;
-use crate::burst::{
-    AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeSite, ProbeTable, Ring, Starts, StoreBurst, Ways, count, finish, ticks, ways,
-};
+use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeTable, Ring, Starts, StoreBurst, count, finish, ticks};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::{lock, try_lock};
 use crate::layout::{BURST_WORDS, VmContext};
@@ -318,29 +316,13 @@ impl ModuleCode {
         let starts: HashMap<u32, u32> = code.source.locations.iter().rev().map(|&(at, position)| (position, at)).collect();
         let offset_of = |position: u32| code.source.positions.get(position as usize).map_or(0, |position| position.offset);
         let places = code.source.locations.iter().map(|&(at, position)| (offset_of(position), address as u64 + u64::from(at)));
-        let (ways, first) = (ways(&self.module, request.function), Starts::new(places));
-        let site = |probe: &crate::code::Probe| {
+        let first = Starts::new(places);
+        let probe = |probe: &crate::code::Probe| {
             // The byte after the operator's first: versions' records carry return addresses (see `publish`).
             let at = starts.get(&probe.position).map_or(1, |&at| at + 1);
-            let offset = offset_of(probe.position);
-            let ways = match ways.get(&offset) {
-                Some(&Ways::Two(taken, next)) => [first.address(taken), first.address(next)],
-                _ => [0; 2],
-            };
-            ProbeSite { kind: probe.kind, ip: address as u64 + u64::from(at), offset, feeder: probe.feeder.unwrap_or(0), ways }
+            (probe.kind, address as u64 + u64::from(at), offset_of(probe.position), probe.feeder.unwrap_or(0))
         };
-        let switch = |(index, probe): (usize, &crate::code::Probe)| match ways.get(&offset_of(probe.position)) {
-            Some(Ways::Many(targets)) if probe.kind == ProbeKind::Switch => {
-                Some((index as u32, targets.iter().map(|&offset| first.address(offset)).collect()))
-            }
-            _ => None,
-        };
-        let table = ProbeTable {
-            sites: code.probes.iter().map(site).collect(),
-            module: self.key,
-            function: request.function,
-            switches: code.probes.iter().enumerate().filter_map(switch).collect(),
-        };
+        let table = ProbeTable::new(&self.module, self.key, request.function, &first, code.probes.iter().map(probe));
         self.insert_probes(request.probe_base, table);
         let offset = match request.entrance {
             Entrance::Loop(offset) => offset,

@@ -11,9 +11,9 @@
 use super::ModuleCode;
 use super::bursts::{Form, at_burst};
 use super::thresholds::WATCHED_FROM;
-use crate::burst::{AT_RETURN, ProbeSite, ProbeTable, Starts, StoreBurst, Ways, ways};
+use crate::burst::{AT_RETURN, ProbeTable, Starts, StoreBurst};
 use crate::bytecode::{self, Bytecode};
-use crate::code::{Entrance, ProbeKind, Tier};
+use crate::code::{Entrance, Tier};
 use crate::exits;
 use crate::layout::VmContext;
 use crate::runtime::{instance, store_state};
@@ -99,27 +99,8 @@ impl ModuleCode {
         let version = self.next_version.fetch_add(1, Ordering::Relaxed);
         let address = |pc: u32| &raw const code.ops[pc as usize] as u64;
         let first = Starts::new(code.offsets().iter().enumerate().map(|(pc, &offset)| (offset, address(pc as u32))));
-        let ways = ways(&self.module, function);
-        let offset_of = |pc: u32| code.offset_at(pc).unwrap_or(0);
-        let site = |&(kind, pc): &(ProbeKind, u32)| {
-            let ways = match ways.get(&offset_of(pc)) {
-                Some(&Ways::Two(taken, next)) => [first.address(taken), first.address(next)],
-                _ => [0; 2],
-            };
-            ProbeSite { kind, ip: address(pc), offset: offset_of(pc), feeder: 0, ways }
-        };
-        let switch = |(index, &(kind, pc)): (usize, &(ProbeKind, u32))| match ways.get(&offset_of(pc)) {
-            Some(Ways::Many(targets)) if kind == ProbeKind::Switch => {
-                Some((index as u32, targets.iter().map(|&offset| first.address(offset)).collect()))
-            }
-            _ => None,
-        };
-        let table = ProbeTable {
-            sites: code.probes.iter().map(site).collect(),
-            module: self.key,
-            function,
-            switches: code.probes.iter().enumerate().filter_map(switch).collect(),
-        };
+        let probes = code.probes.iter().map(|&(kind, pc)| (kind, address(pc), code.offset_at(pc).unwrap_or(0), 0));
+        let table = ProbeTable::new(&self.module, self.key, function, &first, probes);
         self.insert_probes(base, table);
         let (took_ns, code_bytes) = (began.elapsed().as_nanos() as u64, code.size_bytes());
         self.note(function, Entrance::Body, || What::Compiled { version, tier: Tier::Instrumented, took_ns, code_bytes, arm: false });
