@@ -153,7 +153,7 @@ fn a_plan_that_gains_is_kept() {
         assert_eq!(record.loop_offset.is_some(), function == LONG, "a long loop is tried as a loop, a function by its calls");
         assert_eq!(record.decisions.len(), 1);
         // On a loaded machine three pairs in a row may look like a clear loss, which ends it; a gain takes eight.
-        assert!(record.judgement.pairs >= 8 || record.judgement.verdict != Verdict::Faster, "{record:?}");
+        assert!(record.judgement.pairs >= 8 || matches!(record.judgement.verdict, Verdict::Abandoned(_) | Verdict::Slower), "{record:?}");
         let plans = tier2_plans(&guest, function);
         assert!(!plans[0], "the plan comes after the code without it");
         assert_eq!(plans.iter().any(|&planned| planned), record.judgement.verdict == Verdict::Faster, "{record:?}");
