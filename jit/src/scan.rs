@@ -48,7 +48,7 @@ pub(crate) struct LoopFacts {
     pub hot_calls: bool,
     /// Whether a branch goes back to it.
     pub repeats: bool,
-    /// Of a short round ([`MOST_SHORT_OPERATORS`]): the offset behind its `end`.
+    /// Of a short round ([`MOST_SHORT_OPERATORS`]) of a loop that steps ([`Steps`]): the offset behind its `end`.
     pub short: Option<u32>,
     /// Whether calls stand in it.
     pub calls: bool,
@@ -89,6 +89,8 @@ struct Open {
     repeats: bool,
     /// Operators that compute something, those of what stands in it included; more than any number where it is not to be repeated.
     computes: u32,
+    /// Whether it is a loop that steps ([`Steps`]).
+    steps: bool,
     /// Nodes that an exception thrown in it goes to.
     landings: SmallVec<[usize; 2]>,
 }
@@ -105,8 +107,35 @@ impl Open {
             calls: false,
             repeats: false,
             computes: 0,
+            steps: false,
             landings: SmallVec::new(),
         }
+    }
+}
+
+/// Looks for locals that a loop steps by a constant, in the order that compilers write: `local.get x`, constant, addition or subtraction, `local.set x`. A loop without one
+/// waits for each round's result before it knows of the next (the bits of a mask, a list), or ends after a few: more rounds one behind the other gain nothing there, and keep in registers what
+/// each of them leaves for the way out, which the loop around then lacks.
+#[derive(Default)]
+enum Steps {
+    #[default]
+    Nothing,
+    Local(u32),
+    Constant(u32),
+    Sum(u32),
+}
+
+impl Steps {
+    /// With the next operator: whether it makes a step.
+    fn next(&mut self, operator: &Operator<'_>) -> bool {
+        let steps = matches!((&*self, operator), (Steps::Sum(x), Operator::LocalSet { local_index } | Operator::LocalTee { local_index }) if x == local_index);
+        *self = match (&*self, operator) {
+            (_, Operator::LocalGet { local_index }) => Steps::Local(*local_index),
+            (Steps::Local(x), Operator::I32Const { .. } | Operator::I64Const { .. }) => Steps::Constant(*x),
+            (Steps::Constant(x), Operator::I32Add | Operator::I64Add | Operator::I32Sub | Operator::I64Sub) => Steps::Sum(*x),
+            _ => Steps::Nothing,
+        };
+        steps
     }
 }
 
@@ -212,11 +241,17 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
     let end = flow.node();
     let mut open = vec![Open::new(Kind::Block, u32::MAX, end, end)];
     let mut calls: Vec<(u32, usize)> = Vec::new();
+    let mut steps = Steps::default();
     let mut reader = body.get_operators_reader()?;
     while !reader.eof() {
         let (operator, offset) = reader.read_with_offset()?;
         let offset = offset as u32;
         result.operators += 1;
+        if steps.next(&operator)
+            && let Some(around) = open.iter_mut().rev().find(|open| open.kind == Kind::Loop)
+        {
+            around.steps = true;
+        }
         if let Some(top) = open.last_mut() {
             top.computes = top.computes.saturating_add(computes(&operator));
         }
@@ -301,7 +336,7 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 }
                 if top.kind == Kind::Loop {
                     let end = offset + 1;
-                    let short = (top.computes <= MOST_SHORT_OPERATORS && end - top.offset <= MOST_SHORT_BYTES).then_some(end);
+                    let short = (top.steps && top.computes <= MOST_SHORT_OPERATORS && end - top.offset <= MOST_SHORT_BYTES).then_some(end);
                     let facts =
                         LoopFacts { hot_calls: top.hot_calls, repeats: top.repeats, short, calls: top.calls, live: None, node: top.label };
                     result.loops.insert(top.offset, facts);

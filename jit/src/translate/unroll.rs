@@ -7,7 +7,7 @@
 //!
 //! Rounds do not poll: their number is bounded, and the loop behind them polls.
 //!
-//! A *short* loop ([`LoopFacts::short`](crate::scan::LoopFacts)), however often it runs, gets [`SHORT_ROUNDS`] rounds, each with its own ways out: its header, which
+//! A *short* loop that steps a local by a constant ([`LoopFacts::short`](crate::scan::LoopFacts)), however often it runs, gets [`SHORT_ROUNDS`] rounds, each with its own ways out: its header, which
 //! polls, stands before the first, and what branches to the loop in the last goes back to it. Today's processors take one jump per cycle and pass two that are not taken; a round of
 //! four instructions takes a cycle because of its jump alone.
 
