@@ -400,7 +400,7 @@ fn a_gather_over_the_first_cache_does_not_miss() {
         limit = if missed() < 20 { 0.01 } else { 0.1 };
         load.miss_share().is_some_and(|share| share < limit)
     });
-    assert!(load.miss_share().expect("timed") < limit, "{load:?}, limit {limit}");
+    assert!(load.miss_share().expect("timed") < limit, "{load:?}, limit {limit}; {plateaus}");
 }
 
 #[test]
