@@ -393,14 +393,15 @@ fn a_gather_over_memory_comes_from_memory() {
 fn a_gather_over_the_first_cache_does_not_miss() {
     let _one = machine();
     // The other half of this core may run something else, which pushes lines out: a chain of pointers sees that too.
-    let plateaus = lwp_feedback::calibrate::plateaus();
-    let missed = || lwp_feedback::calibrate::chase(16 << 10, 20_000).into_iter().filter(|&ticks| plateaus.source(ticks).is_some()).count();
+    let plateaus = lwp_feedback::calibrate::plateaus;
+    let missed =
+        || lwp_feedback::calibrate::chase(16 << 10, 20_000).into_iter().filter(|&ticks| plateaus().source(ticks).is_some()).count();
     let mut limit = 0.01;
     let load = timed_gather(16 << 10, |load| {
         limit = if missed() < 20 { 0.01 } else { 0.1 };
         load.miss_share().is_some_and(|share| share < limit)
     });
-    assert!(load.miss_share().expect("timed") < limit, "{load:?}, limit {limit}; {plateaus}");
+    assert!(load.miss_share().expect("timed") < limit, "{load:?}, limit {limit}; {}", plateaus());
 }
 
 #[test]
