@@ -409,10 +409,10 @@ fn a_gather_over_the_last_cache_comes_from_there() {
     let _one = machine();
     let share = |load: &lwp_feedback::profile::LoadSnapshot| load.sources[1] as f64 / load.count().max(1) as f64;
     // Others use that cache too: what it leaves a chain of pointers at the same time is what a gather can have.
-    let plateaus = lwp_feedback::calibrate::plateaus();
+    let plateaus = lwp_feedback::calibrate::plateaus;
     let of_a_chain = || {
         let sources: Vec<u8> =
-            lwp_feedback::calibrate::chase(8 << 20, 20_000).into_iter().filter_map(|ticks| plateaus.source(ticks)).collect();
+            lwp_feedback::calibrate::chase(8 << 20, 20_000).into_iter().filter_map(|ticks| plateaus().source(ticks)).collect();
         sources.iter().filter(|&&source| source == 1).count() as f64 / sources.len().max(1) as f64
     };
     let mut needed = 0.6f64;

@@ -159,7 +159,7 @@ impl Chain {
         (&raw const self.words[index as usize * 8]).cast()
     }
 
-    /// Times of `count` loads along the chain, after `rounds` of it have been walked; `flush` takes each line out of all caches first.
+    /// Times of `count` loads along the chain, in ascending order, after `rounds` of it have been walked; `flush` takes each line out of all caches first.
     fn times(&self, rounds: usize, count: usize, flush: bool) -> Vec<u32> {
         self.times_from(&mut 0, rounds, count, flush)
     }
@@ -170,7 +170,7 @@ impl Chain {
         for _ in 0..rounds * lines {
             *at = std::hint::black_box(self.words[*at as usize * 8]);
         }
-        (0..count)
+        let mut times: Vec<u32> = (0..count)
             .map(|_| {
                 let place = self.line(*at);
                 if flush {
@@ -185,15 +185,15 @@ impl Chain {
                 *at = self.words[*at as usize * 8];
                 ticks
             })
-            .collect()
+            .collect();
+        times.sort_unstable();
+        times
     }
 }
 
-/// Mean of the times from one sixth to another of them, in order. A mean tells plateaus apart that lie within one step of the counter, because where in a
+/// Mean of the times, which are in ascending order, from one sixth to another of them. A mean tells plateaus apart that lie within one step of the counter, because where in a
 /// step a load begins is random; and what others do to the caches meanwhile (the other half of this core may run the guest) is left out.
 fn plateau(times: &[u32], sixths: std::ops::Range<usize>) -> u32 {
-    let mut times = times.to_vec();
-    times.sort_unstable();
     let kept = &times[times.len() * sixths.start / 6..times.len() * sixths.end / 6];
     (kept.iter().map(|&ticks| u64::from(ticks)).sum::<u64>() / kept.len().max(1) as u64) as u32
 }
@@ -208,7 +208,7 @@ fn generator() -> impl FnMut() -> u64 {
     }
 }
 
-/// Times of `count` loads along a chain through `bytes` bytes that was walked once before, ticks. For comparing with what bursts say.
+/// Times of `count` loads along a chain through `bytes` bytes that was walked once before, ticks, in ascending order. For comparing with what bursts say.
 pub fn chase(bytes: usize, count: usize) -> Vec<u32> {
     Chain::new(bytes, &mut generator()).times(1, count, false)
 }
@@ -262,15 +262,13 @@ impl Chains {
 }
 
 /// Of three tries at L1: the lowest mean, and what 98 of 100 loads take at most in the quietest.
-fn hits(near: &Chain) -> (u32, u32) {
+fn measure_hits(near: &Chain) -> (u32, u32) {
     let tries = std::array::from_fn::<_, 3, _>(|_| near.times(4, SAMPLES, false));
     tries.iter().fold((u32::MAX, u32::MAX), |(mean, most), times| (mean.min(plateau(times, L1_SIXTHS)), most.min(nearly_all(times))))
 }
 
-/// What 98 of 100 of the times are at most.
+/// What 98 of 100 of the times, which are in ascending order, are at most.
 fn nearly_all(times: &[u32]) -> u32 {
-    let mut times = times.to_vec();
-    times.sort_unstable();
     times[times.len() * 98 / 100]
 }
 
@@ -323,6 +321,8 @@ struct Calibration {
     again: Option<Instant>,
     /// When L1 was measured last.
     checked: Option<Instant>,
+    /// What it said; leaked, for who reads it does not wait; [`MOST_ANSWERS`] of them at most.
+    answers: Vec<&'static Plateaus>,
 }
 
 impl Calibration {
@@ -334,6 +334,11 @@ impl Calibration {
     /// Whether it is time to look at L1 again.
     fn is_to_be_checked(&self, now: Instant) -> bool {
         self.checked.is_some_and(|checked| now.saturating_duration_since(checked) >= CHECK_EVERY)
+    }
+
+    /// Whether there is anything to measure.
+    fn is_wanted(&self, now: Instant) -> bool {
+        self.is_due(now) || self.is_to_be_checked(now)
     }
 
     /// What the plateaus are while L1 takes `l1` ticks and 98 of 100 of its hits at most `hits`. All shift alike: of what a load takes between fences most is theirs, and the
@@ -370,10 +375,9 @@ impl Calibration {
     }
 }
 
-static CALIBRATION: Mutex<Calibration> = Mutex::new(Calibration { means: None, failed: 0, again: None, checked: None });
-/// All answers; leaked, for who reads them does not wait, and there are few.
-static ANSWERS: Mutex<Vec<&'static Plateaus>> = Mutex::new(Vec::new());
-/// The latest.
+static CALIBRATION: Mutex<Calibration> =
+    Mutex::new(Calibration { means: None, failed: 0, again: None, checked: None, answers: Vec::new() });
+/// The latest answer.
 static PLATEAUS: AtomicPtr<Plateaus> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whether a thread of [`request_plateaus`] measures.
@@ -386,38 +390,27 @@ static COST_NS: AtomicU64 = AtomicU64::new(0);
 pub fn plateaus() -> &'static Plateaus {
     let mut calibration = CALIBRATION.lock().unwrap_or_else(PoisonError::into_inner);
     let now = Instant::now();
-    let known = known_plateaus();
-    let full = known.is_none() || calibration.is_due(now);
-    if let Some(known) = known.filter(|_| !full && !calibration.is_to_be_checked(now)) {
+    if let Some(known) = known_plateaus().filter(|_| !calibration.is_wanted(now)) {
         return known;
     }
     let before = thread_cpu_ns();
-    let measured = if full {
+    let mut measured = None;
+    if !calibration.is_due(now) {
+        let (l1, hits) = measure_hits(&Chain::new(L1_BYTES, &mut generator()));
+        measured = calibration.check(now, l1, hits);
+    }
+    let measured = measured.unwrap_or_else(|| {
         let chains = Chains::new();
-        Some(calibration.measure(now, || means(&chains)))
-    } else {
-        let (l1, hits) = hits(&Chain::new(L1_BYTES, &mut generator()));
-        calibration.check(now, l1, hits)
-    };
+        calibration.measure(now, || means(&chains))
+    });
     COST_NS.fetch_add(thread_cpu_ns().saturating_sub(before), Ordering::Relaxed);
-    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let answer = match (measured, known) {
-        (Some(measured), known) => match answers.iter().find(|answer| ***answer == measured) {
-            Some(&answer) => answer,
-            None if answers.len() >= MOST_ANSWERS
-                && let Some(known) = known =>
-            {
-                known
-            }
-            None => {
-                let answer: &'static Plateaus = Box::leak(Box::new(measured));
-                answers.push(answer);
-                answer
-            }
-        },
-        (None, Some(known)) => known,
-        (None, None) => unreachable!("a first measurement has an answer"),
-    };
+    let answers = &mut calibration.answers;
+    let said = answers.iter().copied().find(|answer| **answer == measured);
+    let answer = said.or_else(|| known_plateaus().filter(|_| answers.len() >= MOST_ANSWERS)).unwrap_or_else(|| {
+        let answer: &'static Plateaus = Box::leak(Box::new(measured));
+        answers.push(answer);
+        answer
+    });
     PLATEAUS.store(std::ptr::from_ref(answer).cast_mut(), Ordering::Release);
     answer
 }
@@ -425,10 +418,7 @@ pub fn plateaus() -> &'static Plateaus {
 /// The plateaus as known so far; where a measurement is due it is made by a thread of its own, for it takes some ten milliseconds.
 pub fn request_plateaus() -> Option<&'static Plateaus> {
     // Whoever holds the lock measures.
-    let due = CALIBRATION.try_lock().is_ok_and(|calibration| {
-        let now = Instant::now();
-        calibration.is_due(now) || calibration.is_to_be_checked(now)
-    });
+    let due = CALIBRATION.try_lock().is_ok_and(|calibration| calibration.is_wanted(Instant::now()));
     if due && !MEASURING.swap(true, Ordering::AcqRel) {
         let measure = || {
             plateaus();
