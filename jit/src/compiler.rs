@@ -7,7 +7,7 @@ use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::print_errors::pretty_error;
-use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::settings::{self, Configurable, OptLevel};
 use cranelift_frontend::FunctionBuilderContext;
 
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, SourcePosition, Tier};
@@ -126,8 +126,10 @@ impl CraneliftCompiler {
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
         let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
         let code = context.compiled_code().expect("compiled above");
-        let mut result =
-            finish::finish(code, ALIGNMENT, markers, thunks, positions).map_err(|reason| CompileError::Internal { function, reason })?;
+        // Quick compiles shall stay quick.
+        let remove_spills = isa.flags().opt_level() == OptLevel::Speed;
+        let mut result = finish::finish(code, ALIGNMENT, markers, thunks, positions, remove_spills)
+            .map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
             result.listing =
                 Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });

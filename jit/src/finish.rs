@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use cranelift_codegen::binemit::Reloc as ClifReloc;
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::ExternalName;
-use cranelift_codegen::{CompiledCode as ClifCode, FinalizedMachExceptionHandler, FinalizedRelocTarget};
+use cranelift_codegen::{CompiledCode as ClifCode, Final, FinalizedMachExceptionHandler, FinalizedRelocTarget, MachBufferFinalized};
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 use vm::code::{CompiledCode, Landing, Positions, Reloc, RelocTarget, SourcePosition};
@@ -14,17 +14,19 @@ use crate::headers::{self, Jumps};
 use crate::lwp_thunks::{self, Thunk};
 use crate::markers::{self, Census, Finished};
 use crate::placement;
+use crate::spills;
 use crate::traps;
 
 /// Takes over code and tables. Sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
 /// code was made from. `Err` says what cannot be expressed, or which marker is not what it must be.
-/// `thunks` are appended and called by their numbers. `positions` are what the source locations of the CLIF count.
+/// `thunks` are appended and called by their numbers. `remove_spills`: see [`spills`]. `positions` are what the source locations of the CLIF count.
 pub(crate) fn finish(
     code: &ClifCode,
     alignment: u32,
     expected: Census,
     thunks: &[Thunk],
     positions: Vec<SourcePosition>,
+    remove_spills: bool,
 ) -> Result<CompiledCode, String> {
     let buffer = &code.buffer;
     let mut bytes = buffer.data().to_vec();
@@ -61,7 +63,11 @@ pub(crate) fn finish(
     }
     found.sort_unstable();
     let Finished { speculative, polls, census } = markers::finish(&mut bytes, &marked)?;
-    let Jumps { back_edges, loops } = headers::lead(&mut bytes, &code.bb_starts, buffer.data().len() as u32, &polls);
+    let length = buffer.data().len();
+    if remove_spills {
+        spills::remove(&mut bytes[..length], &code.bb_starts, &entered_from_outside(buffer), &polls);
+    }
+    let Jumps { back_edges, loops } = headers::lead(&mut bytes, &code.bb_starts, length as u32, &polls);
     if census != expected {
         return Err(format!("{expected:?} markers before code generation, {census:?} after it"));
     }
@@ -90,6 +96,19 @@ pub(crate) fn finish(
         back_edges,
         ..CompiledCode::default()
     })
+}
+
+/// First bytes of the code that calls' exceptions lead to, and of all whose address is taken.
+fn entered_from_outside(buffer: &MachBufferFinalized<Final>) -> Vec<u32> {
+    let handlers = buffer.call_sites().flat_map(|site| site.exception_handlers.iter()).filter_map(|handler| match handler {
+        FinalizedMachExceptionHandler::Default(offset) | FinalizedMachExceptionHandler::Tag(_, offset) => Some(*offset),
+        FinalizedMachExceptionHandler::Context(_) => None,
+    });
+    let addresses = buffer.relocs().iter().filter_map(|reloc| match reloc.target {
+        FinalizedRelocTarget::Func(offset) => Some(offset),
+        FinalizedRelocTarget::ExternalName(_) => None,
+    });
+    handlers.chain(addresses).collect()
 }
 
 /// Disassembly, one instruction a line, with offsets from the first byte.

@@ -29,11 +29,11 @@ pub(crate) struct Poll {
 }
 
 /// Bytes of a jump's displacement, which is its last part.
-const DISPLACEMENT: usize = 4;
+pub(crate) const DISPLACEMENT: usize = 4;
 /// Bytes of `jmp rel32`.
-const JUMP: usize = 5;
+pub(crate) const JUMP: usize = 5;
 /// `jb rel32`, the branch behind a poll's comparison, begins with these.
-const BRANCH: [u8; 2] = [0x0f, 0x82];
+pub(crate) const BRANCH: [u8; 2] = [0x0f, 0x82];
 /// Bytes of the comparison and the branch.
 const PASSED: u8 = (COMPARE + BRANCH.len() + DISPLACEMENT) as u8;
 

@@ -21,6 +21,7 @@ mod passes;
 mod placement;
 mod plan;
 mod scan;
+mod spills;
 mod translate;
 mod traps;
 mod types;

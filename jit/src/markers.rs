@@ -320,7 +320,18 @@ const OF_REGISTERS: usize = 3;
 pub(crate) const COMPARE: usize = 8;
 /// One instruction that does nothing, by length: what fills up in front of the comparison. (Five segment prefixes on the comparison, which would take no slot at all, made
 /// loops up to a quarter slower on an Intel Xeon of model 167 than the three instructions were.)
-const NOPS: [&[u8]; 6] = [&[], &[0x90], &[0x66, 0x90], &[0x0f, 0x1f, 0], &[0x0f, 0x1f, 0x40, 0], &[0x0f, 0x1f, 0x44, 0, 0]];
+pub(crate) const NOPS: [&[u8]; 10] = [
+    &[],
+    &[0x90],
+    &[0x66, 0x90],
+    &[0x0f, 0x1f, 0],
+    &[0x0f, 0x1f, 0x40, 0],
+    &[0x0f, 0x1f, 0x44, 0, 0],
+    &[0x66, 0x0f, 0x1f, 0x44, 0, 0],
+    &[0x0f, 0x1f, 0x80, 0, 0, 0, 0],
+    &[0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0],
+    &[0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0],
+];
 /// The register that holds the context.
 const PINNED: Register = Register::R15;
 
@@ -456,7 +467,7 @@ mod tests {
         b.finalize(isa.frontend_config());
         context.compile(&*isa, &mut Default::default()).map_err(|error| format!("{:?}", error.inner))?;
         let census = Census::of(&context.func)?;
-        let code = crate::finish::finish(context.compiled_code().unwrap(), 16, census, &[], Vec::new())?;
+        let code = crate::finish::finish(context.compiled_code().unwrap(), 16, census, &[], Vec::new(), true)?;
         Ok((crate::finish::disassemble(&code.bytes), census, code.speculative.len()))
     }
 

@@ -50,7 +50,7 @@
 ;;>     7a  cmp r14d, ecx
 ;;>     7d  jae near 90h
 ;;>     83  mov rdi, rax
-;;>     86  mov [rsp+8], rcx
+;;>     86  nop dword [rax+rax]
 ;;>     8b  jmp 39h
 ;;>     90  mov rbx, [rsp+10h]
 ;;>     95  mov r12, [rsp+18h]

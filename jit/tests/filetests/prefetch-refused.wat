@@ -138,7 +138,7 @@
 ;;>    18c  mov rsp, rbp
 ;;>    18f  pop rbp
 ;;>    190  jmp r10
-;;>    193  mov rdx, [rsp]
+;;>    193  nop dword [rax]
 ;;>    197  mov rbx, rsi
 ;;>    19a  mov rdi, r14
 ;;>    19d  mov rax, r15
