@@ -13,9 +13,8 @@ fn pop(stack: &mut Vec<Value>) -> Value {
     stack.pop().expect("validation keeps the operand stack balanced")
 }
 
-/// A float with its sign bit turned or cleared, in all lanes of a vector: Cranelift makes the mask of its scalar `fneg` and `fabs` in a general register wherever
-/// they stand, which takes two instructions, and in a loop a register from what the loop needs. A vector's mask is an operand in memory, and a float that was
-/// loaded comes in all lanes at no cost.
+/// A float with its sign bit turned or cleared. Cranelift makes the mask of its own `fneg` and `fabs` in a general register wherever they stand, which takes two instructions, and in
+/// a loop a register from what the loop needs. A lane of a constant vector is read from memory, outside of the loop.
 fn sign(b: &mut FunctionBuilder<'_>, x: Value, negate: bool) -> Value {
     let (vector, sign) = match b.func.dfg.value_type(x) {
         types::F32 => (types::F32X4, (u128::MAX / u128::from(u32::MAX)) << 31),
@@ -24,9 +23,8 @@ fn sign(b: &mut FunctionBuilder<'_>, x: Value, negate: bool) -> Value {
     let mask = if negate { sign } else { !sign };
     let mask = b.func.dfg.constants.insert(ConstantData::from(&mask.to_le_bytes()[..]));
     let mask = b.ins().vconst(vector, mask);
-    let lanes = b.ins().splat(vector, x);
-    let signed = if negate { b.ins().bxor(lanes, mask) } else { b.ins().band(lanes, mask) };
-    b.ins().extractlane(signed, 0)
+    let mask = b.ins().extractlane(mask, 0);
+    if negate { b.ins().bxor(x, mask) } else { b.ins().band(x, mask) }
 }
 
 macro_rules! numeric_operators {

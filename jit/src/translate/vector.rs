@@ -4,7 +4,9 @@
 //! instruction. What relaxed SIMD leaves open is chosen as `vm::vector` says. All of it needs SSE4.1, without which there is no compiler.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{ConstantData, Endianness, InstBuilder, InstructionData, MemFlagsData, Opcode, Type, Value, types};
+use cranelift_codegen::ir::{
+    ConstantData, DataFlowGraph, Endianness, InstBuilder, InstructionData, MemFlagsData, Opcode, Type, Value, types,
+};
 use cranelift_frontend::FunctionBuilder;
 use wasmparser::{MemArg, Operator};
 
@@ -21,14 +23,18 @@ fn cast(b: &mut FunctionBuilder<'_>, value: Value, ty: Type) -> Value {
     if dfg.value_type(value) == ty {
         return value;
     }
-    // Back to what it was before it was made a V128: no pair of casts stands between two operators of one type.
-    if let Some(inst) = dfg.value_def(dfg.resolve_aliases(value)).inst()
-        && let InstructionData::LoadNoOffset { opcode: Opcode::Bitcast, arg, .. } = dfg.insts[inst]
-        && dfg.value_type(arg) == ty
-    {
-        return arg;
+    // No pair of casts stands between two operators of one type.
+    if let Some(before) = before_cast(dfg, value).filter(|&before| dfg.value_type(before) == ty) {
+        return before;
     }
     b.ins().bitcast(ty, MemFlagsData::new().with_endianness(Endianness::Little), value)
+}
+
+/// What a vector was before it was made a [`V128`], if it was.
+fn before_cast(dfg: &DataFlowGraph, value: Value) -> Option<Value> {
+    let inst = dfg.value_def(dfg.resolve_aliases(value)).inst()?;
+    let InstructionData::LoadNoOffset { opcode: Opcode::Bitcast, arg, .. } = dfg.insts[inst] else { return None };
+    Some(arg)
 }
 
 /// Takes a vector off the stack, as a type.
@@ -606,6 +612,8 @@ impl Translator<'_, '_> {
             }
         } else if let Operator::V128Store { memarg } = operator {
             let value = self.pop();
+            // What floats were computed is stored as floats: some processors take longer from one kind of unit to the other.
+            let value = before_cast(&self.b.func.dfg, value).unwrap_or(value);
             let (flags, address, offset) = self.access(memarg, 16)?;
             self.b.ins().store(flags, value, address, offset);
         } else {
