@@ -199,7 +199,7 @@ impl SharedMemory {
     /// Grows by `delta` pages and returns the old size.
     ///
     /// # Errors
-    /// The type or the system does not allow it.
+    /// The type or the system does not allow it; nor does a memory of 32-bit addresses that began with less grow to all 65536 pages.
     pub fn grow(&self, delta: u64) -> Result<u64> {
         self.memory.grow(delta).ok_or_else(|| format_err!("failed to grow memory by `{delta}`"))
     }
@@ -347,7 +347,7 @@ impl Memory {
     /// Grows by `delta` pages and returns the old size.
     ///
     /// # Errors
-    /// The type, the system or the store's limiter does not allow it.
+    /// The type, the system or the store's limiter does not allow it; nor does a memory of 32-bit addresses that began with less grow to all 65536 pages.
     pub fn grow(&self, mut store: impl AsContextMut, delta: u64) -> Result<u64> {
         let inner = store.as_context_mut().0;
         inner.check(self.store);

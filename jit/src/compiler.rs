@@ -224,6 +224,9 @@ impl Compiler for CraneliftCompiler {
                     return Err(CompileError::Internal { function, reason });
                 }
             }
+            if request.tier == Tier::Optimizing {
+                passes::addresses::run(&mut memory.context.func, module);
+            }
             let mut code =
                 self.generate(isa, function, &mut memory.context, &translation.thunks, translation.positions, request.listing)?;
             code.sites = translation.sites;

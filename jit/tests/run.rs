@@ -247,3 +247,42 @@ fn branch_tables_and_globals() {
         check(wat, "f", &[argument], &[result]);
     }
 }
+
+/// An address that is a constant above another: with and without an access of that one before, and where the sum wraps.
+const ABOVE: &str = r#"(module
+  (memory 1)
+  (func (export "after") (param $p i32) (result i32)
+    (i64.store (i32.const 0) (i64.const 0x0807060504030201))
+    (i64.store (i32.const 8) (i64.const 0x100f0e0d0c0b0a09))
+    (i64.store (i32.const 16) (i64.const 0x1817161514131211))
+    (i32.add
+      (i32.load8_u (local.get $p))
+      (i32.add (i32.load8_u offset=1 (i32.add (local.get $p) (i32.const 4))) (i32.load8_u (i32.add (local.get $p) (i32.const -4))))))
+  (func (export "maybe") (param $p i32) (param $first i32) (result i32) (local $sum i32)
+    (i64.store (i32.const 0) (i64.const 0x0807060504030201))
+    (i64.store (i32.const 8) (i64.const 0x100f0e0d0c0b0a09))
+    (i64.store (i32.const 16) (i64.const 0x1817161514131211))
+    (if (local.get $first) (then (local.set $sum (i32.load8_u (local.get $p)))))
+    (i32.add (local.get $sum) (i32.load8_u (i32.add (local.get $p) (i32.const 16))))))"#;
+
+const ABOVE_ROUNDS: &str = r#"(module
+  (memory 1)
+  (func (export "rounds") (param $p i32) (param $n i32) (result i32) (local $sum i32)
+    (i64.store (i32.const 0) (i64.const 0x0807060504030201))
+    (i64.store (i32.const 8) (i64.const 0x100f0e0d0c0b0a09))
+    (i64.store (i32.const 16) (i64.const 0x1817161514131211))
+    (loop $again (;poll;)
+      (local.set $sum (i32.add (local.get $sum) (i32.load8_u (i32.add (local.get $p) (i32.const 16)))))
+      (local.set $sum (i32.add (local.get $sum) (i32.load8_u (i32.add (local.get $p) (i32.const 17)))))
+      (local.set $p (i32.add (local.get $p) (i32.const 2)))
+      (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (local.get $sum)))"#;
+
+#[test]
+fn addresses_above_others_wrap_where_they_may() {
+    check(ABOVE, "after", &[8], &[9 + 14 + 5]);
+    check(ABOVE, "maybe", &[4, 1], &[5 + 21]);
+    // 16 below 2^32: the sum is 0, and nothing is accessed before.
+    check(ABOVE, "maybe", &[u64::from(u32::MAX - 15), 0], &[1]);
+    check(ABOVE_ROUNDS, "rounds", &[u64::from(u32::MAX - 15), 10], &[(1..=20).sum()]);
+}

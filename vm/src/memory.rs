@@ -10,6 +10,9 @@ use wasmparser::MemoryType;
 pub const WASM_PAGE: usize = 65536;
 /// Bytes a 32-bit memory may reach.
 const REACH: usize = 4 << 30;
+/// Pages that a 32-bit memory grows to at most, unless it begins with more: one less than there could be, which the specification allows. What lies in bounds then lies a page
+/// below 2^32, and compiled code may add that much to it without wrapping.
+pub const GROWS_TO: u64 = (REACH / WASM_PAGE) as u64 - 1;
 /// Address space behind a memory that no access may touch: offsets below 2 GiB, and one page for the widest access.
 const GUARD: usize = (2 << 30) + WASM_PAGE;
 /// Memories start at a multiple of this, so that huge pages fit.
@@ -72,7 +75,8 @@ impl Memory {
         if bytes >= HUGE_FROM {
             mapping.advise_huge(start, bytes);
         }
-        let most_pages = (reserved / WASM_PAGE) as u64;
+        let reserved_pages = (reserved / WASM_PAGE) as u64;
+        let most_pages = if ty.memory64 { reserved_pages } else { reserved_pages.min(GROWS_TO.max(ty.initial)) };
         let vm = VmMemory {
             // SAFETY: `start` is inside the mapping.
             base: unsafe { mapping.base().add(start) },
@@ -154,5 +158,27 @@ fn reserve_what_there_is(ty: MemoryType, bytes: usize, most: usize) -> Result<(s
             return Ok((mapping, reach));
         }
         reach = (reach / 4 / WASM_PAGE * WASM_PAGE).max(least);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(initial: u64, maximum: Option<u64>, guarded: bool) -> Arc<Memory> {
+        let ty = MemoryType { memory64: false, shared: false, initial, maximum, page_size_log2: None };
+        Memory::new(ty, guarded).expect("there is address space")
+    }
+
+    #[test]
+    fn a_memory_grows_to_all_but_one_page_unless_it_began_with_all() {
+        for maximum in [None, Some(65536)] {
+            let grown = memory(1, maximum, true);
+            assert_eq!((grown.grow(65535), grown.grow(1), grown.pages()), (None, Some(1), 2));
+            assert_eq!(grown.vm.maximum_pages, GROWS_TO);
+        }
+        assert_eq!(memory(1, Some(3), true).vm.maximum_pages, 3);
+        assert_eq!(memory(1, Some(65536), false).vm.maximum_pages.max(GROWS_TO), GROWS_TO);
+        assert_eq!(memory(65536, None, true).pages(), 65536);
     }
 }

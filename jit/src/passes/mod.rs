@@ -12,6 +12,7 @@ use vm::module::Module;
 
 use crate::plan::FunctionPlan;
 
+pub(crate) mod addresses;
 pub(crate) mod branch_to_select;
 pub(crate) mod exits;
 mod extra;

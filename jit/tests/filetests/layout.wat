@@ -21,78 +21,75 @@
 ;;>      9  mov rcx, [rcx+48h]
 ;;>      d  nop dword [rax+rax]
 ;;>     12  cmp r15, [r15+88h]
-;;>     1a  jb near 0D4h
+;;>     1a  jb near 0D0h
 ;;>     20  mov edx, esi
 ;;>     22  mov r8d, [rcx+rdx]
 ;;>     26  test r8d, r8d
-;;>     29  jne near 91h
+;;>     29  jne near 8Ah
 ;;>     2f  cmp edi, 1
-;;>     32  je near 8Ch
-;;>     38  lea edx, [rsi+4]
-;;>     3b  mov r8d, [rcx+rdx]
-;;>     3f  test r8d, r8d
-;;>     42  jne near 0A2h
-;;>     48  cmp edi, 2
-;;>     4b  je near 8Ch
-;;>     51  lea r8d, [rsi+8]
-;;>     55  mov r9d, [rcx+r8]
-;;>     59  test r9d, r9d
-;;>     5c  jne near 0B2h
-;;>     62  cmp edi, 3
-;;>     65  je near 8Ch
-;;>     6b  lea edx, [rsi+0Ch]
-;;>     6e  mov r8d, [rcx+rdx]
-;;>     72  test r8d, r8d
-;;>     75  jne near 0C3h
-;;>     7b  sub edi, 4
-;;>     7e  add esi, 10h
-;;>     84  test edi, edi
-;;>     86  jne near 12h
-;;>     8c  mov rsp, rbp
-;;>     8f  pop rbp
-;;>     90  ret
-;;>     91  add eax, 4Dh
-;;>     97  imul eax, 1Fh
-;;>     9a  mov [rcx+rdx], eax
-;;>     9d  jmp 2Fh
-;;>     a2  lea r8d, [rax+4Dh]
-;;>     a6  imul eax, r8d, 1Fh
-;;>     aa  mov [rcx+rdx], eax
-;;>     ad  jmp 48h
-;;>     b2  lea r9d, [rax+4Dh]
-;;>     b6  imul eax, r9d, 1Fh
-;;>     ba  mov [rcx+r8], eax
-;;>     be  jmp 62h
-;;>     c3  add eax, 4Dh
-;;>     c9  imul eax, 1Fh
-;;>     cc  mov [rcx+rdx], eax
-;;>     cf  jmp 7Bh
-;;>     d4  mov rcx, r15
-;;>     d7  mov rcx, [rcx+8]
-;;>     db  mov rcx, [rcx+28h]
-;;>     df  mov rdx, 2100000000h
-;;>     e9  mov [rcx], rdx
-;;>     ec  mov qword [rcx+8], 7
-;;>     f4  mov edx, edi
-;;>     f6  mov [rcx+10h], rdx
-;;>     fa  mov edx, esi
-;;>     fc  mov [rcx+18h], rdx
-;;>    100  mov eax, eax
-;;>    102  mov [rcx+20h], rax
-;;>    106  mov esi, [rcx]
-;;>    108  mov edx, [rcx+4]
-;;>    10b  mov ecx, [rcx+8]
-;;>    10e  mov rdi, r15
-;;>    111  mov rax, [rdi+38h]
-;;>    115  mov rax, [rax+70h]
-;;>    119  call rax
-;;>    11b  mov rcx, r15
-;;>    11e  mov rcx, [rcx+8]
-;;>    122  mov rdi, [rcx+28h]
-;;>    126  mov r10, rax
-;;>    129  mov rsp, rbp
-;;>    12c  pop rbp
-;;>    12d  jmp r10
+;;>     32  je near 85h
+;;>     38  mov r8d, [rcx+rdx+4]
+;;>     3d  test r8d, r8d
+;;>     40  jne near 9Bh
+;;>     46  cmp edi, 2
+;;>     49  je near 85h
+;;>     4f  mov r8d, [rcx+rdx+8]
+;;>     54  test r8d, r8d
+;;>     57  jne near 0ADh
+;;>     5d  cmp edi, 3
+;;>     60  je near 85h
+;;>     66  mov r10d, [rcx+rdx+0Ch]
+;;>     6b  test r10d, r10d
+;;>     6e  jne near 0BEh
+;;>     74  sub edi, 4
+;;>     77  add esi, 10h
+;;>     7d  test edi, edi
+;;>     7f  jne near 12h
+;;>     85  mov rsp, rbp
+;;>     88  pop rbp
+;;>     89  ret
+;;>     8a  add eax, 4Dh
+;;>     90  imul eax, 1Fh
+;;>     93  mov [rcx+rdx], eax
+;;>     96  jmp 2Fh
+;;>     9b  add eax, 4Dh
+;;>     a1  imul eax, 1Fh
+;;>     a4  mov [rcx+rdx+4], eax
+;;>     a8  jmp 46h
+;;>     ad  lea r8d, [rax+4Dh]
+;;>     b1  imul eax, r8d, 1Fh
+;;>     b5  mov [rcx+rdx+8], eax
+;;>     b9  jmp 5Dh
+;;>     be  add eax, 4Dh
+;;>     c4  imul eax, 1Fh
+;;>     c7  mov [rcx+rdx+0Ch], eax
+;;>     cb  jmp 74h
+;;>     d0  mov rcx, r15
+;;>     d3  mov rcx, [rcx+8]
+;;>     d7  mov rcx, [rcx+28h]
+;;>     db  mov rdx, 2100000000h
+;;>     e5  mov [rcx], rdx
+;;>     e8  mov qword [rcx+8], 7
+;;>     f0  mov edx, edi
+;;>     f2  mov [rcx+10h], rdx
+;;>     f6  mov edx, esi
+;;>     f8  mov [rcx+18h], rdx
+;;>     fc  mov eax, eax
+;;>     fe  mov [rcx+20h], rax
+;;>    102  mov esi, [rcx]
+;;>    104  mov edx, [rcx+4]
+;;>    107  mov ecx, [rcx+8]
+;;>    10a  mov rdi, r15
+;;>    10d  mov rax, [rdi+38h]
+;;>    111  mov rax, [rax+70h]
+;;>    115  call rax
+;;>    117  mov rcx, r15
+;;>    11a  mov rcx, [rcx+8]
+;;>    11e  mov rdi, [rcx+28h]
+;;>    122  mov r10, rax
+;;>    125  mov rsp, rbp
+;;>    128  pop rbp
+;;>    129  jmp r10
 ;;> layout in function 0: done
 ;;> layout in function 0: done
 ;;> layout in function 0: done

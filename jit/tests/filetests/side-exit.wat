@@ -142,7 +142,7 @@
 ;;>                                 block6:
 ;;> @000a                               v71 = uextend.i64 v68
 ;;> @000a                               v72 = iadd.i64 v2, v71
-;;> @000a                               v73 = uload8.i32 user2 region3 v72
+;;> @000a                               v73 = uload8.i32 user2 region3 v30+1
 ;;> @000b                               v75 = iconst.i32 8
 ;;> @000b                               v76 = icmp uge v73, v75  ; v75 = 8
 ;;> @000b                               brif v76, block15, block16
@@ -206,7 +206,7 @@
 ;;>                                 block13:
 ;;> @0012                               v113 = uextend.i64 v110
 ;;> @0012                               v114 = iadd.i64 v2, v113
-;;> @0012                               v115 = uload8.i32 user2 region3 v114
+;;> @0012                               v115 = uload8.i32 user2 region3 v30+2
 ;;> @0013                               v117 = iconst.i32 8
 ;;> @0013                               v118 = icmp uge v115, v117  ; v117 = 8
 ;;> @0013                               brif v118, block22, block23
@@ -270,7 +270,7 @@
 ;;>                                 block20:
 ;;> @001a                               v155 = uextend.i64 v152
 ;;> @001a                               v156 = iadd.i64 v2, v155
-;;> @001a                               v157 = uload8.i32 user2 region3 v156
+;;> @001a                               v157 = uload8.i32 user2 region3 v30+3
 ;;> @001b                               v159 = iconst.i32 8
 ;;> @001b                               v160 = icmp uge v157, v159  ; v159 = 8
 ;;> @001b                               brif v160, block28, block29

@@ -12,15 +12,18 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  vbroadcastss xmm0, xmm0
-;;>      9  vmovups xmm2, [rip+1Fh]
-;;>     11  vxorps xmm0, xmm0, xmm2
-;;>     15  vpshufd xmm1, xmm1, 44h
-;;>     1a  vmovupd xmm2, [rip+1Eh]
-;;>     22  vandpd xmm1, xmm1, xmm2
-;;>     26  mov rsp, rbp
-;;>     29  pop rbp
-;;>     2a  ret
+;;>      4  vmovups xmm6, [rip+24h]
+;;>      c  vxorps xmm0, xmm0, xmm6
+;;>     10  vmovupd xmm6, [rip+28h]
+;;>     18  vandpd xmm1, xmm1, xmm6
+;;>     1c  mov rsp, rbp
+;;>     1f  pop rbp
+;;>     20  ret
+;;>     21  add [rax], al
+;;>     23  add [rax], al
+;;>     25  add [rax], al
+;;>     27  add [rax], al
+;;>     29  add [rax], al
 ;;>     2b  add [rax], al
 ;;>     2d  add [rax], al
 ;;>     2f  add [rax], al

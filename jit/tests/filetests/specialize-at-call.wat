@@ -36,19 +36,11 @@
 ;;> @0009                               jump block7
 ;;>
 ;;>                                 block7:
-;;> @000a                               v21 = iconst.i32 4
-;;> @000b                               v22 = iadd.i32 v0, v21  ; v21 = 4
-;;> @000c                               v23 = uextend.i64 v22
-;;> @000c                               v25 = iadd.i64 v13, v23
-;;> @000c                               v26 = load.i32 user2 region1 v25
+;;> @000c                               v26 = load.i32 user2 region1 v14+4
 ;;> @0010                               jump block8
 ;;>
 ;;>                                 block8:
-;;> @0011                               v32 = iconst.i32 8
-;;> @0012                               v33 = iadd.i32 v0, v32  ; v32 = 8
-;;> @0013                               v34 = uextend.i64 v33
-;;> @0013                               v36 = iadd.i64 v13, v34
-;;> @0013                               v37 = load.i32 user2 region1 v36
+;;> @0013                               v37 = load.i32 user2 region1 v14+8
 ;;> @0018                               jump block6
 ;;>
 ;;>                                 block6:

@@ -92,60 +92,46 @@
 ;;> @0008                               brif v274, block12, block11
 ;;>
 ;;>                                 block12 cold:
-;;>                                     v296 = iadd.i32 v28, v45
-;;> @0009                               jump block10(v296)
+;;>                                     v291 = iadd.i32 v28, v45
+;;> @0009                               jump block10(v291)
 ;;>
 ;;>                                 block11:
+;;> @000c                               v56 = load.i32 user2 region3 v44+4
 ;;>                                     v275 = iconst.i32 2
-;;>                                     v276 = ishl.i32 v272, v275  ; v275 = 2
-;;> @000b                               v53 = iadd.i32 v4, v276
-;;> @000c                               v54 = uextend.i64 v53
-;;> @000c                               v55 = iadd.i64 v2, v54
-;;> @000c                               v56 = load.i32 user2 region3 v55
-;;>                                     v277 = iadd.i32 v26, v275  ; v275 = 2
-;;>                                     v278 = iconst.i32 3
-;;>                                     v279 = icmp uge v277, v278  ; v278 = 3
-;;> @0010                               brif v279, block14, block13
+;;>                                     v276 = iadd.i32 v26, v275  ; v275 = 2
+;;>                                     v277 = iconst.i32 3
+;;>                                     v278 = icmp uge v276, v277  ; v277 = 3
+;;> @0010                               brif v278, block14, block13
 ;;>
 ;;>                                 block14 cold:
-;;>                                     v294 = iadd.i32 v28, v45
-;;>                                     v295 = iadd v294, v56
-;;> @0011                               jump block10(v295)
+;;>                                     v289 = iadd.i32 v28, v45
+;;>                                     v290 = iadd v289, v56
+;;> @0011                               jump block10(v290)
 ;;>
 ;;>                                 block13:
-;;>                                     v280 = iconst.i32 2
-;;>                                     v281 = ishl.i32 v277, v280  ; v280 = 2
-;;> @0013                               v64 = iadd.i32 v4, v281
-;;> @0014                               v65 = uextend.i64 v64
-;;> @0014                               v66 = iadd.i64 v2, v65
-;;> @0014                               v67 = load.i32 user2 region3 v66
-;;>                                     v282 = iconst.i32 3
-;;>                                     v283 = iadd.i32 v26, v282  ; v282 = 3
-;;>                                     v284 = icmp uge v283, v282  ; v282 = 3
-;;> @0018                               brif v284, block16, block15
+;;> @0014                               v67 = load.i32 user2 region3 v44+8
+;;>                                     v279 = iconst.i32 3
+;;>                                     v280 = iadd.i32 v26, v279  ; v279 = 3
+;;>                                     v281 = icmp uge v280, v279  ; v279 = 3
+;;> @0018                               brif v281, block16, block15
 ;;>
 ;;>                                 block16 cold:
-;;>                                     v291 = iadd.i32 v28, v45
-;;>                                     v292 = iadd v291, v56
-;;>                                     v293 = iadd v292, v67
-;;> @0019                               jump block10(v293)
+;;>                                     v286 = iadd.i32 v28, v45
+;;>                                     v287 = iadd v286, v56
+;;>                                     v288 = iadd v287, v67
+;;> @0019                               jump block10(v288)
 ;;>
 ;;>                                 block15:
-;;>                                     v285 = iconst.i32 2
-;;>                                     v286 = ishl.i32 v283, v285  ; v285 = 2
-;;> @001b                               v75 = iadd.i32 v4, v286
-;;> @001c                               v76 = uextend.i64 v75
-;;> @001c                               v77 = iadd.i64 v2, v76
-;;> @001c                               v78 = load.i32 user2 region3 v77
-;;>                                     v287 = iconst.i32 4
-;;>                                     v288 = iadd.i32 v26, v287  ; v287 = 4
-;;>                                     v289 = iconst.i32 3
-;;>                                     v290 = icmp ult v288, v289  ; v289 = 3
+;;> @001c                               v78 = load.i32 user2 region3 v44+12
+;;>                                     v282 = iconst.i32 4
+;;>                                     v283 = iadd.i32 v26, v282  ; v282 = 4
+;;>                                     v284 = iconst.i32 3
+;;>                                     v285 = icmp ult v283, v284  ; v284 = 3
 ;;> @0005                               v46 = iadd.i32 v28, v45
 ;;> @000d                               v57 = iadd v46, v56
 ;;> @0015                               v68 = iadd v57, v67
 ;;> @001d                               v79 = iadd v68, v78
-;;> @0020                               brif v290, block7(v288, v79), block17
+;;> @0020                               brif v285, block7(v283, v79), block17
 ;;>
 ;;>                                 block17:
 ;;> @0021                               jump block10(v79)
@@ -160,10 +146,10 @@
 ;;> @0023                               jump block21
 ;;>
 ;;>                                 block21 cold:
-;;>                                     v297 = load.i64 notrap aligned readonly can_move region0 v1+72
-;;>                                     v298 = iconst.i32 2
-;;>                                     v299 = iconst.i32 1
-;;>                                     v306 = iconst.i32 4
+;;>                                     v292 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;>                                     v293 = iconst.i32 2
+;;>                                     v294 = iconst.i32 1
+;;>                                     v297 = iconst.i32 4
 ;;> @0023                               jump block22(v6, v7)
 ;;>
 ;;>                                 block22(v102: i32, v104: i32) cold:
@@ -176,12 +162,12 @@
 ;;> @0023                               v93 = get_pinned_reg.i64
 ;;> @0023                               v94 = load.i64 notrap aligned readonly region0 v93+8
 ;;> @0023                               v95 = load.i64 notrap aligned readonly region0 v94+40
-;;>                                     v313 = iconst.i64 0x0021_0000_0000
-;;> @0023                               store notrap aligned region1 v313, v95  ; v313 = 0x0021_0000_0000
-;;>                                     v314 = iconst.i64 7
-;;> @0023                               store notrap aligned region1 v314, v95+8  ; v314 = 7
-;;>                                     v315 = uextend.i64 v4
-;;> @0023                               store notrap aligned region1 v315, v95+16
+;;>                                     v304 = iconst.i64 0x0021_0000_0000
+;;> @0023                               store notrap aligned region1 v304, v95  ; v304 = 0x0021_0000_0000
+;;>                                     v305 = iconst.i64 7
+;;> @0023                               store notrap aligned region1 v305, v95+8  ; v305 = 7
+;;>                                     v306 = uextend.i64 v4
+;;> @0023                               store notrap aligned region1 v306, v95+16
 ;;> @0023                               v101 = uextend.i64 v5
 ;;> @0023                               store notrap aligned region1 v101, v95+24
 ;;> @0023                               v103 = uextend.i64 v102
@@ -201,60 +187,46 @@
 ;;> @0023                               return_call_indirect sig1, v112(v115)
 ;;>
 ;;>                                 block24 cold:
-;;> @0024                               v117 = ishl.i32 v102, v298  ; v298 = 2
+;;> @0024                               v117 = ishl.i32 v102, v293  ; v293 = 2
 ;;> @0025                               v118 = iadd.i32 v4, v117
 ;;> @0026                               v119 = uextend.i64 v118
-;;> @0026                               v120 = iadd.i64 v297, v119
+;;> @0026                               v120 = iadd.i64 v292, v119
 ;;> @0026                               v121 = load.i32 user2 region3 v120
-;;> @0028                               v124 = iadd.i32 v102, v299  ; v299 = 1
+;;> @0028                               v124 = iadd.i32 v102, v294  ; v294 = 1
 ;;> @002a                               v168 = icmp uge v124, v5
 ;;> @002a                               brif v168, block27, block26
 ;;>
 ;;>                                 block27 cold:
-;;>                                     v312 = iadd.i32 v104, v121
-;;> @002b                               jump block25(v312)
+;;>                                     v303 = iadd.i32 v104, v121
+;;> @002b                               jump block25(v303)
 ;;>
 ;;>                                 block26 cold:
-;;>                                     v300 = iadd.i32 v102, v299  ; v299 = 1
-;;>                                     v301 = ishl v300, v298  ; v298 = 2
-;;> @002d                               v129 = iadd.i32 v4, v301
-;;> @002e                               v130 = uextend.i64 v129
-;;> @002e                               v131 = iadd.i64 v297, v130
-;;> @002e                               v132 = load.i32 user2 region3 v131
-;;>                                     v207 = iadd.i32 v102, v298  ; v298 = 2
+;;> @002e                               v132 = load.i32 user2 region3 v120+4
+;;>                                     v207 = iadd.i32 v102, v293  ; v293 = 2
 ;;> @0032                               v169 = icmp uge v207, v5
 ;;> @0032                               brif v169, block29, block28
 ;;>
 ;;>                                 block29 cold:
-;;>                                     v310 = iadd.i32 v104, v121
-;;>                                     v311 = iadd v310, v132
-;;> @0033                               jump block25(v311)
+;;>                                     v301 = iadd.i32 v104, v121
+;;>                                     v302 = iadd v301, v132
+;;> @0033                               jump block25(v302)
 ;;>
 ;;>                                 block28 cold:
-;;>                                     v302 = iadd.i32 v102, v298  ; v298 = 2
-;;>                                     v303 = ishl v302, v298  ; v298 = 2
-;;> @0035                               v140 = iadd.i32 v4, v303
-;;> @0036                               v141 = uextend.i64 v140
-;;> @0036                               v142 = iadd.i64 v297, v141
-;;> @0036                               v143 = load.i32 user2 region3 v142
-;;>                                     v304 = iconst.i32 3
-;;>                                     v305 = iadd.i32 v102, v304  ; v304 = 3
-;;> @003a                               v170 = icmp uge v305, v5
+;;> @0036                               v143 = load.i32 user2 region3 v120+8
+;;>                                     v295 = iconst.i32 3
+;;>                                     v296 = iadd.i32 v102, v295  ; v295 = 3
+;;> @003a                               v170 = icmp uge v296, v5
 ;;> @003a                               brif v170, block31, block30
 ;;>
 ;;>                                 block31 cold:
-;;>                                     v307 = iadd.i32 v104, v121
-;;>                                     v308 = iadd v307, v132
-;;>                                     v309 = iadd v308, v143
-;;> @003b                               jump block25(v309)
+;;>                                     v298 = iadd.i32 v104, v121
+;;>                                     v299 = iadd v298, v132
+;;>                                     v300 = iadd v299, v143
+;;> @003b                               jump block25(v300)
 ;;>
 ;;>                                 block30 cold:
-;;> @003c                               v150 = ishl.i32 v305, v298  ; v298 = 2
-;;> @003d                               v151 = iadd.i32 v4, v150
-;;> @003e                               v152 = uextend.i64 v151
-;;> @003e                               v153 = iadd.i64 v297, v152
-;;> @003e                               v154 = load.i32 user2 region3 v153
-;;>                                     v214 = iadd.i32 v102, v306  ; v306 = 4
+;;> @003e                               v154 = load.i32 user2 region3 v120+12
+;;>                                     v214 = iadd.i32 v102, v297  ; v297 = 4
 ;;> @0041                               v158 = icmp ult v214, v5
 ;;> @0027                               v122 = iadd.i32 v104, v121
 ;;> @002f                               v133 = iadd v122, v132

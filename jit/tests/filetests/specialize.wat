@@ -14,91 +14,94 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rax, r15
-;;>      7  cmp esi, 3
-;;>      a  jne near 30h
-;;>     10  mov rax, [rax+48h]
-;;>     14  mov ecx, edi
-;;>     16  mov ecx, [rax+rcx]
-;;>     19  lea edx, [rdi+4]
-;;>     1c  mov edx, [rax+rdx]
-;;>     1f  lea esi, [rdi+8]
-;;>     22  mov esi, [rax+rsi]
-;;>     25  lea edi, [rcx+rdx]
-;;>     28  lea eax, [rdi+rsi]
-;;>     2b  mov rsp, rbp
-;;>     2e  pop rbp
-;;>     2f  ret
-;;>     30  xor ecx, ecx
-;;>     32  mov r8, [rax+48h]
-;;>     36  mov rax, rcx
-;;>     39  nop dword [rax+rax]
-;;>     3e  cmp r15, [r15+88h]
-;;>     46  jb near 0CFh
-;;>     4c  lea r9d, [rdi+rcx*4]
-;;>     50  mov r9d, [r8+r9]
-;;>     54  lea r10d, [rcx+1]
-;;>     58  cmp r10d, esi
-;;>     5b  jae near 0C7h
-;;>     61  lea r10d, [rdi+r10*4]
-;;>     65  mov r10d, [r8+r10]
-;;>     69  lea r11d, [rcx+2]
-;;>     6d  cmp r11d, esi
-;;>     70  jae near 0BCh
-;;>     76  lea r11d, [rdi+r11*4]
-;;>     7a  mov r11d, [r8+r11]
-;;>     7e  lea edx, [rcx+3]
-;;>     81  cmp edx, esi
-;;>     83  jae near 0AEh
-;;>     89  lea edx, [rdi+rdx*4]
-;;>     8c  mov edx, [r8+rdx]
-;;>     90  add ecx, 4
-;;>     96  add eax, r9d
-;;>     99  add eax, r10d
-;;>     9c  add eax, r11d
-;;>     9f  add eax, edx
-;;>     a1  cmp ecx, esi
-;;>     a3  jb near 3Eh
-;;>     a9  jmp 0CAh
-;;>     ae  add eax, r9d
-;;>     b1  add eax, r10d
-;;>     b4  add eax, r11d
-;;>     b7  jmp 0CAh
-;;>     bc  add eax, r9d
-;;>     bf  add eax, r10d
-;;>     c2  jmp 0CAh
-;;>     c7  add eax, r9d
-;;>     ca  mov rsp, rbp
-;;>     cd  pop rbp
-;;>     ce  ret
-;;>     cf  mov rdx, r15
-;;>     d2  mov rdx, [rdx+8]
-;;>     d6  mov rdx, [rdx+28h]
-;;>     da  mov r8, 2100000000h
-;;>     e4  mov [rdx], r8
-;;>     e7  mov qword [rdx+8], 7
-;;>     ef  mov edi, edi
-;;>     f1  mov [rdx+10h], rdi
-;;>     f5  mov esi, esi
-;;>     f7  mov [rdx+18h], rsi
-;;>     fb  mov ecx, ecx
-;;>     fd  mov [rdx+20h], rcx
-;;>    101  mov eax, eax
-;;>    103  mov [rdx+28h], rax
-;;>    107  mov esi, [rdx]
-;;>    109  mov eax, [rdx+4]
-;;>    10c  mov ecx, [rdx+8]
-;;>    10f  mov rdi, r15
-;;>    112  mov rdx, [rdi+38h]
-;;>    116  mov r8, [rdx+70h]
-;;>    11a  mov rdx, rax
-;;>    11d  call r8
-;;>    120  mov rcx, r15
-;;>    123  mov rcx, [rcx+8]
-;;>    127  mov rdi, [rcx+28h]
-;;>    12b  mov r10, rax
-;;>    12e  mov rsp, rbp
-;;>    131  pop rbp
-;;>    132  jmp r10
+;;>      4  sub rsp, 10h
+;;>      8  mov [rsp], r12
+;;>      c  mov rax, r15
+;;>      f  cmp esi, 3
+;;>     12  jne near 3Ah
+;;>     18  mov rax, [rax+48h]
+;;>     1c  mov edx, edi
+;;>     1e  mov ecx, [rax+rdx]
+;;>     21  mov esi, [rax+rdx+4]
+;;>     25  mov eax, [rax+rdx+8]
+;;>     29  add ecx, esi
+;;>     2b  add eax, ecx
+;;>     2d  nop dword [rax]
+;;>     31  add rsp, 10h
+;;>     35  mov rsp, rbp
+;;>     38  pop rbp
+;;>     39  ret
+;;>     3a  xor ecx, ecx
+;;>     3c  mov rdx, [rax+48h]
+;;>     40  mov rax, rcx
+;;>     43  nop dword [rax+rax]
+;;>     48  cmp r15, [r15+88h]
+;;>     50  jb near 0DDh
+;;>     56  lea r9d, [rdi+rcx*4]
+;;>     5a  mov r8d, [rdx+r9]
+;;>     5e  lea r10d, [rcx+1]
+;;>     62  cmp r10d, esi
+;;>     65  jae near 0CDh
+;;>     6b  mov r10d, [rdx+r9+4]
+;;>     70  lea r11d, [rcx+2]
+;;>     74  cmp r11d, esi
+;;>     77  jae near 0C2h
+;;>     7d  mov r11d, [rdx+r9+8]
+;;>     82  lea r12d, [rcx+3]
+;;>     86  cmp r12d, esi
+;;>     89  jae near 0B4h
+;;>     8f  mov r9d, [rdx+r9+0Ch]
+;;>     94  add ecx, 4
+;;>     9a  add r8d, eax
+;;>     9d  add r8d, r10d
+;;>     a0  add r8d, r11d
+;;>     a3  lea eax, [r8+r9]
+;;>     a7  cmp ecx, esi
+;;>     a9  jb near 48h
+;;>     af  jmp 0D0h
+;;>     b4  add eax, r8d
+;;>     b7  add eax, r10d
+;;>     ba  add eax, r11d
+;;>     bd  jmp 0D0h
+;;>     c2  add eax, r8d
+;;>     c5  add eax, r10d
+;;>     c8  jmp 0D0h
+;;>     cd  add eax, r8d
+;;>     d0  mov r12, [rsp]
+;;>     d4  add rsp, 10h
+;;>     d8  mov rsp, rbp
+;;>     db  pop rbp
+;;>     dc  ret
+;;>     dd  mov rdx, r15
+;;>     e0  mov rdx, [rdx+8]
+;;>     e4  mov rdx, [rdx+28h]
+;;>     e8  mov r8, 2100000000h
+;;>     f2  mov [rdx], r8
+;;>     f5  mov qword [rdx+8], 7
+;;>     fd  mov edi, edi
+;;>     ff  mov [rdx+10h], rdi
+;;>    103  mov esi, esi
+;;>    105  mov [rdx+18h], rsi
+;;>    109  mov ecx, ecx
+;;>    10b  mov [rdx+20h], rcx
+;;>    10f  mov eax, eax
+;;>    111  mov [rdx+28h], rax
+;;>    115  mov esi, [rdx]
+;;>    117  mov eax, [rdx+4]
+;;>    11a  mov ecx, [rdx+8]
+;;>    11d  mov rdi, r15
+;;>    120  mov rdx, [rdi+38h]
+;;>    124  mov r8, [rdx+70h]
+;;>    128  mov rdx, rax
+;;>    12b  call r8
+;;>    12e  mov rcx, r15
+;;>    131  mov rcx, [rcx+8]
+;;>    135  mov rdi, [rcx+28h]
+;;>    139  mov r10, rax
+;;>    13c  mov r12, [rsp]
+;;>    140  add rsp, 10h
+;;>    144  mov rsp, rbp
+;;>    147  pop rbp
+;;>    148  jmp r10
 ;;> specialize in function 0: done
 ;;> unroll in function 0: done

@@ -29,64 +29,64 @@
 ;;>      9  mov rcx, [rcx+48h]
 ;;>      d  nop dword [rax+rax]
 ;;>     12  cmp r15, [r15+88h]
-;;>     1a  jb near 98h
-;;>     20  mov edx, edi
-;;>     22  mov edx, [rcx+rdx+8]
-;;>     26  lea r8d, [rdi+4]
-;;>     2a  cmp r8d, esi
-;;>     2d  jae near 91h
-;;>     33  mov r8d, [rcx+r8+8]
-;;>     38  lea r9d, [rdi+8]
-;;>     3c  cmp r9d, esi
-;;>     3f  jae near 87h
-;;>     45  mov r9d, [rcx+r9+8]
-;;>     4a  lea r10d, [rdi+0Ch]
-;;>     4e  cmp r10d, esi
-;;>     51  jae near 7Ah
-;;>     57  mov r10d, [rcx+r10+8]
-;;>     5c  add edi, 10h
-;;>     62  add eax, edx
-;;>     64  add eax, r8d
-;;>     67  add eax, r9d
-;;>     6a  add eax, r10d
-;;>     6d  cmp edi, esi
-;;>     6f  jb near 12h
-;;>     75  mov rsp, rbp
-;;>     78  pop rbp
-;;>     79  ret
-;;>     7a  add eax, edx
-;;>     7c  add eax, r8d
-;;>     7f  add eax, r9d
-;;>     82  jmp 75h
-;;>     87  add eax, edx
-;;>     89  add eax, r8d
-;;>     8c  jmp 75h
-;;>     91  add eax, edx
-;;>     93  jmp 75h
-;;>     98  mov rdx, r15
-;;>     9b  mov rdx, [rdx+8]
-;;>     9f  mov rdx, [rdx+28h]
-;;>     a3  mov r8, 2100000000h
-;;>     ad  mov [rdx], r8
-;;>     b0  mov qword [rdx+8], 7
-;;>     b8  mov edi, edi
-;;>     ba  mov [rdx+10h], rdi
-;;>     be  mov esi, esi
-;;>     c0  mov [rdx+18h], rsi
-;;>     c4  mov esi, eax
-;;>     c6  mov [rdx+20h], rsi
-;;>     ca  mov esi, [rdx]
-;;>     cc  mov r8d, [rdx+4]
-;;>     d0  mov ecx, [rdx+8]
-;;>     d3  mov rdi, r15
-;;>     d6  mov r9, [rdi+38h]
-;;>     da  mov r9, [r9+70h]
-;;>     de  mov rdx, r8
-;;>     e1  call r9
-;;>     e4  mov rdi, r15
-;;>     e7  mov rdi, [rdi+8]
-;;>     eb  mov rdi, [rdi+28h]
-;;>     ef  mov r10, rax
-;;>     f2  mov rsp, rbp
-;;>     f5  pop rbp
-;;>     f6  jmp r10
+;;>     1a  jb near 9Ah
+;;>     20  mov r8d, edi
+;;>     23  mov edx, [rcx+r8+8]
+;;>     28  lea r9d, [rdi+4]
+;;>     2c  cmp r9d, esi
+;;>     2f  jae near 93h
+;;>     35  mov r9d, [rcx+r8+0Ch]
+;;>     3a  lea r10d, [rdi+8]
+;;>     3e  cmp r10d, esi
+;;>     41  jae near 89h
+;;>     47  mov r10d, [rcx+r8+10h]
+;;>     4c  lea r11d, [rdi+0Ch]
+;;>     50  cmp r11d, esi
+;;>     53  jae near 7Ch
+;;>     59  mov r8d, [rcx+r8+14h]
+;;>     5e  add edi, 10h
+;;>     64  add eax, edx
+;;>     66  add eax, r9d
+;;>     69  add eax, r10d
+;;>     6c  add eax, r8d
+;;>     6f  cmp edi, esi
+;;>     71  jb near 12h
+;;>     77  mov rsp, rbp
+;;>     7a  pop rbp
+;;>     7b  ret
+;;>     7c  add eax, edx
+;;>     7e  add eax, r9d
+;;>     81  add eax, r10d
+;;>     84  jmp 77h
+;;>     89  add eax, edx
+;;>     8b  add eax, r9d
+;;>     8e  jmp 77h
+;;>     93  add eax, edx
+;;>     95  jmp 77h
+;;>     9a  mov rdx, r15
+;;>     9d  mov rdx, [rdx+8]
+;;>     a1  mov rdx, [rdx+28h]
+;;>     a5  mov r8, 2100000000h
+;;>     af  mov [rdx], r8
+;;>     b2  mov qword [rdx+8], 7
+;;>     ba  mov edi, edi
+;;>     bc  mov [rdx+10h], rdi
+;;>     c0  mov esi, esi
+;;>     c2  mov [rdx+18h], rsi
+;;>     c6  mov esi, eax
+;;>     c8  mov [rdx+20h], rsi
+;;>     cc  mov esi, [rdx]
+;;>     ce  mov r8d, [rdx+4]
+;;>     d2  mov ecx, [rdx+8]
+;;>     d5  mov rdi, r15
+;;>     d8  mov r9, [rdi+38h]
+;;>     dc  mov r9, [r9+70h]
+;;>     e0  mov rdx, r8
+;;>     e3  call r9
+;;>     e6  mov rdi, r15
+;;>     e9  mov rdi, [rdi+8]
+;;>     ed  mov rdi, [rdi+28h]
+;;>     f1  mov r10, rax
+;;>     f4  mov rsp, rbp
+;;>     f7  pop rbp
+;;>     f8  jmp r10

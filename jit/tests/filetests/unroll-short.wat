@@ -16,64 +16,64 @@
 ;;>      9  mov rcx, [rcx+48h]
 ;;>      d  nop dword [rax+rax]
 ;;>     12  cmp r15, [r15+88h]
-;;>     1a  jb near 94h
-;;>     20  mov edx, edi
-;;>     22  mov edx, [rcx+rdx]
-;;>     25  lea r8d, [rdi+4]
-;;>     29  cmp r8d, esi
-;;>     2c  je near 8Dh
-;;>     32  mov r8d, [rcx+r8]
-;;>     36  lea r9d, [rdi+8]
-;;>     3a  cmp r9d, esi
-;;>     3d  je near 83h
-;;>     43  mov r9d, [rcx+r9]
-;;>     47  lea r10d, [rdi+0Ch]
-;;>     4b  cmp r10d, esi
-;;>     4e  je near 76h
-;;>     54  mov r10d, [rcx+r10]
-;;>     58  add edi, 10h
-;;>     5e  add eax, edx
-;;>     60  add eax, r8d
-;;>     63  add eax, r9d
-;;>     66  add eax, r10d
-;;>     69  cmp edi, esi
-;;>     6b  jne near 12h
-;;>     71  mov rsp, rbp
-;;>     74  pop rbp
-;;>     75  ret
-;;>     76  add eax, edx
-;;>     78  add eax, r8d
-;;>     7b  add eax, r9d
-;;>     7e  jmp 71h
-;;>     83  add eax, edx
-;;>     85  add eax, r8d
-;;>     88  jmp 71h
-;;>     8d  add eax, edx
-;;>     8f  jmp 71h
-;;>     94  mov rdx, r15
-;;>     97  mov rdx, [rdx+8]
-;;>     9b  mov rdx, [rdx+28h]
-;;>     9f  mov r8, 2100000000h
-;;>     a9  mov [rdx], r8
-;;>     ac  mov qword [rdx+8], 7
-;;>     b4  mov edi, edi
-;;>     b6  mov [rdx+10h], rdi
-;;>     ba  mov esi, esi
-;;>     bc  mov [rdx+18h], rsi
-;;>     c0  mov esi, eax
-;;>     c2  mov [rdx+20h], rsi
-;;>     c6  mov esi, [rdx]
-;;>     c8  mov r8d, [rdx+4]
-;;>     cc  mov ecx, [rdx+8]
-;;>     cf  mov rdi, r15
-;;>     d2  mov r9, [rdi+38h]
-;;>     d6  mov r9, [r9+70h]
-;;>     da  mov rdx, r8
-;;>     dd  call r9
-;;>     e0  mov rdi, r15
-;;>     e3  mov rdi, [rdi+8]
-;;>     e7  mov rdi, [rdi+28h]
-;;>     eb  mov r10, rax
-;;>     ee  mov rsp, rbp
-;;>     f1  pop rbp
-;;>     f2  jmp r10
+;;>     1a  jb near 99h
+;;>     20  mov r8d, edi
+;;>     23  mov edx, [rcx+r8]
+;;>     27  lea r9d, [rdi+4]
+;;>     2b  cmp r9d, esi
+;;>     2e  je near 92h
+;;>     34  mov r9d, [rcx+r8+4]
+;;>     39  lea r10d, [rdi+8]
+;;>     3d  cmp r10d, esi
+;;>     40  je near 88h
+;;>     46  mov r10d, [rcx+r8+8]
+;;>     4b  lea r11d, [rdi+0Ch]
+;;>     4f  cmp r11d, esi
+;;>     52  je near 7Bh
+;;>     58  mov r8d, [rcx+r8+0Ch]
+;;>     5d  add edi, 10h
+;;>     63  add eax, edx
+;;>     65  add eax, r9d
+;;>     68  add eax, r10d
+;;>     6b  add eax, r8d
+;;>     6e  cmp edi, esi
+;;>     70  jne near 12h
+;;>     76  mov rsp, rbp
+;;>     79  pop rbp
+;;>     7a  ret
+;;>     7b  add eax, edx
+;;>     7d  add eax, r9d
+;;>     80  add eax, r10d
+;;>     83  jmp 76h
+;;>     88  add eax, edx
+;;>     8a  add eax, r9d
+;;>     8d  jmp 76h
+;;>     92  add eax, edx
+;;>     94  jmp 76h
+;;>     99  mov rdx, r15
+;;>     9c  mov rdx, [rdx+8]
+;;>     a0  mov rdx, [rdx+28h]
+;;>     a4  mov r8, 2100000000h
+;;>     ae  mov [rdx], r8
+;;>     b1  mov qword [rdx+8], 7
+;;>     b9  mov edi, edi
+;;>     bb  mov [rdx+10h], rdi
+;;>     bf  mov esi, esi
+;;>     c1  mov [rdx+18h], rsi
+;;>     c5  mov esi, eax
+;;>     c7  mov [rdx+20h], rsi
+;;>     cb  mov esi, [rdx]
+;;>     cd  mov r8d, [rdx+4]
+;;>     d1  mov ecx, [rdx+8]
+;;>     d4  mov rdi, r15
+;;>     d7  mov r9, [rdi+38h]
+;;>     db  mov r9, [r9+70h]
+;;>     df  mov rdx, r8
+;;>     e2  call r9
+;;>     e5  mov rdi, r15
+;;>     e8  mov rdi, [rdi+8]
+;;>     ec  mov rdi, [rdi+28h]
+;;>     f0  mov r10, rax
+;;>     f3  mov rsp, rbp
+;;>     f6  pop rbp
+;;>     f7  jmp r10

@@ -1,0 +1,51 @@
+;; The control of `addresses.wat`: a sum that might have wrapped is made. What lies below, or more than 64 KiB above; what was accessed on one way only; a memory that somebody else
+;; made, and one that begins with all pages there are (the third and fourth pair).
+;;! tier = optimizing
+;;! show = assembly
+;;! lacks = +10h]
+;;! lacks = +10001h]
+;;! lacks = r9-4]
+(module
+  (import "m" "m" (memory $imported 1))
+  (memory $own 1)
+  (memory $whole 65536)
+  (func (param $p i32) (param $q i32) (param $r i32) (param $s i32)
+    (i32.store $own (local.get $p) (i32.const 1))
+    (i32.store $own (i32.add (local.get $p) (i32.const -4)) (i32.const 2))
+    (i32.store $own (i32.add (local.get $p) (i32.const 65537)) (i32.const 3))
+    (if (local.get $s) (then (i32.store $own (local.get $q) (i32.const 4))))
+    (i32.store $own (i32.add (local.get $q) (i32.const 16)) (i32.const 5))
+    (i32.store $imported (local.get $r) (i32.const 6))
+    (i32.store $imported (i32.add (local.get $r) (i32.const 16)) (i32.const 7))
+    (i32.store $whole (local.get $s) (i32.const 8))
+    (i32.store $whole (i32.add (local.get $s) (i32.const 16)) (i32.const 9))))
+
+;;>      0  push rbp
+;;>      1  mov rbp, rsp
+;;>      4  mov rax, r15
+;;>      7  mov r8, [rax+58h]
+;;>      b  mov r9d, edi
+;;>      e  mov dword [r8+r9], 1
+;;>     16  lea r9d, [rdi-4]
+;;>     1a  mov dword [r8+r9], 2
+;;>     22  add edi, 10001h
+;;>     28  mov dword [r8+rdi], 3
+;;>     30  test ecx, ecx
+;;>     32  je near 42h
+;;>     38  mov edi, esi
+;;>     3a  mov dword [r8+rdi], 4
+;;>     42  add esi, 10h
+;;>     48  mov dword [r8+rsi], 5
+;;>     50  mov rsi, [rax+48h]
+;;>     54  mov edi, edx
+;;>     56  mov dword [rsi+rdi], 6
+;;>     5d  add edx, 10h
+;;>     63  mov dword [rsi+rdx], 7
+;;>     6a  mov rax, [rax+68h]
+;;>     6e  mov edx, ecx
+;;>     70  mov dword [rax+rdx], 8
+;;>     77  add ecx, 10h
+;;>     7d  mov dword [rax+rcx], 9
+;;>     84  mov rsp, rbp
+;;>     87  pop rbp
+;;>     88  ret
