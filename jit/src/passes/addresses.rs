@@ -154,6 +154,9 @@ struct Access {
     offset: i32,
 }
 
+/// What addresses that differ by a constant have in common: the memory, where it begins, and what is added to that.
+type Place = (u32, Value, SmallVec<[Number; MOST_TERMS]>);
+
 /// An address that was in bounds.
 struct Known {
     block: Block,
@@ -166,7 +169,7 @@ pub(crate) fn run(function: &mut Function, module: &Module) {
     let cfg = ControlFlowGraph::with_function(function);
     let domtree = DominatorTree::with_function(function, &cfg);
     let mut values = Values::default();
-    let mut known: HashMap<(u32, Value, SmallVec<[Number; MOST_TERMS]>), Vec<Known>> = HashMap::new();
+    let mut known: HashMap<Place, Vec<Known>> = HashMap::new();
     let mut order: Vec<Block> = domtree.cfg_postorder().to_vec();
     order.reverse();
     for block in order {
