@@ -212,6 +212,8 @@ struct Writer<'a> {
     locals: Vec<ValType>,
     /// First of the locals that count loops; each open loop has its own.
     counters: u32,
+    /// The local with an address near which others are accessed.
+    near: u32,
     /// A scratch local of each type.
     scratch: [(ValType, u32); 5],
     /// The local for exceptions.
@@ -238,10 +240,11 @@ impl<'a> Writer<'a> {
         let mut locals = params.clone();
         locals.extend((0..2 + random.below(5)).map(|_| *random.of(&types)));
         let counters = locals.len() as u32;
-        let first = counters + MOST_LOOPS;
+        let near = counters + MOST_LOOPS;
+        let first = near + 1;
         let scratch = [(I32, first), (I64, first + 1), (F32, first + 2), (F64, first + 3), (V128, first + 4)];
         let mut declared: Vec<ValType> = locals[params.len()..].to_vec();
-        declared.extend([I32; MOST_LOOPS as usize]);
+        declared.extend([I32; MOST_LOOPS as usize + 1]);
         declared.extend([I32, I64, F32, F64]);
         if plan.extras.simd {
             declared.push(V128);
@@ -259,6 +262,7 @@ impl<'a> Writer<'a> {
             f: Function::new_with_locals_types(declared),
             locals,
             counters,
+            near,
             scratch,
             exception,
             loops: 0,
@@ -403,8 +407,19 @@ impl<'a> Writer<'a> {
         self.counters + self.random.below(u64::from(self.loops)) as u32
     }
 
-    /// An address: in bounds, but for one in four hundred. In a loop often a stride through memory, or what lies there.
+    /// An address: in bounds, but for one in a hundred or so. Often a constant above one from before, in a loop a stride through memory, or what lies there.
     fn address(&mut self, depth: u32) {
+        if self.random.once_in(3) {
+            let above = match self.random.below(12) {
+                0 => -1 - self.random.below(64) as i32,
+                1 => self.random.below(0x7000) as i32,
+                _ => self.random.below(64) as i32,
+            };
+            for instruction in [I::LocalGet(self.near), I::I32Const(above), I::I32Add] {
+                self.op(instruction);
+            }
+            return;
+        }
         if self.loops > 0 && self.random.once_in(2) {
             let counter = self.open_counter();
             let stride = 1 + self.random.below(200) as i32;
@@ -423,6 +438,17 @@ impl<'a> Writer<'a> {
         if !self.random.once_in(400) {
             self.op(I::I32Const(self.plan.reach));
             self.op(I::I32And);
+        }
+        match self.random.below(6) {
+            0 | 1 => self.op(I::LocalTee(self.near)),
+            // Below it, and not accessed itself: what is above may be the first, and the sum wrap.
+            2 => {
+                let below = self.random.below(64) as i32;
+                for instruction in [I::I32Const(below), I::I32Sub, I::LocalTee(self.near), I::I32Const(below), I::I32Add] {
+                    self.op(instruction);
+                }
+            }
+            _ => {}
         }
     }
 
