@@ -29,7 +29,7 @@ use crate::markers;
 /// Most facts brought to blocks in one function: beyond that the analysis could take longer than the compile did (a guess).
 const MOST_WORK: usize = 4 << 20;
 /// Bytes of the four instructions before a jump table: `lea`, `movsxd`, `add`, `jmp`.
-const MOST_BEFORE_TABLE: u32 = 7 + 4 + 3 + 3;
+const MOST_BEFORE_TABLE: u32 = 7 + 5 + 3 + 3;
 /// Vector registers have the bits behind the general ones'.
 const GENERAL: usize = 16;
 
@@ -678,6 +678,12 @@ mod tests {
         // Where no block begins, or the table has no end, nothing is done.
         assert_eq!(remove(&mut code.clone(), &[0, table + 8], &[], &[]), Removed::default());
         assert_eq!(remove(&mut code.clone(), ONE_BLOCK, &[], &[]), Removed::default());
+        // The longest encoding, in the last block, whose table's end is not seen: lea r13, [table]; movsxd rdx, [r13+rdx*4+0]; add r13, rdx; jmp r13
+        let begin =
+            [&load(RAX, 8)[..], &[0x4c, 0x8d, 0x2d, 11, 0, 0, 0], &[0x49, 0x63, 0x54, 0x95, 0], &[0x49, 0x01, 0xd5], &[0x41, 0xff, 0xe5]]
+                .concat();
+        let last = [&begin[..], &(-23i32).to_le_bytes(), &[0xc3]].concat();
+        assert_eq!(Graph::read(&last, &[0], &[]).map(|graph| graph.blocks.len()), None);
         // Without a table such a jump leaves the function.
         let leaves = [&load(RAX, 8)[..], &store(8, RAX), &[0xff, 0xe1]].concat();
         assert_eq!(remove(&mut leaves.clone(), ONE_BLOCK, &[], &[]), Removed { stores: 1, ..Removed::default() });
