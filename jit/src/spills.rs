@@ -312,9 +312,11 @@ impl Graph {
                 past.insert(start, (at + JUMP as u32, jump.near_branch64() as u32));
             }
         }
+        // What is nothing any more ends here.
+        let mut filled = 0;
         for (&at, branch) in &self.instructions {
             let behind = at + branch.len() as u32;
-            if !is_far(branch) {
+            if !is_far(branch) || at < filled {
                 continue;
             }
             if let Some(&(_, target)) = past.get(&(branch.near_branch64() as u32)) {
@@ -324,12 +326,14 @@ impl Graph {
             // Around the block behind it: `jcc over; (nothing) jmp target; over:` becomes `jncc target; (nothing) over:`.
             let Some(&(over, target)) = past.get(&behind) else { continue };
             let is_around = branch.condition_code() != ConditionCode::None && branch.near_branch64() == u64::from(over);
-            let is_alone = !self.tables.contains(&behind) && !self.roots.contains(&behind);
+            let is_alone =
+                !self.tables.contains(&behind) && !self.roots.contains(&behind) && self.blocks.range(behind + 1..over).next().is_none();
             let is_poll = polls.iter().any(|poll| (poll.at + poll.filler) as usize + markers::COMPARE == at as usize);
             if is_around && is_alone && !is_poll {
                 code[at as usize + 1] ^= 1;
                 lead(code, behind, target);
                 fill(&mut code[behind as usize..over as usize]);
+                filled = over;
                 edges += 1;
             }
         }
@@ -648,6 +652,14 @@ mod tests {
         let (text, removed) = after(&[&load(RAX, 8), &change(RCX), &branch(6), &branch(10), &store(8, RAX), &jump(-25), RET], &[]);
         assert_eq!(removed, Removed { stores: 1, edges: 2, ..Removed::default() });
         assert_eq!(text[1..4], ["inc rcx", "je near 5", "jne near 5"]);
+        // It leads to one that is empty as well: load; je out; edge: store; jmp next; out: ret; next: store; jmp out
+        let (text, removed) = after(&[&load(RAX, 8), &branch(10), &store(8, RAX), &jump(1), RET, &store(8, RAX), &jump(-11)], &[]);
+        assert_eq!(removed, Removed { stores: 2, edges: 1, ..Removed::default() });
+        assert_eq!(text[1..5], ["jne near 16h", "nop word [rax+rax]", "nop", "ret"]);
+        // One leads to its jump: load; header: change rcx; je jump; je out; edge: store; jump: jmp header; out: ret
+        let (text, removed) = after(&[&load(RAX, 8), &change(RCX), &branch(11), &branch(10), &store(8, RAX), &jump(-25), RET], &[]);
+        assert_eq!(removed, Removed { stores: 1, ..Removed::default() });
+        assert_eq!(text[5], "jmp 5");
         // A short one does, which cannot lead further.
         let (text, removed) = after(&[&load(RAX, 8), &change(RCX), &[0x74, 6], &branch(10), &store(8, RAX), &jump(-21), RET], &[]);
         assert_eq!(removed, Removed { stores: 1, ..Removed::default() });
