@@ -61,11 +61,9 @@ pub(crate) fn lead(bytes: &mut [u8], starts: &[u32], end: u32, polls: &[Poll]) -
             }
             let mut header = target;
             if let Some(poll) = poll {
-                let at = behind as usize - DISPLACEMENT;
-                let displacement = i32::from_le_bytes(bytes[at..at + DISPLACEMENT].try_into().expect("four bytes"));
-                bytes[at..at + DISPLACEMENT].copy_from_slice(&(displacement + poll.filler as i32).to_le_bytes());
                 header = poll.at + poll.filler;
-                if let Some(edge) = back_edge(bytes, at, poll) {
+                set_target(bytes, behind, header);
+                if let Some(edge) = back_edge(bytes, behind as usize - DISPLACEMENT, poll) {
                     jumps.back_edges.push(edge);
                     header += u32::from(PASSED);
                 }
@@ -99,6 +97,12 @@ fn target(bytes: &[u8], start: u32, behind: u32) -> Option<u32> {
         [] => false,
     };
     jumps.then(|| behind.wrapping_add_signed(i32::from_le_bytes(*displacement)))
+}
+
+/// Lets the branch that ends at `behind` lead to `target`.
+pub(crate) fn set_target(bytes: &mut [u8], behind: u32, target: u32) {
+    let at = behind as usize - DISPLACEMENT;
+    bytes[at..behind as usize].copy_from_slice(&target.wrapping_sub(behind).to_le_bytes());
 }
 
 fn find(polls: &[Poll], at: u32) -> Option<Poll> {

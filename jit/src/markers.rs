@@ -318,7 +318,7 @@ fn patch_prefetch(code: &mut [u8], before: &Instruction, offset: u32) -> Option<
 const OF_REGISTERS: usize = 3;
 /// Bytes of `cmp r15, [r15 + displacement of 32 bits]`, its longest encoding without prefixes: REX, opcode, ModRM, SIB, displacement.
 pub(crate) const COMPARE: usize = 8;
-/// One instruction that does nothing, by length: what fills up in front of the comparison. (Five segment prefixes on the comparison, which would take no slot at all, made
+/// One instruction that does nothing, by length: what fills up in front of the comparison, and what [`spills`](crate::spills) leaves. (Five segment prefixes on the comparison, which would take no slot at all, made
 /// loops up to a quarter slower on an Intel Xeon of model 167 than the three instructions were.)
 pub(crate) const NOPS: [&[u8]; 10] = [
     &[],

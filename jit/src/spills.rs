@@ -23,7 +23,7 @@ use iced_x86::{
     InstructionInfoOptions, MemorySize, Mnemonic, OpAccess, OpKind, Register,
 };
 
-use crate::headers::{BRANCH, DISPLACEMENT, JUMP, Poll};
+use crate::headers::{BRANCH, DISPLACEMENT, JUMP, Poll, set_target};
 use crate::markers;
 
 /// Most facts brought to blocks in one function: beyond that the analysis could take longer than the compile did (a guess).
@@ -149,8 +149,8 @@ struct Graph {
     blocks: BTreeMap<u32, Block>,
     /// Blocks that are entered otherwise than by the branches seen: they know nothing.
     roots: Vec<u32>,
-    /// Where jump tables lead.
-    tables: BTreeSet<u32>,
+    /// Where indirect jumps lead, by the byte behind them.
+    tables: BTreeMap<u32, Vec<u32>>,
 }
 
 /// Changes `code`, a function's bytes. Blocks begin at `starts`, which ascend; `landings` are entered from outside, as is the first byte; `polls` are in ascending order.
@@ -184,7 +184,7 @@ impl Graph {
                     FlowControl::IndirectBranch => {
                         let table = table(code, starts, &graph.instructions, at)?;
                         leaders.extend(&table);
-                        graph.tables.extend(table);
+                        graph.tables.insert(at, table);
                     }
                     _ => {}
                 }
@@ -198,12 +198,12 @@ impl Graph {
         if graph.instructions.keys().skip(1).zip(ends).any(|(&next, end)| next < end) {
             return None;
         }
-        graph.join(code, starts)?;
+        graph.join()?;
         Some(graph)
     }
 
     /// Fills in what blocks do and where they lead.
-    fn join(&mut self, code: &[u8], starts: &[u32]) -> Option<()> {
+    fn join(&mut self) -> Option<()> {
         let mut factory = InstructionInfoFactory::new();
         let in_frame = self.instructions.values().any(takes_frame_address);
         let ends: Vec<u32> = self.blocks.keys().copied().skip(1).chain([u32::MAX]).collect();
@@ -216,7 +216,7 @@ impl Graph {
                 let behind = at + instruction.len() as u32;
                 match flow {
                     FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => block.next.push(direct(instruction)?),
-                    FlowControl::IndirectBranch => block.next.extend(table(code, starts, &self.instructions, behind)?),
+                    FlowControl::IndirectBranch => block.next.extend(&self.tables[&behind]),
                     _ => {}
                 }
                 if !goes_on(flow) {
@@ -320,18 +320,19 @@ impl Graph {
                 continue;
             }
             if let Some(&(_, target)) = past.get(&(branch.near_branch64() as u32)) {
-                lead(code, behind, target);
+                set_target(code, behind, target);
                 edges += 1;
             }
             // Around the block behind it: `jcc over; (nothing) jmp target; over:` becomes `jncc target; (nothing) over:`.
             let Some(&(over, target)) = past.get(&behind) else { continue };
             let is_around = branch.condition_code() != ConditionCode::None && branch.near_branch64() == u64::from(over);
-            let is_alone =
-                !self.tables.contains(&behind) && !self.roots.contains(&behind) && self.blocks.range(behind + 1..over).next().is_none();
+            let is_alone = !self.tables.values().flatten().any(|&to| to == behind)
+                && !self.roots.contains(&behind)
+                && self.blocks.range(behind + 1..over).next().is_none();
             let is_poll = polls.iter().any(|poll| (poll.at + poll.filler) as usize + markers::COMPARE == at as usize);
             if is_around && is_alone && !is_poll {
                 code[at as usize + 1] ^= 1;
-                lead(code, behind, target);
+                set_target(code, behind, target);
                 fill(&mut code[behind as usize..over as usize]);
                 filled = over;
                 edges += 1;
@@ -371,12 +372,6 @@ fn table(code: &[u8], starts: &[u32], instructions: &BTreeMap<u32, Instruction>,
 fn is_far(branch: &Instruction) -> bool {
     let is_conditional = branch.condition_code() != ConditionCode::None && branch.len() == BRANCH.len() + DISPLACEMENT;
     branch.code() == Code::Jmp_rel32_64 || (branch.flow_control() == FlowControl::ConditionalBranch && is_conditional)
-}
-
-/// Lets the branch that ends at `behind` lead to `target`.
-fn lead(code: &mut [u8], behind: u32, target: u32) {
-    let at = behind as usize - DISPLACEMENT;
-    code[at..behind as usize].copy_from_slice(&target.wrapping_sub(behind).to_le_bytes());
 }
 
 fn fill(bytes: &mut [u8]) {

@@ -36,7 +36,7 @@ const MOST_KNOWN: usize = 8;
 type Number = u32;
 
 /// A sum modulo 2^32.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone)]
 struct Sum {
     /// In ascending order.
     terms: SmallVec<[Number; MOST_TERMS]>,
@@ -190,10 +190,7 @@ pub(crate) fn run(function: &mut Function, module: &Module) {
                 (above <= MOST_ABOVE && domtree.block_dominates(it.block, block)).then_some((it.address, offset))
             });
             match lower {
-                Some((address, offset)) if address != access.address => {
-                    set_address(&mut function.dfg, inst, address, offset);
-                }
-                Some(_) => {}
+                Some((address, offset)) => set_address(&mut function.dfg, inst, address, offset),
                 None if known.len() < MOST_KNOWN => known.push(Known { block, constant: sum.constant, address: access.address }),
                 None => {}
             }
@@ -218,13 +215,8 @@ fn access(dfg: &DataFlowGraph, inst: Inst, module: &Module) -> Option<Access> {
         return None;
     }
     let address = dfg.resolve_aliases(address);
-    let InstructionData::Binary { opcode: Opcode::Iadd, args: [base, index] } = dfg.insts[dfg.value_def(address).inst()?] else {
-        return None;
-    };
-    let (base, index) = (dfg.resolve_aliases(base), dfg.resolve_aliases(index));
-    let InstructionData::Unary { opcode: Opcode::Uextend, arg } = dfg.insts[dfg.value_def(index).inst()?] else { return None };
-    let index = dfg.resolve_aliases(arg);
-    (dfg.value_type(index) == types::I32).then_some(Access { memory, base, index, address, offset: offset.into() })
+    let (base, index) = super::base_and_index(dfg, address)?;
+    Some(Access { memory, base, index, address, offset: offset.into() })
 }
 
 fn set_address(dfg: &mut DataFlowGraph, inst: Inst, to: Value, by: i32) {

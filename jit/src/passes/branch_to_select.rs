@@ -368,13 +368,7 @@ impl Emitter<'_> {
         if bytes > self.module.memories.get(memory as usize)?.initial.saturating_mul(1 << 16) {
             return None;
         }
-        let operands = |value: Value, opcode: Opcode| {
-            let inst = dfg.value_def(dfg.resolve_aliases(value)).inst()?;
-            (dfg.insts[inst].opcode() == opcode).then(|| dfg.inst_args(inst))
-        };
-        let &[base, wide] = operands(arg, Opcode::Iadd)? else { return None };
-        let &[index] = operands(wide, Opcode::Uextend)? else { return None };
-        (dfg.value_type(index) == types::I32).then_some((base, index))
+        super::base_and_index(dfg, arg)
     }
 
     fn redirect_to_index(&mut self, inst: Inst, base: Value, index: Value, side: usize) {

@@ -5,7 +5,7 @@
 //! [`Applied`] for each wish, fired or refused. A branch is found again by the source position it carries: the operator's offset.
 //! A callee that was inlined more than once has more than one branch of that offset; each is treated alike.
 
-use cranelift_codegen::ir::{Function, Inst, Opcode};
+use cranelift_codegen::ir::{DataFlowGraph, Function, Inst, Opcode, Value, types};
 
 use vm::code::{Applied, SourcePosition};
 use vm::module::Module;
@@ -49,4 +49,15 @@ fn branches(function: &Function, positions: &[SourcePosition], wanted: impl Fn(u
         }
     }
     found
+}
+
+/// Base of the memory and 32-bit index that an access's address is the sum of, as the translator makes it.
+fn base_and_index(dfg: &DataFlowGraph, address: Value) -> Option<(Value, Value)> {
+    let operands = |value: Value, opcode: Opcode| {
+        let inst = dfg.value_def(dfg.resolve_aliases(value)).inst()?;
+        (dfg.insts[inst].opcode() == opcode).then(|| dfg.inst_args(inst))
+    };
+    let &[base, wide] = operands(address, Opcode::Iadd)? else { return None };
+    let &[index] = operands(wide, Opcode::Uextend)? else { return None };
+    (dfg.value_type(index) == types::I32).then(|| (dfg.resolve_aliases(base), dfg.resolve_aliases(index)))
 }

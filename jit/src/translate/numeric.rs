@@ -17,8 +17,8 @@ fn pop(stack: &mut Vec<Value>) -> Value {
 /// a loop a register from what the loop needs. A lane of a constant vector is read from memory, outside of the loop.
 fn sign(b: &mut FunctionBuilder<'_>, x: Value, negate: bool) -> Value {
     let (vector, sign) = match b.func.dfg.value_type(x) {
-        types::F32 => (types::F32X4, (u128::MAX / u128::from(u32::MAX)) << 31),
-        _ => (types::F64X2, (u128::MAX / u128::from(u64::MAX)) << 63),
+        types::F32 => (types::F32X4, 1u128 << 31),
+        _ => (types::F64X2, 1u128 << 63),
     };
     let mask = if negate { sign } else { !sign };
     let mask = b.func.dfg.constants.insert(ConstantData::from(&mask.to_le_bytes()[..]));

@@ -29,9 +29,13 @@
 ;;>     2f  add [rax], al
 ;;>     31  add [rax], al
 ;;>     33  add byte [rax], 0
-;;>     36  add [rax-80000000h], al
+;;>     36  add [rax], al
+;;>     38  add [rax], al
+;;>     3a  add [rax], al
 ;;>     3c  add [rax], al
-;;>     3e  add [rax-1], al
+;;>     3e  add [rax], al
+;;>     40  (bad)
+;;>     42  (bad)
 ;;>     44  (bad)
 ;;>     46  (bad)
 ;;>     48  (bad)
