@@ -106,6 +106,13 @@ impl Config {
         self
     }
 
+    /// Whether the interpreter strings what it runs more than a few times together as machine code, some four times as fast. Default: true. Pinned by
+    /// [`TierPolicy::Interpreter`] and [`TierPolicy::Templates`].
+    pub fn templates(&mut self, templates: bool) -> &mut Config {
+        self.engine.templates = templates;
+        self
+    }
+
     /// Threads that compile; at least 1.
     pub fn compile_threads(&mut self, threads: usize) -> &mut Config {
         self.engine.compile_threads = threads.max(1);

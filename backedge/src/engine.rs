@@ -61,7 +61,7 @@ impl Engine {
         // Decided once: memories, code and what is kept of it must agree.
         let guarded = *config.engine.guarded_memories.get_or_insert_with(vm::memory::guards_fit);
         let compiler = match config.engine.tier {
-            TierPolicy::Interpreter => None,
+            TierPolicy::Interpreter | TierPolicy::Templates => None,
             tier => {
                 let machine = &config.engine;
                 let directory = config.cache.clone().filter(|_| tier == TierPolicy::Auto && keeps(machine));

@@ -116,6 +116,7 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
         ("memories without guards, tier 1 at first call", unguarded(&config(TierPolicy::Baseline)), (true, false)),
         ("memories without guards, tier 2 at first call", unguarded(&config(TierPolicy::Optimizing)), (false, true)),
         ("interpreter", config(TierPolicy::Interpreter), (false, false)),
+        ("interpreter with templates", config(TierPolicy::Templates), (false, false)),
         ("tier 1 at first call", config(TierPolicy::Baseline), (true, false)),
         (CAREFUL, config(TierPolicy::Baseline), (true, false)),
         ("tier 2 at first call", config(TierPolicy::Optimizing), (false, true)),

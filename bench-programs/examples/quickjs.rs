@@ -80,6 +80,7 @@ fn main() -> Result<()> {
                 _ = config.tier(match arguments.remove(0).as_str() {
                     "auto" => TierPolicy::Auto,
                     "interp" => TierPolicy::Interpreter,
+                    "templates" => TierPolicy::Templates,
                     "baseline" => TierPolicy::Baseline,
                     "optimizing" => TierPolicy::Optimizing,
                     other => bail!("no tier `{other}`"),

@@ -40,6 +40,7 @@ fn configurations() -> Vec<(&'static str, Config)> {
     at_once.tier(TierPolicy::Auto).feedback(FeedbackPolicy::Lwp).hot_threshold(1).deterministic(true);
     vec![
         ("interpreter", tier(TierPolicy::Interpreter)),
+        ("templates", tier(TierPolicy::Templates)),
         ("baseline", tier(TierPolicy::Baseline)),
         ("optimizing", tier(TierPolicy::Optimizing)),
         ("auto, hot after 1", at_once),

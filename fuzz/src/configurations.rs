@@ -39,6 +39,13 @@ pub const TABLE: &[Configuration] = &[
         },
     },
     Configuration {
+        name: "templates",
+        what: "the interpreter with all functions' ops strung together",
+        setup: |setup, _| {
+            setup.config.tier(TierPolicy::Templates);
+        },
+    },
+    Configuration {
         name: "tier1",
         what: "everything compiled by tier 1",
         setup: |setup, _| {

@@ -104,7 +104,13 @@ fn attempt(bytes: &[u8], seed: u64) -> Result<&'static str> {
     let mut random = Random::new(mix(seed, 1));
     let mut config = Config::new();
     // Compiling a whole large module is slow in any tier, so each is interpreted, or compiled where it runs.
-    config.tier(*random.of(&[TierPolicy::Interpreter, TierPolicy::Baseline, TierPolicy::Optimizing, TierPolicy::Auto]));
+    config.tier(*random.of(&[
+        TierPolicy::Interpreter,
+        TierPolicy::Templates,
+        TierPolicy::Baseline,
+        TierPolicy::Optimizing,
+        TierPolicy::Auto,
+    ]));
     config.epoch_interruption(true).hot_threshold(3);
     let engine = Engine::new(&config)?;
     let module = match Module::new(&engine, bytes) {

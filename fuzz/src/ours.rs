@@ -33,7 +33,7 @@ impl Ours {
         let mut config = setup.config.clone();
         config.machine().ring.seed = random.bits() as u32;
         let compiler: Option<Arc<dyn Compiler>> = match config.machine().tier {
-            TierPolicy::Interpreter => None,
+            TierPolicy::Interpreter | TierPolicy::Templates => None,
             _ if setup.random_plans || setup.all_decisions => {
                 Some(Arc::new(RandomPlans { inner: compiler.clone(), seed: random.bits(), all: setup.all_decisions }))
             }

@@ -18,6 +18,8 @@ use std::sync::{Mutex, OnceLock};
 
 /// Bytes reserved for code; a process that cannot have them gets the largest power of two less that it can.
 const RESERVED: usize = 512 << 20;
+/// The part of it that is the interpreter's, for templates: the last quarter. [`contains`] does not name it, since what holds of compiled code does not hold there.
+const TEMPLATES_PART: usize = 4;
 /// Every block starts at a multiple of this.
 const GRAIN: usize = 64;
 /// Code at addresses that are the same modulo this takes the same time: a processor finds its instructions and remembers its branches by lower bits. Measured (Zen 5, identical code
@@ -33,7 +35,8 @@ static ARENA: OnceLock<Result<Arena, String>> = OnceLock::new();
 struct Arena {
     execute: usize,
     write: usize,
-    free: Mutex<FreeList>,
+    /// Of compiled code, and of templates.
+    free: [Mutex<FreeList>; 2],
 }
 
 struct FreeList {
@@ -47,9 +50,14 @@ struct FreeList {
 pub struct CodeBlock {
     offset: usize,
     length: usize,
+    /// Index of the list it goes back to.
+    list: usize,
 }
 
-/// Whether an address is in code memory. Async-signal-safe.
+const COMPILED: usize = 0;
+const TEMPLATES: usize = 1;
+
+/// Whether an address is in the memory of compiled code. Async-signal-safe.
 pub fn contains(address: usize) -> bool {
     address >= LOW.load(Ordering::Relaxed) && address < HIGH.load(Ordering::Relaxed)
 }
@@ -67,7 +75,7 @@ pub fn keeps_addresses() -> bool {
 /// Bytes of code memory in use.
 pub fn used_bytes() -> usize {
     match ARENA.get() {
-        Some(Ok(arena)) => arena.free.lock().unwrap_or_else(|e| e.into_inner()).used,
+        Some(Ok(arena)) => arena.free.iter().map(|list| list.lock().unwrap_or_else(|e| e.into_inner()).used).sum(),
         _ => 0,
     }
 }
@@ -110,9 +118,11 @@ impl Arena {
         }
         let (execute, write) = (execute as usize, write as usize);
         LOW.store(execute, Ordering::Relaxed);
-        HIGH.store(execute + length, Ordering::Relaxed);
-        let free = FreeList { ranges: BTreeMap::from([(0, length)]), used: 0 };
-        Ok(Arena { execute, write, free: Mutex::new(free) })
+        let compiled = length - length / TEMPLATES_PART;
+        HIGH.store(execute + compiled, Ordering::Relaxed);
+        let free = [0..compiled, compiled..length]
+            .map(|range| Mutex::new(FreeList { ranges: BTreeMap::from([(range.start, range.len())]), used: 0 }));
+        Ok(Arena { execute, write, free })
     }
 }
 
@@ -120,20 +130,25 @@ impl CodeBlock {
     /// Takes `length` bytes (at least 1) aligned to `alignment` (a power of two up to 4096).
     pub fn new(length: usize, alignment: usize) -> Result<CodeBlock, String> {
         let alignment = alignment.max(GRAIN);
-        CodeBlock::take(length, |start| start.next_multiple_of(alignment))
+        CodeBlock::take(COMPILED, length, |start| start.next_multiple_of(alignment))
+    }
+
+    /// Takes `length` bytes for what the interpreter runs.
+    pub fn for_templates(length: usize) -> Result<CodeBlock, String> {
+        CodeBlock::take(TEMPLATES, length, |start| start.next_multiple_of(GRAIN))
     }
 
     /// Takes `length` bytes at an address that is the same as `address`, which is one of a block, modulo [`PERIOD`].
     pub fn beside(length: usize, address: usize) -> Result<CodeBlock, String> {
         let wanted = address - arena()?.execute;
-        CodeBlock::take(length, |start| start + wanted.wrapping_sub(start) % PERIOD)
+        CodeBlock::take(COMPILED, length, |start| start + wanted.wrapping_sub(start) % PERIOD)
     }
 
     /// Takes bytes of the first free range that has room from where `place` says, given its begin.
-    fn take(length: usize, place: impl Fn(usize) -> usize) -> Result<CodeBlock, String> {
+    fn take(list: usize, length: usize, place: impl Fn(usize) -> usize) -> Result<CodeBlock, String> {
         let length = length.max(1).next_multiple_of(GRAIN);
         let arena = arena()?;
-        let mut free = arena.free.lock().unwrap_or_else(|e| e.into_inner());
+        let mut free = arena.free[list].lock().unwrap_or_else(|e| e.into_inner());
         let found = free.ranges.iter().find_map(|(&start, &size)| {
             let offset = place(start);
             (offset + length <= start + size).then_some((start, size, offset))
@@ -147,7 +162,7 @@ impl CodeBlock {
             free.ranges.insert(offset + length, start + size - offset - length);
         }
         free.used += length;
-        Ok(CodeBlock { offset, length })
+        Ok(CodeBlock { offset, length, list })
     }
 
     /// Address at which the code runs.
@@ -202,7 +217,7 @@ impl Drop for CodeBlock {
             return;
         }
         let arena = arena().expect("a block exists");
-        let mut free = arena.free.lock().unwrap_or_else(|e| e.into_inner());
+        let mut free = arena.free[self.list].lock().unwrap_or_else(|e| e.into_inner());
         let (mut start, mut size) = (self.offset, self.length);
         free.used -= size;
         if let Some((&before, &length)) = free.ranges.range(..start).next_back()
@@ -229,6 +244,8 @@ mod tests {
         assert!(a.address() + a.length() <= b.address() || b.address() + b.length() <= a.address());
         assert_eq!(b.address() % 4096, 0);
         assert!(contains(a.address()) && contains(b.address()) && !contains(contains as *const () as usize));
+        let template = CodeBlock::for_templates(100).unwrap();
+        assert!(!contains(template.address()) && template.address() > a.address());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::arena::{self, CodeBlock};
 use crate::builtins;
 use crate::burst::{Budget, BurstStats, EXACT_WORDS, Exact, ExactProfile, Probes};
 use crate::code::{Adapter, AdapterSignature, Compiler};
+use crate::interp::Templates;
 use crate::memory;
 use crate::module::{Bytes, Module, ModuleError};
 use crate::profiling::{CodeObserver, nameless};
@@ -40,6 +41,8 @@ use std::time::{Duration, Instant};
 pub enum TierPolicy {
     /// The interpreter alone.
     Interpreter,
+    /// The interpreter alone, with every function's ops strung together as machine code at its first call.
+    Templates,
     /// Everything is compiled by tier 1 at its first call.
     Baseline,
     /// Everything is compiled by tier 2 at its first call.
@@ -101,6 +104,8 @@ pub struct EngineConfig {
     /// Everything is compiled as instrumented code at its first call, and all it does is counted: [`Engine::exact_profile`]. Slow, for
     /// comparison. Needs `tier` to be [`TierPolicy::Baseline`].
     pub exact: bool,
+    /// Whether the interpreter strings the ops of functions that run more than a few times together as machine code. Only where `tier` is [`TierPolicy::Auto`].
+    pub templates: bool,
     /// Calls and back edges of a small function in the interpreter before it asks for tier 1, more of a larger one; at least 1.
     pub hot_interpreter: u32,
     /// Calls and back edges of a small function in tier 1 before it asks for tier 2, more of a larger one; at least 1.
@@ -185,6 +190,7 @@ impl Default for EngineConfig {
             clock_interval: Duration::from_millis(10),
             exact: false,
             // Guesses. Tier 1 must run long enough for its sites to leave some 100 records each.
+            templates: true,
             hot_interpreter: 500,
             hot_baseline: 50_000,
             tier_up_by_cost: true,
@@ -950,6 +956,14 @@ impl Shared {
     /// Tells the observers of a stub or an adapter.
     pub(crate) fn observe_nameless(&self, name: &str, address: usize, bytes: &[u8]) {
         self.config.observers.iter().for_each(|observer| observer.placed(&nameless(name, address, bytes)));
+    }
+
+    /// Tells the observers of a function's templates.
+    pub(crate) fn observe_templates(&self, module: &Module, function: u32, templates: &Templates) {
+        if !self.config.observers.is_empty() {
+            let name = module.function_name(function).map_or_else(|| format!("function[{function}]"), str::to_string);
+            self.observe_nameless(&format!("{name} [templates]"), templates.address(), &templates.bytes());
+        }
     }
 
     /// Frees what no record can name any more. Called after the rings were drained.

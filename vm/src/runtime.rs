@@ -509,6 +509,24 @@ unsafe fn start(context: *mut VmContext, function: u32, slots: *mut u64) -> Outc
     }
 }
 
+/// Calls compiled code of a function of `context`, to its end.
+///
+/// # Safety
+/// As [`call_function`]; `code` is the function's and `adapter` that of its signature.
+pub(crate) unsafe fn call_compiled(context: *mut VmContext, function: u32, adapter: usize, code: usize, slots: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        check_host_stack(context)?;
+        if run_compiled(context, adapter, code, slots, false)? == Finish::Returned {
+            return Ok(());
+        }
+        match resume(context, slots)? {
+            Next::Done => Ok(()),
+            next => go_on(context, function, next, slots),
+        }
+    }
+}
+
 /// Our own bug, as what the guest stops with.
 pub(crate) fn internal(error: &str) -> Box<Unwind> {
     Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() })

@@ -79,6 +79,8 @@ pub enum Command {
 pub enum Tier {
     /// The interpreter alone
     Interp,
+    /// The interpreter alone, each function's bytecode as machine code from its first call on
+    Templates,
     /// Everything by the quick compiler at its first call
     Baseline,
     /// Everything by the optimizing compiler at its first call
@@ -235,7 +237,7 @@ pub struct Run {
     /// Say what the engine saw, decided and did: `text`, `json` or `json+code`, to standard error or to FILE; `html` to FILE (backedge-report.html)
     #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = ReportTo::parse)]
     pub report: Option<ReportTo>,
-    /// Code generation options: cache[=y|n] (machine code is kept for the next run; default y)
+    /// Code generation options: cache[=y|n] (machine code is kept for the next run; default y), templates[=y|n] (what the interpreter runs more than a few times is strung together as machine code; default y)
     #[arg(short = 'C', long = "codegen", value_name = "KEY[=VAL[,..]]", value_parser = CodegenOptions::parse)]
     pub codegen: Vec<CodegenOptions>,
     /// Run FILE though it is precompiled: native code, as trusted as any program
@@ -347,6 +349,7 @@ pub struct CacheFill {
 pub struct CodegenOptions {
     pub cache: Option<bool>,
     pub fill: Option<bool>,
+    pub templates: Option<bool>,
 }
 
 impl CodegenOptions {
@@ -356,7 +359,8 @@ impl CodegenOptions {
             match key {
                 "cache" => options.cache = Some(flag(key, value)?),
                 "fill" => options.fill = Some(flag(key, value)?),
-                _ => return Err(format!("unknown option `{key}`; known: cache, fill")),
+                "templates" => options.templates = Some(flag(key, value)?),
+                _ => return Err(format!("unknown option `{key}`; known: cache, fill, templates")),
             }
         }
         Ok(options)

@@ -97,6 +97,9 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     if !watched && options.codegen.iter().filter_map(|CodegenOptions { cache, .. }| *cache).next_back().unwrap_or(true) {
         config.cache(CacheDirectory::of_user());
     }
+    if let Some(templates) = options.codegen.iter().filter_map(|CodegenOptions { templates, .. }| *templates).next_back() {
+        config.templates(templates);
+    }
     if let Some(bytes) = wasm.max_wasm_stack {
         config.max_wasm_stack(bytes);
     }
@@ -291,6 +294,7 @@ pub fn config(options: &EngineOptions, program: Option<&Path>) -> Result<Config,
     let mut config = Config::new();
     config.tier(match options.tier {
         Tier::Interp => TierPolicy::Interpreter,
+        Tier::Templates => TierPolicy::Templates,
         Tier::Baseline => TierPolicy::Baseline,
         Tier::Optimizing => TierPolicy::Optimizing,
         Tier::Auto => TierPolicy::Auto,

@@ -249,6 +249,7 @@ pub fn flags(flags: &str) -> Result<Config> {
         match flag {
             "--no-feedback" => config.feedback(FeedbackPolicy::Off),
             "--tier=interp" => config.tier(TierPolicy::Interpreter),
+            "--tier=templates" => config.tier(TierPolicy::Templates),
             "--tier=baseline" => config.tier(TierPolicy::Baseline),
             "--tier=optimizing" => config.tier(TierPolicy::Optimizing),
             "--tier=auto" => config.tier(TierPolicy::Auto),

@@ -10,12 +10,13 @@ mod translate;
 
 pub use frame::FrameLayout;
 pub use op::{Op, Slot, Target};
-pub(crate) use translate::translate_watched;
 pub use translate::{ends_block, is_counted, translate};
+pub(crate) use translate::{modes, translate_watched};
 
 use crate::code::ProbeKind;
-use crate::interp::Handler;
+use crate::interp::{Callee, Handler, Templates};
 use std::fmt;
+use std::sync::OnceLock;
 
 /// What a [`Point`] stands before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +84,9 @@ pub(crate) struct Clause {
 }
 
 /// An op where it is run.
-#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Inst {
-    /// What the interpreter runs for it.
+    /// What the interpreter runs for it: the only thing here that changes, once, when the function gets templates.
     pub(crate) handler: Handler,
     /// The op.
     pub op: Op,
@@ -106,6 +106,8 @@ pub struct Bytecode {
     pub result_slots: u32,
     /// Slots of all locals, parameters included.
     pub local_slots: u32,
+    /// Whether it is so short that going over to compiled code takes the interpreter longer than running it.
+    pub(crate) brief: bool,
     /// Whether it calls in place of its own frame.
     pub tail_calls: bool,
     /// Whether anything is computed on v128, at which the interpreter is slow.
@@ -121,6 +123,8 @@ pub struct Bytecode {
     /// Sorted by offset.
     points: Box<[Point]>,
     entry: Point,
+    /// Its templates, once asked for; `None` where it gets none.
+    templates: OnceLock<Option<Templates>>,
 }
 
 impl Bytecode {
@@ -153,10 +157,25 @@ impl Bytecode {
         matches!(self.point_at(offset), Some(point) if point.kind == PointKind::Loop)
     }
 
+    /// Whether it has a (reachable) loop.
+    pub(crate) fn has_loops(&self) -> bool {
+        self.points.iter().any(|point| point.kind == PointKind::Loop)
+    }
+
     /// Addresses of the ops: what an interpreter's record gives as instruction address lies in it.
     pub fn address_range(&self) -> std::ops::Range<u64> {
         let range = self.ops.as_ptr_range();
         range.start as u64..range.end as u64
+    }
+
+    /// Strings the ops together as machine code, unless that was done before; `None` where that cannot be.
+    pub(crate) fn string_together(&self, callees: &dyn Fn(u32) -> Option<Callee>) -> Option<&Templates> {
+        self.templates.get_or_init(|| Templates::install(self, callees)).as_ref()
+    }
+
+    /// Whether [`Bytecode::string_together`] was called.
+    pub(crate) fn asked_for_templates(&self) -> bool {
+        self.templates.get().is_some()
     }
 
     /// Whether this is the form that writes bursts.

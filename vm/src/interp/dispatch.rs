@@ -4,12 +4,20 @@
 //! jump, registers hold [`Regs`], and each op has its own indirect jump for the branch predictor. The tests of this file would overflow the
 //! stack if it were not. *Loop*: a `match` in a loop, for builds without that optimization.
 
-use super::machine::{Flow, Regs};
+use super::machine::{Exec, Flow, Regs};
 use super::ops as bodies;
-#[cfg(all(threaded_dispatch, not(debug_assertions)))]
 use crate::bytecode::Inst;
 use crate::bytecode::Op;
 use crate::bytecode::op::for_each_op;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What runs an op: the address of a function for it and all that follow, its template's ([`super::template`]) or its handler's. 0, where the op is run by its tag.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Handler(pub(super) AtomicUsize);
+
+/// What such an address leads to.
+type Code = unsafe extern "C" fn(*const Inst, *mut u64, *mut u8, usize, *mut Exec, u64);
 
 /// Runs ops from `regs.ip` until the activation is over.
 ///
@@ -23,17 +31,17 @@ pub(super) unsafe fn run(regs: Regs) {
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
 mod threaded {
     use super::*;
-    use crate::interp::machine::{Exec, FIRST, SECOND};
-
-    /// What runs an op and all that follow.
-    pub(crate) type Handler = unsafe extern "C" fn(*const Inst, *mut u64, *mut u8, usize, *mut Exec, u64);
+    use crate::interp::machine::{FIRST, SECOND};
 
     /// Continues with the op at `ip`.
     #[inline(always)]
     unsafe fn continue_with(regs: Regs) {
         let Regs { ip, sp, memory, memory_length, exec, accumulator } = regs;
         // SAFETY: the promise of `run`.
-        unsafe { ((*ip).handler)(ip, sp, memory, memory_length, exec, accumulator) }
+        unsafe {
+            let code: Code = std::mem::transmute::<usize, Code>((*ip).handler.0.load(Ordering::Relaxed));
+            code(ip, sp, memory, memory_length, exec, accumulator)
+        }
     }
 
     /// The slow way of the op at `ip`, and then on.
@@ -112,8 +120,7 @@ mod threaded {
                 }
             })*
 
-            /// What runs an op, in a mode that its operands allow.
-            pub(crate) fn handler(op: &Op, mode: u8) -> Handler {
+            fn code(op: &Op, mode: u8) -> Code {
                 match op {
                     $(Op::$variant { .. } => handler_of!($body mode; $($field $ty)*),)*
                 }
@@ -122,25 +129,51 @@ mod threaded {
     }
     for_each_op!(handlers);
 
+    /// The handler of an op, in a mode that its operands allow.
+    pub(crate) fn handler(op: &Op, mode: u8) -> Handler {
+        Handler(AtomicUsize::new(code(op, mode) as usize))
+    }
+
+    /// Address of the handler that takes all operands from their slots.
+    pub(in crate::interp) fn plain_handler(op: &Op) -> usize {
+        code(op, 0) as usize
+    }
+
     pub(super) unsafe fn run_ops(regs: Regs) {
         // SAFETY: the promise of `run`.
         unsafe { continue_with(regs) }
     }
 }
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
-use threaded::run_ops;
+pub(crate) use threaded::handler;
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
-pub(crate) use threaded::{Handler, handler};
+pub(super) use threaded::plain_handler;
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
+use threaded::run_ops;
 
 #[cfg(any(not(threaded_dispatch), debug_assertions))]
 mod looped {
     use super::*;
 
-    /// Nothing: the tag says which op it is.
-    pub(crate) type Handler = ();
+    /// None: the tag says which op it is.
+    pub(crate) fn handler(_: &Op, _mode: u8) -> Handler {
+        Handler(AtomicUsize::new(0))
+    }
 
-    /// See [`Handler`].
-    pub(crate) fn handler(_: &Op, _mode: u8) -> Handler {}
+    /// Runs the op's template, if it has one, and those it leads to. The op to go on with, after an op or more or none, is to be run by its tag.
+    #[inline(always)]
+    unsafe fn run_templates(regs: &mut Regs) {
+        let Regs { ip, sp, memory, memory_length, exec, accumulator } = *regs;
+        // SAFETY: the promise of `run`. Templates leave these three in `saved`, and the others as they were.
+        unsafe {
+            let template = (*ip).handler.0.load(Ordering::Relaxed);
+            if template != 0 {
+                std::mem::transmute::<usize, Code>(template)(ip, sp, memory, memory_length, exec, accumulator);
+                let Regs { ip, sp, accumulator, .. } = (*exec).saved;
+                *regs = Regs { ip, sp, accumulator, ..*regs };
+            }
+        }
+    }
 
     macro_rules! match_op {
         ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => {
@@ -148,6 +181,7 @@ mod looped {
                 loop {
                     // SAFETY: the promise of `run`: `ip` is inside the frame's ops, and the operands fit the frame.
                     unsafe {
+                        run_templates(&mut regs);
                         let mut flow = match (*regs.ip).op {
                             $(Op::$variant { $($field),* } => bodies::$body::<0>(&mut regs $(, $field)*),)*
                         };
@@ -165,6 +199,6 @@ mod looped {
     for_each_op!(match_op);
 }
 #[cfg(any(not(threaded_dispatch), debug_assertions))]
-use looped::run_ops;
+pub(crate) use looped::handler;
 #[cfg(any(not(threaded_dispatch), debug_assertions))]
-pub(crate) use looped::{Handler, handler};
+use looped::run_ops;

@@ -81,8 +81,7 @@ pub(crate) struct Exec {
     /// What stopped came out of compiled code that had taken over the running frame.
     pub(super) frame_left: bool,
     pub(super) outcome: Outcome,
-    /// Registers on their way from a slow op to the next.
-    #[cfg_attr(any(not(threaded_dispatch), debug_assertions), allow(dead_code))]
+    /// Registers on their way from a slow op to the next, or from templates into the loop.
     pub(super) saved: Regs,
 }
 

@@ -4,7 +4,8 @@
 //! instances, compiled functions) goes out through `crate::runtime` and may come back as a nested activation above. No Rust frame is skipped and
 //! nothing unwinds through: a trap is a value.
 //!
-//! Reading order: [`stack`] (frames), [`machine`] (what an op may use), [`ops`] (what each op does), [`dispatch`] (from op to op).
+//! Reading order: [`stack`] (frames), [`machine`] (what an op may use), [`ops`] (what each op does), [`dispatch`] (from op to op), [`template`] (machine code in place of
+//! the way from op to op).
 
 mod dispatch;
 mod exceptions;
@@ -12,6 +13,7 @@ mod machine;
 mod ops;
 mod rare;
 mod stack;
+mod template;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +22,7 @@ pub(crate) use machine::{FIRST, SECOND};
 pub(crate) use ops::{CONDITION, LOW_HALF, exact32, exact64};
 pub(crate) use rare::Rare;
 pub use stack::InterpStack;
+pub(crate) use template::{Callee, Templates};
 
 use crate::bytecode::{Bytecode, Inst, Op};
 use crate::layout::{FunctionPlace, SwitchHeader, VmContext, VmFunc, VmMemoryRef};

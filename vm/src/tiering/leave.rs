@@ -3,11 +3,12 @@
 
 use super::bursts::Form;
 use super::retire::report_frames;
-use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS};
-use super::{FUNCTION_ENTRY, ModuleCode, edges};
+use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS, strings};
+use super::{FUNCTION_ENTRY, FunctionCode, ModuleCode, edges};
 use crate::code::Entrance;
 use crate::engine::RecordSource;
 use crate::exits;
+use crate::interp::Callee;
 use crate::layout::{ASKED, LOOP_ASKED, VmContext};
 use crate::runtime::{self, instance};
 use crate::store::poll_word;
@@ -188,12 +189,42 @@ impl ModuleCode {
         }
     }
 
+    /// Strings a function's ops together, where that was not done before: whether its next record is still to be waited for.
+    fn string_together(&self, function: u32) -> bool {
+        let bytecode = self.bytecode(function);
+        if !strings(&self.shared.config) || bytecode.asked_for_templates() {
+            return false;
+        }
+        let callee = |callee: u32| {
+            let own = self.module.defined(callee)?;
+            let FunctionCode { bytecode, compiled, .. } = &self.functions[own];
+            let bytecode = &**bytecode.get()?;
+            Some(Callee { own: own as u32, compiled: (!bytecode.brief).then_some(compiled), bytecode })
+        };
+        if let Some(templates) = bytecode.string_together(&callee) {
+            self.shared.observe_templates(&self.module, function, templates);
+        }
+        let own = self.module.defined(function).expect("only defined functions count");
+        let counted = self.reloads[own].load(Ordering::Relaxed);
+        let first = self.hot_interpreter(function);
+        // (what has vectors cannot be compiled too soon)
+        if counted >= first || bytecode.has_vectors {
+            return false;
+        }
+        self.reloads[own].store(first, Ordering::Relaxed);
+        self.counters[own].store(first - counted - 1, Ordering::Relaxed);
+        true
+    }
+
     /// Writes the LWPINS record of a function or loop that is hot in compiled code or in the interpreter, and reloads its word: with what makes it hot there, doubled for each record since its code
     /// changed. Where intervals are reported the first of compiled code are even.
     ///
     /// # Safety
     /// `context` is the running context of this module.
     unsafe fn hot(&self, context: *mut VmContext, function: u32, offset: u32, ip: u64, compiled: bool) -> u64 {
+        if !compiled && self.string_together(function) {
+            return 0;
+        }
         let config = &self.shared.config;
         let (reload, even) = match compiled {
             true => (self.hot_compiled(function), if config.measure { EVEN_RECORDS } else { 0 }),

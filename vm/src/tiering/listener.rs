@@ -1,7 +1,7 @@
 //! The monitor's way back into the engine: hot records become compile requests, and drained records are saved where that was asked for.
 
 use super::cost::own_time;
-use super::thresholds::{INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost};
+use super::thresholds::{INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost, strung_times};
 use super::{LoopCode, ModuleCode};
 use crate::burst::AT_ENTRY;
 use crate::code::{Entrance, Tier};
@@ -77,11 +77,12 @@ impl ModuleCode {
             CodeTier::Interpreter => {
                 // What has vectors cannot be compiled too soon.
                 let vectors = self.own(function).bytecode.get().is_some_and(|code| code.has_vectors);
-                let often = events >= u64::from(self.interpreted_events(function, INTERPRETER_STEP));
+                let times = strung_times(&shared.config);
+                let often = events >= times * u64::from(self.interpreted_events(function, INTERPRETER_STEP));
                 if !by_cost || vectors || often || pays(Tier::Baseline, spent) {
                     self.request(function, Entrance::Body, Tier::Baseline, false);
                 }
-                let often = rounds_of_loop >= u64::from(self.interpreted_events(function, LOOP_STEP));
+                let often = rounds_of_loop >= times * u64::from(self.interpreted_events(function, LOOP_STEP));
                 // Of a small function with code, that is an activation which goes on in the interpreter; a large one has mostly one activation that matters.
                 let stuck = bytes > LARGE || !self.compiled(function).is_null();
                 if at_loop && (often || by_cost && stuck && pays(Tier::Baseline, spent_in_loop)) {

@@ -60,7 +60,9 @@ pub(crate) use pollrecord::ask_poll_record;
 pub(crate) use retire::{Retirement, report_frames};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
-use thresholds::{BASELINE_STEP, INTERPRETER_STEP, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_record, weighted};
+use thresholds::{
+    BASELINE_STEP, BRIEF, INTERPRETER_STEP, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look, first_record, strings, weighted,
+};
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
@@ -175,13 +177,8 @@ impl ModuleCode {
                 FunctionCode { entry: AtomicPtr::new(entry as *mut u8), ..FunctionCode::default() }
             })
             .collect();
-        let counters = module
-            .bodies
-            .iter()
-            .map(|body| {
-                AtomicU32::new(first_record(&shared.config, weighted(shared.config.hot_interpreter, body.len(), INTERPRETER_STEP)) - 1)
-            })
-            .collect::<Box<[AtomicU32]>>();
+        let counters =
+            module.bodies.iter().map(|body| AtomicU32::new(first_look(&shared.config, body.len()) - 1)).collect::<Box<[AtomicU32]>>();
         let reloads = counters.iter().map(|word| AtomicU32::new(word.load(Ordering::Relaxed) + 1)).collect();
         Arc::new(ModuleCode {
             reloads,
@@ -235,7 +232,8 @@ impl ModuleCode {
     pub fn bytecode(&self, function: u32) -> &Bytecode {
         self.own(function).bytecode.get_or_init(|| {
             let counts = self.shared.config.events.contains(lwp_feedback::layout::EventId::INSTRUCTIONS);
-            let bytecode = Box::new(bytecode::translate(&self.module, function, counts));
+            let mut bytecode = Box::new(bytecode::translate(&self.module, function, counts));
+            bytecode.brief = strings(&self.shared.config) && self.body_bytes(function) <= BRIEF && !bytecode.has_loops();
             if bytecode.has_vectors {
                 let first = (self.shared.config.hot_interpreter / VECTOR_FIRST_SHARE).max(1);
                 let own = self.module.defined(function).expect("only defined functions have bytecode");
@@ -267,10 +265,25 @@ impl ModuleCode {
     pub(crate) unsafe fn interpretable(&self, own: usize) -> Option<&Bytecode> {
         // SAFETY: the caller's promise.
         let function = unsafe { self.functions.get_unchecked(own) };
-        if !function.compiled.load(Ordering::Acquire).is_null() {
+        let bytecode = function.bytecode.get()?;
+        if !function.compiled.load(Ordering::Acquire).is_null() && !bytecode.brief {
             return None;
         }
-        Some(function.bytecode.get()?)
+        Some(bytecode)
+    }
+
+    /// Enter adapter and compiled code of a function, if both are known and no trial is interested in its calls.
+    ///
+    /// # Safety
+    /// `own` is below the number of defined functions.
+    #[inline(always)]
+    pub(crate) unsafe fn callable(&self, own: usize) -> Option<(usize, usize)> {
+        // SAFETY: the caller's promise.
+        let function = unsafe { self.functions.get_unchecked(own) };
+        let code = function.compiled.load(Ordering::Acquire) as usize;
+        let adapter = function.enter_adapter.load(Ordering::Acquire) as usize;
+        let tried = self.trials.concern(own as u32 + self.module.imported_functions);
+        (code != 0 && adapter != 0 && !tried).then_some((adapter, code))
     }
 
     /// Code to run a function with: compiled now if the engine's policy says so. `None`: interpret.
@@ -335,7 +348,7 @@ impl ModuleCode {
             TierPolicy::Baseline if self.shared.config.exact => Tier::Instrumented,
             TierPolicy::Baseline => Tier::Baseline,
             TierPolicy::Optimizing => Tier::Optimizing,
-            TierPolicy::Interpreter | TierPolicy::Auto => return,
+            TierPolicy::Interpreter | TierPolicy::Templates | TierPolicy::Auto => return,
         };
         if self.shared.compiler.is_none() {
             return;

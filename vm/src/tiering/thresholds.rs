@@ -1,7 +1,7 @@
 //! When something is hot: events (calls and back edges) weighed by the size of the body.
 
 use crate::code::Tier;
-use crate::engine::EngineConfig;
+use crate::engine::{EngineConfig, TierPolicy};
 use std::time::Duration;
 
 /// Intervals measured in tier 1 before it gives way, where they are reported: the time that asks for tier 2 is measured in two or three as well.
@@ -30,6 +30,13 @@ pub(super) const VECTOR_FIRST_SHARE: u32 = 64;
 pub(super) const WATCHED_FROM: usize = 512;
 /// The countdown's reload doubles with each record of a function, up to this many times: one that waits for its compile must not flood the ring.
 pub(super) const MOST_DOUBLINGS: u32 = 12;
+/// Calls and rounds after which a function's ops are strung together ([`crate::interp::Templates`]), whatever its size: that takes time by the op as running does.
+const STRUNG_AFTER: u32 = 4;
+/// With templates a function is hot by events alone only after so many times the usual ones: these were measured for the interpreter without, which takes four times as long, and where its time is
+/// known that decides.
+const STRUNG_TIMES: u64 = 8;
+/// Bytes of the largest body that templates call in place of its compiled code, unless it has a loop: going there and back takes some 40 ns, which a template does some 20 ops in.
+pub(super) const BRIEF: usize = 64;
 /// A body of more bytes is large: its compile takes milliseconds.
 pub(crate) const LARGE: usize = 1024;
 /// Loops of one function that are counted.
@@ -41,6 +48,29 @@ const FIRST_RECORD_SHARE: u32 = 16;
 /// Events before the first record of a function that is hot after `events`.
 pub(super) fn first_record(config: &EngineConfig, events: u32) -> u32 {
     if by_cost(config) { (events / FIRST_RECORD_SHARE).max(1) } else { events }
+}
+
+/// Events before a function's word is looked at for the first time: for its templates, where there are any, and for its first record if that is sooner.
+pub(super) fn first_look(config: &EngineConfig, bytes: usize) -> u32 {
+    if config.tier == TierPolicy::Templates {
+        return 1;
+    }
+    let first = first_record(config, weighted(config.hot_interpreter, bytes, INTERPRETER_STEP));
+    if strings(config) { first.min(STRUNG_AFTER) } else { first }
+}
+
+/// So many times the usual events make a function hot in the interpreter by themselves, whatever time they took.
+pub(super) fn strung_times(config: &EngineConfig) -> u64 {
+    if by_cost(config) && strings(config) { STRUNG_TIMES } else { 1 }
+}
+
+/// Whether functions get templates: where they are to move up as they become hot.
+pub(super) fn strings(config: &EngineConfig) -> bool {
+    match config.tier {
+        TierPolicy::Templates => true,
+        TierPolicy::Auto => config.templates,
+        TierPolicy::Interpreter | TierPolicy::Baseline | TierPolicy::Optimizing => false,
+    }
 }
 
 /// Whether the time that code takes decides when it moves up. Not where the same is to happen every time.

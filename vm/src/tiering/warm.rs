@@ -15,8 +15,10 @@ impl ModuleCode {
     pub fn interpreted(&self) -> Vec<u32> {
         let ran = |own: usize| {
             let function = &self.functions[own];
-            let price = self.reloads[own].load(Ordering::Relaxed);
-            let events = price.saturating_sub(self.counters[own].load(Ordering::Relaxed));
+            let counted_to = self.reloads[own].load(Ordering::Relaxed);
+            let events = counted_to.saturating_sub(self.counters[own].load(Ordering::Relaxed));
+            // (the first look is for the templates)
+            let price = counted_to.max(self.hot_interpreter(self.module.imported_functions + own as u32));
             let lacks_code = function.bytecode.get().is_some() && function.compiled.load(Ordering::Relaxed).is_null();
             (lacks_code && events > EVENTS).then(|| (f64::from(events) / f64::from(price), self.module.imported_functions + own as u32))
         };

@@ -4,10 +4,16 @@ use crate::bytecode::op::{Op, Slot};
 use crate::bytecode::{Inst, Point};
 use crate::interp::{FIRST, SECOND, handler};
 
-/// Puts the handlers beside the ops. At a jump's target or a point the accumulator holds nothing that is known here.
-pub(super) fn assign(mut ops: Vec<Op>, points: &[Point]) -> Box<[Inst]> {
+/// Puts the handlers beside the ops.
+pub(super) fn assign(ops: Vec<Op>, points: &[Point]) -> Box<[Inst]> {
+    let modes = modes(ops.iter().copied(), points);
+    ops.iter().zip(modes).map(|(op, mode)| Inst { handler: handler(op, mode), op: *op }).collect()
+}
+
+/// The mode of each op: which of its operands the accumulator holds. At a jump's target or a point that is nothing that is known here.
+pub(crate) fn modes<'a>(ops: impl ExactSizeIterator<Item = Op> + Clone + 'a, points: &[Point]) -> impl Iterator<Item = u8> + 'a {
     let mut entered = vec![false; ops.len() + 1];
-    for (pc, op) in ops.iter_mut().enumerate() {
+    for (pc, mut op) in ops.clone().enumerate() {
         if let Some(target) = op.target_mut() {
             entered[(pc as i64 + i64::from(target.0)) as usize] = true;
         }
@@ -16,8 +22,7 @@ pub(super) fn assign(mut ops: Vec<Op>, points: &[Point]) -> Box<[Inst]> {
         entered[point.pc as usize] = true;
     }
     let mut latest: Option<Slot> = None;
-    let mut insts = Vec::with_capacity(ops.len());
-    for (pc, mut op) in ops.into_iter().enumerate() {
+    ops.enumerate().map(move |(pc, mut op)| {
         if entered[pc] {
             latest = None;
         }
@@ -27,14 +32,13 @@ pub(super) fn assign(mut ops: Vec<Op>, points: &[Point]) -> Box<[Inst]> {
             _ => 0,
         };
         let keeps_accumulator = keeps_accumulator(&op);
-        insts.push(Inst { handler: handler(&op, mode), op });
         match op.dst_mut() {
             Some(dst) => latest = Some(*dst),
             None if keeps_accumulator => {}
             None => latest = None,
         }
-    }
-    insts.into()
+        mode
+    })
 }
 
 /// Ops without a result that write no slot and go on with the next op, if at all.

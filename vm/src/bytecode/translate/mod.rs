@@ -24,7 +24,9 @@ use super::{Bytecode, Clause, Point, PointKind, TryBody};
 use crate::code::ProbeKind;
 use crate::module::Module;
 use control::{Control, Label};
+pub(crate) use handlers::modes;
 use stack::OperandStack;
+use std::sync::OnceLock;
 use wasmparser::Operator;
 
 /// Translates a defined function. The module was validated, so nothing can fail.
@@ -178,6 +180,8 @@ impl Translator<'_> {
             points: self.points.into(),
             tail_calls: self.tail_calls,
             handlers: self.handlers.into(),
+            templates: OnceLock::new(),
+            brief: false,
             entry: Point {
                 offset: self.module.body(self.function).range().start as u32,
                 pc: 0,

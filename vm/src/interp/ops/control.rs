@@ -247,9 +247,39 @@ pub(super) unsafe fn call_own(regs: &mut Regs, function: u32, base: Slot) -> Flo
             return Flow::Slow;
         }
         let Some(code) = (*(*exec).code).interpretable(own as usize) else {
-            return Flow::Slow;
+            return call_compiled(regs, own, base);
         };
         if push_frame(regs, code, base) { Flow::Next } else { Flow::Slow }
+    }
+}
+
+/// Calls a function that has code, if nothing more is to be looked at than that; the slow way otherwise.
+#[inline(always)]
+unsafe fn call_compiled(regs: &mut Regs, own: u32, base: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let exec = regs.exec;
+        let Some((adapter, code)) = (*(*exec).code).callable(own as usize) else {
+            return Flow::Slow;
+        };
+        let slots = regs.address(base);
+        if run_compiled(exec, regs.ip, own, [adapter, code], slots) == Flow::Stop {
+            return Flow::Stop;
+        }
+        regs.reload_memory();
+        regs.next()
+    }
+}
+
+#[inline(never)]
+unsafe fn run_compiled(exec: *mut Exec, ip: *const Inst, own: u32, [adapter, code]: [usize; 2], slots: *mut u64) -> Flow {
+    // SAFETY: as `call_function`.
+    unsafe {
+        publish(exec, ip);
+        match runtime::call_compiled((*exec).context, own + (*exec).imported_functions, adapter, code, slots) {
+            Ok(()) => Flow::Next,
+            Err(unwind) => stop(exec, unwind),
+        }
     }
 }
 
