@@ -323,15 +323,18 @@ fn a_lying_profile_changes_no_result() {
 #[test]
 fn a_loop_moves_up_by_the_time_it_takes() {
     // And so where times are reported: a report is of the run that there is without.
-    for (tier_up_by_cost, measure) in [(true, false), (true, true), (false, false)] {
-        let engine = engine(EngineConfig { hot_interpreter: 1_000_000, tier_up_by_cost, measure, ..EngineConfig::default() });
+    let cases = [(true, false, true), (true, true, true), (false, false, true), (true, false, false), (false, false, false)];
+    for (tier_up_by_cost, measure, templates) in cases {
+        let engine = engine(EngineConfig { hot_interpreter: 4_000_000, tier_up_by_cost, measure, templates, ..EngineConfig::default() });
         let mut guest = Guest::new(&engine, LOOP);
-        for _ in 0..4 {
+        for _ in 0..16 {
             assert_eq!(guest.call("sum", &[200_000]).expect("it returns"), sum(200_000));
             engine.settle();
         }
-        let compiled = guest.loaded.code.versions().iter().any(|version| version.tier == vm::code::Tier::Baseline);
-        assert_eq!(compiled, tier_up_by_cost);
+        // Templates take the place of tier 1.
+        let first = guest.loaded.code.versions().first().map(|version| version.tier);
+        let expected = if templates { vm::code::Tier::Optimizing } else { vm::code::Tier::Baseline };
+        assert_eq!(first, tier_up_by_cost.then_some(expected));
     }
 }
 

@@ -129,7 +129,7 @@ fn only_listed_events_are_recorded_and_only_their_probes_placed() {
     let (events, answers) = of("1,255", "indirect_call", &["0", "40000000"]);
     assert_eq!(events.keys().collect::<Vec<_>>(), ["lwpins", "lwpval"], "{events:?}");
     assert!(answers.iter().all(|(key, answer)| !answer.0 || !OF_BRANCHES.contains(&key.2.as_str()) && key.2 != "prefetch"), "{answers:?}");
-    let (events, _) = of("branch,lwpins", "branch_arms", &["0", "200000", "200"]);
+    let (events, _) = of("branch,lwpins", "branch_arms", &["0", "200000", "600"]);
     assert_eq!(events.keys().collect::<Vec<_>>(), ["branch", "lwpins"], "{events:?}");
     // No probe that is not asked for: the same bursts time no load.
     let report = files.path("report.json");
@@ -170,14 +170,14 @@ fn sources_that_are_not_here_are_refused_in_one_line() {
 #[test]
 fn a_run_from_replayed_records_carries_out_the_plans_that_replay_prints() {
     let files = Files::new();
-    let records = record(&files, "partition", &["0", "200000", "200"], &[]);
+    let records = record(&files, "partition", &["0", "200000", "400"], &[]);
     let program = kernel("partition");
     let (replayed, _) = expect(0, &["lwp", "replay", "--module", &program, &records]);
     let saved = |nth: u32| {
         let to = files.path(&format!("plan{nth}.json"));
         let source = format!("replay={records}");
         let (out, _) =
-            expect(0, &["run", "-C", "cache=n", "--no-trial", "--source", &source, "--save-plan", &to, &program, "0", "200000", "100"]);
+            expect(0, &["run", "-C", "cache=n", "--no-trial", "--source", &source, "--save-plan", &to, &program, "0", "200000", "200"]);
         assert!(out.starts_with("ok "), "{out}");
         std::fs::read_to_string(to).unwrap()
     };

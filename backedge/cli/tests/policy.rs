@@ -55,7 +55,7 @@ fn expect(code: i32, args: &[&str]) -> (String, String) {
     (out, err)
 }
 
-const ROUNDS: &str = "4000000";
+const ROUNDS: &str = "60000000";
 /// Low enough to be reached soon, and high enough for more than 64 samples in tier 1.
 const THRESHOLD: &str = "20000";
 

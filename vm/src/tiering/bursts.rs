@@ -164,15 +164,15 @@ fn entrance(offset: u32) -> Entrance {
 }
 
 impl ModuleCode {
-    /// A loop became hot in compiled code, or a function ([`AT_ENTRY`]): from now on bursts look at it.
-    pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32, events: u64) {
+    /// A loop became hot, or a function ([`AT_ENTRY`]): from now on bursts look at it. Its events so far, and of those the latest, which are new where it is known.
+    pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32, events: u64, latest: u64) {
         if !self.shared.budget.allows_any() || self.shared.config.deterministic || !self.shared.bursts() {
             return;
         }
         {
             let mut candidates = lock(&self.bursts.candidates);
             if let Some(known) = candidates.get_mut(&(function, offset)) {
-                known.heat = known.heat.saturating_add(events);
+                known.heat = known.heat.saturating_add(latest);
                 return;
             }
             if candidates.len() >= MOST_CANDIDATES {
@@ -539,7 +539,7 @@ impl ModuleCode {
                 }
                 candidates.iter().filter(|((of, _), _)| *of == function).map(|(_, candidate)| candidate.heat).max()
             };
-            self.burst_candidate(function, AT_ENTRY, heat.unwrap_or(0));
+            self.burst_candidate(function, AT_ENTRY, heat.unwrap_or(0), 0);
         }
     }
 

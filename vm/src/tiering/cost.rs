@@ -8,10 +8,16 @@ use crate::code::Tier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// So many times the compile's expected time has what it replaces run for when it is asked for: templates take 1.3 times (CPython) to four times as long as tier 1 and the interpreter without
-/// them four times as long as with them, so most or nearly all of that time is gained; tier 1 takes up to twice as long as tier 2 where its registers are allocated with care. Where they are allocated in one pass it takes longer, but half and
+/// So many times the compile's expected time has what it replaces run for when it is asked for: the interpreter without templates takes five to ten times as long as tier 1, so nearly
+/// all of its time is gained; tier 1 takes up to twice as long as tier 2 where its registers are allocated with care. Where they are allocated in one pass it takes longer, but half and
 /// twice as much of either made no difference in CPython that could be measured.
-const TIMES: [f64; 2] = [1.5, 2.0];
+const TIMES: [f64; 2] = [1.0, 2.0];
+/// The same for tier 2 in place of templates, which take three to six times as long, of which tier 1 would gain a third at most. Measured on CPython's `print(1)` and `work.py` 1 and 4, against a way by tier 1: 0.45 for 0.49,
+/// 1.37 for 1.50 and 2.5 for 2.8 s, CPU time 0.82 for 0.87, 2.5 for 2.7 and 3.7 for 4.7; with 0.5 as much CPU time as with 0.7 or more, with 2 the least of it, but `work.py 1` took 1.6 s.
+///
+/// First where compiles have a processor of their own, then where they take turns with what they are for. There, print(1), work.py 1 and 4 took 0.94, 2.53 and 3.72 s with 0.7, 0.81, 2.36 and 3.87 with 1.5, 0.73, 2.23 and
+/// 4.68 with 3. (A compile thread of low priority made the first of these 0.57 and the last 8.2.)
+const FROM_TEMPLATES: [f64; 2] = [0.7, 1.5];
 /// The means start from what [`expected_compile_time`] says, as if seen over so many bytes.
 const BEFORE: usize = 2048;
 /// What a compile takes that does not depend on its size, ns.
@@ -25,12 +31,15 @@ const LONGEST: [(f64, f64); 2] = [(25.0, 2.5), (50.0, 2.0)];
 pub(crate) struct CompileCosts {
     /// Nanoseconds and bytes, of tier 1 and of tier 2.
     sums: [(AtomicU64, AtomicU64); 2],
+    /// Of `FROM_TEMPLATES`, the one that holds here.
+    from_templates: f64,
 }
 
 impl Default for CompileCosts {
     fn default() -> Self {
         let seen = |tier| (AtomicU64::new(expected_compile_time(tier, BEFORE).as_nanos() as u64), AtomicU64::new(BEFORE as u64));
-        CompileCosts { sums: [seen(Tier::Baseline), seen(Tier::Optimizing)] }
+        let alone = std::thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
+        CompileCosts { sums: [seen(Tier::Baseline), seen(Tier::Optimizing)], from_templates: FROM_TEMPLATES[usize::from(alone)] }
     }
 }
 
@@ -55,6 +64,11 @@ impl CompileCosts {
         let (ns, all) = &self.sums[Self::index(tier)];
         let per_byte = ns.load(Ordering::Relaxed) as f64 / all.load(Ordering::Relaxed) as f64;
         FIXED_NS + per_byte * bytes as f64
+    }
+
+    /// Nanoseconds of running in templates after which compiling `bytes` in tier 2 pays.
+    pub(super) fn pays_from_templates(&self, bytes: usize) -> f64 {
+        self.from_templates * self.expected(Tier::Optimizing, bytes)
     }
 
     /// Nanoseconds of running after which compiling `bytes` in a tier pays.

@@ -1,7 +1,7 @@
 //! The monitor's way back into the engine: hot records become compile requests, and drained records are saved where that was asked for.
 
 use super::cost::own_time;
-use super::thresholds::{INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost, strung_times};
+use super::thresholds::{INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost, strings};
 use super::{LoopCode, ModuleCode};
 use crate::burst::AT_ENTRY;
 use crate::code::{Entrance, Tier};
@@ -28,6 +28,12 @@ pub struct Counted {
 }
 
 impl ModuleCode {
+    /// Whether what is hot in the interpreter goes to tier 2 at once: from templates, by the time it took, and with bursts to say what tier 1 would.
+    fn skips_baseline(&self) -> bool {
+        let shared = &self.shared;
+        by_cost(&shared.config) && strings(&shared.config) && (shared.bursts() || !shared.budget.allows_any())
+    }
+
     /// A hot record arrived: what to compile next.
     fn on_hot(self: &Arc<Self>, event: &Hot, interval: Option<f64>) {
         let function = event.function.func;
@@ -74,15 +80,31 @@ impl ModuleCode {
         let at_loop = event.kind == SiteClass::HotLoop && self.own(function).bytecode.get().is_none_or(|code| code.has_loop(event.data1));
         let measure = self.measures(function);
         match event.tier {
+            // Templates take the place of tier 1, which is a third faster at best (`super::cost`); its values come from bursts, where there are any.
+            CodeTier::Interpreter if self.skips_baseline() => {
+                let vectors = self.own(function).bytecode.get().is_some_and(|code| code.has_vectors);
+                let pays = |spent| vectors || spent >= shared.compile_costs.pays_from_templates(bytes);
+                // (what is asked for first is made first)
+                if pays(spent) {
+                    self.request(function, Entrance::Body, Tier::Optimizing, measure);
+                }
+                if at_loop && pays(spent_in_loop) {
+                    // Bursts leave for the loop's own code: without that it would have none.
+                    self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, measure);
+                    self.burst_candidate(function, event.data1, rounds_of_loop, event.value);
+                }
+                if pays(spent) && event.kind == SiteClass::HotFunction {
+                    self.burst_candidate(function, AT_ENTRY, events, event.value);
+                }
+            }
             CodeTier::Interpreter => {
                 // What has vectors cannot be compiled too soon.
                 let vectors = self.own(function).bytecode.get().is_some_and(|code| code.has_vectors);
-                let times = strung_times(&shared.config);
-                let often = events >= times * u64::from(self.interpreted_events(function, INTERPRETER_STEP));
+                let often = events >= u64::from(self.interpreted_events(function, INTERPRETER_STEP));
                 if !by_cost || vectors || often || pays(Tier::Baseline, spent) {
                     self.request(function, Entrance::Body, Tier::Baseline, false);
                 }
-                let often = rounds_of_loop >= times * u64::from(self.interpreted_events(function, LOOP_STEP));
+                let often = rounds_of_loop >= u64::from(self.interpreted_events(function, LOOP_STEP));
                 // Of a small function with code, that is an activation which goes on in the interpreter; a large one has mostly one activation that matters.
                 let stuck = bytes > LARGE || !self.compiled(function).is_null();
                 if at_loop && (often || by_cost && stuck && pays(Tier::Baseline, spent_in_loop)) {
@@ -93,10 +115,10 @@ impl ModuleCode {
             CodeTier::Baseline if measure && measured < MEASURED_BEFORE => {}
             CodeTier::Baseline | CodeTier::Instrumented => {
                 if event.kind == SiteClass::HotFunction {
-                    self.burst_candidate(function, AT_ENTRY, event.value);
+                    self.burst_candidate(function, AT_ENTRY, event.value, event.value);
                 }
                 if at_loop {
-                    self.burst_candidate(function, event.data1, event.value);
+                    self.burst_candidate(function, event.data1, event.value, event.value);
                 }
                 let often = events >= u64::from(self.hot_events(own));
                 if by_cost && !often && !pays(Tier::Optimizing, spent) {

@@ -32,9 +32,6 @@ pub(super) const WATCHED_FROM: usize = 512;
 pub(super) const MOST_DOUBLINGS: u32 = 12;
 /// Calls and rounds after which a function's ops are strung together ([`crate::interp::Templates`]), whatever its size: that takes time by the op as running does.
 const STRUNG_AFTER: u32 = 4;
-/// With templates a function is hot by events alone only after so many times the usual ones: these were measured for the interpreter without, which takes four times as long, and where its time is
-/// known that decides.
-const STRUNG_TIMES: u64 = 8;
 /// Bytes of the largest body that templates call in place of its compiled code, unless it has a loop: going there and back takes some 40 ns, which a template does some 20 ops in.
 pub(super) const BRIEF: usize = 64;
 /// A body of more bytes is large: its compile takes milliseconds.
@@ -57,11 +54,6 @@ pub(super) fn first_look(config: &EngineConfig, bytes: usize) -> u32 {
     }
     let first = first_record(config, weighted(config.hot_interpreter, bytes, INTERPRETER_STEP));
     if strings(config) { first.min(STRUNG_AFTER) } else { first }
-}
-
-/// So many times the usual events make a function hot in the interpreter by themselves, whatever time they took.
-pub(super) fn strung_times(config: &EngineConfig) -> u64 {
-    if by_cost(config) && strings(config) { STRUNG_TIMES } else { 1 }
 }
 
 /// Whether functions get templates: where they are to move up as they become hot.
