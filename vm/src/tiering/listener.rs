@@ -50,6 +50,8 @@ impl ModuleCode {
         let bytes = self.body_bytes(function);
         let mut rounds_of_loop = 0;
         let (mut spent, mut spent_in_loop) = (0.0, 0.0);
+        // Some record was of a call.
+        let is_called;
         let (events, measured) = {
             let mut counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
             let counted = counted.entry(function).or_default();
@@ -66,6 +68,7 @@ impl ModuleCode {
                 spent = counted.events[tier] as f64 * took;
                 spent_in_loop = rounds_of_loop as f64 * took;
             }
+            is_called = counted.events[tier_index] > counted.loops.values().fold(0, |sum: u64, rounds| sum.saturating_add(*rounds));
             let intervals = counted.intervals.entry(event.version).or_default();
             if let Some(interval) = interval
                 && intervals.len() < 1000
@@ -93,7 +96,8 @@ impl ModuleCode {
                     self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, measure);
                     self.burst_candidate(function, event.data1, rounds_of_loop, event.value);
                 }
-                if pays(spent) && event.kind == SiteClass::HotFunction {
+                // Its last record here, so whatever the record is of.
+                if pays(spent) && is_called {
                     self.burst_candidate(function, AT_ENTRY, events, event.value);
                 }
             }
