@@ -443,10 +443,18 @@ pub(crate) unsafe fn tail_code(context: *mut VmContext, callee: *const VmFunc) -
 unsafe fn call_wasm(context: *mut VmContext, function: u32, slots: *mut u64) -> Outcome {
     // SAFETY: the caller's promise (see `call_function`).
     unsafe {
-        match start(context, function, slots)? {
-            Next::Done => Ok(()),
-            next => go_on(context, function, next, slots),
-        }
+        let next = start(context, function, slots)?;
+        to_its_end(context, function, next, slots)
+    }
+}
+
+/// Goes on with what a call of a function of `context` came to, where it is not over.
+#[inline(always)]
+unsafe fn to_its_end(context: *mut VmContext, function: u32, next: Next, slots: *mut u64) -> Outcome {
+    match next {
+        Next::Done => Ok(()),
+        // SAFETY: the caller's promise (see `call_function`).
+        next => unsafe { go_on(context, function, next, slots) },
     }
 }
 
@@ -480,10 +488,7 @@ unsafe fn go_on(mut context: *mut VmContext, function: u32, mut next: Next, resu
                     area.clear();
                     area.resize(call_slots(instance(context).module.function_type(function)), 0);
                     area[0] = (*(*context).store).switch_buffer as u64;
-                    match run_compiled(context, adapter, code as usize, area.as_mut_ptr(), false)? {
-                        Finish::Returned => Next::Done,
-                        Finish::Left => resume(context, area.as_mut_ptr())?,
-                    }
+                    run_or_resume(context, adapter, code as usize, area.as_mut_ptr())?
                 }
             };
         }
@@ -499,10 +504,7 @@ unsafe fn start(context: *mut VmContext, function: u32, slots: *mut u64) -> Outc
         match code.code_to_run_in(context, function) {
             Some(compiled) => {
                 let adapter = code.enter_adapter(function).map_err(|error| internal(&error))?;
-                match run_compiled(context, adapter, compiled, slots, false)? {
-                    Finish::Returned => Ok(Next::Done),
-                    Finish::Left => resume(context, slots),
-                }
+                run_or_resume(context, adapter, compiled, slots)
             }
             None => interp::call(context, function, slots),
         }
@@ -517,12 +519,18 @@ pub(crate) unsafe fn call_compiled(context: *mut VmContext, function: u32, adapt
     // SAFETY: the caller's promise.
     unsafe {
         check_host_stack(context)?;
-        if run_compiled(context, adapter, code, slots, false)? == Finish::Returned {
-            return Ok(());
-        }
-        match resume(context, slots)? {
-            Next::Done => Ok(()),
-            next => go_on(context, function, next, slots),
+        let next = run_or_resume(context, adapter, code, slots)?;
+        to_its_end(context, function, next, slots)
+    }
+}
+
+/// Runs compiled code, and what it leaves for the interpreter, to the function's end or to where it goes on elsewhere.
+unsafe fn run_or_resume(context: *mut VmContext, adapter: usize, code: usize, slots: *mut u64) -> Outcome<Next> {
+    // SAFETY: the caller's promise (see `run_compiled`).
+    unsafe {
+        match run_compiled(context, adapter, code, slots, false)? {
+            Finish::Returned => Ok(Next::Done),
+            Finish::Left => resume(context, slots),
         }
     }
 }

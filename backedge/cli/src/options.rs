@@ -353,6 +353,15 @@ pub struct CodegenOptions {
 }
 
 impl CodegenOptions {
+    /// Several `-C` as one; later ones win.
+    pub fn merged(all: &[CodegenOptions]) -> CodegenOptions {
+        all.iter().fold(CodegenOptions::default(), |merged, one| CodegenOptions {
+            cache: one.cache.or(merged.cache),
+            fill: one.fill.or(merged.fill),
+            templates: one.templates.or(merged.templates),
+        })
+    }
+
     fn parse(text: &str) -> Result<CodegenOptions, String> {
         let mut options = CodegenOptions::default();
         for (key, value) in pairs(text) {

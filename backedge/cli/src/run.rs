@@ -83,6 +83,7 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     let (file, args) = options.file_and_args.split_first().ok_or_else(|| Failure::Usage("expected a file to run".into()))?;
     let args = args.iter().map(text).collect::<Result<Vec<&str>, Failure>>()?;
     let wasm = WasmOptions::merged(&options.wasm);
+    let codegen = CodegenOptions::merged(&options.codegen);
     if options.lwp_record.is_some() && !matches!(options.engine.tier, Tier::Auto) {
         return Err(Failure::Usage("--lwp-record needs --tier auto: code that is pinned to one tier leaves no LWP records".into()));
     }
@@ -94,10 +95,10 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
         || options.lwp_record.is_some()
         || options.keep.watches()
         || options.engine.policy.policy_exec.is_some();
-    if !watched && options.codegen.iter().filter_map(|CodegenOptions { cache, .. }| *cache).next_back().unwrap_or(true) {
+    if !watched && codegen.cache.unwrap_or(true) {
         config.cache(CacheDirectory::of_user());
     }
-    if let Some(templates) = options.codegen.iter().filter_map(|CodegenOptions { templates, .. }| *templates).next_back() {
+    if let Some(templates) = codegen.templates {
         config.templates(templates);
     }
     if let Some(bytes) = wasm.max_wasm_stack {
@@ -171,7 +172,7 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     if ends_at_once {
         engine.save_cache();
     }
-    if options.codegen.iter().filter_map(|CodegenOptions { fill, .. }| *fill).next_back().unwrap_or(true) {
+    if codegen.fill.unwrap_or(true) {
         background::leave(&engine, &module, Path::new(file), &options.engine);
     }
     // All that was asked for is written, also where one of them fails.

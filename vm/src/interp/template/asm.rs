@@ -206,27 +206,23 @@ impl Assembler {
 
     /// `add`, `or`, `and`, `sub`, `xor` or `cmp` of a register and an immediate.
     pub(super) fn group_immediate(&mut self, width: Width, group: u8, reg: Reg, immediate: i32) {
-        match i8::try_from(immediate) {
-            Ok(short) => {
-                self.registers(width, one(0x83), Reg(group), reg);
-                self.code.push(short as u8);
-            }
-            Err(_) => {
-                self.registers(width, one(0x81), Reg(group), reg);
-                self.code.extend(immediate.to_le_bytes());
-            }
-        }
+        self.short_or_long(immediate, |this, opcode| this.registers(width, opcode, Reg(group), reg));
     }
 
     /// The same with memory.
     pub(super) fn group_immediate_memory(&mut self, width: Width, group: u8, memory: Memory, immediate: i32) {
+        self.short_or_long(immediate, |this, opcode| this.memory(width, opcode, Reg(group), memory));
+    }
+
+    /// One of the group with an immediate of a byte, if that holds it, or of four.
+    fn short_or_long(&mut self, immediate: i32, instruction: impl FnOnce(&mut Assembler, Opcode)) {
         match i8::try_from(immediate) {
             Ok(short) => {
-                self.memory(width, one(0x83), Reg(group), memory);
+                instruction(self, one(0x83));
                 self.code.push(short as u8);
             }
             Err(_) => {
-                self.memory(width, one(0x81), Reg(group), memory);
+                instruction(self, one(0x81));
                 self.code.extend(immediate.to_le_bytes());
             }
         }

@@ -58,22 +58,16 @@ impl Emitter<'_> {
         self.put(dst);
     }
 
-    /// Compares two floats: parity where they are unordered, and then all of `BELOW`, `BELOW_EQUAL` and `EQUAL`.
-    pub(super) fn float_flags(&mut self, float: Width, a: Slot, b: Slot) {
+    /// Compares two floats, a in `xmm0` and b in `xmm1`, in this order: parity where they are unordered, and then all of `BELOW`, `BELOW_EQUAL` and `EQUAL`. The other way round "a less than b" is
+    /// `ABOVE`.
+    fn float_flags(&mut self, float: Width, a: Slot, b: Slot, [left, right]: [Reg; 2]) {
         self.float_operand(float, XMM0, a, FIRST);
         self.float_operand(float, XMM1, b, SECOND);
-        self.assembler.registers(W32, two_with(if float == W64 { 0x66 } else { 0 }, 0x2e), XMM0, XMM1);
-    }
-
-    /// The same the other way round, so that "a less than b" is `ABOVE`.
-    pub(super) fn float_flags_swapped(&mut self, float: Width, a: Slot, b: Slot) {
-        self.float_operand(float, XMM0, a, FIRST);
-        self.float_operand(float, XMM1, b, SECOND);
-        self.assembler.registers(W32, two_with(if float == W64 { 0x66 } else { 0 }, 0x2e), XMM1, XMM0);
+        self.assembler.registers(W32, two_with(if float == W64 { 0x66 } else { 0 }, 0x2e), left, right);
     }
 
     pub(super) fn float_equal(&mut self, float: Width, dst: Slot, a: Slot, b: Slot, equal: bool) {
-        self.float_flags(float, a, b);
+        self.float_flags(float, a, b, [XMM0, XMM1]);
         let ((condition, parity), both) = if equal { ((EQUAL, NO_PARITY), AND) } else { ((NOT_EQUAL, PARITY), OR) };
         self.assembler.set(condition, RAX);
         self.assembler.set(parity, R10);
@@ -83,12 +77,12 @@ impl Emitter<'_> {
     }
 
     pub(super) fn float_less(&mut self, float: Width, dst: Slot, a: Slot, b: Slot, condition: Condition) {
-        self.float_flags_swapped(float, a, b);
+        self.float_flags(float, a, b, [XMM1, XMM0]);
         self.put_condition(dst, condition);
     }
 
     pub(super) fn jump_float_equal(&mut self, pc: usize, float: Width, a: Slot, b: Slot, target: Target) {
-        self.float_flags(float, a, b);
+        self.float_flags(float, a, b, [XMM0, XMM1]);
         let unordered = self.assembler.jump_if(PARITY);
         self.jump_if(pc, EQUAL, target);
         let here = self.assembler.here();
@@ -96,13 +90,13 @@ impl Emitter<'_> {
     }
 
     pub(super) fn jump_float_unequal(&mut self, pc: usize, float: Width, a: Slot, b: Slot, target: Target) {
-        self.float_flags(float, a, b);
+        self.float_flags(float, a, b, [XMM0, XMM1]);
         self.jump_if(pc, PARITY, target);
         self.jump_if(pc, NOT_EQUAL, target);
     }
 
     pub(super) fn jump_float_less(&mut self, pc: usize, float: Width, a: Slot, b: Slot, condition: Condition, target: Target) {
-        self.float_flags_swapped(float, a, b);
+        self.float_flags(float, a, b, [XMM1, XMM0]);
         self.jump_if(pc, condition, target);
     }
 

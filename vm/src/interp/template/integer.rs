@@ -122,13 +122,14 @@ impl Emitter<'_> {
         self.put(dst);
     }
 
-    pub(super) fn flags(&mut self, a: Slot, b: Slot, width: Width) {
+    /// Sets the flags of two operands by an instruction of a register and memory, or by the one with memory first.
+    fn flags(&mut self, a: Slot, b: Slot, width: Width, [register_first, memory_first]: [Opcode; 2]) {
         match self.mode {
-            FIRST => self.assembler.memory(width, CMP, R9, slot(b)),
-            SECOND => self.assembler.memory(width, CMP_MEMORY, R9, slot(a)),
+            FIRST => self.assembler.memory(width, register_first, R9, slot(b)),
+            SECOND => self.assembler.memory(width, memory_first, R9, slot(a)),
             _ => {
                 self.first(width, RAX, a);
-                self.assembler.memory(width, CMP, RAX, slot(b));
+                self.assembler.memory(width, register_first, RAX, slot(b));
             }
         }
     }
@@ -149,7 +150,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn compare(&mut self, dst: Slot, a: Slot, b: Slot, (width, condition): Comparison) {
-        self.flags(a, b, width);
+        self.flags(a, b, width, [CMP, CMP_MEMORY]);
         self.put_condition(dst, condition);
     }
 
@@ -159,7 +160,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn jump_compare(&mut self, pc: usize, a: Slot, b: Slot, (width, condition): Comparison, target: Target) {
-        self.flags(a, b, width);
+        self.flags(a, b, width, [CMP, CMP_MEMORY]);
         self.jump_if(pc, condition, target);
     }
 
@@ -169,14 +170,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn jump_test(&mut self, pc: usize, a: Slot, b: Slot, (width, condition): Comparison, target: Target) {
-        match self.mode {
-            FIRST => self.assembler.memory(width, TEST, R9, slot(b)),
-            SECOND => self.assembler.memory(width, TEST, R9, slot(a)),
-            _ => {
-                self.first(width, RAX, a);
-                self.assembler.memory(width, TEST, RAX, slot(b));
-            }
-        }
+        self.flags(a, b, width, [TEST, TEST]);
         self.jump_if(pc, condition, target);
     }
 
