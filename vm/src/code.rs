@@ -285,6 +285,10 @@ pub enum ProbeKind {
     Load,
     /// A value site of that imm16 that no other probe sees; the next word is the value.
     Value(u16),
+    /// A loop of the watched form is about to begin: the activation, as in that form's rounds.
+    Begin,
+    /// The loop of that byte offset is left, there: the same. What is read of it is the loop's trip count, where its beginning was seen.
+    Trips(u32),
 }
 
 /// A probe of instrumented code. Its number is the request's `probe_base` plus its place in [`CompiledCode::probes`].

@@ -361,7 +361,14 @@ pub(crate) unsafe fn call_entered(context: *mut VmContext, slots: *mut u64) -> O
             call_host(context, (*context).caller, slots)?;
             return Ok(0);
         }
-        let next = start(context, (*context).callee, slots)?;
+        let function = (*context).callee;
+        let next = match instance(context).code.form_to_call(context, function) {
+            Some(watched) => {
+                check_host_stack(context)?;
+                interp::call_watched(context, watched, slots)?
+            }
+            None => start(context, function, slots)?,
+        };
         code_to_go_on_with(context, next)
     }
 }

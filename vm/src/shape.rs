@@ -9,10 +9,12 @@
 
 use crate::module::Module;
 use lwp_feedback::profile::{ArmObstacle, ArmShape, BranchShape, FunctionShape, LoopShape, ParamShape, SelectShape};
-use wasmparser::{ModuleArity, Operator};
+use wasmparser::{ModuleArity, Operator, ValType};
 
 /// Parameters that are followed.
 const MOST_PARAMS: usize = 64;
+/// Parameters of a function that get a site.
+const MOST_RECORDED: usize = 4;
 /// Weight of a loop in the counts of [`ParamShape`].
 const LOOP_WEIGHT: u32 = 8;
 
@@ -47,6 +49,14 @@ pub fn deciding_params(module: &Module, function: u32) -> Vec<u32> {
         Some(()) => scan.params.iter().filter(|it| it.unlocks()).map(|it| it.param).collect(),
         None => Vec::new(),
     }
+}
+
+/// Parameters of a function that records tell the values of: the first integers that decide something, for of others the policy would have no use for the value.
+pub fn recorded_params(module: &Module, function: u32) -> Vec<(u8, ValType)> {
+    let deciding = deciding_params(module, function);
+    let params = module.function_type(function).params();
+    let integers = params.iter().zip(0..u8::MAX).filter(|(ty, _)| matches!(ty, ValType::I32 | ValType::I64));
+    integers.filter(|&(_, index)| deciding.contains(&u32::from(index))).map(|(&ty, index)| (index, ty)).take(MOST_RECORDED).collect()
 }
 
 /// What is known of a value: bit sets of parameters.

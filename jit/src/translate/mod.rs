@@ -302,7 +302,6 @@ impl Translator<'_, '_> {
     /// The outermost function, from its first instruction to the return.
     fn function(&mut self, entry: Block, scan: Rc<Scan>, body: &FunctionBody<'_>) -> Result {
         let function = self.input.function;
-        let ty = self.module.function_type(function);
         let start = body.range().start as u32;
         let position = self.position(None, function, start);
         self.b.set_srcloc(position);
@@ -317,7 +316,7 @@ impl Translator<'_, '_> {
             Entrance::Body => {
                 let params = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(entry));
                 self.define_locals(&params);
-                self.parameter_sites(start, ty.params());
+                self.parameter_sites(start);
                 match self.input.rounds {
                     true => self.count_call(&params),
                     false => self.countdown(u32::MAX),

@@ -20,14 +20,12 @@ use vm::builtin::{Builtin, INSTRUCTIONS};
 use vm::bytecode::{ends_block, is_counted};
 use vm::code::{Tier, ValueSite};
 use vm::layout::{context, store};
-use vm::shape::deciding_params;
+use vm::shape::recorded_params;
 
 use super::Translator;
 use super::regions::Region;
 use crate::lwp_thunks::{self, Instruction, Thunk};
 
-/// Parameters of a function that get a site.
-const MOST_PARAMS: usize = 4;
 /// Offset of `EventCounter1` in the LWPCB.
 const COUNTER1: i32 = 132;
 /// Offset of `EventCounter2` in the LWPCB.
@@ -193,19 +191,15 @@ impl Translator<'_, '_> {
         self.sample_where(negative, |translator| [translator.address_const(INSTRUCTIONS as i64), translator.address_const(0)]);
     }
 
-    /// Sites for the first integer parameters that decide something; the builder stands in the entry block.
-    pub(super) fn parameter_sites(&mut self, body: u32, params: &[ValType]) {
+    /// Sites for the parameters that are recorded; the builder stands in the entry block.
+    pub(super) fn parameter_sites(&mut self, body: u32) {
         if !self.wants_sites() {
             return;
         }
-        let integers = params.iter().enumerate().take(usize::from(u8::MAX)).filter(|(_, ty)| matches!(ty, ValType::I32 | ValType::I64));
-        // Of the others the policy would have no use for the value.
-        let params = deciding_params(self.module, self.input.function);
-        let deciding = integers.filter(|&(index, _)| params.contains(&(index as u32)));
-        for (index, ty) in deciding.take(MOST_PARAMS) {
-            let variable = self.frame().locals[index].0;
-            let wide = *ty == ValType::I64;
-            self.value_site(SiteClass::Param.imm16(index as u8), body, |translator| {
+        for (index, ty) in recorded_params(self.module, self.input.function) {
+            let variable = self.frame().locals[usize::from(index)].0;
+            let wide = ty == ValType::I64;
+            self.value_site(SiteClass::Param.imm16(index), body, |translator| {
                 let value = translator.b.use_var(variable);
                 if wide { value } else { translator.b.ins().uextend(types::I64, value) }
             });

@@ -15,7 +15,14 @@ fn value_class(kind: ProbeKind) -> Option<u16> {
         ProbeKind::Switch => Some(SiteClass::SwitchIndex.imm16(0)),
         ProbeKind::IndirectCall => Some(SiteClass::CallTarget.imm16(0)),
         ProbeKind::Value(imm16) => Some(imm16),
-        ProbeKind::Branch | ProbeKind::Return | ProbeKind::Select | ProbeKind::Load | ProbeKind::Entry | ProbeKind::Round => None,
+        ProbeKind::Trips(_) => Some(SiteClass::TripCount.imm16(0)),
+        ProbeKind::Branch
+        | ProbeKind::Return
+        | ProbeKind::Select
+        | ProbeKind::Load
+        | ProbeKind::Entry
+        | ProbeKind::Round
+        | ProbeKind::Begin => None,
     }
 }
 
@@ -44,7 +51,10 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
         if sampling.is_some()
             && let Some(imm16) = value_class(site.kind)
         {
-            let value = if let ProbeKind::Value(_) = site.kind { seen.second } else { value_of(site.kind, seen.payload) };
+            let value = match site.kind {
+                ProbeKind::Value(_) | ProbeKind::Trips(_) => seen.second,
+                _ => value_of(site.kind, seen.payload),
+            };
             // SAFETY: the caller's promise.
             unsafe { count_value(ring.lwpcb, site.ip, imm16.into(), site.offset, value) };
         }
@@ -68,13 +78,13 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
             let passed = u64::from(passed);
             let detail = match site.kind {
                 ProbeKind::Branch | ProbeKind::Return | ProbeKind::Switch | ProbeKind::IndirectCall => BURST_SITE_TRANSFER,
-                ProbeKind::Value(_) => 0,
+                ProbeKind::Value(_) | ProbeKind::Trips(_) => 0,
                 ProbeKind::Entry | ProbeKind::Round => {
                     rounds += passed;
                     rounds_ip = Some(site.ip);
                     continue;
                 }
-                ProbeKind::Select | ProbeKind::Load => continue,
+                ProbeKind::Select | ProbeKind::Load | ProbeKind::Begin => continue,
             };
             say(site.ip, SiteClass::BurstSite, detail, value_class(site.kind).unwrap_or(0).into(), passed);
         }

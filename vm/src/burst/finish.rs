@@ -138,7 +138,10 @@ pub(crate) unsafe fn finish(
                     rounds += 1;
                     round_ip = Some(site.ip);
                 }
-                state.predictor.call(payload.into());
+                // (the watched form knows no address)
+                if payload != 0 {
+                    state.predictor.call(payload.into());
+                }
             }
             ProbeKind::Return if judges => {
                 // Code lies within one reservation far below 4 GiB of this site: the low half names the address.
@@ -160,6 +163,7 @@ pub(crate) unsafe fn finish(
                 }
             }
             ProbeKind::Value(imm16) if judges => value(&site, imm16, second),
+            ProbeKind::Trips(_) if judges => value(&site, SiteClass::TripCount.imm16(0), second),
             ProbeKind::Round => {
                 if site.offset == open.offset {
                     rounds += 1;
@@ -188,7 +192,9 @@ pub(crate) unsafe fn finish(
             | ProbeKind::IndirectCall
             | ProbeKind::Return
             | ProbeKind::Select
-            | ProbeKind::Value(_) => {}
+            | ProbeKind::Value(_)
+            | ProbeKind::Trips(_)
+            | ProbeKind::Begin => {}
         }
     });
     if let Some(sampling) = sampling {

@@ -46,6 +46,7 @@ pub(crate) use finish::{Ring, finish};
 pub(crate) use targets::Starts;
 pub(crate) use timed::timed_load_thunk;
 
+use crate::bytecode::WatchedLoop;
 use crate::code::ProbeKind;
 use crate::module::Module;
 use lwp_feedback::predictor::Predictor;
@@ -98,6 +99,8 @@ pub(crate) struct ProbeTable {
     pub(crate) function: u32,
     /// Addresses that `br_table`s lead to, by the probe's place in `sites` and the index; the last is the default's.
     pub(crate) switches: BTreeMap<u32, Box<[u64]>>,
+    /// The loops whose runs are marked: those of the watched form.
+    pub(crate) loops: Box<[WatchedLoop]>,
 }
 
 impl ProbeTable {
@@ -124,7 +127,7 @@ impl ProbeTable {
             ProbeSite { kind, ip, offset, feeder, ways }
         };
         let sites = probes.enumerate().map(site).collect();
-        ProbeTable { sites, module: key, function, switches }
+        ProbeTable { sites, module: key, function, switches, loops: Box::default() }
     }
 }
 

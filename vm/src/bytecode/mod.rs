@@ -118,13 +118,24 @@ pub struct Bytecode {
     offsets: Box<[u32]>,
     /// Of the *watched form*, which writes bursts: its probes by number less the first, and the ops that they are. Empty in the ordinary one.
     pub(crate) probes: Box<[(ProbeKind, u32)]>,
-    /// Of the watched form: byte offsets of its loops' operators and of their ends, inner ones first.
-    pub(crate) loops: Box<[(u32, u32)]>,
+    /// Of the watched form: its loops, inner ones first.
+    pub(crate) loops: Box<[WatchedLoop]>,
     /// Sorted by offset.
     points: Box<[Point]>,
     entry: Point,
     /// Its templates, once asked for; `None` where it gets none.
     templates: OnceLock<Option<Templates>>,
+}
+
+/// A loop of the watched form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WatchedLoop {
+    /// Byte offset of its operator.
+    pub(crate) start: u32,
+    /// And of its end.
+    pub(crate) end: u32,
+    /// Whether anything leads back to its beginning.
+    pub(crate) repeats: bool,
 }
 
 impl Bytecode {

@@ -25,11 +25,15 @@ macro_rules! for_each_op {
             LoopHeader loop_header "loop" { offset: u32, own: u32 }
             // At the beginning of a block of so many operators, where instructions are counted.
             Count count_operators "count" { operators: u32 }
-            // Of the watched form, by the number of its probe ([`crate::burst`]). `what`: a condition (0), or a value's low half (1). The loop's stands behind its header.
+            // Of the watched form, by the number of its probe ([`crate::burst`]). `what` of a slot: see `crate::interp::CONDITION`. A mark tells the activation; a loop's round
+            // stands behind its header. Calls go to the callee's watched form while a burst is under way.
             Probe probe "probe" { what: u16, number: u32, slot: Slot }
-            ProbeCall probe_call "probe.call" { table: u16, number: u32, slot: Slot }
+            ProbeCall probe_call "probe.callee" { table: u16, number: u32, slot: Slot }
+            ProbeMark probe_mark "probe.mark" { number: u32 }
             WatchedLoop watched_loop "probe.loop" { offset: u32, number: u32 }
             WatchedReturn watched_return "probe.return" {}
+            WatchedCall watched_call "probe.call" { function: u32, base: Slot }
+            WatchedCallIndirect watched_call_indirect "probe.call_indirect" { table: u16, signature: u32, callee: Slot, base: Slot }
             Jump jump "jump" { target: Target }
             BrTable br_table "br_table" { index: Slot, count: u32 }
             Return return_none "return" {}

@@ -19,7 +19,7 @@ mod tests;
 
 pub(crate) use dispatch::{Handler, handler};
 pub(crate) use machine::{FIRST, SECOND};
-pub(crate) use ops::{CONDITION, LOW_HALF, exact32, exact64};
+pub(crate) use ops::{CONDITION, LOW_HALF, NOTHING, VALUE32, VALUE64, exact32, exact64};
 pub(crate) use rare::Rare;
 pub use stack::InterpStack;
 pub(crate) use template::{Callee, Templates};
@@ -52,6 +52,22 @@ pub unsafe fn call(context: *mut VmContext, function: u32, slots: *mut u64) -> O
             }
             exec.run(entry);
         }
+        exec.end();
+        exec.finish(sp, slots, code)
+    }
+}
+
+/// The same of a function whose watched form is `code`, for a burst that looks at its body.
+///
+/// # Safety
+/// As [`call`].
+pub(crate) unsafe fn call_watched(context: *mut VmContext, code: *const Bytecode, slots: *mut u64) -> Outcome<Next> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut exec = Exec::new(context);
+        let sp = exec.begin(code)?;
+        std::ptr::copy_nonoverlapping(slots, sp, (*code).param_slots as usize);
+        exec.run((*code).ops.as_ptr());
         exec.end();
         exec.finish(sp, slots, code)
     }
@@ -182,7 +198,11 @@ impl Exec {
                     machine::publish(self, ip);
                     return Ok(ip);
                 }
-                let (Op::Call { base, .. } | Op::CallIndirect { base, .. }) = (*ip).op else {
+                let (Op::Call { base, .. }
+                | Op::CallIndirect { base, .. }
+                | Op::WatchedCall { base, .. }
+                | Op::WatchedCallIndirect { base, .. }) = (*ip).op
+                else {
                     return Err(runtime::internal(&format!("function {function} calls nothing at byte {offset:#x}")));
                 };
                 std::ptr::copy_nonoverlapping(slots, sp, base.0 as usize);

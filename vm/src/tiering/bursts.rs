@@ -9,7 +9,7 @@
 //! at a call and, when it is full or none may begin, hands the call on to the ordinary code.
 
 use super::ModuleCode;
-use super::thresholds::{WATCHED_FROM, expected_compile_time};
+use super::thresholds::expected_compile_time;
 use super::versions::cpu_time;
 use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeTable, Ring, Starts, StoreBurst, count, finish, ticks};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
@@ -46,7 +46,7 @@ const STEADY_TURNS: u32 = 16;
 /// Nanoseconds that a burst's stay in watched forms counts for at most: one that trapped says when the next burst ended.
 const MOST_WATCHED_NS: f64 = 2e6;
 /// The limit while no burst is under way and there is no code to leave to: when to ask again.
-const IDLE_WORDS: u32 = 1 << 15;
+pub(super) const IDLE_WORDS: u32 = 1 << 15;
 
 /// A loop, or a function without one (its offset is [`AT_ENTRY`]), that bursts look at.
 struct Candidate {
@@ -127,7 +127,7 @@ impl Joint {
 pub(super) enum Form {
     /// Instrumented code at that address.
     Code(usize),
-    /// The watched form, in the interpreter: loops alone have it.
+    /// The watched form, in the interpreter.
     Interpreted,
 }
 
@@ -261,20 +261,13 @@ impl ModuleCode {
             // As many at a time as there is credit for; what a compile really took is paid afterwards.
             let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.ready && !candidate.failed);
             let expected: Duration =
-                under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.bytes_before_burst(key.0, entrance(key.1)))).sum();
+                under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.bytes_before_burst(key.0))).sum();
             if !expected.is_zero() && !self.shared.budget.has_credit_for(expected) {
                 return false;
             }
-            // A large body at its entry waits until its compile is a small part of the run: its loops need none.
-            let affordable = |key: &(u32, u32)| {
-                key.1 != AT_ENTRY || {
-                    let bytes = self.body_bytes(key.0);
-                    bytes < WATCHED_FROM || self.shared.budget.has_earned(expected_compile_time(Tier::Instrumented, bytes))
-                }
-            };
-            let waiting = candidates.iter_mut().filter(|(key, candidate)| !candidate.wanted && affordable(key));
+            let waiting = candidates.iter_mut().filter(|(_, candidate)| !candidate.wanted);
             let for_its_size = |key: &(u32, u32), candidate: &Candidate| {
-                candidate.heat.saturating_mul(1024) / self.bytes_before_burst(key.0, entrance(key.1)).max(64) as u64
+                candidate.heat.saturating_mul(1024) / self.bytes_before_burst(key.0).max(64) as u64
             };
             let hottest = waiting.max_by_key(|(key, candidate)| (for_its_size(key, candidate), std::cmp::Reverse(**key)));
             let Some((&key, candidate)) = hottest else { return false };
@@ -282,14 +275,13 @@ impl ModuleCode {
             key
         };
         let entrance = entrance(next.1);
-        match entrance {
+        if self.is_watched(next.0) {
             // At once: the queue may hold compiles of a fifth of a second, and what is new is new for a second.
-            Entrance::Loop(offset) if self.is_watched(next.0, entrance) => {
-                let began = cpu_time();
-                let made = self.watch(next.0, offset);
-                self.instrumented_compiled(next.0, entrance, cpu_time().saturating_sub(began), made);
-            }
-            _ => self.request(next.0, entrance, Tier::Instrumented, false),
+            let began = cpu_time();
+            let made = self.watch(next.0, next.1);
+            self.instrumented_compiled(next.0, entrance, cpu_time().saturating_sub(began), made);
+        } else {
+            self.request(next.0, entrance, Tier::Instrumented, false);
         }
         true
     }
@@ -339,6 +331,10 @@ impl ModuleCode {
 
     /// A candidate can have bursts from now on; whether they can time loads.
     pub(super) fn ready(&self, key: (u32, u32), form: Form, version: u32, loads: bool) {
+        if key.1 == AT_ENTRY {
+            // What is there now would not be known any more.
+            self.enter_ordinary(key.0);
+        }
         self.bursts.loops.write().unwrap_or_else(|error| error.into_inner()).insert(key, Instrumented { form, version });
         if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&key) {
             candidate.ready = true;
@@ -481,7 +477,11 @@ impl ModuleCode {
     /// A defined function that has an instrumented body: its number, the code at its entries that is to go, and what is to be there.
     fn exchange(&self, function: u32, instrument: bool) -> Option<(usize, usize, usize)> {
         let own = self.module.defined(function).expect("only defined functions have code here");
-        let (Form::Code(instrumented), _) = self.instrumented(function, AT_ENTRY)? else { return None };
+        let instrumented = match self.instrumented(function, AT_ENTRY)?.0 {
+            Form::Code(instrumented) => instrumented,
+            // Its resolver knows what to do (`enters_watched`).
+            Form::Interpreted => self.lazy_stub(own),
+        };
         let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
         Some(if instrument { (own, ordinary, instrumented) } else { (own, instrumented, ordinary) })
     }
@@ -513,7 +513,8 @@ impl ModuleCode {
     /// The loops that an instrumented version is entered at: one, or all of the function's where it is interpreted.
     fn loops_of(&self, version: u32) -> Vec<u32> {
         let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
-        loops.iter().filter(|(_, found)| found.version == version).map(|(&(_, offset), _)| offset).collect()
+        let of_version = loops.iter().filter(|((_, offset), found)| found.version == version && *offset != AT_ENTRY);
+        of_version.map(|(&(_, offset), _)| offset).collect()
     }
 
     /// An instrumented loop's function returned in the burst that began then. Twice in one: it is called often, so its body is worth looking at, of which a
@@ -544,7 +545,7 @@ impl ModuleCode {
     }
 
     /// What runs in bursts that are entered there, and its version.
-    fn instrumented(&self, function: u32, offset: u32) -> Option<(Form, u32)> {
+    pub(super) fn instrumented(&self, function: u32, offset: u32) -> Option<(Form, u32)> {
         let loops = self.bursts.loops.read().unwrap_or_else(|error| error.into_inner());
         loops.get(&(function, offset)).map(|found| (found.form, found.version))
     }
@@ -553,7 +554,7 @@ impl ModuleCode {
     ///
     /// # Safety
     /// `context` is the running context of this module.
-    unsafe fn at_entry(&self, context: *mut VmContext, function: u32, version: u32) -> usize {
+    pub(super) unsafe fn at_entry(&self, context: *mut VmContext, function: u32, version: u32) -> usize {
         // SAFETY: the caller's promise; nothing else uses the store now.
         unsafe {
             let open = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref()).map(|open| open.version);
@@ -823,7 +824,7 @@ pub(crate) unsafe fn at_burst(context: *mut VmContext, function: u32, offset: u3
                 let again = match joint {
                     true if code.instrumented(function, AT_ENTRY).is_some() => Vec::new(),
                     true => code.loops_of(version),
-                    false => own.then_some(open.offset).into_iter().collect(),
+                    false => Some(open.offset).filter(|&offset| own && offset != AT_ENTRY).into_iter().collect(),
                 };
                 if own {
                     open.pause(ticks());

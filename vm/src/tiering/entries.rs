@@ -104,9 +104,9 @@ impl ModuleCode {
         }
     }
 
-    /// What a call of a function that polled goes on in, where its instance is asked.
+    /// What a call of a function that polled goes on in, where its instance is asked and that is something else than the stub which brought it here.
     pub(super) fn entered_by(&self, context: *mut VmContext, own: usize) -> Option<usize> {
-        self.entries.lock().aside.get(&(context as usize))?.get(&own).copied()
+        self.entries.lock().aside.get(&(context as usize))?.get(&own).copied().filter(|&entry| entry != self.lazy_stub(own))
     }
 
     /// The word of an instance was written: its calls poll, or need not any more.

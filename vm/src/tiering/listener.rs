@@ -97,8 +97,11 @@ impl ModuleCode {
                     self.burst_candidate(function, event.data1, rounds_of_loop, event.value);
                 }
                 // Its last record here, so whatever the record is of.
-                if pays(spent) && is_called {
-                    self.burst_candidate(function, AT_ENTRY, events, event.value);
+                if pays(spent) {
+                    if is_called {
+                        self.burst_candidate(function, AT_ENTRY, events, event.value);
+                    }
+                    self.watch_loops(function, event.value);
                 }
             }
             CodeTier::Interpreter => {

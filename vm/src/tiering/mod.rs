@@ -313,8 +313,10 @@ impl ModuleCode {
         if !self.trials.concern(function) {
             return Some(code);
         }
-        // SAFETY: the caller's promise. What is compiled has code as its entry, never a stub.
-        Some(unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize)
+        // SAFETY: the caller's promise.
+        let entry = unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize;
+        // What is compiled has its stub as its entry only while it is asked for a burst of its watched form.
+        Some(if entry == self.lazy_stub(own) { code } else { entry })
     }
 
     /// Whether an earlier process left code.

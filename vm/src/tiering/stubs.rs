@@ -1,6 +1,6 @@
 //! Lazy stubs: what a function's entry leads to before it has code, and the resolver behind them.
 
-use super::STUB_BYTES;
+use super::{ModuleCode, STUB_BYTES};
 use crate::arena::CodeBlock;
 use crate::code::Adapter;
 use crate::layout::{KIND_HOST, VmContext};
@@ -40,7 +40,6 @@ fn stub(function: u32, at: usize, target: usize) -> [u8; STUB_BYTES] {
 /// # Safety
 /// `context` is the running context.
 pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
-    let failed = |error: String| Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() });
     // SAFETY: the caller's promise.
     unsafe {
         if (*context).kind == KIND_HOST {
@@ -58,6 +57,9 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
         if let Some(arm) = code.call_boundary(context, function) {
             return Ok(arm);
         }
+        if code.enters_watched(context, function) {
+            return code.slow_stub(function);
+        }
         // An answer may have come between the asker's word and its exchange.
         code.entry_poll_was_set(context);
         if let Some(compiled) = code.module.defined(function).and_then(|own| code.entered_by(context, own)) {
@@ -66,22 +68,32 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
         if let Some(compiled) = code.code_to_run_in(context, function) {
             return Ok(compiled);
         }
-        let adapter = code.shared.adapter(Adapter::CallSlow, code.signature(function)).map_err(failed)?;
-        let mut published = code.published();
-        let address = match published.stubs.get(&function) {
-            Some(block) => block.address(),
-            None => {
-                let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
-                let address = block.address();
-                block.fill(0, &stub(function, address, adapter));
-                code.shared.observe_nameless("backedge call stub", address, &block.copy(0..STUB_BYTES));
-                published.stubs.insert(function, block);
-                address
-            }
-        };
+        let address = code.slow_stub(function)?;
+        let published = code.published();
         if code.compiled(function).is_null() {
             code.set_entry(&published, function, address);
         }
+        Ok(address)
+    }
+}
+
+fn failed(error: String) -> Box<Unwind> {
+    Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() })
+}
+
+impl ModuleCode {
+    /// The stub that leads straight to the slow-call adapter, and so to the interpreter.
+    fn slow_stub(&self, function: u32) -> Outcome<usize> {
+        let adapter = self.shared.adapter(Adapter::CallSlow, self.signature(function)).map_err(failed)?;
+        let mut published = self.published();
+        if let Some(block) = published.stubs.get(&function) {
+            return Ok(block.address());
+        }
+        let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
+        let address = block.address();
+        block.fill(0, &stub(function, address, adapter));
+        self.shared.observe_nameless("backedge call stub", address, &block.copy(0..STUB_BYTES));
+        published.stubs.insert(function, block);
         Ok(address)
     }
 }

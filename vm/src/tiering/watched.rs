@@ -1,18 +1,21 @@
-//! Bursts of loops in bodies whose instrumented code would cost more than what it says is worth: they run in the interpreter, in a form of their bytecode that writes
+//! Bursts of bodies, and of loops in them, whose instrumented code would cost more than what it says is worth: they run in the interpreter, in a form of their bytecode that writes
 //! the words which instrumented code writes ([`Bytecode::probes`]). Making it takes a fiftieth of a compile, and all loops of a function share it.
 //!
 //! ```text
-//! compiled loop ──poll──► begin_burst / join_burst ──► form_to_run ──► watched form ──► watched_enough ──► compiled loop
+//! compiled loop ──poll──► begin_burst / join_burst ──► form_to_run ──► watched form ──► watched_enough ──► compiled loop, or the ordinary form
+//! call ──lazy stub──► enters_watched ──► form_to_call ──► watched form ──► watched_return
 //! ```
+//!
+//! What watched code calls runs in its watched form too, where it has one.
 //!
 //! What it does not say is where loads get their data from: a load that is interpreted finds its line where the interpreter left it. For that the loop's instrumented code
 //! is compiled in the end, when the run is so long that this is a small part of it.
 
 use super::ModuleCode;
-use super::bursts::{Form, at_burst};
-use super::thresholds::WATCHED_FROM;
-use crate::burst::{AT_RETURN, ProbeTable, Starts, StoreBurst};
-use crate::bytecode::{self, Bytecode};
+use super::bursts::{Form, IDLE_WORDS, at_burst};
+use super::thresholds::{WATCHED_FROM, strings};
+use crate::burst::{AT_ENTRY, AT_RETURN, Kind, ProbeTable, Starts, StoreBurst};
+use crate::bytecode::{self, Bytecode, PointKind};
 use crate::code::{Entrance, Tier};
 use crate::exits;
 use crate::layout::VmContext;
@@ -46,26 +49,26 @@ impl Watched {
 
     /// The loops in a loop.
     fn inside(&self, offset: u32) -> impl Iterator<Item = u32> {
-        let end = self.code.loops.iter().find(|of| of.0 == offset).map_or(0, |of| of.1);
-        self.code.loops.iter().map(|of| of.0).filter(move |&inner| offset < inner && inner < end)
+        let end = self.code.loops.iter().find(|of| of.start == offset).map_or(0, |of| of.end);
+        self.code.loops.iter().map(|of| of.start).filter(move |&inner| offset < inner && inner < end)
     }
 }
 
 impl ModuleCode {
-    /// Whether bursts that are entered there run in the interpreter.
-    pub(super) fn is_watched(&self, function: u32, entrance: Entrance) -> bool {
+    /// Whether bursts of a function run in the interpreter.
+    pub(super) fn is_watched(&self, function: u32) -> bool {
         let config = &self.shared.config;
         let large = config.stress.watch_all || self.body_bytes(function) >= WATCHED_FROM;
-        large && matches!(entrance, Entrance::Loop(_)) && !config.exact && config.events.contains(EventId::BRANCHES)
+        large && !config.exact && config.events.contains(EventId::BRANCHES)
     }
 
-    /// What has to be made before bursts can be entered there takes as long as compiling a body of so many bytes.
-    pub(super) fn bytes_before_burst(&self, function: u32, entrance: Entrance) -> usize {
+    /// What has to be made before a function can have bursts takes as long as compiling a body of so many bytes.
+    pub(super) fn bytes_before_burst(&self, function: u32) -> usize {
         let bytes = self.body_bytes(function);
-        if self.is_watched(function, entrance) { bytes / SHARE_OF_COMPILE } else { bytes }
+        if self.is_watched(function) { bytes / SHARE_OF_COMPILE } else { bytes }
     }
 
-    /// Makes a function's watched form, if it is not there. False where its probes have no numbers any more.
+    /// Makes a function's watched form, if it is not there, for bursts of a loop or of the body ([`AT_ENTRY`]). False where its probes have no numbers any more.
     pub(super) fn watch(&self, function: u32, offset: u32) -> bool {
         let watched = &self.own(function).watched;
         if watched.get().is_none() {
@@ -77,16 +80,25 @@ impl ModuleCode {
                 self.publish_watched(function, made);
             }
         }
-        let Some(made) = watched.get().filter(|made| made.code.has_loop(offset)) else { return false };
+        let Some(made) = watched.get().filter(|made| offset == AT_ENTRY || made.code.has_loop(offset)) else { return false };
         self.ready((function, offset), Form::Interpreted, made.version, false);
         true
     }
 
     /// Whether what is asked at a loop's header can go on in compiled code behind its burst: the loop's own, or where the interpreter runs it that of a loop inside, which
-    /// comes soon. (Not that of a loop around: an inner one may have a million rounds before it.)
+    /// comes soon (not that of a loop around: an inner one may have a million rounds before it), or templates, until the function is called again or some loop has run long enough to
+    /// pay for code of its own.
     pub(super) fn leads_on(&self, function: u32, offset: u32) -> bool {
         self.loop_code(function, offset).is_some()
-            || matches!(self.own(function).watched.get(), Some(made) if made.inside(offset).any(|inner| self.loop_code(function, inner).is_some()))
+            || matches!(self.own(function).watched.get(), Some(made) if strings(&self.shared.config) || made.inside(offset).any(|inner| self.loop_code(function, inner).is_some()))
+    }
+
+    /// All loops of a body that goes to tier 2 become candidates, where that costs little: its records stop there, and have named some only. `latest`: the events of its last record.
+    pub(super) fn watch_loops(self: &Arc<Self>, function: u32, latest: u64) {
+        let Some(bytecode) = self.own(function).bytecode.get().filter(|_| self.is_watched(function)) else { return };
+        for point in bytecode.points().iter().filter(|point| point.kind == PointKind::Loop) {
+            self.burst_candidate(function, point.offset, latest, 0);
+        }
     }
 
     fn make_watched(&self, function: u32) -> Option<Watched> {
@@ -100,7 +112,8 @@ impl ModuleCode {
         let address = |pc: u32| &raw const code.ops[pc as usize] as u64;
         let first = Starts::new(code.offsets().iter().enumerate().map(|(pc, &offset)| (offset, address(pc as u32))));
         let probes = code.probes.iter().map(|&(kind, pc)| (kind, address(pc), code.offset_at(pc).unwrap_or(0), 0));
-        let table = ProbeTable::new(&self.module, self.key, function, &first, probes);
+        let mut table = ProbeTable::new(&self.module, self.key, function, &first, probes);
+        table.loops.clone_from(&code.loops);
         self.insert_probes(base, table);
         let (took_ns, code_bytes) = (began.elapsed().as_nanos() as u64, code.size_bytes());
         self.note(function, Entrance::Body, || What::Compiled { version, tier: Tier::Instrumented, took_ns, code_bytes, arm: false });
@@ -137,6 +150,62 @@ impl ModuleCode {
             Some(watched) if asked == Some(function) => &watched.code,
             _ => self.bytecode(function),
         }
+    }
+
+    /// The watched form in which a call from watched code goes on: where there is one, a burst is under way and not full, and no trial is interested in calls.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module, and `function` one of its own.
+    #[inline(always)]
+    pub(crate) unsafe fn watched_callee(&self, context: *mut VmContext, function: u32) -> Option<&Bytecode> {
+        // SAFETY: the caller's promise.
+        let under_way = unsafe {
+            let store = &*(*context).store;
+            store.burst_index < store.burst_limit && store.burst_limit < IDLE_WORDS
+        };
+        if !under_way || self.trials.concern(function) {
+            return None;
+        }
+        self.own(function).watched.get().map(|watched| &watched.code)
+    }
+
+    /// A function that has code is entered by the resolver, as bursts of its body are: its watched form is to run now, if that is so.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    pub(super) unsafe fn enters_watched(&self, context: *mut VmContext, function: u32) -> bool {
+        if self.compiled(function).is_null() || self.trials.concern(function) {
+            return false;
+        }
+        let Some((Form::Interpreted, version)) = self.instrumented(function, AT_ENTRY) else { return false };
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        unsafe {
+            let state = &*store_state(context);
+            let full = state.context.burst_index >= state.context.burst_limit;
+            let open = state.burst.as_ref().and_then(|burst| burst.open.as_ref());
+            // Where loads are timed the interpreter has nothing to say.
+            let takes_part = open.is_some_and(|open| (open.version == version || open.joint) && open.kind != Kind::Loads);
+            let watches = match (open.is_some(), takes_part) {
+                (true, true) => !full || self.at_entry(context, function, version) == 0,
+                (true, false) => false,
+                (false, _) => self.at_entry(context, function, version) == 0,
+            };
+            if watches && let Some(burst) = &mut (*store_state(context)).burst {
+                burst.watch(function);
+            }
+            watches
+        }
+    }
+
+    /// The watched form to call a function in that was just entered by the resolver, if it is to run in that.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    pub(crate) unsafe fn form_to_call(&self, context: *mut VmContext, function: u32) -> Option<*const Bytecode> {
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let burst = unsafe { (*store_state(context)).burst.as_mut() }?;
+        burst.watch.take_if(|asked| *asked == function)?;
+        self.own(function).watched.get().map(|watched| &raw const watched.code)
     }
 
     /// A loop came that is to run in that form: where to go on, as a poll's builtin is told.

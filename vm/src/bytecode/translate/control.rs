@@ -174,6 +174,7 @@ impl<'m> Translator<'m> {
 
     pub(super) fn loop_(&mut self, ty: BlockType) {
         self.flush();
+        self.watch_beginning_of_loop();
         let label = self.open(ControlKind::Loop, ty);
         self.bind(label);
         self.emit(Op::LoopHeader { offset: self.offset, own: self.function - self.module.imported_functions });
@@ -215,7 +216,7 @@ impl<'m> Translator<'m> {
             self.flush();
         }
         match control.kind {
-            ControlKind::Loop => self.watch_end_of_loop(),
+            ControlKind::Loop => self.watch_end_of_loop(reachable, self.labels[control.label].used),
             ControlKind::Try { id, start, table: true } => self.end_try_body(id, start),
             // The caught exception lies below the results.
             ControlKind::Catch { .. } if reachable => self.move_branch_values(&control),
@@ -364,6 +365,9 @@ impl<'m> Translator<'m> {
 
     pub(super) fn br(&mut self, depth: u32) {
         let control = self.control(depth);
+        if self.leaves_watched_loop(depth) {
+            self.watch_trips();
+        }
         if control.kind == ControlKind::Function {
             self.emit_return(control.results.as_slice().len());
         } else {
@@ -378,7 +382,8 @@ impl<'m> Translator<'m> {
         let control = self.control(depth);
         let arity = control.branch_arity();
         let is_function = control.kind == ControlKind::Function;
-        let direct = !is_function && { arity == 0 || self.stack.top(arity + 1)[0].slot == control.base };
+        let leaves_loop = self.leaves_watched_loop(depth);
+        let direct = !is_function && !leaves_loop && { arity == 0 || self.stack.top(arity + 1)[0].slot == control.base };
         if direct {
             let jump = self.pop_condition(false);
             if arity > 0 {
@@ -392,6 +397,9 @@ impl<'m> Translator<'m> {
         self.emit_jump(jump, skip);
         // The jump may skip what follows, so no op before it may be merged with one behind it.
         self.barrier = self.ops.len();
+        if leaves_loop {
+            self.watch_trips();
+        }
         if is_function {
             self.emit_return_keeping(control.results.as_slice().len());
         } else {
@@ -487,6 +495,7 @@ impl<'m> Translator<'m> {
         self.point(PointKind::Call);
         self.stack.truncate(self.stack.len() - params);
         self.emit(match self.module.offsets().function(function) {
+            FunctionPlace::Inline(_) if self.first_probe.is_some() => Op::WatchedCall { function, base },
             FunctionPlace::Inline(_) => Op::Call { function, base },
             FunctionPlace::Pointer(place) => Op::CallImport { function, base, place },
         });
@@ -504,7 +513,11 @@ impl<'m> Translator<'m> {
         self.watch_call(table as u16, index);
         self.point(PointKind::Call);
         self.stack.truncate(self.stack.len() - params - 1);
-        self.emit(Op::CallIndirect { table: table as u16, signature, callee: index, base });
+        let table = table as u16;
+        self.emit(match self.first_probe {
+            Some(_) => Op::WatchedCallIndirect { table, signature, callee: index, base },
+            None => Op::CallIndirect { table, signature, callee: index, base },
+        });
         self.push_canonical(ty.results());
     }
 

@@ -20,7 +20,7 @@ mod watch;
 
 use super::frame::{FrameLayout, slots_of_all};
 use super::op::{Op, Slot};
-use super::{Bytecode, Clause, Point, PointKind, TryBody};
+use super::{Bytecode, Clause, Point, PointKind, TryBody, WatchedLoop};
 use crate::code::ProbeKind;
 use crate::module::Module;
 use control::{Control, Label};
@@ -115,15 +115,16 @@ struct Translator<'m> {
     /// Number of the first probe, in the watched form.
     first_probe: Option<u32>,
     probes: Vec<(ProbeKind, u32)>,
-    /// Byte offsets of the loops that are open there, and of those that were.
+    /// Byte offsets of the loops that are open there, and those that were.
     open_loops: Vec<u32>,
-    watched_loops: Vec<(u32, u32)>,
+    watched_loops: Vec<WatchedLoop>,
 }
 
 impl Translator<'_> {
     fn run(&mut self) {
         let module = self.module;
         self.open_function();
+        self.watch_entry();
         self.begin_count();
         let mut reader = module.body(self.function).get_operators_reader().expect("the body was validated");
         while !reader.eof() {
@@ -282,6 +283,7 @@ pub fn ends_block(operator: &Operator<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lwp_feedback::class::SiteClass;
 
     /// The ops of function 0, one a line.
     fn ops(text: &str) -> String {
@@ -497,32 +499,38 @@ mod tests {
         let offset = watched.points()[0].offset;
         let lines: Vec<String> = watched.ops.iter().map(|inst| super::super::op::At(0, inst.op).to_string()).collect();
         let expected = [
+            "probe what=4, number=70, %0",
+            "probe what=2, number=71, %0",
+            "probe.mark number=72",
             &format!("loop offset={offset}, own=0"),
-            &format!("probe.loop offset={offset}, number=70"),
+            &format!("probe.loop offset={offset}, number=73"),
             "i32.lt_u.imm %1, %0, 3",
-            "probe what=0, number=71, %1",
+            "probe what=0, number=74, %1",
             "jump.i32.eq.imm %1, 0, ->7",
-            "probe what=0, number=72, %0",
+            "probe what=0, number=75, %0",
             "const %1, 0x1",
             "select %1, %1, %0",
             ".. %0",
             "probe.return",
             "return %1",
             "i32.add.imm %0, %0, -1",
-            "probe what=0, number=73, %0",
+            "probe what=0, number=76, %0",
             "jump.i32.ne.imm %0, 0, ->-13",
+            "probe.mark number=77",
             "probe.return",
             "return %0",
         ];
         assert_eq!(lines, expected);
         let kinds: Vec<ProbeKind> = watched.probes.iter().map(|probe| probe.0).collect();
-        assert_eq!(kinds, [ProbeKind::Round, ProbeKind::Branch, ProbeKind::Select, ProbeKind::Branch]);
+        use ProbeKind::{Begin, Branch, Entry, Round, Select, Trips, Value};
+        let param = Value(SiteClass::Param.imm16(0));
+        assert_eq!(kinds, [Entry, param, Begin, Round, Branch, Select, Branch, Trips(offset)]);
         assert!(watched.is_watched() && !ordinary.is_watched());
         let points = |code: &Bytecode| code.points().iter().map(|point| (point.offset, point.live_slots, point.kind)).collect::<Vec<_>>();
         assert_eq!(points(&ordinary), points(&watched));
         // Behind the loop there are its own end, `local.get 0` and the body's.
         let end = module.body(0).range().end as u32;
-        assert_eq!(*watched.loops, [(offset, end - 4)]);
+        assert_eq!(*watched.loops, [WatchedLoop { start: offset, end: end - 4, repeats: true }]);
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! The watched form: what bursts write where a function is interpreted for them. The same events as in instrumented code (`jit::translate::probes`), but for loads,
-//! whose time in the interpreter would say nothing, the rounds of a whole loop, and returns, whose addresses are not the processor's.
+//! whose time in the interpreter would say nothing, and returns, whose addresses are not the processor's. A frame has no room for counters, so a loop's trip count is found when the words are
+//! read: its beginning, its rounds and where it is left are marked with the frame's address.
 //!
 //! A condition is in its slot where its probe stands: in this form no comparison is part of a jump.
 
 use super::Translator;
+use super::control::ControlKind;
+use crate::bytecode::WatchedLoop;
 use crate::bytecode::op::{Op, Slot};
 use crate::code::ProbeKind;
-use crate::interp::{CONDITION, LOW_HALF};
+use crate::interp::{CONDITION, LOW_HALF, NOTHING, VALUE32, VALUE64};
+use crate::shape::recorded_params;
+use lwp_feedback::class::SiteClass;
+use wasmparser::ValType;
 
 impl Translator<'_> {
     /// A new probe's number, for the op that is appended next.
@@ -45,6 +51,45 @@ impl Translator<'_> {
         }
     }
 
+    /// Where the function is entered: that it is, and the parameters that decide something.
+    pub(super) fn watch_entry(&mut self) {
+        if self.first_probe.is_none() {
+            return;
+        }
+        self.offset = self.module.body(self.function).range().start as u32;
+        self.watch(ProbeKind::Entry, NOTHING, Slot(0));
+        for (index, ty) in recorded_params(self.module, self.function) {
+            let what = if ty == ValType::I64 { VALUE64 } else { VALUE32 };
+            let slot = self.layout.local_slot(index.into());
+            self.watch(ProbeKind::Value(SiteClass::Param.imm16(index)), what, slot);
+        }
+    }
+
+    /// In front of a loop.
+    pub(super) fn watch_beginning_of_loop(&mut self) {
+        self.mark(ProbeKind::Begin);
+    }
+
+    /// Whether a branch of that depth leaves a loop whose trip count is to be known there.
+    pub(super) fn leaves_watched_loop(&self, depth: u32) -> bool {
+        let behind_target = self.controls.len() - depth as usize;
+        self.first_probe.is_some() && self.controls[behind_target..].iter().any(|control| control.kind == ControlKind::Loop)
+    }
+
+    /// The innermost loop is left here.
+    pub(super) fn watch_trips(&mut self) {
+        if let Some(&start) = self.open_loops.last() {
+            self.mark(ProbeKind::Trips(start));
+        }
+    }
+
+    fn mark(&mut self, kind: ProbeKind) {
+        if let Some(number) = self.probe_number(kind) {
+            self.emit(Op::ProbeMark { number });
+            self.barrier = self.ops.len();
+        }
+    }
+
     /// A round of a loop, behind its point: what is entered there begins with it.
     pub(super) fn watch_round(&mut self) {
         if let Some(number) = self.probe_number(ProbeKind::Round) {
@@ -54,14 +99,17 @@ impl Translator<'_> {
         }
     }
 
-    /// The end of the innermost loop.
-    pub(super) fn watch_end_of_loop(&mut self) {
+    /// The end of the innermost loop, which is reached or not, and to whose beginning a branch leads or none.
+    pub(super) fn watch_end_of_loop(&mut self, reachable: bool, repeats: bool) {
+        if reachable {
+            self.watch_trips();
+        }
         if let Some(start) = self.open_loops.pop() {
-            self.watched_loops.push((start, self.offset));
+            self.watched_loops.push(WatchedLoop { start, end: self.offset, repeats });
         }
     }
 
-    /// The function returns.
+    /// The function returns. (The trip counts of loops that `return` leaves are not recorded in any form.)
     pub(super) fn watch_return(&mut self) {
         if self.first_probe.is_some() {
             self.emit(Op::WatchedReturn {});

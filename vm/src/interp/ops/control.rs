@@ -327,8 +327,8 @@ pub(in crate::interp) unsafe fn slow(regs: &mut Regs) -> Flow {
     unsafe {
         match (*regs.ip).op {
             Op::LoopHeader { offset, own } => loop_header_slowly(regs, offset, own),
-            Op::Call { function, base } => call_own_slowly(regs, function, base),
-            Op::CallIndirect { table, callee, base, .. } => {
+            Op::Call { function, base } | Op::WatchedCall { function, base } => call_own_slowly(regs, function, base),
+            Op::CallIndirect { table, callee, base, .. } | Op::WatchedCallIndirect { table, callee, base, .. } => {
                 let entry = table_of(regs.exec, table as u32);
                 let entry = *(*entry).base.add(regs.u64(callee) as usize);
                 let callee = entry.reference as *const VmFunc;
@@ -399,22 +399,71 @@ pub(in crate::interp) unsafe fn call_import<const M: u8>(regs: &mut Regs, _funct
 
 #[inline(always)]
 pub(in crate::interp) unsafe fn call_indirect<const M: u8>(regs: &mut Regs, table: u16, signature: u32, callee: Slot, base: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        match indirect_callee(regs, table, signature, callee) {
+            Ok(function) => call_own(regs, function, base),
+            Err(flow) => flow,
+        }
+    }
+}
+
+/// As [`call`], in the watched form: the callee's too, while a burst is under way.
+#[inline(always)]
+pub(in crate::interp) unsafe fn watched_call<const M: u8>(regs: &mut Regs, function: u32, base: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        let exec = regs.exec;
+        match (*(*exec).code).watched_callee((*exec).context, function) {
+            Some(code) if !asked(exec) => {
+                if push_frame(regs, code, base) {
+                    Flow::Next
+                } else {
+                    regs.trap(TrapCode::StackOverflow)
+                }
+            }
+            _ => call_own(regs, function, base),
+        }
+    }
+}
+
+/// As [`call_indirect`], in the watched form.
+#[inline(always)]
+pub(in crate::interp) unsafe fn watched_call_indirect<const M: u8>(
+    regs: &mut Regs,
+    table: u16,
+    signature: u32,
+    callee: Slot,
+    base: Slot,
+) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        match indirect_callee(regs, table, signature, callee) {
+            Ok(function) => watched_call::<M>(regs, function, base),
+            Err(flow) => flow,
+        }
+    }
+}
+
+/// The own function that an indirect call reaches, or what it comes to: a trap, or the slow way to another instance's.
+#[inline(always)]
+unsafe fn indirect_callee(regs: &mut Regs, table: u16, signature: u32, callee: Slot) -> Result<u32, Flow> {
     // SAFETY: see `super`; the index is checked, and an entry with a signature names a live function.
     unsafe {
         let table = table_of(regs.exec, table as u32);
         let index = regs.u64(callee) as usize;
         if index >= (*table).length.load(Ordering::Relaxed) {
-            return regs.trap(TrapCode::TableOutOfBounds);
+            return Err(regs.trap(TrapCode::TableOutOfBounds));
         }
         let entry = *(*table).base.add(index);
         if entry.signature != signature as u64 {
-            return regs.trap(if entry.signature == 0 { TrapCode::IndirectCallToNull } else { TrapCode::BadSignature });
+            return Err(regs.trap(if entry.signature == 0 { TrapCode::IndirectCallToNull } else { TrapCode::BadSignature }));
         }
         let callee = entry.reference as *const VmFunc;
         if (*callee).context != (*regs.exec).context {
-            return Flow::Slow;
+            return Err(Flow::Slow);
         }
-        call_own(regs, (*callee).index, base)
+        Ok((*callee).index)
     }
 }
 

@@ -11,17 +11,35 @@ use std::sync::atomic::Ordering;
 pub(crate) const CONDITION: u16 = 0;
 /// The low half of it.
 pub(crate) const LOW_HALF: u16 = 1;
+/// An i32 of it, in a word of its own.
+pub(crate) const VALUE32: u16 = 2;
+/// All of it, in a word of its own.
+pub(crate) const VALUE64: u16 = 3;
+/// Nothing.
+pub(crate) const NOTHING: u16 = 4;
 
-/// Appends a word: a probe's number and what happened.
+/// Appends a probe's number and what happened.
 #[inline(always)]
 unsafe fn append(regs: &Regs, number: u32, payload: u32) {
+    // SAFETY: the caller's, see `super`.
+    unsafe { append_word(regs, u64::from(payload) << 32 | u64::from(number)) };
+}
+
+#[inline(always)]
+unsafe fn append_word(regs: &Regs, word: u64) {
     // SAFETY: see `super`; the buffer has `BURST_WORDS` words, a power of two.
     unsafe {
         let store = (*(*regs.exec).context).store;
         let index = (*store).burst_index;
-        (*store).burst_buffer.add(index as usize & (BURST_WORDS - 1)).write(u64::from(payload) << 32 | u64::from(number));
+        (*store).burst_buffer.add(index as usize & (BURST_WORDS - 1)).write(word);
         (*store).burst_index = index.wrapping_add(1);
     }
+}
+
+/// What tells the running activation from others: the low half of its frame's address.
+#[inline(always)]
+fn activation(regs: &Regs) -> u32 {
+    regs.sp as u32
 }
 
 #[inline(always)]
@@ -29,7 +47,25 @@ pub(in crate::interp) unsafe fn probe<const M: u8>(regs: &mut Regs, what: u16, n
     // SAFETY: see `super`.
     unsafe {
         let value = regs.u32(slot);
-        append(regs, number, if what == CONDITION { u32::from(value != 0) } else { value });
+        match what {
+            CONDITION => append(regs, number, u32::from(value != 0)),
+            LOW_HALF => append(regs, number, value),
+            NOTHING => append(regs, number, 0),
+            _ => {
+                append(regs, number, 0);
+                append_word(regs, if what == VALUE64 { regs.u64(slot) } else { value.into() });
+            }
+        }
+        regs.next()
+    }
+}
+
+/// A loop is about to be entered, or is left.
+#[inline(always)]
+pub(in crate::interp) unsafe fn probe_mark<const M: u8>(regs: &mut Regs, number: u32) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
+        append(regs, number, activation(regs));
         regs.next()
     }
 }
@@ -60,24 +96,32 @@ pub(in crate::interp) unsafe fn watched_loop<const M: u8>(regs: &mut Regs, _offs
         if (*store).burst_index >= (*store).burst_limit {
             return Flow::Slow;
         }
-        append(regs, number, 0);
+        append(regs, number, activation(regs));
         regs.next()
     }
 }
 
+/// Before a return. What was called from watched code goes on there.
 #[inline(always)]
 pub(in crate::interp) unsafe fn watched_return<const M: u8>(regs: &mut Regs) -> Flow {
-    // SAFETY: see `super`; the frame's function is of the context's module.
+    // SAFETY: see `super`; the frame's function is of the context's module, and below all but the first there is another frame.
     unsafe {
         let exec = regs.exec;
-        tiering::watched_return((*exec).context, (*(*(*exec).frame).code).function);
+        let frame = (*exec).frame;
+        if frame == (*exec).first_frame || !(*(*frame.sub(1)).code).is_watched() {
+            tiering::watched_return((*exec).context, (*(*frame).code).function);
+        }
         regs.next()
     }
 }
 
 /// As `super::control::slow`, for the ops of this file.
 pub(super) unsafe fn slow(regs: &mut Regs, op: Op) -> Option<Flow> {
-    let Op::WatchedLoop { offset, .. } = op else { return None };
     // SAFETY: see `super`.
-    Some(unsafe { super::control::leave_watched(regs, offset) })
+    unsafe {
+        match op {
+            Op::WatchedLoop { offset, .. } => Some(super::control::leave_watched(regs, offset)),
+            _ => None,
+        }
+    }
 }
