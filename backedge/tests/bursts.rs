@@ -2,6 +2,7 @@
 //!
 //! The machine is shared and tests run at the same time, so a program whose truth is a time gets several tries.
 
+use lwp_feedback::class::SiteClass;
 use std::sync::{Arc, Mutex, MutexGuard};
 use vm::engine::{Engine, EngineConfig, FeedbackPolicy, Stress};
 use vm::handles::{Extern, InstanceRef};
@@ -205,6 +206,61 @@ fn what_leaves_its_burst_by_a_call_a_trap_or_a_return_goes_on() {
         let (results, bursts) = run(100.0, Stress { watch_all: true, leave_to_interpreter, ..Stress::default() });
         assert_eq!(results, expected);
         assert!(bursts > 10 || leave_to_interpreter, "{bursts}");
+    }
+}
+
+#[test]
+fn what_is_called_is_watched_from_its_entry() {
+    let _one = machine();
+    // Called with 5 three times of four, otherwise with 9; its loop goes as many rounds and is left by a branch, or where it is at its end by `return`.
+    let wat = r#"(module
+        (func $work (export "work") (param $k i32) (result i32) (local $i i32) (local $s i32)
+          (if (i32.eqz (local.get $k)) (then (return (i32.const 1))))
+          (block $out
+            (loop $again
+              (local.set $s (i32.add (i32.mul (local.get $s) (i32.const 31)) (local.get $i)))
+              (local.set $i (i32.add (local.get $i) (i32.const 1)))
+              (br_if $out (i32.eq (local.get $i) (local.get $k)))
+              (if (i32.eq (local.get $i) (i32.const 20)) (then (return (local.get $s))))
+              (br $again)))
+          (local.get $s))
+        (func $run (export "run") (param $n i32) (result i32) (local $s i32)
+          (loop $again
+            (local.set $s (i32.add (i32.mul (local.get $s) (i32.const 17))
+              (call $work (select (i32.const 9) (i32.const 5) (i32.eqz (i32.and (local.get $n) (i32.const 3)))))))
+            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+          (local.get $s)))"#;
+    let share = |function: &FunctionReport, class: SiteClass, value: u64| {
+        let site = function.sites.iter().find(|site| site.class == class)?;
+        Some((site.total, site.values.iter().find(|it| it.value == value).map_or(0.0, |it| it.share)))
+    };
+    let run = |stress: Stress| {
+        let expected = Guest::new(wat, 0.0).call("run", &[3_000_000]);
+        let mut guest = Guest::stressed(wat, 20.0, FeedbackPolicy::Lwp, stress);
+        for _ in 0..40 {
+            assert_eq!(guest.call("run", &[3_000_000]), expected, "bursts change no result");
+            let report = guest.report();
+            let work = function(&report, "work");
+            let enough = |class| share(work, class, 0).is_some_and(|(records, _)| records > 300);
+            if enough(SiteClass::Param) && enough(SiteClass::TripCount) {
+                return report;
+            }
+        }
+        panic!("too few records: {:?}", function(&guest.report(), "work").sites);
+    };
+    let watched = run(Stress { watch_all: true, ..Stress::default() });
+    let compiled = run(Stress::default());
+    assert_eq!(instrumented(&watched), 0);
+    for report in [watched, compiled] {
+        let work = function(&report, "work");
+        for class in [SiteClass::Param, SiteClass::TripCount] {
+            let (records, share) = share(work, class, 5).expect("it is recorded");
+            assert!((0.7..=0.8).contains(&share), "{class:?}: {share} of {records}");
+        }
+        // The test of 0, the way out, the test of 20, and the return, of which there is one that runs.
+        assert_eq!(work.branches.iter().filter(|branch| branch.taken + branch.not_taken > 0).count(), 4, "{:?}", work.branches);
+        let wrong: u64 = work.branches.last().map_or(0, |branch| branch.mispredicted);
+        assert!(wrong * 50 <= work.branches.last().map_or(0, |branch| branch.taken), "returns are predicted: {:?}", work.branches);
     }
 }
 

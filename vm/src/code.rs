@@ -285,9 +285,13 @@ pub enum ProbeKind {
     Load,
     /// A value site of that imm16 that no other probe sees; the next word is the value.
     Value(u16),
-    /// A loop of the watched form is about to begin: the activation, as in that form's rounds.
+    /// As `Entry` in the watched form: the activation, for there is no return address.
+    EntryOf,
+    /// As `Return`, the same.
+    ReturnOf,
+    /// A loop of the watched form is about to begin: the activation.
     Begin,
-    /// The loop of that byte offset is left, there: the same. What is read of it is the loop's trip count, where its beginning was seen.
+    /// The loop of that byte offset is left, there: the activation. What is read of it is the loop's trip count, where its beginning was seen.
     Trips(u32),
 }
 

@@ -108,6 +108,11 @@ impl Predictor {
             None => Verdict::Unknown,
         }
     }
+
+    /// The same, where functions may return whose entry was not seen: if another one was entered last, that one stays.
+    pub fn ret_if_entered(&mut self, address: u64) -> Verdict {
+        if self.returns.top() == Some(address) { self.ret(address) } else { Verdict::Unknown }
+    }
 }
 
 #[cfg(test)]

@@ -19,8 +19,14 @@ impl ReturnStack {
 
     /// The prediction; `None` below what was pushed.
     pub(super) fn pop(&mut self) -> Option<u64> {
-        self.depth = self.depth.checked_sub(1)?;
-        Some(self.entries[self.depth % ENTRIES])
+        let top = self.top()?;
+        self.depth -= 1;
+        Some(top)
+    }
+
+    /// What [`Self::pop`] would yield.
+    pub(super) fn top(&self) -> Option<u64> {
+        Some(self.entries[self.depth.checked_sub(1)? % ENTRIES])
     }
 
     pub(super) fn forget(&mut self) {

@@ -95,4 +95,7 @@ fn returns_are_predicted_until_the_stack_overflows() {
     (0..40).for_each(|depth| predictor.call(depth));
     let right = (0..40).rev().filter(|&depth| predictor.ret(depth) == Verdict::Predicted).count();
     assert_eq!(right, 32);
+    predictor.call(0x20);
+    assert_eq!(predictor.ret_if_entered(0x30), Verdict::Unknown, "entered before");
+    assert_eq!(predictor.ret_if_entered(0x20), Verdict::Predicted);
 }

@@ -18,9 +18,11 @@ fn value_class(kind: ProbeKind) -> Option<u16> {
         ProbeKind::Trips(_) => Some(SiteClass::TripCount.imm16(0)),
         ProbeKind::Branch
         | ProbeKind::Return
+        | ProbeKind::ReturnOf
         | ProbeKind::Select
         | ProbeKind::Load
         | ProbeKind::Entry
+        | ProbeKind::EntryOf
         | ProbeKind::Round
         | ProbeKind::Begin => None,
     }
@@ -77,9 +79,11 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
         for (site, &passed) in table.sites.iter().zip(&counts).filter(|(_, passed)| **passed > 0) {
             let passed = u64::from(passed);
             let detail = match site.kind {
-                ProbeKind::Branch | ProbeKind::Return | ProbeKind::Switch | ProbeKind::IndirectCall => BURST_SITE_TRANSFER,
+                ProbeKind::Branch | ProbeKind::Return | ProbeKind::ReturnOf | ProbeKind::Switch | ProbeKind::IndirectCall => {
+                    BURST_SITE_TRANSFER
+                }
                 ProbeKind::Value(_) | ProbeKind::Trips(_) => 0,
-                ProbeKind::Entry | ProbeKind::Round => {
+                ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Round => {
                     rounds += passed;
                     rounds_ip = Some(site.ip);
                     continue;

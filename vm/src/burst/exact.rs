@@ -169,7 +169,14 @@ fn count(slot: &mut Slot, seen: &Seen<'_>) {
         ProbeKind::Value(_) => slot.value(second),
         ProbeKind::Load => slot.missed += u64::from(known_plateaus().is_some_and(|plateaus| plateaus.source(payload).is_some())),
         // (the watched form is not counted exactly)
-        ProbeKind::Branch | ProbeKind::Entry | ProbeKind::Return | ProbeKind::Round | ProbeKind::Trips(_) | ProbeKind::Begin => {}
+        ProbeKind::Branch
+        | ProbeKind::Entry
+        | ProbeKind::Return
+        | ProbeKind::Round
+        | ProbeKind::Trips(_)
+        | ProbeKind::Begin
+        | ProbeKind::EntryOf
+        | ProbeKind::ReturnOf => {}
     }
 }
 

@@ -109,12 +109,12 @@ pub(crate) unsafe fn finish(
             unsafe { store_branch(lwpcb, &event) }
         };
         // The code polls where these probes are.
-        if polls && matches!(site.kind, ProbeKind::Round | ProbeKind::Entry) && std::mem::take(&mut recorded) {
+        if polls && matches!(site.kind, ProbeKind::Round | ProbeKind::Entry | ProbeKind::EntryOf) && std::mem::take(&mut recorded) {
             let offset = if site.kind == ProbeKind::Round { site.offset } else { AT_ENTRY };
             // SAFETY: the caller's promise.
             unsafe { store_programmed(lwpcb, site.ip, u32::from(SiteClass::Poll.imm16(0)), offset, 0) };
         }
-        if matches!(site.kind, ProbeKind::Entry | ProbeKind::Round) {
+        if matches!(site.kind, ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Round) {
             seen_rounds.entry(seen.base).or_insert((site.ip, 0, (seen.table.module, seen.table.function))).1 += 1;
         }
         match site.kind {
@@ -133,21 +133,20 @@ pub(crate) unsafe fn finish(
                 recorded |= branch(false, true, state.predictor.indirect(site.ip, payload.into()), target);
                 value(&site, SiteClass::CallTarget.imm16(0), value_of(site.kind, payload));
             }
-            ProbeKind::Entry => {
+            ProbeKind::Entry | ProbeKind::EntryOf => {
                 if open.offset == AT_ENTRY && open.function == seen.table.function {
                     rounds += 1;
                     round_ip = Some(site.ip);
                 }
-                // (the watched form knows no address)
-                if payload != 0 {
-                    state.predictor.call(payload.into());
-                }
+                state.predictor.call(payload.into());
             }
             ProbeKind::Return if judges => {
                 // Code lies within one reservation far below 4 GiB of this site: the low half names the address.
                 let low = site.ip & !u64::from(u32::MAX) | u64::from(payload);
                 recorded |= branch(false, true, state.predictor.ret(payload.into()), low);
             }
+            // (who it returns to is not known as an address)
+            ProbeKind::ReturnOf if judges => recorded |= branch(false, true, state.predictor.ret_if_entered(payload.into()), 0),
             ProbeKind::Select if judges => {
                 let condition = payload != 0;
                 let detail = match state.predictor.condition(site.ip, condition) {
@@ -191,6 +190,7 @@ pub(crate) unsafe fn finish(
             | ProbeKind::Switch
             | ProbeKind::IndirectCall
             | ProbeKind::Return
+            | ProbeKind::ReturnOf
             | ProbeKind::Select
             | ProbeKind::Value(_)
             | ProbeKind::Trips(_)

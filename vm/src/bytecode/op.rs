@@ -31,7 +31,7 @@ macro_rules! for_each_op {
             ProbeCall probe_call "probe.callee" { table: u16, number: u32, slot: Slot }
             ProbeMark probe_mark "probe.mark" { number: u32 }
             WatchedLoop watched_loop "probe.loop" { offset: u32, number: u32 }
-            WatchedReturn watched_return "probe.return" {}
+            WatchedReturn watched_return "probe.return" { number: u32 }
             WatchedCall watched_call "probe.call" { function: u32, base: Slot }
             WatchedCallIndirect watched_call_indirect "probe.call_indirect" { table: u16, signature: u32, callee: Slot, base: Slot }
             Jump jump "jump" { target: Target }

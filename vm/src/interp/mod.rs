@@ -19,7 +19,7 @@ mod tests;
 
 pub(crate) use dispatch::{Handler, handler};
 pub(crate) use machine::{FIRST, SECOND};
-pub(crate) use ops::{CONDITION, LOW_HALF, NOTHING, VALUE32, VALUE64, exact32, exact64};
+pub(crate) use ops::{CONDITION, LOW_HALF, VALUE32, VALUE64, exact32, exact64};
 pub(crate) use rare::Rare;
 pub use stack::InterpStack;
 pub(crate) use template::{Callee, Templates};

@@ -4,6 +4,7 @@ use super::cost::own_time;
 use super::thresholds::{INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost, strings};
 use super::{LoopCode, ModuleCode};
 use crate::burst::AT_ENTRY;
+use crate::bytecode::{Bytecode, Op};
 use crate::code::{Entrance, Tier};
 use crate::engine::Shared;
 use lwp_feedback::class::SiteClass;
@@ -25,6 +26,42 @@ pub struct Counted {
     pub least_ticks: [Option<f64>; 2],
     /// Ticks of the time stamp counter per event, measured between successive records of one version on one thread.
     pub intervals: HashMap<u32, Vec<f64>>,
+}
+
+/// Which functions that went to tier 2 are called often: those with a record of a call, and those that another one calls in its body. (Of one that loops much, few records are
+/// of calls.)
+#[derive(Default)]
+pub(super) struct Callees(Mutex<HashMap<u32, Callee>>);
+
+#[derive(Default)]
+struct Callee {
+    called: bool,
+    /// Its events, once it went to tier 2.
+    moved_up: Option<u64>,
+}
+
+impl Callees {
+    /// A function goes to tier 2: those of which it is known since then that they did and are called, with their events.
+    fn moved_up(&self, function: u32, is_called: bool, events: u64, code: Option<&Bytecode>) -> Vec<(u32, u64)> {
+        let mut known = self.0.lock().unwrap_or_else(|error| error.into_inner());
+        let own = known.entry(function).or_default();
+        if own.moved_up.replace(events).is_some() {
+            return Vec::new();
+        }
+        let mut news = Vec::new();
+        if is_called || own.called {
+            own.called = true;
+            news.push((function, events));
+        }
+        for inst in code.map_or(&[][..], |code| &code.ops) {
+            let Op::Call { function: callee, .. } = inst.op else { continue };
+            let callee_known = known.entry(callee).or_default();
+            if let (false, Some(events)) = (std::mem::replace(&mut callee_known.called, true), callee_known.moved_up) {
+                news.push((callee, events));
+            }
+        }
+        news
+    }
 }
 
 impl ModuleCode {
@@ -98,8 +135,9 @@ impl ModuleCode {
                 }
                 // Its last record here, so whatever the record is of.
                 if pays(spent) {
-                    if is_called {
-                        self.burst_candidate(function, AT_ENTRY, events, event.value);
+                    for called in self.callees.moved_up(function, is_called, events, self.own(function).bytecode.get().map(|code| &**code))
+                    {
+                        self.burst_candidate(called.0, AT_ENTRY, called.1, 0);
                     }
                     self.watch_loops(function, event.value);
                 }

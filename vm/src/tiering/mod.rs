@@ -66,7 +66,7 @@ use thresholds::{
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
-pub(crate) use watched::{watched_enough, watched_return};
+pub(crate) use watched::{WatchedCallee, watched_enough, watched_return};
 
 /// Offset that stands for a function's entry where a loop's offset could stand.
 pub const FUNCTION_ENTRY: u32 = u32::MAX;
@@ -156,6 +156,7 @@ pub struct ModuleCode {
     pub(crate) exits: Exits,
     planning: planning::Planning,
     rests: Mutex<reconsider::Rests>,
+    callees: listener::Callees,
     bursts: bursts::ModuleBursts,
     edges: edges::BackEdges,
     entries: entries::Entries,
@@ -197,6 +198,7 @@ impl ModuleCode {
             exits: Exits::default(),
             planning: planning::Planning::default(),
             rests: Mutex::default(),
+            callees: listener::Callees::default(),
             bursts: bursts::ModuleBursts::default(),
             edges: edges::BackEdges::default(),
             entries: entries::Entries::default(),

@@ -35,6 +35,14 @@ const SHARE_OF_COMPILE: usize = 50;
 /// Words of the watched form that a stressed engine runs for.
 const STRESSED_WORDS: u32 = 12;
 
+/// What a call from watched code goes on in.
+pub(crate) enum WatchedCallee<'a> {
+    /// In its watched form.
+    Bytecode(&'a Bytecode),
+    /// In its instrumented body, by this adapter.
+    Code(usize, usize),
+}
+
 /// A function's watched form.
 pub(super) struct Watched {
     code: Bytecode,
@@ -152,12 +160,12 @@ impl ModuleCode {
         }
     }
 
-    /// The watched form in which a call from watched code goes on: where there is one, a burst is under way and not full, and no trial is interested in calls.
+    /// In which form a call from watched code goes on that is to be seen: where there is one, a burst is under way and not full, and no trial is interested in calls.
     ///
     /// # Safety
     /// `context` is the running context of this module, and `function` one of its own.
     #[inline(always)]
-    pub(crate) unsafe fn watched_callee(&self, context: *mut VmContext, function: u32) -> Option<&Bytecode> {
+    pub(crate) unsafe fn watched_callee(&self, context: *mut VmContext, function: u32) -> Option<WatchedCallee<'_>> {
         // SAFETY: the caller's promise.
         let under_way = unsafe {
             let store = &*(*context).store;
@@ -166,7 +174,18 @@ impl ModuleCode {
         if !under_way || self.trials.concern(function) {
             return None;
         }
-        self.own(function).watched.get().map(|watched| &watched.code)
+        if let Some(watched) = self.own(function).watched.get() {
+            return Some(WatchedCallee::Bytecode(&watched.code));
+        }
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let joint = unsafe { &*store_state(context) }.burst.as_ref()?.open.as_ref()?.joint;
+        let own = self.module.defined(function)?;
+        // SAFETY: it is the number of a defined function.
+        let (adapter, _) = unsafe { self.callable(own) }.filter(|_| joint)?;
+        match self.instrumented(function, AT_ENTRY)? {
+            (Form::Code(address), _) => Some(WatchedCallee::Code(adapter, address)),
+            (Form::Interpreted, _) => None,
+        }
     }
 
     /// A function that has code is entered by the resolver, as bursts of its body are: its watched form is to run now, if that is so.

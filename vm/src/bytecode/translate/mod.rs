@@ -499,7 +499,7 @@ mod tests {
         let offset = watched.points()[0].offset;
         let lines: Vec<String> = watched.ops.iter().map(|inst| super::super::op::At(0, inst.op).to_string()).collect();
         let expected = [
-            "probe what=4, number=70, %0",
+            "probe.mark number=70",
             "probe what=2, number=71, %0",
             "probe.mark number=72",
             &format!("loop offset={offset}, own=0"),
@@ -511,20 +511,20 @@ mod tests {
             "const %1, 0x1",
             "select %1, %1, %0",
             ".. %0",
-            "probe.return",
+            "probe.return number=76",
             "return %1",
             "i32.add.imm %0, %0, -1",
-            "probe what=0, number=76, %0",
+            "probe what=0, number=77, %0",
             "jump.i32.ne.imm %0, 0, ->-13",
-            "probe.mark number=77",
-            "probe.return",
+            "probe.mark number=78",
+            "probe.return number=79",
             "return %0",
         ];
         assert_eq!(lines, expected);
         let kinds: Vec<ProbeKind> = watched.probes.iter().map(|probe| probe.0).collect();
-        use ProbeKind::{Begin, Branch, Entry, Round, Select, Trips, Value};
+        use ProbeKind::{Begin, Branch, EntryOf, ReturnOf, Round, Select, Trips, Value};
         let param = Value(SiteClass::Param.imm16(0));
-        assert_eq!(kinds, [Entry, param, Begin, Round, Branch, Select, Branch, Trips(offset)]);
+        assert_eq!(kinds, [EntryOf, param, Begin, Round, Branch, Select, ReturnOf, Branch, Trips(offset), ReturnOf]);
         assert!(watched.is_watched() && !ordinary.is_watched());
         let points = |code: &Bytecode| code.points().iter().map(|point| (point.offset, point.live_slots, point.kind)).collect::<Vec<_>>();
         assert_eq!(points(&ordinary), points(&watched));

@@ -1,6 +1,6 @@
 //! The watched form: what bursts write where a function is interpreted for them. The same events as in instrumented code (`jit::translate::probes`), but for loads,
-//! whose time in the interpreter would say nothing, and returns, whose addresses are not the processor's. A frame has no room for counters, so a loop's trip count is found when the words are
-//! read: its beginning, its rounds and where it is left are marked with the frame's address.
+//! whose time in the interpreter would say nothing. A frame has no room for counters, so a loop's trip count is found when the words are
+//! read: its beginning, its rounds and where it is left are marked with the frame's address; so are entries and returns, which have no return address.
 //!
 //! A condition is in its slot where its probe stands: in this form no comparison is part of a jump.
 
@@ -9,7 +9,7 @@ use super::control::ControlKind;
 use crate::bytecode::WatchedLoop;
 use crate::bytecode::op::{Op, Slot};
 use crate::code::ProbeKind;
-use crate::interp::{CONDITION, LOW_HALF, NOTHING, VALUE32, VALUE64};
+use crate::interp::{CONDITION, LOW_HALF, VALUE32, VALUE64};
 use crate::shape::recorded_params;
 use lwp_feedback::class::SiteClass;
 use wasmparser::ValType;
@@ -57,7 +57,7 @@ impl Translator<'_> {
             return;
         }
         self.offset = self.module.body(self.function).range().start as u32;
-        self.watch(ProbeKind::Entry, NOTHING, Slot(0));
+        self.mark(ProbeKind::EntryOf);
         for (index, ty) in recorded_params(self.module, self.function) {
             let what = if ty == ValType::I64 { VALUE64 } else { VALUE32 };
             let slot = self.layout.local_slot(index.into());
@@ -111,8 +111,8 @@ impl Translator<'_> {
 
     /// The function returns. (The trip counts of loops that `return` leaves are not recorded in any form.)
     pub(super) fn watch_return(&mut self) {
-        if self.first_probe.is_some() {
-            self.emit(Op::WatchedReturn {});
+        if let Some(number) = self.probe_number(ProbeKind::ReturnOf) {
+            self.emit(Op::WatchedReturn { number });
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::interp::machine::{Exec, Flow, Regs, publish, stop};
 use crate::interp::stack::FrameRecord;
 use crate::layout::{SWITCH_BUFFER_SLOTS, SwitchHeader, VmFunc};
 use crate::runtime::{self, Next};
-use crate::tiering;
+use crate::tiering::{self, WatchedCallee};
 use crate::trap::TrapCode;
 use lwp_feedback::ring::count_instructions;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -259,11 +259,19 @@ unsafe fn call_compiled(regs: &mut Regs, own: u32, base: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let exec = regs.exec;
-        let Some((adapter, code)) = (*(*exec).code).callable(own as usize) else {
-            return Flow::Slow;
-        };
+        match (*(*exec).code).callable(own as usize) {
+            Some((adapter, code)) => call_code(regs, own, [adapter, code], base),
+            None => Flow::Slow,
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn call_code(regs: &mut Regs, own: u32, adapter_and_code: [usize; 2], base: Slot) -> Flow {
+    // SAFETY: see `super`.
+    unsafe {
         let slots = regs.address(base);
-        if run_compiled(exec, regs.ip, own, [adapter, code], slots) == Flow::Stop {
+        if run_compiled(regs.exec, regs.ip, own, adapter_and_code, slots) == Flow::Stop {
             return Flow::Stop;
         }
         regs.reload_memory();
@@ -408,20 +416,21 @@ pub(in crate::interp) unsafe fn call_indirect<const M: u8>(regs: &mut Regs, tabl
     }
 }
 
-/// As [`call`], in the watched form: the callee's too, while a burst is under way.
+/// As [`call`], in the watched form: the callee is to be seen too, while a burst is under way.
 #[inline(always)]
 pub(in crate::interp) unsafe fn watched_call<const M: u8>(regs: &mut Regs, function: u32, base: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let exec = regs.exec;
         match (*(*exec).code).watched_callee((*exec).context, function) {
-            Some(code) if !asked(exec) => {
+            Some(WatchedCallee::Bytecode(code)) if !asked(exec) => {
                 if push_frame(regs, code, base) {
                     Flow::Next
                 } else {
                     regs.trap(TrapCode::StackOverflow)
                 }
             }
+            Some(WatchedCallee::Code(adapter, code)) => call_code(regs, function - (*exec).imported_functions, [adapter, code], base),
             _ => call_own(regs, function, base),
         }
     }

@@ -25,5 +25,5 @@ pub(super) use references::*;
 pub(super) use table::*;
 pub(super) use tail::{return_call, return_call_import, return_call_indirect, return_call_ref};
 pub(super) use vector::*;
-pub(crate) use watch::{CONDITION, LOW_HALF, NOTHING, VALUE32, VALUE64};
+pub(crate) use watch::{CONDITION, LOW_HALF, VALUE32, VALUE64};
 pub(super) use watch::{probe, probe_call, probe_mark, watched_loop, watched_return};

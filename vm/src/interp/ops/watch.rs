@@ -15,8 +15,6 @@ pub(crate) const LOW_HALF: u16 = 1;
 pub(crate) const VALUE32: u16 = 2;
 /// All of it, in a word of its own.
 pub(crate) const VALUE64: u16 = 3;
-/// Nothing.
-pub(crate) const NOTHING: u16 = 4;
 
 /// Appends a probe's number and what happened.
 #[inline(always)]
@@ -50,7 +48,6 @@ pub(in crate::interp) unsafe fn probe<const M: u8>(regs: &mut Regs, what: u16, n
         match what {
             CONDITION => append(regs, number, u32::from(value != 0)),
             LOW_HALF => append(regs, number, value),
-            NOTHING => append(regs, number, 0),
             _ => {
                 append(regs, number, 0);
                 append_word(regs, if what == VALUE64 { regs.u64(slot) } else { value.into() });
@@ -60,7 +57,7 @@ pub(in crate::interp) unsafe fn probe<const M: u8>(regs: &mut Regs, what: u16, n
     }
 }
 
-/// A loop is about to be entered, or is left.
+/// The function was entered, or a loop is about to be or is left.
 #[inline(always)]
 pub(in crate::interp) unsafe fn probe_mark<const M: u8>(regs: &mut Regs, number: u32) -> Flow {
     // SAFETY: see `super`.
@@ -103,9 +100,10 @@ pub(in crate::interp) unsafe fn watched_loop<const M: u8>(regs: &mut Regs, _offs
 
 /// Before a return. What was called from watched code goes on there.
 #[inline(always)]
-pub(in crate::interp) unsafe fn watched_return<const M: u8>(regs: &mut Regs) -> Flow {
+pub(in crate::interp) unsafe fn watched_return<const M: u8>(regs: &mut Regs, number: u32) -> Flow {
     // SAFETY: see `super`; the frame's function is of the context's module, and below all but the first there is another frame.
     unsafe {
+        append(regs, number, activation(regs));
         let exec = regs.exec;
         let frame = (*exec).frame;
         if frame == (*exec).first_frame || !(*(*frame.sub(1)).code).is_watched() {
