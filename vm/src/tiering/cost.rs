@@ -12,12 +12,12 @@ use std::time::Duration;
 /// all of its time is gained; tier 1 takes up to twice as long as tier 2 where its registers are allocated with care. Where they are allocated in one pass it takes longer, but half and
 /// twice as much of either made no difference in CPython that could be measured.
 const TIMES: [f64; 2] = [1.0, 2.0];
-/// The same for tier 2 in place of templates, which take three to six times as long, of which tier 1 would gain a third at most. Measured on CPython's `print(1)` and `work.py` 1 and 4, against a way by tier 1: 0.45 for 0.49,
-/// 1.37 for 1.50 and 2.5 for 2.8 s, CPU time 0.82 for 0.87, 2.5 for 2.7 and 3.7 for 4.7; with 0.5 as much CPU time as with 0.7 or more, with 2 the least of it, but `work.py 1` took 1.6 s.
-///
-/// First where compiles have a processor of their own, then where they take turns with what they are for. There, print(1), work.py 1 and 4 took 0.94, 2.53 and 3.72 s with 0.7, 0.81, 2.36 and 3.87 with 1.5, 0.73, 2.23 and
-/// 4.68 with 3. (A compile thread of low priority made the first of these 0.57 and the last 8.2.)
-const FROM_TEMPLATES: [f64; 2] = [0.7, 1.5];
+/// The same for tier 2 in place of templates, which take three to six times as long, of which tier 1 would gain a third at most: first where compiles have a processor of their own, then where
+/// they take turns with what they are for. Together with [`LONGEST_FROM_TEMPLATES`], which half of what bodies take is left of: CPython's `print(1)`, `work.py` 1 and 4 on a Xeon, at 0.7 and 1.5 with
+/// twelve times as long events: 0.37, 1.00 and 1.56 s (CPU time 0.66, 1.91, 2.48), on one processor 0.47, 1.42 and 2.23; so: 0.35, 0.88 and 1.49 (0.60, 1.59, 2.21), 0.37, 1.12 and 2.22. With 0.3 on
+/// two 0.44, 0.94, 1.57. On an EPYC, with the longer events, 0.45, 1.37 and 2.5 s where a way by tier 1 took 0.49, 1.50 and 2.8. (A compile thread of low priority made the first on one
+/// processor 0.57 for 0.81, and the last 8.2 for 3.7.)
+const FROM_TEMPLATES: [f64; 2] = [0.4, 1.0];
 /// The means start from what [`expected_compile_time`] says, as if seen over so many bytes.
 const BEFORE: usize = 2048;
 /// What a compile takes that does not depend on its size, ns.
@@ -26,6 +26,8 @@ const FIXED_NS: f64 = 100e3;
 /// was measured between two records holds the callees too, and whatever the program did in between. (Without templates it is four times that in the interpreter. What then is
 /// compiled later than pays is so where nobody asks for speed.)
 const LONGEST: [(f64, f64); 2] = [(25.0, 2.5), (50.0, 2.0)];
+/// The same in templates, where the choice is between them and tier 2: what runs the whole body takes about twice as long, most events less.
+const LONGEST_FROM_TEMPLATES: (f64, f64) = (2.0, 0.2);
 
 /// What compiles took so far.
 pub(crate) struct CompileCosts {
@@ -79,7 +81,15 @@ impl CompileCosts {
 
 /// What an event of a body of `bytes` took, given the time between its records; `tier` is the interpreter's (0) or tier 1 (1).
 pub(super) fn own_time(measured_ns: f64, tier: usize, bytes: usize) -> f64 {
-    let (fixed, per_byte) = LONGEST[tier];
+    believed(measured_ns, LONGEST[tier], bytes)
+}
+
+/// The same in templates, where tier 2 comes next.
+pub(super) fn own_time_in_templates(measured_ns: f64, bytes: usize) -> f64 {
+    believed(measured_ns, LONGEST_FROM_TEMPLATES, bytes)
+}
+
+fn believed(measured_ns: f64, (fixed, per_byte): (f64, f64), bytes: usize) -> f64 {
     measured_ns.min(fixed + per_byte * bytes as f64)
 }
 
@@ -100,6 +110,7 @@ mod tests {
         assert!((after / (TIMES[0] * 5e6) - 1.0).abs() < 0.01, "{after}");
         assert_eq!(costs.pays_after(Tier::Optimizing, 0), TIMES[1] * FIXED_NS);
         assert_eq!(own_time(40.0, 0, 1000), 40.0);
+        assert_eq!(own_time_in_templates(1e9, 1000), 202.0);
         assert_eq!(own_time(1e9, 1, 1000), 2_050.0);
     }
 }

@@ -1,6 +1,6 @@
 //! The monitor's way back into the engine: hot records become compile requests, and drained records are saved where that was asked for.
 
-use super::cost::own_time;
+use super::cost::{own_time, own_time_in_templates};
 use super::thresholds::{INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost, strings};
 use super::{LoopCode, ModuleCode};
 use crate::burst::AT_ENTRY;
@@ -101,7 +101,9 @@ impl ModuleCode {
             if let (Some(ticks), tier @ 0..2) = (interval, tier_index) {
                 let least = counted.least_ticks[tier].map_or(ticks, |least| least.min(ticks));
                 counted.least_ticks[tier] = Some(least);
-                let took = own_time(least * shared.ns_per_tick(), tier, bytes);
+                let least = least * shared.ns_per_tick();
+                let took =
+                    if tier == 0 && self.skips_baseline() { own_time_in_templates(least, bytes) } else { own_time(least, tier, bytes) };
                 spent = counted.events[tier] as f64 * took;
                 spent_in_loop = rounds_of_loop as f64 * took;
             }
