@@ -13,7 +13,7 @@ use std::time::Duration;
 /// twice as much of either made no difference in CPython that could be measured.
 const TIMES: [f64; 2] = [1.0, 2.0];
 /// The same for tier 2 in place of templates, which take three to six times as long, of which tier 1 would gain a third at most: first where compiles have a processor of their own, then where
-/// they take turns with what they are for. Together with [`LONGEST_FROM_TEMPLATES`], which half of what bodies take is left of: CPython's `print(1)`, `work.py` 1 and 4 on a Xeon, at 0.7 and 1.5 with
+/// they take turns with what they are for. Together with [`LONGEST_FROM_TEMPLATES`], which believes about half of what a body takes: CPython's `print(1)`, `work.py` 1 and 4 on a Xeon, at 0.7 and 1.5 with
 /// twelve times as long events: 0.37, 1.00 and 1.56 s (CPU time 0.66, 1.91, 2.48), on one processor 0.47, 1.42 and 2.23; so: 0.35, 0.88 and 1.49 (0.60, 1.59, 2.21), 0.37, 1.12 and 2.22. With 0.3 on
 /// two 0.44, 0.94, 1.57. On an EPYC, with the longer events, 0.45, 1.37 and 2.5 s where a way by tier 1 took 0.49, 1.50 and 2.8. (A compile thread of low priority made the first on one
 /// processor 0.57 for 0.81, and the last 8.2 for 3.7.)

@@ -137,8 +137,7 @@ impl ModuleCode {
                 }
                 // Its last record here, so whatever the record is of.
                 if pays(spent) {
-                    for called in self.callees.moved_up(function, is_called, events, self.own(function).bytecode.get().map(|code| &**code))
-                    {
+                    for called in self.callees.moved_up(function, is_called, events, self.own(function).bytecode.get().map(Box::as_ref)) {
                         self.burst_candidate(called.0, AT_ENTRY, called.1, 0);
                     }
                     self.watch_loops(function, event.value);

@@ -25,7 +25,7 @@ pub(super) const VECTOR_SHARE: u32 = 8;
 /// See `VECTOR_SHARE`: its first record comes after that part of the threshold, whatever its size, so as good as at its first call. What runs once and has
 /// no loop is never compiled.
 pub(super) const VECTOR_FIRST_SHARE: u32 = 64;
-/// Bytes of a body from which on bursts of its loops run in the interpreter (`super::watched`): compiling it with instrumentation takes
+/// Bytes of a body from which on its bursts run in the interpreter (`super::watched`): compiling it with instrumentation takes
 /// 3 ms and more, for each loop. In a second of json's run 2 ms of compiles and 65 bursts of branches took the place of 44 ms and 20; a small kernel, whose loads are its secret, is below.
 pub(super) const WATCHED_FROM: usize = 512;
 /// The countdown's reload doubles with each record of a function, up to this many times: one that waits for its compile must not flood the ring.

@@ -36,7 +36,7 @@ pub fn translate(module: &Module, function: u32, counts: bool) -> Bytecode {
     translate_form(module, function, counts, None)
 }
 
-/// The form of a defined function that writes bursts, with probes numbered from `first_probe`: as many as the body has bytes at most.
+/// The form of a defined function that writes bursts, with probes numbered from `first_probe`: at most twice as many as the body has bytes, and some for its entry.
 pub(crate) fn translate_watched(module: &Module, function: u32, counts: bool, first_probe: u32) -> Bytecode {
     translate_form(module, function, counts, Some(first_probe))
 }

@@ -456,7 +456,7 @@ pub(in crate::interp) unsafe fn watched_call_indirect<const M: u8>(
 
 /// The own function that an indirect call reaches, or what it comes to: a trap, or the slow way to another instance's.
 #[inline(always)]
-unsafe fn indirect_callee(regs: &mut Regs, table: u16, signature: u32, callee: Slot) -> Result<u32, Flow> {
+pub(super) unsafe fn indirect_callee(regs: &mut Regs, table: u16, signature: u32, callee: Slot) -> Result<u32, Flow> {
     // SAFETY: see `super`; the index is checked, and an entry with a signature names a live function.
     unsafe {
         let table = table_of(regs.exec, table as u32);

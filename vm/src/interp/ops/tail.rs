@@ -4,7 +4,7 @@
 //! the activation's first frame the activation ends instead, and says with what whoever began it is to go on (`crate::runtime::Next`). So neither
 //! stack grows, whatever tiers a chain of tail calls goes through.
 
-use super::control::{asked, count_down, counter, enter_frame, enter_slowly, reload_and_return};
+use super::control::{asked, count_down, counter, enter_frame, enter_slowly, indirect_callee, reload_and_return};
 use super::table::table_of;
 use crate::bytecode::frame::slots_of_all;
 use crate::bytecode::{Bytecode, Op, Slot};
@@ -13,7 +13,6 @@ use crate::layout::VmFunc;
 use crate::runtime::{self, Next};
 use crate::signature;
 use crate::trap::TrapCode;
-use std::sync::atomic::Ordering;
 
 /// Calls an own function in this frame; the slow way where there is more to it.
 #[inline(always)]
@@ -122,22 +121,12 @@ pub(in crate::interp) unsafe fn return_call_indirect<const M: u8>(
     callee: Slot,
     base: Slot,
 ) -> Flow {
-    // SAFETY: see `super`; the index is checked, and an entry with a signature names a live function.
+    // SAFETY: see `super`.
     unsafe {
-        let table = table_of(regs.exec, table as u32);
-        let index = regs.u64(callee);
-        if index >= (*table).length.load(Ordering::Relaxed) as u64 {
-            return regs.trap(TrapCode::TableOutOfBounds);
+        match indirect_callee(regs, table, signature, callee) {
+            Ok(function) => tail_call_own(regs, function, base),
+            Err(flow) => flow,
         }
-        let entry = *(*table).base.add(index as usize);
-        if entry.signature != signature as u64 {
-            return regs.trap(if entry.signature == 0 { TrapCode::IndirectCallToNull } else { TrapCode::BadSignature });
-        }
-        let callee = entry.reference as *const VmFunc;
-        if (*callee).context != (*regs.exec).context {
-            return Flow::Slow;
-        }
-        tail_call_own(regs, (*callee).index, base)
     }
 }
 

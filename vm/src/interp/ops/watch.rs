@@ -115,11 +115,7 @@ pub(in crate::interp) unsafe fn watched_return<const M: u8>(regs: &mut Regs, num
 
 /// As `super::control::slow`, for the ops of this file.
 pub(super) unsafe fn slow(regs: &mut Regs, op: Op) -> Option<Flow> {
+    let Op::WatchedLoop { offset, .. } = op else { return None };
     // SAFETY: see `super`.
-    unsafe {
-        match op {
-            Op::WatchedLoop { offset, .. } => Some(super::control::leave_watched(regs, offset)),
-            _ => None,
-        }
-    }
+    Some(unsafe { super::control::leave_watched(regs, offset) })
 }
