@@ -4,12 +4,14 @@
 //! stack of the store this thread is running (a builtin's thunk pushes on that stack too). It records the pc, the frame pointer and the
 //! address in the store, and resumes at the landing of the innermost entry. Which trap it was is looked up there, in ordinary code.
 //! A load that was compiled as speculative ([`crate::speculative`]) does not trap: it yields zero, and its code goes on.
+//! A template's access that its memory's guard caught goes on in the op's handler, which traps.
 //! An LWP instruction in compiled code (source `trap`) is executed on the thread's ring.
 //! Async-signal-safe: atomics, a constant-initialized thread-local and the store's own words.
 
 use crate::arena;
 use crate::code::LoadTarget;
 use crate::entry::land;
+use crate::interp;
 use crate::layout::{KIND_HOST, KIND_WASM, VmContext, VmStoreContext};
 use crate::mapping::{Mapping, PAGE};
 use crate::speculative;
@@ -147,6 +149,15 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
             (*running).store
         }
     } else {
+        if memory_fault && arena::contains_templates(pc) {
+            // SAFETY: templates run with their activation in r8.
+            let resumed = unsafe { interp::resume_after_fault(machine.gregs[libc::REG_R8 as usize] as *const _, pc) };
+            if let Some((op, code)) = resumed {
+                machine.gregs[libc::REG_RDI as usize] = op as i64;
+                machine.gregs[libc::REG_RIP as usize] = code as i64;
+                return;
+            }
+        }
         let current = CURRENT.get();
         // SAFETY: a non-null current store is live (`set_current` is paired around every entry).
         let in_guard = !current.is_null()

@@ -18,13 +18,15 @@ const FIRST_SAVED: usize = 64;
 /// The list goes through a pipe that takes this many bytes at once.
 const MOST_BYTES: usize = 60_000;
 
-/// Starts the process that compiles for the next run what this one interpreted. Best effort: a debug line says why not.
-pub fn leave(engine: &Engine, module: &Module, file: &Path, options: &EngineOptions) {
-    let Some(directory) = engine.cache_directory() else { return };
+/// Saves what this run compiled and starts the process that compiles for the next one what it interpreted, or had not compiled to its end. Best effort: a
+/// debug line says why not. Returns whether it was started.
+pub fn leave(engine: &Engine, module: &Module, file: &Path, options: &EngineOptions) -> bool {
+    let Some(directory) = engine.cache_directory() else { return false };
     let functions = module.interpreted_functions();
     if functions.len() < FEWEST || directory.try_lock().is_none() {
-        return;
+        return false;
     }
+    engine.save_cache();
     let mut list = format!("{}\n", module.digest());
     for function in functions {
         list.push_str(&format!("{function}\n"));
@@ -41,9 +43,7 @@ pub fn leave(engine: &Engine, module: &Module, file: &Path, options: &EngineOpti
         let mut child = command.arg("--").arg(file).spawn()?;
         child.stdin.take().expect("it was asked for").write_all(list.as_bytes())
     };
-    if let Err(error) = start() {
-        tracing::debug!(%error, "no process fills the cache");
-    }
+    start().inspect_err(|error| tracing::debug!(%error, "no process fills the cache")).is_ok()
 }
 
 /// Compiles functions of a module into the cache: all, or those on the list that a run leaves.

@@ -166,14 +166,13 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     let outcome = guest(options, &module, &linker, &mut store, &args, &around.output);
     watch.stop();
     drop(sources);
-    // The process is about to end, and what the system takes back at one stroke need not be given back piece by piece; nor is a compile waited for.
-    // Where the cache had nothing yet, it is: what it makes is the first there is, and the engine's end saves it with the rest, once.
-    let ends_at_once = !watched && !around.stoppable && module.has_kept_code();
-    if ends_at_once {
+    let left = codegen.fill.unwrap_or(true) && background::leave(&engine, &module, Path::new(file), &options.engine);
+    // The process is about to end, and what the system takes back at one stroke need not be given back piece by piece; nor is a compile waited for, unless
+    // the cache has nothing yet and nobody else makes it: then the engine's end saves it with the rest, once.
+    let kept = left || engine.cache_directory().is_none() || module.has_kept_code();
+    let ends_at_once = !watched && !around.stoppable && kept;
+    if ends_at_once && !left {
         engine.save_cache();
-    }
-    if codegen.fill.unwrap_or(true) {
-        background::leave(&engine, &module, Path::new(file), &options.engine);
     }
     // All that was asked for is written, also where one of them fails.
     let mut written = Ok(());

@@ -10,11 +10,11 @@ mod translate;
 
 pub use frame::FrameLayout;
 pub use op::{Op, Slot, Target};
+pub(crate) use translate::translate_watched;
 pub use translate::{ends_block, is_counted, translate};
-pub(crate) use translate::{modes, translate_watched};
 
 use crate::code::ProbeKind;
-use crate::interp::{Callee, Handler, Templates};
+use crate::interp::{Handler, Surroundings, Templates};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -98,6 +98,8 @@ pub struct Bytecode {
     pub function: u32,
     /// The ops.
     pub ops: Box<[Inst]>,
+    /// Which of its operands the accumulator holds, by op: `crate::interp::FIRST`, `SECOND` or 0.
+    pub(crate) modes: Box<[u8]>,
     /// Slots of a frame, the arguments and results of its calls included.
     pub frame_slots: u32,
     /// Slots of parameters.
@@ -180,8 +182,16 @@ impl Bytecode {
     }
 
     /// Strings the ops together as machine code, unless that was done before; `None` where that cannot be.
-    pub(crate) fn string_together(&self, callees: &dyn Fn(u32) -> Option<Callee>) -> Option<&Templates> {
-        self.templates.get_or_init(|| Templates::install(self, callees)).as_ref()
+    pub(crate) fn string_together(&self, surroundings: &Surroundings) -> Option<&Templates> {
+        let templates = self.templates.get_or_init(|| Templates::make(self, surroundings)).as_ref()?;
+        // Not before they are found here: what faults in one is looked up.
+        templates.publish(self);
+        Some(templates)
+    }
+
+    /// Its templates, if it has some. Async-signal-safe.
+    pub(crate) fn templates(&self) -> Option<&Templates> {
+        self.templates.get()?.as_ref()
     }
 
     /// Whether [`Bytecode::string_together`] was called.
@@ -201,7 +211,7 @@ impl Bytecode {
 
     /// Bytes of memory this takes.
     pub fn size_bytes(&self) -> usize {
-        size_of_val(&*self.ops) + size_of_val(&*self.offsets) + size_of_val(&*self.points)
+        size_of_val(&*self.ops) + size_of_val(&*self.modes) + size_of_val(&*self.offsets) + size_of_val(&*self.points)
     }
 }
 

@@ -414,6 +414,24 @@ macro_rules! reads_of {
     ($reads:ident; $other:ident $ty:ident $value:ident $($rest:ident)*) => { reads_of!($reads; $($rest)*) };
 }
 
+/// `Option::copied`, for what may be `None` of any type.
+fn copied<T: Copy>(value: Option<&T>) -> Option<T> {
+    value.copied()
+}
+
+/// `str::starts_with`, for constants.
+const fn begins(text: &str, with: &str) -> bool {
+    let (text, with) = (text.as_bytes(), with.as_bytes());
+    let mut at = 0;
+    while at < with.len() {
+        if at >= text.len() || text[at] != with[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
 macro_rules! define_op {
     ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => {
         /// One operation of the register bytecode; see the table in this file.
@@ -431,10 +449,34 @@ macro_rules! define_op {
                 match self { $(Op::$variant { .. } => $text,)* }
             }
 
+            /// Its kind's number, below [`OP_COUNT`].
+            #[cfg(all(threaded_dispatch, not(debug_assertions)))]
+            pub(crate) fn number(&self) -> usize {
+                enum Number { $($variant),* }
+                match self { $(Op::$variant { .. } => Number::$variant as usize,)* }
+            }
+
+            /// Whether it goes on elsewhere under a condition, or always.
+            pub(super) fn is_jump(&self) -> bool {
+                match self { $(Op::$variant { .. } => const { begins($text, "jump.") },)* }
+            }
+
             /// The slot that receives the result, where a later move may change it.
             #[allow(unused_variables)]
             pub(super) fn dst_mut(&mut self) -> Option<&mut Slot> {
                 match self { $(Op::$variant { $($field),* } => dst_of!($($field $field),*),)* }
+            }
+
+            /// The same to read.
+            #[allow(unused_variables)]
+            pub(super) fn dst(&self) -> Option<Slot> {
+                match self { $(Op::$variant { $($field),* } => copied(dst_of!($($field $field),*)),)* }
+            }
+
+            /// The jump target.
+            #[allow(unused_variables)]
+            pub(super) fn target(&self) -> Option<Target> {
+                match self { $(Op::$variant { $($field),* } => copied(target_of!($($field $field),*)),)* }
             }
 
             /// The jump target, to patch.

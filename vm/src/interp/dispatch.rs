@@ -31,6 +31,7 @@ pub(super) unsafe fn run(regs: Regs) {
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
 mod threaded {
     use super::*;
+    use crate::bytecode::op::OP_COUNT;
     use crate::interp::machine::{FIRST, SECOND};
 
     /// Continues with the op at `ip`.
@@ -134,9 +135,13 @@ mod threaded {
         Handler(AtomicUsize::new(code(op, mode) as usize))
     }
 
-    /// Address of the handler that takes all operands from their slots.
-    pub(in crate::interp) fn plain_handler(op: &Op) -> usize {
-        code(op, 0) as usize
+    macro_rules! plain {
+        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => { [$($body::<0> as Code as usize),*] };
+    }
+
+    /// Addresses of the handlers that take all operands from their slots, by the op's number.
+    pub(in crate::interp) fn plain_handlers() -> [usize; OP_COUNT] {
+        for_each_op!(plain)
     }
 
     pub(super) unsafe fn run_ops(regs: Regs) {
@@ -147,7 +152,7 @@ mod threaded {
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
 pub(crate) use threaded::handler;
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
-pub(super) use threaded::plain_handler;
+pub(super) use threaded::plain_handlers;
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
 use threaded::run_ops;
 

@@ -1,5 +1,6 @@
 //! The state of a running activation: what stays in registers ([`Regs`]), and what does not ([`Exec`]).
 
+use super::callee::CallTarget;
 use super::stack::{FrameRecord, InterpStack};
 use crate::bytecode::{Inst, Slot, Target};
 use crate::layout::{VmContext, VmMemory};
@@ -68,6 +69,8 @@ pub(crate) struct Exec {
     pub(super) values_end: *mut u64,
     /// Countdown words of the module's own functions.
     pub(super) counters: *mut AtomicU32,
+    /// The module's own functions.
+    pub(super) targets: *const CallTarget,
     /// Memory 0, or null where there is none or it is no plain one.
     pub(super) memory: *const VmMemory,
     pub(super) imported_functions: u32,

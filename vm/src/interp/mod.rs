@@ -7,6 +7,7 @@
 //! Reading order: [`stack`] (frames), [`machine`] (what an op may use), [`ops`] (what each op does), [`dispatch`] (from op to op), [`template`] (machine code in place of
 //! the way from op to op).
 
+mod callee;
 mod dispatch;
 mod exceptions;
 mod machine;
@@ -17,18 +18,20 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use callee::CallTarget;
 pub(crate) use dispatch::{Handler, handler};
+pub(crate) use machine::Exec;
 pub(crate) use machine::{FIRST, SECOND};
 pub(crate) use ops::{CONDITION, LOW_HALF, VALUE32, VALUE64, exact32, exact64};
 pub(crate) use rare::Rare;
 pub use stack::InterpStack;
-pub(crate) use template::{Callee, Templates};
+pub(crate) use template::{Surroundings, Templates, resume_after_fault};
 
 use crate::bytecode::{Bytecode, Inst, Op};
 use crate::layout::{FunctionPlace, SwitchHeader, VmContext, VmFunc, VmMemoryRef};
 use crate::runtime::{self, Next};
 use crate::trap::{Outcome, TrapCode};
-use machine::{Exec, Regs};
+use machine::Regs;
 use stack::FrameRecord;
 
 /// Calls a defined function of an instance: arguments in `slots` from the first, results replace them, unless it goes on elsewhere.
@@ -137,6 +140,7 @@ impl Exec {
                 frames_end: (*interp).frames_end,
                 values_end: (*interp).values_end,
                 counters: (*context).counters,
+                targets: instance.code.targets().as_ptr(),
                 memory,
                 imported_functions,
                 functions_place,

@@ -225,7 +225,7 @@ pub struct Module {
 }
 
 /// The loops ([`Module::loops`]) of the module with a SHA-256, where it is known to be valid.
-pub(crate) type KnownLoops<'a> = dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>> + 'a;
+pub(crate) type KnownLoops<'a> = dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>> + Sync + 'a;
 
 impl Module {
     /// Reads a binary module whose bodies this engine validated before.

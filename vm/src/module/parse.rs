@@ -13,6 +13,7 @@ use crate::signature;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use wasmparser::{
     DataKind, ElementKind, ExternalKind, FuncToValidate, FuncValidator, FuncValidatorAllocations, FunctionBody, Operator, Parser, Payload,
     TypeRef, ValidPayload, Validator, ValidatorResources,
@@ -54,17 +55,28 @@ fn parse_binary(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, Modu
         return Err(ModuleError::Component);
     }
     let parallel = bytes.len() >= PARALLEL_BYTES;
-    let (digest, sections) = if parallel { rayon::join(|| digest(&bytes), || read(&bytes)) } else { (digest(&bytes), read(&bytes)) };
-    let valid = sections.and_then(|(mut module, bodies)| {
-        module.loops = match validated(&digest) {
-            Some(loops) => loops,
-            None => validate_bodies(bodies, parallel).map_err(|(function, error)| {
-                let function = module.imported_functions + function as u32;
-                Failure { error, function: Some(function), name: module.names.get(function as usize).cloned().unwrap_or_default() }
-            })?,
-        };
+    // Bodies that turn out to be known need not be validated any further.
+    let known = AtomicBool::new(false);
+    let look_up = || {
+        let digest = digest(&bytes);
+        let loops = validated(&digest);
+        known.store(loops.is_some(), Ordering::Relaxed);
+        (digest, loops)
+    };
+    let validate = || {
+        let (module, bodies) = read(&bytes)?;
+        let loops = validate_bodies(bodies, parallel, &known).map_err(|(function, error)| {
+            let function = module.imported_functions + function as u32;
+            Failure { error, function: Some(function), name: module.names.get(function as usize).cloned().unwrap_or_default() }
+        })?;
+        Ok((module, loops))
+    };
+    // (where there is one thread, the first is first)
+    let ((digest, loops), validated) = if parallel { rayon::join(look_up, validate) } else { (look_up(), validate()) };
+    let valid = validated.map(|(mut module, found)| {
+        module.loops = loops.unwrap_or(found);
         lay_out(&mut module);
-        Ok(module)
+        module
     });
     finish(bytes, digest, valid)
 }
@@ -200,9 +212,12 @@ fn lay_out(module: &mut Module) {
     });
 }
 
-/// Validates bodies; where their loops are, or the first failure by function order, with its index among the defined functions.
-fn validate_bodies(bodies: Vec<Body<'_>>, parallel: bool) -> Result<Arc<[u32]>, (usize, wasmparser::Error)> {
+/// Validates bodies until they are known to be valid; where their loops are, or the first failure by function order, with its index among the defined functions.
+fn validate_bodies(bodies: Vec<Body<'_>>, parallel: bool, known: &AtomicBool) -> Result<Arc<[u32]>, (usize, wasmparser::Error)> {
     let validate = |allocations: &mut FuncValidatorAllocations, (function, body): Body<'_>| {
+        if known.load(Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
         let mut validator = function.into_validator(std::mem::take(allocations));
         let result = validate_body(&mut validator, &body);
         *allocations = validator.into_allocations();

@@ -700,7 +700,7 @@ impl ModuleCode {
             let callee = |module: u64, function: u32| match self.module.defined(function) {
                 Some(own) if module == self.key && own < self.functions.len() => {
                     // Compiled code, or the ops that are interpreted: a stub is nothing that runs.
-                    match (self.functions[own].compiled.load(Ordering::Relaxed) as u64, self.functions[own].bytecode.get()) {
+                    match (self.targets[own].compiled.load(Ordering::Relaxed) as u64, self.functions[own].bytecode.get()) {
                         (0, Some(bytecode)) => bytecode.address_range().start,
                         (compiled, _) => compiled,
                     }

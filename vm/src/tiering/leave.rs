@@ -4,11 +4,11 @@
 use super::bursts::Form;
 use super::retire::report_frames;
 use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS, strings};
-use super::{FUNCTION_ENTRY, FunctionCode, ModuleCode, edges};
+use super::{FUNCTION_ENTRY, ModuleCode, edges};
 use crate::code::Entrance;
 use crate::engine::RecordSource;
 use crate::exits;
-use crate::interp::Callee;
+use crate::interp::Surroundings;
 use crate::layout::{ASKED, LOOP_ASKED, VmContext};
 use crate::runtime::{self, instance};
 use crate::store::poll_word;
@@ -195,13 +195,15 @@ impl ModuleCode {
         if !strings(&self.shared.config) || bytecode.asked_for_templates() {
             return false;
         }
-        let callee = |callee: u32| {
-            let own = self.module.defined(callee)?;
-            let FunctionCode { bytecode, compiled, .. } = &self.functions[own];
-            let bytecode = &**bytecode.get()?;
-            Some(Callee { own: own as u32, compiled: (!bytecode.brief).then_some(compiled), bytecode })
+        let module = &self.module;
+        let surroundings = Surroundings {
+            targets: &self.targets,
+            imported_functions: module.imported_functions,
+            tables_place: module.offsets().table(0),
+            // (what accesses another memory may have it stand in this one's place)
+            guarded: !module.checks_accesses && module.memories.len() == 1 && module.is_plain_memory(0),
         };
-        if let Some(templates) = bytecode.string_together(&callee) {
+        if let Some(templates) = bytecode.string_together(&surroundings) {
             self.shared.observe_templates(&self.module, function, templates);
         }
         let own = self.module.defined(function).expect("only defined functions count");

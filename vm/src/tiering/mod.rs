@@ -12,6 +12,7 @@ use crate::bytecode::{self, Bytecode};
 use crate::code::{Adapter, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
+use crate::interp::CallTarget;
 use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc};
 use crate::module::Module;
 use crate::queue::Work;
@@ -86,8 +87,6 @@ pub struct CompileFailure {
 
 #[derive(Default)]
 struct FunctionCode {
-    /// Compiled code to call, or null: interpret.
-    compiled: AtomicPtr<u8>,
     /// What `VmFunc::entry` of a new instance gets.
     entry: AtomicPtr<u8>,
     bytecode: OnceLock<Box<Bytecode>>,
@@ -137,6 +136,8 @@ pub struct ModuleCode {
     key: u64,
     shared: Arc<Shared>,
     functions: Box<[FunctionCode]>,
+    /// How each is called, its compiled code among it.
+    targets: Box<[CallTarget]>,
     signatures: Box<[u32]>,
     counters: Box<[AtomicU32]>,
     /// What each word was loaded with last: the events that its next record stands for.
@@ -184,6 +185,7 @@ impl ModuleCode {
         Arc::new(ModuleCode {
             reloads,
             functions,
+            targets: (0..count).map(CallTarget::new).collect(),
             signatures,
             counters,
             loops: RwLock::default(),
@@ -250,13 +252,24 @@ impl ModuleCode {
             {
                 tracing::error!(function, %error, "bytecode not in the code map: it will never be found hot");
             }
+            // (the box keeps its place)
+            self.target(function).translated(&bytecode);
             bytecode
         })
     }
 
     /// Compiled code of a function, or null.
     pub fn compiled(&self, function: u32) -> *const u8 {
-        self.own(function).compiled.load(Ordering::Acquire)
+        self.target(function).compiled.load(Ordering::Acquire)
+    }
+
+    fn target(&self, function: u32) -> &CallTarget {
+        &self.targets[self.module.defined(function).expect("only defined functions are called here")]
+    }
+
+    /// How own functions are called.
+    pub(crate) fn targets(&self) -> &[CallTarget] {
+        &self.targets
     }
 
     /// The interpreter's code of a function that has it and is not compiled.
@@ -266,9 +279,9 @@ impl ModuleCode {
     #[inline(always)]
     pub(crate) unsafe fn interpretable(&self, own: usize) -> Option<&Bytecode> {
         // SAFETY: the caller's promise.
-        let function = unsafe { self.functions.get_unchecked(own) };
+        let (function, target) = unsafe { (self.functions.get_unchecked(own), self.targets.get_unchecked(own)) };
         let bytecode = function.bytecode.get()?;
-        if !function.compiled.load(Ordering::Acquire).is_null() && !bytecode.brief {
+        if !target.compiled.load(Ordering::Acquire).is_null() && !bytecode.brief {
             return None;
         }
         Some(bytecode)
@@ -281,8 +294,8 @@ impl ModuleCode {
     #[inline(always)]
     pub(crate) unsafe fn callable(&self, own: usize) -> Option<(usize, usize)> {
         // SAFETY: the caller's promise.
-        let function = unsafe { self.functions.get_unchecked(own) };
-        let code = function.compiled.load(Ordering::Acquire) as usize;
+        let (function, target) = unsafe { (self.functions.get_unchecked(own), self.targets.get_unchecked(own)) };
+        let code = target.compiled.load(Ordering::Acquire) as usize;
         let adapter = function.enter_adapter.load(Ordering::Acquire) as usize;
         let tried = self.trials.concern(own as u32 + self.module.imported_functions);
         (code != 0 && adapter != 0 && !tried).then_some((adapter, code))

@@ -104,6 +104,8 @@ fn is_zero(percent: &f64) -> bool {
 const MOST_RECORDS: usize = 1000;
 /// Rounds of a loop in one activation, on average, from which on the loop is tried and not the function: below, calls are what repeats.
 const LOOP_ROUNDS: u64 = 20_000;
+/// The same where no record was of a call: what goes from templates to tier 2 is counted for 5,000 rounds or more.
+const LOOP_ROUNDS_UNCALLED: u64 = 4_000;
 /// Code that is entered at a loop has other values in registers than the body that is called. What gained less at a loop than this ratio says is tried once more where the function is called, against the
 /// body without it.
 const CERTAIN_AT_LOOP: f64 = 0.75;
@@ -412,7 +414,7 @@ impl ModuleCode {
         let around = |inner: u32| carried.filter(|&carried| linked(carried) && self.loops_around(function, inner).contains(&carried));
         let hottest = hottest.map(|inner| around(inner).unwrap_or(inner));
         let body = self.published().current.get(&(function, Entrance::Body)).is_some_and(|version| version.tier == Tier::Optimizing);
-        let long = rounds / calls.max(1) >= LOOP_ROUNDS;
+        let long = if calls == 0 { rounds >= LOOP_ROUNDS_UNCALLED } else { rounds / calls >= LOOP_ROUNDS };
         match hottest {
             Some(offset) if long || !body && calls == 0 => Some(Entrance::Loop(offset)),
             _ if long && rounds > 0 => None, // its loop's entrance is on the way

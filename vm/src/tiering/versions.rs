@@ -314,7 +314,7 @@ impl ModuleCode {
         self.add_back_edges(&published, &version);
         match version.entrance {
             Entrance::Body => {
-                self.functions[own].compiled.store(address as *mut u8, Ordering::Release);
+                self.targets[own].compiled.store(address as *mut u8, Ordering::Release);
                 self.set_entry(&published, function, address);
             }
             Entrance::Loop(offset) => {

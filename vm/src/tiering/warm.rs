@@ -19,7 +19,7 @@ impl ModuleCode {
             let events = counted_to.saturating_sub(self.counters[own].load(Ordering::Relaxed));
             // (the first look is for the templates)
             let price = counted_to.max(self.hot_interpreter(self.module.imported_functions + own as u32));
-            let lacks_code = function.bytecode.get().is_some() && function.compiled.load(Ordering::Relaxed).is_null();
+            let lacks_code = function.bytecode.get().is_some() && self.targets[own].compiled.load(Ordering::Relaxed).is_null();
             (lacks_code && events > EVENTS).then(|| (f64::from(events) / f64::from(price), self.module.imported_functions + own as u32))
         };
         let mut found: Vec<(f64, u32)> = (0..self.functions.len()).filter_map(ran).collect();

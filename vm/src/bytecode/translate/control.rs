@@ -14,8 +14,8 @@ use wasmparser::{BlockType, BrTable, Operator, ValType};
 #[derive(Default)]
 pub(super) struct Label {
     pc: Option<usize>,
-    /// Jumps that wait for it.
-    uses: Vec<usize>,
+    /// The latest of the jumps that wait for it. Until it is known each one's target is the index of the one before and 1, or 0.
+    waiting: Option<usize>,
     used: bool,
 }
 
@@ -94,8 +94,10 @@ impl<'m> Translator<'m> {
         let here = self.ops.len();
         let label = &mut self.labels[label];
         label.pc = Some(here);
-        for at in std::mem::take(&mut label.uses) {
+        let mut waiting = label.waiting.take();
+        while let Some(at) = waiting {
             let target = self.ops[at].target_mut().expect("only jumps wait for labels");
+            waiting = (target.0 as usize).checked_sub(1);
             *target = Target((here - at) as i32);
         }
         self.barrier = here;
@@ -119,12 +121,11 @@ impl<'m> Translator<'m> {
         }
         let label = &mut self.labels[label];
         label.used = true;
-        match label.pc {
-            Some(pc) => {
-                *self.ops[at].target_mut().expect("a jump") = Target(pc as i32 - at as i32);
-            }
-            None => label.uses.push(at),
-        }
+        let target = match label.pc {
+            Some(pc) => pc as i32 - at as i32,
+            None => label.waiting.replace(at).map_or(0, |before| before as i32 + 1),
+        };
+        *self.ops[at].target_mut().expect("a jump") = Target(target);
     }
 
     pub(super) fn emit_goto(&mut self, label: usize) {

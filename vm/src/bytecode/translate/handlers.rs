@@ -4,26 +4,23 @@ use crate::bytecode::op::{Op, Slot};
 use crate::bytecode::{Inst, Point};
 use crate::interp::{FIRST, SECOND, handler};
 
-/// Puts the handlers beside the ops.
-pub(super) fn assign(ops: Vec<Op>, points: &[Point]) -> Box<[Inst]> {
-    let modes = modes(ops.iter().copied(), points);
-    ops.iter().zip(modes).map(|(op, mode)| Inst { handler: handler(op, mode), op: *op }).collect()
-}
-
-/// The mode of each op: which of its operands the accumulator holds. At a jump's target or a point that is nothing that is known here.
-pub(crate) fn modes<'a>(ops: impl ExactSizeIterator<Item = Op> + Clone + 'a, points: &[Point]) -> impl Iterator<Item = u8> + 'a {
-    let mut entered = vec![false; ops.len() + 1];
-    for (pc, mut op) in ops.clone().enumerate() {
-        if let Some(target) = op.target_mut() {
-            entered[(pc as i64 + i64::from(target.0)) as usize] = true;
+/// Puts the handlers beside the ops. Returns the modes too: which of its operands the accumulator holds, by op. At a jump's target or a point that is nothing that is known
+/// here.
+pub(super) fn assign(ops: &[Op], points: &[Point]) -> (Box<[Inst]>, Box<[u8]>) {
+    const ENTERED: u8 = u8::MAX;
+    let mut modes = vec![0; ops.len() + 1];
+    for (pc, op) in ops.iter().enumerate() {
+        if let Some(target) = op.target() {
+            modes[(pc as i64 + i64::from(target.0)) as usize] = ENTERED;
         }
     }
     for point in points {
-        entered[point.pc as usize] = true;
+        modes[point.pc as usize] = ENTERED;
     }
+    modes.truncate(ops.len());
     let mut latest: Option<Slot> = None;
-    ops.enumerate().map(move |(pc, mut op)| {
-        if entered[pc] {
+    let with_handler = |(op, entered): (&Op, &mut u8)| {
+        if *entered == ENTERED {
             latest = None;
         }
         let mode = match (op.reads(), latest) {
@@ -31,14 +28,16 @@ pub(crate) fn modes<'a>(ops: impl ExactSizeIterator<Item = Op> + Clone + 'a, poi
             ([_, Some(second)], Some(latest)) if second == latest => SECOND,
             _ => 0,
         };
-        let keeps_accumulator = keeps_accumulator(&op);
-        match op.dst_mut() {
-            Some(dst) => latest = Some(*dst),
-            None if keeps_accumulator => {}
+        match op.dst() {
+            Some(dst) => latest = Some(dst),
+            None if keeps_accumulator(op) => {}
             None => latest = None,
         }
-        mode
-    })
+        *entered = mode;
+        Inst { handler: handler(op, mode), op: *op }
+    };
+    let insts = ops.iter().zip(&mut modes).map(with_handler).collect();
+    (insts, modes.into())
 }
 
 /// Ops without a result that write no slot and go on with the next op, if at all.
@@ -54,6 +53,6 @@ fn keeps_accumulator(op: &Op) -> bool {
         | Op::Store32Imm { .. }
         | Op::Store64Imm { .. }
         | Op::GlobalSet { .. } => true,
-        op => op.mnemonic().starts_with("jump."),
+        op => op.is_jump(),
     }
 }

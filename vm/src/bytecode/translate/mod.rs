@@ -24,8 +24,8 @@ use super::{Bytecode, Clause, Point, PointKind, TryBody, WatchedLoop};
 use crate::code::ProbeKind;
 use crate::module::Module;
 use control::{Control, Label};
-pub(crate) use handlers::modes;
-use stack::OperandStack;
+use stack::{Entry, OperandStack};
+use std::cell::Cell;
 use std::sync::OnceLock;
 use wasmparser::Operator;
 
@@ -43,15 +43,16 @@ pub(crate) fn translate_watched(module: &Module, function: u32, counts: bool, fi
 
 fn translate_form(module: &Module, function: u32, counts: bool, first_probe: Option<u32>) -> Bytecode {
     let layout = FrameLayout::new(module, function);
+    let Room { ops, offsets, entries, labels, points } = ROOM.take();
     let mut translator = Translator {
         module,
         function,
-        ops: Vec::new(),
-        offsets: Vec::new(),
-        stack: OperandStack::new(layout.stack_base()),
+        ops,
+        offsets,
+        stack: OperandStack::new(layout.stack_base(), entries),
         controls: Vec::new(),
-        labels: Vec::new(),
-        points: Vec::new(),
+        labels,
+        points,
         offset: 0,
         barrier: 0,
         result: None,
@@ -75,6 +76,22 @@ fn translate_form(module: &Module, function: u32, counts: bool, first_probe: Opt
     translator.run();
     translator.finish()
 }
+
+/// Room for the next function: a program that starts has thousands translated, one after the other.
+#[derive(Default)]
+struct Room {
+    ops: Vec<Op>,
+    offsets: Vec<u32>,
+    entries: Vec<Entry>,
+    labels: Vec<Label>,
+    points: Vec<Point>,
+}
+
+thread_local! {
+    static ROOM: Cell<Room> = Cell::default();
+}
+/// Ops for which room is kept.
+const MOST_KEPT: usize = 1 << 16;
 
 struct Translator<'m> {
     module: &'m Module,
@@ -163,22 +180,24 @@ impl Translator<'_> {
         }
     }
 
-    fn finish(self) -> Bytecode {
+    fn finish(mut self) -> Bytecode {
         let ty = self.module.function_type(self.function);
         let result_slots = slots_of_all(ty.results());
-        Bytecode {
+        let (ops, modes) = handlers::assign(&self.ops, &self.points);
+        let bytecode = Bytecode {
             function: self.function,
-            ops: handlers::assign(self.ops, &self.points),
+            ops,
+            modes,
             // Results are returned in the slots of the parameters.
             frame_slots: self.stack.highest().max(result_slots),
             param_slots: self.layout.param_slots(),
             result_slots,
             local_slots: self.layout.stack_base().0,
             has_vectors: self.has_vectors,
-            offsets: self.offsets.into(),
+            offsets: (*self.offsets).into(),
             probes: self.probes.into(),
             loops: self.watched_loops.into(),
-            points: self.points.into(),
+            points: (*self.points).into(),
             tail_calls: self.tail_calls,
             handlers: self.handlers.into(),
             templates: OnceLock::new(),
@@ -189,7 +208,16 @@ impl Translator<'_> {
                 live_slots: self.layout.stack_base().0,
                 kind: PointKind::Entry,
             },
+        };
+        if self.ops.len() <= MOST_KEPT {
+            self.ops.clear();
+            self.offsets.clear();
+            self.labels.clear();
+            self.points.clear();
+            let Translator { ops, offsets, stack, labels, points, .. } = self;
+            ROOM.set(Room { ops, offsets, entries: stack.into_room(), labels, points });
         }
+        bytecode
     }
 
     /// Appends an op.

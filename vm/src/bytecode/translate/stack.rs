@@ -44,8 +44,14 @@ pub(super) struct OperandStack {
 }
 
 impl OperandStack {
-    pub(super) fn new(base: Slot) -> OperandStack {
-        OperandStack { base, entries: Vec::new(), highest: base.0, flushed: 0, forwarded: 0 }
+    /// An empty stack, in the room of an earlier one's entries.
+    pub(super) fn new(base: Slot, mut room: Vec<Entry>) -> OperandStack {
+        room.clear();
+        OperandStack { base, entries: room, highest: base.0, flushed: 0, forwarded: 0 }
+    }
+
+    pub(super) fn into_room(self) -> Vec<Entry> {
+        self.entries
     }
 
     pub(super) fn highest(&self) -> u32 {

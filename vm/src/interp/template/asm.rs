@@ -135,6 +135,13 @@ pub(super) const fn at(base: Reg, displacement: i32) -> Memory {
     Memory { base, index: None, displacement }
 }
 
+impl Memory {
+    /// So many bytes before it.
+    pub(super) const fn minus(self, bytes: i32) -> Memory {
+        Memory { displacement: self.displacement - bytes, ..self }
+    }
+}
+
 /// Machine code as it grows.
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
@@ -362,12 +369,17 @@ impl Assembler {
 
     /// Fills in a displacement that counts from behind itself.
     pub(super) fn fill(&mut self, place: usize, target: usize) {
-        let displacement = (target as i64 - (place as i64 + 4)) as i32;
-        self.code[place..place + 4].copy_from_slice(&displacement.to_le_bytes());
+        fill(&mut self.code, place, target as i64 - (place as i64 + 4));
     }
 
     #[cfg(any(not(threaded_dispatch), debug_assertions))]
     pub(super) fn return_(&mut self) {
         self.code.push(0xc3);
     }
+}
+
+/// Fills in a displacement of four bytes.
+pub(super) fn fill(code: &mut [u8], place: usize, displacement: i64) {
+    let displacement = i32::try_from(displacement).expect("all code lies within 2 GiB");
+    code[place..place + 4].copy_from_slice(&displacement.to_le_bytes());
 }

@@ -1,68 +1,177 @@
 //! Puts a function's templates together.
 
 use super::asm::*;
-use crate::bytecode::{Bytecode, Inst, Op, Slot, Target, modes};
+use super::shared::Shared;
+use crate::bytecode::{Bytecode, Inst, Op, Slot, Target};
+use crate::interp::callee::CallTarget;
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
 use crate::interp::dispatch;
 use crate::interp::machine::{Exec, FIRST, SECOND};
-#[cfg(all(threaded_dispatch, not(debug_assertions)))]
-use std::collections::HashMap;
+use std::cell::Cell;
 use std::mem::offset_of;
-use std::sync::atomic::AtomicPtr;
+use std::ops::{Deref, DerefMut};
 
-/// A function of the same module that may be called in a frame of the same activation.
-pub(crate) struct Callee {
-    /// Its index among the defined ones.
-    pub(crate) own: u32,
-    /// Where the address of its compiled code is, which is called instead where there is one; `None`: not in place of this.
-    pub(crate) compiled: Option<*const AtomicPtr<u8>>,
-    /// Its bytecode.
-    pub(crate) bytecode: *const Bytecode,
+/// What of a module its functions' templates depend on.
+pub(crate) struct Surroundings<'m> {
+    /// Its own functions.
+    pub(crate) targets: &'m [CallTarget],
+    pub(crate) imported_functions: u32,
+    /// Offset from the context of its tables' references.
+    pub(crate) tables_place: i32,
+    /// Whether all that loads and stores can reach is the one memory or its guard.
+    pub(crate) guarded: bool,
 }
 
 /// The code of a function's templates.
+#[derive(Default)]
 pub(super) struct Emitted {
-    pub(super) code: Vec<u8>,
-    /// Offset of each op that has a template.
-    pub(super) entries: Vec<Option<u32>>,
+    pub(super) assembler: Assembler,
+    /// Offset of each op. One that has none but runs as part of another begins where the next one does.
+    pub(super) starts: Vec<u32>,
+    /// Those that are left to their handlers.
+    pub(super) refused: Vec<u32>,
+    /// Displacements that lead to an op's handler, and to an address outside.
+    pub(super) leaving: Vec<(usize, usize)>,
+    pub(super) outside: Vec<(usize, usize)>,
+    /// Displacements that lead to an op, and to the way out behind the templates.
+    jumps: Vec<(usize, usize)>,
+    exits: Vec<(usize, usize)>,
+    /// Displacements that lead to a jump table, and the ops in it.
+    tables: Vec<(usize, Vec<usize>)>,
 }
 
-pub(super) fn emit(bytecode: &Bytecode, callees: &dyn Fn(u32) -> Option<Callee>) -> Emitted {
-    let count = bytecode.ops.len();
-    let mut emitter = Emitter {
-        ops: &bytecode.ops,
-        // (a template takes some 20 bytes)
-        assembler: Assembler { code: Vec::with_capacity(count * 24) },
-        labels: vec![0; count],
-        jumps: Vec::new(),
-        exits: Vec::new(),
-        leaving: Vec::new(),
-        tables: Vec::new(),
-        mode: 0,
-        features: Features::here(),
-        callees,
-    };
-    let mut entries = vec![None; count];
-    for (pc, mode) in modes(bytecode.ops.iter().map(|inst| inst.op), bytecode.points()).enumerate() {
-        let op = bytecode.ops[pc].op;
-        if matches!(op, Op::Operand { .. } | Op::Immediate { .. }) {
+thread_local! {
+    /// Room for the next function's: a program that starts has hundreds strung together, one after the other.
+    static ROOM: Cell<Option<Box<Emitted>>> = const { Cell::new(None) };
+}
+/// Bytes of code for which room is kept.
+const MOST_KEPT: usize = 1 << 20;
+
+pub(super) fn emit(bytecode: &Bytecode, surroundings: &Surroundings, shared: &Shared) -> Box<Emitted> {
+    let mut emitter =
+        Emitter { ops: &bytecode.ops, out: ROOM.take().unwrap_or_default(), mode: 0, features: Features::here(), surroundings, shared };
+    for (pc, (inst, mode)) in bytecode.ops.iter().zip(&bytecode.modes).enumerate() {
+        let here = emitter.assembler.here();
+        emitter.starts.push(here as u32);
+        if matches!(inst.op, Op::Operand { .. } | Op::Immediate { .. }) {
             continue; // part of the op before it
         }
-        let here = emitter.assembler.here();
-        emitter.labels[pc] = here as u32;
-        emitter.mode = mode;
+        emitter.mode = *mode;
         let noted = emitter.noted();
-        match emitter.op(pc, op) {
-            Some(()) => entries[pc] = Some(here as u32),
-            None => {
-                // (it was refused before anything was noted of it)
-                emitter.assembler.code.truncate(here);
-                debug_assert!(noted == emitter.noted(), "{op:?} refused too late");
-                emitter.leave(pc);
-            }
+        if emitter.op(pc, inst.op).is_none() {
+            // (it was refused before anything was noted of it)
+            emitter.assembler.code.truncate(here);
+            debug_assert!(noted == emitter.noted(), "{:?} refused too late", inst.op);
+            emitter.leave(pc);
+            emitter.refused.push(pc as u32);
         }
     }
-    Emitted { code: emitter.finish(), entries }
+    emitter.finish()
+}
+
+impl Emitted {
+    /// Keeps the room for another.
+    pub(super) fn recycle(mut self: Box<Self>) {
+        let Emitted { assembler, starts, refused, leaving, outside, jumps, exits, tables } = &mut *self;
+        if assembler.code.capacity() <= MOST_KEPT {
+            assembler.code.clear();
+            [starts, refused].into_iter().for_each(Vec::clear);
+            [leaving, outside, jumps, exits].into_iter().for_each(Vec::clear);
+            tables.clear();
+            ROOM.set(Some(self));
+        }
+    }
+}
+
+/// How templates leave for handlers, and where to.
+pub(super) struct Leaving {
+    /// A word for each kind of op, with its handler, in which modes do not matter: what leaves has all operands in their slots. Where ops have no handlers, the
+    /// way back into the loop.
+    address: usize,
+}
+
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
+impl Leaving {
+    /// Appends the words; the offset.
+    pub(super) fn append(assembler: &mut Assembler) -> Leaving {
+        while !assembler.here().is_multiple_of(8) {
+            assembler.code.push(0xcc);
+        }
+        let address = assembler.here();
+        for handler in dispatch::plain_handlers() {
+            assembler.code.extend((handler as u64).to_le_bytes());
+        }
+        Leaving { address }
+    }
+
+    /// A jump to the handler of the op at `rdi`: its displacement.
+    pub(super) fn jump(assembler: &mut Assembler) -> usize {
+        assembler.jump_ahead()
+    }
+
+    /// The op at `rdi` runs next, whatever runs it. A displacement by which it is left, if there is one.
+    pub(super) fn go_on(assembler: &mut Assembler, handler: Memory) -> Option<usize> {
+        assembler.jump_memory(handler);
+        None
+    }
+
+    /// Where a displacement leads that is to leave an op.
+    fn place(&self, op: &Op) -> usize {
+        self.address + op.number() * size_of::<usize>()
+    }
+
+    /// Code that runs the op at `rdi`, and then what follows it.
+    pub(super) fn handler(&self, op: &Op) -> usize {
+        // SAFETY: one of the words, which are code memory and never change.
+        unsafe { (self.place(op) as *const usize).read() }
+    }
+}
+
+#[cfg(any(not(threaded_dispatch), debug_assertions))]
+impl Leaving {
+    pub(super) fn append(assembler: &mut Assembler) -> Leaving {
+        use crate::interp::machine::Regs;
+        let address = assembler.here();
+        let saved = offset_of!(Exec, saved);
+        assembler.store(8, of_exec(saved + offset_of!(Regs, ip)), RDI);
+        assembler.store(8, of_exec(saved + offset_of!(Regs, sp)), RSI);
+        assembler.store(8, of_exec(saved + offset_of!(Regs, accumulator)), R9);
+        assembler.return_();
+        Leaving { address }
+    }
+
+    pub(super) fn jump(assembler: &mut Assembler) -> usize {
+        assembler.jump()
+    }
+
+    /// No handler: the loop looks at the op.
+    pub(super) fn go_on(assembler: &mut Assembler, handler: Memory) -> Option<usize> {
+        assembler.memory(W64, MOV, RAX, handler);
+        assembler.registers(W64, TEST, RAX, RAX);
+        let place = assembler.jump_if(EQUAL);
+        assembler.jump_register(RAX);
+        Some(place)
+    }
+
+    fn place(&self, _: &Op) -> usize {
+        self.address
+    }
+
+    pub(super) fn handler(&self, _: &Op) -> usize {
+        self.address
+    }
+}
+
+impl Leaving {
+    /// The same in code that begins at `base`.
+    pub(super) fn at(self, base: usize) -> Leaving {
+        Leaving { address: base + self.address }
+    }
+
+    /// Fills in a displacement in code that begins at `base`.
+    pub(super) fn fill(&self, code: &mut [u8], place: usize, op: &Op, base: usize) {
+        fill(code, place, self.place(op) as i64 - (base + place + 4) as i64);
+    }
 }
 
 /// Instructions that not every x86-64 has.
@@ -88,21 +197,26 @@ impl Features {
 /// A function's templates in the making.
 pub(super) struct Emitter<'b> {
     pub(super) ops: &'b [Inst],
-    pub(super) assembler: Assembler,
-    /// Offset of each op.
-    labels: Vec<u32>,
-    /// Displacements that lead to an op.
-    pub(super) jumps: Vec<(usize, usize)>,
-    /// Displacements that lead out, to an op's handler.
-    exits: Vec<(usize, usize)>,
-    /// Displacements by which an op is left for its handler.
-    leaving: Vec<(usize, usize)>,
-    /// Displacements that lead to a jump table, and the ops in it.
-    pub(super) tables: Vec<(usize, Vec<usize>)>,
+    out: Box<Emitted>,
     /// Which operand of the op the accumulator holds.
     pub(super) mode: u8,
     pub(super) features: Features,
-    pub(super) callees: &'b dyn Fn(u32) -> Option<Callee>,
+    pub(super) surroundings: &'b Surroundings<'b>,
+    pub(super) shared: &'b Shared,
+}
+
+impl Deref for Emitter<'_> {
+    type Target = Emitted;
+
+    fn deref(&self) -> &Emitted {
+        &self.out
+    }
+}
+
+impl DerefMut for Emitter<'_> {
+    fn deref_mut(&mut self) -> &mut Emitted {
+        &mut self.out
+    }
 }
 
 pub(super) fn slot(slot: Slot) -> Memory {
@@ -117,7 +231,7 @@ pub(super) fn of_exec(offset: usize) -> Memory {
 impl Emitter<'_> {
     /// How many displacements are to be filled in.
     fn noted(&self) -> usize {
-        self.jumps.len() + self.exits.len() + self.leaving.len() + self.tables.len()
+        self.jumps.len() + self.exits.len() + self.leaving.len() + self.outside.len() + self.tables.len()
     }
 
     /// The first operand into a register, by way of the accumulator where that holds it.
@@ -150,69 +264,70 @@ impl Emitter<'_> {
         &mut self.assembler
     }
 
+    /// Leads a displacement to an op.
+    pub(super) fn to_op(&mut self, place: usize, pc: usize) {
+        self.jumps.push((place, pc));
+    }
+
+    /// Leads a displacement to a table of displacements, to these ops.
+    pub(super) fn to_table(&mut self, place: usize, targets: Vec<usize>) {
+        self.tables.push((place, targets));
+    }
+
     /// Leaves for the op's handler where a condition holds.
     pub(super) fn exit_if(&mut self, pc: usize, condition: Condition) {
         let place = self.assembler.jump_if(condition);
         self.exits.push((place, pc));
     }
 
+    /// The op's address into `rdi`.
+    pub(super) fn this_op(&mut self, pc: usize) {
+        let op = (&raw const self.ops[pc]) as u64;
+        self.assembler.constant(RDI, op);
+    }
+
     /// Goes on with the op's handler.
     pub(super) fn leave(&mut self, pc: usize) {
-        self.assembler.constant(RDI, (&raw const self.ops[pc]) as u64);
-        #[cfg(all(threaded_dispatch, not(debug_assertions)))]
-        let place = self.assembler.jump_ahead();
-        #[cfg(any(not(threaded_dispatch), debug_assertions))]
-        let place = self.assembler.jump();
+        self.this_op(pc);
+        let place = Leaving::jump(&mut self.assembler);
         self.leaving.push((place, pc));
     }
 
-    /// The ways out, the jump tables and the words with handlers behind the code, and all displacements.
-    fn finish(mut self) -> Vec<u8> {
+    /// The op at `rdi` runs next, whatever runs it; `pc` is any op.
+    pub(super) fn go_on(&mut self, pc: usize) {
+        let place = Leaving::go_on(&mut self.assembler, at(RDI, offset_of!(Inst, handler) as i32));
+        self.leaving.extend(place.map(|place| (place, pc)));
+    }
+
+    /// The ways out and the jump tables behind the code, and all displacements in it.
+    fn finish(mut self) -> Box<Emitted> {
+        let mut latest = None;
         for (place, pc) in std::mem::take(&mut self.exits) {
-            let here = self.assembler.here();
-            self.assembler.fill(place, here);
-            self.leave(pc);
+            // (what leaves one op stands together)
+            let way_out = match latest {
+                Some((op, way_out)) if op == pc => way_out,
+                _ => {
+                    let here = self.assembler.here();
+                    self.leave(pc);
+                    latest = Some((pc, here));
+                    here
+                }
+            };
+            self.assembler.fill(place, way_out);
         }
-        for (place, pc) in std::mem::take(&mut self.jumps) {
-            self.assembler.fill(place, self.labels[pc] as usize);
+        let Emitted { assembler, starts, jumps, tables, .. } = &mut *self.out;
+        for &(place, pc) in &*jumps {
+            assembler.fill(place, starts[pc] as usize);
         }
-        for (place, targets) in std::mem::take(&mut self.tables) {
-            let table = self.assembler.here();
-            self.assembler.fill(place, table);
-            for target in targets {
-                let distance = i64::from(self.labels[target]) - table as i64;
-                self.assembler.code.extend((distance as i32).to_le_bytes());
+        for (place, targets) in tables {
+            let table = assembler.here();
+            assembler.fill(*place, table);
+            for &mut target in targets {
+                let distance = i64::from(starts[target]) - table as i64;
+                assembler.code.extend((distance as i32).to_le_bytes());
             }
         }
-        self.fill_leaving();
-        self.assembler.code
-    }
-
-    /// One word a handler, in which modes do not matter: what leaves has all operands in their slots.
-    #[cfg(all(threaded_dispatch, not(debug_assertions)))]
-    fn fill_leaving(&mut self) {
-        let mut words: HashMap<usize, usize> = HashMap::new();
-        while !self.assembler.here().is_multiple_of(8) {
-            self.assembler.code.push(0xcc);
-        }
-        for (place, pc) in std::mem::take(&mut self.leaving) {
-            let handler = dispatch::plain_handler(&self.ops[pc].op);
-            let word = *words.entry(handler).or_insert_with(|| {
-                self.assembler.code.extend((handler as u64).to_le_bytes());
-                self.assembler.here() - 8
-            });
-            self.assembler.fill(place, word);
-        }
-    }
-
-    /// Where ops have no handlers all that leaves goes back into the loop.
-    #[cfg(any(not(threaded_dispatch), debug_assertions))]
-    fn fill_leaving(&mut self) {
-        let here = self.assembler.here();
-        self.leave_for_loop();
-        for (place, _) in std::mem::take(&mut self.leaving) {
-            self.assembler.fill(place, here);
-        }
+        self.out
     }
 }
 

@@ -1,4 +1,4 @@
-//! Templates of loads and stores. Every access is checked against the memory's length, as `crate::interp::ops` does; one that fails is the handler's.
+//! Templates of loads and stores. What the memory's guard does not catch is checked against its length, as `crate::interp::ops` does; an access that fails is the handler's.
 
 use super::asm::*;
 use super::emit::{Emitter, slot};
@@ -22,9 +22,12 @@ pub(super) const I64_LOAD16_S: Load = (W64, MOVSX16, 2);
 pub(super) const I64_LOAD32_S: Load = (W64, MOVSXD, 4);
 
 impl Emitter<'_> {
-    /// Checks an access of `bytes` at the address in `rax` plus `offset`: where it is then. `None` where the distance has no encoding.
+    /// Checks an access of `bytes` at the address in `rax` plus `offset`, where there is no guard: where it is then. `None` where the distance has no encoding.
     pub(super) fn checked(&mut self, pc: usize, bytes: u8, offset: u32) -> Option<Memory> {
         let end = i32::try_from(u64::from(offset) + u64::from(bytes)).ok()?;
+        if self.surroundings.guarded {
+            return Some(Memory { base: RDX, index: Some(RAX), displacement: offset as i32 });
+        }
         self.assembler.memory(W64, LEA, R10, at(RAX, end));
         self.assembler.registers(W64, CMP, R10, RCX);
         self.exit_if(pc, ABOVE);
@@ -34,6 +37,9 @@ impl Emitter<'_> {
     /// The same at a constant address.
     pub(super) fn checked_at(&mut self, pc: usize, bytes: u8, address: u64) -> Option<Memory> {
         let end = i32::try_from(address.checked_add(bytes.into())?).ok()?;
+        if self.surroundings.guarded {
+            return Some(at(RDX, address as i32));
+        }
         self.assembler.group_immediate(W64, GROUP_CMP, RCX, end);
         self.exit_if(pc, BELOW);
         Some(at(RDX, address as i32))

@@ -11,6 +11,8 @@
 //!    are the handlers' alone.
 //! 3. Templates call nothing, push nothing and touch no register that the System V ABI has callee keep: a handler that jumps to one cannot tell it from another handler.
 //! 4. The code is outside of what [`crate::arena::contains`] names: signals find an interpreted frame.
+//! 5. A load or store whose address the memory's guard catches is not checked: the signal's handler goes on with the op's ([`resume_after_fault`]), which checks and traps. So an op accesses memory
+//!    before it changes anything.
 
 mod asm;
 mod control;
@@ -18,13 +20,15 @@ mod emit;
 mod float;
 mod integer;
 mod memory;
+mod shared;
 mod table;
 #[cfg(test)]
 mod tests;
 
+use super::machine::Exec;
 use crate::arena::CodeBlock;
-use crate::bytecode::Bytecode;
-pub(crate) use emit::Callee;
+use crate::bytecode::{Bytecode, Op};
+pub(crate) use emit::Surroundings;
 use std::sync::atomic::Ordering;
 
 /// Ops of the largest function that gets templates, and slots of the largest frame: displacements have 31 bits.
@@ -35,32 +39,50 @@ const MOST_SLOTS: u32 = 1 << 24;
 #[derive(Debug)]
 pub(crate) struct Templates {
     block: CodeBlock,
+    /// Offset of each op, never less than that of the one before.
+    starts: Box<[u32]>,
+    /// Ops that have none, by index, sorted.
+    refused: Box<[u32]>,
 }
 
 impl Templates {
-    /// Makes a function's templates and puts them in place of its ops' handlers, for whoever runs it or will. `None`: it goes on as it was.
-    ///
-    /// `callees`: what is known of a function that it calls.
-    pub(crate) fn install(bytecode: &Bytecode, callees: &dyn Fn(u32) -> Option<Callee>) -> Option<Templates> {
+    /// Makes a function's templates; nothing leads to them before [`Templates::publish`]. `None`: it goes on as it was.
+    pub(crate) fn make(bytecode: &Bytecode, surroundings: &Surroundings) -> Option<Templates> {
         if bytecode.ops.len() > MOST_OPS || bytecode.frame_slots > MOST_SLOTS || bytecode.is_watched() {
             return None;
         }
-        let emitted = emit::emit(bytecode, callees);
-        let mut block = match CodeBlock::for_templates(emitted.code.len()) {
+        let shared = shared::shared()?;
+        let mut emitted = emit::emit(bytecode, surroundings, shared);
+        let code = &mut emitted.assembler.code;
+        let mut block = match CodeBlock::for_templates(code.len()) {
             Ok(block) => block,
             Err(error) => {
                 tracing::debug!(function = bytecode.function, error, "no templates");
                 return None;
             }
         };
-        block.fill(0, &emitted.code);
-        for (inst, entry) in bytecode.ops.iter().zip(&emitted.entries) {
-            if let Some(offset) = entry {
-                // Release: whoever finds the address finds the code.
-                inst.handler.0.store(block.address() + *offset as usize, Ordering::Release);
-            }
+        for &(place, pc) in &emitted.leaving {
+            shared.leaving.fill(code, place, &bytecode.ops[pc].op, block.address());
         }
-        Some(Templates { block })
+        for &(place, address) in &emitted.outside {
+            asm::fill(code, place, address as i64 - (block.address() + place + 4) as i64);
+        }
+        block.fill(0, code);
+        let templates = Templates { block, starts: (*emitted.starts).into(), refused: (*emitted.refused).into() };
+        emitted.recycle();
+        Some(templates)
+    }
+
+    /// Puts them in place of the ops' handlers, for whoever runs the function or will.
+    pub(crate) fn publish(&self, bytecode: &Bytecode) {
+        let mut refused = self.refused.iter().peekable();
+        for (pc, (inst, start)) in bytecode.ops.iter().zip(&self.starts).enumerate() {
+            if refused.next_if(|&&op| op as usize == pc).is_some() || matches!(inst.op, Op::Operand { .. } | Op::Immediate { .. }) {
+                continue;
+            }
+            // Release: whoever finds the address finds the code.
+            inst.handler.0.store(self.address() + *start as usize, Ordering::Release);
+        }
     }
 
     /// Where the code is.
@@ -72,4 +94,22 @@ impl Templates {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.block.copy(0..self.block.length())
     }
+
+    /// The op whose template an address is in.
+    fn op_at(&self, address: usize) -> Option<usize> {
+        let offset = address.checked_sub(self.address()).filter(|&offset| offset < self.block.length())?;
+        self.starts.partition_point(|&start| start as usize <= offset).checked_sub(1)
+    }
+}
+
+/// The op that a fault at `pc`, which is in the memory of templates, interrupted before it changed anything, and code to go on with where `rdi` is that op: its handler, which
+/// finds out what is wrong. Async-signal-safe.
+///
+/// # Safety
+/// A template of this activation was interrupted.
+pub(crate) unsafe fn resume_after_fault(exec: *const Exec, pc: usize) -> Option<(usize, usize)> {
+    // SAFETY: the caller's promise; whoever's template runs has the running frame (invariant 1).
+    let code = unsafe { &*(*(*exec).frame).code };
+    let inst = &code.ops[code.templates()?.op_at(pc)?];
+    Some(((&raw const *inst) as usize, shared::shared()?.leaving.handler(&inst.op)))
 }

@@ -21,7 +21,8 @@ impl Emitter<'_> {
                 this.assembler.constant(R9, value);
                 this.assembler.store(8, at(RSI, 0), R9);
             }),
-            Op::Call { function, base } => self.call(pc, function, base)?,
+            Op::Call { function, base } => self.call(pc, function, base),
+            Op::CallIndirect { table, signature, callee, base } => self.call_indirect(pc, table, signature, callee, base),
             Op::Copy { dst, src } => { self.first(W64, R9, src); self.put(dst) }
             Op::CopyTwo { to, a, b } => {
                 self.first(W64, RAX, a);
