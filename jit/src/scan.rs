@@ -48,7 +48,7 @@ pub(crate) struct LoopFacts {
     pub hot_calls: bool,
     /// Whether a branch goes back to it.
     pub repeats: bool,
-    /// Of a short round ([`MOST_SHORT_OPERATORS`]) of a loop that steps ([`Steps`]): the offset behind its `end`.
+    /// Of a short round ([`MOST_SHORT_OPERATORS`]) of a loop that steps ([`Steps`]) and is none for a remainder ([`Few`]): the offset behind its `end`.
     pub short: Option<u32>,
     /// Whether calls stand in it.
     pub calls: bool,
@@ -91,6 +91,8 @@ struct Open {
     computes: u32,
     /// Whether it is a loop that steps ([`Steps`]).
     steps: bool,
+    /// Whether what it steps says that it runs a few rounds ([`Few`]).
+    few: bool,
     /// Nodes that an exception thrown in it goes to.
     landings: SmallVec<[usize; 2]>,
 }
@@ -108,6 +110,7 @@ impl Open {
             repeats: false,
             computes: 0,
             steps: false,
+            few: false,
             landings: SmallVec::new(),
         }
     }
@@ -126,16 +129,57 @@ enum Steps {
 }
 
 impl Steps {
-    /// With the next operator: whether it makes a step.
-    fn next(&mut self, operator: &Operator<'_>) -> bool {
-        let steps = matches!((&*self, operator), (Steps::Sum(x), Operator::LocalSet { local_index } | Operator::LocalTee { local_index }) if x == local_index);
+    /// With the next operator: the local that it steps.
+    fn next(&mut self, operator: &Operator<'_>) -> Option<u32> {
+        let stepped = match (&*self, operator) {
+            (Steps::Sum(x), Operator::LocalSet { local_index } | Operator::LocalTee { local_index }) if x == local_index => Some(*x),
+            _ => None,
+        };
         *self = match (&*self, operator) {
             (_, Operator::LocalGet { local_index }) => Steps::Local(*local_index),
             (Steps::Local(x), Operator::I32Const { .. } | Operator::I64Const { .. }) => Steps::Constant(*x),
             (Steps::Constant(x), Operator::I32Add | Operator::I64Add | Operator::I32Sub | Operator::I64Sub) => Steps::Sum(*x),
             _ => Steps::Nothing,
         };
-        steps
+        stepped
+    }
+}
+
+/// Looks for locals that hold a remainder: what a mask of [`Few::MOST`] or less leaves, or a copy. Compilers that unroll a loop put one in front of it, or behind, for the rounds that are left over, and
+/// count them so. More of its rounds one behind the other gain nothing, and what they keep in registers the loop that matters lacks.
+struct Few {
+    /// By local.
+    remainders: Vec<bool>,
+    last: Last,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Last {
+    Mask,
+    Remainder,
+    Other,
+}
+
+impl Few {
+    const MOST: i64 = 7;
+
+    /// With the next operator, in the text's order: an assignment elsewhere may be missed, which costs the rounds and nothing else.
+    fn next(&mut self, operator: &Operator<'_>) {
+        let mask = |value: i64| if (1..=Few::MOST).contains(&value) { Last::Mask } else { Last::Other };
+        let local = |index: u32| self.remainders.get(index as usize).copied().unwrap_or(false);
+        self.last = match *operator {
+            Operator::I32Const { value } => mask(value.into()),
+            Operator::I64Const { value } => mask(value),
+            Operator::I32And | Operator::I64And if self.last == Last::Mask => Last::Remainder,
+            Operator::LocalGet { local_index } if local(local_index) => Last::Remainder,
+            Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => {
+                if let Some(local) = self.remainders.get_mut(local_index as usize) {
+                    *local = self.last == Last::Remainder;
+                }
+                self.last
+            }
+            _ => Last::Other,
+        };
     }
 }
 
@@ -242,16 +286,19 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
     let mut open = vec![Open::new(Kind::Block, u32::MAX, end, end)];
     let mut calls: Vec<(u32, usize)> = Vec::new();
     let mut steps = Steps::default();
+    let mut few = Few { remainders: vec![false; result.locals.len()], last: Last::Other };
     let mut reader = body.get_operators_reader()?;
     while !reader.eof() {
         let (operator, offset) = reader.read_with_offset()?;
         let offset = offset as u32;
         result.operators += 1;
-        if steps.next(&operator)
+        if let Some(stepped) = steps.next(&operator)
             && let Some(around) = open.iter_mut().rev().find(|open| open.kind == Kind::Loop)
         {
             around.steps = true;
+            around.few |= few.remainders[stepped as usize];
         }
+        few.next(&operator);
         if let Some(top) = open.last_mut() {
             top.computes = top.computes.saturating_add(computes(&operator));
         }
@@ -336,7 +383,7 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 }
                 if top.kind == Kind::Loop {
                     let end = offset + 1;
-                    let short = (top.steps && top.computes <= MOST_SHORT_OPERATORS && end - top.offset <= MOST_SHORT_BYTES).then_some(end);
+                    let short = (top.steps && !top.few && top.computes <= MOST_SHORT_OPERATORS && end - top.offset <= MOST_SHORT_BYTES).then_some(end);
                     let facts =
                         LoopFacts { hot_calls: top.hot_calls, repeats: top.repeats, short, calls: top.calls, live: None, node: top.label };
                     result.loops.insert(top.offset, facts);

@@ -108,7 +108,7 @@ pub struct Bytecode {
     pub result_slots: u32,
     /// Slots of all locals, parameters included.
     pub local_slots: u32,
-    /// Whether it is so short that going over to compiled code takes the interpreter longer than running it.
+    /// Whether it is so short, and calls nothing, that going over to compiled code takes the interpreter longer than running it.
     pub(crate) brief: bool,
     /// Whether it calls in place of its own frame.
     pub tail_calls: bool,
@@ -170,9 +170,9 @@ impl Bytecode {
         matches!(self.point_at(offset), Some(point) if point.kind == PointKind::Loop)
     }
 
-    /// Whether it has a (reachable) loop.
-    pub(crate) fn has_loops(&self) -> bool {
-        self.points.iter().any(|point| point.kind == PointKind::Loop)
+    /// Whether none of its ops runs more than once in a call, nor anything else: it has no loops and calls nothing.
+    pub(crate) fn runs_once(&self) -> bool {
+        !self.tail_calls && !self.points.iter().any(|point| matches!(point.kind, PointKind::Loop | PointKind::Call))
     }
 
     /// Addresses of the ops: what an interpreter's record gives as instruction address lies in it.

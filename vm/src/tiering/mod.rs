@@ -237,7 +237,7 @@ impl ModuleCode {
         self.own(function).bytecode.get_or_init(|| {
             let counts = self.shared.config.events.contains(lwp_feedback::layout::EventId::INSTRUCTIONS);
             let mut bytecode = Box::new(bytecode::translate(&self.module, function, counts));
-            bytecode.brief = strings(&self.shared.config) && self.body_bytes(function) <= BRIEF && !bytecode.has_loops();
+            bytecode.brief = strings(&self.shared.config) && self.body_bytes(function) <= BRIEF && bytecode.runs_once();
             if bytecode.has_vectors {
                 let first = (self.shared.config.hot_interpreter / VECTOR_FIRST_SHARE).max(1);
                 let own = self.module.defined(function).expect("only defined functions have bytecode");

@@ -32,7 +32,7 @@ pub(super) const WATCHED_FROM: usize = 512;
 pub(super) const MOST_DOUBLINGS: u32 = 12;
 /// Calls and rounds after which a function's ops are strung together ([`crate::interp::Templates`]), whatever its size: that takes time by the op as running does.
 const STRUNG_AFTER: u32 = 4;
-/// Bytes of the largest body that templates call in place of its compiled code, unless it has a loop: going there and back takes some 40 ns, which a template does some 20 ops in.
+/// Bytes of the largest body that templates call in place of its compiled code, unless it has a loop or calls (recursion would never reach its code): going there and back takes some 40 ns, which a template does some 20 ops in.
 pub(super) const BRIEF: usize = 64;
 /// A body of more bytes is large: its compile takes milliseconds.
 pub(crate) const LARGE: usize = 1024;

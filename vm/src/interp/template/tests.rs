@@ -309,6 +309,19 @@ fn a_call_finds_what_was_translated_or_put_into_a_table_since() {
 }
 
 #[test]
+fn only_short_leaves_are_run_in_templates_where_they_have_code() {
+    // What calls may call itself, and would never reach its code.
+    let text = r#"(module
+        (func $leaf (param i32) (result i32) (i32.add (local.get 0) (i32.const 1)))
+        (func $calls (param i32) (result i32) (if (result i32) (local.get 0) (then (call 1 (i32.sub (local.get 0) (i32.const 1)))) (else (i32.const 0))))
+        (func $tail (param i32) (result i32) (return_call 0 (local.get 0)))
+        (func $loops (param i32) (result i32) (loop (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))) (local.get 0)))"#;
+    let guest = Guest::with(Engine::new(EngineConfig::default(), None).unwrap(), text, Vec::new());
+    let brief = [0, 1, 2, 3].map(|function| guest.instance.instance().code.bytecode(function).brief);
+    assert_eq!(brief, [true, false, false, false]);
+}
+
+#[test]
 fn templates_come_back_with_their_module() {
     // (other tests run beside this one)
     let before = crate::arena::used_bytes();
