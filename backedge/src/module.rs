@@ -119,7 +119,7 @@ impl Module {
         Module::from_binary(engine, binary).map(drop)
     }
 
-    /// SHA-256 of its bytes, in hexadecimal.
+    /// BLAKE3 hash of its bytes, in hexadecimal.
     pub fn digest(&self) -> String {
         self.loaded.module.digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }

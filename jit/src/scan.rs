@@ -383,7 +383,8 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 }
                 if top.kind == Kind::Loop {
                     let end = offset + 1;
-                    let short = (top.steps && !top.few && top.computes <= MOST_SHORT_OPERATORS && end - top.offset <= MOST_SHORT_BYTES).then_some(end);
+                    let short = (top.steps && !top.few && top.computes <= MOST_SHORT_OPERATORS && end - top.offset <= MOST_SHORT_BYTES)
+                        .then_some(end);
                     let facts =
                         LoopFacts { hot_calls: top.hot_calls, repeats: top.repeats, short, calls: top.calls, live: None, node: top.label };
                     result.loops.insert(top.offset, facts);

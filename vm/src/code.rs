@@ -498,7 +498,7 @@ pub trait Compiler: Send + Sync {
     fn last_kept(&self, _digest: &[u8; 32]) -> Option<u32> {
         None
     }
-    /// The loops ([`Module::loops`]) of a module of that SHA-256 that was valid in an earlier process, and of which something was kept.
+    /// The loops ([`Module::loops`]) of the module with that digest that was valid in an earlier process, and of which something was kept.
     fn kept_loops(&self, _digest: &[u8; 32]) -> Option<Arc<[u32]>> {
         None
     }

@@ -115,7 +115,7 @@ impl Entry {
 #[derive(Serialize, Deserialize)]
 struct Index {
     maker: Maker,
-    /// SHA-256 of the module.
+    /// BLAKE3 hash of the module.
     module: [u8; 32],
     /// The module's loops, which validation finds and a validated module is not asked for again.
     loops: Vec<u32>,
@@ -211,7 +211,7 @@ impl Archive {
         self.length
     }
 
-    /// SHA-256 of the module it is for.
+    /// BLAKE3 hash of the module it is for.
     pub(crate) fn digest(&self) -> [u8; 32] {
         self.module
     }

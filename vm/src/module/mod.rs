@@ -163,9 +163,9 @@ pub enum ElementItems {
 pub struct Module {
     /// The binary itself.
     pub bytes: Bytes,
-    /// First 8 bytes of the SHA-256 of the bytes: the key of profiles.
+    /// First 8 bytes of the BLAKE3 hash of the bytes: the key of profiles.
     pub hash: u64,
-    /// The SHA-256 of the bytes: the key of code, which must not be another module's.
+    /// The whole of it: the key of code, which must not be another module's.
     pub digest: [u8; 32],
     /// Name from the name section.
     pub name: Option<String>,
@@ -224,7 +224,7 @@ pub struct Module {
     debug: dwarf::DebugInfo,
 }
 
-/// The loops ([`Module::loops`]) of the module with a SHA-256, where it is known to be valid.
+/// The loops ([`Module::loops`]) of the module with such a hash ([`Module::digest`]), where it is known to be valid.
 pub(crate) type KnownLoops<'a> = dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>> + Sync + 'a;
 
 impl Module {
@@ -234,7 +234,7 @@ impl Module {
     /// A section is not valid.
     ///
     /// # Safety
-    /// The bytes are those of a module that [`Module::new`] accepted, `digest` is their SHA-256, and `loops` are those it found.
+    /// The bytes are those of a module that [`Module::new`] accepted, `digest` is that of these, and `loops` are those it found.
     pub unsafe fn new_validated(bytes: Bytes, digest: [u8; 32], loops: Arc<[u32]>) -> Result<Module, ModuleError> {
         parse::parse_validated(bytes, digest, loops)
     }
@@ -245,7 +245,7 @@ impl Module {
         parse::parse(bytes.to_vec().into(), &|_| None)
     }
 
-    /// The same from bytes that need not be copied. What `validated` knows by its SHA-256 to be a valid module with these loops, its bodies are not
+    /// The same from bytes that need not be copied. What `validated` knows by its digest to be a valid module with these loops, its bodies are not
     /// validated again.
     pub(crate) fn from_bytes(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
         parse::parse(bytes, validated)

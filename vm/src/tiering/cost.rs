@@ -73,6 +73,11 @@ impl CompileCosts {
         self.from_templates * self.expected(Tier::Optimizing, bytes)
     }
 
+    /// Events in templates before which compiling `bytes` in tier 2 cannot pay, however long each of them took.
+    pub(super) fn fewest_from_templates(&self, bytes: usize) -> u32 {
+        (self.pays_from_templates(bytes) / own_time_in_templates(f64::INFINITY, bytes)) as u32
+    }
+
     /// Nanoseconds of running after which compiling `bytes` in a tier pays.
     pub(super) fn pays_after(&self, tier: Tier, bytes: usize) -> f64 {
         TIMES[Self::index(tier)] * self.expected(tier, bytes)
@@ -111,6 +116,10 @@ mod tests {
         assert_eq!(costs.pays_after(Tier::Optimizing, 0), TIMES[1] * FIXED_NS);
         assert_eq!(own_time(40.0, 0, 1000), 40.0);
         assert_eq!(own_time_in_templates(1e9, 1000), 202.0);
+        let fewest = costs.fewest_from_templates(1000);
+        assert!(
+            f64::from(fewest) * 202.0 <= costs.pays_from_templates(1000) && f64::from(fewest + 1) * 202.0 > costs.pays_from_templates(1000)
+        );
         assert_eq!(own_time(1e9, 1, 1000), 2_050.0);
     }
 }

@@ -66,7 +66,7 @@ impl Callees {
 
 impl ModuleCode {
     /// Whether what is hot in the interpreter goes to tier 2 at once: from templates, by the time it took, and with bursts to say what tier 1 would.
-    fn skips_baseline(&self) -> bool {
+    pub(super) fn skips_baseline(&self) -> bool {
         let shared = &self.shared;
         by_cost(&shared.config) && strings(&shared.config) && (shared.bursts() || !shared.budget.allows_any())
     }

@@ -19,6 +19,13 @@ pub(super) struct Label {
     used: bool,
 }
 
+impl Label {
+    /// The op that jumps lead to, if any do.
+    pub(super) fn target(&self) -> Option<usize> {
+        self.pc.filter(|_| self.used)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlKind {
     Function,

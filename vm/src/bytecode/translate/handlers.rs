@@ -1,22 +1,18 @@
 //! Which handler runs each op: one that takes an operand from the accumulator where the op before it has just put it there.
 
+use crate::bytecode::Inst;
 use crate::bytecode::op::{Op, Slot};
-use crate::bytecode::{Inst, Point};
 use crate::interp::{FIRST, SECOND, handler};
 
-/// Puts the handlers beside the ops. Returns the modes too: which of its operands the accumulator holds, by op. At a jump's target or a point that is nothing that is known
-/// here.
-pub(super) fn assign(ops: &[Op], points: &[Point]) -> (Box<[Inst]>, Box<[u8]>) {
+/// Puts the handlers beside the ops. Returns the modes too: which of its operands the accumulator holds, by op. Where anything else than the op before may lead, `targets`, that
+/// is nothing that is known here.
+pub(super) fn assign(ops: &[Op], targets: impl Iterator<Item = usize>) -> (Box<[Inst]>, Box<[u8]>) {
     const ENTERED: u8 = u8::MAX;
     let mut modes = vec![0; ops.len() + 1];
-    for (pc, op) in ops.iter().enumerate() {
-        if let Some(target) = op.target() {
-            modes[(pc as i64 + i64::from(target.0)) as usize] = ENTERED;
-        }
-    }
-    for point in points {
-        modes[point.pc as usize] = ENTERED;
-    }
+    targets.for_each(|pc| modes[pc] = ENTERED);
+    debug_assert!(
+        ops.iter().enumerate().all(|(pc, op)| op.target().is_none_or(|to| modes[(pc as i64 + i64::from(to.0)) as usize] == ENTERED))
+    );
     modes.truncate(ops.len());
     let mut latest: Option<Slot> = None;
     let with_handler = |(op, entered): (&Op, &mut u8)| {

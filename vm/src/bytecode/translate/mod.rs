@@ -150,8 +150,10 @@ impl Translator<'_> {
             if self.skipped_blocks.is_some() {
                 self.skip(&operator);
             } else {
-                let (counted, ends_block) = (is_counted(&operator), ends_block(&operator));
-                if counted && let Some((_, count)) = &mut self.block_count {
+                let ends_block = self.counts && ends_block(&operator);
+                if let Some((_, count)) = &mut self.block_count
+                    && is_counted(&operator)
+                {
                     *count += 1;
                 }
                 self.operator(operator);
@@ -183,7 +185,8 @@ impl Translator<'_> {
     fn finish(mut self) -> Bytecode {
         let ty = self.module.function_type(self.function);
         let result_slots = slots_of_all(ty.results());
-        let (ops, modes) = handlers::assign(&self.ops, &self.points);
+        let targets = self.labels.iter().filter_map(Label::target).chain(self.points.iter().map(|point| point.pc as usize));
+        let (ops, modes) = handlers::assign(&self.ops, targets);
         let bytecode = Bytecode {
             function: self.function,
             ops,
