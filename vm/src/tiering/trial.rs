@@ -414,7 +414,7 @@ impl ModuleCode {
         let around = |inner: u32| carried.filter(|&carried| linked(carried) && self.loops_around(function, inner).contains(&carried));
         let hottest = hottest.map(|inner| around(inner).unwrap_or(inner));
         let body = self.published().current.get(&(function, Entrance::Body)).is_some_and(|version| version.tier == Tier::Optimizing);
-        let long = if calls == 0 { rounds >= LOOP_ROUNDS_UNCALLED } else { rounds / calls >= LOOP_ROUNDS };
+        let long = rounds.checked_div(calls).map_or(rounds >= LOOP_ROUNDS_UNCALLED, |rounds| rounds >= LOOP_ROUNDS);
         match hottest {
             Some(offset) if long || !body && calls == 0 => Some(Entrance::Loop(offset)),
             _ if long && rounds > 0 => None, // its loop's entrance is on the way

@@ -11,12 +11,12 @@ use std::mem::offset_of;
 impl Emitter<'_> {
     pub(super) fn jump(&mut self, pc: usize, target: Target) {
         let place = self.assembler.jump();
-        self.to_op(place, op_at(pc, target));
+        self.lead_to_op(place, op_at(pc, target));
     }
 
     pub(super) fn jump_if(&mut self, pc: usize, condition: Condition, target: Target) {
         let place = self.assembler.jump_if(condition);
-        self.to_op(place, op_at(pc, target));
+        self.lead_to_op(place, op_at(pc, target));
     }
 
     /// Counts down and looks at the poll word, as `control::loop_header`.
@@ -47,7 +47,7 @@ impl Emitter<'_> {
         self.assembler.memory(W64, MOVSXD, RAX, Memory { base: R10, index: Some(RAX), displacement: 0 });
         self.assembler.registers(W64, ADD, RAX, R10);
         self.assembler.jump_register(RAX);
-        self.to_table(place, targets);
+        self.lead_to_table(place, targets);
         Some(())
     }
 

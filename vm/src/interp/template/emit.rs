@@ -265,12 +265,12 @@ impl Emitter<'_> {
     }
 
     /// Leads a displacement to an op.
-    pub(super) fn to_op(&mut self, place: usize, pc: usize) {
+    pub(super) fn lead_to_op(&mut self, place: usize, pc: usize) {
         self.jumps.push((place, pc));
     }
 
     /// Leads a displacement to a table of displacements, to these ops.
-    pub(super) fn to_table(&mut self, place: usize, targets: Vec<usize>) {
+    pub(super) fn lead_to_table(&mut self, place: usize, targets: Vec<usize>) {
         self.tables.push((place, targets));
     }
 
