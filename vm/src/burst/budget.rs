@@ -31,7 +31,7 @@ const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
 const LONGEST_NS: f64 = 400e3;
 /// Of that the model, which the thread that runs waits for, ns: the stalls of tier changes are to stay below 200 µs (`backedge bench stalls`).
-const LONGEST_MODEL_NS: f64 = 150e3;
+const LONGEST_MODEL_NS: f64 = 100e3;
 /// Words of a burst, by kind: at the start, at least, at most (the buffer must hold what is written until the next loop header).
 const WORDS: [(u32, u32, u32); 3] = [(4096, 1024, 8192), (1024, 256, 2048), (4096, 1024, 4096)];
 
@@ -196,12 +196,12 @@ impl Budget {
         };
         self.bursts[kind as usize].fetch_add(1, Ordering::Relaxed);
         self.written.fetch_add(words.into(), Ordering::Relaxed);
-        // Towards bursts of a wanted length: half the way at each, for single bursts are noisy.
+        // Towards bursts of a wanted length: at once where this was too long, for what a word takes differs from loop to loop; else a quarter of the way.
         let (_, least, most) = WORDS[kind as usize];
         let longest = LONGEST_NS.min(self.share * MOST_SAVED_NS).max(50e3);
         let wanted = f64::from(words) * (longest / cost.max(1.0)).min(LONGEST_MODEL_NS / model_ns.max(1.0));
         let now = f64::from(self.words(kind));
-        let next = ((now + wanted) / 2.0).clamp(least.into(), most.into());
+        let next = if wanted < now { wanted } else { now + (wanted - now) / 4.0 }.clamp(least.into(), most.into());
         self.words[kind as usize].store(next as u64, Ordering::Relaxed);
     }
 

@@ -3,6 +3,7 @@
 use super::{ModuleCode, STUB_BYTES};
 use crate::arena::CodeBlock;
 use crate::code::Adapter;
+use crate::engine::try_lock;
 use crate::layout::{KIND_HOST, VmContext};
 use crate::runtime::{self, instance};
 use crate::trap::{Outcome, Unwind};
@@ -58,7 +59,7 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
             return Ok(arm);
         }
         if code.enters_watched(context, function) {
-            return code.slow_stub(function);
+            return code.slow_entry(context, function, false);
         }
         // An answer may have come between the asker's word and its exchange.
         code.entry_poll_was_set(context);
@@ -68,12 +69,7 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
         if let Some(compiled) = code.code_to_run_in(context, function) {
             return Ok(compiled);
         }
-        let address = code.slow_stub(function)?;
-        let published = code.published();
-        if code.compiled(function).is_null() {
-            code.set_entry(&published, function, address);
-        }
-        Ok(address)
+        code.slow_entry(context, function, true)
     }
 }
 
@@ -82,18 +78,32 @@ fn failed(error: String) -> Box<Unwind> {
 }
 
 impl ModuleCode {
-    /// The stub that leads straight to the slow-call adapter, and so to the interpreter.
-    fn slow_stub(&self, function: u32) -> Outcome<usize> {
+    /// The way to the interpreter: the stub that leads straight to the slow-call adapter. With `stays` later calls take it too, until there is code.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    unsafe fn slow_entry(&self, context: *mut VmContext, function: u32, stays: bool) -> Outcome<usize> {
         let adapter = self.shared.adapter(Adapter::CallSlow, self.signature(function)).map_err(failed)?;
-        let mut published = self.published();
-        if let Some(block) = published.stubs.get(&function) {
-            return Ok(block.address());
+        let Some(mut published) = try_lock(&self.published) else {
+            // A running thread waits for nobody: this once without a stub, which says no more than this.
+            // SAFETY: the caller's promise.
+            unsafe { (*context).callee = function };
+            return Ok(adapter);
+        };
+        let address = match published.stubs.get(&function) {
+            Some(block) => block.address(),
+            None => {
+                let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
+                let address = block.address();
+                block.fill(0, &stub(function, address, adapter));
+                self.shared.observe_nameless("backedge call stub", address, &block.copy(0..STUB_BYTES));
+                published.stubs.insert(function, block);
+                address
+            }
+        };
+        if stays && self.compiled(function).is_null() {
+            self.set_entry(&published, function, address);
         }
-        let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
-        let address = block.address();
-        block.fill(0, &stub(function, address, adapter));
-        self.shared.observe_nameless("backedge call stub", address, &block.copy(0..STUB_BYTES));
-        published.stubs.insert(function, block);
         Ok(address)
     }
 }
