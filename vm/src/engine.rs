@@ -7,7 +7,7 @@ use crate::arena::{self, CodeBlock};
 use crate::builtins;
 use crate::burst::{Budget, BurstStats, EXACT_WORDS, Exact, ExactProfile, Probes};
 use crate::code::{Adapter, AdapterSignature, Compiler};
-use crate::interp::Templates;
+use crate::interp::{self, Templates};
 use crate::memory;
 use crate::module::{Bytes, Module, ModuleError};
 use crate::profiling::{CodeObserver, nameless};
@@ -441,6 +441,11 @@ impl Engine {
         });
         if let Some(resolver) = &shared.resolver {
             shared.observe_nameless("backedge resolver", resolver.address(), &resolver.copy(0..RESOLVER_BYTES));
+        }
+        if !shared.config.observers.is_empty()
+            && let Some((address, bytes)) = interp::shared_templates()
+        {
+            shared.observe_nameless("backedge calls of templates", address, &bytes);
         }
         if let Some((model, sampling)) = shared.config.delivery {
             shared.monitor.deliver_by(lwp_feedback::models::delivery(model, sampling));

@@ -3,8 +3,8 @@
 use crate::bytecode::{Bytecode, Inst};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-/// Slots of the largest frame that templates make.
-const MOST_SLOTS: u32 = 1 << 24;
+/// Slots of the largest frame that templates work on or make: displacements have 31 bits.
+pub(super) const MOST_SLOTS: u32 = 1 << 24;
 
 /// A function of a module as its callers find it: where its compiled code is, and what its frame in the interpreter is made of. Read by [`super::template`] by offset.
 #[derive(Debug, Default)]

@@ -25,7 +25,7 @@ pub(crate) use machine::{FIRST, SECOND};
 pub(crate) use ops::{CONDITION, LOW_HALF, VALUE32, VALUE64, exact32, exact64};
 pub(crate) use rare::Rare;
 pub use stack::InterpStack;
-pub(crate) use template::{Surroundings, Templates, resume_after_fault};
+pub(crate) use template::{Surroundings, Templates, resume_after_fault, shared_templates};
 
 use crate::bytecode::{Bytecode, Inst, Op};
 use crate::layout::{FunctionPlace, SwitchHeader, VmContext, VmFunc, VmMemoryRef};

@@ -17,6 +17,7 @@ pub use dwarf::SourcePlace;
 pub use error::ModuleError;
 pub use features::SUPPORTED;
 
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
@@ -65,8 +66,8 @@ pub enum ExportItem {
 /// A constant expression, decoded to what is needed to evaluate it at instantiation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstExpr {
-    /// Operators in order, evaluated on a small stack (extended constant expressions).
-    pub ops: Vec<ConstOp>,
+    /// Operators in order, evaluated on a small stack (extended constant expressions). Mostly one: CPython has 24,171 data segments.
+    pub ops: SmallVec<[ConstOp; 1]>,
 }
 
 /// One operator of a [`ConstExpr`].

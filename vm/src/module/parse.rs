@@ -11,6 +11,7 @@ use super::{
 use crate::layout::{VmCounts, VmOffsets};
 use crate::signature;
 use rayon::prelude::*;
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wasmparser::{
@@ -408,7 +409,7 @@ fn element_segment(element: wasmparser::Element<'_>) -> Result<ElementSegment, w
 }
 
 fn const_expr(expr: &wasmparser::ConstExpr<'_>) -> Result<ConstExpr, wasmparser::Error> {
-    let mut ops = Vec::with_capacity(1);
+    let mut ops = SmallVec::new();
     for op in expr.get_operators_reader() {
         ops.push(match op? {
             Operator::I32Const { value } => ConstOp::I32(value as u32),
@@ -492,8 +493,8 @@ mod tests {
         assert_eq!(module.function_name(2), Some("two"));
         assert_eq!(module.start, Some(1));
         assert_eq!(module.escaping, [false, true, true, false]);
-        assert_eq!(module.global_inits[0].init.ops, [ConstOp::GlobalGet(0), ConstOp::I32(2), ConstOp::I32Add]);
-        assert_eq!(module.global_inits[1].init.ops, [ConstOp::I64(1.5f64.to_bits())]);
+        assert_eq!(module.global_inits[0].init.ops[..], [ConstOp::GlobalGet(0), ConstOp::I32(2), ConstOp::I32Add]);
+        assert_eq!(module.global_inits[1].init.ops[..], [ConstOp::I64(1.5f64.to_bits())]);
         assert_eq!(&module.bytes()[module.data[0].range.clone()], b"abc");
         assert_eq!(&module.bytes()[module.data[1].range.clone()], b"xy");
         assert_eq!(module.data[1].mode, SegmentMode::Passive);

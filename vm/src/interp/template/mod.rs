@@ -25,15 +25,16 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use super::callee::MOST_SLOTS;
 use super::machine::Exec;
 use crate::arena::CodeBlock;
 use crate::bytecode::{Bytecode, Op};
 pub(crate) use emit::Surroundings;
+pub(crate) use shared::shared_templates;
 use std::sync::atomic::Ordering;
 
-/// Ops of the largest function that gets templates, and slots of the largest frame: displacements have 31 bits.
+/// Ops of the largest function that gets templates: displacements have 31 bits.
 const MOST_OPS: usize = 1 << 20;
-const MOST_SLOTS: u32 = 1 << 24;
 
 /// A function's templates.
 #[derive(Debug)]

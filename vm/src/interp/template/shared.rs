@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 /// Addresses of the shared code.
 pub(super) struct Shared {
-    _block: CodeBlock,
+    block: CodeBlock,
     /// Calls the function whose [`CallTarget`] is at `r9`.
     pub(super) call: usize,
     /// Calls what stands at the index in `rax` of the [`VmTable`] at `r10`, if it is one of the instance's own and its signature is that in `r9`.
@@ -31,15 +31,21 @@ pub(super) fn shared() -> Option<&'static Shared> {
     SHARED.get_or_init(|| make().inspect_err(|error| tracing::debug!(error, "no templates")).ok()).as_ref()
 }
 
+/// Where the shared code is, and what stands there, for whoever names addresses.
+pub(crate) fn shared_templates() -> Option<(usize, Vec<u8>)> {
+    let block = &shared()?.block;
+    Some((block.address(), block.copy(0..block.length())))
+}
+
 fn make() -> Result<Shared, String> {
     let mut assembler = Assembler::default();
     let mut leaves = Vec::new();
     let call = assembler.here();
-    enter_callee(&mut assembler, &mut leaves, Op::Call { function: 0, base: Slot(0) });
+    enter_callee(&mut assembler, &mut leaves, Op::Call { function: 0, base: Slot(0) }, Vec::new());
     let call_indirect = assembler.here();
     let op = Op::CallIndirect { table: 0, signature: 0, callee: Slot(0), base: Slot(0) };
-    find_callee(&mut assembler, &mut leaves, op);
-    enter_callee(&mut assembler, &mut leaves, op);
+    let exits = find_callee(&mut assembler);
+    enter_callee(&mut assembler, &mut leaves, op, exits);
     let leaving = Leaving::append(&mut assembler);
     let mut block = CodeBlock::for_templates(assembler.code.len())?;
     let leaving = leaving.at(block.address());
@@ -47,17 +53,11 @@ fn make() -> Result<Shared, String> {
         leaving.fill(&mut assembler.code, place, &op, block.address());
     }
     block.fill(0, &assembler.code);
-    Ok(Shared { call: block.address() + call, call_indirect: block.address() + call_indirect, leaving, _block: block })
+    Ok(Shared { call: block.address() + call, call_indirect: block.address() + call_indirect, leaving, block })
 }
 
-/// Leaves an op for its handler.
-fn leave(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op) {
-    let place = Leaving::jump(assembler);
-    leaves.push((place, op));
-}
-
-/// `control::indirect_callee`, and its [`CallTarget`] into `r9`.
-fn find_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op) {
+/// `control::indirect_callee`, and its [`CallTarget`] into `r9`. Returns the ways out.
+fn find_callee(assembler: &mut Assembler) -> Vec<usize> {
     let of_callee = |field: usize| at(RAX, field as i32);
     let mut exits = Vec::new();
     assembler.memory(W64, CMP, RAX, at(R10, offset_of!(VmTable, length) as i32));
@@ -74,20 +74,14 @@ fn find_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op)
     assembler.memory(W32, SUB, R9, of_exec(offset_of!(Exec, imported_functions)));
     assembler.multiply_immediate(W64, R9, R9, size_of::<CallTarget>() as i32);
     assembler.memory(W64, ADD, R9, of_exec(offset_of!(Exec, targets)));
-    let on = assembler.jump();
-    let here = assembler.here();
-    exits.into_iter().for_each(|place| assembler.fill(place, here));
-    leave(assembler, leaves, op);
-    let here = assembler.here();
-    assembler.fill(on, here);
+    exits
 }
 
-/// Calls a function that is interpreted, as `control::call_own` and `enter_frame` do.
-fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op) {
+/// Calls a function that is interpreted, as `control::call_own` and `enter_frame` do; `exits` lead to where the op is left for its handler.
+fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op, mut exits: Vec<usize>) {
     let of_target = |field: usize| at(R9, field as i32);
     let record = |base: Reg, field: usize| at(base, field as i32);
     const ONE: i32 = size_of::<FrameRecord>() as i32;
-    let mut exits = Vec::new();
     assembler.memory(W64, MOV, RAX, of_exec(offset_of!(Exec, context)));
     assembler.group_immediate_memory(W32, GROUP_CMP, at(RAX, offset_of!(VmContext, poll) as i32), 0);
     exits.push(assembler.jump_if(NOT_EQUAL));
@@ -142,6 +136,6 @@ fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op
     assembler.memory(W64, MOV, RDI, caller_ip);
     let here = assembler.here();
     exits.into_iter().for_each(|place| assembler.fill(place, here));
-    leave(assembler, leaves, op);
-    leaves.extend(on.map(|place| (place, op)));
+    let left = Leaving::jump(assembler);
+    leaves.extend(on.into_iter().chain([left]).map(|place| (place, op)));
 }
