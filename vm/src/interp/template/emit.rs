@@ -302,7 +302,8 @@ impl Emitter<'_> {
     /// The ways out and the jump tables behind the code, and all displacements in it.
     fn finish(mut self) -> Box<Emitted> {
         let mut latest = None;
-        for (place, pc) in std::mem::take(&mut self.exits) {
+        let exits = std::mem::take(&mut self.exits);
+        for &(place, pc) in &exits {
             // (what leaves one op stands together)
             let way_out = match latest {
                 Some((op, way_out)) if op == pc => way_out,
@@ -315,6 +316,7 @@ impl Emitter<'_> {
             };
             self.assembler.fill(place, way_out);
         }
+        self.exits = exits;
         let Emitted { assembler, starts, jumps, tables, .. } = &mut *self.out;
         for &(place, pc) in &*jumps {
             assembler.fill(place, starts[pc] as usize);
