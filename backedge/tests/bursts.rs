@@ -96,7 +96,7 @@ fn run_branches(body: &str) -> (Guest, Report) {
 fn run_stressed(body: &str, stress: Stress) -> (Guest, Report) {
     let mut guest = Guest::stressed(&rounds(body), 20.0, FeedbackPolicy::Lwp, stress);
     let expected = Guest::new(&rounds(body), 0.0).call("run", &[20_000_000]);
-    // (5 calls as a rule; bursts are short where the model takes long)
+    // (a few calls as a rule; where the model takes long, bursts are short)
     for _ in 0..60 {
         assert_eq!(guest.call("run", &[20_000_000]), expected, "bursts change no result");
         let report = guest.report();

@@ -182,8 +182,12 @@ impl CodeBlock {
             free.ranges.insert(offset + length, start + size - offset - length);
         }
         free.used += length;
-        let untouched = free.touched..(offset + length).next_multiple_of(AHEAD).max(free.touched);
-        free.touched = untouched.end;
+        let mut untouched = free.touched..free.touched;
+        // What is placed far from the rest ([`CodeBlock::beside`]) asks for nothing: most of what lies between stays unused.
+        if offset < free.touched + AHEAD {
+            untouched.end = (offset + length).next_multiple_of(AHEAD).max(free.touched);
+            free.touched = untouched.end;
+        }
         // Nobody waits for the lock meanwhile.
         drop(free);
         if !untouched.is_empty() {
@@ -283,6 +287,7 @@ mod tests {
             assert_ne!(block.address(), first.address());
             assert_eq!(block.address() % PERIOD, first.address() % PERIOD);
         }
+        assert!(arena().unwrap().free[COMPILED].lock().unwrap().touched < PERIOD, "no page between them is asked for");
         // What is between them is free for others.
         let other = CodeBlock::new(100, 64).unwrap();
         assert!(other.address() < blocks[2].address());

@@ -201,7 +201,8 @@ impl Budget {
         let longest = LONGEST_NS.min(self.share * MOST_SAVED_NS).max(50e3);
         let wanted = f64::from(words) * (longest / cost.max(1.0)).min(LONGEST_MODEL_NS / model_ns.max(1.0));
         let now = f64::from(self.words(kind));
-        let next = if wanted < now { wanted } else { now + (wanted - now) / 4.0 }.clamp(least.into(), most.into());
+        let part = if wanted < now { 1.0 } else { 0.25 };
+        let next = (now + part * (wanted - now)).clamp(least.into(), most.into());
         self.words[kind as usize].store(next as u64, Ordering::Relaxed);
     }
 

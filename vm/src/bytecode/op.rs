@@ -580,6 +580,13 @@ impl Operand for u64 {
 /// An op with the pc it stands at, for printing.
 pub struct At(pub u32, pub Op);
 
+impl Op {
+    /// Whether it is no op that runs, but part of the one before it.
+    pub(crate) fn is_operand(&self) -> bool {
+        matches!(self, Op::Operand { .. } | Op::Immediate { .. })
+    }
+}
+
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.1.mnemonic())?;

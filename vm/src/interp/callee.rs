@@ -38,7 +38,9 @@ impl CallTarget {
         if code.frame_slots >= MOST_SLOTS {
             return;
         }
-        self.leaves.store(if code.brief { 0 } else { usize::MAX }, Ordering::Relaxed);
+        if code.brief {
+            self.leaves.store(0, Ordering::Relaxed);
+        }
         self.code.store((&raw const *code).cast_mut(), Ordering::Relaxed);
         self.frame_bytes.store((code.frame_slots + 1) * SLOT, Ordering::Relaxed);
         self.zeroed_from.store(code.param_slots * SLOT, Ordering::Relaxed);

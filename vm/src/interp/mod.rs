@@ -20,7 +20,6 @@ mod tests;
 
 pub(crate) use callee::CallTarget;
 pub(crate) use dispatch::{Handler, handler};
-pub(crate) use machine::Exec;
 pub(crate) use machine::{FIRST, SECOND};
 pub(crate) use ops::{CONDITION, LOW_HALF, VALUE32, VALUE64, exact32, exact64};
 pub(crate) use rare::Rare;
@@ -31,7 +30,7 @@ use crate::bytecode::{Bytecode, Inst, Op};
 use crate::layout::{FunctionPlace, SwitchHeader, VmContext, VmFunc, VmMemoryRef};
 use crate::runtime::{self, Next};
 use crate::trap::{Outcome, TrapCode};
-use machine::Regs;
+use machine::{Exec, Regs};
 use stack::FrameRecord;
 
 /// Calls a defined function of an instance: arguments in `slots` from the first, results replace them, unless it goes on elsewhere.

@@ -295,6 +295,11 @@ impl Module {
         !ty.memory64 && !ty.shared && ty.page_size_log2.is_none_or(|bits| bits == 16)
     }
 
+    /// Whether it has memories that the interpreter's ops for loads and stores are not for: further ones, and such as are not plain.
+    pub(crate) fn has_far_memories(&self) -> bool {
+        (0..self.memories.len() as u32).any(|memory| memory > 0 || !self.is_plain_memory(memory))
+    }
+
     /// Whether a `rethrow` stands in a function's body: only then is a caught exception needed beyond its values.
     pub fn rethrows(&self, function: u32) -> bool {
         let Ok(reader) = self.body(function).get_operators_reader() else { return true };

@@ -72,8 +72,8 @@ fn parse_binary(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, Modu
         Ok((module, loops))
     };
     // (where there is one thread, the first is first)
-    let ((digest, loops), validated) = if parallel { rayon::join(look_up, validate) } else { (look_up(), validate()) };
-    let valid = validated.map(|(mut module, found)| {
+    let ((digest, loops), read) = if parallel { rayon::join(look_up, validate) } else { (look_up(), validate()) };
+    let valid = read.map(|(mut module, found)| {
         module.loops = loops.unwrap_or(found);
         lay_out(&mut module);
         module

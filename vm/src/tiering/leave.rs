@@ -201,7 +201,7 @@ impl ModuleCode {
             imported_functions: module.imported_functions,
             tables_place: module.offsets().table(0),
             // (what accesses another memory may have it stand in this one's place)
-            guarded: !module.checks_accesses && module.memories.len() == 1 && module.is_plain_memory(0),
+            guarded: !module.checks_accesses && !module.has_far_memories(),
         };
         if let Some(templates) = bytecode.string_together(&surroundings) {
             self.shared.observe_templates(&self.module, function, templates);

@@ -124,7 +124,7 @@ impl ModuleCode {
         match event.tier {
             // Templates take the place of tier 1, which is a third faster at best (`super::cost`); its values come from bursts, where there are any.
             CodeTier::Interpreter if self.skips_baseline() => {
-                let vectors = self.own(function).bytecode.get().is_some_and(|code| code.has_vectors);
+                let vectors = self.has_vectors(function);
                 let pays = |spent| vectors || spent >= shared.compile_costs.pays_from_templates(bytes);
                 // (what is asked for first is made first)
                 if pays(spent) {
@@ -145,7 +145,7 @@ impl ModuleCode {
             }
             CodeTier::Interpreter => {
                 // What has vectors cannot be compiled too soon.
-                let vectors = self.own(function).bytecode.get().is_some_and(|code| code.has_vectors);
+                let vectors = self.has_vectors(function);
                 let often = events >= u64::from(self.interpreted_events(function, INTERPRETER_STEP));
                 if !by_cost || vectors || often || pays(Tier::Baseline, spent) {
                     self.request(function, Entrance::Body, Tier::Baseline, false);

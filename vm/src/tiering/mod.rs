@@ -607,8 +607,7 @@ impl ModuleCode {
 
     fn hot_interpreter(&self, function: u32) -> u32 {
         let first = first_record(&self.shared.config, self.interpreted_events(function, INTERPRETER_STEP));
-        let vectors = self.own(function).bytecode.get().is_some_and(|bytecode| bytecode.has_vectors);
-        if vectors || !self.skips_baseline() {
+        if self.has_vectors(function) || !self.skips_baseline() {
             return first;
         }
         // What is told of long before could not move it up yet; but the least time of several intervals is nearest to its own. (With the half of it CPython's `print(1)` took 6 % more on one
@@ -619,10 +618,12 @@ impl ModuleCode {
     /// Events in the interpreter that make a function hot, by its size in these steps.
     fn interpreted_events(&self, function: u32, step: usize) -> u32 {
         let events = weighted(self.shared.config.hot_interpreter, self.body_bytes(function), step);
-        match self.own(function).bytecode.get() {
-            Some(bytecode) if bytecode.has_vectors => (events / VECTOR_SHARE).max(1),
-            _ => events,
-        }
+        if self.has_vectors(function) { (events / VECTOR_SHARE).max(1) } else { events }
+    }
+
+    /// Whether a function that was translated computes anything on v128.
+    fn has_vectors(&self, function: u32) -> bool {
+        self.own(function).bytecode.get().is_some_and(|bytecode| bytecode.has_vectors)
     }
 
     fn hot_compiled(&self, function: u32) -> u32 {

@@ -85,7 +85,7 @@ impl ModuleCode {
     unsafe fn slow_entry(&self, context: *mut VmContext, function: u32, stays: bool) -> Outcome<usize> {
         let adapter = self.shared.adapter(Adapter::CallSlow, self.signature(function)).map_err(failed)?;
         let Some(mut published) = try_lock(&self.published) else {
-            // A running thread waits for nobody: this once without a stub, which says no more than this.
+            // A running thread waits for nobody: this once without a stub, all of which is to say whose call it is and to jump.
             // SAFETY: the caller's promise.
             unsafe { (*context).callee = function };
             return Ok(adapter);

@@ -63,7 +63,7 @@ fn translate_form(module: &Module, function: u32, counts: bool, first_probe: Opt
         handlers: Vec::new(),
         tries: 0,
         waiting: Vec::new(),
-        far_memories: (0..module.memories.len() as u32).any(|memory| memory > 0 || !module.is_plain_memory(memory)),
+        far_memories: module.has_far_memories(),
         has_vectors: false,
         counts,
         block_count: None,

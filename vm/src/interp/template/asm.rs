@@ -372,6 +372,11 @@ impl Assembler {
         fill(&mut self.code, place, target as i64 - (place as i64 + 4));
     }
 
+    /// Fills in a displacement that leads here.
+    pub(super) fn fill_here(&mut self, place: usize) {
+        self.fill(place, self.here());
+    }
+
     #[cfg(any(not(threaded_dispatch), debug_assertions))]
     pub(super) fn return_(&mut self) {
         self.code.push(0xc3);

@@ -53,8 +53,8 @@ pub(super) fn emit(bytecode: &Bytecode, surroundings: &Surroundings, shared: &Sh
     for (pc, (inst, mode)) in bytecode.ops.iter().zip(&bytecode.modes).enumerate() {
         let here = emitter.assembler.here();
         emitter.starts.push(here as u32);
-        if matches!(inst.op, Op::Operand { .. } | Op::Immediate { .. }) {
-            continue; // part of the op before it
+        if inst.op.is_operand() {
+            continue;
         }
         emitter.mode = *mode;
         let noted = emitter.noted();

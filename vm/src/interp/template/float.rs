@@ -85,8 +85,7 @@ impl Emitter<'_> {
         self.float_flags(float, a, b, [XMM0, XMM1]);
         let unordered = self.assembler.jump_if(PARITY);
         self.jump_if(pc, EQUAL, target);
-        let here = self.assembler.here();
-        self.assembler.fill(unordered, here);
+        self.assembler.fill_here(unordered);
     }
 
     pub(super) fn jump_float_unequal(&mut self, pc: usize, float: Width, a: Slot, b: Slot, target: Target) {

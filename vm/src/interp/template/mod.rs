@@ -28,7 +28,7 @@ mod tests;
 use super::callee::MOST_SLOTS;
 use super::machine::Exec;
 use crate::arena::CodeBlock;
-use crate::bytecode::{Bytecode, Op};
+use crate::bytecode::Bytecode;
 pub(crate) use emit::Surroundings;
 pub(crate) use shared::shared_templates;
 use std::sync::atomic::Ordering;
@@ -78,7 +78,7 @@ impl Templates {
     pub(crate) fn publish(&self, bytecode: &Bytecode) {
         let mut refused = self.refused.iter().peekable();
         for (pc, (inst, start)) in bytecode.ops.iter().zip(&self.starts).enumerate() {
-            if refused.next_if(|&&op| op as usize == pc).is_some() || matches!(inst.op, Op::Operand { .. } | Op::Immediate { .. }) {
+            if refused.next_if(|&&op| op as usize == pc).is_some() || inst.op.is_operand() {
                 continue;
             }
             // Release: whoever finds the address finds the code.

@@ -80,7 +80,7 @@ fn find_callee(assembler: &mut Assembler) -> Vec<usize> {
 /// Calls a function that is interpreted, as `control::call_own` and `enter_frame` do; `exits` lead to where the op is left for its handler.
 fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op, mut exits: Vec<usize>) {
     let of_target = |field: usize| at(R9, field as i32);
-    let record = |base: Reg, field: usize| at(base, field as i32);
+    let of_record = |field: usize| at(RAX, field as i32);
     const ONE: i32 = size_of::<FrameRecord>() as i32;
     assembler.memory(W64, MOV, RAX, of_exec(offset_of!(Exec, context)));
     assembler.group_immediate_memory(W32, GROUP_CMP, at(RAX, offset_of!(VmContext, poll) as i32), 0);
@@ -100,7 +100,7 @@ fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op
     assembler.memory(W64, CMP, RAX, of_exec(offset_of!(Exec, frames_end)));
     exits.push(assembler.jump_if(EQUAL));
     // rax: the new frame's record, r10: its first op.
-    let caller_ip = record(RAX, offset_of!(FrameRecord, ip)).minus(ONE);
+    let caller_ip = of_record(offset_of!(FrameRecord, ip)).minus(ONE);
     assembler.store(8, caller_ip, RDI);
     assembler.memory(W32, MOV, RDI, of_target(offset_of!(CallTarget, counter)));
     assembler.memory(W64, ADD, RDI, of_exec(offset_of!(Exec, counters)));
@@ -117,25 +117,22 @@ fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op
     assembler.memory(W32, CMP, RDI, of_target(offset_of!(CallTarget, zeroed_to)));
     let place = assembler.jump_if(BELOW);
     assembler.fill(place, again);
-    let here = assembler.here();
-    assembler.fill(none, here);
+    assembler.fill_here(none);
 
     assembler.memory(W64, MOV, RDI, of_target(offset_of!(CallTarget, code)));
-    assembler.store(8, record(RAX, offset_of!(FrameRecord, ip)), R10);
-    assembler.store(8, record(RAX, offset_of!(FrameRecord, sp)), R11);
-    assembler.store(8, record(RAX, offset_of!(FrameRecord, code)), RDI);
+    assembler.store(8, of_record(offset_of!(FrameRecord, ip)), R10);
+    assembler.store(8, of_record(offset_of!(FrameRecord, sp)), R11);
+    assembler.store(8, of_record(offset_of!(FrameRecord, code)), RDI);
     assembler.store(8, of_exec(offset_of!(Exec, frame)), RAX);
     assembler.copy(W64, RSI, R11);
     assembler.copy(W64, RDI, R10);
     let on = Leaving::go_on(assembler, at(RDI, offset_of!(Inst, handler) as i32));
 
     // The handler counts again, and finds that it ran out.
-    let here = assembler.here();
-    assembler.fill(ran_out, here);
+    assembler.fill_here(ran_out);
     assembler.group_immediate_memory(W32, GROUP_ADD, at(RDI, 0), 1);
     assembler.memory(W64, MOV, RDI, caller_ip);
-    let here = assembler.here();
-    exits.into_iter().for_each(|place| assembler.fill(place, here));
+    exits.into_iter().for_each(|place| assembler.fill_here(place));
     let left = Leaving::jump(assembler);
     leaves.extend(on.into_iter().chain([left]).map(|place| (place, op)));
 }
