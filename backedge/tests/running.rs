@@ -6,6 +6,7 @@ use lwp_feedback::layout::Record;
 use lwp_feedback::ring::RingConfig;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use vm::engine::{Engine, EngineConfig, FeedbackPolicy, LoadedModule, Stress, TierPolicy};
 use vm::handles::{Extern, InstanceRef};
 use vm::store::{Store, call_slots};
@@ -171,8 +172,9 @@ fn switches_do_not_pile_up_frames() {
         let rounds = if leave_to_interpreter { 3_000_000 } else { 300_000_000 };
         let before = loaded.code.switches();
         let expected = sum(rounds) + 1;
-        // More than once where the other thread got little of the CPU.
-        for _ in 0..1000 {
+        // Again and again where the other thread gets little of the CPU.
+        let patience = Instant::now() + Duration::from_secs(240);
+        while Instant::now() < patience {
             let result = while_asked_to_leave(&loaded, || guest.call("outer", &[rounds]).expect("it returns"));
             assert_eq!(result, expected);
             if loaded.code.switches() - before > 10_000 {

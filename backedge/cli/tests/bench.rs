@@ -447,7 +447,7 @@ fn mistakes_of_the_command_line() {
 #[test]
 fn stalls_are_measured_beside_two_controls() {
     let done =
-        Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "stalls", "--seconds", "1", "--runs", "1", "--json"]).output().unwrap();
+        Command::new(env!("CARGO_BIN_EXE_backedge")).args(["bench", "stalls", "--seconds", "3", "--runs", "1", "--json"]).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     let rows: Value = serde_json::from_slice(&done.stdout).unwrap();
     let row =
