@@ -235,6 +235,7 @@ impl StoreState {
                     (*instance).data_drop(segment as u32);
                 }
             }
+            module.instantiated();
             if let Some(start) = module.start {
                 let function = (*instance).function(start);
                 let mut slots = [0; 1];

@@ -8,10 +8,9 @@
 //! bytes of the tables u32 | bytes of the code u32 | tables | code | positions
 //! ```
 //! Numbers are little-endian; index, tables and positions are in postcard's format. Every version has a CRC-32 of its own and is read when it is asked
-//! for, so opening costs one read. Positions are more than all the rest and seldom needed: they are decoded when they are. A file of another build,
+//! for, so opening costs one read. Positions are more than all the rest and seldom needed: they are read and decoded when they are. A file of another build,
 //! processor or module is recognised by the head of its index.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
@@ -157,14 +156,15 @@ impl Source {
 
 /// An open file.
 pub(crate) struct Archive {
-    file: Source,
+    file: Arc<Source>,
     /// Bytes of it, when it was opened.
     length: u64,
     payload: u64,
     module: [u8; 32],
     loops: Arc<[u32]>,
     module_bytes: u64,
-    entries: HashMap<u32, Entry>,
+    /// By function.
+    entries: Vec<Entry>,
 }
 
 impl Archive {
@@ -194,9 +194,10 @@ impl Archive {
         if module.is_some_and(|wanted| *wanted != index.module) {
             return Err(ArchiveError::OtherModule);
         }
-        let entries = index.entries.into_iter().map(|entry| (entry.function, entry)).collect();
+        let mut entries = index.entries;
+        entries.sort_by_key(|entry| entry.function);
         Ok(Archive {
-            file,
+            file: file.into(),
             length: whole,
             payload: PREFIX_BYTES + u64::from(length),
             module: index.module,
@@ -226,7 +227,7 @@ impl Archive {
         if self.module_bytes > self.length {
             return Err(ArchiveError::Damaged { offset: PREFIX_BYTES, what: "the module does not fit in the file" });
         }
-        if let Source::Mapped(file) = &self.file {
+        if let Source::Mapped(file) = &*self.file {
             // SAFETY: whoever made the source said that nobody changes it.
             return unsafe { Bytes::map(file, self.payload as usize, self.module_bytes as usize) }.map_err(short(self.payload));
         }
@@ -236,16 +237,17 @@ impl Archive {
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.values()
+        self.entries.iter()
     }
 
     pub(crate) fn entry(&self, function: u32) -> Option<&Entry> {
-        self.entries.get(&function)
+        let at = self.entries.binary_search_by_key(&function, |entry| entry.function).ok()?;
+        Some(&self.entries[at])
     }
 
     /// Largest version number.
     pub(crate) fn last_version(&self) -> u32 {
-        self.entries.values().map(|entry| entry.version).max().unwrap_or(0)
+        self.entries.iter().map(|entry| entry.version).max().unwrap_or(0)
     }
 
     /// A version as it is written.
@@ -255,19 +257,31 @@ impl Archive {
         if offset.saturating_add(u64::from(entry.length)) > self.length {
             return Err(ArchiveError::Damaged { offset, what: "a version does not fit in the file" });
         }
-        let mut bytes = vec![0; entry.length as usize];
-        self.file.read_exact_at(&mut bytes, offset).map_err(short(offset))?;
-        if crc32fast::hash(&bytes) != entry.crc {
-            return Err(ArchiveError::Damaged { offset, what: "a version's checksum does not match" });
-        }
-        Ok(bytes)
+        read_version(&self.file, offset, entry)
     }
 
     /// A version's code.
     pub(crate) fn code(&self, entry: &Entry) -> Result<CompiledCode, ArchiveError> {
         let offset = self.payload + entry.offset;
-        decode(self.encoded(entry)?).ok_or(ArchiveError::Damaged { offset, what: "a version does not decode" })
+        let bytes = self.encoded(entry)?;
+        let (mut code, _) = decode(&bytes).ok_or(ArchiveError::Damaged { offset, what: "a version does not decode" })?;
+        let (file, entry) = (self.file.clone(), entry.clone());
+        code.source = SourceMap::later(move || {
+            let bytes = read_version(&file, offset, &entry).inspect_err(|error| tracing::debug!(%error, "positions are not known"));
+            bytes.ok().and_then(|bytes| postcard::from_bytes(decode(&bytes)?.1).ok()).unwrap_or_default()
+        });
+        Ok(code)
     }
+}
+
+/// A version as it is written, from this offset on.
+fn read_version(file: &Source, offset: u64, entry: &Entry) -> Result<Vec<u8>, ArchiveError> {
+    let mut bytes = vec![0; entry.length as usize];
+    file.read_exact_at(&mut bytes, offset).map_err(short(offset))?;
+    if crc32fast::hash(&bytes) != entry.crc {
+        return Err(ArchiveError::Damaged { offset, what: "a version's checksum does not match" });
+    }
+    Ok(bytes)
 }
 
 fn short(offset: u64) -> impl Fn(io::Error) -> ArchiveError {
@@ -285,16 +299,15 @@ pub(crate) fn encode(code: &CompiledCode) -> Vec<u8> {
     [lengths.as_flattened(), &tables, &code.bytes, &positions].concat()
 }
 
-fn decode(mut bytes: Vec<u8>) -> Option<CompiledCode> {
+/// A version's code without its positions, and the bytes of those.
+fn decode(bytes: &[u8]) -> Option<(CompiledCode, &[u8])> {
     let (lengths, rest) = bytes.split_at_checked(8)?;
     let length = |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().expect("four bytes")) as usize;
     let (tables, rest) = rest.split_at_checked(length(0))?;
     let (code, positions) = rest.split_at_checked(length(4))?;
     let mut decoded: CompiledCode = postcard::from_bytes(tables).ok()?;
     decoded.bytes = code.to_vec();
-    let positions = bytes.split_off(bytes.len() - positions.len());
-    decoded.source = SourceMap::later(move || postcard::from_bytes(&positions).unwrap_or_default());
-    Some(decoded)
+    Some((decoded, positions))
 }
 
 /// Writes a whole file: the module's bytes first where they are given, then the versions.
@@ -337,9 +350,15 @@ mod tests {
         let source = Positions { locations: vec![(0, 0), (5, 1)], positions: positions.into() };
         let code = CompiledCode { bytes: vec![0x90; 300], alignment: 64, source: source.into(), hot_sites: 2, ..CompiledCode::default() };
         let written = encode(&code);
-        let read = decode(written.clone()).expect("it is whole");
+        let maker = Maker::here(true);
+        let request = CompileRequest::new(Arc::new(Module::new(b"(module)").unwrap()), 7, Entrance::Body, Tier::Optimizing, 1);
+        let mut file = Vec::new();
+        write(&mut file, &maker, &[5; 32], &[], &[], &[(Entry::of(&request), written.clone())]).unwrap();
+        let archive = Archive::open(Source::Memory(file), &maker, Some(&[5; 32])).unwrap();
+        assert!(archive.entry(6).is_none());
+        let read = archive.code(archive.entry(7).expect("it is there")).expect("it is whole");
         assert_eq!(format!("{read:?}"), format!("{code:?}"));
         assert_eq!(read.source.outermost()[..], [(0, 100), (5, 100)]);
-        assert!((0..written.len() - 30).all(|length| decode(written[..length].to_vec()).is_none()), "code or tables are cut off");
+        assert!((0..written.len() - 30).all(|length| decode(&written[..length]).is_none()), "code or tables are cut off");
     }
 }

@@ -1,10 +1,11 @@
 //! Where a module's bytes are.
 
-use memmap2::{Advice, Mmap, MmapMut};
+use memmap2::{Advice, Mmap, MmapMut, UncheckedAdvice};
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// From this size on a file is read into pages of 2 MiB: the 26 MB of CPython are 13 faults then, not 6,400.
 const HUGE_FROM: u64 = 4 << 20;
@@ -13,14 +14,18 @@ const HUGE_FROM: u64 = 4 << 20;
 pub enum Bytes {
     /// On the heap.
     Owned(Vec<u8>),
-    /// In pages of their own: read from a file, or a file's own.
-    Pages {
+    /// In pages of their own that were read from a file.
+    Pages(Mmap),
+    /// A file's own pages.
+    Mapped {
         /// The pages.
         pages: Mmap,
         /// Where in them the module begins.
         start: usize,
         /// Its length in bytes.
         length: usize,
+        /// Whether an instance was made from them.
+        instantiated: AtomicBool,
     },
 }
 
@@ -46,7 +51,7 @@ impl Bytes {
         if file.read(&mut [0])? != 0 {
             return Err(io::Error::other("it grows while it is read"));
         }
-        Ok(Bytes::Pages { pages: pages.make_read_only()?, start: 0, length })
+        Ok(Bytes::Pages(pages.make_read_only()?))
     }
 
     /// A part of a file, whose pages are read when they are first looked at.
@@ -62,7 +67,32 @@ impl Bytes {
         if start.checked_add(length).is_none_or(|end| end > pages.len()) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(Bytes::Pages { pages, start, length })
+        Ok(Bytes::Mapped { pages, start, length, instantiated: AtomicBool::new(false) })
+    }
+
+    /// Gives mapped pages back to the file's cache, from where they come again when they are looked at. What walks over a module, to parse it or to fill an
+    /// instance's memories, maps most of its pages and needs few of them again: 18 MB of CPython.
+    fn let_go(&self) {
+        if let Bytes::Mapped { pages, .. } = self {
+            // SAFETY: a file's pages without writes of ours have the same bytes when they come again.
+            if let Err(error) = unsafe { pages.unchecked_advise(UncheckedAdvice::DontNeed) } {
+                tracing::debug!(%error, "a module's pages stay mapped");
+            }
+        }
+    }
+
+    /// Its sections were read.
+    pub(crate) fn parsed(&self) {
+        self.let_go();
+    }
+
+    /// An instance has its data. Whoever makes many instances keeps the pages.
+    pub(crate) fn instantiated(&self) {
+        if let Bytes::Mapped { instantiated, .. } = self
+            && !instantiated.swap(true, Ordering::Relaxed)
+        {
+            self.let_go();
+        }
     }
 }
 
@@ -72,7 +102,8 @@ impl Deref for Bytes {
     fn deref(&self) -> &[u8] {
         match self {
             Bytes::Owned(bytes) => bytes,
-            Bytes::Pages { pages, start, length } => &pages[*start..*start + *length],
+            Bytes::Pages(pages) => pages,
+            Bytes::Mapped { pages, start, length, .. } => &pages[*start..*start + *length],
         }
     }
 }
@@ -80,5 +111,48 @@ impl Deref for Bytes {
 impl From<Vec<u8>> for Bytes {
     fn from(bytes: Vec<u8>) -> Bytes {
         Bytes::Owned(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// Pages of these bytes that this process has mapped now.
+    fn resident(bytes: &[u8]) -> usize {
+        let first = bytes.as_ptr() as usize & !4095;
+        let mut pages = vec![0u8; (bytes.as_ptr() as usize + bytes.len() - first).div_ceil(4096)];
+        // Bit 63 of an entry says whether the page is present (Linux, Documentation/admin-guide/mm/pagemap.rst).
+        let mut entries = vec![0; pages.len() * 8];
+        std::os::unix::fs::FileExt::read_exact_at(
+            &File::open("/proc/self/pagemap").expect("Linux has it"),
+            &mut entries,
+            (first / 4096 * 8) as u64,
+        )
+        .expect("its entries are read");
+        entries.chunks(8).zip(&mut pages).for_each(|(entry, page)| *page = entry[7] >> 7);
+        pages.iter().map(|&page| usize::from(page)).sum()
+    }
+
+    #[test]
+    fn what_was_parsed_is_let_go_and_the_same_when_it_comes_again() {
+        let mut file = tempfile::NamedTempFile::new().expect("there is room for it");
+        let content: Vec<u8> = (0..HUGE_FROM as usize + 5).map(|at| (at / 7) as u8).collect();
+        file.write_all(&content).expect("there is room for it");
+        // SAFETY: nobody else knows the file.
+        let mapped = unsafe { Bytes::map(file.as_file(), 3, HUGE_FROM as usize) }.expect("it is there");
+        let read = Bytes::read(file.path()).expect("it is there");
+        for done in [Bytes::parsed, Bytes::instantiated, Bytes::parsed] {
+            assert!(mapped[..] == content[3..][..HUGE_FROM as usize] && read[..] == content[..]);
+            assert!(resident(&mapped) > 1000, "{}", resident(&mapped));
+            done(&mapped);
+            done(&read);
+            assert_eq!(resident(&mapped), 0);
+        }
+        // Whoever makes a second instance will make more.
+        assert!(mapped[..] == content[3..][..HUGE_FROM as usize] && read[..] == content[..]);
+        mapped.instantiated();
+        assert!(resident(&mapped) > 1000, "{}", resident(&mapped));
     }
 }

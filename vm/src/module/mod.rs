@@ -262,6 +262,11 @@ impl Module {
         &self.bytes
     }
 
+    /// An instance has its data: what this took of the module is let go where it comes from a file ([`Bytes`]).
+    pub(crate) fn instantiated(&self) {
+        self.bytes.instantiated();
+    }
+
     /// Where in a context the eight bytes with a defined function's poll word lie: its entry and what is inlined into it look there.
     pub fn function_poll(&self, own: usize) -> i32 {
         self.offsets.poll((own + self.loops_before(own)) as u32)

@@ -99,6 +99,7 @@ pub(super) fn parse_validated(bytes: Bytes, digest: [u8; 32], loops: Arc<[u32]>)
         lay_out(&mut module);
         module
     });
+    bytes.parsed();
     finish(bytes, digest, valid)
 }
 
@@ -354,6 +355,9 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
             }
         }
         Payload::DataSection(section) => {
+            // Each takes two bytes at least.
+            let bytes = section.range();
+            module.data.reserve_exact((section.count() as usize).min((bytes.end - bytes.start) as usize));
             for data in section {
                 let data = data?;
                 let end = data.range.end as usize;
