@@ -5,19 +5,26 @@
 
 use super::thresholds::expected_compile_time;
 use crate::code::Tier;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So many times the compile's expected time has what it replaces run for when it is asked for: the interpreter without templates takes five to ten times as long as tier 1, so nearly
 /// all of its time is gained; tier 1 takes up to twice as long as tier 2 where its registers are allocated with care. Where they are allocated in one pass it takes longer, but half and
 /// twice as much of either made no difference in CPython that could be measured.
 const TIMES: [f64; 2] = [1.0, 2.0];
-/// The same for tier 2 in place of templates, which take three to six times as long, of which tier 1 would gain a third at most: first where compiles have a processor of their own, then where
-/// they take turns with what they are for. Together with [`LONGEST_FROM_TEMPLATES`], which believes about half of what a body takes: CPython's `print(1)`, `work.py` 1 and 4 on a Xeon, at 0.7 and 1.5 with
+/// The same for tier 2 in place of templates, which take three to six times as long, of which tier 1 would gain a third at most: where compiles have a processor of their own and the module has
+/// run for longer than [`YOUNG`]. Together with [`LONGEST_FROM_TEMPLATES`], which believes about half of what a body takes: CPython's `print(1)`, `work.py` 1 and 4 on a Xeon, at 0.7 and 1.5 with
 /// twelve times as long events: 0.37, 1.00 and 1.56 s (CPU time 0.66, 1.91, 2.48), on one processor 0.47, 1.42 and 2.23; so: 0.35, 0.88 and 1.49 (0.60, 1.59, 2.21), 0.37, 1.12 and 2.22. With 0.3 on
 /// two 0.44, 0.94, 1.57. On an EPYC, with the longer events, 0.45, 1.37 and 2.5 s where a way by tier 1 took 0.49, 1.50 and 2.8. (A compile thread of low priority made the first on one
 /// processor 0.57 for 0.81, and the last 8.2 for 3.7.)
-const FROM_TEMPLATES: [f64; 2] = [0.4, 1.0];
+const FROM_TEMPLATES: f64 = 0.4;
+/// The same while the module is young, and always where compiles take turns with what they are for. What has run for long will run for long; at first much is asked for that a short
+/// program does not come back to. On an EPYC, `print(1)`, `work.py` 1 and 4 with 0.4 from the start: 0.16, 0.49 and 0.84 s (CPU time 0.28, 0.90, 1.27); so: 0.16, 0.48, 0.82 (0.23, 0.85, 1.20).
+/// Young until 200 ms: 0.54 and 0.91 s; until 60 ms 0.51, and 0.25 s of CPU time for `print(1)`; with 1.5 0.16 and 0.49 s (0.21, 0.85).
+const FROM_TEMPLATES_AT_FIRST: f64 = 1.0;
+/// How long a module is young, from the first function on that it runs.
+const YOUNG: Duration = Duration::from_millis(100);
 /// The means start from what [`expected_compile_time`] says, as if seen over so many bytes.
 const BEFORE: usize = 2048;
 /// What a compile takes that does not depend on its size, ns.
@@ -29,19 +36,30 @@ const LONGEST: [(f64, f64); 2] = [(25.0, 2.5), (50.0, 2.0)];
 /// The same in templates, where the choice is between them and tier 2: what runs the whole body takes about twice as long, most events less.
 const LONGEST_FROM_TEMPLATES: (f64, f64) = (2.0, 0.2);
 
+/// How long a module has been running.
+#[derive(Default)]
+pub(super) struct Age(OnceLock<Instant>);
+
+impl Age {
+    /// Whether it began not long ago: now, where nobody asked before.
+    pub(super) fn young(&self) -> bool {
+        self.0.get_or_init(Instant::now).elapsed() < YOUNG
+    }
+}
+
 /// What compiles took so far.
 pub(crate) struct CompileCosts {
     /// Nanoseconds and bytes, of tier 1 and of tier 2.
     sums: [(AtomicU64, AtomicU64); 2],
-    /// Of `FROM_TEMPLATES`, the one that holds here.
-    from_templates: f64,
+    /// Whether they take turns with what they are for.
+    alone: bool,
 }
 
 impl Default for CompileCosts {
     fn default() -> Self {
         let seen = |tier| (AtomicU64::new(expected_compile_time(tier, BEFORE).as_nanos() as u64), AtomicU64::new(BEFORE as u64));
         let alone = std::thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
-        CompileCosts { sums: [seen(Tier::Baseline), seen(Tier::Optimizing)], from_templates: FROM_TEMPLATES[usize::from(alone)] }
+        CompileCosts { sums: [seen(Tier::Baseline), seen(Tier::Optimizing)], alone }
     }
 }
 
@@ -69,13 +87,14 @@ impl CompileCosts {
     }
 
     /// Nanoseconds of running in templates after which compiling `bytes` in tier 2 pays.
-    pub(super) fn pays_from_templates(&self, bytes: usize) -> f64 {
-        self.from_templates * self.expected(Tier::Optimizing, bytes)
+    pub(super) fn pays_from_templates(&self, bytes: usize, young: bool) -> f64 {
+        let share = if young || self.alone { FROM_TEMPLATES_AT_FIRST } else { FROM_TEMPLATES };
+        share * self.expected(Tier::Optimizing, bytes)
     }
 
     /// Events in templates before which compiling `bytes` in tier 2 cannot pay, however long each of them took.
-    pub(super) fn fewest_from_templates(&self, bytes: usize) -> u32 {
-        (self.pays_from_templates(bytes) / own_time_in_templates(f64::INFINITY, bytes)) as u32
+    pub(super) fn fewest_from_templates(&self, bytes: usize, young: bool) -> u32 {
+        (self.pays_from_templates(bytes, young) / own_time_in_templates(f64::INFINITY, bytes)) as u32
     }
 
     /// Nanoseconds of running after which compiling `bytes` in a tier pays.
@@ -116,10 +135,21 @@ mod tests {
         assert_eq!(costs.pays_after(Tier::Optimizing, 0), TIMES[1] * FIXED_NS);
         assert_eq!(own_time(40.0, 0, 1000), 40.0);
         assert_eq!(own_time_in_templates(1e9, 1000), 202.0);
-        let fewest = costs.fewest_from_templates(1000);
-        assert!(
-            f64::from(fewest) * 202.0 <= costs.pays_from_templates(1000) && f64::from(fewest + 1) * 202.0 > costs.pays_from_templates(1000)
-        );
+        for young in [true, false] {
+            let (fewest, pays) = (costs.fewest_from_templates(1000, young), costs.pays_from_templates(1000, young));
+            assert!(f64::from(fewest) * 202.0 <= pays && f64::from(fewest + 1) * 202.0 > pays);
+        }
         assert_eq!(own_time(1e9, 1, 1000), 2_050.0);
+    }
+
+    #[test]
+    fn a_young_module_compiles_less_where_compiles_have_a_processor() {
+        let age = Age::default();
+        assert!(age.young(), "it begins when it is first asked");
+        std::thread::sleep(YOUNG);
+        assert!(!age.young());
+        let costs = |alone| CompileCosts { alone, ..CompileCosts::default() };
+        assert!(costs(false).pays_from_templates(1000, true) > costs(false).pays_from_templates(1000, false));
+        assert_eq!(costs(true).pays_from_templates(1000, true), costs(true).pays_from_templates(1000, false));
     }
 }

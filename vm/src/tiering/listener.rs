@@ -125,7 +125,7 @@ impl ModuleCode {
             // Templates take the place of tier 1, which is a third faster at best (`super::cost`); its values come from bursts, where there are any.
             CodeTier::Interpreter if self.skips_baseline() => {
                 let vectors = self.has_vectors(function);
-                let pays = |spent| vectors || spent >= shared.compile_costs.pays_from_templates(bytes);
+                let pays = |spent| vectors || spent >= shared.compile_costs.pays_from_templates(bytes, self.age.young());
                 // (what is asked for first is made first)
                 if pays(spent) {
                     self.request(function, Entrance::Body, Tier::Optimizing, measure);
