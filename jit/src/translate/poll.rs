@@ -180,6 +180,7 @@ impl Translator<'_, '_> {
     pub(super) fn write_frames(&mut self, offset: u32, live: Option<&LiveSet>, operands: &[Value]) -> Value {
         let buffer = self.switch_buffer();
         let mut at = 0;
+        let mut slots = SmallVec::<[(Value, i32); 32]>::new();
         for depth in 0..self.frames.len() {
             let callees = (self.frames.len() - 1 - depth) as u32;
             let scan = self.frames[depth].scan.clone();
@@ -195,7 +196,7 @@ impl Translator<'_, '_> {
                 let (variable, ty) = self.frames[depth].locals[index];
                 if live.is_none_or(|live| live.contains(index)) {
                     let value = self.b.use_var(variable);
-                    self.store_slot(Region::Switch, value, buffer, at);
+                    slots.push((value, at));
                 }
                 at += slots_of(ty) as i32 * SLOT_BYTES as i32;
             }
@@ -204,9 +205,14 @@ impl Translator<'_, '_> {
                 values.extend_from_slice(operands);
             }
             for value in values {
-                self.store_slot(Region::Switch, value, buffer, at);
+                slots.push((value, at));
                 at += slots_of(self.b.func.dfg.value_type(value)) as i32 * SLOT_BYTES as i32;
             }
+        }
+        // Last what has been there longest, mostly a parameter: the allocator takes what lives longest first, and a parameter that does not get the register it came in is moved about
+        // in the loop. `hash_probe` had two moves and a jump more in each round, forwards.
+        for (value, at) in slots.into_iter().rev() {
+            self.store_slot(Region::Switch, value, buffer, at);
         }
         buffer
     }

@@ -32,7 +32,7 @@
 ;;> @000b                               v56 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v1, v2, v6)  ; v6 = 0
 ;;>
-;;>                                 block2(v16: i32, v18: i32, v20: i32, v24: i32):
+;;>                                 block2(v16: i32, v17: i32, v18: i32, v20: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
 ;;> @0001                               v9 = load.i64 user66 aligned region1 v8+136
 ;;> @0001                               v10 = icmp ult v8, v9
@@ -46,16 +46,16 @@
 ;;> @0001                               store notrap aligned region2 v14, v13  ; v14 = 0x0023_0000_0000
 ;;> @0001                               v15 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v15, v13+8  ; v15 = 7
-;;> @0001                               v17 = uextend.i64 v16
-;;> @0001                               store notrap aligned region2 v17, v13+16
+;;> @0001                               v21 = uextend.i64 v20
+;;> @0001                               store notrap aligned region2 v21, v13+48
+;;> @0001                               v22 = uextend.i64 v3
+;;> @0001                               store notrap aligned region2 v22, v13+40
 ;;>                                     v74 = uextend.i64 v18
-;;> @0001                               store notrap aligned region2 v74, v13+24
-;;>                                     v75 = uextend.i64 v20
-;;> @0001                               store notrap aligned region2 v75, v13+32
-;;> @0001                               v23 = uextend.i64 v3
-;;> @0001                               store notrap aligned region2 v23, v13+40
-;;> @0001                               v25 = uextend.i64 v24
-;;> @0001                               store notrap aligned region2 v25, v13+48
+;;> @0001                               store notrap aligned region2 v74, v13+32
+;;>                                     v75 = uextend.i64 v17
+;;> @0001                               store notrap aligned region2 v75, v13+24
+;;> @0001                               v25 = uextend.i64 v16
+;;> @0001                               store notrap aligned region2 v25, v13+16
 ;;> @0001                               v26 = load.i32 notrap aligned region2 v13
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v13+4
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v13+8
@@ -69,33 +69,33 @@
 ;;> @0001                               return_call_indirect sig1, v32(v35)
 ;;>
 ;;>                                 block4:
-;;> @0002                               v36 = uextend.i64 v18
+;;> @0002                               v36 = uextend.i64 v17
 ;;> @0002                               v37 = iadd.i64 v5, v36
 ;;> @0002                               v38 = uload8.i32 user2 region3 v37
 ;;>                                     v63 = iconst.i32 0
 ;;>                                     v64 = icmp eq v38, v63  ; v63 = 0
-;;> @0004                               brif v64, block5(v24), block6
+;;> @0004                               brif v64, block5(v20), block6
 ;;>
 ;;>                                 block6:
-;;> @0007                               v45 = uextend.i64 v20
+;;> @0007                               v45 = uextend.i64 v18
 ;;> @0007                               v46 = iadd.i64 v5, v45
 ;;> @0007                               v47 = load.i32 user2 region3 v46
 ;;>                                     v65 = iconst.i32 2
-;;>                                     v66 = ishl.i32 v24, v65  ; v65 = 2
+;;>                                     v66 = ishl.i32 v20, v65  ; v65 = 2
 ;;> @0006                               v44 = iadd.i32 v3, v66
 ;;> @0008                               v48 = uextend.i64 v44
 ;;> @0008                               v49 = iadd.i64 v5, v48
 ;;> @0008                               store user2 region3 v47, v49
 ;;>                                     v67 = iconst.i32 1
-;;>                                     v68 = iadd.i32 v24, v67  ; v67 = 1
+;;>                                     v68 = iadd.i32 v20, v67  ; v67 = 1
 ;;> @000a                               jump block5(v68)
 ;;>
 ;;>                                 block5(v62: i32):
 ;;>                                     v69 = iconst.i32 1
 ;;>                                     v70 = isub.i32 v16, v69  ; v69 = 1
-;;>                                     v71 = iadd.i32 v18, v69  ; v69 = 1
+;;>                                     v71 = iadd.i32 v17, v69  ; v69 = 1
 ;;>                                     v72 = iconst.i32 4
-;;>                                     v73 = iadd.i32 v20, v72  ; v72 = 4
+;;>                                     v73 = iadd.i32 v18, v72  ; v72 = 4
 ;;> @000e                               brif v70, block2(v70, v71, v73, v62), block7
 ;;>
 ;;>                                 block7:

@@ -26,7 +26,7 @@
 ;;> @0001                               v29 = iconst.i32 1
 ;;> @0001                               jump block2(v0, v3)  ; v3 = 0
 ;;>
-;;>                                 block2(v13: i32, v17: i32):
+;;>                                 block2(v13: i32, v15: i32):
 ;;> @0001                               v5 = get_pinned_reg.i64
 ;;> @0001                               v6 = load.i64 user66 aligned region0 v5+120
 ;;> @0001                               v7 = icmp ult v5, v6
@@ -40,12 +40,12 @@
 ;;> @0001                               store notrap aligned region2 v11, v10  ; v11 = 0x001c_0000_0000
 ;;> @0001                               v12 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v12, v10+8  ; v12 = 7
-;;> @0001                               v14 = uextend.i64 v13
-;;> @0001                               store notrap aligned region2 v14, v10+16
-;;> @0001                               v16 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v16, v10+24
-;;> @0001                               v18 = uextend.i64 v17
-;;> @0001                               store notrap aligned region2 v18, v10+32
+;;> @0001                               v16 = uextend.i64 v15
+;;> @0001                               store notrap aligned region2 v16, v10+32
+;;> @0001                               v17 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v17, v10+24
+;;> @0001                               v18 = uextend.i64 v13
+;;> @0001                               store notrap aligned region2 v18, v10+16
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v10
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v10+4
 ;;> @0001                               v21 = load.i32 notrap aligned region2 v10+8
@@ -68,7 +68,7 @@
 ;;> @0005                               jump block5(v31)
 ;;>
 ;;>                                 block7:
-;;> @0005                               jump block5(v17)
+;;> @0005                               jump block5(v15)
 ;;>
 ;;>                                 block5(v36: i32):
 ;;>                                     v39 = iconst.i32 1

@@ -36,7 +36,7 @@
 ;;> @000b                               v56 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v1, v2, v6)  ; v6 = 0
 ;;>
-;;>                                 block2(v16: i32, v18: i32, v20: i32, v24: i32):
+;;>                                 block2(v16: i32, v17: i32, v18: i32, v20: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
 ;;> @0001                               v9 = load.i64 user66 aligned region1 v8+136
 ;;> @0001                               v10 = icmp ult v8, v9
@@ -50,16 +50,16 @@
 ;;> @0001                               store notrap aligned region2 v14, v13  ; v14 = 0x0023_0000_0000
 ;;> @0001                               v15 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v15, v13+8  ; v15 = 7
-;;> @0001                               v17 = uextend.i64 v16
-;;> @0001                               store notrap aligned region2 v17, v13+16
-;;>                                     v87 = uextend.i64 v18
-;;> @0001                               store notrap aligned region2 v87, v13+24
-;;> @0007                               v45 = uextend.i64 v20
+;;> @0001                               v21 = uextend.i64 v20
+;;> @0001                               store notrap aligned region2 v21, v13+48
+;;> @0001                               v22 = uextend.i64 v3
+;;> @0001                               store notrap aligned region2 v22, v13+40
+;;> @0007                               v45 = uextend.i64 v18
 ;;> @0001                               store notrap aligned region2 v45, v13+32
-;;> @0001                               v23 = uextend.i64 v3
-;;> @0001                               store notrap aligned region2 v23, v13+40
-;;> @0001                               v25 = uextend.i64 v24
-;;> @0001                               store notrap aligned region2 v25, v13+48
+;;>                                     v87 = uextend.i64 v17
+;;> @0001                               store notrap aligned region2 v87, v13+24
+;;> @0001                               v25 = uextend.i64 v16
+;;> @0001                               store notrap aligned region2 v25, v13+16
 ;;> @0001                               v26 = load.i32 notrap aligned region2 v13
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v13+4
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v13+8
@@ -73,17 +73,17 @@
 ;;> @0001                               return_call_indirect sig1, v32(v35)
 ;;>
 ;;>                                 block4:
-;;> @0002                               v36 = uextend.i64 v18
+;;> @0002                               v36 = uextend.i64 v17
 ;;> @0002                               v37 = iadd.i64 v5, v36
 ;;> @0002                               v38 = uload8.i32 user2 region3 v37
 ;;>                                     v76 = iconst.i32 0
 ;;>                                     v77 = icmp eq v38, v76  ; v76 = 0
-;;>                                     v78 = select v77, v76, v20  ; v76 = 0
+;;>                                     v78 = select v77, v76, v18  ; v76 = 0
 ;;> @0007                               v65 = uextend.i64 v78
 ;;> @0007                               v66 = iadd.i64 v5, v65
 ;;> @0007                               v47 = load.i32 user2 region3 v66
 ;;>                                     v79 = iconst.i32 2
-;;>                                     v80 = ishl.i32 v24, v79  ; v79 = 2
+;;>                                     v80 = ishl.i32 v20, v79  ; v79 = 2
 ;;> @0006                               v44 = iadd.i32 v3, v80
 ;;> @0008                               v48 = uextend.i64 v44
 ;;> @0008                               v49 = iadd.i64 v5, v48
@@ -94,11 +94,11 @@
 ;;>                                 block5:
 ;;>                                     v81 = iconst.i32 1
 ;;>                                     v82 = isub.i32 v16, v81  ; v81 = 1
-;;>                                     v83 = iadd.i32 v18, v81  ; v81 = 1
+;;>                                     v83 = iadd.i32 v17, v81  ; v81 = 1
 ;;>                                     v84 = iconst.i32 4
-;;>                                     v85 = iadd.i32 v20, v84  ; v84 = 4
-;;>                                     v86 = iadd.i32 v24, v81  ; v81 = 1
-;;>                                     v74 = select.i32 v77, v24, v86
+;;>                                     v85 = iadd.i32 v18, v84  ; v84 = 4
+;;>                                     v86 = iadd.i32 v20, v81  ; v81 = 1
+;;>                                     v74 = select.i32 v77, v20, v86
 ;;> @000e                               brif v82, block2(v82, v83, v85, v74), block7
 ;;>
 ;;>                                 block7:

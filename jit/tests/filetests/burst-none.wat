@@ -49,7 +49,7 @@
 ;;>                                 block4(v65: i32, v66: i32):
 ;;> @0001                               jump block5(v65, v66)
 ;;>
-;;>                                 block5(v16: i32, v18: i32):
+;;>                                 block5(v16: i32, v17: i32):
 ;;>                                     v35 -> v16
 ;;> @0001                               v8 = get_pinned_reg.i64
 ;;> @0001                               v9 = load.i64 user66 aligned region2 v8+136
@@ -64,10 +64,10 @@
 ;;> @0001                               store notrap aligned region1 v14, v13  ; v14 = 0x0020_0000_0000
 ;;> @0001                               v15 = iconst.i64 7
 ;;> @0001                               store notrap aligned region1 v15, v13+8  ; v15 = 7
-;;> @0001                               v17 = uextend.i64 v16
-;;> @0001                               store notrap aligned region1 v17, v13+16
-;;> @0001                               v19 = uextend.i64 v18
-;;> @0001                               store notrap aligned region1 v19, v13+24
+;;> @0001                               v18 = uextend.i64 v17
+;;> @0001                               store notrap aligned region1 v18, v13+24
+;;> @0001                               v19 = uextend.i64 v16
+;;> @0001                               store notrap aligned region1 v19, v13+16
 ;;> @0001                               v20 = load.i32 notrap aligned region1 v13
 ;;> @0001                               v21 = load.i32 notrap aligned region1 v13+4
 ;;> @0001                               v22 = load.i32 notrap aligned region1 v13+8
@@ -88,11 +88,11 @@
 ;;>
 ;;>                                 block11:
 ;;> @0003                               v33 = iconst.i32 1
-;;> @0004                               v34 = iadd.i32 v18, v33  ; v33 = 1
+;;> @0004                               v34 = iadd.i32 v17, v33  ; v33 = 1
 ;;> @0005                               jump block10(v34)
 ;;>
 ;;>                                 block12:
-;;> @0005                               jump block10(v18)
+;;> @0005                               jump block10(v17)
 ;;>
 ;;>                                 block10(v41: i32):
 ;;> @0005                               v36 = iconst.i32 4

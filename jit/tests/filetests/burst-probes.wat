@@ -55,12 +55,12 @@
 ;;>                                 block4(v137: i32, v138: i32):
 ;;> @0001                               jump block5(v137, v138)
 ;;>
-;;>                                 block5(v16: i32, v18: i32):
+;;>                                 block5(v16: i32, v17: i32):
 ;;>                                     v72 -> v16
 ;;>                                     v114 -> v16
 ;;>                                     v115 -> v16
-;;>                                     v110 -> v18
-;;>                                     v111 -> v18
+;;>                                     v110 -> v17
+;;>                                     v111 -> v17
 ;;> @0001                               v8 = get_pinned_reg.i64
 ;;> @0001                               v9 = load.i64 user66 aligned region2 v8+136
 ;;> @0001                               v10 = icmp ult v8, v9
@@ -74,10 +74,10 @@
 ;;> @0001                               store notrap aligned region1 v14, v13  ; v14 = 0x0020_0000_0000
 ;;> @0001                               v15 = iconst.i64 7
 ;;> @0001                               store notrap aligned region1 v15, v13+8  ; v15 = 7
-;;> @0001                               v17 = uextend.i64 v16
-;;> @0001                               store notrap aligned region1 v17, v13+16
-;;> @0001                               v19 = uextend.i64 v18
-;;> @0001                               store notrap aligned region1 v19, v13+24
+;;> @0001                               v18 = uextend.i64 v17
+;;> @0001                               store notrap aligned region1 v18, v13+24
+;;> @0001                               v19 = uextend.i64 v16
+;;> @0001                               store notrap aligned region1 v19, v13+16
 ;;> @0001                               v20 = load.i32 notrap aligned region1 v13
 ;;> @0001                               v21 = load.i32 notrap aligned region1 v13+4
 ;;> @0001                               v22 = load.i32 notrap aligned region1 v13+8
@@ -116,10 +116,10 @@
 ;;> @0001                               store notrap aligned region1 v45, v44  ; v45 = 0x0020_0000_0000
 ;;> @0001                               v46 = iconst.i64 7
 ;;> @0001                               store notrap aligned region1 v46, v44+8  ; v46 = 7
-;;> @0001                               v47 = uextend.i64 v16
-;;> @0001                               store notrap aligned region1 v47, v44+16
-;;> @0001                               v48 = uextend.i64 v18
-;;> @0001                               store notrap aligned region1 v48, v44+24
+;;> @0001                               v47 = uextend.i64 v17
+;;> @0001                               store notrap aligned region1 v47, v44+24
+;;> @0001                               v48 = uextend.i64 v16
+;;> @0001                               store notrap aligned region1 v48, v44+16
 ;;> @0001                               v49 = load.i32 notrap aligned region1 v44
 ;;> @0001                               v50 = load.i32 notrap aligned region1 v44+4
 ;;> @0001                               v51 = load.i32 notrap aligned region1 v44+8
@@ -201,7 +201,7 @@
 ;;>
 ;;>                                 block15:
 ;;> @0003                               v112 = iconst.i32 1
-;;> @0004                               v113 = iadd.i32 v18, v112  ; v112 = 1
+;;> @0004                               v113 = iadd.i32 v17, v112  ; v112 = 1
 ;;> @0005                               jump block14(v113)
 ;;>
 ;;>                                 block16:

@@ -42,7 +42,7 @@
 ;;>                                     v138 = iconst.i32 4
 ;;> @0003                               jump block3(v0, v1)
 ;;>
-;;>                                 block3(v19: i32, v21: i32):
+;;>                                 block3(v19: i32, v20: i32):
 ;;> @0003                               v11 = get_pinned_reg.i64
 ;;> @0003                               v12 = load.i64 user66 aligned region1 v11+136
 ;;> @0003                               v13 = icmp ult v11, v12
@@ -56,11 +56,11 @@
 ;;> @0003                               store notrap aligned region2 v17, v16  ; v17 = 0x0030_0000_0000
 ;;> @0003                               v18 = iconst.i64 7
 ;;> @0003                               store notrap aligned region2 v18, v16+8  ; v18 = 7
-;;> @0003                               v20 = uextend.i64 v19
-;;> @0003                               store notrap aligned region2 v20, v16+16
-;;>                                     v169 = uextend.i64 v21
-;;> @0003                               store notrap aligned region2 v169, v16+24
 ;;> @0003                               store.i64 notrap aligned region2 v50, v16+40
+;;>                                     v169 = uextend.i64 v20
+;;> @0003                               store notrap aligned region2 v169, v16+24
+;;> @0003                               v24 = uextend.i64 v19
+;;> @0003                               store notrap aligned region2 v24, v16+16
 ;;> @0003                               v25 = load.i32 notrap aligned region2 v16
 ;;> @0003                               v26 = load.i32 notrap aligned region2 v16+4
 ;;> @0003                               v27 = load.i32 notrap aligned region2 v16+8
@@ -74,7 +74,7 @@
 ;;> @0003                               return_call_indirect sig1, v31(v34)
 ;;>
 ;;>                                 block5:
-;;> @0004                               v35 = isub.i32 v21, v19
+;;> @0004                               v35 = isub.i32 v20, v19
 ;;>                                     v147 = iconst.i32 0xffff
 ;;>                                     v148 = icmp ugt v35, v147  ; v147 = 0xffff
 ;;> @0006                               brif v148, block9, block8
@@ -83,7 +83,7 @@
 ;;> @0007                               jump block2(v19)
 ;;>
 ;;>                                 block8:
-;;> @0008                               v39 = uextend.i64 v21
+;;> @0008                               v39 = uextend.i64 v20
 ;;> @0008                               v40 = iadd.i64 v4, v39
 ;;> @0008                               store.i32 user2 region3 v10, v40
 ;;>                                     v149 = iconst.i32 1

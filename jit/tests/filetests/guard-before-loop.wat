@@ -35,7 +35,8 @@
 ;;>     2c  jne near 10Ch
 ;;>     32  xor eax, eax
 ;;>     34  mov rcx, rax
-;;>     37  nop dword [rax+rax]
+;;>     37  jmp short 3Ch
+;;>     39  add [rax], r8b
 ;;>     3c  cmp r15, [r15+0C0h]
 ;;>     44  jb near 0ACh
 ;;>     4a  lea esi, [rcx+1]
@@ -67,12 +68,12 @@
 ;;>     b7  mov rsi, 4C00000001h
 ;;>     c1  mov [rdx], rsi
 ;;>     c4  mov qword [rdx+8], 7
-;;>     cc  mov esi, edi
-;;>     ce  mov [rdx+10h], rsi
+;;>     cc  mov ecx, ecx
+;;>     ce  mov [rdx+20h], rcx
 ;;>     d2  mov eax, eax
 ;;>     d4  mov [rdx+18h], rax
-;;>     d8  mov eax, ecx
-;;>     da  mov [rdx+20h], rax
+;;>     d8  mov eax, edi
+;;>     da  mov [rdx+10h], rax
 ;;>     de  mov esi, [rdx]
 ;;>     e0  mov eax, [rdx+4]
 ;;>     e3  mov ecx, [rdx+8]
@@ -94,10 +95,10 @@
 ;;>    117  mov rdx, 4C00000001h
 ;;>    121  mov [rcx], rdx
 ;;>    124  mov qword [rcx+8], 7
-;;>    12c  mov edx, edi
-;;>    12e  mov [rcx+10h], rdx
-;;>    132  mov qword [rcx+18h], 0
-;;>    13a  mov qword [rcx+20h], 0
+;;>    12c  mov qword [rcx+20h], 0
+;;>    134  mov qword [rcx+18h], 0
+;;>    13c  mov edx, edi
+;;>    13e  mov [rcx+10h], rdx
 ;;>    142  mov rdi, r15
 ;;>    145  mov rcx, [rdi+38h]
 ;;>    149  mov rcx, [rcx+0B0h]

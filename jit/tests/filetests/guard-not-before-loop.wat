@@ -41,8 +41,8 @@
 ;;> @0000                               v2 = iconst.i32 0
 ;;> @0001                               jump block2(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
-;;>                                 block2(v14: i32, v16: i32):
-;;>                                     v52 -> v16
+;;>                                 block2(v13: i32, v14: i32):
+;;>                                     v51 -> v14
 ;;> @0001                               v4 = get_pinned_reg.i64
 ;;> @0001                               v5 = load.i64 user66 aligned region0 v4+240
 ;;> @0001                               v6 = icmp ult v4, v5
@@ -56,12 +56,12 @@
 ;;> @0001                               store notrap aligned region2 v10, v9  ; v10 = 0x005a_0000_0002
 ;;> @0001                               v11 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v11, v9+8  ; v11 = 7
-;;> @0001                               v13 = uextend.i64 v12
-;;> @0001                               store notrap aligned region2 v13, v9+16
 ;;> @0001                               v15 = uextend.i64 v14
-;;> @0001                               store notrap aligned region2 v15, v9+24
-;;> @0001                               v17 = uextend.i64 v16
-;;> @0001                               store notrap aligned region2 v17, v9+32
+;;> @0001                               store notrap aligned region2 v15, v9+32
+;;> @0001                               v16 = uextend.i64 v13
+;;> @0001                               store notrap aligned region2 v16, v9+24
+;;> @0001                               v17 = uextend.i64 v12
+;;> @0001                               store notrap aligned region2 v17, v9+16
 ;;> @0001                               v18 = load.i32 notrap aligned region2 v9
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v9+4
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v9+8
@@ -95,7 +95,7 @@
 ;;>
 ;;>                                 block8:
 ;;> @0003                               v43 = iconst.i32 1
-;;> @0004                               v44 = iadd.i32 v14, v43  ; v43 = 1
+;;> @0004                               v44 = iadd.i32 v13, v43  ; v43 = 1
 ;;> @0005                               jump block5(v44)
 ;;>
 ;;>                                 block6 cold:
@@ -106,14 +106,14 @@
 ;;> @0003                               store notrap aligned region2 v48, v47  ; v48 = 0x0060_0000_0002
 ;;> @0003                               v49 = iconst.i64 7
 ;;> @0003                               store notrap aligned region2 v49, v47+8  ; v49 = 7
-;;> @0003                               v51 = uextend.i64 v12
-;;> @0003                               store notrap aligned region2 v51, v47+16
-;;> @0003                               v53 = uextend.i64 v16
-;;> @0003                               store notrap aligned region2 v53, v47+32
+;;> @0003                               v52 = uextend.i64 v29
+;;> @0003                               store notrap aligned region2 v52, v47+48
+;;> @0003                               v53 = uextend.i64 v13
+;;> @0003                               store notrap aligned region2 v53, v47+40
 ;;> @0003                               v54 = uextend.i64 v14
-;;> @0003                               store notrap aligned region2 v54, v47+40
-;;> @0003                               v55 = uextend.i64 v29
-;;> @0003                               store notrap aligned region2 v55, v47+48
+;;> @0003                               store notrap aligned region2 v54, v47+32
+;;> @0003                               v55 = uextend.i64 v12
+;;> @0003                               store notrap aligned region2 v55, v47+16
 ;;> @0003                               v56 = uextend.i64 v29
 ;;> @0003                               v57 = iconst.i64 0x0001_0000_0007
 ;;> @0003                               v58 = get_pinned_reg.i64
@@ -130,7 +130,7 @@
 ;;> @0006                               v66 = load.i64 notrap aligned region5 v65+144
 ;;> @0006                               call_indirect sig3, v66()
 ;;> @0006                               v67 = iconst.i32 1
-;;> @0007                               v68 = iadd.i32 v16, v67  ; v67 = 1
+;;> @0007                               v68 = iadd.i32 v14, v67  ; v67 = 1
 ;;> @0008                               v69 = icmp ult v68, v12
 ;;> @0008                               v70 = uextend.i32 v69
 ;;> @0009                               brif v70, block2(v30, v68), block10

@@ -26,101 +26,102 @@
 ;;>     12  mov [rsp+20h], r13
 ;;>     17  mov [rsp+28h], r14
 ;;>     1c  mov [rsp+8], rdi
-;;>     21  mov rbx, r15
+;;>     21  mov r14, r15
 ;;>     24  xor edi, edi
-;;>     26  mov r12, [rbx+48h]
-;;>     2a  mov rax, [rbx+40h]
+;;>     26  mov rbx, [r14+48h]
+;;>     2a  mov rax, [r14+40h]
 ;;>     2e  mov r13d, [rax]
-;;>     31  mov r14, rdi
-;;>     34  nop dword [rax+rax]
+;;>     31  mov r12, rdi
+;;>     34  jmp short 39h
+;;>     36  add [rax], r8b
 ;;>     39  cmp r15, [r15+0C0h]
-;;>     41  jb near 118h
-;;>     47  mov ecx, [rbx+60h]
-;;>     4a  cmp ecx, 8
-;;>     4d  jae near 0ADh
-;;>     53  mov rax, rcx
-;;>     56  shl eax, 4
-;;>     59  mov rax, [r12+rax+8]
-;;>     5e  lea rdx, [rbx+70h]
-;;>     62  cmp rax, rdx
-;;>     65  jne near 0ADh
-;;>     6b  lea eax, [rdi+1]
-;;>     6e  add r14d, 1
-;;>     75  mov rcx, [rsp+8]
-;;>     7a  cmp r14d, ecx
-;;>     7d  jae near 90h
-;;>     83  mov rdi, rax
-;;>     86  nop dword [rax+rax]
-;;>     8b  jmp 39h
-;;>     90  mov rbx, [rsp+10h]
-;;>     95  mov r12, [rsp+18h]
-;;>     9a  mov r13, [rsp+20h]
-;;>     9f  mov r14, [rsp+28h]
-;;>     a4  add rsp, 30h
-;;>     a8  mov rsp, rbp
-;;>     ab  pop rbp
-;;>     ac  ret
-;;>     ad  cmp ecx, 8
-;;>     b0  jae near 192h
-;;>     b6  mov rax, rcx
-;;>     b9  shl eax, 4
-;;>     bc  add rax, r12
-;;>     bf  cmp ecx, 8
-;;>     c2  cmovae rax, r12
-;;>     c6  mov rcx, [rax]
-;;>     c9  cmp rcx, r13
-;;>     cc  jne near 109h
-;;>     d2  mov rcx, [rax+8]
-;;>     d6  mov rdx, [rcx+8]
-;;>     da  cmp rdx, rbx
-;;>     dd  jne near 0EDh
-;;>     e3  mov rsi, [rcx]
-;;>     e6  call rsi
-;;>     e8  jmp 6Eh
-;;>     ed  mov [rdx+10h], rbx
-;;>     f1  mov [rsp], rbx
-;;>     f5  mov rsi, [rcx]
-;;>     f8  mov r15, rdx
-;;>     fb  call rsi
-;;>     fd  mov rdi, [rsp]
-;;>    101  mov r15, rdi
-;;>    104  jmp 6Eh
-;;>    109  mov rax, [rax+8]
-;;>    10d  test rax, rax
-;;>    110  je near 194h
-;;>    116  ud2
-;;>    118  mov rcx, [rsp+8]
-;;>    11d  mov rax, r15
-;;>    120  mov rax, [rax+8]
-;;>    124  mov rax, [rax+28h]
-;;>    128  mov rdx, 4C00000001h
-;;>    132  mov [rax], rdx
-;;>    135  mov qword [rax+8], 7
-;;>    13d  mov ecx, ecx
-;;>    13f  mov [rax+10h], rcx
-;;>    143  mov ecx, edi
-;;>    145  mov [rax+18h], rcx
-;;>    149  mov ecx, r14d
-;;>    14c  mov [rax+20h], rcx
-;;>    150  mov esi, [rax]
-;;>    152  mov edx, [rax+4]
-;;>    155  mov ecx, [rax+8]
-;;>    158  mov rdi, r15
-;;>    15b  mov rax, [rdi+38h]
-;;>    15f  mov rax, [rax+70h]
-;;>    163  call rax
-;;>    165  mov rcx, r15
-;;>    168  mov rcx, [rcx+8]
-;;>    16c  mov rdi, [rcx+28h]
-;;>    170  mov r10, rax
-;;>    173  mov rbx, [rsp+10h]
-;;>    178  mov r12, [rsp+18h]
-;;>    17d  mov r13, [rsp+20h]
-;;>    182  mov r14, [rsp+28h]
-;;>    187  add rsp, 30h
-;;>    18b  mov rsp, rbp
-;;>    18e  pop rbp
-;;>    18f  jmp r10
-;;>    192  ud2
-;;>    194  ud2
+;;>     41  jb near 119h
+;;>     47  mov ecx, [r14+60h]
+;;>     4b  cmp ecx, 8
+;;>     4e  jae near 0AEh
+;;>     54  mov rax, rcx
+;;>     57  shl eax, 4
+;;>     5a  mov rax, [rbx+rax+8]
+;;>     5f  lea rdx, [r14+70h]
+;;>     63  cmp rax, rdx
+;;>     66  jne near 0AEh
+;;>     6c  lea eax, [rdi+1]
+;;>     6f  add r12d, 1
+;;>     76  mov rcx, [rsp+8]
+;;>     7b  cmp r12d, ecx
+;;>     7e  jae near 91h
+;;>     84  mov rdi, rax
+;;>     87  nop dword [rax+rax]
+;;>     8c  jmp 39h
+;;>     91  mov rbx, [rsp+10h]
+;;>     96  mov r12, [rsp+18h]
+;;>     9b  mov r13, [rsp+20h]
+;;>     a0  mov r14, [rsp+28h]
+;;>     a5  add rsp, 30h
+;;>     a9  mov rsp, rbp
+;;>     ac  pop rbp
+;;>     ad  ret
+;;>     ae  cmp ecx, 8
+;;>     b1  jae near 193h
+;;>     b7  mov rax, rcx
+;;>     ba  shl eax, 4
+;;>     bd  add rax, rbx
+;;>     c0  cmp ecx, 8
+;;>     c3  cmovae rax, rbx
+;;>     c7  mov rcx, [rax]
+;;>     ca  cmp rcx, r13
+;;>     cd  jne near 10Ah
+;;>     d3  mov rcx, [rax+8]
+;;>     d7  mov rdx, [rcx+8]
+;;>     db  cmp rdx, r14
+;;>     de  jne near 0EEh
+;;>     e4  mov rsi, [rcx]
+;;>     e7  call rsi
+;;>     e9  jmp 6Fh
+;;>     ee  mov [rdx+10h], r14
+;;>     f2  mov [rsp], r14
+;;>     f6  mov rsi, [rcx]
+;;>     f9  mov r15, rdx
+;;>     fc  call rsi
+;;>     fe  mov rdi, [rsp]
+;;>    102  mov r15, rdi
+;;>    105  jmp 6Fh
+;;>    10a  mov rax, [rax+8]
+;;>    10e  test rax, rax
+;;>    111  je near 195h
+;;>    117  ud2
+;;>    119  mov rcx, [rsp+8]
+;;>    11e  mov rax, r15
+;;>    121  mov rax, [rax+8]
+;;>    125  mov rax, [rax+28h]
+;;>    129  mov rdx, 4C00000001h
+;;>    133  mov [rax], rdx
+;;>    136  mov qword [rax+8], 7
+;;>    13e  mov edx, r12d
+;;>    141  mov [rax+20h], rdx
+;;>    145  mov edx, edi
+;;>    147  mov [rax+18h], rdx
+;;>    14b  mov ecx, ecx
+;;>    14d  mov [rax+10h], rcx
+;;>    151  mov esi, [rax]
+;;>    153  mov edx, [rax+4]
+;;>    156  mov ecx, [rax+8]
+;;>    159  mov rdi, r15
+;;>    15c  mov rax, [rdi+38h]
+;;>    160  mov rax, [rax+70h]
+;;>    164  call rax
+;;>    166  mov rcx, r15
+;;>    169  mov rcx, [rcx+8]
+;;>    16d  mov rdi, [rcx+28h]
+;;>    171  mov r10, rax
+;;>    174  mov rbx, [rsp+10h]
+;;>    179  mov r12, [rsp+18h]
+;;>    17e  mov r13, [rsp+20h]
+;;>    183  mov r14, [rsp+28h]
+;;>    188  add rsp, 30h
+;;>    18c  mov rsp, rbp
+;;>    18f  pop rbp
+;;>    190  jmp r10
+;;>    193  ud2
+;;>    195  ud2
 ;;> inline-guarded in function 1: done

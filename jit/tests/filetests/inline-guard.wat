@@ -47,7 +47,7 @@
 ;;> @0003                               v63 = stack_addr.i64 ss0
 ;;> @0001                               jump block2(v2, v2)  ; v2 = 0, v2 = 0
 ;;>
-;;>                                 block2(v14: i32, v16: i32):
+;;>                                 block2(v13: i32, v14: i32):
 ;;> @0001                               v4 = get_pinned_reg.i64
 ;;> @0001                               v5 = load.i64 user66 aligned region0 v4+192
 ;;> @0001                               v6 = icmp ult v4, v5
@@ -61,12 +61,12 @@
 ;;> @0001                               store notrap aligned region2 v10, v9  ; v10 = 0x004c_0000_0001
 ;;> @0001                               v11 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v11, v9+8  ; v11 = 7
-;;> @0001                               v13 = uextend.i64 v0
-;;> @0001                               store notrap aligned region2 v13, v9+16
 ;;> @0001                               v15 = uextend.i64 v14
-;;> @0001                               store notrap aligned region2 v15, v9+24
-;;> @0001                               v17 = uextend.i64 v16
-;;> @0001                               store notrap aligned region2 v17, v9+32
+;;> @0001                               store notrap aligned region2 v15, v9+32
+;;> @0001                               v16 = uextend.i64 v13
+;;> @0001                               store notrap aligned region2 v16, v9+24
+;;> @0001                               v17 = uextend.i64 v0
+;;> @0001                               store notrap aligned region2 v17, v9+16
 ;;> @0001                               v18 = load.i32 notrap aligned region2 v9
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v9+4
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v9+8
@@ -97,7 +97,7 @@
 ;;>
 ;;>                                 block8:
 ;;>                                     v85 = iconst.i32 1
-;;>                                     v86 = iadd.i32 v14, v85  ; v85 = 1
+;;>                                     v86 = iadd.i32 v13, v85  ; v85 = 1
 ;;> @0005                               jump block5(v86)
 ;;>
 ;;>                                 block6 cold:
@@ -127,14 +127,14 @@
 ;;> @0003                               store.i64 notrap aligned region5 v1, v63
 ;;> @0003                               v64 = load.i64 notrap aligned region6 v59
 ;;> @0003                               set_pinned_reg.i64 v60
-;;> @0003                               v65 = call_indirect sig2, v64(v14)
+;;> @0003                               v65 = call_indirect sig2, v64(v13)
 ;;> @0003                               v66 = load.i64 notrap aligned region5 v63
 ;;> @0003                               set_pinned_reg v66
 ;;> @0003                               jump block14(v65)
 ;;>
 ;;>                                 block13 cold:
 ;;> @0003                               v67 = load.i64 notrap aligned region6 v59
-;;> @0003                               v68 = call_indirect sig2, v67(v14)
+;;> @0003                               v68 = call_indirect sig2, v67(v13)
 ;;> @0003                               jump block14(v68)
 ;;>
 ;;>                                 block14(v62: i32) cold:
@@ -142,7 +142,7 @@
 ;;>
 ;;>                                 block5(v29: i32):
 ;;>                                     v91 = iconst.i32 1
-;;>                                     v92 = iadd.i32 v16, v91  ; v91 = 1
+;;>                                     v92 = iadd.i32 v14, v91  ; v91 = 1
 ;;> @0007                               v77 = icmp ult v92, v0
 ;;> @0008                               brif v77, block2(v29, v92), block15
 ;;>

@@ -19,7 +19,8 @@
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
 ;;>      9  mov rcx, [rcx+48h]
-;;>      d  nop dword [rax+rax]
+;;>      d  jmp short 12h
+;;>      f  add [rax], r8b
 ;;>     12  cmp r15, [r15+88h]
 ;;>     1a  jb near 0D0h
 ;;>     20  mov edx, esi
@@ -70,12 +71,12 @@
 ;;>     db  mov rdx, 2100000000h
 ;;>     e5  mov [rcx], rdx
 ;;>     e8  mov qword [rcx+8], 7
-;;>     f0  mov edx, edi
-;;>     f2  mov [rcx+10h], rdx
-;;>     f6  mov edx, esi
-;;>     f8  mov [rcx+18h], rdx
-;;>     fc  mov eax, eax
-;;>     fe  mov [rcx+20h], rax
+;;>     f0  mov eax, eax
+;;>     f2  mov [rcx+20h], rax
+;;>     f6  mov eax, esi
+;;>     f8  mov [rcx+18h], rax
+;;>     fc  mov eax, edi
+;;>     fe  mov [rcx+10h], rax
 ;;>    102  mov esi, [rcx]
 ;;>    104  mov edx, [rcx+4]
 ;;>    107  mov ecx, [rcx+8]

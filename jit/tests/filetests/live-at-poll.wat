@@ -29,7 +29,7 @@
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v3 = iconst.i32 0
-;;>                                     v15 -> v3
+;;>                                     v14 -> v3
 ;;> @0001                               jump block2(v0)
 ;;>
 ;;>                                 block2(v13: i32):
@@ -46,12 +46,12 @@
 ;;> @0001                               store notrap aligned region2 v11, v10  ; v11 = 0x001e_0000_0000
 ;;> @0001                               v12 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v12, v10+8  ; v12 = 7
-;;> @0001                               v14 = uextend.i64 v13
-;;> @0001                               store notrap aligned region2 v14, v10+16
-;;> @0001                               v16 = uextend.i64 v15  ; v15 = 0
+;;> @0001                               v15 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v15, v10+48
+;;> @0001                               v16 = uextend.i64 v14  ; v14 = 0
 ;;> @0001                               store notrap aligned region2 v16, v10+32
-;;> @0001                               v17 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v17, v10+48
+;;> @0001                               v17 = uextend.i64 v13
+;;> @0001                               store notrap aligned region2 v17, v10+16
 ;;> @0001                               v18 = load.i32 notrap aligned region2 v10
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v10+4
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v10+8
@@ -70,6 +70,6 @@
 ;;> @0003                               brif v29, block2(v29), block5
 ;;>
 ;;>                                 block5:
-;;> @0005                               v30 = iadd.i32 v1, v15  ; v15 = 0
+;;> @0005                               v30 = iadd.i32 v1, v14  ; v14 = 0
 ;;> @0006                               return v30
 ;;> }

@@ -61,15 +61,15 @@
 ;;> @0002                               store notrap aligned region0 v16, v15  ; v16 = 0x0024_0000_0000
 ;;> @0002                               v17 = iconst.i64 7
 ;;> @0002                               store notrap aligned region0 v17, v15+8  ; v17 = 7
-;;>                                     v157 = iconst.i32 1
-;;>                                     v158 = isub.i32 v70, v157  ; v157 = 1
-;;> @0002                               v19 = uextend.i64 v158
-;;> @0002                               store notrap aligned region0 v19, v15+16
-;;> @0002                               v21 = uextend.i64 v4
-;;> @0002                               store notrap aligned region0 v21, v15+24
-;;>                                     v159 = iadd.i32 v35, v70
+;;>                                     v157 = iadd.i32 v35, v70
+;;> @0002                               v21 = uextend.i64 v157
+;;> @0002                               store notrap aligned region0 v21, v15+40
+;;> @0002                               v22 = uextend.i64 v4
+;;> @0002                               store notrap aligned region0 v22, v15+24
+;;>                                     v158 = iconst.i32 1
+;;>                                     v159 = isub.i32 v70, v158  ; v158 = 1
 ;;> @0002                               v23 = uextend.i64 v159
-;;> @0002                               store notrap aligned region0 v23, v15+40
+;;> @0002                               store notrap aligned region0 v23, v15+16
 ;;> @0002                               v24 = load.i32 notrap aligned region0 v15
 ;;> @0002                               v25 = load.i32 notrap aligned region0 v15+4
 ;;> @0002                               v26 = load.i32 notrap aligned region0 v15+8
@@ -99,7 +99,7 @@
 ;;>                                     v134 = iconst.i32 4
 ;;> @0003                               jump block8(v72)
 ;;>
-;;>                                 block8(v49: i32):
+;;>                                 block8(v47: i32):
 ;;> @0003                               v37 = get_pinned_reg.i64
 ;;> @0003                               v38 = load.i64 user66 aligned region1 v37+128
 ;;> @0003                               v39 = icmp ult v37, v38
@@ -113,14 +113,14 @@
 ;;> @0003                               store notrap aligned region0 v43, v42  ; v43 = 0x002c_0000_0000
 ;;>                                     v161 = iconst.i64 7
 ;;> @0003                               store notrap aligned region0 v161, v42+8  ; v161 = 7
-;;> @0003                               v46 = uextend.i64 v70
-;;> @0003                               store notrap aligned region0 v46, v42+16
+;;> @0003                               v48 = uextend.i64 v35
+;;> @0003                               store notrap aligned region0 v48, v42+48
+;;> @0003                               v49 = uextend.i64 v47
+;;> @0003                               store notrap aligned region0 v49, v42+32
 ;;>                                     v162 = uextend.i64 v4
 ;;> @0003                               store notrap aligned region0 v162, v42+24
-;;> @0003                               v50 = uextend.i64 v49
-;;> @0003                               store notrap aligned region0 v50, v42+32
-;;> @0003                               v51 = uextend.i64 v35
-;;> @0003                               store notrap aligned region0 v51, v42+48
+;;> @0003                               v51 = uextend.i64 v70
+;;> @0003                               store notrap aligned region0 v51, v42+16
 ;;> @0003                               v52 = load.i32 notrap aligned region0 v42
 ;;> @0003                               v53 = load.i32 notrap aligned region0 v42+4
 ;;> @0003                               v54 = load.i32 notrap aligned region0 v42+8
@@ -135,7 +135,7 @@
 ;;>
 ;;>                                 block10:
 ;;>                                     v145 = iconst.i32 1
-;;>                                     v146 = icmp.i32 eq v49, v145  ; v145 = 1
+;;>                                     v146 = icmp.i32 eq v47, v145  ; v145 = 1
 ;;> @0005                               brif v146, block13, block12
 ;;>
 ;;>                                 block13 cold:
@@ -143,7 +143,7 @@
 ;;>
 ;;>                                 block12:
 ;;>                                     v147 = iconst.i32 2
-;;>                                     v148 = icmp.i32 eq v49, v147  ; v147 = 2
+;;>                                     v148 = icmp.i32 eq v47, v147  ; v147 = 2
 ;;> @0008                               brif v148, block15, block14
 ;;>
 ;;>                                 block15 cold:
@@ -151,7 +151,7 @@
 ;;>
 ;;>                                 block14:
 ;;>                                     v149 = iconst.i32 3
-;;>                                     v150 = icmp.i32 eq v49, v149  ; v149 = 3
+;;>                                     v150 = icmp.i32 eq v47, v149  ; v149 = 3
 ;;> @000b                               brif v150, block17, block16
 ;;>
 ;;>                                 block17 cold:
@@ -159,7 +159,7 @@
 ;;>
 ;;>                                 block16:
 ;;>                                     v151 = iconst.i32 4
-;;>                                     v152 = isub.i32 v49, v151  ; v151 = 4
+;;>                                     v152 = isub.i32 v47, v151  ; v151 = 4
 ;;> @000e                               brif v152, block8(v152), block18
 ;;>
 ;;>                                 block18:

@@ -39,7 +39,7 @@
 ;;>                                     v95 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v2)  ; v2 = 0
 ;;>
-;;>                                 block2(v12: i32, v14: i32):
+;;>                                 block2(v12: i32, v13: i32):
 ;;> @0001                               v4 = get_pinned_reg.i64
 ;;> @0001                               v5 = load.i64 user66 aligned region0 v4+120
 ;;> @0001                               v6 = icmp ult v4, v5
@@ -53,10 +53,10 @@
 ;;> @0001                               store notrap aligned region2 v10, v9  ; v10 = 0x001b_0000_0000
 ;;> @0001                               v11 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v11, v9+8  ; v11 = 7
-;;> @0001                               v13 = uextend.i64 v12
-;;> @0001                               store notrap aligned region2 v13, v9+16
-;;> @0001                               v15 = uextend.i64 v14
-;;> @0001                               store notrap aligned region2 v15, v9+24
+;;> @0001                               v14 = uextend.i64 v13
+;;> @0001                               store notrap aligned region2 v14, v9+24
+;;> @0001                               v15 = uextend.i64 v12
+;;> @0001                               store notrap aligned region2 v15, v9+16
 ;;> @0001                               v16 = load.i32 notrap aligned region2 v9
 ;;> @0001                               v17 = load.i32 notrap aligned region2 v9+4
 ;;> @0001                               v18 = load.i32 notrap aligned region2 v9+8
@@ -75,7 +75,7 @@
 ;;> @0004                               brif v105, block7, block6
 ;;>
 ;;>                                 block7 cold:
-;;>                                     v129 = iadd.i32 v14, v12
+;;>                                     v129 = iadd.i32 v13, v12
 ;;> @0005                               jump block5(v129)
 ;;>
 ;;>                                 block6:
@@ -84,7 +84,7 @@
 ;;> @0008                               brif v107, block9, block8
 ;;>
 ;;>                                 block9 cold:
-;;>                                     v125 = iadd.i32 v14, v12
+;;>                                     v125 = iadd.i32 v13, v12
 ;;>                                     v126 = iconst.i32 1
 ;;>                                     v127 = isub.i32 v12, v126  ; v126 = 1
 ;;>                                     v128 = iadd v125, v127
@@ -96,7 +96,7 @@
 ;;> @000c                               brif v109, block11, block10
 ;;>
 ;;>                                 block11 cold:
-;;>                                     v118 = iadd.i32 v14, v12
+;;>                                     v118 = iadd.i32 v13, v12
 ;;>                                     v119 = iconst.i32 1
 ;;>                                     v120 = isub.i32 v12, v119  ; v119 = 1
 ;;>                                     v121 = iadd v118, v120
@@ -108,7 +108,7 @@
 ;;>                                 block10:
 ;;>                                     v110 = iconst.i32 4
 ;;>                                     v111 = isub.i32 v12, v110  ; v110 = 4
-;;> @0002                               v26 = iadd.i32 v14, v12
+;;> @0002                               v26 = iadd.i32 v13, v12
 ;;>                                     v112 = iconst.i32 1
 ;;>                                     v113 = isub.i32 v12, v112  ; v112 = 1
 ;;> @0006                               v29 = iadd v26, v113

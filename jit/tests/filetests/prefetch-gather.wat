@@ -19,7 +19,8 @@
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
 ;;>      9  mov rcx, [rcx+48h]
-;;>      d  nop dword [rax+rax]
+;;>      d  jmp short 12h
+;;>      f  add [rax], r8b
 ;;>     12  cmp r15, [r15+88h]
 ;;>     1a  jb near 5Ch
 ;;>     20  lea r8d, [rsi+100h]
@@ -44,14 +45,14 @@
 ;;>     67  mov r8, 2200000000h
 ;;>     71  mov [rcx], r8
 ;;>     74  mov qword [rcx+8], 7
-;;>     7c  mov edi, edi
-;;>     7e  mov [rcx+10h], rdi
-;;>     82  mov esi, esi
-;;>     84  mov [rcx+18h], rsi
-;;>     88  mov edx, edx
-;;>     8a  mov [rcx+20h], rdx
-;;>     8e  mov eax, eax
-;;>     90  mov [rcx+28h], rax
+;;>     7c  mov eax, eax
+;;>     7e  mov [rcx+28h], rax
+;;>     82  mov eax, edx
+;;>     84  mov [rcx+20h], rax
+;;>     88  mov eax, esi
+;;>     8a  mov [rcx+18h], rax
+;;>     8e  mov eax, edi
+;;>     90  mov [rcx+10h], rax
 ;;>     94  mov esi, [rcx]
 ;;>     96  mov edx, [rcx+4]
 ;;>     99  mov ecx, [rcx+8]

@@ -38,7 +38,7 @@
 ;;> @000e                               v83 = iconst.i32 4
 ;;> @0001                               jump block2(v0, v5)  ; v5 = 0
 ;;>
-;;>                                 block2(v15: i32, v21: i32):
+;;>                                 block2(v15: i32, v18: i32):
 ;;> @0001                               v7 = get_pinned_reg.i64
 ;;> @0001                               v8 = load.i64 user66 aligned region1 v7+136
 ;;> @0001                               v9 = icmp ult v7, v8
@@ -52,14 +52,14 @@
 ;;> @0001                               store notrap aligned region2 v13, v12  ; v13 = 0x0022_0000_0000
 ;;>                                     v128 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v128, v12+8  ; v128 = 7
-;;>                                     v129 = uextend.i64 v15
-;;> @0001                               store notrap aligned region2 v129, v12+16
+;;> @0001                               v19 = uextend.i64 v18
+;;> @0001                               store notrap aligned region2 v19, v12+40
+;;>                                     v129 = uextend.i64 v2
+;;> @0001                               store notrap aligned region2 v129, v12+32
 ;;>                                     v130 = uextend.i64 v1
 ;;> @0001                               store notrap aligned region2 v130, v12+24
-;;>                                     v131 = uextend.i64 v2
-;;> @0001                               store notrap aligned region2 v131, v12+32
-;;> @0001                               v22 = uextend.i64 v21
-;;> @0001                               store notrap aligned region2 v22, v12+40
+;;>                                     v131 = uextend.i64 v15
+;;> @0001                               store notrap aligned region2 v131, v12+16
 ;;> @0001                               v23 = load.i32 notrap aligned region2 v12
 ;;> @0001                               v24 = load.i32 notrap aligned region2 v12+4
 ;;> @0001                               v25 = load.i32 notrap aligned region2 v12+8
@@ -98,9 +98,9 @@
 ;;>                                     v116 = ushr v115, v111  ; v111 = 20
 ;;> @000a                               v77 = iconst.i32 1
 ;;> @000c                               v81 = iconst.i32 4095
-;;> @0005                               jump block6(v21, v116)
+;;> @0005                               jump block6(v18, v116)
 ;;>
-;;>                                 block6(v54: i32, v56: i32):
+;;>                                 block6(v51: i32, v52: i32):
 ;;> @0005                               v40 = get_pinned_reg.i64
 ;;> @0005                               v41 = load.i64 user66 aligned region1 v40+144
 ;;> @0005                               v42 = icmp ult v40, v41
@@ -114,15 +114,15 @@
 ;;> @0005                               store notrap aligned region2 v46, v45  ; v46 = 0x003b_0000_0000
 ;;> @0005                               v47 = iconst.i64 7
 ;;> @0005                               store notrap aligned region2 v47, v45+8  ; v47 = 7
+;;> @0005                               v53 = uextend.i64 v52
+;;> @0005                               store notrap aligned region2 v53, v45+56
+;;> @0005                               v54 = uextend.i64 v51
+;;> @0005                               store notrap aligned region2 v54, v45+40
+;;> @0005                               v55 = uextend.i64 v2
+;;> @0005                               store notrap aligned region2 v55, v45+32
+;;> @0005                               v56 = uextend.i64 v1
+;;> @0005                               store notrap aligned region2 v56, v45+24
 ;;> @0005                               store.i64 notrap aligned region2 v33, v45+16
-;;> @0005                               v51 = uextend.i64 v1
-;;> @0005                               store notrap aligned region2 v51, v45+24
-;;> @0005                               v53 = uextend.i64 v2
-;;> @0005                               store notrap aligned region2 v53, v45+32
-;;> @0005                               v55 = uextend.i64 v54
-;;> @0005                               store notrap aligned region2 v55, v45+40
-;;> @0005                               v57 = uextend.i64 v56
-;;> @0005                               store notrap aligned region2 v57, v45+56
 ;;> @0005                               v58 = load.i32 notrap aligned region2 v45
 ;;> @0005                               v59 = load.i32 notrap aligned region2 v45+4
 ;;> @0005                               v60 = load.i32 notrap aligned region2 v45+8
@@ -137,7 +137,7 @@
 ;;>
 ;;>                                 block8:
 ;;>                                     v117 = iconst.i32 3
-;;>                                     v118 = ishl.i32 v56, v117  ; v117 = 3
+;;>                                     v118 = ishl.i32 v52, v117  ; v117 = 3
 ;;> @0007                               v70 = iadd.i32 v2, v118
 ;;> @0008                               v71 = uextend.i64 v70
 ;;> @0008                               v72 = iadd.i64 v4, v71
@@ -148,8 +148,8 @@
 ;;>
 ;;>                                 block9:
 ;;>                                     v121 = iconst.i32 1
-;;>                                     v122 = iadd.i32 v54, v121  ; v121 = 1
-;;>                                     v123 = iadd.i32 v56, v121  ; v121 = 1
+;;>                                     v122 = iadd.i32 v51, v121  ; v121 = 1
+;;>                                     v123 = iadd.i32 v52, v121  ; v121 = 1
 ;;>                                     v124 = iconst.i32 4095
 ;;>                                     v125 = band v123, v124  ; v124 = 4095
 ;;> @000e                               jump block6(v122, v125)
@@ -158,9 +158,9 @@
 ;;>                                     v126 = iconst.i32 4
 ;;>                                     v127 = iadd.i32 v15, v126  ; v126 = 4
 ;;> @0010                               v85 = icmp ne v127, v1
-;;> @0011                               brif v85, block2(v127, v54), block10
+;;> @0011                               brif v85, block2(v127, v51), block10
 ;;>
 ;;>                                 block10:
-;;> @0013                               return v54
+;;> @0013                               return v51
 ;;> }
 ;;> prefetch in function 0: done

@@ -34,7 +34,7 @@
 ;;> @0006                               v41 = iconst.i32 5
 ;;> @0001                               jump block2(v0, v1, v4)  ; v4 = 0
 ;;>
-;;>                                 block2(v14: i32, v16: i32, v18: i64):
+;;>                                 block2(v14: i32, v15: i32, v16: i64):
 ;;> @0001                               v6 = get_pinned_reg.i64
 ;;> @0001                               v7 = load.i64 user66 aligned region1 v6+136
 ;;> @0001                               v8 = icmp ult v6, v7
@@ -48,11 +48,11 @@
 ;;> @0001                               store notrap aligned region2 v12, v11  ; v12 = 0x0021_0000_0000
 ;;> @0001                               v13 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v13, v11+8  ; v13 = 7
-;;> @0001                               v15 = uextend.i64 v14
-;;> @0001                               store notrap aligned region2 v15, v11+16
-;;>                                     v91 = uextend.i64 v16
+;;> @0001                               store.i64 notrap aligned region2 v16, v11+32
+;;>                                     v91 = uextend.i64 v15
 ;;> @0001                               store notrap aligned region2 v91, v11+24
-;;> @0001                               store.i64 notrap aligned region2 v18, v11+32
+;;> @0001                               v18 = uextend.i64 v14
+;;> @0001                               store notrap aligned region2 v18, v11+16
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v11
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v11+4
 ;;> @0001                               v21 = load.i32 notrap aligned region2 v11+8
@@ -67,7 +67,7 @@
 ;;>
 ;;>                                 block4:
 ;;>                                     v74 = iconst.i32 80
-;;>                                     v75 = iadd.i32 v16, v74  ; v74 = 80
+;;>                                     v75 = iadd.i32 v15, v74  ; v74 = 80
 ;;> @0005                               v47 = uextend.i64 v75
 ;;> @0005                               v48 = iadd.i64 v3, v47
 ;;>                                     v76 = iconst.i64 1
@@ -79,7 +79,7 @@
 ;;> @0005                               v55 = iadd.i64 v3, v54
 ;;> @0005                               v56 = load.i16 user64 little region3 v55+4096
 ;;>                                     v80 = iconst.i32 40
-;;>                                     v81 = iadd.i32 v16, v80  ; v80 = 40
+;;>                                     v81 = iadd.i32 v15, v80  ; v80 = 40
 ;;> @0005                               v59 = uextend.i64 v81
 ;;> @0005                               v60 = iadd.i64 v3, v59
 ;;>                                     v82 = iadd v60, v76  ; v76 = 1
@@ -93,7 +93,7 @@
 ;;> @0005                               v71 = uextend.i64 v70
 ;;> @0005                               v72 = iadd.i64 v3, v71
 ;;> @0005                               v73 = load.i16 user64 little region3 v72+40
-;;> @0002                               v29 = uextend.i64 v16
+;;> @0002                               v29 = uextend.i64 v15
 ;;> @0002                               v30 = iadd.i64 v3, v29
 ;;> @0002                               v31 = uload8.i32 user2 region3 v30
 ;;>                                     v86 = imul v31, v78  ; v78 = 12
@@ -106,8 +106,8 @@
 ;;>                                     v87 = iconst.i32 1
 ;;>                                     v88 = isub.i32 v14, v87  ; v87 = 1
 ;;>                                     v89 = iconst.i32 5
-;;>                                     v90 = iadd.i32 v16, v89  ; v89 = 5
-;;> @0006                               v40 = iadd.i64 v18, v39
+;;>                                     v90 = iadd.i32 v15, v89  ; v89 = 5
+;;> @0006                               v40 = iadd.i64 v16, v39
 ;;> @0009                               brif v88, block2(v88, v90, v40), block5
 ;;>
 ;;>                                 block5:

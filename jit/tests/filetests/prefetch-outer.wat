@@ -33,7 +33,7 @@
 ;;> @000b                               v130 = iconst.i32 16
 ;;> @0001                               jump block2(v0, v6)  ; v6 = 0
 ;;>
-;;>                                 block2(v16: i32, v24: i32):
+;;>                                 block2(v16: i32, v20: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
 ;;> @0001                               v9 = load.i64 user66 aligned region1 v8+136
 ;;> @0001                               v10 = icmp ult v8, v9
@@ -47,16 +47,16 @@
 ;;> @0001                               store notrap aligned region2 v14, v13  ; v14 = 0x0023_0000_0000
 ;;>                                     v176 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v176, v13+8  ; v176 = 7
-;;>                                     v177 = uextend.i64 v16
-;;> @0001                               store notrap aligned region2 v177, v13+16
-;;>                                     v178 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v178, v13+24
-;;>                                     v179 = uextend.i64 v2
-;;> @0001                               store notrap aligned region2 v179, v13+32
-;;>                                     v180 = uextend.i64 v3
-;;> @0001                               store notrap aligned region2 v180, v13+40
-;;> @0001                               v25 = uextend.i64 v24
-;;> @0001                               store notrap aligned region2 v25, v13+48
+;;> @0001                               v21 = uextend.i64 v20
+;;> @0001                               store notrap aligned region2 v21, v13+48
+;;>                                     v177 = uextend.i64 v3
+;;> @0001                               store notrap aligned region2 v177, v13+40
+;;>                                     v178 = uextend.i64 v2
+;;> @0001                               store notrap aligned region2 v178, v13+32
+;;>                                     v179 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v179, v13+24
+;;>                                     v180 = uextend.i64 v16
+;;> @0001                               store notrap aligned region2 v180, v13+16
 ;;> @0001                               v26 = load.i32 notrap aligned region2 v13
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v13+4
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v13+8
@@ -119,9 +119,9 @@
 ;;> @000b                               v144 = ireduce.i32 v143
 ;;> @000b                               v145 = isub v144, v42
 ;;> @000c                               v90 = iconst.i32 4
-;;> @0008                               jump block5(v24, v42)
+;;> @0008                               jump block5(v20, v42)
 ;;>
-;;>                                 block5(v66: i32, v68: i32):
+;;>                                 block5(v62: i32, v63: i32):
 ;;> @0008                               v50 = get_pinned_reg.i64
 ;;> @0008                               v51 = load.i64 user66 aligned region1 v50+144
 ;;> @0008                               v52 = icmp ult v50, v51
@@ -135,19 +135,19 @@
 ;;> @0008                               store notrap aligned region2 v56, v55  ; v56 = 0x003f_0000_0000
 ;;> @0008                               v57 = iconst.i64 7
 ;;> @0008                               store notrap aligned region2 v57, v55+8  ; v57 = 7
-;;> @0008                               store.i64 notrap aligned region2 v36, v55+16
-;;> @0008                               v61 = uextend.i64 v1
-;;> @0008                               store notrap aligned region2 v61, v55+24
-;;> @0008                               v63 = uextend.i64 v2
-;;> @0008                               store notrap aligned region2 v63, v55+32
-;;> @0008                               v65 = uextend.i64 v3
-;;> @0008                               store notrap aligned region2 v65, v55+40
-;;> @0008                               v67 = uextend.i64 v66
-;;> @0008                               store notrap aligned region2 v67, v55+48
-;;>                                     v175 = uextend.i64 v68
+;;> @0008                               v65 = uextend.i64 v49
+;;> @0008                               store notrap aligned region2 v65, v55+64
+;;>                                     v175 = uextend.i64 v63
 ;;> @0008                               store notrap aligned region2 v175, v55+56
-;;> @0008                               v71 = uextend.i64 v49
-;;> @0008                               store notrap aligned region2 v71, v55+64
+;;> @0008                               v67 = uextend.i64 v62
+;;> @0008                               store notrap aligned region2 v67, v55+48
+;;> @0008                               v68 = uextend.i64 v3
+;;> @0008                               store notrap aligned region2 v68, v55+40
+;;> @0008                               v69 = uextend.i64 v2
+;;> @0008                               store notrap aligned region2 v69, v55+32
+;;> @0008                               v70 = uextend.i64 v1
+;;> @0008                               store notrap aligned region2 v70, v55+24
+;;> @0008                               store.i64 notrap aligned region2 v36, v55+16
 ;;> @0008                               v72 = load.i32 notrap aligned region2 v55
 ;;> @0008                               v73 = load.i32 notrap aligned region2 v55+4
 ;;> @0008                               v74 = load.i32 notrap aligned region2 v55+8
@@ -161,14 +161,14 @@
 ;;> @0008                               return_call_indirect sig1, v78(v81)
 ;;>
 ;;>                                 block7:
-;;> @0009                               v82 = uextend.i64 v68
+;;> @0009                               v82 = uextend.i64 v63
 ;;> @0009                               v83 = iadd.i64 v5, v82
 ;;> @0009                               v84 = load.i32 user2 region3 v83
-;;> @000b                               v126 = iadd.i32 v68, v125
+;;> @000b                               v126 = iadd.i32 v63, v125
 ;;> @000b                               v127 = uextend.i64 v126
 ;;> @000b                               v128 = iadd.i64 v5, v127
 ;;> @000b                               v129 = load.i16 user64 little region3 v128
-;;> @000b                               v146 = iadd.i32 v68, v145
+;;> @000b                               v146 = iadd.i32 v63, v145
 ;;> @000b                               v147 = uextend.i64 v146
 ;;> @000b                               v148 = iadd.i64 v5, v147
 ;;>                                     v169 = iconst.i64 1
@@ -184,9 +184,9 @@
 ;;> @000b                               v87 = iadd.i64 v5, v86
 ;;> @000b                               v88 = load.i32 user2 region3 v87
 ;;>                                     v171 = iconst.i32 4
-;;>                                     v172 = iadd.i32 v68, v171  ; v171 = 4
+;;>                                     v172 = iadd.i32 v63, v171  ; v171 = 4
 ;;> @000e                               v92 = icmp ne v172, v49
-;;> @000c                               v89 = iadd.i32 v66, v88
+;;> @000c                               v89 = iadd.i32 v62, v88
 ;;> @000f                               brif v92, block5(v89, v172), block8
 ;;>
 ;;>                                 block8:

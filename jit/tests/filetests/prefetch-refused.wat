@@ -42,7 +42,8 @@
 ;;>     23  mov rax, r15
 ;;>     26  xor r12d, r12d
 ;;>     29  mov r13, [rax+48h]
-;;>     2d  nop dword [rax+rax]
+;;>     2d  jmp short 32h
+;;>     2f  add [rax], r8b
 ;;>     32  cmp r15, [r15+88h]
 ;;>     3a  jb near 193h
 ;;>     40  mov rbx, rsi
@@ -85,7 +86,8 @@
 ;;>     bd  jmp 32h
 ;;>     c2  lea eax, [r12+rcx]
 ;;>     c6  mov rsi, rax
-;;>     c9  nop dword [rax+rax]
+;;>     c9  jmp short 0CEh
+;;>     cb  add [rax], r8b
 ;;>     ce  cmp r15, [r15+90h]
 ;;>     d6  jb near 122h
 ;;>     dc  mov eax, 64h
@@ -115,10 +117,10 @@
 ;;>    130  mov rdx, 8400000000h
 ;;>    13a  mov [rcx], rdx
 ;;>    13d  mov qword [rcx+8], 7
-;;>    145  mov edx, edi
-;;>    147  mov [rcx+10h], rdx
-;;>    14b  mov eax, eax
-;;>    14d  mov [rcx+28h], rax
+;;>    145  mov eax, eax
+;;>    147  mov [rcx+28h], rax
+;;>    14b  mov eax, edi
+;;>    14d  mov [rcx+10h], rax
 ;;>    151  mov esi, [rcx]
 ;;>    153  mov edx, [rcx+4]
 ;;>    156  mov ecx, [rcx+8]
@@ -147,14 +149,14 @@
 ;;>    1a8  mov rcx, 2400000000h
 ;;>    1b2  mov [rax], rcx
 ;;>    1b5  mov qword [rax+8], 7
-;;>    1bd  mov ecx, edi
-;;>    1bf  mov [rax+10h], rcx
-;;>    1c3  mov ecx, ebx
-;;>    1c5  mov [rax+18h], rcx
-;;>    1c9  mov ecx, edx
-;;>    1cb  mov [rax+20h], rcx
-;;>    1cf  mov ecx, r12d
-;;>    1d2  mov [rax+28h], rcx
+;;>    1bd  mov ecx, r12d
+;;>    1c0  mov [rax+28h], rcx
+;;>    1c4  mov ecx, edx
+;;>    1c6  mov [rax+20h], rcx
+;;>    1ca  mov ecx, ebx
+;;>    1cc  mov [rax+18h], rcx
+;;>    1d0  mov ecx, edi
+;;>    1d2  mov [rax+10h], rcx
 ;;>    1d6  mov esi, [rax]
 ;;>    1d8  mov edx, [rax+4]
 ;;>    1db  mov ecx, [rax+8]

@@ -18,7 +18,8 @@
 ;;>      7  mov rax, [rax+48h]
 ;;>      b  mov rcx, rdx
 ;;>      e  shl ecx, 2
-;;>     11  nop dword [rax+rax]
+;;>     11  jmp short 16h
+;;>     13  add [rax], r8b
 ;;>     16  cmp r15, [r15+88h]
 ;;>     1e  jb near 59h
 ;;>     24  mov r8, rsi
@@ -41,12 +42,12 @@
 ;;>     64  mov rcx, 1F00000000h
 ;;>     6e  mov [rax], rcx
 ;;>     71  mov qword [rax+8], 7
-;;>     79  mov ecx, edi
-;;>     7b  mov [rax+10h], rcx
+;;>     79  mov ecx, edx
+;;>     7b  mov [rax+20h], rcx
 ;;>     7f  mov ecx, esi
 ;;>     81  mov [rax+18h], rcx
-;;>     85  mov ecx, edx
-;;>     87  mov [rax+20h], rcx
+;;>     85  mov ecx, edi
+;;>     87  mov [rax+10h], rcx
 ;;>     8b  mov esi, [rax]
 ;;>     8d  mov edx, [rax+4]
 ;;>     90  mov ecx, [rax+8]

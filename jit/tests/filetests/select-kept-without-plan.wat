@@ -14,7 +14,7 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  xchg ax, ax
+;;>      4  jmp short 6
 ;;>      6  cmp r15, [r15+78h]
 ;;>      e  jb near 184h
 ;;>     14  cmp edi, 1
@@ -121,10 +121,10 @@
 ;;>    18f  mov rcx, 1A00000000h
 ;;>    199  mov [rax], rcx
 ;;>    19c  mov qword [rax+8], 7
-;;>    1a4  mov ecx, edi
-;;>    1a6  mov [rax+10h], rcx
-;;>    1aa  mov ecx, esi
-;;>    1ac  mov [rax+18h], rcx
+;;>    1a4  mov ecx, esi
+;;>    1a6  mov [rax+18h], rcx
+;;>    1aa  mov ecx, edi
+;;>    1ac  mov [rax+10h], rcx
 ;;>    1b0  mov esi, [rax]
 ;;>    1b2  mov edx, [rax+4]
 ;;>    1b5  mov ecx, [rax+8]

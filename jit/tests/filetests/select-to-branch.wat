@@ -16,7 +16,7 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  xchg ax, ax
+;;>      4  jmp short 6
 ;;>      6  cmp r15, [r15+78h]
 ;;>      e  jb near 4Ch
 ;;>     14  test esi, 3FFh
@@ -40,10 +40,10 @@
 ;;>     57  mov rcx, 1A00000000h
 ;;>     61  mov [rax], rcx
 ;;>     64  mov qword [rax+8], 7
-;;>     6c  mov ecx, edi
-;;>     6e  mov [rax+10h], rcx
-;;>     72  mov ecx, esi
-;;>     74  mov [rax+18h], rcx
+;;>     6c  mov ecx, esi
+;;>     6e  mov [rax+18h], rcx
+;;>     72  mov ecx, edi
+;;>     74  mov [rax+10h], rcx
 ;;>     78  mov esi, [rax]
 ;;>     7a  mov edx, [rax+4]
 ;;>     7d  mov ecx, [rax+8]

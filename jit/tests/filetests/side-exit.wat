@@ -42,8 +42,8 @@
 ;;> @0000                               v3 = iconst.i32 0
 ;;> @0001                               jump block2(v3, v3)  ; v3 = 0, v3 = 0
 ;;>
-;;>                                 block2(v15: i32, v17: i32):
-;;>                                     v54 -> v17
+;;>                                 block2(v14: i32, v15: i32):
+;;>                                     v53 -> v15
 ;;> @0001                               v5 = get_pinned_reg.i64
 ;;> @0001                               v6 = load.i64 user66 aligned region1 v5+192
 ;;> @0001                               v7 = icmp ult v5, v6
@@ -57,12 +57,12 @@
 ;;> @0001                               store notrap aligned region2 v11, v10  ; v11 = 0x0041_0000_0001
 ;;> @0001                               v12 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v12, v10+8  ; v12 = 7
-;;> @0001                               v14 = uextend.i64 v13
-;;> @0001                               store notrap aligned region2 v14, v10+16
 ;;> @0001                               v16 = uextend.i64 v15
-;;> @0001                               store notrap aligned region2 v16, v10+24
-;;> @0001                               v18 = uextend.i64 v17
-;;> @0001                               store notrap aligned region2 v18, v10+32
+;;> @0001                               store notrap aligned region2 v16, v10+32
+;;> @0001                               v17 = uextend.i64 v14
+;;> @0001                               store notrap aligned region2 v17, v10+24
+;;> @0001                               v18 = uextend.i64 v13
+;;> @0001                               store notrap aligned region2 v18, v10+16
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v10
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v10+4
 ;;> @0001                               v21 = load.i32 notrap aligned region2 v10+8
@@ -76,7 +76,7 @@
 ;;> @0001                               return_call_indirect sig1, v25(v28)
 ;;>
 ;;>                                 block4:
-;;> @0002                               v29 = uextend.i64 v17
+;;> @0002                               v29 = uextend.i64 v15
 ;;> @0002                               v30 = iadd.i64 v2, v29
 ;;> @0002                               v31 = uload8.i32 user2 region3 v30
 ;;> @0003                               v33 = iconst.i32 8
@@ -97,7 +97,7 @@
 ;;>
 ;;>                                 block10:
 ;;> @0003                               v45 = iconst.i32 1
-;;> @0004                               v46 = iadd.i32 v15, v45  ; v45 = 1
+;;> @0004                               v46 = iadd.i32 v14, v45  ; v45 = 1
 ;;> @0005                               jump block7(v46)
 ;;>
 ;;>                                 block8 cold:
@@ -108,14 +108,14 @@
 ;;> @0003                               store notrap aligned region2 v50, v49  ; v50 = 0x004a_0000_0001
 ;;> @0003                               v51 = iconst.i64 7
 ;;> @0003                               store notrap aligned region2 v51, v49+8  ; v51 = 7
-;;> @0003                               v53 = uextend.i64 v13
-;;> @0003                               store notrap aligned region2 v53, v49+16
-;;> @0003                               v55 = uextend.i64 v17
-;;> @0003                               store notrap aligned region2 v55, v49+32
+;;> @0003                               v54 = uextend.i64 v31
+;;> @0003                               store notrap aligned region2 v54, v49+48
+;;> @0003                               v55 = uextend.i64 v14
+;;> @0003                               store notrap aligned region2 v55, v49+40
 ;;> @0003                               v56 = uextend.i64 v15
-;;> @0003                               store notrap aligned region2 v56, v49+40
-;;> @0003                               v57 = uextend.i64 v31
-;;> @0003                               store notrap aligned region2 v57, v49+48
+;;> @0003                               store notrap aligned region2 v56, v49+32
+;;> @0003                               v57 = uextend.i64 v13
+;;> @0003                               store notrap aligned region2 v57, v49+16
 ;;> @0003                               v58 = uextend.i64 v31
 ;;> @0003                               v59 = iconst.i64 0x0001_0000_0007
 ;;> @0003                               v60 = get_pinned_reg.i64
@@ -129,8 +129,8 @@
 ;;>
 ;;>                                 block7(v32: i32):
 ;;> @0003                               v67 = iconst.i32 1
-;;> @0006                               v68 = iadd.i32 v17, v67  ; v67 = 1
-;;>                                     v96 -> v68
+;;> @0006                               v68 = iadd.i32 v15, v67  ; v67 = 1
+;;>                                     v95 -> v68
 ;;> @0007                               v69 = icmp ult v68, v13
 ;;> @0007                               v70 = uextend.i32 v69
 ;;> @0008                               v198 = icmp uge v68, v13
@@ -172,14 +172,14 @@
 ;;> @000b                               store notrap aligned region2 v92, v91  ; v92 = 0x004a_0000_0001
 ;;> @000b                               v93 = iconst.i64 7
 ;;> @000b                               store notrap aligned region2 v93, v91+8  ; v93 = 7
-;;> @000b                               v95 = uextend.i64 v13
-;;> @000b                               store notrap aligned region2 v95, v91+16
-;;> @000b                               v97 = uextend.i64 v68
-;;> @000b                               store notrap aligned region2 v97, v91+32
-;;> @000b                               v98 = uextend.i64 v32
-;;> @000b                               store notrap aligned region2 v98, v91+40
-;;> @000b                               v99 = uextend.i64 v73
-;;> @000b                               store notrap aligned region2 v99, v91+48
+;;> @000b                               v96 = uextend.i64 v73
+;;> @000b                               store notrap aligned region2 v96, v91+48
+;;> @000b                               v97 = uextend.i64 v32
+;;> @000b                               store notrap aligned region2 v97, v91+40
+;;> @000b                               v98 = uextend.i64 v68
+;;> @000b                               store notrap aligned region2 v98, v91+32
+;;> @000b                               v99 = uextend.i64 v13
+;;> @000b                               store notrap aligned region2 v99, v91+16
 ;;> @000b                               v100 = uextend.i64 v73
 ;;> @000b                               v101 = iconst.i64 0x0002_0000_0007
 ;;> @000b                               v102 = get_pinned_reg.i64
@@ -194,7 +194,7 @@
 ;;>                                 block14(v74: i32):
 ;;> @000b                               v109 = iconst.i32 1
 ;;> @000e                               v110 = iadd.i32 v68, v109  ; v109 = 1
-;;>                                     v138 -> v110
+;;>                                     v137 -> v110
 ;;> @000f                               v111 = icmp ult v110, v13
 ;;> @000f                               v112 = uextend.i32 v111
 ;;> @0010                               v199 = icmp uge v110, v13
@@ -236,14 +236,14 @@
 ;;> @0013                               store notrap aligned region2 v134, v133  ; v134 = 0x004a_0000_0001
 ;;> @0013                               v135 = iconst.i64 7
 ;;> @0013                               store notrap aligned region2 v135, v133+8  ; v135 = 7
-;;> @0013                               v137 = uextend.i64 v13
-;;> @0013                               store notrap aligned region2 v137, v133+16
-;;> @0013                               v139 = uextend.i64 v110
-;;> @0013                               store notrap aligned region2 v139, v133+32
-;;> @0013                               v140 = uextend.i64 v74
-;;> @0013                               store notrap aligned region2 v140, v133+40
-;;> @0013                               v141 = uextend.i64 v115
-;;> @0013                               store notrap aligned region2 v141, v133+48
+;;> @0013                               v138 = uextend.i64 v115
+;;> @0013                               store notrap aligned region2 v138, v133+48
+;;> @0013                               v139 = uextend.i64 v74
+;;> @0013                               store notrap aligned region2 v139, v133+40
+;;> @0013                               v140 = uextend.i64 v110
+;;> @0013                               store notrap aligned region2 v140, v133+32
+;;> @0013                               v141 = uextend.i64 v13
+;;> @0013                               store notrap aligned region2 v141, v133+16
 ;;> @0013                               v142 = uextend.i64 v115
 ;;> @0013                               v143 = iconst.i64 0x0003_0000_0007
 ;;> @0013                               v144 = get_pinned_reg.i64
@@ -258,7 +258,7 @@
 ;;>                                 block21(v116: i32):
 ;;> @0013                               v151 = iconst.i32 1
 ;;> @0016                               v152 = iadd.i32 v110, v151  ; v151 = 1
-;;>                                     v180 -> v152
+;;>                                     v179 -> v152
 ;;> @0017                               v153 = icmp ult v152, v13
 ;;> @0017                               v154 = uextend.i32 v153
 ;;> @0018                               v200 = icmp uge v152, v13
@@ -300,14 +300,14 @@
 ;;> @001b                               store notrap aligned region2 v176, v175  ; v176 = 0x004a_0000_0001
 ;;> @001b                               v177 = iconst.i64 7
 ;;> @001b                               store notrap aligned region2 v177, v175+8  ; v177 = 7
-;;> @001b                               v179 = uextend.i64 v13
-;;> @001b                               store notrap aligned region2 v179, v175+16
-;;> @001b                               v181 = uextend.i64 v152
-;;> @001b                               store notrap aligned region2 v181, v175+32
-;;> @001b                               v182 = uextend.i64 v116
-;;> @001b                               store notrap aligned region2 v182, v175+40
-;;> @001b                               v183 = uextend.i64 v157
-;;> @001b                               store notrap aligned region2 v183, v175+48
+;;> @001b                               v180 = uextend.i64 v157
+;;> @001b                               store notrap aligned region2 v180, v175+48
+;;> @001b                               v181 = uextend.i64 v116
+;;> @001b                               store notrap aligned region2 v181, v175+40
+;;> @001b                               v182 = uextend.i64 v152
+;;> @001b                               store notrap aligned region2 v182, v175+32
+;;> @001b                               v183 = uextend.i64 v13
+;;> @001b                               store notrap aligned region2 v183, v175+16
 ;;> @001b                               v184 = uextend.i64 v157
 ;;> @001b                               v185 = iconst.i64 0x0004_0000_0007
 ;;> @001b                               v186 = get_pinned_reg.i64

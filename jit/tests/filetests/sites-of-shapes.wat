@@ -52,9 +52,9 @@
 ;;> @0001                               v16 = iconst.i32 0
 ;;> @0001                               jump block5(v16, v0, v2)  ; v16 = 0, v2 = 0
 ;;>
-;;>                                 block5(v17: i32, v28: i32, v30: i32):
+;;>                                 block5(v17: i32, v28: i32, v29: i32):
 ;;>                                     v78 -> v28
-;;>                                     v98 -> v30
+;;>                                     v98 -> v29
 ;;> @0001                               v18 = iconst.i32 1
 ;;> @0001                               v19 = iadd v17, v18  ; v18 = 1
 ;;>                                     v90 -> v19
@@ -71,10 +71,10 @@
 ;;> @0001                               store notrap aligned region3 v26, v25  ; v26 = 0x001d_0000_0000
 ;;> @0001                               v27 = iconst.i64 7
 ;;> @0001                               store notrap aligned region3 v27, v25+8  ; v27 = 7
-;;> @0001                               v29 = uextend.i64 v28
-;;> @0001                               store notrap aligned region3 v29, v25+16
-;;> @0001                               v31 = uextend.i64 v30
-;;> @0001                               store notrap aligned region3 v31, v25+24
+;;> @0001                               v30 = uextend.i64 v29
+;;> @0001                               store notrap aligned region3 v30, v25+24
+;;> @0001                               v31 = uextend.i64 v28
+;;> @0001                               store notrap aligned region3 v31, v25+16
 ;;> @0001                               v32 = load.i32 notrap aligned region3 v25
 ;;> @0001                               v33 = load.i32 notrap aligned region3 v25+4
 ;;> @0001                               v34 = load.i32 notrap aligned region3 v25+8
@@ -89,7 +89,7 @@
 ;;>
 ;;>                                 block7:
 ;;> @0001                               v42 = iconst.i32 100
-;;> @0002                               v43 = icmp.i32 eq v30, v42  ; v42 = 100
+;;> @0002                               v43 = icmp.i32 eq v29, v42  ; v42 = 100
 ;;> @0002                               v44 = uextend.i32 v43
 ;;> @0003                               brif v44, block9, block8
 ;;>
@@ -115,11 +115,11 @@
 ;;> @0003                               jump block11
 ;;>
 ;;>                                 block11:
-;;> @0003                               jump block4(v30)
+;;> @0003                               jump block4(v29)
 ;;>
 ;;>                                 block8:
 ;;> @0003                               v58 = iconst.i32 6
-;;> @0004                               v59 = iadd.i32 v30, v58  ; v58 = 6
+;;> @0004                               v59 = iadd.i32 v29, v58  ; v58 = 6
 ;;> @0004                               v60 = iconst.i32 1
 ;;> @0005                               v61 = band.i32 v28, v60  ; v60 = 1
 ;;> @0006                               v62 = get_pinned_reg.i64
@@ -145,7 +145,7 @@
 ;;> @0006                               jump block13
 ;;>
 ;;>                                 block13:
-;;> @0006                               v77 = select.i32 v61, v59, v30
+;;> @0006                               v77 = select.i32 v61, v59, v29
 ;;>                                     v99 -> v77
 ;;> @0006                               v79 = iconst.i32 1
 ;;> @0007                               v80 = isub.i32 v28, v79  ; v79 = 1

@@ -54,10 +54,10 @@
 ;;> @0001                               store notrap aligned region2 v45, v44  ; v45 = 0x0024_0000_0000
 ;;> @0001                               v46 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v46, v44+8  ; v46 = 7
+;;> @0001                               v47 = uextend.i64 v1
+;;> @0001                               store notrap aligned region2 v47, v44+40
 ;;>                                     v62 = uextend.i64 v0
 ;;> @0001                               store notrap aligned region2 v62, v44+32
-;;> @0001                               v48 = uextend.i64 v1
-;;> @0001                               store notrap aligned region2 v48, v44+40
 ;;> @0001                               v51 = get_pinned_reg.i64
 ;;> @0001                               v52 = load.i64 notrap aligned readonly region0 v51+56
 ;;> @0001                               v53 = load.i64 notrap aligned readonly region0 v52+176

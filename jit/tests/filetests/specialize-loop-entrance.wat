@@ -44,7 +44,7 @@
 ;;>                                     v189 = iconst.i32 4
 ;;> @0001                               jump block7(v6, v7)
 ;;>
-;;>                                 block7(v26: i32, v28: i32):
+;;>                                 block7(v24: i32, v25: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
 ;;> @0001                               v15 = load.i64 user66 aligned region2 v14+136
 ;;> @0001                               v16 = icmp ult v14, v15
@@ -58,14 +58,14 @@
 ;;> @0001                               store notrap aligned region1 v20, v19  ; v20 = 0x0021_0000_0000
 ;;> @0001                               v21 = iconst.i64 7
 ;;> @0001                               store notrap aligned region1 v21, v19+8  ; v21 = 7
-;;> @0001                               v23 = uextend.i64 v4
-;;> @0001                               store notrap aligned region1 v23, v19+16
+;;> @0001                               v26 = uextend.i64 v25
+;;> @0001                               store notrap aligned region1 v26, v19+40
+;;> @0001                               v27 = uextend.i64 v24
+;;> @0001                               store notrap aligned region1 v27, v19+32
 ;;>                                     v206 = iconst.i64 3
 ;;> @0001                               store notrap aligned region1 v206, v19+24  ; v206 = 3
-;;> @0001                               v27 = uextend.i64 v26
-;;> @0001                               store notrap aligned region1 v27, v19+32
-;;> @0001                               v29 = uextend.i64 v28
-;;> @0001                               store notrap aligned region1 v29, v19+40
+;;> @0001                               v29 = uextend.i64 v4
+;;> @0001                               store notrap aligned region1 v29, v19+16
 ;;> @0001                               v30 = load.i32 notrap aligned region1 v19
 ;;> @0001                               v31 = load.i32 notrap aligned region1 v19+4
 ;;> @0001                               v32 = load.i32 notrap aligned region1 v19+8
@@ -80,43 +80,43 @@
 ;;>
 ;;>                                 block9:
 ;;>                                     v269 = iconst.i32 2
-;;>                                     v270 = ishl.i32 v26, v269  ; v269 = 2
+;;>                                     v270 = ishl.i32 v24, v269  ; v269 = 2
 ;;> @0003                               v42 = iadd.i32 v4, v270
 ;;> @0004                               v43 = uextend.i64 v42
 ;;> @0004                               v44 = iadd.i64 v2, v43
 ;;> @0004                               v45 = load.i32 user2 region3 v44
 ;;>                                     v271 = iconst.i32 1
-;;>                                     v272 = iadd.i32 v26, v271  ; v271 = 1
+;;>                                     v272 = iadd.i32 v24, v271  ; v271 = 1
 ;;>                                     v273 = iconst.i32 3
 ;;>                                     v274 = icmp uge v272, v273  ; v273 = 3
 ;;> @0008                               brif v274, block12, block11
 ;;>
 ;;>                                 block12 cold:
-;;>                                     v291 = iadd.i32 v28, v45
+;;>                                     v291 = iadd.i32 v25, v45
 ;;> @0009                               jump block10(v291)
 ;;>
 ;;>                                 block11:
 ;;> @000c                               v56 = load.i32 user2 region3 v44+4
 ;;>                                     v275 = iconst.i32 2
-;;>                                     v276 = iadd.i32 v26, v275  ; v275 = 2
+;;>                                     v276 = iadd.i32 v24, v275  ; v275 = 2
 ;;>                                     v277 = iconst.i32 3
 ;;>                                     v278 = icmp uge v276, v277  ; v277 = 3
 ;;> @0010                               brif v278, block14, block13
 ;;>
 ;;>                                 block14 cold:
-;;>                                     v289 = iadd.i32 v28, v45
+;;>                                     v289 = iadd.i32 v25, v45
 ;;>                                     v290 = iadd v289, v56
 ;;> @0011                               jump block10(v290)
 ;;>
 ;;>                                 block13:
 ;;> @0014                               v67 = load.i32 user2 region3 v44+8
 ;;>                                     v279 = iconst.i32 3
-;;>                                     v280 = iadd.i32 v26, v279  ; v279 = 3
+;;>                                     v280 = iadd.i32 v24, v279  ; v279 = 3
 ;;>                                     v281 = icmp uge v280, v279  ; v279 = 3
 ;;> @0018                               brif v281, block16, block15
 ;;>
 ;;>                                 block16 cold:
-;;>                                     v286 = iadd.i32 v28, v45
+;;>                                     v286 = iadd.i32 v25, v45
 ;;>                                     v287 = iadd v286, v56
 ;;>                                     v288 = iadd v287, v67
 ;;> @0019                               jump block10(v288)
@@ -124,10 +124,10 @@
 ;;>                                 block15:
 ;;> @001c                               v78 = load.i32 user2 region3 v44+12
 ;;>                                     v282 = iconst.i32 4
-;;>                                     v283 = iadd.i32 v26, v282  ; v282 = 4
+;;>                                     v283 = iadd.i32 v24, v282  ; v282 = 4
 ;;>                                     v284 = iconst.i32 3
 ;;>                                     v285 = icmp ult v283, v284  ; v284 = 3
-;;> @0005                               v46 = iadd.i32 v28, v45
+;;> @0005                               v46 = iadd.i32 v25, v45
 ;;> @000d                               v57 = iadd v46, v56
 ;;> @0015                               v68 = iadd v57, v67
 ;;> @001d                               v79 = iadd v68, v78
@@ -152,7 +152,7 @@
 ;;>                                     v297 = iconst.i32 4
 ;;> @0023                               jump block22(v6, v7)
 ;;>
-;;>                                 block22(v102: i32, v104: i32) cold:
+;;>                                 block22(v100: i32, v101: i32) cold:
 ;;> @0023                               v90 = get_pinned_reg.i64
 ;;> @0023                               v91 = load.i64 user66 aligned region2 v90+136
 ;;> @0023                               v92 = icmp ult v90, v91
@@ -166,14 +166,14 @@
 ;;> @0023                               store notrap aligned region1 v304, v95  ; v304 = 0x0021_0000_0000
 ;;>                                     v305 = iconst.i64 7
 ;;> @0023                               store notrap aligned region1 v305, v95+8  ; v305 = 7
+;;> @0023                               v102 = uextend.i64 v101
+;;> @0023                               store notrap aligned region1 v102, v95+40
+;;> @0023                               v103 = uextend.i64 v100
+;;> @0023                               store notrap aligned region1 v103, v95+32
+;;> @0023                               v104 = uextend.i64 v5
+;;> @0023                               store notrap aligned region1 v104, v95+24
 ;;>                                     v306 = uextend.i64 v4
 ;;> @0023                               store notrap aligned region1 v306, v95+16
-;;> @0023                               v101 = uextend.i64 v5
-;;> @0023                               store notrap aligned region1 v101, v95+24
-;;> @0023                               v103 = uextend.i64 v102
-;;> @0023                               store notrap aligned region1 v103, v95+32
-;;> @0023                               v105 = uextend.i64 v104
-;;> @0023                               store notrap aligned region1 v105, v95+40
 ;;> @0023                               v106 = load.i32 notrap aligned region1 v95
 ;;> @0023                               v107 = load.i32 notrap aligned region1 v95+4
 ;;> @0023                               v108 = load.i32 notrap aligned region1 v95+8
@@ -187,48 +187,48 @@
 ;;> @0023                               return_call_indirect sig1, v112(v115)
 ;;>
 ;;>                                 block24 cold:
-;;> @0024                               v117 = ishl.i32 v102, v293  ; v293 = 2
+;;> @0024                               v117 = ishl.i32 v100, v293  ; v293 = 2
 ;;> @0025                               v118 = iadd.i32 v4, v117
 ;;> @0026                               v119 = uextend.i64 v118
 ;;> @0026                               v120 = iadd.i64 v292, v119
 ;;> @0026                               v121 = load.i32 user2 region3 v120
-;;> @0028                               v124 = iadd.i32 v102, v294  ; v294 = 1
+;;> @0028                               v124 = iadd.i32 v100, v294  ; v294 = 1
 ;;> @002a                               v168 = icmp uge v124, v5
 ;;> @002a                               brif v168, block27, block26
 ;;>
 ;;>                                 block27 cold:
-;;>                                     v303 = iadd.i32 v104, v121
+;;>                                     v303 = iadd.i32 v101, v121
 ;;> @002b                               jump block25(v303)
 ;;>
 ;;>                                 block26 cold:
 ;;> @002e                               v132 = load.i32 user2 region3 v120+4
-;;>                                     v207 = iadd.i32 v102, v293  ; v293 = 2
+;;>                                     v207 = iadd.i32 v100, v293  ; v293 = 2
 ;;> @0032                               v169 = icmp uge v207, v5
 ;;> @0032                               brif v169, block29, block28
 ;;>
 ;;>                                 block29 cold:
-;;>                                     v301 = iadd.i32 v104, v121
+;;>                                     v301 = iadd.i32 v101, v121
 ;;>                                     v302 = iadd v301, v132
 ;;> @0033                               jump block25(v302)
 ;;>
 ;;>                                 block28 cold:
 ;;> @0036                               v143 = load.i32 user2 region3 v120+8
 ;;>                                     v295 = iconst.i32 3
-;;>                                     v296 = iadd.i32 v102, v295  ; v295 = 3
+;;>                                     v296 = iadd.i32 v100, v295  ; v295 = 3
 ;;> @003a                               v170 = icmp uge v296, v5
 ;;> @003a                               brif v170, block31, block30
 ;;>
 ;;>                                 block31 cold:
-;;>                                     v298 = iadd.i32 v104, v121
+;;>                                     v298 = iadd.i32 v101, v121
 ;;>                                     v299 = iadd v298, v132
 ;;>                                     v300 = iadd v299, v143
 ;;> @003b                               jump block25(v300)
 ;;>
 ;;>                                 block30 cold:
 ;;> @003e                               v154 = load.i32 user2 region3 v120+12
-;;>                                     v214 = iadd.i32 v102, v297  ; v297 = 4
+;;>                                     v214 = iadd.i32 v100, v297  ; v297 = 4
 ;;> @0041                               v158 = icmp ult v214, v5
-;;> @0027                               v122 = iadd.i32 v104, v121
+;;> @0027                               v122 = iadd.i32 v101, v121
 ;;> @002f                               v133 = iadd v122, v132
 ;;> @0037                               v144 = iadd v133, v143
 ;;> @003f                               v155 = iadd v144, v154

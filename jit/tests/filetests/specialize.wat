@@ -15,7 +15,7 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  sub rsp, 10h
-;;>      8  mov [rsp], r12
+;;>      8  mov [rsp], rbx
 ;;>      c  mov rax, r15
 ;;>      f  cmp esi, 3
 ;;>     12  jne near 3Ah
@@ -31,77 +31,83 @@
 ;;>     35  mov rsp, rbp
 ;;>     38  pop rbp
 ;;>     39  ret
-;;>     3a  xor ecx, ecx
-;;>     3c  mov rdx, [rax+48h]
-;;>     40  mov rax, rcx
-;;>     43  nop dword [rax+rax]
+;;>     3a  xor edx, edx
+;;>     3c  mov rcx, [rax+48h]
+;;>     40  mov rbx, rdx
+;;>     43  jmp short 48h
+;;>     45  add [rax], r8b
 ;;>     48  cmp r15, [r15+88h]
-;;>     50  jb near 0DDh
-;;>     56  lea r9d, [rdi+rcx*4]
-;;>     5a  mov r8d, [rdx+r9]
-;;>     5e  lea r10d, [rcx+1]
+;;>     50  jb near 0EAh
+;;>     56  lea r9d, [rdi+rdx*4]
+;;>     5a  mov r8d, [rcx+r9]
+;;>     5e  lea r10d, [rdx+1]
 ;;>     62  cmp r10d, esi
-;;>     65  jae near 0CDh
-;;>     6b  mov r10d, [rdx+r9+4]
-;;>     70  lea r11d, [rcx+2]
+;;>     65  jae near 0D7h
+;;>     6b  mov r10d, [rcx+r9+4]
+;;>     70  lea r11d, [rdx+2]
 ;;>     74  cmp r11d, esi
-;;>     77  jae near 0C2h
-;;>     7d  mov r11d, [rdx+r9+8]
-;;>     82  lea r12d, [rcx+3]
-;;>     86  cmp r12d, esi
-;;>     89  jae near 0B4h
-;;>     8f  mov r9d, [rdx+r9+0Ch]
-;;>     94  add ecx, 4
-;;>     9a  add r8d, eax
-;;>     9d  add r8d, r10d
-;;>     a0  add r8d, r11d
-;;>     a3  lea eax, [r8+r9]
-;;>     a7  cmp ecx, esi
-;;>     a9  jb near 48h
-;;>     af  jmp 0D0h
-;;>     b4  add eax, r8d
-;;>     b7  add eax, r10d
-;;>     ba  add eax, r11d
-;;>     bd  jmp 0D0h
-;;>     c2  add eax, r8d
-;;>     c5  add eax, r10d
-;;>     c8  jmp 0D0h
-;;>     cd  add eax, r8d
-;;>     d0  mov r12, [rsp]
-;;>     d4  add rsp, 10h
-;;>     d8  mov rsp, rbp
-;;>     db  pop rbp
-;;>     dc  ret
-;;>     dd  mov rdx, r15
-;;>     e0  mov rdx, [rdx+8]
-;;>     e4  mov rdx, [rdx+28h]
-;;>     e8  mov r8, 2100000000h
-;;>     f2  mov [rdx], r8
-;;>     f5  mov qword [rdx+8], 7
-;;>     fd  mov edi, edi
-;;>     ff  mov [rdx+10h], rdi
-;;>    103  mov esi, esi
-;;>    105  mov [rdx+18h], rsi
-;;>    109  mov ecx, ecx
-;;>    10b  mov [rdx+20h], rcx
-;;>    10f  mov eax, eax
-;;>    111  mov [rdx+28h], rax
-;;>    115  mov esi, [rdx]
-;;>    117  mov eax, [rdx+4]
-;;>    11a  mov ecx, [rdx+8]
-;;>    11d  mov rdi, r15
-;;>    120  mov rdx, [rdi+38h]
-;;>    124  mov r8, [rdx+70h]
-;;>    128  mov rdx, rax
-;;>    12b  call r8
-;;>    12e  mov rcx, r15
-;;>    131  mov rcx, [rcx+8]
-;;>    135  mov rdi, [rcx+28h]
-;;>    139  mov r10, rax
-;;>    13c  mov r12, [rsp]
-;;>    140  add rsp, 10h
-;;>    144  mov rsp, rbp
-;;>    147  pop rbp
-;;>    148  jmp r10
+;;>     77  jae near 0C9h
+;;>     7d  mov r11d, [rcx+r9+8]
+;;>     82  lea eax, [rdx+3]
+;;>     85  cmp eax, esi
+;;>     87  jae near 0B8h
+;;>     8d  mov r9d, [rcx+r9+0Ch]
+;;>     92  add edx, 4
+;;>     98  mov rax, rbx
+;;>     9b  add r8d, eax
+;;>     9e  add r8d, r10d
+;;>     a1  add r8d, r11d
+;;>     a4  lea eax, [r8+r9]
+;;>     a8  cmp edx, esi
+;;>     aa  jae near 0DDh
+;;>     b0  mov rbx, rax
+;;>     b3  jmp 48h
+;;>     b8  mov rax, rbx
+;;>     bb  add eax, r8d
+;;>     be  add eax, r10d
+;;>     c1  add eax, r11d
+;;>     c4  jmp 0DDh
+;;>     c9  mov rax, rbx
+;;>     cc  add eax, r8d
+;;>     cf  add eax, r10d
+;;>     d2  jmp 0DDh
+;;>     d7  mov rax, rbx
+;;>     da  add eax, r8d
+;;>     dd  mov rbx, [rsp]
+;;>     e1  add rsp, 10h
+;;>     e5  mov rsp, rbp
+;;>     e8  pop rbp
+;;>     e9  ret
+;;>     ea  mov rax, rbx
+;;>     ed  mov rcx, r15
+;;>     f0  mov rcx, [rcx+8]
+;;>     f4  mov rcx, [rcx+28h]
+;;>     f8  mov r8, 2100000000h
+;;>    102  mov [rcx], r8
+;;>    105  mov qword [rcx+8], 7
+;;>    10d  mov eax, eax
+;;>    10f  mov [rcx+28h], rax
+;;>    113  mov eax, edx
+;;>    115  mov [rcx+20h], rax
+;;>    119  mov eax, esi
+;;>    11b  mov [rcx+18h], rax
+;;>    11f  mov eax, edi
+;;>    121  mov [rcx+10h], rax
+;;>    125  mov esi, [rcx]
+;;>    127  mov edx, [rcx+4]
+;;>    12a  mov ecx, [rcx+8]
+;;>    12d  mov rdi, r15
+;;>    130  mov rax, [rdi+38h]
+;;>    134  mov rax, [rax+70h]
+;;>    138  call rax
+;;>    13a  mov rcx, r15
+;;>    13d  mov rcx, [rcx+8]
+;;>    141  mov rdi, [rcx+28h]
+;;>    145  mov r10, rax
+;;>    148  mov rbx, [rsp]
+;;>    14c  add rsp, 10h
+;;>    150  mov rsp, rbp
+;;>    153  pop rbp
+;;>    154  jmp r10
 ;;> specialize in function 0: done
 ;;> unroll in function 0: done

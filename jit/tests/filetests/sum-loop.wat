@@ -27,7 +27,8 @@
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
 ;;>      9  mov rcx, [rcx+48h]
-;;>      d  nop dword [rax+rax]
+;;>      d  jmp short 12h
+;;>      f  add [rax], r8b
 ;;>     12  cmp r15, [r15+88h]
 ;;>     1a  jb near 9Ah
 ;;>     20  mov r8d, edi
@@ -69,24 +70,24 @@
 ;;>     a5  mov r8, 2100000000h
 ;;>     af  mov [rdx], r8
 ;;>     b2  mov qword [rdx+8], 7
-;;>     ba  mov edi, edi
-;;>     bc  mov [rdx+10h], rdi
-;;>     c0  mov esi, esi
-;;>     c2  mov [rdx+18h], rsi
-;;>     c6  mov esi, eax
-;;>     c8  mov [rdx+20h], rsi
-;;>     cc  mov esi, [rdx]
-;;>     ce  mov r8d, [rdx+4]
-;;>     d2  mov ecx, [rdx+8]
-;;>     d5  mov rdi, r15
-;;>     d8  mov r9, [rdi+38h]
-;;>     dc  mov r9, [r9+70h]
-;;>     e0  mov rdx, r8
-;;>     e3  call r9
-;;>     e6  mov rdi, r15
-;;>     e9  mov rdi, [rdi+8]
-;;>     ed  mov rdi, [rdi+28h]
-;;>     f1  mov r10, rax
-;;>     f4  mov rsp, rbp
-;;>     f7  pop rbp
-;;>     f8  jmp r10
+;;>     ba  mov r8d, eax
+;;>     bd  mov [rdx+20h], r8
+;;>     c1  mov esi, esi
+;;>     c3  mov [rdx+18h], rsi
+;;>     c7  mov esi, edi
+;;>     c9  mov [rdx+10h], rsi
+;;>     cd  mov esi, [rdx]
+;;>     cf  mov r8d, [rdx+4]
+;;>     d3  mov ecx, [rdx+8]
+;;>     d6  mov rdi, r15
+;;>     d9  mov r9, [rdi+38h]
+;;>     dd  mov r9, [r9+70h]
+;;>     e1  mov rdx, r8
+;;>     e4  call r9
+;;>     e7  mov rdi, r15
+;;>     ea  mov rdi, [rdi+8]
+;;>     ee  mov rdi, [rdi+28h]
+;;>     f2  mov r10, rax
+;;>     f5  mov rsp, rbp
+;;>     f8  pop rbp
+;;>     f9  jmp r10

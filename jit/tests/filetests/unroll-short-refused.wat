@@ -15,7 +15,8 @@
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
 ;;>      9  mov rcx, [rcx+48h]
-;;>      d  nop dword [rax+rax]
+;;>      d  jmp short 12h
+;;>      f  add [rax], r8b
 ;;>     12  cmp r15, [r15+88h]
 ;;>     1a  jb near 5Bh
 ;;>     20  mov edx, edi
@@ -41,12 +42,12 @@
 ;;>     66  mov rdx, 2100000000h
 ;;>     70  mov [rcx], rdx
 ;;>     73  mov qword [rcx+8], 7
-;;>     7b  mov edx, edi
-;;>     7d  mov [rcx+10h], rdx
-;;>     81  mov edx, esi
-;;>     83  mov [rcx+18h], rdx
-;;>     87  mov eax, eax
-;;>     89  mov [rcx+20h], rax
+;;>     7b  mov eax, eax
+;;>     7d  mov [rcx+20h], rax
+;;>     81  mov eax, esi
+;;>     83  mov [rcx+18h], rax
+;;>     87  mov eax, edi
+;;>     89  mov [rcx+10h], rax
 ;;>     8d  mov esi, [rcx]
 ;;>     8f  mov edx, [rcx+4]
 ;;>     92  mov ecx, [rcx+8]

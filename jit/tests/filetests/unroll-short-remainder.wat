@@ -15,7 +15,7 @@
 ;;>      4  and edi, 3
 ;;>      7  xor eax, eax
 ;;>      9  mov r8, rdi
-;;>      c  xchg ax, ax
+;;>      c  jmp short 0Eh
 ;;>      e  cmp r15, [r15+78h]
 ;;>     16  jb near 3Bh
 ;;>     1c  sub edi, 1
@@ -34,12 +34,12 @@
 ;;>     46  mov rdx, 2400000000h
 ;;>     50  mov [rcx], rdx
 ;;>     53  mov qword [rcx+8], 7
-;;>     5b  mov edx, edi
-;;>     5d  mov [rcx+18h], rdx
-;;>     61  mov edx, r8d
-;;>     64  mov [rcx+20h], rdx
-;;>     68  mov eax, eax
-;;>     6a  mov [rcx+28h], rax
+;;>     5b  mov eax, eax
+;;>     5d  mov [rcx+28h], rax
+;;>     61  mov eax, r8d
+;;>     64  mov [rcx+20h], rax
+;;>     68  mov eax, edi
+;;>     6a  mov [rcx+18h], rax
 ;;>     6e  mov esi, [rcx]
 ;;>     70  mov edx, [rcx+4]
 ;;>     73  mov ecx, [rcx+8]

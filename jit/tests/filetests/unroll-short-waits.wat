@@ -11,7 +11,7 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xor eax, eax
-;;>      6  xchg ax, ax
+;;>      6  jmp short 8
 ;;>      8  cmp r15, [r15+78h]
 ;;>     10  jb near 3Ch
 ;;>     16  mov rdx, rdi
@@ -32,10 +32,10 @@
 ;;>     47  mov rdx, 1B00000000h
 ;;>     51  mov [rcx], rdx
 ;;>     54  mov qword [rcx+8], 7
-;;>     5c  mov edx, edi
-;;>     5e  mov [rcx+10h], rdx
-;;>     62  mov eax, eax
-;;>     64  mov [rcx+18h], rax
+;;>     5c  mov eax, eax
+;;>     5e  mov [rcx+18h], rax
+;;>     62  mov eax, edi
+;;>     64  mov [rcx+10h], rax
 ;;>     68  mov esi, [rcx]
 ;;>     6a  mov edx, [rcx+4]
 ;;>     6d  mov ecx, [rcx+8]

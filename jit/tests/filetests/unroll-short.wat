@@ -14,7 +14,8 @@
 ;;>      4  mov rcx, r15
 ;;>      7  xor eax, eax
 ;;>      9  mov rcx, [rcx+48h]
-;;>      d  nop dword [rax+rax]
+;;>      d  jmp short 12h
+;;>      f  add [rax], r8b
 ;;>     12  cmp r15, [r15+88h]
 ;;>     1a  jb near 99h
 ;;>     20  mov r8d, edi
@@ -56,24 +57,24 @@
 ;;>     a4  mov r8, 2100000000h
 ;;>     ae  mov [rdx], r8
 ;;>     b1  mov qword [rdx+8], 7
-;;>     b9  mov edi, edi
-;;>     bb  mov [rdx+10h], rdi
-;;>     bf  mov esi, esi
-;;>     c1  mov [rdx+18h], rsi
-;;>     c5  mov esi, eax
-;;>     c7  mov [rdx+20h], rsi
-;;>     cb  mov esi, [rdx]
-;;>     cd  mov r8d, [rdx+4]
-;;>     d1  mov ecx, [rdx+8]
-;;>     d4  mov rdi, r15
-;;>     d7  mov r9, [rdi+38h]
-;;>     db  mov r9, [r9+70h]
-;;>     df  mov rdx, r8
-;;>     e2  call r9
-;;>     e5  mov rdi, r15
-;;>     e8  mov rdi, [rdi+8]
-;;>     ec  mov rdi, [rdi+28h]
-;;>     f0  mov r10, rax
-;;>     f3  mov rsp, rbp
-;;>     f6  pop rbp
-;;>     f7  jmp r10
+;;>     b9  mov r8d, eax
+;;>     bc  mov [rdx+20h], r8
+;;>     c0  mov esi, esi
+;;>     c2  mov [rdx+18h], rsi
+;;>     c6  mov esi, edi
+;;>     c8  mov [rdx+10h], rsi
+;;>     cc  mov esi, [rdx]
+;;>     ce  mov r8d, [rdx+4]
+;;>     d2  mov ecx, [rdx+8]
+;;>     d5  mov rdi, r15
+;;>     d8  mov r9, [rdi+38h]
+;;>     dc  mov r9, [r9+70h]
+;;>     e0  mov rdx, r8
+;;>     e3  call r9
+;;>     e6  mov rdi, r15
+;;>     e9  mov rdi, [rdi+8]
+;;>     ed  mov rdi, [rdi+28h]
+;;>     f1  mov r10, rax
+;;>     f4  mov rsp, rbp
+;;>     f7  pop rbp
+;;>     f8  jmp r10

@@ -130,11 +130,11 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
     // SAFETY: the caller's promise.
     unsafe {
         let code = &instance(context).code;
-        if code.loop_code(function, offset).is_none() {
+        if code.loop_code(function, offset).is_some() {
+            code.count_anew(function);
+        } else if !code.looks_on(function) {
             let ip = code.bytecode(function).address_range().start;
             code.hot(context, function, offset, ip, false);
-        } else {
-            code.count_anew(function);
         }
         loop_entry(context, code, function, offset)
     }
@@ -252,5 +252,42 @@ impl ModuleCode {
             self.shared.settle_here();
         }
         counted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytecode::PointKind;
+    use crate::code::Tier;
+    use crate::engine::{Engine, EngineConfig};
+    use crate::tiering::LoopCode;
+
+    #[test]
+    fn the_interpreter_looks_for_a_loop_with_code_after_twice_as_many_events_each_time() {
+        let engine = Engine::new(EngineConfig::default(), None).unwrap();
+        let loaded =
+            engine.load(b"(module (func (param i32) (loop $a (loop $b (br_if $b (local.get 0))) (br_if $a (local.get 0)))))").unwrap();
+        let code = &loaded.code;
+        let loops: Vec<u32> =
+            code.bytecode(0).points().iter().filter(|point| point.kind == PointKind::Loop).map(|point| point.offset).collect();
+        let reload = || code.reloads[0].load(Ordering::Relaxed);
+        let (before, hot) = (reload(), code.hot_interpreter(0));
+        code.enter_loops_soon(0, loops.iter().copied());
+        assert!(reload() == before && !code.looks_on(0), "no loop has code");
+        code.loops.write().unwrap().insert((0, loops[1]), LoopCode { address: 1, tier: Tier::Optimizing });
+        for _ in 0..2 {
+            code.enter_loops_soon(0, loops.iter().copied());
+            assert_eq!((reload(), code.counters[0].load(Ordering::Relaxed)), (1, 0));
+            for after in (1..).map(|look| 1 << look).take_while(|&after| after < hot) {
+                assert!(code.looks_on(0));
+                assert_eq!((reload(), code.counters[0].load(Ordering::Relaxed)), (after, after - 1));
+            }
+            assert!(!code.looks_on(0) && !code.looks_on(0), "now a record is due");
+        }
+        // Once it was found there is no more to look for.
+        code.enter_loops_soon(0, loops.iter().copied());
+        code.count_anew(0);
+        assert!(!code.looks_on(0));
     }
 }

@@ -98,6 +98,8 @@ struct FunctionCode {
     looked_for_kept: AtomicBool,
     /// Hot records written since the code of the function last changed.
     hot_records: AtomicU32,
+    /// Whether the interpreter looks for a loop of it that has code.
+    looks: AtomicBool,
 }
 
 #[derive(Clone, Copy)]
@@ -572,15 +574,34 @@ impl ModuleCode {
         }
     }
 
-    /// Makes the interpreter look for compiled code at the function's next loop header, if any of these loops has some.
+    /// Makes the interpreter look for compiled code at the function's next loop header, and at some of those after it ([`ModuleCode::looks_on`]), if any of these loops has some.
     pub(crate) fn enter_loops_soon(&self, function: u32, loops: impl Iterator<Item = u32>) {
         let known = self.loops.read().unwrap_or_else(|error| error.into_inner());
         if let Some(own) = self.module.defined(function)
             && loops.into_iter().any(|offset| known.contains_key(&(function, offset)))
         {
+            self.functions[own].looks.store(true, Ordering::Relaxed);
             self.reloads[own].store(1, Ordering::Relaxed);
             self.counters[own].store(0, Ordering::Relaxed);
         }
+    }
+
+    /// The loop that came has no code, but it may be one inside that does: whether the interpreter goes on looking, after twice as many events each time until a record is due. (A single look found the
+    /// loop around mostly, and an `allocator` of a million rounds stayed in templates until it was called again: half as fast.)
+    fn looks_on(&self, function: u32) -> bool {
+        let own = self.module.defined(function).expect("only defined functions count");
+        if !self.functions[own].looks.load(Ordering::Relaxed) {
+            return false;
+        }
+        let after = self.reloads[own].load(Ordering::Relaxed).saturating_mul(2);
+        let looks = after < self.hot_interpreter(function);
+        if looks {
+            self.reloads[own].store(after, Ordering::Relaxed);
+            self.counters[own].store(after - 1, Ordering::Relaxed);
+        } else {
+            self.functions[own].looks.store(false, Ordering::Relaxed);
+        }
+        looks
     }
 
     /// The engine's insides.
