@@ -67,7 +67,7 @@ pub(crate) fn finish(
     if remove_spills {
         spills::remove(&mut bytes[..length], &code.bb_starts, &entered_from_outside(buffer), &polls);
     }
-    let Jumps { back_edges, loops } = headers::lead(&mut bytes, &code.bb_starts, length as u32, &polls);
+    let Jumps { back_edges, loops, dispatches } = headers::lead(&mut bytes, &code.bb_starts, length as u32, &polls);
     if census != expected {
         return Err(format!("{expected:?} markers before code generation, {census:?} after it"));
     }
@@ -87,7 +87,7 @@ pub(crate) fn finish(
         bytes,
         alignment: alignment.max(buffer.alignment).max(placement::LINE),
         // Constants behind the code are aligned from its first byte.
-        lead_in: placement::lead_in(loops, buffer.alignment),
+        lead_in: placement::lead_in(loops, &dispatches, buffer.alignment),
         relocs,
         traps: found,
         speculative,

@@ -49,6 +49,8 @@ pub(crate) struct Jumps {
     pub(crate) back_edges: Vec<BackEdge>,
     /// A loop for each jump back.
     pub(crate) loops: Vec<Loop>,
+    /// From the begin of a loop to the end of an indirect jump, where nothing else jumps between.
+    pub(crate) dispatches: Vec<Loop>,
 }
 
 /// Leads jumps to polls, which are in ascending order as are the blocks' first bytes `starts`, behind the polls' fillers. `end` is the code's last byte and one.
@@ -79,7 +81,16 @@ pub(crate) fn lead(bytes: &mut [u8], starts: &[u32], end: u32, polls: &[Poll]) -
         }
     }
     jumps.back_edges.extend(polls.iter().filter_map(|&poll| jump_at_filler(bytes, poll)));
+    jumps.dispatches.extend(jumps.loops.iter().filter_map(|it| dispatch(bytes, it.start)));
+    jumps.dispatches.dedup();
     jumps
+}
+
+/// From `start` to the end of the indirect jump that is the first jump behind it.
+fn dispatch(bytes: &[u8], start: u32) -> Option<Loop> {
+    let mut decoder = Decoder::with_ip(64, &bytes[start as usize..], start.into(), DecoderOptions::NONE);
+    let last = decoder.iter().find(|it| it.flow_control() != FlowControl::Next)?;
+    (last.flow_control() == FlowControl::IndirectBranch).then(|| Loop { start, end: last.next_ip() as u32 })
 }
 
 /// Makes a poll's filler a short jump behind it, which one byte leads behind the comparison and its branch: who falls into the header polls as seldom as who jumps to it.
@@ -167,7 +178,7 @@ mod tests {
     fn after(block: &[u8]) -> (Vec<u8>, Vec<BackEdge>) {
         let mut bytes = code(block);
         let end = bytes.len() as u32;
-        let Jumps { back_edges: mut edges, loops } = lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]);
+        let Jumps { back_edges: mut edges, loops, .. } = lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]);
         assert_eq!(edges.pop(), Some(FALLS_IN));
         for (edge, it) in edges.iter().zip(&loops) {
             assert_eq!(*it, Loop { start: BEFORE as u32, end: edge.at + 4 });
@@ -215,7 +226,7 @@ mod tests {
         let before = bytes.clone();
         assert_eq!(
             lead(&mut bytes, &[0, 3, BEFORE as u32], BEFORE as u32 + 1, &[POLL]),
-            Jumps { back_edges: vec![FALLS_IN], loops: Vec::new() }
+            Jumps { back_edges: vec![FALLS_IN], ..Jumps::default() }
         );
         assert_eq!((&bytes[..3], &bytes[8..]), (&before[..3], &before[8..]));
         let target = |bytes: &[u8]| Decoder::with_ip(64, &bytes[3..8], 3, DecoderOptions::NONE).decode().near_branch64();
@@ -256,11 +267,11 @@ mod tests {
         let mut bytes = code(&jump);
         bytes[3 + 5 + COMPARE + 1] = 0x83; // jae
         let jumps = lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]);
-        assert_eq!(jumps, Jumps { back_edges: Vec::new(), loops: vec![Loop { start: 8, end }] }, "a loop all the same");
+        assert_eq!(jumps, Jumps { loops: vec![Loop { start: 8, end }], ..Jumps::default() }, "a loop all the same");
         // One without a poll, of two blocks; and a jump ahead.
         let mut bytes = [&[0x90; 3][..], &[0x0f, 0x84, 0xf7, 0xff, 0xff, 0xff, 0xe9, 1, 0, 0, 0], &[0x90, 0xc3]].concat();
         let jumps = lead(&mut bytes, &[0, 3, 14, 15], 16, &[]);
-        assert_eq!(jumps, Jumps { back_edges: Vec::new(), loops: vec![Loop { start: 0, end: 9 }] });
+        assert_eq!(jumps, Jumps { loops: vec![Loop { start: 0, end: 9 }], ..Jumps::default() });
     }
 
     #[test]
@@ -280,6 +291,18 @@ mod tests {
             [&[0xe8][..], &to_filler(5)].concat(),
         ] {
             assert_eq!(after(&block), (block, Vec::new()));
+        }
+    }
+
+    #[test]
+    fn where_a_loop_dispatches_is_known() {
+        // mov eax, ecx; or a branch to the next one; jmp rax; two bytes of a table; jmp back, in a block of its own
+        let start = BEFORE as u32;
+        for (first, expected) in [([0x89, 0xc8], vec![Loop { start, end: start + 4 }]), ([0x75, 0], Vec::new())] {
+            let mut bytes = code(&[&first[..], &[0xff, 0xe0, 0, 0, 0xe9], &to_filler(11)].concat());
+            let end = bytes.len() as u32;
+            let jumps = lead(&mut bytes, &[0, 3, start, start + 6], end, &[POLL]);
+            assert_eq!((jumps.loops, jumps.dispatches), (vec![Loop { start, end }], expected));
         }
     }
 }
