@@ -118,7 +118,7 @@ fn nothing_passes_where_every_poll_asks() {
 }
 
 #[test]
-fn a_jump_through_a_table_polls_always() {
+fn a_jump_through_a_table_polls_when_it_is_asked() {
     let engine = optimizing(Stress::default());
     let spins = "(module (func (export \"sum\") (param i64) (result i64)
         (loop $again (block $a (block $b (br_table $b $again $a $again (i32.wrap_i64 (local.get 0))))

@@ -39,6 +39,8 @@ pub(crate) const JUMP: usize = 5;
 pub(crate) const BRANCH: [u8; 2] = [0x0f, 0x82];
 /// `jmp rel8` without its displacement.
 const SHORT_JUMP: [u8; 1] = [0xeb];
+/// Bytes of a loop's begin in which its dispatch is looked for: where it takes more lines than this, one more is not much.
+const FARTHEST_DISPATCH: usize = 256;
 /// Bytes of the comparison and the branch.
 const PASSED: u8 = (COMPARE + BRANCH.len() + DISPLACEMENT) as u8;
 
@@ -81,14 +83,18 @@ pub(crate) fn lead(bytes: &mut [u8], starts: &[u32], end: u32, polls: &[Poll]) -
         }
     }
     jumps.back_edges.extend(polls.iter().filter_map(|&poll| jump_at_filler(bytes, poll)));
-    jumps.dispatches.extend(jumps.loops.iter().filter_map(|it| dispatch(bytes, it.start)));
-    jumps.dispatches.dedup();
+    jumps.back_edges.sort_unstable_by_key(|edge| edge.at);
+    let mut begins: Vec<u32> = jumps.loops.iter().map(|it| it.start).collect();
+    begins.sort_unstable();
+    begins.dedup();
+    jumps.dispatches.extend(begins.into_iter().filter_map(|begin| dispatch(bytes, begin)));
     jumps
 }
 
-/// From `start` to the end of the indirect jump that is the first jump behind it.
+/// From `start` to the end of the indirect jump that is the first jump behind it, and near.
 fn dispatch(bytes: &[u8], start: u32) -> Option<Loop> {
-    let mut decoder = Decoder::with_ip(64, &bytes[start as usize..], start.into(), DecoderOptions::NONE);
+    let near = &bytes[start as usize..bytes.len().min(start as usize + FARTHEST_DISPATCH)];
+    let mut decoder = Decoder::with_ip(64, near, start.into(), DecoderOptions::NONE);
     let last = decoder.iter().find(|it| it.flow_control() != FlowControl::Next)?;
     (last.flow_control() == FlowControl::IndirectBranch).then(|| Loop { start, end: last.next_ip() as u32 })
 }
@@ -179,7 +185,7 @@ mod tests {
         let mut bytes = code(block);
         let end = bytes.len() as u32;
         let Jumps { back_edges: mut edges, loops, .. } = lead(&mut bytes, &[0, 3, BEFORE as u32], end, &[POLL]);
-        assert_eq!(edges.pop(), Some(FALLS_IN));
+        assert_eq!(edges.remove(0), FALLS_IN);
         for (edge, it) in edges.iter().zip(&loops) {
             assert_eq!(*it, Loop { start: BEFORE as u32, end: edge.at + 4 });
         }

@@ -329,6 +329,12 @@ pub struct Positions {
 }
 
 impl Positions {
+    /// Index in `positions` of what holds at an offset in the code.
+    pub fn at(&self, offset: u32) -> Option<u32> {
+        let index = self.locations.partition_point(|&(start, _)| start <= offset).checked_sub(1)?;
+        Some(self.locations[index].1)
+    }
+
     /// By code offset, the byte offset in the module of the operator in the function itself: of inlined code that of the call.
     pub fn outermost(&self) -> Arc<[(u32, u32)]> {
         let outermost = |index: u32| {

@@ -125,12 +125,6 @@ impl PlacedCode {
     pub fn speculative_faults(&self) -> u64 {
         speculative::faults_of(self.address(), &self.speculative)
     }
-
-    fn position_at(&self, offset: u32) -> Option<u32> {
-        let locations = &self.source.locations;
-        let index = locations.partition_point(|&(start, _)| start <= offset).checked_sub(1)?;
-        Some(locations[index].1)
-    }
 }
 
 impl Drop for PlacedCode {
@@ -175,14 +169,14 @@ pub fn landing_at(pc: usize) -> Option<(usize, u32)> {
 
 /// Appends the wasm frames at a pc, innermost first: several where functions are inlined, none for an adapter.
 pub fn frames_at(pc: usize, frames: &mut Vec<Frame>) {
-    with_code(pc, |code, offset| {
-        let Some(module) = &code.module else { return };
-        let mut position = code.position_at(offset);
-        while let Some(found) = position.and_then(|index| code.source.positions.get(index as usize)) {
-            frames.push(frame(module, found.function, Some(found.offset)));
-            position = found.inlined_at;
-        }
-    });
+    // (positions may come from a file: not with the list's lock)
+    let found = with_code(pc, |code, offset| Some((code.module.clone()?, code.source.clone(), offset)));
+    let Some((module, source, offset)) = found.flatten() else { return };
+    let mut position = source.at(offset);
+    while let Some(found) = position.and_then(|index| source.positions.get(index as usize)) {
+        frames.push(frame(&module, found.function, Some(found.offset)));
+        position = found.inlined_at;
+    }
 }
 
 /// Whether a pc lies in a guest's function, and not in an adapter or outside of all code.

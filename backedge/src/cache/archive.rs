@@ -257,7 +257,7 @@ impl Archive {
         if offset.saturating_add(u64::from(entry.length)) > self.length {
             return Err(ArchiveError::Damaged { offset, what: "a version does not fit in the file" });
         }
-        read_version(&self.file, offset, entry)
+        read_version(&self.file, offset, entry.length, entry.crc)
     }
 
     /// A version's code.
@@ -265,9 +265,9 @@ impl Archive {
         let offset = self.payload + entry.offset;
         let bytes = self.encoded(entry)?;
         let (mut code, _) = decode(&bytes).ok_or(ArchiveError::Damaged { offset, what: "a version does not decode" })?;
-        let (file, entry) = (self.file.clone(), entry.clone());
+        let (file, length, crc) = (self.file.clone(), entry.length, entry.crc);
         code.source = SourceMap::later(move || {
-            let bytes = read_version(&file, offset, &entry).inspect_err(|error| tracing::debug!(%error, "positions are not known"));
+            let bytes = read_version(&file, offset, length, crc).inspect_err(|error| tracing::debug!(%error, "positions are not known"));
             bytes.ok().and_then(|bytes| postcard::from_bytes(decode(&bytes)?.1).ok()).unwrap_or_default()
         });
         Ok(code)
@@ -275,10 +275,10 @@ impl Archive {
 }
 
 /// A version as it is written, from this offset on.
-fn read_version(file: &Source, offset: u64, entry: &Entry) -> Result<Vec<u8>, ArchiveError> {
-    let mut bytes = vec![0; entry.length as usize];
+fn read_version(file: &Source, offset: u64, length: u32, crc: u32) -> Result<Vec<u8>, ArchiveError> {
+    let mut bytes = vec![0; length as usize];
     file.read_exact_at(&mut bytes, offset).map_err(short(offset))?;
-    if crc32fast::hash(&bytes) != entry.crc {
+    if crc32fast::hash(&bytes) != crc {
         return Err(ArchiveError::Damaged { offset, what: "a version's checksum does not match" });
     }
     Ok(bytes)

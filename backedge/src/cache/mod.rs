@@ -75,11 +75,13 @@ impl KeepingCompiler {
         &self.maker
     }
 
-    /// Serves a module from its precompiled code.
+    /// Serves a module from its precompiled code: from what is there already, where it was loaded before, for code that runs keeps the file it came from.
     pub(crate) fn adopt(&self, archive: Archive) {
-        let kept = Kept { precompiled: true, fresh: Mutex::default(), archive: Some(archive) };
-        let digest = kept.archive.as_ref().expect("just put there").digest();
-        lock(&self.modules).insert(digest, Arc::new(kept));
+        let digest = archive.digest();
+        let mut modules = lock(&self.modules);
+        if modules.get(&digest).is_none_or(|kept| !kept.precompiled) {
+            modules.insert(digest, Arc::new(Kept { precompiled: true, fresh: Mutex::default(), archive: Some(archive) }));
+        }
     }
 
     /// What is kept of a module; `None` where nothing can be.

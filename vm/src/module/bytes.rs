@@ -74,7 +74,8 @@ impl Bytes {
     /// instance's memories, maps most of its pages and needs few of them again: 18 MB of CPython.
     fn let_go(&self) {
         if let Bytes::Mapped { pages, .. } = self {
-            // SAFETY: a file's pages without writes of ours have the same bytes when they come again.
+            // SAFETY: a file's pages, not written here, and whoever mapped them promised ([`Bytes::map`]) that nobody else writes them: they have the same bytes when they come
+            // again, for other threads' slices too.
             if let Err(error) = unsafe { pages.unchecked_advise(UncheckedAdvice::DontNeed) } {
                 tracing::debug!(%error, "a module's pages stay mapped");
             }

@@ -118,6 +118,7 @@ impl ModuleCode {
 
     pub(super) fn count_units(&self, own: usize, units: u64) {
         let units = units.clamp(1, i32::MAX as u64) as u32;
+        self.functions[own].looks.store(false, Ordering::Relaxed);
         self.reloads[own].store(units, Ordering::Relaxed);
         self.counters[own].store(units, Ordering::Relaxed);
     }

@@ -43,7 +43,11 @@ pub(super) struct Age(OnceLock<Instant>);
 impl Age {
     /// Whether it began not long ago: now, where nobody asked before.
     pub(super) fn young(&self) -> bool {
-        self.0.get_or_init(Instant::now).elapsed() < YOUNG
+        self.young_at(Instant::now())
+    }
+
+    fn young_at(&self, now: Instant) -> bool {
+        now.duration_since(*self.0.get_or_init(|| now)) < YOUNG
     }
 }
 
@@ -145,9 +149,9 @@ mod tests {
     #[test]
     fn a_young_module_compiles_less_where_compiles_have_a_processor() {
         let age = Age::default();
-        assert!(age.young(), "it begins when it is first asked");
-        std::thread::sleep(YOUNG);
-        assert!(!age.young());
+        let begin = Instant::now();
+        assert!(age.young_at(begin), "it begins when it is first asked");
+        assert!(age.young_at(begin + YOUNG / 2) && !age.young_at(begin + YOUNG));
         let costs = |alone| CompileCosts { alone, ..CompileCosts::default() };
         assert!(costs(false).pays_from_templates(1000, true) > costs(false).pays_from_templates(1000, false));
         assert_eq!(costs(true).pays_from_templates(1000, true), costs(true).pays_from_templates(1000, false));

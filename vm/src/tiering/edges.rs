@@ -16,7 +16,7 @@ use crate::layout::{LOOP_ASKED, VmContext};
 use crate::store::poll_word;
 use crate::tiering::CodeVersion;
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -29,8 +29,8 @@ pub(super) struct BackEdges {
     words: Mutex<Words>,
     /// Whether some word's edges poll, or are about to.
     poll: AtomicBool,
-    /// A word that a running thread asked without waiting for the lock, 0 for none: its edges poll from the monitor's next tick on.
-    late: AtomicI32,
+    /// Whether a running thread asked some word without waiting for the lock: its edges poll from the monitor's next tick on.
+    late: AtomicBool,
 }
 
 #[derive(Default)]
@@ -59,6 +59,16 @@ impl Words {
         if !self.polling.contains(&word) && asked(word) {
             self.steer(word, false);
         }
+    }
+
+    /// Lets what nobody asks pass; first, where words may have been asked `late`, whichever they were, these poll.
+    fn settle(&mut self, late: bool, asked: impl Fn(i32) -> bool) {
+        if late {
+            let known: Vec<i32> = self.versions.keys().copied().collect();
+            known.into_iter().for_each(|word| self.poll(word, &asked));
+        }
+        let polling: Vec<i32> = self.polling.iter().copied().collect();
+        self.pass(&polling, asked);
     }
 
     fn pass(&mut self, words: &[i32], asked: impl Fn(i32) -> bool) {
@@ -100,7 +110,7 @@ impl BackEdges {
     pub(super) fn poll_now(&self, word: i32, asked: impl Fn(i32) -> bool) {
         match try_lock(&self.words) {
             Some(words) => self.change_locked(words, |all| all.poll(word, asked)),
-            None => self.late.store(word, Ordering::SeqCst),
+            None => self.late.store(true, Ordering::SeqCst),
         }
     }
 
@@ -137,17 +147,13 @@ impl ModuleCode {
 
     /// Lets all loops pass their polls where nobody asks any more.
     pub(super) fn let_pass(&self) {
-        let late = self.edges.late.swap(0, Ordering::SeqCst);
-        if late == 0 && !self.edges.poll.load(Ordering::SeqCst) {
+        let late = self.edges.late.swap(false, Ordering::SeqCst);
+        if !late && !self.edges.poll.load(Ordering::SeqCst) {
             return;
         }
         let published = self.published();
         self.edges.change(|all| {
-            if late != 0 {
-                all.poll(late, |word| published.ask(word));
-            }
-            let words: Vec<i32> = all.polling.iter().copied().collect();
-            all.pass(&words, |word| published.ask(word));
+            all.settle(late, |word| published.ask(word));
         });
     }
 
@@ -205,4 +211,31 @@ pub(super) unsafe fn asks(context: *mut VmContext, word: i32) -> bool {
 pub(super) unsafe fn ask_loop(context: *mut VmContext, word: i32) {
     // SAFETY: the caller's promise.
     let _ = unsafe { poll_word(context, word) }.compare_exchange(0, LOOP_ASKED, Ordering::SeqCst, Ordering::Acquire);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_was_asked_while_another_thread_had_the_lock_polls_later() {
+        let edges = BackEdges::default();
+        edges.change(|all| all.versions.extend([8, 16, 24].map(|word| (word, Vec::new()))));
+        let polling = || {
+            let mut words: Vec<i32> = edges.words().polling.iter().copied().collect();
+            words.sort_unstable();
+            words
+        };
+        let asks = |word| word != 24;
+        edges.poll_now(8, asks);
+        assert_eq!((polling(), edges.late.load(Ordering::SeqCst)), (vec![8], false), "at once where nobody has it");
+        edges.change(|all| all.settle(false, |_| false));
+        assert!(polling().is_empty());
+        let held = edges.words();
+        [8, 16].into_iter().for_each(|word| edges.poll_now(word, asks));
+        drop(held);
+        assert!(polling().is_empty() && edges.late.swap(false, Ordering::SeqCst));
+        edges.change(|all| all.settle(true, asks));
+        assert_eq!(polling(), [8, 16]);
+    }
 }

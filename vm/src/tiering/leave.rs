@@ -117,8 +117,10 @@ pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
             code.counters[own].store(0, Ordering::Relaxed);
             return;
         }
-        let ip = code.bytecode(function).address_range().start;
-        code.hot(context, function, FUNCTION_ENTRY, ip, false);
+        if !code.looks_on(function) {
+            let ip = code.bytecode(function).address_range().start;
+            code.hot(context, function, FUNCTION_ENTRY, ip, false);
+        }
     }
 }
 
@@ -240,8 +242,8 @@ impl ModuleCode {
         let doublings = if reload <= 1 { 0 } else { before.saturating_sub(even).min(MOST_DOUBLINGS) };
         // Compiled code takes the borrow from the word's sign.
         let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
-        let counted = u64::from(self.reloads[own].swap(reload, Ordering::Relaxed));
-        self.counters[own].store(reload - 1, Ordering::Relaxed);
+        let counted = u64::from(self.reloads[own].load(Ordering::Relaxed));
+        self.count_to(own, reload);
         if !self.shared.watched() || !records {
             return counted; // nobody drains, and nothing moves up; or the record is not ours to write
         }
@@ -265,29 +267,34 @@ mod tests {
 
     #[test]
     fn the_interpreter_looks_for_a_loop_with_code_after_twice_as_many_events_each_time() {
-        let engine = Engine::new(EngineConfig::default(), None).unwrap();
+        let config = EngineConfig { hot_interpreter: 1000, deterministic: true, ..EngineConfig::default() };
+        let engine = Engine::new(config, None).unwrap();
         let loaded =
             engine.load(b"(module (func (param i32) (loop $a (loop $b (br_if $b (local.get 0))) (br_if $a (local.get 0)))))").unwrap();
         let code = &loaded.code;
         let loops: Vec<u32> =
             code.bytecode(0).points().iter().filter(|point| point.kind == PointKind::Loop).map(|point| point.offset).collect();
-        let reload = || code.reloads[0].load(Ordering::Relaxed);
-        let (before, hot) = (reload(), code.hot_interpreter(0));
+        // What the next record or look is of, and how many events of these are still to come.
+        let words = || (code.reloads[0].load(Ordering::Relaxed), code.counters[0].load(Ordering::Relaxed) + 1);
+        let (before, hot) = (words(), code.hot_interpreter(0));
         code.enter_loops_soon(0, loops.iter().copied());
-        assert!(reload() == before && !code.looks_on(0), "no loop has code");
+        assert!(words() == before && !code.looks_on(0), "no loop has code");
         code.loops.write().unwrap().insert((0, loops[1]), LoopCode { address: 1, tier: Tier::Optimizing });
         for _ in 0..2 {
             code.enter_loops_soon(0, loops.iter().copied());
-            assert_eq!((reload(), code.counters[0].load(Ordering::Relaxed)), (1, 0));
+            assert_eq!(words(), (1, 1));
             for after in (1..).map(|look| 1 << look).take_while(|&after| after < hot) {
                 assert!(code.looks_on(0));
-                assert_eq!((reload(), code.counters[0].load(Ordering::Relaxed)), (after, after - 1));
+                assert_eq!(words(), (after, after / 2));
             }
-            assert!(!code.looks_on(0) && !code.looks_on(0), "now a record is due");
+            assert!(!code.looks_on(0) && !code.looks_on(0), "now a record is due, of as many events as came");
         }
-        // Once it was found there is no more to look for.
+        // Once it was found, or the countdown is another's, there is no more to look for.
         code.enter_loops_soon(0, loops.iter().copied());
         code.count_anew(0);
+        assert!(!code.looks_on(0));
+        code.enter_loops_soon(0, loops.iter().copied());
+        code.count_units(0, 1);
         assert!(!code.looks_on(0));
     }
 }

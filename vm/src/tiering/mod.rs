@@ -580,28 +580,30 @@ impl ModuleCode {
         if let Some(own) = self.module.defined(function)
             && loops.into_iter().any(|offset| known.contains_key(&(function, offset)))
         {
+            self.count_to(own, 1);
             self.functions[own].looks.store(true, Ordering::Relaxed);
-            self.reloads[own].store(1, Ordering::Relaxed);
-            self.counters[own].store(0, Ordering::Relaxed);
         }
     }
 
-    /// The loop that came has no code, but it may be one inside that does: whether the interpreter goes on looking, after twice as many events each time until a record is due. (A single look found the
-    /// loop around mostly, and an `allocator` of a million rounds stayed in templates until it was called again: half as fast.)
+    /// The loop that came has no code, but it may be one inside that does: whether the interpreter goes on looking, after twice as many events each time until a record is due, which is of all of them. (A
+    /// single look found the loop around mostly, and an `allocator` of a million rounds stayed in templates until it was called again: half as fast.)
     fn looks_on(&self, function: u32) -> bool {
         let own = self.module.defined(function).expect("only defined functions count");
-        if !self.functions[own].looks.load(Ordering::Relaxed) {
+        let looks = self.functions[own].looks.load(Ordering::Relaxed);
+        let counted = self.reloads[own].load(Ordering::Relaxed);
+        if !looks || counted.saturating_mul(2) >= self.hot_interpreter(function) {
             return false;
         }
-        let after = self.reloads[own].load(Ordering::Relaxed).saturating_mul(2);
-        let looks = after < self.hot_interpreter(function);
-        if looks {
-            self.reloads[own].store(after, Ordering::Relaxed);
-            self.counters[own].store(after - 1, Ordering::Relaxed);
-        } else {
-            self.functions[own].looks.store(false, Ordering::Relaxed);
-        }
-        looks
+        self.reloads[own].store(2 * counted, Ordering::Relaxed);
+        self.counters[own].store(counted - 1, Ordering::Relaxed);
+        true
+    }
+
+    /// A function's countdown begins anew: after so many events, one at least.
+    fn count_to(&self, own: usize, events: u32) {
+        self.functions[own].looks.store(false, Ordering::Relaxed);
+        self.reloads[own].store(events, Ordering::Relaxed);
+        self.counters[own].store(events - 1, Ordering::Relaxed);
     }
 
     /// The engine's insides.

@@ -244,8 +244,7 @@ impl ModuleCode {
         };
         let after = self.hot_interpreter(function);
         self.functions[own].hot_records.store(0, Ordering::Relaxed);
-        self.reloads[own].store(after, Ordering::Relaxed);
-        self.counters[own].store(after - 1, Ordering::Relaxed);
+        self.count_to(own, after);
         self.retire(version);
         true
     }

@@ -304,8 +304,7 @@ impl ModuleCode {
         if countdowns {
             let after = self.hot_after(own, tier);
             self.functions[own].hot_records.store(0, Ordering::Relaxed);
-            self.reloads[own].store(after, Ordering::Relaxed);
-            self.counters[own].store(after - 1, Ordering::Relaxed);
+            self.count_to(own, after);
         }
         let mut published = self.published();
         published.linked_bytes += version.code_bytes;

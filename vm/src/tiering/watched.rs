@@ -262,9 +262,7 @@ impl ModuleCode {
     pub(crate) fn count_anew(&self, function: u32) {
         let own = self.module.defined(function).expect("only defined functions count");
         let after = self.hot_after(own, Tier::Baseline);
-        self.functions[own].looks.store(false, Ordering::Relaxed);
-        self.reloads[own].store(after, Ordering::Relaxed);
-        self.counters[own].store(after - 1, Ordering::Relaxed);
+        self.count_to(own, after);
     }
 }
 
