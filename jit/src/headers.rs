@@ -37,8 +37,9 @@ pub(crate) const DISPLACEMENT: usize = 4;
 pub(crate) const JUMP: usize = 5;
 /// `jb rel32`, the branch behind a poll's comparison, begins with these.
 pub(crate) const BRANCH: [u8; 2] = [0x0f, 0x82];
-/// `jmp rel8` without its displacement.
-const SHORT_JUMP: [u8; 1] = [0xeb];
+/// `jmp rel8`, before its displacement; and its bytes with that.
+const SHORT_JUMP: u8 = 0xeb;
+const SHORT_JUMP_BYTES: u32 = 2;
 /// Bytes of a loop's begin in which its dispatch is looked for: where it takes more lines than this, one more is not much.
 const FARTHEST_DISPATCH: usize = 256;
 /// Bytes of the comparison and the branch.
@@ -101,14 +102,12 @@ fn dispatch(bytes: &[u8], start: u32) -> Option<Loop> {
 
 /// Makes a poll's filler a short jump behind it, which one byte leads behind the comparison and its branch: who falls into the header polls as seldom as who jumps to it.
 fn jump_at_filler(bytes: &mut [u8], poll: Poll) -> Option<BackEdge> {
-    let displacement = poll.filler.checked_sub(SHORT_JUMP.len() as u32 + 1)? as u8;
-    let at = poll.at as usize;
-    let edge = BackEdge { at: poll.at + SHORT_JUMP.len() as u32, polls: displacement, passes: displacement + PASSED, word: poll.word };
-    passable(bytes, poll).then(|| {
-        bytes[at..][..SHORT_JUMP.len()].copy_from_slice(&SHORT_JUMP);
-        bytes[at + SHORT_JUMP.len()] = displacement;
-        edge
-    })
+    let displacement = poll.filler.checked_sub(SHORT_JUMP_BYTES)? as u8;
+    if !passable(bytes, poll) {
+        return None;
+    }
+    bytes[poll.at as usize..][..SHORT_JUMP_BYTES as usize].copy_from_slice(&[SHORT_JUMP, displacement]);
+    Some(BackEdge { at: poll.at + 1, polls: displacement, passes: displacement + PASSED, word: poll.word })
 }
 
 /// Whether those who come to a poll may pass it.

@@ -263,12 +263,17 @@ impl Archive {
     /// A version's code.
     pub(crate) fn code(&self, entry: &Entry) -> Result<CompiledCode, ArchiveError> {
         let offset = self.payload + entry.offset;
-        let bytes = self.encoded(entry)?;
-        let (mut code, _) = decode(&bytes).ok_or(ArchiveError::Damaged { offset, what: "a version does not decode" })?;
+        let mut code = decode(&self.encoded(entry)?).ok_or(ArchiveError::Damaged { offset, what: "a version does not decode" })?;
         let (file, length, crc) = (self.file.clone(), entry.length, entry.crc);
         code.source = SourceMap::later(move || {
             let bytes = read_version(&file, offset, length, crc).inspect_err(|error| tracing::debug!(%error, "positions are not known"));
-            bytes.ok().and_then(|bytes| postcard::from_bytes(decode(&bytes)?.1).ok()).unwrap_or_default()
+            bytes
+                .ok()
+                .and_then(|bytes| {
+                    let [_, _, positions] = parts(&bytes)?;
+                    postcard::from_bytes(positions).ok()
+                })
+                .unwrap_or_default()
         });
         Ok(code)
     }
@@ -299,15 +304,20 @@ pub(crate) fn encode(code: &CompiledCode) -> Vec<u8> {
     [lengths.as_flattened(), &tables, &code.bytes, &positions].concat()
 }
 
-/// A version's code without its positions, and the bytes of those.
-fn decode(bytes: &[u8]) -> Option<(CompiledCode, &[u8])> {
+/// Tables, code and positions of a version as it is written.
+fn parts(bytes: &[u8]) -> Option<[&[u8]; 3]> {
     let (lengths, rest) = bytes.split_at_checked(8)?;
     let length = |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().expect("four bytes")) as usize;
     let (tables, rest) = rest.split_at_checked(length(0))?;
     let (code, positions) = rest.split_at_checked(length(4))?;
-    let mut decoded: CompiledCode = postcard::from_bytes(tables).ok()?;
-    decoded.bytes = code.to_vec();
-    Some((decoded, positions))
+    Some([tables, code, positions])
+}
+
+/// A version's code, without its positions.
+fn decode(bytes: &[u8]) -> Option<CompiledCode> {
+    let [tables, code, _] = parts(bytes)?;
+    let decoded: CompiledCode = postcard::from_bytes(tables).ok()?;
+    Some(CompiledCode { bytes: code.to_vec(), ..decoded })
 }
 
 /// Writes a whole file: the module's bytes first where they are given, then the versions.

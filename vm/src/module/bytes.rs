@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Once;
 
 /// From this size on a file is read into pages of 2 MiB: the 26 MB of CPython are 13 faults then, not 6,400.
 const HUGE_FROM: u64 = 4 << 20;
@@ -24,8 +24,8 @@ pub enum Bytes {
         start: usize,
         /// Its length in bytes.
         length: usize,
-        /// Whether an instance was made from them.
-        instantiated: AtomicBool,
+        /// The first instance was made from them.
+        instantiated: Once,
     },
 }
 
@@ -67,12 +67,12 @@ impl Bytes {
         if start.checked_add(length).is_none_or(|end| end > pages.len()) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(Bytes::Mapped { pages, start, length, instantiated: AtomicBool::new(false) })
+        Ok(Bytes::Mapped { pages, start, length, instantiated: Once::new() })
     }
 
     /// Gives mapped pages back to the file's cache, from where they come again when they are looked at. What walks over a module, to parse it or to fill an
     /// instance's memories, maps most of its pages and needs few of them again: 18 MB of CPython.
-    fn let_go(&self) {
+    pub(crate) fn let_go(&self) {
         if let Bytes::Mapped { pages, .. } = self {
             // SAFETY: a file's pages, not written here, and whoever mapped them promised ([`Bytes::map`]) that nobody else writes them: they have the same bytes when they come
             // again, for other threads' slices too.
@@ -82,17 +82,10 @@ impl Bytes {
         }
     }
 
-    /// Its sections were read.
-    pub(crate) fn parsed(&self) {
-        self.let_go();
-    }
-
     /// An instance has its data. Whoever makes many instances keeps the pages.
     pub(crate) fn instantiated(&self) {
-        if let Bytes::Mapped { instantiated, .. } = self
-            && !instantiated.swap(true, Ordering::Relaxed)
-        {
-            self.let_go();
+        if let Bytes::Mapped { instantiated, .. } = self {
+            instantiated.call_once(|| self.let_go());
         }
     }
 }
@@ -144,7 +137,7 @@ mod tests {
         // SAFETY: nobody else knows the file.
         let mapped = unsafe { Bytes::map(file.as_file(), 3, HUGE_FROM as usize) }.expect("it is there");
         let read = Bytes::read(file.path()).expect("it is there");
-        for done in [Bytes::parsed, Bytes::instantiated, Bytes::parsed] {
+        for done in [Bytes::let_go, Bytes::instantiated, Bytes::let_go] {
             assert!(mapped[..] == content[3..][..HUGE_FROM as usize] && read[..] == content[..]);
             assert!(resident(&mapped) > 1000, "{}", resident(&mapped));
             done(&mapped);

@@ -99,7 +99,7 @@ pub(super) fn parse_validated(bytes: Bytes, digest: [u8; 32], loops: Arc<[u32]>)
         lay_out(&mut module);
         module
     });
-    bytes.parsed();
+    bytes.let_go();
     finish(bytes, digest, valid)
 }
 

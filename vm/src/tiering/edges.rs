@@ -61,11 +61,15 @@ impl Words {
         }
     }
 
+    /// Words whose edges pass.
+    fn passing(&self) -> Vec<i32> {
+        self.versions.keys().copied().filter(|word| !self.polling.contains(word)).collect()
+    }
+
     /// Lets what nobody asks pass; first, where words may have been asked `late`, whichever they were, these poll.
     fn settle(&mut self, late: bool, asked: impl Fn(i32) -> bool) {
         if late {
-            let known: Vec<i32> = self.versions.keys().copied().collect();
-            known.into_iter().for_each(|word| self.poll(word, &asked));
+            self.passing().into_iter().for_each(|word| self.poll(word, &asked));
         }
         let polling: Vec<i32> = self.polling.iter().copied().collect();
         self.pass(&polling, asked);
@@ -117,7 +121,7 @@ impl BackEdges {
     /// The same for all loops.
     pub(super) fn poll_everywhere(&self, asked: impl Fn(i32) -> bool) {
         self.change(|all| {
-            let passing: Vec<i32> = all.versions.keys().copied().filter(|word| !all.polling.contains(word)).collect();
+            let passing = all.passing();
             if passing.is_empty() {
                 return;
             }

@@ -215,8 +215,7 @@ impl ModuleCode {
         if counted >= first || bytecode.has_vectors {
             return false;
         }
-        self.reloads[own].store(first, Ordering::Relaxed);
-        self.counters[own].store(first - counted - 1, Ordering::Relaxed);
+        self.count_on(own, counted, first);
         true
     }
 
@@ -242,8 +241,7 @@ impl ModuleCode {
         let doublings = if reload <= 1 { 0 } else { before.saturating_sub(even).min(MOST_DOUBLINGS) };
         // Compiled code takes the borrow from the word's sign.
         let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
-        let counted = u64::from(self.reloads[own].load(Ordering::Relaxed));
-        self.count_to(own, reload);
+        let counted = u64::from(self.count_to(own, reload));
         if !self.shared.watched() || !records {
             return counted; // nobody drains, and nothing moves up; or the record is not ours to write
         }

@@ -594,16 +594,21 @@ impl ModuleCode {
         if !looks || counted.saturating_mul(2) >= self.hot_interpreter(function) {
             return false;
         }
-        self.reloads[own].store(2 * counted, Ordering::Relaxed);
-        self.counters[own].store(counted - 1, Ordering::Relaxed);
+        self.count_on(own, counted, 2 * counted);
         true
     }
 
-    /// A function's countdown begins anew: after so many events, one at least.
-    fn count_to(&self, own: usize, events: u32) {
+    /// A function's countdown begins anew: after so many events, one at least. Returns how many the last one was of.
+    fn count_to(&self, own: usize, events: u32) -> u32 {
         self.functions[own].looks.store(false, Ordering::Relaxed);
-        self.reloads[own].store(events, Ordering::Relaxed);
-        self.counters[own].store(events - 1, Ordering::Relaxed);
+        self.count_on(own, 0, events)
+    }
+
+    /// A function's countdown is of `events`, more than those that came. Returns how many the last one was of.
+    fn count_on(&self, own: usize, came: u32, events: u32) -> u32 {
+        let before = self.reloads[own].swap(events, Ordering::Relaxed);
+        self.counters[own].store(events - came - 1, Ordering::Relaxed);
+        before
     }
 
     /// The engine's insides.
