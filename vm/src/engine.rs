@@ -402,7 +402,11 @@ impl Engine {
         let guarded_memories = config.guarded_memories.unwrap_or_else(memory::guards_fit);
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
-                MonitorConfig { drain_share: crate::burst::monitor_share(config.feedback_budget), ..MonitorConfig::default() },
+                MonitorConfig {
+                    drain_share: crate::burst::monitor_share(config.feedback_budget),
+                    poll_share: crate::burst::poll_share(config.feedback_budget),
+                    ..MonitorConfig::default()
+                },
                 code_map.clone(),
                 profile.clone(),
                 Box::new(Listener::new(weak.clone(), recording.clone())),
@@ -931,6 +935,11 @@ impl Shared {
         for code in modules {
             code.tend();
         }
+    }
+
+    /// Whether some module has something new or on trial, which the monitor's ticks move on.
+    pub(crate) fn hurries(&self) -> bool {
+        lock(&self.modules).values().flatten().filter_map(Weak::upgrade).any(|code| code.is_learning() || code.has_active_trial())
     }
 
     /// Whether branches and loads are seen by bursts.

@@ -24,8 +24,6 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
-
 use crate::class::SiteClass;
 use crate::codemap::{CodeMap, FunctionId, Resolved, Tier};
 use crate::layout::{EventId, RECORD_BYTES, Record};
@@ -36,6 +34,7 @@ use crate::ring::{Ring, RingWaker, time_stamp};
 use intake::{Intake, Taken};
 use resolution::ResolutionCache;
 use stats::Counters;
+use thread::Bell;
 
 pub use rings::RingState;
 pub use stats::{Distribution, MonitorStats};
@@ -56,6 +55,9 @@ pub struct MonitorConfig {
     /// Share of the time, 0 to 1, that handling the values of one ring may take, where the ring [adapts](crate::ring::RingConfig::adapts): they are sampled
     /// less while it takes more, and as at first again once it takes less than a quarter. While a ring is new ([`LEARNING`]) it may take [`LEARNING_FACTOR`] times as much.
     pub drain_share: f64,
+    /// Share of the time, 0 to 1, that polls may take while nothing [hurries](Listener::hurries): they are as much rarer, down to one in
+    /// three [`Self::max_interval`]s. 1: no limit.
+    pub poll_share: f64,
 }
 
 /// Part of the time since something new began to run that hot records wait for the monitor, at most [`MonitorConfig::max_interval`]. A poll takes tens of microseconds
@@ -78,6 +80,7 @@ impl Default for MonitorConfig {
             reserve_records: 0,
             // A guess.
             drain_share: 0.005,
+            poll_share: 1.0,
         }
     }
 }
@@ -133,7 +136,24 @@ pub trait Listener: Send {
 
     /// A poll is over, whether it found records or not: the monitor's pulse.
     fn tick(&mut self, _summary: &PollSummary) {}
+
+    /// Whether something waits for the next tick, so that polls come whatever they cost ([`MonitorConfig::poll_share`]).
+    fn hurries(&self) -> bool {
+        true
+    }
 }
+
+/// When the next poll is due.
+enum Next {
+    AtOnce,
+    After(Duration),
+    Never,
+}
+
+/// Polls in the average of what one takes. A guess.
+const POLLS_AVERAGED: f64 = 16.0;
+/// Longest wait between polls that cost too much, in [`MonitorConfig::max_interval`]s: what a program does next is seen after that time.
+const SPARSEST: u32 = 3;
 
 /// Acts on nothing.
 #[derive(Debug, Default)]
@@ -175,21 +195,21 @@ struct Doze {
 }
 
 struct Waker {
-    notify: Arc<Notify>,
+    bell: Arc<Bell>,
     doze: Arc<Doze>,
     intake: Weak<Intake>,
 }
 
 impl RingWaker for Waker {
     fn wake(&self) {
-        self.notify.notify_one();
+        self.bell.ring();
     }
 
     fn hot(&self) {
         // Either this is seen when the doze ends, or its end is seen here.
         self.doze.hot.store(true, Ordering::SeqCst);
         if !self.doze.asleep.load(Ordering::SeqCst) {
-            self.notify.notify_one();
+            self.bell.ring();
         }
     }
 
@@ -237,6 +257,8 @@ struct Core {
     producer_ticks: u64,
     /// What handling a record takes, nanoseconds, on average over the last [`AVERAGED`].
     record_ns: f64,
+    /// CPU time of a poll with the switches to the thread and back, nanoseconds, on average over the last [`POLLS_AVERAGED`].
+    poll_ns: f64,
 }
 
 /// The monitor. Shared by reference; the work happens in whoever calls [`Self::poll_once`] or polls [`Self::run`], or on the thread of
@@ -245,7 +267,7 @@ pub struct Monitor {
     config: MonitorConfig,
     code: Arc<CodeMap>,
     profile: Arc<Profile>,
-    notify: Arc<Notify>,
+    bell: Arc<Bell>,
     doze: Arc<Doze>,
     /// When something new began to run: nanoseconds since `started`.
     new_since: AtomicU64,
@@ -269,7 +291,7 @@ impl Monitor {
             config,
             code,
             profile,
-            notify: Arc::new(Notify::new()),
+            bell: Arc::default(),
             doze: Arc::default(),
             new_since: AtomicU64::new(0),
             inbox: Mutex::new(Vec::new()),
@@ -291,6 +313,7 @@ impl Monitor {
                 other_cpu_ns: 0,
                 producer_ticks: 0,
                 record_ns: 0.0,
+                poll_ns: 0.0,
             }),
             started: (Instant::now(), time_stamp()),
         }
@@ -301,21 +324,17 @@ impl Monitor {
         let intake = Arc::new(Intake::new(ring.consumer().ok_or(RingTaken)?, self.config.reserve_records));
         drop(ring);
         let id = RingId(self.next_id.fetch_add(1, Ordering::Relaxed));
-        intake.ring.set_waker(Some(Arc::new(Waker {
-            notify: self.notify.clone(),
-            doze: self.doze.clone(),
-            intake: Arc::downgrade(&intake),
-        })));
+        intake.ring.set_waker(Some(Arc::new(Waker { bell: self.bell.clone(), doze: self.doze.clone(), intake: Arc::downgrade(&intake) })));
         let slot = Slot { id, added: Instant::now(), missed_seen: 0, intake, passed: 0, flush_sequence: 0, flush_epoch: 0 };
         lock(&self.inbox).push(slot);
-        self.notify.notify_one();
+        self.bell.ring();
         Ok(id)
     }
 
     /// Drains and drops a ring at the next poll, from any thread.
     pub fn remove_ring(&self, id: RingId) {
         lock(&self.leaving).push(id);
-        self.notify.notify_one();
+        self.bell.ring();
     }
 
     /// From now on the profile gets what the model delivers of the records. LWPINS records, which ask for code, are not the model's.
@@ -340,7 +359,7 @@ impl Monitor {
 
     /// Wakes [`Self::run`].
     pub fn wake(&self) {
-        self.notify.notify_one();
+        self.bell.ring();
     }
 
     /// Something new begins to run: its hot records wait for hardly anything.
@@ -352,35 +371,59 @@ impl Monitor {
         }
     }
 
-    /// How long hot records may wait now.
+    /// How long hot records may wait now, at most until the next poll.
     fn hot_waits(&self) -> Duration {
         let new_since = Duration::from_nanos(self.new_since.load(Ordering::Relaxed));
-        (self.started.0.elapsed().saturating_sub(new_since) / HOT_WAITS).min(self.config.max_interval)
+        self.started.0.elapsed().saturating_sub(new_since) / HOT_WAITS
     }
 
     /// Waits for the next poll: for `most`, or a threshold or a change of rings, or a hot record after its time.
     async fn wait(&self, most: Duration) {
-        let dozes = self.hot_waits().min(most);
-        // The timer's step.
-        let dozes = if dozes < Duration::from_millis(1) { Duration::ZERO } else { dozes };
+        let dozes = self.dozes(most);
         if !dozes.is_zero() {
             self.doze.asleep.store(true, Ordering::SeqCst);
-            let woken = tokio::time::timeout(dozes, self.notify.notified()).await.is_ok();
-            self.doze.asleep.store(false, Ordering::SeqCst);
-            if woken || self.doze.hot.load(Ordering::SeqCst) {
+            let woken = self.bell.heard(dozes).await;
+            if self.wakes_up(woken) {
                 return;
             }
         }
         if dozes < most {
-            // An elapsed timeout is the ordinary poll.
-            let _ = tokio::time::timeout(most - dozes, self.notify.notified()).await;
+            self.bell.heard(most - dozes).await;
         }
+    }
+
+    /// The same, of the thread that does nothing else.
+    fn wait_here(&self, most: Duration) {
+        let dozes = self.dozes(most);
+        if !dozes.is_zero() {
+            self.doze.asleep.store(true, Ordering::SeqCst);
+            let woken = self.bell.heard_here(dozes);
+            if self.wakes_up(woken) {
+                return;
+            }
+        }
+        if dozes < most {
+            self.bell.heard_here(most - dozes);
+        }
+    }
+
+    /// How long a wait is deaf for hot records.
+    fn dozes(&self, most: Duration) -> Duration {
+        let dozes = self.hot_waits().min(most);
+        // The timer's step.
+        if dozes < Duration::from_millis(1) { Duration::ZERO } else { dozes }
+    }
+
+    /// A doze is over: whether the wait is, too.
+    fn wakes_up(&self, woken: bool) -> bool {
+        self.doze.asleep.store(false, Ordering::SeqCst);
+        woken || self.doze.hot.load(Ordering::SeqCst)
     }
 
     /// Makes [`Self::run`] return after a last poll.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
-        self.notify.notify_one();
+        self.bell.ring();
     }
 
     /// Statistics so far.
@@ -397,16 +440,36 @@ impl Monitor {
     /// Polls until [`Self::stop`], for a host that has a tokio runtime (with its timer on) of its own.
     pub async fn run(&self) {
         loop {
-            let stopping = self.stopping.load(Ordering::Acquire);
-            self.doze.hot.store(false, Ordering::SeqCst);
-            let summary = self.poll_once();
-            if summary.more || (stopping && summary.left) {
-                tokio::task::yield_now().await;
-            } else if stopping {
-                return;
-            } else {
-                self.wait(summary.next_poll).await;
+            match self.turn() {
+                Next::AtOnce => tokio::task::yield_now().await,
+                Next::After(wait) => self.wait(wait).await,
+                Next::Never => return,
             }
+        }
+    }
+
+    /// The same on the thread that calls it. On a virtual machine it takes 50 us of CPU time to be woken; a runtime's timer takes as long again, with all that it
+    /// touches for the first time in a while.
+    fn run_here(&self) {
+        loop {
+            match self.turn() {
+                Next::AtOnce => std::thread::yield_now(),
+                Next::After(wait) => self.wait_here(wait),
+                Next::Never => return,
+            }
+        }
+    }
+
+    /// A poll of [`Self::run`].
+    fn turn(&self) -> Next {
+        let stopping = self.stopping.load(Ordering::Acquire);
+        self.doze.hot.store(false, Ordering::SeqCst);
+        let summary = self.poll_once();
+        match stopping {
+            _ if summary.more => Next::AtOnce,
+            true if summary.left => Next::AtOnce,
+            true => Next::Never,
+            false => Next::After(summary.next_poll),
         }
     }
 
@@ -456,15 +519,17 @@ impl Monitor {
 
         core.interval = self.next_interval(core.interval, fullest);
         core.turns = core.turns.wrapping_add(1);
-        summary.next_poll = self.uneven(core.interval, core.turns);
         summary.fullest_permille = (fullest * 1000.0) as u32;
         core.counters.poll(summary.records);
         if summary.records > 0 {
             core.listener.polled(&summary);
         }
         core.listener.tick(&summary);
+        let interval = if core.listener.hurries() { core.interval } else { core.interval.max(self.affordable(core.poll_ns)) };
+        summary.next_poll = self.uneven(interval, core.turns);
         let cpu_after = stats::thread_cpu_ns();
         if core.owner == Some(std::thread::current().id()) {
+            core.poll_ns += (cpu_after.saturating_sub(core.owner_cpu_ns) as f64 - core.poll_ns) / POLLS_AVERAGED;
             core.owner_cpu_ns = cpu_after;
         } else {
             core.other_cpu_ns += cpu_after.saturating_sub(cpu_before);
@@ -570,6 +635,15 @@ impl Monitor {
             ring.set_waker(None);
         }
         Visit { records, more: more && !finishing, left: !all && !finishing, fill, finished: finishing }
+    }
+
+    /// The interval at which polls that take so long are within their share.
+    fn affordable(&self, poll_ns: f64) -> Duration {
+        // Hot records wait no longer than they may.
+        let most = (self.config.max_interval * SPARSEST).min(self.hot_waits());
+        // Of an interval the mean wait is three quarters.
+        let seconds = poll_ns / 1e9 / self.config.poll_share.max(1e-9) * 4.0 / 3.0;
+        Duration::from_secs_f64(seconds.min(most.as_secs_f64()))
     }
 
     /// The wait of a turn: between half the interval and all of it, spread evenly (multiples of the golden section). What is asked at even intervals would be asked

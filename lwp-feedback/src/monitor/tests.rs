@@ -262,6 +262,31 @@ fn the_interval_adapts_between_its_bounds() {
     }
 }
 
+/// Polls that cost more than their share come rarer, unless something hurries; as rare as hot records may wait.
+#[test]
+fn polls_keep_to_their_share() {
+    struct Calm(bool);
+    impl Listener for Calm {
+        fn hot(&mut self, _event: &Hot) {}
+
+        fn hurries(&self) -> bool {
+            self.0
+        }
+    }
+    let most = Duration::from_millis(4);
+    for (hurries, poll_share, sparsest) in [(false, 1e-9, SPARSEST), (true, 1e-9, 1), (false, 1.0, 1)] {
+        let config = MonitorConfig { max_interval: most, poll_share, ..MonitorConfig::default() };
+        let monitor = Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(Calm(hurries)));
+        lock(&monitor.core).owner = Some(std::thread::current().id());
+        let longest = |polls: u32| (0..polls).map(|_| monitor.poll_once().next_poll).max().unwrap();
+        let early = longest(50);
+        assert!(early <= most, "{early:?}");
+        std::thread::sleep(most * sparsest * HOT_WAITS * u32::from(!hurries && poll_share < 1.0));
+        let later = longest(50);
+        assert!(later <= most * sparsest && later > most * sparsest * 9 / 10, "{later:?}");
+    }
+}
+
 /// Hot records wake a monitor of something new at once, later only after their wait; and again at once when something new begins.
 #[test]
 fn hot_records_wait_for_a_part_of_the_run() {

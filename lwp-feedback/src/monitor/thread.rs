@@ -1,10 +1,50 @@
-//! The monitor on a named thread of its own, with a current-thread tokio runtime: never a runtime inside a caller's.
+//! The monitor on a named thread of its own, without a runtime; and what wakes it, there or in a host's runtime.
 
 use std::io;
-use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
 
 use super::{Monitor, lock};
+
+/// What the monitor waits for between polls: rung once, heard once.
+#[derive(Default)]
+pub(super) struct Bell {
+    notify: Notify,
+    rung: AtomicBool,
+    /// The monitor's thread, once it runs.
+    thread: OnceLock<Thread>,
+}
+
+impl Bell {
+    pub(super) fn ring(&self) {
+        self.rung.store(true, Ordering::SeqCst);
+        match self.thread.get() {
+            Some(thread) => thread.unpark(),
+            None => self.notify.notify_one(),
+        }
+    }
+
+    /// Whether it rang within the time, or since it was heard last; in a runtime with a timer.
+    pub(super) async fn heard(&self, wait: Duration) -> bool {
+        tokio::time::timeout(wait, self.notify.notified()).await.is_ok()
+    }
+
+    /// The same on the monitor's thread.
+    pub(super) fn heard_here(&self, wait: Duration) -> bool {
+        let began = Instant::now();
+        loop {
+            if self.rung.swap(false, Ordering::SeqCst) {
+                return true;
+            }
+            let Some(left) = wait.checked_sub(began.elapsed()).filter(|left| !left.is_zero()) else { return false };
+            std::thread::park_timeout(left);
+        }
+    }
+}
 
 /// The thread; dropping it stops the monitor after a last poll and joins.
 pub struct MonitorThread {
@@ -15,12 +55,12 @@ pub struct MonitorThread {
 impl Monitor {
     /// Runs on the thread "backedge-monitor".
     pub fn spawn(self: &Arc<Self>) -> io::Result<MonitorThread> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         let monitor = self.clone();
         let handle = std::thread::Builder::new().name("backedge-monitor".into()).spawn(move || {
             block_signals();
             lock(&monitor.core).owner = Some(std::thread::current().id());
-            runtime.block_on(monitor.run());
+            monitor.bell.thread.get_or_init(std::thread::current);
+            monitor.run_here();
         })?;
         Ok(MonitorThread { monitor: self.clone(), handle: Some(handle) })
     }

@@ -73,7 +73,7 @@ pub struct RingConfig {
     pub flags: Flags,
     /// Behave as hardware may: see the module's header.
     pub deferred: bool,
-    /// A `HotFunction`, `HotLoop` or `BurstEnd` record wakes the monitor at once, so that tier-up does not wait for the next poll.
+    /// A `HotFunction`, `HotLoop` or `BurstEnd` record (not the end of a burst that only counts) wakes the monitor at once, so that tier-up does not wait for the next poll.
     pub wake_on_hot: bool,
     /// The monitor may raise EventInterval1 where records come faster than they are worth ([`Ring::adapt_interval1`]).
     pub adapts: bool,
@@ -672,12 +672,11 @@ impl RingCore {
 
 /// How an LWPINS record of this imm16 gets the monitor's attention, if it does.
 fn wakes(imm16: u16) -> Option<fn(&dyn RingWaker)> {
-    use crate::class::{SiteClass, burst_window::COUNTED};
+    use crate::class::SiteClass;
     match SiteClass::from_imm16(imm16)? {
         (SiteClass::HotFunction | SiteClass::HotLoop, _) => Some(|waker| waker.hot()),
         // A burst's end makes room for the next one, which has credit or does not begin.
         (SiteClass::BurstEnd, _) => Some(|waker| waker.wake()),
-        (SiteClass::BurstWindow, detail) if detail & COUNTED != 0 => Some(|waker| waker.wake()),
         _ => None,
     }
 }

@@ -8,8 +8,8 @@
 
 use lwp_feedback::monitor::{LEARNING, LEARNING_FACTOR};
 use serde::Serialize;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::Kind;
@@ -32,8 +32,11 @@ const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 const LONGEST_NS: f64 = 400e3;
 /// Of that the model, which the thread that runs waits for, ns: the stalls of tier changes are to stay below 200 µs (`backedge bench stalls`).
 const LONGEST_MODEL_NS: f64 = 100e3;
+/// Longest burst wanted that only counts, ns: many short ones say more of what a run consists of than few long ones, for most phases are longer than any
+/// burst; but the first words of each find cold caches (20 us of it, here).
+const LONGEST_COUNT_NS: f64 = 50e3;
 /// Words of a burst, by kind: at the start, at least, at most (the buffer must hold what is written until the next loop header).
-const WORDS: [(u32, u32, u32); 3] = [(4096, 1024, 8192), (1024, 256, 2048), (4096, 1024, 4096)];
+const WORDS: [(u32, u32, u32); 3] = [(4096, 1024, 8192), (1024, 256, 2048), (512, 256, 1024)];
 
 /// Counts, for reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -67,10 +70,18 @@ struct Account {
     monitor_ns: u64,
     /// Run time whose share was earned, before anything is taken off.
     earned_ns: f64,
+    /// What compiles took beyond the credit there was: half of what is earned pays it off, so that bursts of the code that is there go on.
+    owed_ns: f64,
 }
 
 /// Share of the time, 0 to 1, that the monitor may take for a thread's values: half of what is earned.
 pub(crate) fn monitor_share(percent: f64) -> f64 {
+    share(percent) * STEADY_FACTOR / 2.0
+}
+
+/// Share of the time, 0 to 1, that the monitor's polls may take where nothing waits for them: half of what is earned, for a burst costs about as much
+/// as the poll that asks for it.
+pub(crate) fn poll_share(percent: f64) -> f64 {
     share(percent) * STEADY_FACTOR / 2.0
 }
 
@@ -104,7 +115,7 @@ impl Budget {
             share,
             started: now,
             credit_ns: AtomicI64::new((START_NS * share) as i64),
-            account: Mutex::new(Account { last: now, monitor_ns: 0, earned_ns: 0.0 }),
+            account: Mutex::new(Account { last: now, monitor_ns: 0, earned_ns: 0.0, owed_ns: 0.0 }),
             words: WORDS.map(|(first, ..)| AtomicU64::new(first.into())),
             bursts: Default::default(),
             written: AtomicU64::new(0),
@@ -115,6 +126,10 @@ impl Budget {
             compile_ns: AtomicU64::new(0),
             monitor_ns: AtomicU64::new(0),
         }
+    }
+
+    fn account(&self) -> MutexGuard<'_, Account> {
+        self.account.lock().unwrap_or_else(|error| error.into_inner())
     }
 
     /// Whether anything may be recorded at all.
@@ -137,6 +152,11 @@ impl Budget {
         self.credit_ns.load(Ordering::Relaxed) > i64::try_from(cost.as_nanos()).unwrap_or(i64::MAX)
     }
 
+    /// Whether instrumented code may be compiled: there is credit, and what was compiled is paid.
+    pub(crate) fn may_compile(&self) -> bool {
+        self.has_credit() && self.account().owed_ns == 0.0
+    }
+
     /// Whether the steady share of the time since the engine began is as much as that.
     pub(crate) fn has_earned(&self, cost: Duration) -> bool {
         self.started.elapsed().as_secs_f64() * self.share * STEADY_FACTOR >= cost.as_secs_f64()
@@ -149,7 +169,7 @@ impl Budget {
 
     /// Time went by: earns credit, and pays the monitor, which took `monitor_ns` so far.
     pub(crate) fn earn(&self, learning: bool, monitor_ns: u64) {
-        let mut account = self.account.lock().unwrap_or_else(|error| error.into_inner());
+        let mut account = self.account();
         let now = Instant::now();
         let elapsed = now.duration_since(account.last).as_nanos() as f64;
         account.last = now;
@@ -167,7 +187,10 @@ impl Budget {
         // However dear the monitor is (on a loaded machine it takes the whole share), a third is left for bursts: without any nobody would see a change.
         account.earned_ns += elapsed * factor;
         let earned = elapsed * factor * self.share;
-        let change = (earned - (monitor as f64).min(earned * MOST_FOR_MONITOR)) as i64;
+        let change = earned - (monitor as f64).min(earned * MOST_FOR_MONITOR);
+        let paid_off = (change / 2.0).min(account.owed_ns);
+        account.owed_ns -= paid_off;
+        let change = (change - paid_off) as i64;
         // What is saved already is not taken away again.
         self.credit_ns.fetch_add(change.min((most - credit).max(0)), Ordering::Relaxed);
     }
@@ -180,7 +203,10 @@ impl Budget {
     /// Instrumented code was compiled.
     pub(crate) fn compiled(&self, took: Duration) {
         let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        self.credit_ns.fetch_sub(ns.min(i64::MAX as u64) as i64, Ordering::Relaxed);
+        let mut account = self.account();
+        let paid = self.credit_ns.load(Ordering::Relaxed).clamp(0, ns.min(i64::MAX as u64) as i64);
+        self.credit_ns.fetch_sub(paid, Ordering::Relaxed);
+        account.owed_ns += ns.saturating_sub(paid as u64) as f64;
         self.compile_ns.fetch_add(ns, Ordering::Relaxed);
     }
 
@@ -198,7 +224,8 @@ impl Budget {
         self.written.fetch_add(words.into(), Ordering::Relaxed);
         // Towards bursts of a wanted length: at once where this was too long, for what a word takes differs from loop to loop; else a quarter of the way.
         let (_, least, most) = WORDS[kind as usize];
-        let longest = LONGEST_NS.min(self.share * MOST_SAVED_NS).max(50e3);
+        let most_wanted = if matches!(kind, Kind::Counts) { LONGEST_COUNT_NS } else { LONGEST_NS };
+        let longest = most_wanted.min(self.share * MOST_SAVED_NS).max(50e3);
         let wanted = f64::from(words) * (longest / cost.max(1.0)).min(LONGEST_MODEL_NS / model_ns.max(1.0));
         let now = f64::from(self.words(kind));
         let part = if wanted < now { 1.0 } else { 0.25 };
@@ -255,6 +282,28 @@ mod tests {
         assert!((49.9..51.0).contains(&first), "{first} ms");
         let later = earn(9);
         assert!((89.9..91.0).contains(&later), "{later} ms");
+    }
+
+    #[test]
+    fn what_compiles_owe_leaves_half_for_bursts() {
+        let budget = Budget::new(1.0);
+        assert!(budget.may_compile());
+        // A thousand times what there is: gone is that, and bursts are not stopped by what is owed.
+        budget.compiled(Duration::from_secs(2));
+        assert!(!budget.has_credit() && !budget.may_compile());
+        let earn = |seconds: u64| {
+            budget.account.lock().unwrap().last = Instant::now() - Duration::from_secs(seconds);
+            budget.earn(false, 0);
+        };
+        earn(1);
+        let credit = budget.credit_ns.load(Ordering::Relaxed) as f64;
+        assert!(budget.has_credit() && !budget.may_compile());
+        // 3 ms are earned, of which bursts have no more than they may save.
+        assert!((399e3..=1.6e6).contains(&credit), "{credit}");
+        let owed = budget.account.lock().unwrap().owed_ns;
+        assert!((1.995e9..1.998e9).contains(&owed), "{owed}");
+        earn(2000);
+        assert!(budget.may_compile());
     }
 
     #[test]

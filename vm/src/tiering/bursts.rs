@@ -22,7 +22,7 @@ use lwp_feedback::layout::EventId;
 use lwp_feedback::monitor::LEARNING;
 use lwp_feedback::ring::refresh_core_id;
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
@@ -156,6 +156,8 @@ pub(super) struct ModuleBursts {
     returned: Mutex<Returned>,
     /// Numbers of the first probes of this module's tables.
     tables: Mutex<Vec<u32>>,
+    /// At the latest tick something was new or credit was not what is short: the next question comes as soon as one is answered.
+    eager: AtomicBool,
 }
 
 /// What a candidate's offset names.
@@ -262,7 +264,8 @@ impl ModuleCode {
             let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.ready && !candidate.failed);
             let expected: Duration =
                 under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.bytes_before_burst(key.0))).sum();
-            if !expected.is_zero() && !self.shared.budget.has_credit_for(expected) {
+            let budget = &self.shared.budget;
+            if !budget.may_compile() || !expected.is_zero() && !budget.has_credit_for(expected) {
                 return false;
             }
             let waiting = candidates.iter_mut().filter(|(_, candidate)| !candidate.wanted);
@@ -414,10 +417,12 @@ impl ModuleCode {
         if !runs && !learning {
             return;
         }
+        let eager = learning || self.shared.budget.has_plenty();
+        self.bursts.eager.store(eager, Ordering::Relaxed);
         let together = {
             let mut joint = lock(&self.bursts.joint);
             joint.turns = joint.turns.wrapping_add(1);
-            match joint.turn(learning || self.shared.budget.has_plenty()) {
+            match joint.turn(eager) {
                 // While nobody has come, the others have their turns.
                 Turn::Together { counts } if runs && joint.asked.is_none_or(|asked| now.duration_since(asked) >= PATIENCE) => Some(counts),
                 _ => None,
@@ -733,6 +738,10 @@ impl ModuleCode {
         };
         self.note_burst(open.version, entrance(open.offset), written as u32, burst_ns, model_ns);
         self.shared.budget.spent(open.kind, read.map(|_| written as u32), burst_ns, model_ns);
+        // (the records of the others' ends wake the monitor)
+        if open.kind == Kind::Counts && self.bursts.eager.load(Ordering::Relaxed) {
+            self.shared.monitor.wake();
+        }
     }
 
     /// The buffer is full, and nothing may come by where its burst began: ends it, if all take part in it.

@@ -269,6 +269,10 @@ impl monitor::Listener for Listener {
         }
     }
 
+    fn hurries(&self) -> bool {
+        self.shared.upgrade().is_some_and(|shared| shared.hurries())
+    }
+
     fn polled(&mut self, _summary: &monitor::PollSummary) {
         if let Some(shared) = self.shared.upgrade() {
             shared.sweep();

@@ -285,6 +285,11 @@ impl ModuleCode {
         config.trials.enabled && config.tier == TierPolicy::Auto && !config.deterministic
     }
 
+    /// Whether some plan is on trial right now.
+    pub(crate) fn has_active_trial(&self) -> bool {
+        self.trials.function.load(Ordering::Acquire) != u32::MAX
+    }
+
     /// What tier-2 code of a function is compiled to now: the plan that won its trials.
     pub fn adopted(&self, function: u32) -> Option<Arc<Plan>> {
         self.trials.lock().adopted.get(&function).cloned()
@@ -562,7 +567,7 @@ impl ModuleCode {
         if self.trials.postponed.load(Ordering::Relaxed) {
             self.next_trial();
         }
-        if self.trials.function.load(Ordering::Acquire) == u32::MAX {
+        if !self.has_active_trial() {
             return;
         }
         let over = {
