@@ -13,6 +13,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import time
 
 from cost import REAL
 
@@ -21,24 +22,38 @@ NAMES = {1: "values", 3: "branches", 4: "misses"}
 
 
 def rows(options):
-    """(id, options of the command, file and arguments)."""
+    """(id, options of the command, file and arguments, rounds that take about a tenth of a second if there are rounds)."""
     wanted = options.suite.split(",")
     for program in json.loads((HERE / "programs/catalog.json").read_text())["programs"]:
         for mode, it in enumerate(program["modes"]):
             if program["group"] in wanted and it.get("kind") != "variant" and "once" in it:
-                # `once` is what takes a tenth of a second. indirect_call has rounds alone.
+                # indirect_call has rounds alone.
                 size = [str(it["size"])] if "size" in it else []
-                rounds = str(int(it["once"] * options.seconds * 10))
-                yield f"{program['id']}/{mode}", [], [str(HERE / f"programs/{program['id']}/{program['id']}.wasm"), str(mode), *size, rounds]
+                guest = [str(HERE / f"programs/{program['id']}/{program['id']}.wasm"), str(mode), *size]
+                yield f"{program['id']}/{mode}", [], guest, it["once"]
     if "real" in wanted:
         for name, (module, folders, arguments) in REAL.items():
             mapped = [part for host, guest in folders.items() for part in ("--dir", f"{HERE / host}::{guest}")]
             if (HERE / "real" / module).exists():
-                yield name, mapped, [str(HERE / "real" / module), *arguments]
+                yield name, mapped, [str(HERE / "real" / module), *arguments], None
+
+
+def rounds(options, guest, once):
+    """Rounds that take so many seconds on this machine."""
+    some = once * 5
+    while True:
+        began = time.monotonic()
+        subprocess.run([options.backedge, "run", *guest, str(some)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        took = time.monotonic() - began
+        if took >= 0.3 or took >= options.seconds:
+            return max(1, round(some * options.seconds / took))
+        some *= 4
 
 
 def measure(options, row):
-    _, more, guest = row
+    _, more, guest, once = row
+    if once is not None:
+        guest = [*guest, str(rounds(options, guest, once))]
     command = [options.backedge, "accuracy", "--json", "--events", options.events, *more, *guest]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     # The program's own output goes to stderr.

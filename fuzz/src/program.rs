@@ -738,7 +738,54 @@ impl<'a> Writer<'a> {
                 self.op(I::I32Const(1));
                 self.op(I::MemoryGrow(0));
             }
+            16 if ty == I32 => self.three_way(depth),
             _ => self.operator(ty, depth),
+        }
+    }
+
+    /// A test of `(a > b) - (a < b)`, or of that on one way and of something else on another. One in eight is nearly that.
+    fn three_way(&mut self, depth: u32) {
+        let ty = if self.random.once_in(3) { I64 } else { I32 };
+        let (Some(a), Some(b)) = (self.local_of(ty), self.local_of(ty)) else { return self.operator(I32, depth) };
+        let two_ways = self.random.once_in(2);
+        if two_ways {
+            self.expression(I32, depth);
+            self.op(I::If(BlockType::Result(I32)));
+            self.labels.push(false);
+        }
+        // i32.lt_s, or i64.lt_s; the next three are lt_u, gt_s, gt_u.
+        let less = if ty == I32 { 0x48 } else { 0x53 } + self.random.below(2) as u8;
+        let greater = less + 2;
+        let swapped = self.random.once_in(2);
+        let other_signs = u8::from(self.random.once_in(16));
+        for (at, opcode) in [greater, if swapped { greater } else { less } ^ other_signs].into_iter().enumerate() {
+            let back = at == 1 && swapped != self.random.once_in(16);
+            self.op(I::LocalGet(if back { b } else { a }));
+            self.op(I::LocalGet(if back { a } else { b }));
+            self.f.raw([opcode]);
+        }
+        self.op(I::I32Sub);
+        if two_ways {
+            self.op(I::Else);
+            self.expression(I32, depth);
+            self.labels.pop();
+            self.op(I::End);
+        }
+        if self.random.once_in(3) {
+            let by = *self.random.of(&[1, 2, 29, 31, 32]);
+            self.op(I::I32Const(by));
+            self.op(I::I32ShrU);
+            if !self.random.once_in(3) {
+                let mask = *self.random.of(&[1, 2, 4, 6, -1]);
+                self.op(I::I32Const(mask));
+                self.op(I::I32And);
+            }
+        } else {
+            let constant = self.random.below(5) as i32 - 2;
+            self.op(I::I32Const(constant));
+            // i32.eq to i32.ge_u.
+            let compare = 0x46 + self.random.below(10) as u8;
+            self.f.raw([compare]);
         }
     }
 

@@ -286,3 +286,79 @@ fn addresses_above_others_wrap_where_they_may() {
     check(ABOVE, "maybe", &[u64::from(u32::MAX - 15), 0], &[1]);
     check(ABOVE_ROUNDS, "rounds", &[u64::from(u32::MAX - 15), 10], &[(1..=20).sum()]);
 }
+
+/// All tests of a three-way comparison, where it is made and behind a block that has something else on another way.
+#[test]
+fn three_way_comparisons_say_what_they_said() {
+    const COMPARISONS: [&str; 10] = ["eq", "ne", "lt_s", "lt_u", "gt_s", "gt_u", "le_s", "le_u", "ge_s", "ge_u"];
+    let compares = |name: &str, a: i32, b: i32| match name {
+        "eq" => a == b,
+        "ne" => a != b,
+        "lt_s" => a < b,
+        "lt_u" => (a as u32) < b as u32,
+        "gt_s" => a > b,
+        "gt_u" => a as u32 > b as u32,
+        "le_s" => a <= b,
+        "le_u" => a as u32 <= b as u32,
+        "ge_s" => a >= b,
+        "ge_u" => a as u32 >= b as u32,
+        other => panic!("{other}"),
+    };
+    // The text of a test, and what it says of -1, 0, 1 and of 7 and -8.
+    type Test = (Box<dyn Fn(&str) -> String>, Box<dyn Fn(i32) -> u32>);
+    let mut tests: Vec<Test> = Vec::new();
+    for name in COMPARISONS {
+        for constant in -2..=2 {
+            let text = move |of: &str| format!("(i32.{name} {of} (i32.const {constant}))");
+            tests.push((Box::new(text), Box::new(move |value| compares(name, value, constant).into())));
+            let text = move |of: &str| format!("(i32.{name} (i32.const {constant}) {of})");
+            tests.push((Box::new(text), Box::new(move |value| compares(name, constant, value).into())));
+        }
+    }
+    for by in [0u32, 1, 29, 31, 32, 63] {
+        let shifted = move |value: i32| value as u32 >> (by % 32);
+        tests.push((Box::new(move |of: &str| format!("(i32.shr_u {of} (i32.const {by}))")), Box::new(shifted)));
+        for mask in [0u32, 1, 4, 6, u32::MAX] {
+            let text = move |of: &str| format!("(i32.and (i32.shr_u {of} (i32.const {by})) (i32.const {mask}))");
+            tests.push((Box::new(text), Box::new(move |value| shifted(value) & mask)));
+            let text = move |of: &str| format!("(i32.and (i32.const {mask}) (i32.shr_u {of} (i32.const {by})))");
+            tests.push((Box::new(text), Box::new(move |value| shifted(value) & mask)));
+        }
+    }
+    for (ty, sign) in [("i32", "s"), ("i32", "u"), ("i64", "s"), ("i64", "u")] {
+        let forms = [
+            format!("(i32.sub ({ty}.gt_{sign} (local.get $a) (local.get $b)) ({ty}.lt_{sign} (local.get $a) (local.get $b)))"),
+            format!("(i32.sub ({ty}.lt_{sign} (local.get $b) (local.get $a)) ({ty}.gt_{sign} (local.get $b) (local.get $a)))"),
+        ];
+        for (form, difference) in forms.iter().enumerate() {
+            let functions: String = tests
+                .iter()
+                .enumerate()
+                .map(|(at, (text, _))| {
+                    let here = text(difference);
+                    let behind = text(&format!("(if (result i32) (local.get $c) (then {difference}) (else (local.get $other)))"));
+                    format!(
+                        r#"(func (export "here{at}") (param $a {ty}) (param $b {ty}) (result i32) {here})
+                        (func (export "behind{at}") (param $a {ty}) (param $b {ty}) (param $c i32) (param $other i32) (result i32) {behind})"#
+                    )
+                })
+                .collect();
+            let mut machine = Machine::new(&format!("(module {functions})"), Tier::Optimizing);
+            for (a, b) in [(1i64, 1i64), (1, 2), (2, 1), (-1, 1), (1, -1), (i64::from(i32::MIN), i64::from(i32::MAX))] {
+                let bits = |value: i64| if ty == "i32" { u64::from(value as u32) } else { value as u64 };
+                let (greater, less) = if sign == "s" { (a > b, a < b) } else { (bits(a) > bits(b), bits(a) < bits(b)) };
+                let sign = i32::from(greater) - i32::from(less);
+                for (at, (text, expected)) in tests.iter().enumerate() {
+                    let what = || format!("{} of {ty} {a} and {b}, form {form}", text("it"));
+                    assert_eq!(machine.call(&format!("here{at}"), &[bits(a), bits(b)]), [u64::from(expected(sign))], "{}", what());
+                    for other in [-8, 0, 7] {
+                        for (c, is) in [(1, sign), (0, other)] {
+                            let arguments = [bits(a), bits(b), c, u64::from(other as u32)];
+                            assert_eq!(machine.call(&format!("behind{at}"), &arguments), [u64::from(expected(is))], "{}", what());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

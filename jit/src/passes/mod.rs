@@ -18,6 +18,7 @@ pub(crate) mod exits;
 mod extra;
 pub(crate) mod layout;
 pub(crate) mod prefetch;
+pub(crate) mod three_way;
 
 /// Runs what the plan asks for.
 pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], module: &Module, plan: &FunctionPlan, applied: &mut Vec<Applied>) {

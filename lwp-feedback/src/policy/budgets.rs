@@ -29,7 +29,8 @@ pub struct Budgets {
     pub max_inlined_bytes: u32,
     /// inline: share from which a call outside the targets leaves by a side exit in place of the generic call.
     pub min_exit_share: f64,
-    /// inline: samples for that. By the rule of three, none of 600 says that less than 0.5 % leave.
+    /// inline: samples for that. As many as for inlining at all: code that is left too often is slower in its trial, or retired later, and with a generic call
+    /// beside the inlined body hot loops are a third slower (its registers, and what memory holds, must be right on both ways).
     pub min_exit_samples: u64,
 
     /// specialize: share of the parameter's one value.
@@ -83,7 +84,7 @@ impl Default for Budgets {
             max_callee_bytes: 300,
             max_inlined_bytes: 4000,
             min_exit_share: 0.995,
-            min_exit_samples: 600,
+            min_exit_samples: 64,
             min_specialize_share: 0.99,
             min_branch_samples: 64,
             min_mispredict_share: 0.02,
