@@ -69,10 +69,10 @@ fn pebs_run_prints_the_experiments() {
     }
 }
 
-/// 20 million indirect calls: enough to become hot and leave records.
+/// 100 million indirect calls: enough to become hot and leave records, also where others have the processors.
 fn program() -> (String, [&'static str; 2]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench-programs/programs/indirect_call/indirect_call.wasm");
-    (path.to_str().unwrap().to_owned(), ["0", "20000000"])
+    (path.to_str().unwrap().to_owned(), ["0", "100000000"])
 }
 
 #[test]
