@@ -400,13 +400,10 @@ impl Engine {
         let feedback_budget = config.feedback_budget;
         let timeline = Timeline::new(config.timeline);
         let guarded_memories = config.guarded_memories.unwrap_or_else(memory::guards_fit);
+        let monitor_share = crate::burst::monitor_share(config.feedback_budget);
         let shared = Arc::new_cyclic(|weak: &Weak<Shared>| Shared {
             monitor: Arc::new(Monitor::new(
-                MonitorConfig {
-                    drain_share: crate::burst::monitor_share(config.feedback_budget),
-                    poll_share: crate::burst::poll_share(config.feedback_budget),
-                    ..MonitorConfig::default()
-                },
+                MonitorConfig { drain_share: monitor_share, poll_share: monitor_share, ..MonitorConfig::default() },
                 code_map.clone(),
                 profile.clone(),
                 Box::new(Listener::new(weak.clone(), recording.clone())),

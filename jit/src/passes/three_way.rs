@@ -41,7 +41,7 @@ struct Asked {
 }
 
 /// What a test says of a difference.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 enum Answer {
     Always(bool),
     /// How left compares with right, of signed numbers.
@@ -63,17 +63,18 @@ pub(crate) fn run(function: &mut Function) {
         while let Some(inst) = next {
             next = function.layout.next_inst(inst);
             let Some(asked) = test(function, inst, &uses) else { continue };
-            if let Some(difference) = difference(&function.dfg, through(&function.dfg, &cfg, asked.of)) {
-                if let Some(answer) = asked.test.of_difference() {
-                    next = function.layout.next_inst(asked.last);
+            let Some(answer) = asked.test.of_difference() else { continue };
+            let after = function.layout.next_inst(asked.last);
+            let replaced = match difference(&function.dfg, through(&function.dfg, &cfg, asked.of)) {
+                Some(difference) => {
                     let value = say(function, asked.last, answer, difference, asked.test.result_type());
                     take_place(function, &asked, value);
+                    true
                 }
-            } else if asked.test.of_difference().is_some() && uses[asked.of] == 1 && parameter_of(&function.dfg, asked.of) == Some(block) {
-                let after = function.layout.next_inst(asked.last);
-                if move_to_predecessors(function, &cfg, block, &asked) {
-                    next = after;
-                }
+                None => uses[asked.of] == 1 && move_to_predecessors(function, &cfg, block, &asked, answer),
+            };
+            if replaced {
+                next = after;
             }
         }
     }
@@ -95,13 +96,6 @@ fn count_uses(function: &Function) -> SecondaryMap<Value, u32> {
         }
     }
     uses
-}
-
-fn parameter_of(dfg: &DataFlowGraph, value: Value) -> Option<Block> {
-    match dfg.value_def(value) {
-        ValueDef::Param(block, _) => Some(block),
-        _ => None,
-    }
 }
 
 /// What a value is, seen through parameters of blocks that have one way in.
@@ -288,10 +282,12 @@ fn take_place(function: &mut Function, asked: &Asked, value: Value) {
     }
 }
 
-/// Moves a test of a block's parameter to where it comes from, if that is a difference on some way. False: it stays.
-fn move_to_predecessors(function: &mut Function, cfg: &ControlFlowGraph, block: Block, asked: &Asked) -> bool {
-    let ValueDef::Param(_, number) = function.dfg.value_def(asked.of) else { return false };
-    let Some(answer) = asked.test.of_difference() else { return false };
+/// Moves a test of a parameter of its own block to where that comes from, if it is a difference on some way, of which the test says `answer`. False: it stays.
+fn move_to_predecessors(function: &mut Function, cfg: &ControlFlowGraph, block: Block, asked: &Asked, answer: Answer) -> bool {
+    let ValueDef::Param(of, number) = function.dfg.value_def(asked.of) else { return false };
+    if of != block {
+        return false;
+    }
     let ways: Vec<Inst> = cfg.pred_iter(block).map(|way| way.inst).collect();
     let mut arguments = Vec::new();
     for &way in &ways {

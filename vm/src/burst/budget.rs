@@ -74,14 +74,9 @@ struct Account {
     owed_ns: f64,
 }
 
-/// Share of the time, 0 to 1, that the monitor may take for a thread's values: half of what is earned.
+/// Share of the time, 0 to 1, that the monitor may take for a thread's values, and for its polls where nothing waits for them (a burst costs about as much
+/// as the poll that asks for it): half of what is earned.
 pub(crate) fn monitor_share(percent: f64) -> f64 {
-    share(percent) * STEADY_FACTOR / 2.0
-}
-
-/// Share of the time, 0 to 1, that the monitor's polls may take where nothing waits for them: half of what is earned, for a burst costs about as much
-/// as the poll that asks for it.
-pub(crate) fn poll_share(percent: f64) -> f64 {
     share(percent) * STEADY_FACTOR / 2.0
 }
 
