@@ -4,6 +4,7 @@ mod common;
 
 use common::{Guest, engine};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use vm::code::{Entrance, Tier};
 use vm::engine::{EngineConfig, LoadedModule, TierPolicy};
 
@@ -150,4 +151,27 @@ fn a_cap_sends_the_oldest_code_back() {
         assert!(loaded.code.linked_bytes() <= 512 + largest);
     }
     assert!(loaded.code.evictions() > 40, "{}", loaded.code.evictions());
+}
+
+/// The monitor may hold the last reference of a module's code, and drops it then: under no lock that its end takes.
+#[test]
+fn modules_come_and_go_while_the_monitor_looks_at_them() {
+    let (sender, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let engine = engine(EngineConfig::default());
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    engine.poll_monitor();
+                }
+            });
+            for _ in 0..20_000 {
+                drop(engine.load(GUEST.as_bytes()).expect("valid"));
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        sender.send(()).unwrap();
+    });
+    done.recv_timeout(Duration::from_secs(120)).expect("the monitor and this thread wait for each other");
 }

@@ -851,7 +851,7 @@ impl Shared {
         if !self.budget.allows_any() || self.config.deterministic || !self.bursts() {
             return;
         }
-        let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
+        let modules = self.live_modules();
         self.budget.earn(modules.iter().any(|code| code.is_learning()), monitor_cpu_ns);
         if self.budget.has_credit() {
             let runs = self.with_stores(|stores| stores.iter().any(|store| store.runs()));
@@ -905,6 +905,11 @@ impl Shared {
         lock(&self.modules).get(&key).map_or(Vec::new(), |same| same.iter().filter_map(Weak::upgrade).collect())
     }
 
+    /// The live modules. Whoever drops the last reference of one takes the lock again ([`Self::forget_module`]), so none is dropped under it.
+    fn live_modules(&self) -> Vec<Arc<ModuleCode>> {
+        lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect()
+    }
+
     /// A compile begins, and ends when the result is dropped.
     pub(crate) fn compile_begins(&self) -> Compiling<'_> {
         self.compiling.fetch_add(1, Ordering::SeqCst);
@@ -928,15 +933,14 @@ impl Shared {
     /// Looks after the trials and the retired code of all modules.
     pub(crate) fn tend(&self) {
         self.free_retired();
-        let modules: Vec<Arc<ModuleCode>> = lock(&self.modules).values().flatten().filter_map(Weak::upgrade).collect();
-        for code in modules {
+        for code in self.live_modules() {
             code.tend();
         }
     }
 
     /// Whether some module has something new or on trial, which the monitor's ticks move on.
     pub(crate) fn hurries(&self) -> bool {
-        lock(&self.modules).values().flatten().filter_map(Weak::upgrade).any(|code| code.is_learning() || code.has_active_trial())
+        self.live_modules().iter().any(|code| code.is_learning() || code.has_active_trial())
     }
 
     /// Whether branches and loads are seen by bursts.

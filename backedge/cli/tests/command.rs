@@ -1,5 +1,6 @@
 //! The command as a person uses it: exit codes, mistakes, what is printed where.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -642,33 +643,15 @@ fn a_run_is_recorded_and_replayed() {
     }
 }
 
-/// Records of a guest's own LWP instructions name the function that they are in, whoever runs it.
-#[test]
-fn a_guests_own_records_lead_to_its_functions() {
-    let files = Files::new();
-    let program = files.write(
-        "marks.wat",
-        r#"(module
-          (import "lwp" "lwpins32" (func $ins (param i32 i32 i32) (result i32)))
-          (import "lwp" "lwpval64" (func $val (param i64 i32 i32)))
-          (type $mark (func (param i32 i32 i32) (result i32)))
-          (table 1 funcref) (elem (i32.const 0) $ins)
-          (func $direct (param i32) (drop (call $ins (i32.const 1) (local.get 0) (i32.const 0x40f1))) (call $val (i64.const 2) (local.get 0) (i32.const 0x40f2)))
-          (func $indirect (param i32) (drop (call_indirect (type $mark) (i32.const 3) (local.get 0) (i32.const 0x40f3) (i32.const 0))))
-          (func (export "run") (param $n i32)
-            (loop $again
-              (call $direct (local.get $n))
-              (call $indirect (local.get $n))
-              (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))))"#,
-    );
-    let file = files.0.path().join("marks.lwp");
-    let (program, file) = (program.to_str().unwrap(), file.to_str().unwrap());
-    expect(0, &["run", "--lwp-record", file, "--hot-threshold", "300", "--invoke", "run", program, "100000"]);
+/// Runs the program with marks 0x40f1 to 0x40f3 into a file: which tiers they were written in. Each must be in its function's code.
+fn tiers_of_marks(program: &str, file: &str, rounds: u32) -> BTreeSet<String> {
+    let rounds = rounds.to_string();
+    expect(0, &["run", "--lwp-record", file, "--hot-threshold", "300", "--invoke", "run", program, &rounds]);
     let (out, _) = expect(0, &["lwp", "decode", file]);
     // Code as the file tells it, by the first address of each range; later code replaces what was there.
     let mut code: Vec<(std::ops::Range<u64>, String)> = Vec::new();
     let address = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
-    let (mut direct, mut indirect, mut tiers) = (0, 0, std::collections::BTreeSet::new());
+    let (mut direct, mut indirect, mut tiers) = (0, 0, BTreeSet::new());
     for line in out.lines() {
         if let Some(rest) = line.strip_prefix("# code ") {
             let (range, rest) = rest.split_once(": function ").unwrap();
@@ -693,7 +676,34 @@ fn a_guests_own_records_lead_to_its_functions() {
         tiers.insert(known.rsplit(' ').next().unwrap().to_owned());
     }
     assert!(direct >= 1000 && indirect >= 1000, "{direct} and {indirect}");
-    assert!(tiers.contains("Interpreter") && tiers.len() >= 2, "{tiers:?}");
+    tiers
+}
+
+/// Records of a guest's own LWP instructions name the function that they are in, whoever runs it.
+#[test]
+fn a_guests_own_records_lead_to_its_functions() {
+    let files = Files::new();
+    let program = files.write(
+        "marks.wat",
+        r#"(module
+          (import "lwp" "lwpins32" (func $ins (param i32 i32 i32) (result i32)))
+          (import "lwp" "lwpval64" (func $val (param i64 i32 i32)))
+          (type $mark (func (param i32 i32 i32) (result i32)))
+          (table 1 funcref) (elem (i32.const 0) $ins)
+          (func $direct (param i32) (drop (call $ins (i32.const 1) (local.get 0) (i32.const 0x40f1))) (call $val (i64.const 2) (local.get 0) (i32.const 0x40f2)))
+          (func $indirect (param i32) (drop (call_indirect (type $mark) (i32.const 3) (local.get 0) (i32.const 0x40f3) (i32.const 0))))
+          (func (export "run") (param $n i32)
+            (loop $again
+              (call $direct (local.get $n))
+              (call $indirect (local.get $n))
+              (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))))"#,
+    );
+    let file = files.0.path().join("marks.lwp");
+    let (program, file) = (program.to_str().unwrap(), file.to_str().unwrap());
+    // On a busy machine the compile may come late: more rounds then.
+    let tiers =
+        [100_000, 400_000, 1_600_000].into_iter().map(|rounds| tiers_of_marks(program, file, rounds)).find(|tiers| tiers.len() >= 2);
+    assert!(tiers.is_some_and(|tiers| tiers.contains("Interpreter")));
     let (out, _) = expect(0, &["lwp", "replay", file]);
     assert!(out.contains(" 0 of no known code"), "{out}");
 }
