@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Guest, engine};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use vm::engine::{Engine, EngineConfig, Stress, TierPolicy};
@@ -139,12 +140,10 @@ fn a_jump_through_a_table_polls_when_it_is_asked() {
 
 /// The first jump back in some code, conditional or not: where it leads, and the byte behind it.
 fn jump_back(code: &[u8]) -> Option<(usize, usize)> {
-    (2..code.len().saturating_sub(3)).find_map(|at| {
-        let displacement = i32::from_le_bytes(code[at..at + 4].try_into().expect("four bytes"));
-        let jumps = code[at - 1] == 0xe9 || code[at - 2] == 0x0f && code[at - 1] & 0xf0 == 0x80;
-        let to = (at + 4).checked_add_signed(displacement as isize);
-        to.filter(|_| jumps && displacement < 0).map(|to| (to, at + 4))
-    })
+    let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
+    let jumps = |it: &Instruction| matches!(it.flow_control(), FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch);
+    let back = decoder.iter().find(|it| jumps(it) && it.near_branch64() < it.ip())?;
+    Some((back.near_branch64() as usize, back.next_ip() as usize))
 }
 
 #[test]

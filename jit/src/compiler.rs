@@ -127,8 +127,8 @@ impl CraneliftCompiler {
         let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
         let code = context.compiled_code().expect("compiled above");
         // Quick compiles shall stay quick.
-        let remove_spills = isa.flags().opt_level() == OptLevel::Speed;
-        let mut result = finish::finish(code, ALIGNMENT, markers, thunks, positions, remove_spills)
+        let tidy = isa.flags().opt_level() == OptLevel::Speed;
+        let mut result = finish::finish(code, &context.func.signature, ALIGNMENT, markers, thunks, positions, tidy)
             .map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
             result.listing =

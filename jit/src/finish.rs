@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use cranelift_codegen::binemit::Reloc as ClifReloc;
 use cranelift_codegen::entity::EntityRef;
-use cranelift_codegen::ir::ExternalName;
+use cranelift_codegen::ir::{ExternalName, Signature};
+use cranelift_codegen::isa::CallConv;
 use cranelift_codegen::{CompiledCode as ClifCode, Final, FinalizedMachExceptionHandler, FinalizedRelocTarget, MachBufferFinalized};
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 use vm::code::{CompiledCode, Landing, Positions, Reloc, RelocTarget, SourcePosition};
 
+use crate::compact::{self, Places};
 use crate::headers::{self, Jumps};
 use crate::lwp_thunks::{self, Thunk};
 use crate::markers::{self, Census, Finished};
@@ -19,14 +21,15 @@ use crate::traps;
 
 /// Takes over code and tables. Sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
 /// code was made from. `Err` says what cannot be expressed, or which marker is not what it must be.
-/// `thunks` are appended and called by their numbers. `remove_spills`: see [`spills`]. `positions` are what the source locations of the CLIF count.
+/// `thunks` are appended and called by their numbers. `tidy`: see [`spills`] and [`compact`]. `positions` are what the source locations of the CLIF count.
 pub(crate) fn finish(
     code: &ClifCode,
+    signature: &Signature,
     alignment: u32,
     expected: Census,
     thunks: &[Thunk],
     positions: Vec<SourcePosition>,
-    remove_spills: bool,
+    tidy: bool,
 ) -> Result<CompiledCode, String> {
     let buffer = &code.buffer;
     let mut bytes = buffer.data().to_vec();
@@ -62,12 +65,13 @@ pub(crate) fn finish(
         found.push((trap.offset, code));
     }
     found.sort_unstable();
-    let Finished { speculative, polls, census } = markers::finish(&mut bytes, &marked)?;
+    let Finished { mut speculative, polls, census } = markers::finish(&mut bytes, &marked)?;
     let length = buffer.data().len();
-    if remove_spills {
-        spills::remove(&mut bytes[..length], &code.bb_starts, &entered_from_outside(buffer), &polls);
+    let entered = entered_from_outside(buffer);
+    if tidy {
+        spills::remove(&mut bytes[..length], &code.bb_starts, &entered, &polls);
     }
-    let Jumps { back_edges, loops, dispatches } = headers::lead(&mut bytes, &code.bb_starts, length as u32, &polls);
+    let mut jumps = headers::lead(&mut bytes, &code.bb_starts, length as u32, &polls);
     if census != expected {
         return Err(format!("{expected:?} markers before code generation, {census:?} after it"));
     }
@@ -83,6 +87,41 @@ pub(crate) fn finish(
         landings.push(Landing { returns_to: site.ret_addr, landing: handler, frame_bytes });
     }
     landings.sort_unstable_by_key(|landing| landing.returns_to);
+    if tidy && thunks.is_empty() {
+        let mut relocated: Vec<u32> = relocs.iter().map(|reloc| reloc.offset).collect();
+        relocated.sort_unstable();
+        let mut fixed: Vec<u32> = speculative.iter().map(|load| load.offset).collect();
+        fixed.sort_unstable();
+        let places = Places {
+            starts: &code.bb_starts,
+            landings: &entered,
+            polls: &polls,
+            back_edges: &jumps.back_edges,
+            relocated: &relocated,
+            fixed: &fixed,
+            alignment: buffer.alignment,
+            returns_nothing: signature.returns.is_empty() && matches!(signature.call_conv, CallConv::SystemV | CallConv::Tail),
+        };
+        if let Some((map, back_edges)) = compact::run(&mut bytes, &places) {
+            jumps.back_edges = back_edges;
+            for it in jumps.loops.iter_mut().chain(&mut jumps.dispatches) {
+                (it.start, it.end) = (map.at_or_behind(it.start), map.at_or_behind(it.end));
+            }
+            locations = map.spans(&locations);
+            relocs.retain_mut(|reloc| {
+                let RelocTarget::Own(target) = &mut reloc.target;
+                *target = map.at_or_behind(*target);
+                map.get(reloc.offset).inspect(|&now| reloc.offset = now).is_some()
+            });
+            found.retain_mut(|(offset, _)| map.get(*offset).inspect(|&now| *offset = now).is_some());
+            speculative.retain_mut(|load| map.get(load.offset).inspect(|&now| load.offset = now).is_some());
+            landings.retain_mut(|landing| {
+                landing.landing = map.at_or_behind(landing.landing);
+                map.end(landing.returns_to).inspect(|&now| landing.returns_to = now).is_some()
+            });
+        }
+    }
+    let Jumps { back_edges, loops, dispatches } = jumps;
     Ok(CompiledCode {
         bytes,
         alignment: alignment.max(buffer.alignment).max(placement::LINE),

@@ -31,6 +31,13 @@ pub(crate) struct Poll {
     pub(crate) word: i32,
 }
 
+impl Poll {
+    /// First byte of the comparison.
+    pub(crate) fn compare(&self) -> u32 {
+        self.at + self.filler
+    }
+}
+
 /// Bytes of a jump's displacement, which is its last part.
 pub(crate) const DISPLACEMENT: usize = 4;
 /// Bytes of `jmp rel32`.
@@ -43,7 +50,7 @@ const SHORT_JUMP_BYTES: u32 = 2;
 /// Bytes of a loop's begin in which its dispatch is looked for: where it takes more lines than this, one more is not much.
 const FARTHEST_DISPATCH: usize = 256;
 /// Bytes of the comparison and the branch.
-const PASSED: u8 = (COMPARE + BRANCH.len() + DISPLACEMENT) as u8;
+pub(crate) const PASSED: u8 = (COMPARE + BRANCH.len() + DISPLACEMENT) as u8;
 
 /// What jumps say of a function.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -71,7 +78,7 @@ pub(crate) fn lead(bytes: &mut [u8], starts: &[u32], end: u32, polls: &[Poll]) -
             }
             let mut header = target;
             if let Some(poll) = poll {
-                header = poll.at + poll.filler;
+                header = poll.compare();
                 set_target(bytes, behind, header);
                 if let Some(edge) = back_edge(bytes, behind as usize - DISPLACEMENT, poll) {
                     jumps.back_edges.push(edge);
@@ -112,7 +119,7 @@ fn jump_at_filler(bytes: &mut [u8], poll: Poll) -> Option<BackEdge> {
 
 /// Whether those who come to a poll may pass it.
 fn passable(bytes: &[u8], poll: Poll) -> bool {
-    let branch = (poll.at + poll.filler) as usize + COMPARE;
+    let branch = poll.compare() as usize + COMPARE;
     // The entry's word asks too little of loops to be theirs; those that look at it are arms of trials, which always poll.
     poll.word != context::poll_low && bytes.get(branch..branch + BRANCH.len()) == Some(&BRANCH[..])
 }

@@ -11,8 +11,10 @@
 #![forbid(unsafe_code)]
 
 mod adapter;
+mod compact;
 pub mod compiler;
 mod finish;
+mod graph;
 mod headers;
 mod inlinable;
 mod lwp_thunks;

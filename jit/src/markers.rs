@@ -467,7 +467,7 @@ mod tests {
         b.finalize(isa.frontend_config());
         context.compile(&*isa, &mut Default::default()).map_err(|error| format!("{:?}", error.inner))?;
         let census = Census::of(&context.func)?;
-        let code = crate::finish::finish(context.compiled_code().unwrap(), 16, census, &[], Vec::new(), true)?;
+        let code = crate::finish::finish(context.compiled_code().unwrap(), &context.func.signature, 16, census, &[], Vec::new(), true)?;
         Ok((crate::finish::disassemble(&code.bytes), census, code.speculative.len()))
     }
 

@@ -19,17 +19,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iced_x86::{
-    Code, ConditionCode, Decoder, DecoderOptions, Encoder, EncodingKind, FlowControl, Instruction, InstructionInfoFactory,
-    InstructionInfoOptions, MemorySize, Mnemonic, OpAccess, OpKind, Register,
+    Code, ConditionCode, Encoder, EncodingKind, FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, MemorySize,
+    Mnemonic, OpAccess, OpKind, Register,
 };
 
+use crate::graph::Graph;
 use crate::headers::{BRANCH, DISPLACEMENT, JUMP, Poll, set_target};
 use crate::markers;
 
 /// Most facts brought to blocks in one function: beyond that the analysis could take longer than the compile did (a guess).
 const MOST_WORK: usize = 4 << 20;
-/// Bytes of the four instructions before a jump table: `lea`, `movsxd`, `add`, `jmp`.
-const MOST_BEFORE_TABLE: u32 = 7 + 5 + 3 + 3;
 /// Vector registers have the bits behind the general ones'.
 const GENERAL: usize = 16;
 
@@ -48,7 +47,7 @@ pub(crate) struct Removed {
 
 /// Bytes of the frame, counted from the stack pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Slot {
+pub(crate) struct Slot {
     at: u32,
     bytes: u32,
 }
@@ -60,7 +59,7 @@ impl Slot {
 }
 
 /// Registers, a bit each.
-type Registers = u32;
+pub(crate) type Registers = u32;
 
 /// Slots, in order, and the registers that hold the same; each with one at least.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,7 +123,7 @@ impl Facts {
 
 /// What an instruction does to facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
+pub(crate) enum Effect {
     Store(Slot, Registers),
     Load(Slot, Registers),
     Move { to: Registers, from: Registers },
@@ -136,105 +135,38 @@ enum Effect {
 struct Block {
     /// Instructions with an effect: first byte, length, effect.
     effects: Vec<(u32, usize, Effect)>,
-    /// First bytes of the blocks that follow.
-    next: Vec<u32>,
     /// Facts at its begin; none yet for what no path was seen to.
     before: Option<Facts>,
 }
 
-/// The part of a function that can be reached, by first bytes.
-#[derive(Debug, Default)]
-struct Graph {
-    instructions: BTreeMap<u32, Instruction>,
+/// A function and what its blocks do, by first bytes.
+struct Copies {
+    graph: Graph,
     blocks: BTreeMap<u32, Block>,
-    /// Blocks that are entered otherwise than by the branches seen: they know nothing.
-    roots: Vec<u32>,
-    /// Where indirect jumps lead, by the byte behind them.
-    tables: BTreeMap<u32, Vec<u32>>,
 }
 
 /// Changes `code`, a function's bytes. Blocks begin at `starts`, which ascend; `landings` are entered from outside, as is the first byte; `polls` are in ascending order.
 pub(crate) fn remove(code: &mut [u8], starts: &[u32], landings: &[u32], polls: &[Poll]) -> Removed {
-    Graph::read(code, starts, landings).and_then(|graph| graph.remove(code, polls)).unwrap_or_default()
+    Graph::read(code, starts, landings).and_then(|graph| Copies::of(graph).remove(code, polls)).unwrap_or_default()
 }
 
-impl Graph {
-    /// `None` where code cannot be followed.
-    fn read(code: &[u8], starts: &[u32], landings: &[u32]) -> Option<Graph> {
-        let mut graph = Graph { roots: [&[0], landings].concat(), ..Graph::default() };
-        // A direct branch may also lead into an instruction of Cranelift's that is several of the machine's.
-        let mut leaders = graph.roots.clone();
-        while let Some(start) = leaders.pop() {
-            if graph.blocks.contains_key(&start) {
-                continue;
-            }
-            graph.blocks.insert(start, Block::default());
-            let mut at = start;
-            while !graph.instructions.contains_key(&at) {
-                let instruction = Decoder::with_ip(64, code.get(at as usize..)?, at.into(), DecoderOptions::NONE).decode();
-                if instruction.is_invalid() {
-                    return None;
-                }
-                let flow = instruction.flow_control();
-                graph.instructions.insert(at, instruction);
-                at += instruction.len() as u32;
-                match flow {
-                    FlowControl::ConditionalBranch => leaders.extend([direct(&instruction)?, at]),
-                    FlowControl::UnconditionalBranch => leaders.push(direct(&instruction)?),
-                    FlowControl::IndirectBranch => {
-                        let table = table(code, starts, &graph.instructions, at)?;
-                        leaders.extend(&table);
-                        graph.tables.insert(at, table);
-                    }
-                    _ => {}
-                }
-                if !goes_on(flow) {
-                    break;
-                }
-            }
-        }
-        // Where one's bytes are part of another's, something was taken for code that is none.
-        let ends = graph.instructions.iter().map(|(&at, instruction)| at + instruction.len() as u32);
-        if graph.instructions.keys().skip(1).zip(ends).any(|(&next, end)| next < end) {
-            return None;
-        }
-        graph.join()?;
-        Some(graph)
-    }
-
-    /// Fills in what blocks do and where they lead.
-    fn join(&mut self) -> Option<()> {
+impl Copies {
+    fn of(graph: Graph) -> Copies {
         let mut factory = InstructionInfoFactory::new();
-        let in_frame = self.instructions.values().any(takes_frame_address);
-        let ends: Vec<u32> = self.blocks.keys().copied().skip(1).chain([u32::MAX]).collect();
-        for ((&start, block), end) in self.blocks.iter_mut().zip(ends) {
-            for (&at, instruction) in self.instructions.range(start..end) {
-                if let Some(effect) = effect(instruction, &mut factory, in_frame) {
-                    block.effects.push((at, instruction.len(), effect));
-                }
-                let flow = instruction.flow_control();
-                let behind = at + instruction.len() as u32;
-                match flow {
-                    FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => block.next.push(direct(instruction)?),
-                    FlowControl::IndirectBranch => block.next.extend(&self.tables[&behind]),
-                    _ => {}
-                }
-                if !goes_on(flow) {
-                    break;
-                }
-                if behind >= end {
-                    block.next.push(behind);
-                }
-            }
-        }
-        Some(())
+        let in_frame = graph.instructions.values().any(takes_frame_address);
+        let effects = |start| {
+            let with_effect = |(at, instruction): (u32, &Instruction)| Some((at, instruction.len(), effect(instruction, &mut factory, in_frame)?));
+            Block { effects: graph.of_block(start).filter_map(with_effect).collect(), before: None }
+        };
+        let blocks = graph.blocks.keys().copied().zip(graph.blocks.keys().copied().map(effects)).collect();
+        Copies { graph, blocks }
     }
 
     /// Fills in what is known where blocks begin. `None` if that takes too long.
     fn propagate(&mut self) -> Option<()> {
         let mut work = 0;
         let mut waiting = BTreeSet::new();
-        for root in &self.roots {
+        for root in &self.graph.roots {
             self.blocks.get_mut(root)?.before = Some(Facts::default());
             waiting.insert(*root);
         }
@@ -242,7 +174,7 @@ impl Graph {
             let block = &self.blocks[&start];
             let mut facts = block.before.clone()?;
             block.effects.iter().for_each(|&(_, _, effect)| facts.apply(effect));
-            for next in block.next.clone() {
+            for &next in &self.graph.blocks[&start] {
                 work += facts.0.len() + 1;
                 let before = &mut self.blocks.get_mut(&next)?.before;
                 let changed = match before {
@@ -284,7 +216,7 @@ impl Graph {
                             emptied.insert(at);
                             removed.loads += 1;
                         }
-                        held => removed.moves += u32::from(become_move(bytes, &self.instructions[&at], held.trailing_zeros() as usize)),
+                        held => removed.moves += u32::from(become_move(bytes, &self.graph.instructions[&at], held.trailing_zeros() as usize)),
                     },
                     _ => {}
                 }
@@ -300,10 +232,10 @@ impl Graph {
     /// Leads branches to blocks of which all but a jump was `emptied` where those jumps lead.
     fn lead_past(&self, code: &mut [u8], emptied: &BTreeSet<u32>, polls: &[Poll]) -> u32 {
         let mut edges = 0;
-        let near: BTreeSet<u64> = self.instructions.values().filter(|it| !is_far(it)).map(Instruction::near_branch64).collect();
+        let near: BTreeSet<u64> = self.graph.instructions.values().filter(|it| !is_far(it)).map(Instruction::near_branch64).collect();
         let mut past: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-        for &start in self.blocks.keys().filter(|&&start| !near.contains(&start.into())) {
-            let left = self.instructions.range(start..).find(|(at, _)| !emptied.contains(at));
+        for &start in self.graph.blocks.keys().filter(|&&start| !near.contains(&start.into())) {
+            let left = self.graph.instructions.range(start..).find(|(at, _)| !emptied.contains(at));
             if let Some((&at, jump)) = left
                 && at > start
                 && jump.code() == Code::Jmp_rel32_64
@@ -314,7 +246,7 @@ impl Graph {
         }
         // What is nothing any more ends here.
         let mut filled = 0;
-        for (&at, branch) in &self.instructions {
+        for (&at, branch) in &self.graph.instructions {
             let behind = at + branch.len() as u32;
             if !is_far(branch) || at < filled {
                 continue;
@@ -326,10 +258,10 @@ impl Graph {
             // Around the block behind it: `jcc over; (nothing) jmp target; over:` becomes `jncc target; (nothing) over:`.
             let Some(&(over, target)) = past.get(&behind) else { continue };
             let is_around = branch.condition_code() != ConditionCode::None && branch.near_branch64() == u64::from(over);
-            let is_alone = !self.tables.values().flatten().any(|&to| to == behind)
-                && !self.roots.contains(&behind)
-                && self.blocks.range(behind + 1..over).next().is_none();
-            let is_poll = polls.iter().any(|poll| (poll.at + poll.filler) as usize + markers::COMPARE == at as usize);
+            let is_alone = !self.graph.tables.values().flatten().any(|&to| to == behind)
+                && !self.graph.roots.contains(&behind)
+                && self.graph.blocks.range(behind + 1..over).next().is_none();
+            let is_poll = polls.iter().any(|poll| poll.compare() as usize + markers::COMPARE == at as usize);
             if is_around && is_alone && !is_poll {
                 code[at as usize + 1] ^= 1;
                 set_target(code, behind, target);
@@ -340,32 +272,6 @@ impl Graph {
         }
         edges
     }
-}
-
-/// Where a direct branch leads.
-fn direct(branch: &Instruction) -> Option<u32> {
-    u32::try_from(branch.near_branch64()).ok()
-}
-
-fn goes_on(flow: FlowControl) -> bool {
-    matches!(flow, FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall | FlowControl::ConditionalBranch)
-}
-
-/// Where an indirect jump that ends at `behind` leads: by the table that Cranelift puts between it and the next block, whose address is taken shortly before it and whose words
-/// count from its first byte; nowhere in this function if there is none (a tail call). `None` where that is not what stands there.
-fn table(code: &[u8], starts: &[u32], instructions: &BTreeMap<u32, Instruction>, behind: u32) -> Option<Vec<u32>> {
-    let mut before = instructions.range(behind.saturating_sub(MOST_BEFORE_TABLE)..behind).map(|(_, instruction)| instruction);
-    let end = starts.get(starts.partition_point(|&start| start < behind)).copied();
-    if !before.any(|it| it.mnemonic() == Mnemonic::Lea && it.is_ip_rel_memory_operand() && it.ip_rel_memory_address() == u64::from(behind))
-    {
-        return end.is_none_or(|end| end == behind).then(Vec::new);
-    }
-    let (words, rest) = code.get(behind as usize..end? as usize)?.as_chunks::<4>();
-    let leads = |word: &[u8; 4]| {
-        let target = behind.checked_add_signed(i32::from_le_bytes(*word))?;
-        starts.binary_search(&target).is_ok().then_some(target)
-    };
-    rest.is_empty().then(|| words.iter().map(leads).collect())?
 }
 
 /// Whether a branch's last four bytes say where it leads.
@@ -417,7 +323,7 @@ fn takes_frame_address(instruction: &Instruction) -> bool {
 }
 
 /// The register's bit, of those that are followed.
-fn bit(register: Register) -> Registers {
+pub(crate) fn bit(register: Register) -> Registers {
     let full = register.full_register();
     match () {
         () if full.is_gpr64() => 1 << full.number(),
@@ -433,12 +339,9 @@ fn slot(base: Register, index: Register, displacement: u64, size: MemorySize) ->
     (base == Register::RSP && index == Register::None).then_some(Slot { at, bytes })
 }
 
-fn effect(instruction: &Instruction, factory: &mut InstructionInfoFactory, in_frame: bool) -> Option<Effect> {
+/// The effect of a copy of all of a register, from another or one way or the other between it and a slot.
+pub(crate) fn copy(instruction: &Instruction) -> Option<Effect> {
     use Code::*;
-    if matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall) {
-        return Some(Effect::Forget);
-    }
-    // Copies of all of a register, one way or the other.
     let is_copy = matches!(
         instruction.code(),
         Mov_r64_rm64
@@ -461,23 +364,25 @@ fn effect(instruction: &Instruction, factory: &mut InstructionInfoFactory, in_fr
             | VEX_Vmovdqu_xmmm128_xmm
     );
     let (to, from) = (instruction.op0_register(), instruction.op1_register());
-    if is_copy && to != Register::RSP {
-        let size = instruction.memory_size();
-        let slot = || slot(instruction.memory_base(), instruction.memory_index(), instruction.memory_displacement64(), size);
-        match (instruction.op0_kind(), instruction.op1_kind()) {
-            (OpKind::Register, OpKind::Register) => return Some(Effect::Move { to: bit(to), from: bit(from) }),
-            (OpKind::Register, OpKind::Memory) => {
-                if let Some(slot) = slot() {
-                    return Some(Effect::Load(slot, bit(to)));
-                }
-            }
-            (OpKind::Memory, OpKind::Register) => {
-                if let Some(slot) = slot() {
-                    return Some(Effect::Store(slot, bit(from)));
-                }
-            }
-            _ => {}
-        }
+    if !is_copy || to == Register::RSP {
+        return None;
+    }
+    let size = instruction.memory_size();
+    let slot = || slot(instruction.memory_base(), instruction.memory_index(), instruction.memory_displacement64(), size);
+    match (instruction.op0_kind(), instruction.op1_kind()) {
+        (OpKind::Register, OpKind::Register) => Some(Effect::Move { to: bit(to), from: bit(from) }),
+        (OpKind::Register, OpKind::Memory) => Some(Effect::Load(slot()?, bit(to))),
+        (OpKind::Memory, OpKind::Register) => Some(Effect::Store(slot()?, bit(from))),
+        _ => None,
+    }
+}
+
+fn effect(instruction: &Instruction, factory: &mut InstructionInfoFactory, in_frame: bool) -> Option<Effect> {
+    if matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall) {
+        return Some(Effect::Forget);
+    }
+    if let Some(copy) = copy(instruction) {
+        return Some(copy);
     }
     let info = factory.info_options(instruction, InstructionInfoOptions::NONE);
     let writes = |access: OpAccess| matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite);

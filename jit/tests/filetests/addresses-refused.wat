@@ -23,7 +23,7 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rax, r15
-;;>      7  mov r8, [rax+58h]
+;;>      7  mov r8, [r15+58h]
 ;;>      b  mov r9d, edi
 ;;>      e  mov dword [r8+r9], 1
 ;;>     16  lea r9d, [rdi-4]
@@ -31,21 +31,21 @@
 ;;>     22  add edi, 10001h
 ;;>     28  mov dword [r8+rdi], 3
 ;;>     30  test ecx, ecx
-;;>     32  je near 42h
-;;>     38  mov edi, esi
-;;>     3a  mov dword [r8+rdi], 4
-;;>     42  add esi, 10h
-;;>     48  mov dword [r8+rsi], 5
-;;>     50  mov rsi, [rax+48h]
-;;>     54  mov edi, edx
-;;>     56  mov dword [rsi+rdi], 6
-;;>     5d  add edx, 10h
-;;>     63  mov dword [rsi+rdx], 7
-;;>     6a  mov rax, [rax+68h]
-;;>     6e  mov edx, ecx
-;;>     70  mov dword [rax+rdx], 8
-;;>     77  add ecx, 10h
-;;>     7d  mov dword [rax+rcx], 9
-;;>     84  mov rsp, rbp
-;;>     87  pop rbp
-;;>     88  ret
+;;>     32  je short 3Eh
+;;>     34  mov edi, esi
+;;>     36  mov dword [r8+rdi], 4
+;;>     3e  add esi, 10h
+;;>     41  mov dword [r8+rsi], 5
+;;>     49  mov rsi, [rax+48h]
+;;>     4d  mov edi, edx
+;;>     4f  mov dword [rsi+rdi], 6
+;;>     56  add edx, 10h
+;;>     59  mov dword [rsi+rdx], 7
+;;>     60  mov rax, [rax+68h]
+;;>     64  mov edx, ecx
+;;>     66  mov dword [rax+rdx], 8
+;;>     6d  add ecx, 10h
+;;>     70  mov dword [rax+rcx], 9
+;;>     77  mov rsp, rbp
+;;>     7a  pop rbp
+;;>     7b  ret

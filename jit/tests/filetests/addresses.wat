@@ -20,19 +20,18 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov r10, r15
-;;>      7  mov r10, [r10+48h]
-;;>      b  mov r11d, edi
-;;>      e  mov qword [r10+r11], 1
-;;>     16  mov qword [r10+r11+10h], 2
-;;>     1f  test esi, esi
-;;>     21  je near 33h
-;;>     27  mov qword [r10+r11+0FFFCh], 3
-;;>     33  lea eax, [rdi+rsi*8]
-;;>     36  mov rcx, [r10+rax+8]
-;;>     3b  mov rdx, [r10+rax+18h]
-;;>     40  add rdx, [r10+rax+48h]
-;;>     45  lea rax, [rcx+rdx]
-;;>     49  mov rsp, rbp
-;;>     4c  pop rbp
-;;>     4d  ret
+;;>      4  mov r10, [r15+48h]
+;;>      8  mov r11d, edi
+;;>      b  mov qword [r10+r11], 1
+;;>     13  mov qword [r10+r11+10h], 2
+;;>     1c  test esi, esi
+;;>     1e  je short 2Ch
+;;>     20  mov qword [r10+r11+0FFFCh], 3
+;;>     2c  lea eax, [rdi+rsi*8]
+;;>     2f  mov rcx, [r10+rax+8]
+;;>     34  mov rdx, [r10+rax+18h]
+;;>     39  add rdx, [r10+rax+48h]
+;;>     3e  lea rax, [rcx+rdx]
+;;>     42  mov rsp, rbp
+;;>     45  pop rbp
+;;>     46  ret

@@ -15,22 +15,21 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  mov r8, rdx
-;;>      7  mov rax, r15
-;;>      a  mov rax, [rax+48h]
-;;>      e  mov edx, esi
-;;>     10  add rdx, rax
-;;>     13  mov rsi, r8
-;;>     16  mov esi, esi
-;;>     18  add rax, rsi
-;;>     1b  test edi, edi
-;;>     1d  cmovne rax, rdx
-;;>     21  mov edx, [rax]
-;;>     23  lea esi, [rdx+rcx]
-;;>     26  xor edx, ecx
-;;>     28  test edi, edi
-;;>     2a  cmovne edx, esi
-;;>     2d  mov [rax], edx
-;;>     2f  mov rsp, rbp
-;;>     32  pop rbp
-;;>     33  ret
+;;>      7  mov rax, [r15+48h]
+;;>      b  mov edx, esi
+;;>      d  add rdx, rax
+;;>     10  mov rsi, r8
+;;>     13  mov esi, esi
+;;>     15  add rax, rsi
+;;>     18  test edi, edi
+;;>     1a  cmovne rax, rdx
+;;>     1e  mov edx, [rax]
+;;>     20  lea esi, [rdx+rcx]
+;;>     23  xor edx, ecx
+;;>     25  test edi, edi
+;;>     27  cmovne edx, esi
+;;>     2a  mov [rax], edx
+;;>     2c  mov rsp, rbp
+;;>     2f  pop rbp
+;;>     30  ret
 ;;> branch-to-select in function 0: done

@@ -18,58 +18,54 @@
 ;;>     11  mov [rsp+10h], r13
 ;;>     16  mov r12, rdi
 ;;>     19  cmp edi, 2
-;;>     1c  jl near 0B1h
-;;>     22  mov rdi, r12
-;;>     25  mov rax, rdi
-;;>     28  sub eax, 1
-;;>     2b  cmp eax, 2
-;;>     2e  jl near 63h
-;;>     34  mov rax, r15
-;;>     37  mov rax, [rax+50h]
-;;>     3b  mov rdi, r12
-;;>     3e  sub edi, 2
-;;>     41  call rax
-;;>     43  mov rbx, rax
-;;>     46  mov rcx, r15
-;;>     49  mov rcx, [rcx+50h]
-;;>     4d  mov rdx, r12
-;;>     50  mov rdi, rdx
-;;>     53  sub edi, 3
-;;>     56  call rcx
-;;>     58  mov rcx, rbx
-;;>     5b  lea ebx, [rcx+rax]
-;;>     5e  jmp 6Ch
-;;>     63  mov rdi, r12
-;;>     66  mov rbx, rdi
-;;>     69  sub ebx, 1
-;;>     6c  mov rdi, r12
-;;>     6f  mov rcx, rdi
-;;>     72  sub ecx, 2
-;;>     75  cmp ecx, 2
-;;>     78  jl near 0A9h
-;;>     7e  mov rax, r15
-;;>     81  mov rax, [rax+50h]
-;;>     85  mov rdi, r12
-;;>     88  sub edi, 3
-;;>     8b  call rax
-;;>     8d  mov r13, rax
-;;>     90  mov rcx, r15
-;;>     93  mov rcx, [rcx+50h]
-;;>     97  mov rdi, r12
-;;>     9a  sub edi, 4
-;;>     9d  mov r12, rdi
-;;>     a0  call rcx
-;;>     a2  mov r10, r13
-;;>     a5  lea ecx, [r10+rax]
-;;>     a9  lea eax, [rbx+rcx]
-;;>     ac  jmp 0B4h
-;;>     b1  mov rax, r12
-;;>     b4  mov rbx, [rsp]
-;;>     b8  mov r12, [rsp+8]
-;;>     bd  mov r13, [rsp+10h]
-;;>     c2  add rsp, 20h
-;;>     c6  mov rsp, rbp
-;;>     c9  pop rbp
-;;>     ca  ret
+;;>     1c  jl short 93h
+;;>     1e  mov rdi, r12
+;;>     21  mov rax, rdi
+;;>     24  sub eax, 1
+;;>     27  cmp eax, 2
+;;>     2a  jl short 52h
+;;>     2c  mov rax, [r15+50h]
+;;>     30  mov rdi, r12
+;;>     33  sub edi, 2
+;;>     36  call rax
+;;>     38  mov rbx, rax
+;;>     3b  mov rcx, [r15+50h]
+;;>     3f  mov rdx, r12
+;;>     42  mov rdi, rdx
+;;>     45  sub edi, 3
+;;>     48  call rcx
+;;>     4a  mov rcx, rbx
+;;>     4d  lea ebx, [rcx+rax]
+;;>     50  jmp short 5Bh
+;;>     52  mov rdi, r12
+;;>     55  mov rbx, rdi
+;;>     58  sub ebx, 1
+;;>     5b  mov rdi, r12
+;;>     5e  mov rcx, rdi
+;;>     61  sub ecx, 2
+;;>     64  cmp ecx, 2
+;;>     67  jl short 8Eh
+;;>     69  mov rax, [r15+50h]
+;;>     6d  mov rdi, r12
+;;>     70  sub edi, 3
+;;>     73  call rax
+;;>     75  mov r13, rax
+;;>     78  mov rcx, [r15+50h]
+;;>     7c  mov rdi, r12
+;;>     7f  sub edi, 4
+;;>     82  mov r12, rdi
+;;>     85  call rcx
+;;>     87  mov r10, r13
+;;>     8a  lea ecx, [r10+rax]
+;;>     8e  lea eax, [rbx+rcx]
+;;>     91  jmp short 96h
+;;>     93  mov rax, r12
+;;>     96  mov rbx, [rsp]
+;;>     9a  mov r12, [rsp+8]
+;;>     9f  mov r13, [rsp+10h]
+;;>     a4  add rsp, 20h
+;;>     a8  mov rsp, rbp
+;;>     ab  pop rbp
+;;>     ac  ret
 ;;> inline-recursive in function 0: done
 ;;> inline-recursive in function 0: done

@@ -23,94 +23,88 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rcx, r15
-;;>      7  mov eax, [rcx+60h]
-;;>      a  cmp eax, 8
-;;>      d  jae near 10Ch
-;;>     13  mov rdx, [rcx+48h]
-;;>     17  mov rsi, rax
-;;>     1a  shl esi, 4
-;;>     1d  mov rdx, [rdx+rsi+8]
-;;>     22  add rcx, 70h
-;;>     29  cmp rdx, rcx
-;;>     2c  jne near 10Ch
-;;>     32  xor eax, eax
-;;>     34  mov rcx, rax
-;;>     37  jmp short 3Ch
-;;>     39  add [rax], r8b
-;;>     3c  cmp r15, [r15+0C0h]
-;;>     44  jb near 0ACh
-;;>     4a  lea esi, [rcx+1]
-;;>     4d  cmp esi, edi
-;;>     4f  jae near 0A1h
-;;>     55  lea esi, [rcx+2]
-;;>     58  cmp esi, edi
-;;>     5a  jae near 96h
-;;>     60  lea r9d, [rcx+3]
-;;>     64  cmp r9d, edi
-;;>     67  jae near 8Bh
-;;>     6d  add ecx, 4
-;;>     73  add eax, 4
-;;>     79  cmp ecx, edi
-;;>     7b  jb near 3Ch
-;;>     81  mov rsp, rbp
-;;>     84  pop rbp
-;;>     85  ret
-;;>     86  jmp 10Ch
-;;>     8b  add eax, 3
-;;>     91  jmp 81h
-;;>     96  add eax, 2
-;;>     9c  jmp 81h
-;;>     a1  add eax, 1
-;;>     a7  jmp 81h
-;;>     ac  mov rdx, r15
-;;>     af  mov rdx, [rdx+8]
-;;>     b3  mov rdx, [rdx+28h]
-;;>     b7  mov rsi, 4C00000001h
-;;>     c1  mov [rdx], rsi
-;;>     c4  mov qword [rdx+8], 7
-;;>     cc  mov ecx, ecx
-;;>     ce  mov [rdx+20h], rcx
-;;>     d2  mov eax, eax
-;;>     d4  mov [rdx+18h], rax
-;;>     d8  mov eax, edi
-;;>     da  mov [rdx+10h], rax
-;;>     de  mov esi, [rdx]
-;;>     e0  mov eax, [rdx+4]
-;;>     e3  mov ecx, [rdx+8]
-;;>     e6  mov rdi, r15
-;;>     e9  mov rdx, [rdi+38h]
-;;>     ed  mov r8, [rdx+70h]
-;;>     f1  mov rdx, rax
-;;>     f4  call r8
-;;>     f7  mov rcx, r15
-;;>     fa  mov rcx, [rcx+8]
-;;>     fe  mov rdi, [rcx+28h]
-;;>    102  mov r10, rax
-;;>    105  mov rsp, rbp
-;;>    108  pop rbp
-;;>    109  jmp r10
-;;>    10c  mov rcx, r15
-;;>    10f  mov rcx, [rcx+8]
-;;>    113  mov rcx, [rcx+28h]
-;;>    117  mov rdx, 4C00000001h
-;;>    121  mov [rcx], rdx
-;;>    124  mov qword [rcx+8], 7
-;;>    12c  mov qword [rcx+20h], 0
-;;>    134  mov qword [rcx+18h], 0
-;;>    13c  mov edx, edi
-;;>    13e  mov [rcx+10h], rdx
-;;>    142  mov rdi, r15
-;;>    145  mov rcx, [rdi+38h]
-;;>    149  mov rcx, [rcx+0B0h]
-;;>    150  mov rsi, 100000007h
-;;>    15a  mov edx, eax
-;;>    15c  call rcx
-;;>    15e  mov rcx, r15
-;;>    161  mov rcx, [rcx+8]
-;;>    165  mov rdi, [rcx+28h]
-;;>    169  mov r10, rax
-;;>    16c  mov rsp, rbp
-;;>    16f  pop rbp
-;;>    170  jmp r10
+;;>      7  mov eax, [r15+60h]
+;;>      b  cmp eax, 8
+;;>      e  jae near 0D4h
+;;>     14  mov rdx, [rcx+48h]
+;;>     18  mov rsi, rax
+;;>     1b  shl esi, 4
+;;>     1e  mov rdx, [rdx+rsi+8]
+;;>     23  add rcx, 70h
+;;>     27  cmp rdx, rcx
+;;>     2a  jne near 0D4h
+;;>     30  xor eax, eax
+;;>     32  mov rcx, rax
+;;>     35  lea esi, [rcx+1]
+;;>     38  cmp esi, edi
+;;>     3a  jae short 75h
+;;>     3c  lea esi, [rcx+2]
+;;>     3f  cmp esi, edi
+;;>     41  jae short 70h
+;;>     43  lea r9d, [rcx+3]
+;;>     47  cmp r9d, edi
+;;>     4a  jae short 6Bh
+;;>     4c  add ecx, 4
+;;>     4f  add eax, 4
+;;>     52  cmp ecx, edi
+;;>     54  jb short 5Bh
+;;>     56  mov rsp, rbp
+;;>     59  pop rbp
+;;>     5a  ret
+;;>     5b  cmp r15, [r15+0C0h]
+;;>     63  jb near 7Ah
+;;>     69  jmp short 35h
+;;>     6b  add eax, 3
+;;>     6e  jmp short 56h
+;;>     70  add eax, 2
+;;>     73  jmp short 56h
+;;>     75  add eax, 1
+;;>     78  jmp short 56h
+;;>     7a  mov rdx, [r15+8]
+;;>     7e  mov rdx, [rdx+28h]
+;;>     82  mov rsi, 4C00000001h
+;;>     8c  mov [rdx], rsi
+;;>     8f  mov qword [rdx+8], 7
+;;>     97  mov ecx, ecx
+;;>     99  mov [rdx+20h], rcx
+;;>     9d  mov eax, eax
+;;>     9f  mov [rdx+18h], rax
+;;>     a3  mov eax, edi
+;;>     a5  mov [rdx+10h], rax
+;;>     a9  mov esi, [rdx]
+;;>     ab  mov eax, [rdx+4]
+;;>     ae  mov ecx, [rdx+8]
+;;>     b1  mov rdi, r15
+;;>     b4  mov rdx, [r15+38h]
+;;>     b8  mov r8, [rdx+70h]
+;;>     bc  mov rdx, rax
+;;>     bf  call r8
+;;>     c2  mov rcx, [r15+8]
+;;>     c6  mov rdi, [rcx+28h]
+;;>     ca  mov r10, rax
+;;>     cd  mov rsp, rbp
+;;>     d0  pop rbp
+;;>     d1  jmp r10
+;;>     d4  mov rcx, [r15+8]
+;;>     d8  mov rcx, [rcx+28h]
+;;>     dc  mov rdx, 4C00000001h
+;;>     e6  mov [rcx], rdx
+;;>     e9  mov qword [rcx+8], 7
+;;>     f1  mov qword [rcx+20h], 0
+;;>     f9  mov qword [rcx+18h], 0
+;;>    101  mov edx, edi
+;;>    103  mov [rcx+10h], rdx
+;;>    107  mov rdi, r15
+;;>    10a  mov rcx, [r15+38h]
+;;>    10e  mov rcx, [rcx+0B0h]
+;;>    115  mov rsi, 100000007h
+;;>    11f  mov edx, eax
+;;>    121  call rcx
+;;>    123  mov rcx, [r15+8]
+;;>    127  mov rdi, [rcx+28h]
+;;>    12b  mov r10, rax
+;;>    12e  mov rsp, rbp
+;;>    131  pop rbp
+;;>    132  jmp r10
 ;;> guard-before-loop in function 1: done
 ;;> inline-guarded in function 1: done

@@ -28,100 +28,96 @@
 ;;>     1c  mov [rsp+8], rdi
 ;;>     21  mov r14, r15
 ;;>     24  xor edi, edi
-;;>     26  mov rbx, [r14+48h]
-;;>     2a  mov rax, [r14+40h]
+;;>     26  mov rbx, [r15+48h]
+;;>     2a  mov rax, [r15+40h]
 ;;>     2e  mov r13d, [rax]
 ;;>     31  mov r12, rdi
-;;>     34  jmp short 39h
-;;>     36  add [rax], r8b
-;;>     39  cmp r15, [r15+0C0h]
-;;>     41  jb near 119h
-;;>     47  mov ecx, [r14+60h]
-;;>     4b  cmp ecx, 8
-;;>     4e  jae near 0AEh
-;;>     54  mov rax, rcx
-;;>     57  shl eax, 4
-;;>     5a  mov rax, [rbx+rax+8]
-;;>     5f  lea rdx, [r14+70h]
-;;>     63  cmp rax, rdx
-;;>     66  jne near 0AEh
-;;>     6c  lea eax, [rdi+1]
-;;>     6f  add r12d, 1
-;;>     76  mov rcx, [rsp+8]
-;;>     7b  cmp r12d, ecx
-;;>     7e  jae near 91h
-;;>     84  mov rdi, rax
-;;>     87  nop dword [rax+rax]
-;;>     8c  jmp 39h
-;;>     91  mov rbx, [rsp+10h]
-;;>     96  mov r12, [rsp+18h]
-;;>     9b  mov r13, [rsp+20h]
-;;>     a0  mov r14, [rsp+28h]
-;;>     a5  add rsp, 30h
-;;>     a9  mov rsp, rbp
-;;>     ac  pop rbp
-;;>     ad  ret
-;;>     ae  cmp ecx, 8
-;;>     b1  jae near 193h
-;;>     b7  mov rax, rcx
-;;>     ba  shl eax, 4
-;;>     bd  add rax, rbx
-;;>     c0  cmp ecx, 8
-;;>     c3  cmovae rax, rbx
-;;>     c7  mov rcx, [rax]
-;;>     ca  cmp rcx, r13
-;;>     cd  jne near 10Ah
-;;>     d3  mov rcx, [rax+8]
-;;>     d7  mov rdx, [rcx+8]
-;;>     db  cmp rdx, r14
-;;>     de  jne near 0EEh
-;;>     e4  mov rsi, [rcx]
-;;>     e7  call rsi
-;;>     e9  jmp 6Fh
-;;>     ee  mov [rdx+10h], r14
-;;>     f2  mov [rsp], r14
-;;>     f6  mov rsi, [rcx]
-;;>     f9  mov r15, rdx
-;;>     fc  call rsi
-;;>     fe  mov rdi, [rsp]
-;;>    102  mov r15, rdi
-;;>    105  jmp 6Fh
-;;>    10a  mov rax, [rax+8]
-;;>    10e  test rax, rax
-;;>    111  je near 195h
-;;>    117  ud2
-;;>    119  mov rcx, [rsp+8]
-;;>    11e  mov rax, r15
-;;>    121  mov rax, [rax+8]
-;;>    125  mov rax, [rax+28h]
-;;>    129  mov rdx, 4C00000001h
-;;>    133  mov [rax], rdx
-;;>    136  mov qword [rax+8], 7
-;;>    13e  mov edx, r12d
-;;>    141  mov [rax+20h], rdx
-;;>    145  mov edx, edi
-;;>    147  mov [rax+18h], rdx
-;;>    14b  mov ecx, ecx
-;;>    14d  mov [rax+10h], rcx
-;;>    151  mov esi, [rax]
-;;>    153  mov edx, [rax+4]
-;;>    156  mov ecx, [rax+8]
-;;>    159  mov rdi, r15
-;;>    15c  mov rax, [rdi+38h]
-;;>    160  mov rax, [rax+70h]
-;;>    164  call rax
-;;>    166  mov rcx, r15
-;;>    169  mov rcx, [rcx+8]
-;;>    16d  mov rdi, [rcx+28h]
-;;>    171  mov r10, rax
-;;>    174  mov rbx, [rsp+10h]
-;;>    179  mov r12, [rsp+18h]
-;;>    17e  mov r13, [rsp+20h]
-;;>    183  mov r14, [rsp+28h]
-;;>    188  add rsp, 30h
-;;>    18c  mov rsp, rbp
-;;>    18f  pop rbp
-;;>    190  jmp r10
-;;>    193  ud2
-;;>    195  ud2
+;;>     34  mov ecx, [r14+60h]
+;;>     38  cmp ecx, 8
+;;>     3b  jae short 94h
+;;>     3d  mov rax, rcx
+;;>     40  shl eax, 4
+;;>     43  mov rax, [rbx+rax+8]
+;;>     48  lea rdx, [r14+70h]
+;;>     4c  cmp rax, rdx
+;;>     4f  jne short 94h
+;;>     51  lea eax, [rdi+1]
+;;>     54  add r12d, 1
+;;>     58  mov rcx, [rsp+8]
+;;>     5d  cmp r12d, ecx
+;;>     60  jae short 77h
+;;>     62  mov rdi, rax
+;;>     65  jmp short 67h
+;;>     67  cmp r15, [r15+0C0h]
+;;>     6f  jb near 0F0h
+;;>     75  jmp short 34h
+;;>     77  mov rbx, [rsp+10h]
+;;>     7c  mov r12, [rsp+18h]
+;;>     81  mov r13, [rsp+20h]
+;;>     86  mov r14, [rsp+28h]
+;;>     8b  add rsp, 30h
+;;>     8f  mov rsp, rbp
+;;>     92  pop rbp
+;;>     93  ret
+;;>     94  cmp ecx, 8
+;;>     97  jae near 164h
+;;>     9d  mov rax, rcx
+;;>     a0  shl eax, 4
+;;>     a3  add rax, rbx
+;;>     a6  cmp ecx, 8
+;;>     a9  cmovae rax, rbx
+;;>     ad  mov rcx, [rax]
+;;>     b0  cmp rcx, r13
+;;>     b3  jne short 0E5h
+;;>     b5  mov rcx, [rax+8]
+;;>     b9  mov rdx, [rcx+8]
+;;>     bd  cmp rdx, r14
+;;>     c0  jne short 0C9h
+;;>     c2  mov rsi, [rcx]
+;;>     c5  call rsi
+;;>     c7  jmp short 54h
+;;>     c9  mov [rdx+10h], r14
+;;>     cd  mov [rsp], r14
+;;>     d1  mov rsi, [rcx]
+;;>     d4  mov r15, rdx
+;;>     d7  call rsi
+;;>     d9  mov rdi, [rsp]
+;;>     dd  mov r15, rdi
+;;>     e0  jmp 54h
+;;>     e5  mov rax, [rax+8]
+;;>     e9  test rax, rax
+;;>     ec  je short 166h
+;;>     ee  ud2
+;;>     f0  mov rcx, [rsp+8]
+;;>     f5  mov rax, [r15+8]
+;;>     f9  mov rax, [rax+28h]
+;;>     fd  mov rdx, 4C00000001h
+;;>    107  mov [rax], rdx
+;;>    10a  mov qword [rax+8], 7
+;;>    112  mov edx, r12d
+;;>    115  mov [rax+20h], rdx
+;;>    119  mov edx, edi
+;;>    11b  mov [rax+18h], rdx
+;;>    11f  mov ecx, ecx
+;;>    121  mov [rax+10h], rcx
+;;>    125  mov esi, [rax]
+;;>    127  mov edx, [rax+4]
+;;>    12a  mov ecx, [rax+8]
+;;>    12d  mov rdi, r15
+;;>    130  mov rax, [r15+38h]
+;;>    134  mov rax, [rax+70h]
+;;>    138  call rax
+;;>    13a  mov rcx, [r15+8]
+;;>    13e  mov rdi, [rcx+28h]
+;;>    142  mov r10, rax
+;;>    145  mov rbx, [rsp+10h]
+;;>    14a  mov r12, [rsp+18h]
+;;>    14f  mov r13, [rsp+20h]
+;;>    154  mov r14, [rsp+28h]
+;;>    159  add rsp, 30h
+;;>    15d  mov rsp, rbp
+;;>    160  pop rbp
+;;>    161  jmp r10
+;;>    164  ud2
+;;>    166  ud2
 ;;> inline-guarded in function 1: done

@@ -16,81 +16,77 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rcx, r15
-;;>      7  xor eax, eax
-;;>      9  mov rcx, [rcx+48h]
-;;>      d  jmp short 12h
-;;>      f  add [rax], r8b
-;;>     12  cmp r15, [r15+88h]
-;;>     1a  jb near 0D0h
-;;>     20  mov edx, esi
-;;>     22  mov r8d, [rcx+rdx]
-;;>     26  test r8d, r8d
-;;>     29  jne near 8Ah
-;;>     2f  cmp edi, 1
-;;>     32  je near 85h
-;;>     38  mov r8d, [rcx+rdx+4]
-;;>     3d  test r8d, r8d
-;;>     40  jne near 9Bh
-;;>     46  cmp edi, 2
-;;>     49  je near 85h
-;;>     4f  mov r8d, [rcx+rdx+8]
-;;>     54  test r8d, r8d
-;;>     57  jne near 0ADh
-;;>     5d  cmp edi, 3
-;;>     60  je near 85h
-;;>     66  mov r10d, [rcx+rdx+0Ch]
-;;>     6b  test r10d, r10d
-;;>     6e  jne near 0BEh
-;;>     74  sub edi, 4
-;;>     77  add esi, 10h
-;;>     7d  test edi, edi
-;;>     7f  jne near 12h
-;;>     85  mov rsp, rbp
-;;>     88  pop rbp
-;;>     89  ret
-;;>     8a  add eax, 4Dh
-;;>     90  imul eax, 1Fh
-;;>     93  mov [rcx+rdx], eax
-;;>     96  jmp 2Fh
-;;>     9b  add eax, 4Dh
-;;>     a1  imul eax, 1Fh
-;;>     a4  mov [rcx+rdx+4], eax
-;;>     a8  jmp 46h
-;;>     ad  lea r8d, [rax+4Dh]
-;;>     b1  imul eax, r8d, 1Fh
-;;>     b5  mov [rcx+rdx+8], eax
-;;>     b9  jmp 5Dh
-;;>     be  add eax, 4Dh
-;;>     c4  imul eax, 1Fh
-;;>     c7  mov [rcx+rdx+0Ch], eax
-;;>     cb  jmp 74h
-;;>     d0  mov rcx, r15
-;;>     d3  mov rcx, [rcx+8]
-;;>     d7  mov rcx, [rcx+28h]
-;;>     db  mov rdx, 2100000000h
-;;>     e5  mov [rcx], rdx
-;;>     e8  mov qword [rcx+8], 7
-;;>     f0  mov eax, eax
-;;>     f2  mov [rcx+20h], rax
-;;>     f6  mov eax, esi
-;;>     f8  mov [rcx+18h], rax
-;;>     fc  mov eax, edi
-;;>     fe  mov [rcx+10h], rax
-;;>    102  mov esi, [rcx]
-;;>    104  mov edx, [rcx+4]
-;;>    107  mov ecx, [rcx+8]
-;;>    10a  mov rdi, r15
-;;>    10d  mov rax, [rdi+38h]
-;;>    111  mov rax, [rax+70h]
-;;>    115  call rax
-;;>    117  mov rcx, r15
-;;>    11a  mov rcx, [rcx+8]
-;;>    11e  mov rdi, [rcx+28h]
-;;>    122  mov r10, rax
-;;>    125  mov rsp, rbp
-;;>    128  pop rbp
-;;>    129  jmp r10
+;;>      4  xor eax, eax
+;;>      6  mov rcx, [r15+48h]
+;;>      a  mov edx, esi
+;;>      c  mov r8d, [rcx+rdx]
+;;>     10  test r8d, r8d
+;;>     13  jne short 61h
+;;>     15  cmp edi, 1
+;;>     18  je short 4Ch
+;;>     1a  mov r8d, [rcx+rdx+4]
+;;>     1f  test r8d, r8d
+;;>     22  jne short 6Ch
+;;>     24  cmp edi, 2
+;;>     27  je short 4Ch
+;;>     29  mov r8d, [rcx+rdx+8]
+;;>     2e  test r8d, r8d
+;;>     31  jne short 78h
+;;>     33  cmp edi, 3
+;;>     36  je short 4Ch
+;;>     38  mov r10d, [rcx+rdx+0Ch]
+;;>     3d  test r10d, r10d
+;;>     40  jne short 86h
+;;>     42  sub edi, 4
+;;>     45  add esi, 10h
+;;>     48  test edi, edi
+;;>     4a  jne short 51h
+;;>     4c  mov rsp, rbp
+;;>     4f  pop rbp
+;;>     50  ret
+;;>     51  cmp r15, [r15+88h]
+;;>     59  jb near 92h
+;;>     5f  jmp short 0Ah
+;;>     61  add eax, 4Dh
+;;>     64  imul eax, 1Fh
+;;>     67  mov [rcx+rdx], eax
+;;>     6a  jmp short 15h
+;;>     6c  add eax, 4Dh
+;;>     6f  imul eax, 1Fh
+;;>     72  mov [rcx+rdx+4], eax
+;;>     76  jmp short 24h
+;;>     78  lea r8d, [rax+4Dh]
+;;>     7c  imul eax, r8d, 1Fh
+;;>     80  mov [rcx+rdx+8], eax
+;;>     84  jmp short 33h
+;;>     86  add eax, 4Dh
+;;>     89  imul eax, 1Fh
+;;>     8c  mov [rcx+rdx+0Ch], eax
+;;>     90  jmp short 42h
+;;>     92  mov rcx, [r15+8]
+;;>     96  mov rcx, [rcx+28h]
+;;>     9a  mov rdx, 2100000000h
+;;>     a4  mov [rcx], rdx
+;;>     a7  mov qword [rcx+8], 7
+;;>     af  mov eax, eax
+;;>     b1  mov [rcx+20h], rax
+;;>     b5  mov eax, esi
+;;>     b7  mov [rcx+18h], rax
+;;>     bb  mov eax, edi
+;;>     bd  mov [rcx+10h], rax
+;;>     c1  mov esi, [rcx]
+;;>     c3  mov edx, [rcx+4]
+;;>     c6  mov ecx, [rcx+8]
+;;>     c9  mov rdi, r15
+;;>     cc  mov rax, [r15+38h]
+;;>     d0  mov rax, [rax+70h]
+;;>     d4  call rax
+;;>     d6  mov rcx, [r15+8]
+;;>     da  mov rdi, [rcx+28h]
+;;>     de  mov r10, rax
+;;>     e1  mov rsp, rbp
+;;>     e4  pop rbp
+;;>     e5  jmp r10
 ;;> layout in function 0: done
 ;;> layout in function 0: done
 ;;> layout in function 0: done

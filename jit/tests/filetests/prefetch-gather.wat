@@ -16,55 +16,51 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rcx, r15
-;;>      7  xor eax, eax
-;;>      9  mov rcx, [rcx+48h]
-;;>      d  jmp short 12h
-;;>      f  add [rax], r8b
-;;>     12  cmp r15, [r15+88h]
-;;>     1a  jb near 5Ch
-;;>     20  lea r8d, [rsi+100h]
-;;>     27  mov r8d, [rcx+r8]
-;;>     2b  lea r8d, [rdx+r8*4]
-;;>     2f  prefetcht0 [rcx+r8]
-;;>     34  mov r8d, esi
-;;>     37  mov r8d, [rcx+r8]
-;;>     3b  lea r8d, [rdx+r8*4]
-;;>     3f  mov r8d, [rcx+r8]
-;;>     43  sub edi, 1
-;;>     46  add esi, 4
-;;>     4c  add eax, r8d
-;;>     4f  test edi, edi
-;;>     51  jne near 12h
-;;>     57  mov rsp, rbp
-;;>     5a  pop rbp
-;;>     5b  ret
-;;>     5c  mov rcx, r15
-;;>     5f  mov rcx, [rcx+8]
-;;>     63  mov rcx, [rcx+28h]
-;;>     67  mov r8, 2200000000h
-;;>     71  mov [rcx], r8
-;;>     74  mov qword [rcx+8], 7
-;;>     7c  mov eax, eax
-;;>     7e  mov [rcx+28h], rax
-;;>     82  mov eax, edx
-;;>     84  mov [rcx+20h], rax
-;;>     88  mov eax, esi
-;;>     8a  mov [rcx+18h], rax
-;;>     8e  mov eax, edi
-;;>     90  mov [rcx+10h], rax
-;;>     94  mov esi, [rcx]
-;;>     96  mov edx, [rcx+4]
-;;>     99  mov ecx, [rcx+8]
-;;>     9c  mov rdi, r15
-;;>     9f  mov rax, [rdi+38h]
-;;>     a3  mov rax, [rax+70h]
-;;>     a7  call rax
-;;>     a9  mov rcx, r15
-;;>     ac  mov rcx, [rcx+8]
-;;>     b0  mov rdi, [rcx+28h]
-;;>     b4  mov r10, rax
-;;>     b7  mov rsp, rbp
-;;>     ba  pop rbp
-;;>     bb  jmp r10
+;;>      4  xor eax, eax
+;;>      6  mov rcx, [r15+48h]
+;;>      a  lea r8d, [rsi+100h]
+;;>     11  mov r8d, [rcx+r8]
+;;>     15  lea r8d, [rdx+r8*4]
+;;>     19  prefetcht0 [rcx+r8]
+;;>     1e  mov r8d, esi
+;;>     21  mov r8d, [rcx+r8]
+;;>     25  lea r8d, [rdx+r8*4]
+;;>     29  mov r8d, [rcx+r8]
+;;>     2d  sub edi, 1
+;;>     30  add esi, 4
+;;>     33  add eax, r8d
+;;>     36  test edi, edi
+;;>     38  jne short 3Fh
+;;>     3a  mov rsp, rbp
+;;>     3d  pop rbp
+;;>     3e  ret
+;;>     3f  cmp r15, [r15+88h]
+;;>     47  jb near 4Fh
+;;>     4d  jmp short 0Ah
+;;>     4f  mov rcx, [r15+8]
+;;>     53  mov rcx, [rcx+28h]
+;;>     57  mov r8, 2200000000h
+;;>     61  mov [rcx], r8
+;;>     64  mov qword [rcx+8], 7
+;;>     6c  mov eax, eax
+;;>     6e  mov [rcx+28h], rax
+;;>     72  mov eax, edx
+;;>     74  mov [rcx+20h], rax
+;;>     78  mov eax, esi
+;;>     7a  mov [rcx+18h], rax
+;;>     7e  mov eax, edi
+;;>     80  mov [rcx+10h], rax
+;;>     84  mov esi, [rcx]
+;;>     86  mov edx, [rcx+4]
+;;>     89  mov ecx, [rcx+8]
+;;>     8c  mov rdi, r15
+;;>     8f  mov rax, [r15+38h]
+;;>     93  mov rax, [rax+70h]
+;;>     97  call rax
+;;>     99  mov rcx, [r15+8]
+;;>     9d  mov rdi, [rcx+28h]
+;;>     a1  mov r10, rax
+;;>     a4  mov rsp, rbp
+;;>     a7  pop rbp
+;;>     a8  jmp r10
 ;;> prefetch in function 0: done

@@ -39,143 +39,135 @@
 ;;>     17  mov [rsp+28h], r14
 ;;>     1c  mov r14, rdi
 ;;>     1f  mov [rsp], rdx
-;;>     23  mov rax, r15
-;;>     26  xor r12d, r12d
-;;>     29  mov r13, [rax+48h]
-;;>     2d  jmp short 32h
-;;>     2f  add [rax], r8b
-;;>     32  cmp r15, [r15+88h]
-;;>     3a  jb near 193h
-;;>     40  mov rbx, rsi
-;;>     43  mov eax, ebx
-;;>     45  mov ebx, [r13+rax]
-;;>     4a  mov rdi, r15
-;;>     4d  mov rax, [rdi+38h]
-;;>     51  mov rax, [rax]
-;;>     54  xor esi, esi
-;;>     56  xor rdx, rdx
-;;>     59  call rax
-;;>     5b  mov eax, eax
-;;>     5d  mov eax, [r13+rax]
-;;>     62  mov rdi, r14
-;;>     65  mov ecx, edi
-;;>     67  movzx rdx, byte [r13+rcx]
-;;>     6d  mov edx, edx
-;;>     6f  mov edx, [r13+rdx]
-;;>     74  mov ecx, [r13+rcx]
-;;>     79  mov esi, [r13+10h]
-;;>     7d  add eax, r12d
-;;>     80  add eax, edx
-;;>     82  add eax, ecx
-;;>     84  add eax, esi
-;;>     86  test eax, eax
-;;>     88  jne near 97h
-;;>     8e  mov rdx, [rsp]
-;;>     92  jmp 9Dh
-;;>     97  mov rdx, rax
-;;>     9a  shl edx, 3
-;;>     9d  mov ecx, edx
-;;>     9f  mov ecx, [r13+rcx]
-;;>     a4  sub edi, 1
-;;>     a7  lea r12d, [rax+rcx]
-;;>     ab  test edi, edi
-;;>     ad  je near 0C2h
-;;>     b3  mov rsi, rbx
-;;>     b6  mov r14, rdi
-;;>     b9  mov [rsp], rdx
-;;>     bd  jmp 32h
-;;>     c2  lea eax, [r12+rcx]
-;;>     c6  mov rsi, rax
-;;>     c9  jmp short 0CEh
-;;>     cb  add [rax], r8b
-;;>     ce  cmp r15, [r15+90h]
-;;>     d6  jb near 122h
-;;>     dc  mov eax, 64h
-;;>     e1  xor rdx, rdx
-;;>     e4  div edi
-;;>     e6  mov eax, eax
-;;>     e8  mov ecx, [r13+rax]
-;;>     ed  sub edi, 1
-;;>     f0  mov rax, rsi
-;;>     f3  add eax, ecx
-;;>     f5  test edi, edi
-;;>     f7  je near 105h
-;;>     fd  mov rsi, rax
-;;>    100  jmp 0CEh
-;;>    105  mov rbx, [rsp+10h]
-;;>    10a  mov r12, [rsp+18h]
-;;>    10f  mov r13, [rsp+20h]
-;;>    114  mov r14, [rsp+28h]
-;;>    119  add rsp, 30h
-;;>    11d  mov rsp, rbp
-;;>    120  pop rbp
-;;>    121  ret
-;;>    122  mov rax, rsi
-;;>    125  mov rcx, r15
-;;>    128  mov rcx, [rcx+8]
-;;>    12c  mov rcx, [rcx+28h]
-;;>    130  mov rdx, 8400000000h
-;;>    13a  mov [rcx], rdx
-;;>    13d  mov qword [rcx+8], 7
-;;>    145  mov eax, eax
-;;>    147  mov [rcx+28h], rax
-;;>    14b  mov eax, edi
-;;>    14d  mov [rcx+10h], rax
-;;>    151  mov esi, [rcx]
-;;>    153  mov edx, [rcx+4]
-;;>    156  mov ecx, [rcx+8]
-;;>    159  mov rdi, r15
-;;>    15c  mov rax, [rdi+38h]
-;;>    160  mov rax, [rax+70h]
-;;>    164  call rax
-;;>    166  mov rcx, r15
-;;>    169  mov rcx, [rcx+8]
-;;>    16d  mov rdi, [rcx+28h]
-;;>    171  mov r10, rax
-;;>    174  mov rbx, [rsp+10h]
-;;>    179  mov r12, [rsp+18h]
-;;>    17e  mov r13, [rsp+20h]
-;;>    183  mov r14, [rsp+28h]
-;;>    188  add rsp, 30h
-;;>    18c  mov rsp, rbp
-;;>    18f  pop rbp
-;;>    190  jmp r10
-;;>    193  nop dword [rax]
-;;>    197  mov rbx, rsi
-;;>    19a  mov rdi, r14
-;;>    19d  mov rax, r15
-;;>    1a0  mov rax, [rax+8]
-;;>    1a4  mov rax, [rax+28h]
-;;>    1a8  mov rcx, 2400000000h
-;;>    1b2  mov [rax], rcx
-;;>    1b5  mov qword [rax+8], 7
-;;>    1bd  mov ecx, r12d
-;;>    1c0  mov [rax+28h], rcx
-;;>    1c4  mov ecx, edx
-;;>    1c6  mov [rax+20h], rcx
-;;>    1ca  mov ecx, ebx
-;;>    1cc  mov [rax+18h], rcx
-;;>    1d0  mov ecx, edi
-;;>    1d2  mov [rax+10h], rcx
-;;>    1d6  mov esi, [rax]
-;;>    1d8  mov edx, [rax+4]
-;;>    1db  mov ecx, [rax+8]
-;;>    1de  mov rdi, r15
-;;>    1e1  mov rax, [rdi+38h]
-;;>    1e5  mov rax, [rax+70h]
-;;>    1e9  call rax
-;;>    1eb  mov rcx, r15
-;;>    1ee  mov rcx, [rcx+8]
-;;>    1f2  mov rdi, [rcx+28h]
-;;>    1f6  mov r10, rax
-;;>    1f9  mov rbx, [rsp+10h]
-;;>    1fe  mov r12, [rsp+18h]
-;;>    203  mov r13, [rsp+20h]
-;;>    208  mov r14, [rsp+28h]
-;;>    20d  add rsp, 30h
-;;>    211  mov rsp, rbp
-;;>    214  pop rbp
-;;>    215  jmp r10
+;;>     23  xor r12d, r12d
+;;>     26  mov r13, [r15+48h]
+;;>     2a  mov rbx, rsi
+;;>     2d  mov eax, ebx
+;;>     2f  mov ebx, [r13+rax]
+;;>     34  mov rdi, r15
+;;>     37  mov rax, [r15+38h]
+;;>     3b  mov rax, [rax]
+;;>     3e  xor esi, esi
+;;>     40  xor rdx, rdx
+;;>     43  call rax
+;;>     45  mov eax, eax
+;;>     47  mov eax, [r13+rax]
+;;>     4c  mov rdi, r14
+;;>     4f  mov ecx, edi
+;;>     51  movzx rdx, byte [r13+rcx]
+;;>     57  mov edx, edx
+;;>     59  mov edx, [r13+rdx]
+;;>     5e  mov ecx, [r13+rcx]
+;;>     63  mov esi, [r13+10h]
+;;>     67  add eax, r12d
+;;>     6a  add eax, edx
+;;>     6c  add eax, ecx
+;;>     6e  add eax, esi
+;;>     70  test eax, eax
+;;>     72  jne short 8Ah
+;;>     74  mov rdx, [rsp]
+;;>     78  jmp short 90h
+;;>     7a  cmp r15, [r15+88h]
+;;>     82  jb near 172h
+;;>     88  jmp short 2Ah
+;;>     8a  mov rdx, rax
+;;>     8d  shl edx, 3
+;;>     90  mov ecx, edx
+;;>     92  mov ecx, [r13+rcx]
+;;>     97  sub edi, 1
+;;>     9a  lea r12d, [rax+rcx]
+;;>     9e  test edi, edi
+;;>     a0  je short 0C1h
+;;>     a2  mov rsi, rbx
+;;>     a5  mov r14, rdi
+;;>     a8  mov [rsp], rdx
+;;>     ac  jmp 7Ah
+;;>     b1  cmp r15, [r15+90h]
+;;>     b9  jb near 107h
+;;>     bf  jmp short 0C8h
+;;>     c1  lea eax, [r12+rcx]
+;;>     c5  mov rsi, rax
+;;>     c8  mov eax, 64h
+;;>     cd  xor rdx, rdx
+;;>     d0  div edi
+;;>     d2  mov eax, eax
+;;>     d4  mov ecx, [r13+rax]
+;;>     d9  sub edi, 1
+;;>     dc  mov rax, rsi
+;;>     df  add eax, ecx
+;;>     e1  test edi, edi
+;;>     e3  je short 0EAh
+;;>     e5  mov rsi, rax
+;;>     e8  jmp short 0B1h
+;;>     ea  mov rbx, [rsp+10h]
+;;>     ef  mov r12, [rsp+18h]
+;;>     f4  mov r13, [rsp+20h]
+;;>     f9  mov r14, [rsp+28h]
+;;>     fe  add rsp, 30h
+;;>    102  mov rsp, rbp
+;;>    105  pop rbp
+;;>    106  ret
+;;>    107  mov rax, rsi
+;;>    10a  mov rcx, [r15+8]
+;;>    10e  mov rcx, [rcx+28h]
+;;>    112  mov rdx, 8400000000h
+;;>    11c  mov [rcx], rdx
+;;>    11f  mov qword [rcx+8], 7
+;;>    127  mov eax, eax
+;;>    129  mov [rcx+28h], rax
+;;>    12d  mov eax, edi
+;;>    12f  mov [rcx+10h], rax
+;;>    133  mov esi, [rcx]
+;;>    135  mov edx, [rcx+4]
+;;>    138  mov ecx, [rcx+8]
+;;>    13b  mov rdi, r15
+;;>    13e  mov rax, [r15+38h]
+;;>    142  mov rax, [rax+70h]
+;;>    146  call rax
+;;>    148  mov rcx, [r15+8]
+;;>    14c  mov rdi, [rcx+28h]
+;;>    150  mov r10, rax
+;;>    153  mov rbx, [rsp+10h]
+;;>    158  mov r12, [rsp+18h]
+;;>    15d  mov r13, [rsp+20h]
+;;>    162  mov r14, [rsp+28h]
+;;>    167  add rsp, 30h
+;;>    16b  mov rsp, rbp
+;;>    16e  pop rbp
+;;>    16f  jmp r10
+;;>    172  mov rbx, rsi
+;;>    175  mov rdi, r14
+;;>    178  mov rax, [r15+8]
+;;>    17c  mov rax, [rax+28h]
+;;>    180  mov rcx, 2400000000h
+;;>    18a  mov [rax], rcx
+;;>    18d  mov qword [rax+8], 7
+;;>    195  mov ecx, r12d
+;;>    198  mov [rax+28h], rcx
+;;>    19c  mov ecx, edx
+;;>    19e  mov [rax+20h], rcx
+;;>    1a2  mov ecx, ebx
+;;>    1a4  mov [rax+18h], rcx
+;;>    1a8  mov ecx, edi
+;;>    1aa  mov [rax+10h], rcx
+;;>    1ae  mov esi, [rax]
+;;>    1b0  mov edx, [rax+4]
+;;>    1b3  mov ecx, [rax+8]
+;;>    1b6  mov rdi, r15
+;;>    1b9  mov rax, [r15+38h]
+;;>    1bd  mov rax, [rax+70h]
+;;>    1c1  call rax
+;;>    1c3  mov rcx, [r15+8]
+;;>    1c7  mov rdi, [rcx+28h]
+;;>    1cb  mov r10, rax
+;;>    1ce  mov rbx, [rsp+10h]
+;;>    1d3  mov r12, [rsp+18h]
+;;>    1d8  mov r13, [rsp+20h]
+;;>    1dd  mov r14, [rsp+28h]
+;;>    1e2  add rsp, 30h
+;;>    1e6  mov rsp, rbp
+;;>    1e9  pop rbp
+;;>    1ea  jmp r10
 ;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
 ;;> prefetch in function 0: the address comes from call_indirect, which cannot be done ahead of time
 ;;> prefetch in function 0: the address comes from a load, the plan says strided

@@ -16,13 +16,13 @@
 ;;>      1  mov rbp, rsp
 ;;>      4  jmp short 6
 ;;>      6  cmp r15, [r15+78h]
-;;>      e  jb near 184h
+;;>      e  jb near 17Dh
 ;;>     14  cmp edi, 1
-;;>     17  je near 164h
+;;>     17  je near 15Dh
 ;;>     1d  cmp edi, 2
-;;>     20  je near 126h
+;;>     20  je near 11Fh
 ;;>     26  cmp edi, 3
-;;>     29  je near 0C8h
+;;>     29  je near 0C4h
 ;;>     2f  mov rax, rdi
 ;;>     32  sub eax, 4
 ;;>     35  mov rcx, rsi
@@ -59,83 +59,81 @@
 ;;>     a7  test ecx, 3FFh
 ;;>     ad  cmove esi, edx
 ;;>     b0  test eax, eax
-;;>     b2  je near 0C0h
-;;>     b8  mov rdi, rax
-;;>     bb  jmp 6
-;;>     c0  mov rax, rsi
-;;>     c3  mov rsp, rbp
-;;>     c6  pop rbp
-;;>     c7  ret
-;;>     c8  mov rax, rsi
-;;>     cb  imul eax, esi
-;;>     ce  imul ecx, eax, 0F4243h
-;;>     d4  imul ecx, edi
-;;>     d7  lea eax, [rsi+1]
-;;>     da  test esi, 3FFh
-;;>     e0  cmove eax, ecx
-;;>     e3  mov rcx, rax
-;;>     e6  imul ecx, eax
-;;>     e9  imul edx, ecx, 0F4243h
-;;>     ef  mov rcx, rdi
-;;>     f2  sub ecx, 1
-;;>     f5  imul edx, ecx
-;;>     f8  lea ecx, [rax+1]
-;;>     fb  test eax, 3FFh
-;;>    100  cmove ecx, edx
-;;>    103  mov rax, rcx
-;;>    106  imul eax, ecx
-;;>    109  imul edx, eax, 0F4243h
-;;>    10f  sub edi, 2
-;;>    112  imul edx, edi
-;;>    115  lea eax, [rcx+1]
-;;>    118  test ecx, 3FFh
-;;>    11e  cmove eax, edx
-;;>    121  jmp 0C3h
-;;>    126  mov rax, rsi
-;;>    129  imul eax, esi
-;;>    12c  imul eax, 0F4243h
-;;>    132  imul eax, edi
-;;>    135  lea ecx, [rsi+1]
-;;>    138  test esi, 3FFh
-;;>    13e  cmove ecx, eax
-;;>    141  mov rax, rcx
-;;>    144  imul eax, ecx
-;;>    147  imul edx, eax, 0F4243h
-;;>    14d  sub edi, 1
-;;>    150  imul edx, edi
-;;>    153  lea eax, [rcx+1]
-;;>    156  test ecx, 3FFh
-;;>    15c  cmove eax, edx
-;;>    15f  jmp 0C3h
-;;>    164  mov rax, rsi
-;;>    167  imul eax, esi
-;;>    16a  imul ecx, eax, 0F4243h
-;;>    170  imul ecx, edi
-;;>    173  lea eax, [rsi+1]
-;;>    176  test esi, 3FFh
-;;>    17c  cmove eax, ecx
-;;>    17f  jmp 0C3h
-;;>    184  mov rax, r15
-;;>    187  mov rax, [rax+8]
-;;>    18b  mov rax, [rax+28h]
-;;>    18f  mov rcx, 1A00000000h
-;;>    199  mov [rax], rcx
-;;>    19c  mov qword [rax+8], 7
-;;>    1a4  mov ecx, esi
-;;>    1a6  mov [rax+18h], rcx
-;;>    1aa  mov ecx, edi
-;;>    1ac  mov [rax+10h], rcx
-;;>    1b0  mov esi, [rax]
-;;>    1b2  mov edx, [rax+4]
-;;>    1b5  mov ecx, [rax+8]
-;;>    1b8  mov rdi, r15
-;;>    1bb  mov rax, [rdi+38h]
-;;>    1bf  mov rax, [rax+70h]
-;;>    1c3  call rax
-;;>    1c5  mov rcx, r15
-;;>    1c8  mov rcx, [rcx+8]
-;;>    1cc  mov rdi, [rcx+28h]
-;;>    1d0  mov r10, rax
-;;>    1d3  mov rsp, rbp
-;;>    1d6  pop rbp
-;;>    1d7  jmp r10
+;;>     b2  je short 0BCh
+;;>     b4  mov rdi, rax
+;;>     b7  jmp 6
+;;>     bc  mov rax, rsi
+;;>     bf  mov rsp, rbp
+;;>     c2  pop rbp
+;;>     c3  ret
+;;>     c4  mov rax, rsi
+;;>     c7  imul eax, esi
+;;>     ca  imul ecx, eax, 0F4243h
+;;>     d0  imul ecx, edi
+;;>     d3  lea eax, [rsi+1]
+;;>     d6  test esi, 3FFh
+;;>     dc  cmove eax, ecx
+;;>     df  mov rcx, rax
+;;>     e2  imul ecx, eax
+;;>     e5  imul edx, ecx, 0F4243h
+;;>     eb  mov rcx, rdi
+;;>     ee  sub ecx, 1
+;;>     f1  imul edx, ecx
+;;>     f4  lea ecx, [rax+1]
+;;>     f7  test eax, 3FFh
+;;>     fc  cmove ecx, edx
+;;>     ff  mov rax, rcx
+;;>    102  imul eax, ecx
+;;>    105  imul edx, eax, 0F4243h
+;;>    10b  sub edi, 2
+;;>    10e  imul edx, edi
+;;>    111  lea eax, [rcx+1]
+;;>    114  test ecx, 3FFh
+;;>    11a  cmove eax, edx
+;;>    11d  jmp short 0BFh
+;;>    11f  mov rax, rsi
+;;>    122  imul eax, esi
+;;>    125  imul eax, 0F4243h
+;;>    12b  imul eax, edi
+;;>    12e  lea ecx, [rsi+1]
+;;>    131  test esi, 3FFh
+;;>    137  cmove ecx, eax
+;;>    13a  mov rax, rcx
+;;>    13d  imul eax, ecx
+;;>    140  imul edx, eax, 0F4243h
+;;>    146  sub edi, 1
+;;>    149  imul edx, edi
+;;>    14c  lea eax, [rcx+1]
+;;>    14f  test ecx, 3FFh
+;;>    155  cmove eax, edx
+;;>    158  jmp 0BFh
+;;>    15d  mov rax, rsi
+;;>    160  imul eax, esi
+;;>    163  imul ecx, eax, 0F4243h
+;;>    169  imul ecx, edi
+;;>    16c  lea eax, [rsi+1]
+;;>    16f  test esi, 3FFh
+;;>    175  cmove eax, ecx
+;;>    178  jmp 0BFh
+;;>    17d  mov rax, [r15+8]
+;;>    181  mov rax, [rax+28h]
+;;>    185  mov rcx, 1A00000000h
+;;>    18f  mov [rax], rcx
+;;>    192  mov qword [rax+8], 7
+;;>    19a  mov ecx, esi
+;;>    19c  mov [rax+18h], rcx
+;;>    1a0  mov ecx, edi
+;;>    1a2  mov [rax+10h], rcx
+;;>    1a6  mov esi, [rax]
+;;>    1a8  mov edx, [rax+4]
+;;>    1ab  mov ecx, [rax+8]
+;;>    1ae  mov rdi, r15
+;;>    1b1  mov rax, [r15+38h]
+;;>    1b5  mov rax, [rax+70h]
+;;>    1b9  call rax
+;;>    1bb  mov rcx, [r15+8]
+;;>    1bf  mov rdi, [rcx+28h]
+;;>    1c3  mov r10, rax
+;;>    1c6  mov rsp, rbp
+;;>    1c9  pop rbp
+;;>    1ca  jmp r10

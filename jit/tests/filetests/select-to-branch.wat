@@ -16,46 +16,44 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  jmp short 6
-;;>      6  cmp r15, [r15+78h]
-;;>      e  jb near 4Ch
-;;>     14  test esi, 3FFh
-;;>     1a  je near 3Bh
-;;>     20  lea eax, [rsi+1]
-;;>     23  sub edi, 1
-;;>     26  test edi, edi
-;;>     28  je near 36h
-;;>     2e  mov rsi, rax
-;;>     31  jmp 6
-;;>     36  mov rsp, rbp
-;;>     39  pop rbp
-;;>     3a  ret
-;;>     3b  imul esi, esi
-;;>     3e  imul eax, esi, 0F4243h
-;;>     44  imul eax, edi
-;;>     47  jmp 23h
-;;>     4c  mov rax, r15
-;;>     4f  mov rax, [rax+8]
-;;>     53  mov rax, [rax+28h]
-;;>     57  mov rcx, 1A00000000h
-;;>     61  mov [rax], rcx
-;;>     64  mov qword [rax+8], 7
-;;>     6c  mov ecx, esi
-;;>     6e  mov [rax+18h], rcx
-;;>     72  mov ecx, edi
-;;>     74  mov [rax+10h], rcx
-;;>     78  mov esi, [rax]
-;;>     7a  mov edx, [rax+4]
-;;>     7d  mov ecx, [rax+8]
-;;>     80  mov rdi, r15
-;;>     83  mov rax, [rdi+38h]
-;;>     87  mov rax, [rax+70h]
-;;>     8b  call rax
-;;>     8d  mov rcx, r15
-;;>     90  mov rcx, [rcx+8]
-;;>     94  mov rdi, [rcx+28h]
-;;>     98  mov r10, rax
-;;>     9b  mov rsp, rbp
-;;>     9e  pop rbp
-;;>     9f  jmp r10
+;;>      4  test esi, 3FFh
+;;>      a  je short 30h
+;;>      c  lea eax, [rsi+1]
+;;>      f  sub edi, 1
+;;>     12  test edi, edi
+;;>     14  je short 2Bh
+;;>     16  mov rsi, rax
+;;>     19  jmp short 1Bh
+;;>     1b  cmp r15, [r15+78h]
+;;>     23  jb near 3Eh
+;;>     29  jmp short 4
+;;>     2b  mov rsp, rbp
+;;>     2e  pop rbp
+;;>     2f  ret
+;;>     30  imul esi, esi
+;;>     33  imul eax, esi, 0F4243h
+;;>     39  imul eax, edi
+;;>     3c  jmp short 0Fh
+;;>     3e  mov rax, [r15+8]
+;;>     42  mov rax, [rax+28h]
+;;>     46  mov rcx, 1A00000000h
+;;>     50  mov [rax], rcx
+;;>     53  mov qword [rax+8], 7
+;;>     5b  mov ecx, esi
+;;>     5d  mov [rax+18h], rcx
+;;>     61  mov ecx, edi
+;;>     63  mov [rax+10h], rcx
+;;>     67  mov esi, [rax]
+;;>     69  mov edx, [rax+4]
+;;>     6c  mov ecx, [rax+8]
+;;>     6f  mov rdi, r15
+;;>     72  mov rax, [r15+38h]
+;;>     76  mov rax, [rax+70h]
+;;>     7a  call rax
+;;>     7c  mov rcx, [r15+8]
+;;>     80  mov rdi, [rcx+28h]
+;;>     84  mov r10, rax
+;;>     87  mov rsp, rbp
+;;>     8a  pop rbp
+;;>     8b  jmp r10
 ;;> select-to-branch in function 0: done

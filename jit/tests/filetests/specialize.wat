@@ -18,96 +18,92 @@
 ;;>      8  mov [rsp], rbx
 ;;>      c  mov rax, r15
 ;;>      f  cmp esi, 3
-;;>     12  jne near 3Ah
-;;>     18  mov rax, [rax+48h]
-;;>     1c  mov edx, edi
-;;>     1e  mov ecx, [rax+rdx]
-;;>     21  mov esi, [rax+rdx+4]
-;;>     25  mov eax, [rax+rdx+8]
-;;>     29  add ecx, esi
-;;>     2b  add eax, ecx
-;;>     2d  nop dword [rax]
-;;>     31  add rsp, 10h
-;;>     35  mov rsp, rbp
-;;>     38  pop rbp
-;;>     39  ret
-;;>     3a  xor edx, edx
-;;>     3c  mov rcx, [rax+48h]
-;;>     40  mov rbx, rdx
-;;>     43  jmp short 48h
-;;>     45  add [rax], r8b
-;;>     48  cmp r15, [r15+88h]
-;;>     50  jb near 0EAh
-;;>     56  lea r9d, [rdi+rdx*4]
-;;>     5a  mov r8d, [rcx+r9]
-;;>     5e  lea r10d, [rdx+1]
-;;>     62  cmp r10d, esi
-;;>     65  jae near 0D7h
-;;>     6b  mov r10d, [rcx+r9+4]
-;;>     70  lea r11d, [rdx+2]
-;;>     74  cmp r11d, esi
-;;>     77  jae near 0C9h
-;;>     7d  mov r11d, [rcx+r9+8]
-;;>     82  lea eax, [rdx+3]
-;;>     85  cmp eax, esi
-;;>     87  jae near 0B8h
-;;>     8d  mov r9d, [rcx+r9+0Ch]
-;;>     92  add edx, 4
-;;>     98  mov rax, rbx
-;;>     9b  add r8d, eax
-;;>     9e  add r8d, r10d
-;;>     a1  add r8d, r11d
-;;>     a4  lea eax, [r8+r9]
-;;>     a8  cmp edx, esi
-;;>     aa  jae near 0DDh
-;;>     b0  mov rbx, rax
-;;>     b3  jmp 48h
-;;>     b8  mov rax, rbx
-;;>     bb  add eax, r8d
-;;>     be  add eax, r10d
-;;>     c1  add eax, r11d
-;;>     c4  jmp 0DDh
-;;>     c9  mov rax, rbx
-;;>     cc  add eax, r8d
-;;>     cf  add eax, r10d
-;;>     d2  jmp 0DDh
-;;>     d7  mov rax, rbx
-;;>     da  add eax, r8d
-;;>     dd  mov rbx, [rsp]
-;;>     e1  add rsp, 10h
-;;>     e5  mov rsp, rbp
-;;>     e8  pop rbp
-;;>     e9  ret
-;;>     ea  mov rax, rbx
-;;>     ed  mov rcx, r15
-;;>     f0  mov rcx, [rcx+8]
-;;>     f4  mov rcx, [rcx+28h]
-;;>     f8  mov r8, 2100000000h
-;;>    102  mov [rcx], r8
-;;>    105  mov qword [rcx+8], 7
-;;>    10d  mov eax, eax
-;;>    10f  mov [rcx+28h], rax
-;;>    113  mov eax, edx
-;;>    115  mov [rcx+20h], rax
-;;>    119  mov eax, esi
-;;>    11b  mov [rcx+18h], rax
-;;>    11f  mov eax, edi
-;;>    121  mov [rcx+10h], rax
-;;>    125  mov esi, [rcx]
-;;>    127  mov edx, [rcx+4]
-;;>    12a  mov ecx, [rcx+8]
-;;>    12d  mov rdi, r15
-;;>    130  mov rax, [rdi+38h]
-;;>    134  mov rax, [rax+70h]
-;;>    138  call rax
-;;>    13a  mov rcx, r15
-;;>    13d  mov rcx, [rcx+8]
-;;>    141  mov rdi, [rcx+28h]
-;;>    145  mov r10, rax
-;;>    148  mov rbx, [rsp]
-;;>    14c  add rsp, 10h
-;;>    150  mov rsp, rbp
-;;>    153  pop rbp
-;;>    154  jmp r10
+;;>     12  jne short 42h
+;;>     14  mov rax, [rax+48h]
+;;>     18  mov edx, edi
+;;>     1a  mov ecx, [rax+rdx]
+;;>     1d  mov esi, [rax+rdx+4]
+;;>     21  mov eax, [rax+rdx+8]
+;;>     25  add ecx, esi
+;;>     27  add eax, ecx
+;;>     29  add rsp, 10h
+;;>     2d  mov rsp, rbp
+;;>     30  pop rbp
+;;>     31  ret
+;;>     32  cmp r15, [r15+88h]
+;;>     3a  jb near 0C3h
+;;>     40  jmp short 4Bh
+;;>     42  xor edx, edx
+;;>     44  mov rcx, [rax+48h]
+;;>     48  mov rbx, rdx
+;;>     4b  lea r9d, [rdi+rdx*4]
+;;>     4f  mov r8d, [rcx+r9]
+;;>     53  lea r10d, [rdx+1]
+;;>     57  cmp r10d, esi
+;;>     5a  jae short 0B0h
+;;>     5c  mov r10d, [rcx+r9+4]
+;;>     61  lea r11d, [rdx+2]
+;;>     65  cmp r11d, esi
+;;>     68  jae short 0A5h
+;;>     6a  mov r11d, [rcx+r9+8]
+;;>     6f  lea eax, [rdx+3]
+;;>     72  cmp eax, esi
+;;>     74  jae short 97h
+;;>     76  mov r9d, [rcx+r9+0Ch]
+;;>     7b  add edx, 4
+;;>     7e  mov rax, rbx
+;;>     81  add r8d, eax
+;;>     84  add r8d, r10d
+;;>     87  add r8d, r11d
+;;>     8a  lea eax, [r8+r9]
+;;>     8e  cmp edx, esi
+;;>     90  jae short 0B6h
+;;>     92  mov rbx, rax
+;;>     95  jmp short 32h
+;;>     97  mov rax, rbx
+;;>     9a  add eax, r8d
+;;>     9d  add eax, r10d
+;;>     a0  add eax, r11d
+;;>     a3  jmp short 0B6h
+;;>     a5  mov rax, rbx
+;;>     a8  add eax, r8d
+;;>     ab  add eax, r10d
+;;>     ae  jmp short 0B6h
+;;>     b0  mov rax, rbx
+;;>     b3  add eax, r8d
+;;>     b6  mov rbx, [rsp]
+;;>     ba  add rsp, 10h
+;;>     be  mov rsp, rbp
+;;>     c1  pop rbp
+;;>     c2  ret
+;;>     c3  mov rax, rbx
+;;>     c6  mov rcx, [r15+8]
+;;>     ca  mov rcx, [rcx+28h]
+;;>     ce  mov r8, 2100000000h
+;;>     d8  mov [rcx], r8
+;;>     db  mov qword [rcx+8], 7
+;;>     e3  mov eax, eax
+;;>     e5  mov [rcx+28h], rax
+;;>     e9  mov eax, edx
+;;>     eb  mov [rcx+20h], rax
+;;>     ef  mov eax, esi
+;;>     f1  mov [rcx+18h], rax
+;;>     f5  mov eax, edi
+;;>     f7  mov [rcx+10h], rax
+;;>     fb  mov esi, [rcx]
+;;>     fd  mov edx, [rcx+4]
+;;>    100  mov ecx, [rcx+8]
+;;>    103  mov rdi, r15
+;;>    106  mov rax, [r15+38h]
+;;>    10a  mov rax, [rax+70h]
+;;>    10e  call rax
+;;>    110  mov rcx, [r15+8]
+;;>    114  mov rdi, [rcx+28h]
+;;>    118  mov r10, rax
+;;>    11b  mov rbx, [rsp]
+;;>    11f  add rsp, 10h
+;;>    123  mov rsp, rbp
+;;>    126  pop rbp
+;;>    127  jmp r10
 ;;> specialize in function 0: done
 ;;> unroll in function 0: done

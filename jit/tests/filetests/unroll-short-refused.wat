@@ -12,53 +12,49 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rcx, r15
-;;>      7  xor eax, eax
-;;>      9  mov rcx, [rcx+48h]
-;;>      d  jmp short 12h
-;;>      f  add [rax], r8b
-;;>     12  cmp r15, [r15+88h]
-;;>     1a  jb near 5Bh
-;;>     20  mov edx, edi
-;;>     22  mov r9d, [rcx+rdx]
-;;>     26  mov r8d, [rcx+rdx+4]
-;;>     2b  mov edx, [rcx+rdx+8]
-;;>     2f  add edi, 0Ch
-;;>     35  add eax, r9d
-;;>     38  rorx r9d, eax, 1Bh
-;;>     3e  xor r9d, r8d
-;;>     41  mov rax, r9
-;;>     44  shl eax, 3
-;;>     47  imul r9d, edx
-;;>     4b  sub eax, r9d
-;;>     4e  cmp edi, esi
-;;>     50  jne near 12h
-;;>     56  mov rsp, rbp
-;;>     59  pop rbp
-;;>     5a  ret
-;;>     5b  mov rcx, r15
-;;>     5e  mov rcx, [rcx+8]
-;;>     62  mov rcx, [rcx+28h]
-;;>     66  mov rdx, 2100000000h
-;;>     70  mov [rcx], rdx
-;;>     73  mov qword [rcx+8], 7
-;;>     7b  mov eax, eax
-;;>     7d  mov [rcx+20h], rax
-;;>     81  mov eax, esi
-;;>     83  mov [rcx+18h], rax
-;;>     87  mov eax, edi
-;;>     89  mov [rcx+10h], rax
-;;>     8d  mov esi, [rcx]
-;;>     8f  mov edx, [rcx+4]
-;;>     92  mov ecx, [rcx+8]
-;;>     95  mov rdi, r15
-;;>     98  mov rax, [rdi+38h]
-;;>     9c  mov rax, [rax+70h]
-;;>     a0  call rax
-;;>     a2  mov rcx, r15
-;;>     a5  mov rcx, [rcx+8]
-;;>     a9  mov rdi, [rcx+28h]
-;;>     ad  mov r10, rax
-;;>     b0  mov rsp, rbp
-;;>     b3  pop rbp
-;;>     b4  jmp r10
+;;>      4  xor eax, eax
+;;>      6  mov rcx, [r15+48h]
+;;>      a  mov edx, edi
+;;>      c  mov r9d, [rcx+rdx]
+;;>     10  mov r8d, [rcx+rdx+4]
+;;>     15  mov edx, [rcx+rdx+8]
+;;>     19  add edi, 0Ch
+;;>     1c  add eax, r9d
+;;>     1f  rorx r9d, eax, 1Bh
+;;>     25  xor r9d, r8d
+;;>     28  mov rax, r9
+;;>     2b  shl eax, 3
+;;>     2e  imul r9d, edx
+;;>     32  sub eax, r9d
+;;>     35  cmp edi, esi
+;;>     37  jne short 3Eh
+;;>     39  mov rsp, rbp
+;;>     3c  pop rbp
+;;>     3d  ret
+;;>     3e  cmp r15, [r15+88h]
+;;>     46  jb near 4Eh
+;;>     4c  jmp short 0Ah
+;;>     4e  mov rcx, [r15+8]
+;;>     52  mov rcx, [rcx+28h]
+;;>     56  mov rdx, 2100000000h
+;;>     60  mov [rcx], rdx
+;;>     63  mov qword [rcx+8], 7
+;;>     6b  mov eax, eax
+;;>     6d  mov [rcx+20h], rax
+;;>     71  mov eax, esi
+;;>     73  mov [rcx+18h], rax
+;;>     77  mov eax, edi
+;;>     79  mov [rcx+10h], rax
+;;>     7d  mov esi, [rcx]
+;;>     7f  mov edx, [rcx+4]
+;;>     82  mov ecx, [rcx+8]
+;;>     85  mov rdi, r15
+;;>     88  mov rax, [r15+38h]
+;;>     8c  mov rax, [rax+70h]
+;;>     90  call rax
+;;>     92  mov rcx, [r15+8]
+;;>     96  mov rdi, [rcx+28h]
+;;>     9a  mov r10, rax
+;;>     9d  mov rsp, rbp
+;;>     a0  pop rbp
+;;>     a1  jmp r10

@@ -15,42 +15,40 @@
 ;;>      4  and edi, 3
 ;;>      7  xor eax, eax
 ;;>      9  mov r8, rdi
-;;>      c  jmp short 0Eh
-;;>      e  cmp r15, [r15+78h]
-;;>     16  jb near 3Bh
-;;>     1c  sub edi, 1
-;;>     1f  lea ecx, [r8+4]
-;;>     23  xor eax, r8d
-;;>     26  test edi, edi
-;;>     28  je near 36h
-;;>     2e  mov r8, rcx
-;;>     31  jmp 0Eh
-;;>     36  mov rsp, rbp
-;;>     39  pop rbp
-;;>     3a  ret
-;;>     3b  mov rcx, r15
-;;>     3e  mov rcx, [rcx+8]
-;;>     42  mov rcx, [rcx+28h]
-;;>     46  mov rdx, 2400000000h
-;;>     50  mov [rcx], rdx
-;;>     53  mov qword [rcx+8], 7
-;;>     5b  mov eax, eax
-;;>     5d  mov [rcx+28h], rax
-;;>     61  mov eax, r8d
-;;>     64  mov [rcx+20h], rax
-;;>     68  mov eax, edi
-;;>     6a  mov [rcx+18h], rax
-;;>     6e  mov esi, [rcx]
-;;>     70  mov edx, [rcx+4]
-;;>     73  mov ecx, [rcx+8]
-;;>     76  mov rdi, r15
-;;>     79  mov rax, [rdi+38h]
-;;>     7d  mov rax, [rax+70h]
-;;>     81  call rax
-;;>     83  mov rcx, r15
-;;>     86  mov rcx, [rcx+8]
-;;>     8a  mov rdi, [rcx+28h]
-;;>     8e  mov r10, rax
-;;>     91  mov rsp, rbp
-;;>     94  pop rbp
-;;>     95  jmp r10
+;;>      c  sub edi, 1
+;;>      f  lea ecx, [r8+4]
+;;>     13  xor eax, r8d
+;;>     16  test edi, edi
+;;>     18  je short 2Fh
+;;>     1a  mov r8, rcx
+;;>     1d  jmp short 1Fh
+;;>     1f  cmp r15, [r15+78h]
+;;>     27  jb near 34h
+;;>     2d  jmp short 0Ch
+;;>     2f  mov rsp, rbp
+;;>     32  pop rbp
+;;>     33  ret
+;;>     34  mov rcx, [r15+8]
+;;>     38  mov rcx, [rcx+28h]
+;;>     3c  mov rdx, 2400000000h
+;;>     46  mov [rcx], rdx
+;;>     49  mov qword [rcx+8], 7
+;;>     51  mov eax, eax
+;;>     53  mov [rcx+28h], rax
+;;>     57  mov eax, r8d
+;;>     5a  mov [rcx+20h], rax
+;;>     5e  mov eax, edi
+;;>     60  mov [rcx+18h], rax
+;;>     64  mov esi, [rcx]
+;;>     66  mov edx, [rcx+4]
+;;>     69  mov ecx, [rcx+8]
+;;>     6c  mov rdi, r15
+;;>     6f  mov rax, [r15+38h]
+;;>     73  mov rax, [rax+70h]
+;;>     77  call rax
+;;>     79  mov rcx, [r15+8]
+;;>     7d  mov rdi, [rcx+28h]
+;;>     81  mov r10, rax
+;;>     84  mov rsp, rbp
+;;>     87  pop rbp
+;;>     88  jmp r10

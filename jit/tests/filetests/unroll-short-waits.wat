@@ -11,42 +11,40 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xor eax, eax
-;;>      6  jmp short 8
-;;>      8  cmp r15, [r15+78h]
-;;>     10  jb near 3Ch
-;;>     16  mov rdx, rdi
-;;>     19  sub edx, 1
-;;>     1c  blsr ecx, edi
-;;>     21  tzcnt esi, edi
-;;>     25  add eax, esi
-;;>     27  test edx, edi
-;;>     29  je near 37h
-;;>     2f  mov rdi, rcx
-;;>     32  jmp 8
-;;>     37  mov rsp, rbp
-;;>     3a  pop rbp
-;;>     3b  ret
-;;>     3c  mov rcx, r15
-;;>     3f  mov rcx, [rcx+8]
-;;>     43  mov rcx, [rcx+28h]
-;;>     47  mov rdx, 1B00000000h
-;;>     51  mov [rcx], rdx
-;;>     54  mov qword [rcx+8], 7
-;;>     5c  mov eax, eax
-;;>     5e  mov [rcx+18h], rax
-;;>     62  mov eax, edi
-;;>     64  mov [rcx+10h], rax
-;;>     68  mov esi, [rcx]
-;;>     6a  mov edx, [rcx+4]
-;;>     6d  mov ecx, [rcx+8]
-;;>     70  mov rdi, r15
-;;>     73  mov rax, [rdi+38h]
-;;>     77  mov rax, [rax+70h]
-;;>     7b  call rax
-;;>     7d  mov rcx, r15
-;;>     80  mov rcx, [rcx+8]
-;;>     84  mov rdi, [rcx+28h]
-;;>     88  mov r10, rax
-;;>     8b  mov rsp, rbp
-;;>     8e  pop rbp
-;;>     8f  jmp r10
+;;>      6  mov rdx, rdi
+;;>      9  sub edx, 1
+;;>      c  blsr ecx, edi
+;;>     11  tzcnt esi, edi
+;;>     15  add eax, esi
+;;>     17  test edx, edi
+;;>     19  je short 30h
+;;>     1b  mov rdi, rcx
+;;>     1e  jmp short 20h
+;;>     20  cmp r15, [r15+78h]
+;;>     28  jb near 35h
+;;>     2e  jmp short 6
+;;>     30  mov rsp, rbp
+;;>     33  pop rbp
+;;>     34  ret
+;;>     35  mov rcx, [r15+8]
+;;>     39  mov rcx, [rcx+28h]
+;;>     3d  mov rdx, 1B00000000h
+;;>     47  mov [rcx], rdx
+;;>     4a  mov qword [rcx+8], 7
+;;>     52  mov eax, eax
+;;>     54  mov [rcx+18h], rax
+;;>     58  mov eax, edi
+;;>     5a  mov [rcx+10h], rax
+;;>     5e  mov esi, [rcx]
+;;>     60  mov edx, [rcx+4]
+;;>     63  mov ecx, [rcx+8]
+;;>     66  mov rdi, r15
+;;>     69  mov rax, [r15+38h]
+;;>     6d  mov rax, [rax+70h]
+;;>     71  call rax
+;;>     73  mov rcx, [r15+8]
+;;>     77  mov rdi, [rcx+28h]
+;;>     7b  mov r10, rax
+;;>     7e  mov rsp, rbp
+;;>     81  pop rbp
+;;>     82  jmp r10

@@ -11,70 +11,66 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rcx, r15
-;;>      7  xor eax, eax
-;;>      9  mov rcx, [rcx+48h]
-;;>      d  jmp short 12h
-;;>      f  add [rax], r8b
-;;>     12  cmp r15, [r15+88h]
-;;>     1a  jb near 99h
-;;>     20  mov r8d, edi
-;;>     23  mov edx, [rcx+r8]
-;;>     27  lea r9d, [rdi+4]
-;;>     2b  cmp r9d, esi
-;;>     2e  je near 92h
-;;>     34  mov r9d, [rcx+r8+4]
-;;>     39  lea r10d, [rdi+8]
-;;>     3d  cmp r10d, esi
-;;>     40  je near 88h
-;;>     46  mov r10d, [rcx+r8+8]
-;;>     4b  lea r11d, [rdi+0Ch]
-;;>     4f  cmp r11d, esi
-;;>     52  je near 7Bh
-;;>     58  mov r8d, [rcx+r8+0Ch]
-;;>     5d  add edi, 10h
-;;>     63  add eax, edx
-;;>     65  add eax, r9d
-;;>     68  add eax, r10d
-;;>     6b  add eax, r8d
-;;>     6e  cmp edi, esi
-;;>     70  jne near 12h
-;;>     76  mov rsp, rbp
-;;>     79  pop rbp
-;;>     7a  ret
-;;>     7b  add eax, edx
-;;>     7d  add eax, r9d
-;;>     80  add eax, r10d
-;;>     83  jmp 76h
-;;>     88  add eax, edx
-;;>     8a  add eax, r9d
-;;>     8d  jmp 76h
-;;>     92  add eax, edx
-;;>     94  jmp 76h
-;;>     99  mov rdx, r15
-;;>     9c  mov rdx, [rdx+8]
-;;>     a0  mov rdx, [rdx+28h]
-;;>     a4  mov r8, 2100000000h
-;;>     ae  mov [rdx], r8
-;;>     b1  mov qword [rdx+8], 7
-;;>     b9  mov r8d, eax
-;;>     bc  mov [rdx+20h], r8
-;;>     c0  mov esi, esi
-;;>     c2  mov [rdx+18h], rsi
-;;>     c6  mov esi, edi
-;;>     c8  mov [rdx+10h], rsi
-;;>     cc  mov esi, [rdx]
-;;>     ce  mov r8d, [rdx+4]
-;;>     d2  mov ecx, [rdx+8]
-;;>     d5  mov rdi, r15
-;;>     d8  mov r9, [rdi+38h]
-;;>     dc  mov r9, [r9+70h]
-;;>     e0  mov rdx, r8
-;;>     e3  call r9
-;;>     e6  mov rdi, r15
-;;>     e9  mov rdi, [rdi+8]
-;;>     ed  mov rdi, [rdi+28h]
-;;>     f1  mov r10, rax
-;;>     f4  mov rsp, rbp
-;;>     f7  pop rbp
-;;>     f8  jmp r10
+;;>      4  xor eax, eax
+;;>      6  mov rcx, [r15+48h]
+;;>      a  mov r8d, edi
+;;>      d  mov edx, [rcx+r8]
+;;>     11  lea r9d, [rdi+4]
+;;>     15  cmp r9d, esi
+;;>     18  je short 73h
+;;>     1a  mov r9d, [rcx+r8+4]
+;;>     1f  lea r10d, [rdi+8]
+;;>     23  cmp r10d, esi
+;;>     26  je short 6Ch
+;;>     28  mov r10d, [rcx+r8+8]
+;;>     2d  lea r11d, [rdi+0Ch]
+;;>     31  cmp r11d, esi
+;;>     34  je short 62h
+;;>     36  mov r8d, [rcx+r8+0Ch]
+;;>     3b  add edi, 10h
+;;>     3e  add eax, edx
+;;>     40  add eax, r9d
+;;>     43  add eax, r10d
+;;>     46  add eax, r8d
+;;>     49  cmp edi, esi
+;;>     4b  jne short 52h
+;;>     4d  mov rsp, rbp
+;;>     50  pop rbp
+;;>     51  ret
+;;>     52  cmp r15, [r15+88h]
+;;>     5a  jb near 77h
+;;>     60  jmp short 0Ah
+;;>     62  add eax, edx
+;;>     64  add eax, r9d
+;;>     67  add eax, r10d
+;;>     6a  jmp short 4Dh
+;;>     6c  add eax, edx
+;;>     6e  add eax, r9d
+;;>     71  jmp short 4Dh
+;;>     73  add eax, edx
+;;>     75  jmp short 4Dh
+;;>     77  mov rdx, [r15+8]
+;;>     7b  mov rdx, [rdx+28h]
+;;>     7f  mov r8, 2100000000h
+;;>     89  mov [rdx], r8
+;;>     8c  mov qword [rdx+8], 7
+;;>     94  mov r8d, eax
+;;>     97  mov [rdx+20h], r8
+;;>     9b  mov esi, esi
+;;>     9d  mov [rdx+18h], rsi
+;;>     a1  mov esi, edi
+;;>     a3  mov [rdx+10h], rsi
+;;>     a7  mov esi, [rdx]
+;;>     a9  mov r8d, [rdx+4]
+;;>     ad  mov ecx, [rdx+8]
+;;>     b0  mov rdi, r15
+;;>     b3  mov r9, [r15+38h]
+;;>     b7  mov r9, [r9+70h]
+;;>     bb  mov rdx, r8
+;;>     be  call r9
+;;>     c1  mov rdi, [r15+8]
+;;>     c5  mov rdi, [rdi+28h]
+;;>     c9  mov r10, rax
+;;>     cc  mov rsp, rbp
+;;>     cf  pop rbp
+;;>     d0  jmp r10
