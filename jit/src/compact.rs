@@ -14,20 +14,21 @@
 //! A poll's comparison and branch stay as they are, and a jump that one byte leads behind them ([`BackEdge`]) is short where it reaches both places.
 //! What is behind the code, constants, is moved by a multiple of its alignment. [`Map`] says where everything went: all tables of places are the caller's to change by it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use iced_x86::{Code, Decoder, DecoderOptions, Encoder, FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, Encoder, FlowControl, Instruction};
 use vm::code::BackEdge;
 
-use crate::graph::{Graph, direct, goes_on};
-use crate::headers::{PASSED, Poll};
-use crate::markers::COMPARE;
-use crate::spills::{Effect, Registers, bit, copy};
+#[cfg(test)]
+mod tests;
+mod unread;
 
-/// Most visits to blocks of one function until liveness is known (a guess; three a block are usual).
-const MOST_VISITS: usize = 1 << 16;
-/// The register that holds the context.
-const PINNED: Register = Register::R15;
+use crate::graph::{Graph, direct, goes_on};
+use crate::headers::{Jumps, PASSED, Poll};
+use crate::markers::{COMPARE, PINNED};
+use crate::placement::{self, Loop};
+use unread::Edit;
+
 /// `jmp rel8` and `jmp rel32`; the first byte of `jcc rel8`, and the second of `jcc rel32`, without their conditions.
 const JUMP_SHORT: u8 = 0xeb;
 const JUMP_NEAR: u8 = 0xe9;
@@ -42,12 +43,13 @@ pub(crate) struct Places<'a> {
     pub(crate) landings: &'a [u32],
     /// In ascending order.
     pub(crate) polls: &'a [Poll],
-    pub(crate) back_edges: &'a [BackEdge],
     /// Where bytes that the linker writes begin, ascending.
     pub(crate) relocated: &'a [u32],
     /// Instructions whose length and registers are in a table, by their first bytes, ascending.
     pub(crate) fixed: &'a [u32],
-    /// What the code's first byte, and so its constants, are aligned to; a power of two.
+    /// Where loops are, and their dispatches.
+    pub(crate) jumps: &'a Jumps,
+    /// What constants behind the code are aligned to, and its first byte is; a power of two.
     pub(crate) alignment: u32,
     /// It returns with nothing in registers, and its callers count on those of the System V convention alone.
     pub(crate) returns_nothing: bool,
@@ -67,15 +69,15 @@ pub(crate) struct Map {
     pieces: Vec<(u32, u32, u32)>,
     /// End of the code, before and now.
     end: (u32, u32),
-    /// Bytes by which what lies behind it is nearer.
-    moved: u32,
+    /// Where what lies behind it is.
+    tail_at: u32,
 }
 
 impl Map {
     /// Where an instruction that begins at `at`, or a byte within one, is; `None` if it is gone.
     pub(crate) fn get(&self, at: u32) -> Option<u32> {
         if at >= self.end.0 {
-            return Some(at - self.moved);
+            return Some(at - self.end.0 + self.tail_at);
         }
         let &(old, length, new) = self.pieces[..self.pieces.partition_point(|piece| piece.0 <= at)].last()?;
         (at < old + length).then(|| new + (at - old))
@@ -99,7 +101,8 @@ impl Map {
 
     /// Where what was at `at` or follows it is.
     pub(crate) fn at_or_behind(&self, at: u32) -> u32 {
-        self.get(at).unwrap_or_else(|| self.pieces.get(self.pieces.partition_point(|piece| piece.0 < at)).map_or(self.end.1, |piece| piece.2))
+        self.get(at)
+            .unwrap_or_else(|| self.pieces.get(self.pieces.partition_point(|piece| piece.0 < at)).map_or(self.end.1, |piece| piece.2))
     }
 
     /// Where an instruction ends that ended at `at`; `None` if it is gone.
@@ -109,172 +112,22 @@ impl Map {
     }
 }
 
+/// What became of a function.
+pub(crate) struct Compacted {
+    pub(crate) map: Map,
+    pub(crate) back_edges: Vec<BackEdge>,
+    /// See [`placement`].
+    pub(crate) lead_in: u32,
+}
+
 /// Lays the code out anew. `None`, and nothing is changed: it could not be followed.
-pub(crate) fn run(bytes: &mut Vec<u8>, places: &Places<'_>) -> Option<(Map, Vec<BackEdge>)> {
+pub(crate) fn run(bytes: &mut Vec<u8>, places: &Places<'_>) -> Option<Compacted> {
     let graph = Graph::read(bytes, places.starts, places.landings)?;
-    let edits = edits(&graph, places)?;
+    let edits = unread::edits(&graph, places)?;
     let mut layout = Layout::new(bytes, &graph, &edits, places)?;
     layout.settle();
     layout.set_aside(places.polls);
     layout.write(bytes, places)
-}
-
-/// What becomes of an instruction.
-enum Edit {
-    Gone,
-    Replaced(Instruction),
-}
-
-/// Registers that an instruction reads, whole ones that it writes, and all that it writes a part of.
-#[derive(Clone, Copy)]
-struct Uses {
-    reads: Registers,
-    kills: Registers,
-    writes: Registers,
-}
-
-fn uses(instruction: &Instruction, factory: &mut InstructionInfoFactory) -> Uses {
-    let mut uses = Uses { reads: 0, kills: 0, writes: 0 };
-    for used in factory.info_options(instruction, InstructionInfoOptions::NO_MEMORY_USAGE).used_registers() {
-        let (register, access) = (used.register(), used.access());
-        let bit = bit(register);
-        if matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite) {
-            uses.reads |= bit;
-        }
-        if matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite) {
-            uses.writes |= bit;
-        }
-        // 32 bits clear the upper half.
-        if access == OpAccess::Write && (register.size() >= 4) {
-            uses.kills |= bit;
-        }
-    }
-    uses
-}
-
-/// A copy into a register that this function may give up: its instruction does nothing else. The frame's registers and the pinned one belong to others.
-fn copied(instruction: &Instruction) -> Option<(Registers, Registers)> {
-    let (to, from) = match copy(instruction)? {
-        Effect::Load(_, to) => (to, bit(Register::RSP)),
-        Effect::Move { to, from } => (to, from),
-        _ => return None,
-    };
-    let kept = bit(Register::RSP) | bit(Register::RBP) | bit(PINNED);
-    (to & kept == 0).then_some((to, from))
-}
-
-fn edits(graph: &Graph, places: &Places<'_>) -> Option<BTreeMap<u32, Edit>> {
-    let mut factory = InstructionInfoFactory::new();
-    let mut edits = BTreeMap::new();
-    for &start in graph.blocks.keys() {
-        through_pinned(graph, start, places, &mut factory, &mut edits);
-    }
-        for (&at, instruction) in &graph.instructions {
-        if instruction.mnemonic() == Mnemonic::Nop {
-            edits.insert(at, Edit::Gone);
-        }
-    }
-    // Of each block in order: what its instructions do to liveness, once.
-    enum Step {
-        Copy(u32, Registers, Registers),
-        Call,
-        Other(Uses),
-    }
-    let steps = |start: &u32| -> Vec<Step> {
-        let step = |(at, instruction): (u32, &Instruction)| {
-            let now = match edits.get(&at) {
-                Some(Edit::Replaced(now)) => now,
-                _ => instruction,
-            };
-            match copied(now) {
-                Some((to, from)) => Step::Copy(at, to, from),
-                None if matches!(now.flow_control(), FlowControl::Call | FlowControl::IndirectCall) => Step::Call,
-                None => Step::Other(uses(now, &mut factory)),
-            }
-        };
-        graph.of_block(*start).map(step).collect()
-    };
-    let blocks: BTreeMap<u32, Vec<Step>> = graph.blocks.keys().copied().zip(graph.blocks.keys().map(steps)).collect();
-    let through = |live: Registers, step: &Step| match *step {
-        Step::Copy(_, to, _) if live & to == 0 => live,
-        Step::Copy(_, to, from) => live & !to | from,
-        // Which registers hold arguments is not looked at.
-        Step::Call => Registers::MAX,
-        Step::Other(Uses { reads, kills, .. }) => live & !kills | reads,
-    };
-    let mut before: BTreeMap<u32, Registers> = graph.blocks.keys().map(|&start| (start, 0)).collect();
-    let callers = [Register::RBX, Register::RBP, Register::RSP, Register::R12, Register::R13, Register::R14, Register::R15];
-    let callers = callers.into_iter().fold(0, |all, register| all | bit(register));
-    let behind = |before: &BTreeMap<u32, Registers>, start: u32| {
-        let returns = || graph.of_block(start).next_back().is_some_and(|(_, last)| last.flow_control() == FlowControl::Return);
-        match &graph.blocks[&start][..] {
-            [] if places.returns_nothing && returns() => callers,
-            // Who leaves may leave anything in any register.
-            [] => Registers::MAX,
-            next => next.iter().fold(0, |live, next| live | before[next]),
-        }
-    };
-    let mut predecessors: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (&start, next) in &graph.blocks {
-        next.iter().for_each(|&next| predecessors.entry(next).or_default().push(start));
-    }
-    let mut waiting: BTreeSet<u32> = graph.blocks.keys().copied().collect();
-    let mut visits = 0;
-    while let Some(start) = waiting.pop_last() {
-        visits += 1;
-        if visits > MOST_VISITS {
-            return None;
-        }
-        let live = blocks[&start].iter().rev().fold(behind(&before, start), through);
-        if before.insert(start, live) != Some(live) {
-            waiting.extend(predecessors.get(&start).into_iter().flatten());
-        }
-    }
-    for (&start, steps) in &blocks {
-        let mut live = behind(&before, start);
-        for step in steps.iter().rev() {
-            if let Step::Copy(at, to, _) = *step
-                && live & to == 0
-            {
-                edits.insert(at, Edit::Gone);
-            }
-            live = through(live, step);
-        }
-    }
-    // What the tables tell of is there to be told of.
-    let is_known = |at: u32| places.fixed.binary_search(&at).is_ok();
-    edits.retain(|&at, _| !is_known(at));
-    Some(edits)
-}
-
-/// Lets accesses through copies of the pinned register go through the register itself.
-fn through_pinned(graph: &Graph, start: u32, places: &Places<'_>, factory: &mut InstructionInfoFactory, edits: &mut BTreeMap<u32, Edit>) {
-    let pinned = bit(PINNED);
-    let mut copies: Registers = 0;
-    for (at, instruction) in graph.of_block(start) {
-        if let Some(Effect::Move { to, from }) = copy(instruction) {
-            copies = if from & (copies | pinned) == 0 { copies & !to } else { copies | to & !pinned };
-            continue;
-        }
-        if copies == 0 {
-            continue;
-        }
-        let base = instruction.memory_base();
-        let is_relocated = places.is_relocated(at, instruction.len());
-        let is_plain = matches!(
-            instruction.mnemonic(),
-            Mnemonic::Mov | Mnemonic::Movzx | Mnemonic::Movsx | Mnemonic::Movsxd | Mnemonic::Lea | Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Add | Mnemonic::Sub
-        );
-        if base.is_gpr64() && bit(base) & copies != 0 && is_plain && !is_relocated && places.fixed.binary_search(&at).is_err() {
-            let mut now = *instruction;
-            now.set_memory_base(PINNED);
-            edits.insert(at, Edit::Replaced(now));
-        }
-        match instruction.flow_control() {
-            FlowControl::Call | FlowControl::IndirectCall => copies = 0,
-            _ => copies &= !uses(instruction, factory).writes,
-        }
-    }
 }
 
 /// Bytes that stay together.
@@ -292,9 +145,16 @@ enum Kind<'a> {
     Same,
     Changed(Vec<u8>),
     /// The same but for the four bytes from `field` on, which lead from the end to what was at `target`.
-    Relative { field: usize, target: u32 },
+    Relative {
+        field: usize,
+        target: u32,
+    },
     /// A branch; a `condition` of 16 is none.
-    Branch { condition: u8, size: Size, to: Leads },
+    Branch {
+        condition: u8,
+        size: Size,
+        to: Leads,
+    },
     /// Words that count from its first byte.
     Table(&'a [u32]),
 }
@@ -314,7 +174,6 @@ impl Leads {
             Leads::To(target) | Leads::Polls { compare: target, .. } => target,
         }
     }
-
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -344,6 +203,8 @@ struct Layout<'a> {
     order: Vec<usize>,
     /// Jumps that are left out, in front of polls that were set aside. Who led to one leads to the poll.
     left_out: BTreeSet<usize>,
+    /// By bytes before: the first piece from there on.
+    numbers: Vec<u32>,
     /// First byte of each piece now, by its number; and the end.
     at: Vec<u32>,
     end_now: u32,
@@ -352,28 +213,30 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    fn new(code: &[u8], graph: &'a Graph, edits: &BTreeMap<u32, Edit>, places: &Places<'_>) -> Option<Layout<'a>> {
+    fn new(code: &[u8], graph: &'a Graph, edits: &[Edit], places: &Places<'_>) -> Option<Layout<'a>> {
         let mut encoder = Encoder::new(64);
         let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(graph.instructions.len());
         let mut end = 0;
-        let edges: BTreeMap<u32, i32> = places.back_edges.iter().map(|edge| (edge.at, edge.word)).collect();
+        let edges: BTreeMap<u32, i32> = places.jumps.back_edges.iter().map(|edge| (edge.at, edge.word)).collect();
         // A poll's comparison and branch.
         let polls: BTreeSet<u32> = places.polls.iter().map(Poll::compare).flat_map(|at| [at, at + COMPARE as u32]).collect();
-        for (&at, instruction) in &graph.instructions {
-            let length = instruction.len() as u32;
+        for (instruction, edit) in graph.instructions.iter().zip(edits) {
+            let (at, length) = (instruction.ip() as u32, instruction.len() as u32);
             let bytes = code.get(at as usize..(at + length) as usize)?;
             end = end.max(at + length);
             let is_fixed = polls.contains(&at) || places.fixed.binary_search(&at).is_ok();
             let is_relocated = places.is_relocated(at, instruction.len());
             let flow = instruction.flow_control();
-            let kind = match edits.get(&at) {
-                Some(Edit::Gone) => None,
-                Some(Edit::Replaced(now)) => {
-                    encoder.encode(now, at.into()).ok()?;
+            let kind = match edit {
+                Edit::Gone => None,
+                Edit::Pinned => {
+                    let mut now = *instruction;
+                    now.set_memory_base(PINNED);
+                    encoder.encode(&now, at.into()).ok()?;
                     let bytes = encoder.take_buffer();
-                    Some(Kind::Changed(shorter(&bytes, now).unwrap_or(bytes)))
+                    Some(Kind::Changed(shorter(&bytes, &now).unwrap_or(bytes)))
                 }
-                None if matches!(flow, FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch) => {
+                Edit::Same if matches!(flow, FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch) => {
                     if is_relocated {
                         return None;
                     }
@@ -393,14 +256,14 @@ impl<'a> Layout<'a> {
                     };
                     Some(Kind::Branch { condition, size, to })
                 }
-                None if instruction.is_ip_rel_memory_operand() && !is_relocated => {
+                Edit::Same if instruction.is_ip_rel_memory_operand() && !is_relocated => {
                     let mut decoder = Decoder::with_ip(64, bytes, at.into(), DecoderOptions::NONE);
                     let again = decoder.decode();
                     let field = decoder.get_constant_offsets(&again).displacement_offset();
                     Some(Kind::Relative { field, target: u32::try_from(instruction.ip_rel_memory_address()).ok()? })
                 }
-                None if is_fixed || is_relocated => Some(Kind::Same),
-                None => Some(shorter(bytes, instruction).map_or(Kind::Same, Kind::Changed)),
+                Edit::Same if is_fixed || is_relocated => Some(Kind::Same),
+                Edit::Same => Some(shorter(bytes, instruction).map_or(Kind::Same, Kind::Changed)),
             };
             let table = graph.tables.get(&(at + length)).filter(|table| !table.is_empty());
             pieces.extend(kind.map(|kind| Piece { old: at, length, kind, ends: !goes_on(flow) && table.is_none() }));
@@ -417,12 +280,18 @@ impl<'a> Layout<'a> {
             _ => true,
         });
         let order = (0..pieces.len()).collect();
-        all_reach.then_some(Layout { pieces, order, left_out: BTreeSet::new(), at: Vec::new(), end_now: 0, end })
+        let mut numbers = vec![pieces.len() as u32; end as usize + 1];
+        let mut next = pieces.len();
+        for (at, number) in numbers.iter_mut().enumerate().rev() {
+            next -= usize::from(next.checked_sub(1).is_some_and(|before| pieces[before].old as usize >= at));
+            *number = next as u32;
+        }
+        all_reach.then_some(Layout { pieces, order, numbers, left_out: BTreeSet::new(), at: Vec::new(), end_now: 0, end })
     }
 
     /// The piece that what leads to `target` leads to.
     fn piece(&self, target: u32) -> usize {
-        self.pieces.partition_point(|piece| piece.old < target)
+        self.numbers.get(target as usize).map_or(self.pieces.len(), |&number| number as usize)
     }
 
     /// First byte now of what was at `target`, which is no constant's, or follows it.
@@ -432,9 +301,13 @@ impl<'a> Layout<'a> {
 
     /// What comes behind a poll, and behind those that come next and were set aside.
     fn past(&self, compare: u32) -> u32 {
-        let behind = compare + u32::from(PASSED);
-        let next = self.piece(behind);
-        if self.left_out.contains(&next) { self.past(self.pieces[next + 1].old) } else { behind }
+        self.fallen_to(compare + u32::from(PASSED))
+    }
+
+    /// Where who falls to a place comes to.
+    fn fallen_to(&self, at: u32) -> u32 {
+        let next = self.piece(at);
+        if self.left_out.contains(&next) { self.past(self.pieces[next + 1].old) } else { at }
     }
 
     /// Where a branch's displacement counts from.
@@ -493,12 +366,17 @@ impl<'a> Layout<'a> {
         for _ in 0..MOST_TRIES {
             let before = (self.pieces.len(), self.order.clone());
             let sizes: Vec<Option<Size>> = self.pieces.iter().map(Piece::size).collect();
+            let span = |(&compare, edges): (&u32, &Vec<usize>)| {
+                let end = edges.iter().map(|&number| self.behind(number)).max()?;
+                Some((i64::from(self.now(compare)), i64::from(end)))
+            };
+            let loops: Vec<(i64, i64)> = edges.iter().filter_map(span).collect();
             let moves: Vec<(usize, usize)> = polls
                 .iter()
                 .filter(|poll| !stay.contains(&poll.compare()))
                 .filter_map(|poll| {
                     let edges = edges.get(&poll.compare())?;
-                    Some((self.fallen_into(poll)?, self.aside(poll, edges, &fillers)?))
+                    Some((self.fallen_into(poll)?, self.aside(poll, edges, &fillers, &loops)?))
                 })
                 .collect();
             if moves.is_empty() {
@@ -507,7 +385,9 @@ impl<'a> Layout<'a> {
             self.apply(&moves);
             self.settle();
             let steered = |&number: &usize| match self.pieces[number].kind {
-                Kind::Branch { size, to, .. } => size == Size::Short || (sizes[number] == Some(size) && same_but_low(self.ways(number, to))),
+                Kind::Branch { size, to, .. } => {
+                    size == Size::Short || (sizes[number] == Some(size) && same_but_low(self.ways(number, to)))
+                }
                 _ => false,
             };
             let bad = moves.iter().filter_map(|&(filler, _)| {
@@ -542,7 +422,7 @@ impl<'a> Layout<'a> {
 
     /// Whether who is behind a poll may come to fall into it again without having come to another's comparison: then it is in the middle of its loop.
     fn comes_back(&self, filler: usize) -> bool {
-        let mut seen = BTreeSet::from([filler + 3]);
+        let mut seen = HashSet::from([filler + 3]);
         let mut waiting = vec![filler + 3];
         while let Some(number) = waiting.pop() {
             let Some(piece) = self.pieces.get(number) else { continue };
@@ -564,8 +444,8 @@ impl<'a> Layout<'a> {
         false
     }
 
-    /// A place in the order behind which a poll may be, for all of the loop's edges: before the loop, behind it, or in it.
-    fn aside(&self, poll: &Poll, edges: &[usize], fillers: &BTreeSet<u32>) -> Option<usize> {
+    /// A place in the order behind which a poll may be, for all of the loop's edges: in as few loops as possible, and near.
+    fn aside(&self, poll: &Poll, edges: &[usize], fillers: &BTreeSet<u32>, loops: &[(i64, i64)]) -> Option<usize> {
         let header = i64::from(self.now(poll.at));
         let body = i64::from(self.now(poll.compare() + u32::from(PASSED)));
         let behind = |number: usize| i64::from(self.behind(number));
@@ -577,14 +457,15 @@ impl<'a> Layout<'a> {
                 match self.pieces[number].size() {
                     Some(Size::Short) => ways[0].abs() <= FARTHEST_SHORT,
                     // Either way by some bytes, for this moves others.
-                    _ => [-SLACK, SLACK].iter().all(|slack| same_but_low([ways[0] + slack, ways[1]]) && same_but_low([ways[0], ways[1] + slack])),
+                    _ => [-SLACK, SLACK]
+                        .iter()
+                        .all(|slack| same_but_low([ways[0] + slack, ways[1]]) && same_but_low([ways[0], ways[1] + slack])),
                 }
             })
         };
         let away = |place: usize| {
             let to = behind(self.order[place]);
-            let where_it_is = if to <= header { 0 } else { 1 + i64::from(to < last) };
-            (where_it_is, (to - header).abs())
+            (loops.iter().filter(|(start, end)| (*start + 1..*end).contains(&to)).count(), (to - header).abs())
         };
         // In the order of the code, which is that of places.
         let from = self.order.partition_point(|&number| behind(number) < header - FARTHEST);
@@ -602,7 +483,12 @@ impl<'a> Layout<'a> {
         for &(filler, place) in moves {
             let back = self.pieces.len();
             let target = self.past(self.pieces[filler + 1].old);
-            self.pieces.push(Piece { old: u32::MAX, length: 0, kind: Kind::Branch { condition: ALWAYS, size: Size::Short, to: Leads::To(target) }, ends: true });
+            self.pieces.push(Piece {
+                old: u32::MAX,
+                length: 0,
+                kind: Kind::Branch { condition: ALWAYS, size: Size::Short, to: Leads::To(target) },
+                ends: true,
+            });
             moved.extend([filler, filler + 1, filler + 2]);
             behind.entry(self.order[place]).or_default().extend([filler + 1, filler + 2, back]);
         }
@@ -629,15 +515,26 @@ impl<'a> Layout<'a> {
         self.end_now = at;
     }
 
-    fn write(&self, code: &mut Vec<u8>, places: &Places<'_>) -> Option<(Map, Vec<BackEdge>)> {
-        // Bytes behind the code keep their alignment.
-        let moved = self.end.checked_sub(self.end_now)? & !(places.alignment - 1);
+    fn write(&self, code: &mut Vec<u8>, places: &Places<'_>) -> Option<Compacted> {
+        // One whose jump back nothing leads to any more is none.
+        let now = |it: &Loop| {
+            let last = self.piece(it.end).checked_sub(1)?;
+            let is_there = self.pieces[last].old + self.pieces[last].length == it.end;
+            let now = Loop { start: self.now(self.fallen_to(it.start)), end: self.behind(last) };
+            (is_there && now.start < now.end).then_some(now)
+        };
+        let [loops, dispatches] =
+            [&places.jumps.loops, &places.jumps.dispatches].map(|loops| loops.iter().filter_map(now).collect::<Vec<_>>());
+        let lead_in = placement::lead_in(loops, &dispatches, 1);
+        // Bytes behind the code keep their alignment, wherever it begins.
+        let tail_at = self.end_now + self.end.wrapping_sub(lead_in + self.end_now) % places.alignment;
+        let tail_now = |target: u32| target - self.end + tail_at;
         let tail = code.get(self.end as usize..)?;
         let mut written: Vec<u8> = Vec::with_capacity(code.len());
-        let mut back_edges = Vec::with_capacity(places.back_edges.len());
+        let mut back_edges = Vec::with_capacity(places.jumps.back_edges.len());
         for &number in &self.order {
             let (at, behind) = (self.at[number], self.behind(number));
-            let to = |target: u32| if target >= self.end { target - moved } else { self.now(target) };
+            let to = |target: u32| if target >= self.end { tail_now(target) } else { self.now(target) };
             let piece = &self.pieces[number];
             let old = piece.old as usize..(piece.old + piece.length) as usize;
             match &piece.kind {
@@ -676,12 +573,18 @@ impl<'a> Layout<'a> {
         }
         debug_assert_eq!(written.len() as u32, self.end_now);
         if !tail.is_empty() {
-            written.resize((self.end - moved) as usize, 0xcc);
+            written.resize(tail_at as usize, 0xcc);
             written.extend_from_slice(tail);
         }
-        let pieces = self.pieces.iter().zip(&self.at).filter(|(piece, _)| piece.length != 0).map(|(piece, &new)| (piece.old, piece.length, new)).collect();
+        let pieces = self
+            .pieces
+            .iter()
+            .zip(&self.at)
+            .filter(|(piece, _)| piece.length != 0)
+            .map(|(piece, &new)| (piece.old, piece.length, new))
+            .collect();
         *code = written;
-        Some((Map { pieces, end: (self.end, self.end_now), moved }, back_edges))
+        Some(Compacted { map: Map { pieces, end: (self.end, self.end_now), tail_at }, back_edges, lead_in })
     }
 }
 
@@ -716,13 +619,33 @@ fn shorter(bytes: &[u8], instruction: &Instruction) -> Option<Vec<u8>> {
     use Code::*;
     let of_rax = matches!(
         instruction.code(),
-        Add_EAX_imm32 | Add_RAX_imm32 | Or_EAX_imm32 | Or_RAX_imm32 | And_EAX_imm32 | And_RAX_imm32 | Sub_EAX_imm32 | Sub_RAX_imm32 | Xor_EAX_imm32
-            | Xor_RAX_imm32 | Cmp_EAX_imm32 | Cmp_RAX_imm32
+        Add_EAX_imm32
+            | Add_RAX_imm32
+            | Or_EAX_imm32
+            | Or_RAX_imm32
+            | And_EAX_imm32
+            | And_RAX_imm32
+            | Sub_EAX_imm32
+            | Sub_RAX_imm32
+            | Xor_EAX_imm32
+            | Xor_RAX_imm32
+            | Cmp_EAX_imm32
+            | Cmp_RAX_imm32
     );
     let of_any = matches!(
         instruction.code(),
-        Add_rm32_imm32 | Add_rm64_imm32 | Or_rm32_imm32 | Or_rm64_imm32 | And_rm32_imm32 | And_rm64_imm32 | Sub_rm32_imm32 | Sub_rm64_imm32
-            | Xor_rm32_imm32 | Xor_rm64_imm32 | Cmp_rm32_imm32 | Cmp_rm64_imm32
+        Add_rm32_imm32
+            | Add_rm64_imm32
+            | Or_rm32_imm32
+            | Or_rm64_imm32
+            | And_rm32_imm32
+            | And_rm64_imm32
+            | Sub_rm32_imm32
+            | Sub_rm64_imm32
+            | Xor_rm32_imm32
+            | Xor_rm64_imm32
+            | Cmp_rm32_imm32
+            | Cmp_rm64_imm32
     );
     if !(of_rax || of_any) {
         return None;

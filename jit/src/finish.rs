@@ -11,7 +11,7 @@ use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 use vm::code::{CompiledCode, Landing, Positions, Reloc, RelocTarget, SourcePosition};
 
-use crate::compact::{self, Places};
+use crate::compact::{self, Compacted, Places};
 use crate::headers::{self, Jumps};
 use crate::lwp_thunks::{self, Thunk};
 use crate::markers::{self, Census, Finished};
@@ -87,6 +87,7 @@ pub(crate) fn finish(
         landings.push(Landing { returns_to: site.ret_addr, landing: handler, frame_bytes });
     }
     landings.sort_unstable_by_key(|landing| landing.returns_to);
+    let mut compacted = None;
     if tidy && thunks.is_empty() {
         let mut relocated: Vec<u32> = relocs.iter().map(|reloc| reloc.offset).collect();
         relocated.sort_unstable();
@@ -96,17 +97,15 @@ pub(crate) fn finish(
             starts: &code.bb_starts,
             landings: &entered,
             polls: &polls,
-            back_edges: &jumps.back_edges,
+            jumps: &jumps,
             relocated: &relocated,
             fixed: &fixed,
             alignment: buffer.alignment,
             returns_nothing: signature.returns.is_empty() && matches!(signature.call_conv, CallConv::SystemV | CallConv::Tail),
         };
-        if let Some((map, back_edges)) = compact::run(&mut bytes, &places) {
+        if let Some(Compacted { map, back_edges, lead_in }) = compact::run(&mut bytes, &places) {
             jumps.back_edges = back_edges;
-            for it in jumps.loops.iter_mut().chain(&mut jumps.dispatches) {
-                (it.start, it.end) = (map.at_or_behind(it.start), map.at_or_behind(it.end));
-            }
+            compacted = Some(lead_in);
             locations = map.spans(&locations);
             relocs.retain_mut(|reloc| {
                 let RelocTarget::Own(target) = &mut reloc.target;
@@ -126,7 +125,7 @@ pub(crate) fn finish(
         bytes,
         alignment: alignment.max(buffer.alignment).max(placement::LINE),
         // Constants behind the code are aligned from its first byte.
-        lead_in: placement::lead_in(loops, &dispatches, buffer.alignment),
+        lead_in: compacted.unwrap_or_else(|| placement::lead_in(loops, &dispatches, buffer.alignment)),
         relocs,
         traps: found,
         speculative,

@@ -333,7 +333,7 @@ pub(crate) const NOPS: [&[u8]; 10] = [
     &[0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0],
 ];
 /// The register that holds the context.
-const PINNED: Register = Register::R15;
+pub(crate) const PINNED: Register = Register::R15;
 
 /// `mov rX, r15; mov rY, [rX + d]; cmp rX, rY` to `nop; cmp r15, [r15 + d]` in the same bytes, which fuses with the branch behind it to one operation: Cranelift reads the
 /// pinned register by a move, and merges no load into a branch's comparison. rX and rY are the poll's own ([`poll`] makes nothing else of them). What does not look like

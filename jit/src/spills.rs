@@ -17,6 +17,7 @@
 //! not seen) stays as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use iced_x86::{
     Code, ConditionCode, Encoder, EncodingKind, FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, MemorySize,
@@ -24,7 +25,7 @@ use iced_x86::{
 };
 
 use crate::graph::Graph;
-use crate::headers::{BRANCH, DISPLACEMENT, JUMP, Poll, set_target};
+use crate::headers::{BRANCH, DISPLACEMENT, Poll, set_target};
 use crate::markers;
 
 /// Most facts brought to blocks in one function: beyond that the analysis could take longer than the compile did (a guess).
@@ -131,18 +132,13 @@ pub(crate) enum Effect {
     Forget,
 }
 
-#[derive(Debug, Default)]
-struct Block {
-    /// Instructions with an effect: first byte, length, effect.
-    effects: Vec<(u32, usize, Effect)>,
-    /// Facts at its begin; none yet for what no path was seen to.
-    before: Option<Facts>,
-}
-
-/// A function and what its blocks do, by first bytes.
+/// A function and what its blocks do.
 struct Copies {
     graph: Graph,
-    blocks: BTreeMap<u32, Block>,
+    /// Of instructions that have one: the instruction's number and its effect, in order.
+    effects: Vec<(usize, Effect)>,
+    /// By blocks: facts at the begin; none yet for what no path was seen to.
+    before: Vec<Option<Facts>>,
 }
 
 /// Changes `code`, a function's bytes. Blocks begin at `starts`, which ascend; `landings` are entered from outside, as is the first byte; `polls` are in ascending order.
@@ -153,30 +149,36 @@ pub(crate) fn remove(code: &mut [u8], starts: &[u32], landings: &[u32], polls: &
 impl Copies {
     fn of(graph: Graph) -> Copies {
         let mut factory = InstructionInfoFactory::new();
-        let in_frame = graph.instructions.values().any(takes_frame_address);
-        let effects = |start| {
-            let with_effect = |(at, instruction): (u32, &Instruction)| Some((at, instruction.len(), effect(instruction, &mut factory, in_frame)?));
-            Block { effects: graph.of_block(start).filter_map(with_effect).collect(), before: None }
-        };
-        let blocks = graph.blocks.keys().copied().zip(graph.blocks.keys().copied().map(effects)).collect();
-        Copies { graph, blocks }
+        let in_frame = graph.instructions.iter().any(takes_frame_address);
+        let with_effect = |(number, instruction)| Some((number, effect(instruction, &mut factory, in_frame)?));
+        let effects = graph.instructions.iter().enumerate().filter_map(with_effect).collect();
+        let before = vec![None; graph.blocks.len()];
+        Copies { graph, effects, before }
+    }
+
+    /// The effects in a block.
+    fn of_block(&self, block: usize) -> &[(usize, Effect)] {
+        let Range { start, end } = self.graph.blocks[block].instructions;
+        let first = self.effects.partition_point(|&(number, _)| number < start);
+        let effects = &self.effects[first..];
+        &effects[..effects.partition_point(|&(number, _)| number < end)]
     }
 
     /// Fills in what is known where blocks begin. `None` if that takes too long.
     fn propagate(&mut self) -> Option<()> {
         let mut work = 0;
         let mut waiting = BTreeSet::new();
-        for root in &self.graph.roots {
-            self.blocks.get_mut(root)?.before = Some(Facts::default());
-            waiting.insert(*root);
+        for &root in &self.graph.roots {
+            let root = self.graph.block(root)? as usize;
+            self.before[root] = Some(Facts::default());
+            waiting.insert(root);
         }
-        while let Some(start) = waiting.pop_first() {
-            let block = &self.blocks[&start];
-            let mut facts = block.before.clone()?;
-            block.effects.iter().for_each(|&(_, _, effect)| facts.apply(effect));
-            for &next in &self.graph.blocks[&start] {
+        while let Some(block) = waiting.pop_first() {
+            let mut facts = self.before[block].clone()?;
+            self.of_block(block).iter().for_each(|&(_, effect)| facts.apply(effect));
+            for &next in &self.graph.blocks[block].next {
                 work += facts.0.len() + 1;
-                let before = &mut self.blocks.get_mut(&next)?.before;
+                let before = &mut self.before[next as usize];
                 let changed = match before {
                     Some(before) => before.meet(&facts),
                     None => {
@@ -185,7 +187,7 @@ impl Copies {
                     }
                 };
                 if changed {
-                    waiting.insert(next);
+                    waiting.insert(next as usize);
                 }
             }
             if work > MOST_WORK {
@@ -199,10 +201,12 @@ impl Copies {
         self.propagate()?;
         let mut removed = Removed::default();
         let mut emptied = BTreeSet::new();
-        for block in self.blocks.values() {
-            let mut facts = block.before.clone()?;
-            for &(at, length, effect) in &block.effects {
-                let bytes = &mut code[at as usize..at as usize + length];
+        for (block, before) in self.before.iter().enumerate() {
+            let mut facts = before.clone()?;
+            for &(number, effect) in self.of_block(block) {
+                let instruction = &self.graph.instructions[number];
+                let at = instruction.ip() as u32;
+                let bytes = &mut code[at as usize..instruction.next_ip() as usize];
                 match effect {
                     Effect::Store(slot, register) if facts.holds(slot) & register != 0 => {
                         fill(bytes);
@@ -216,7 +220,7 @@ impl Copies {
                             emptied.insert(at);
                             removed.loads += 1;
                         }
-                        held => removed.moves += u32::from(become_move(bytes, &self.graph.instructions[&at], held.trailing_zeros() as usize)),
+                        held => removed.moves += u32::from(become_move(bytes, instruction, held.trailing_zeros() as usize)),
                     },
                     _ => {}
                 }
@@ -232,22 +236,22 @@ impl Copies {
     /// Leads branches to blocks of which all but a jump was `emptied` where those jumps lead.
     fn lead_past(&self, code: &mut [u8], emptied: &BTreeSet<u32>, polls: &[Poll]) -> u32 {
         let mut edges = 0;
-        let near: BTreeSet<u64> = self.graph.instructions.values().filter(|it| !is_far(it)).map(Instruction::near_branch64).collect();
+        let near: BTreeSet<u64> = self.graph.instructions.iter().filter(|it| !is_far(it)).map(Instruction::near_branch64).collect();
         let mut past: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-        for &start in self.graph.blocks.keys().filter(|&&start| !near.contains(&start.into())) {
-            let left = self.graph.instructions.range(start..).find(|(at, _)| !emptied.contains(at));
-            if let Some((&at, jump)) = left
-                && at > start
+        for block in self.graph.blocks.iter().filter(|block| !near.contains(&block.start.into())) {
+            let left = self.graph.instructions[block.instructions.start..].iter().find(|it| !emptied.contains(&(it.ip() as u32)));
+            if let Some(jump) = left
+                && jump.ip() > block.start.into()
                 && jump.code() == Code::Jmp_rel32_64
-                && jump.near_branch64() != u64::from(start)
+                && jump.near_branch64() != u64::from(block.start)
             {
-                past.insert(start, (at + JUMP as u32, jump.near_branch64() as u32));
+                past.insert(block.start, (jump.next_ip() as u32, jump.near_branch64() as u32));
             }
         }
         // What is nothing any more ends here.
         let mut filled = 0;
-        for (&at, branch) in &self.graph.instructions {
-            let behind = at + branch.len() as u32;
+        for branch in &self.graph.instructions {
+            let (at, behind) = (branch.ip() as u32, branch.next_ip() as u32);
             if !is_far(branch) || at < filled {
                 continue;
             }
@@ -260,7 +264,7 @@ impl Copies {
             let is_around = branch.condition_code() != ConditionCode::None && branch.near_branch64() == u64::from(over);
             let is_alone = !self.graph.tables.values().flatten().any(|&to| to == behind)
                 && !self.graph.roots.contains(&behind)
-                && self.graph.blocks.range(behind + 1..over).next().is_none();
+                && !self.graph.blocks.iter().any(|block| (behind + 1..over).contains(&block.start));
             let is_poll = polls.iter().any(|poll| poll.compare() as usize + markers::COMPARE == at as usize);
             if is_around && is_alone && !is_poll {
                 code[at as usize + 1] ^= 1;

@@ -1,0 +1,217 @@
+//! Which instructions need not be: copies that nobody reads.
+
+use std::collections::BTreeSet;
+
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, Register};
+
+use super::Places;
+use crate::graph::{Block, Graph};
+use crate::markers::PINNED;
+use crate::spills::{Effect, Registers, bit, copy};
+
+/// Most visits to a block, on average, until liveness is known (a guess; two are usual).
+const MOST_VISITS: usize = 64;
+
+/// What becomes of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edit {
+    Same,
+    Gone,
+    /// Its address is of the pinned register, not of a copy.
+    Pinned,
+}
+
+/// What an instruction does to liveness, seen from behind.
+#[derive(Clone, Copy)]
+enum Step {
+    /// A copy into a register that this function may give up, which is all that the instruction does.
+    Copy {
+        to: Registers,
+        from: Registers,
+    },
+    Call,
+    Other(Uses),
+}
+
+/// Registers that an instruction reads, whole ones that it writes, and all that it writes a part of.
+#[derive(Clone, Copy)]
+struct Uses {
+    reads: Registers,
+    kills: Registers,
+    writes: Registers,
+}
+
+impl Step {
+    fn of(instruction: &Instruction, factory: &mut InstructionInfoFactory) -> Step {
+        if let Some(copy) = copied(instruction) {
+            return copy;
+        }
+        match instruction.flow_control() {
+            FlowControl::Call | FlowControl::IndirectCall => Step::Call,
+            _ => Step::Other(uses(instruction, factory)),
+        }
+    }
+
+    /// Live registers before it, by those behind it.
+    fn before(self, live: Registers) -> Registers {
+        match self {
+            // What nobody reads reads nothing.
+            Step::Copy { to, .. } if live & to == 0 => live,
+            Step::Copy { to, from } => live & !to | from,
+            // Which registers hold arguments is not looked at.
+            Step::Call => Registers::MAX,
+            Step::Other(Uses { reads, kills, .. }) => live & !kills | reads,
+        }
+    }
+}
+
+fn uses(instruction: &Instruction, factory: &mut InstructionInfoFactory) -> Uses {
+    let mut uses = Uses { reads: 0, kills: 0, writes: 0 };
+    for used in factory.info_options(instruction, InstructionInfoOptions::NO_MEMORY_USAGE).used_registers() {
+        let (register, access) = (used.register(), used.access());
+        let bit = bit(register);
+        if matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite) {
+            uses.reads |= bit;
+        }
+        if matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite) {
+            uses.writes |= bit;
+        }
+        // 32 bits clear the upper half.
+        if access == OpAccess::Write && register.size() >= 4 {
+            uses.kills |= bit;
+        }
+    }
+    uses
+}
+
+/// The frame's registers and the pinned one belong to others.
+fn copied(instruction: &Instruction) -> Option<Step> {
+    let (to, from) = match copy(instruction)? {
+        Effect::Load(_, to) => (to, bit(Register::RSP)),
+        Effect::Move { to, from } => (to, from),
+        _ => return None,
+    };
+    let kept = bit(Register::RSP) | bit(Register::RBP) | bit(PINNED);
+    (to & kept == 0).then_some(Step::Copy { to, from })
+}
+
+/// By instructions: what becomes of each. `None` if it takes too long to know.
+pub(super) fn edits(graph: &Graph, places: &Places<'_>) -> Option<Vec<Edit>> {
+    let mut factory = InstructionInfoFactory::new();
+    let mut steps: Vec<Step> = graph.instructions.iter().map(|instruction| Step::of(instruction, &mut factory)).collect();
+    let mut edits: Vec<Edit> = (graph.instructions.iter())
+        .map(|instruction| if instruction.mnemonic() == Mnemonic::Nop { Edit::Gone } else { Edit::Same })
+        .collect();
+    for block in &graph.blocks {
+        through_pinned(graph, block, places, &mut factory, &mut steps, &mut edits);
+    }
+    let before = liveness(graph, &steps, places)?;
+    for block in &graph.blocks {
+        let mut live = behind(graph, block, &before, places);
+        for number in block.instructions.clone().rev() {
+            if let Step::Copy { to, .. } = steps[number]
+                && live & to == 0
+            {
+                edits[number] = Edit::Gone;
+            }
+            live = steps[number].before(live);
+        }
+    }
+    // What the tables tell of is there to be told of.
+    for &at in places.fixed {
+        let number = graph.number(at);
+        if graph.instructions.get(number).is_some_and(|instruction| instruction.ip() == u64::from(at)) {
+            edits[number] = Edit::Same;
+        }
+    }
+    Some(edits)
+}
+
+/// Live registers where blocks begin, by their numbers.
+fn liveness(graph: &Graph, steps: &[Step], places: &Places<'_>) -> Option<Vec<Registers>> {
+    let mut before: Vec<Registers> = vec![0; graph.blocks.len()];
+    let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); graph.blocks.len()];
+    for (number, block) in graph.blocks.iter().enumerate() {
+        block.next.iter().for_each(|&next| predecessors[next as usize].push(number as u32));
+    }
+    let mut waiting: BTreeSet<u32> = (0..graph.blocks.len() as u32).collect();
+    let mut visits = 0;
+    while let Some(number) = waiting.pop_last() {
+        visits += 1;
+        if visits > MOST_VISITS * graph.blocks.len() {
+            return None;
+        }
+        let block = &graph.blocks[number as usize];
+        let live =
+            steps[block.instructions.clone()].iter().rev().fold(behind(graph, block, &before, places), |live, step| step.before(live));
+        if std::mem::replace(&mut before[number as usize], live) != live {
+            waiting.extend(&predecessors[number as usize]);
+        }
+    }
+    Some(before)
+}
+
+/// Live registers behind a block.
+fn behind(graph: &Graph, block: &Block, before: &[Registers], places: &Places<'_>) -> Registers {
+    const OF_CALLERS: [Register; 7] =
+        [Register::RBX, Register::RBP, Register::RSP, Register::R12, Register::R13, Register::R14, Register::R15];
+    let returns = || graph.of_block(block).last().is_some_and(|last| last.flow_control() == FlowControl::Return);
+    match &block.next[..] {
+        [] if places.returns_nothing && returns() => OF_CALLERS.into_iter().fold(0, |all, register| all | bit(register)),
+        // Who leaves may leave anything in any register.
+        [] => Registers::MAX,
+        next => next.iter().fold(0, |live, &next| live | before[next as usize]),
+    }
+}
+
+/// Lets a block's accesses through copies of the pinned register go through the register itself.
+fn through_pinned(
+    graph: &Graph,
+    block: &Block,
+    places: &Places<'_>,
+    factory: &mut InstructionInfoFactory,
+    steps: &mut [Step],
+    edits: &mut [Edit],
+) {
+    let pinned = bit(PINNED);
+    let mut copies: Registers = 0;
+    for number in block.instructions.clone() {
+        let instruction = &graph.instructions[number];
+        if let Some(Effect::Move { to, from }) = copy(instruction) {
+            copies = if from & (copies | pinned) == 0 { copies & !to } else { copies | to & !pinned };
+            continue;
+        }
+        if copies == 0 {
+            continue;
+        }
+        let (base, at) = (instruction.memory_base(), instruction.ip() as u32);
+        let is_plain = matches!(
+            instruction.mnemonic(),
+            Mnemonic::Mov
+                | Mnemonic::Movzx
+                | Mnemonic::Movsx
+                | Mnemonic::Movsxd
+                | Mnemonic::Lea
+                | Mnemonic::Cmp
+                | Mnemonic::Test
+                | Mnemonic::Add
+                | Mnemonic::Sub
+        );
+        if base.is_gpr64()
+            && bit(base) & copies != 0
+            && is_plain
+            && !places.is_relocated(at, instruction.len())
+            && places.fixed.binary_search(&at).is_err()
+        {
+            let mut now = *instruction;
+            now.set_memory_base(PINNED);
+            steps[number] = Step::of(&now, factory);
+            edits[number] = Edit::Pinned;
+        }
+        copies &= match copied(instruction) {
+            Some(Step::Copy { to, .. }) => !to,
+            _ if matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall) => 0,
+            _ => !uses(instruction, factory).writes,
+        };
+    }
+}
