@@ -1,6 +1,6 @@
 //! Polls that cost running code nothing while nobody asks.
 //!
-//! A jump to a loop's header ([`BackEdge`](crate::code::BackEdge); who falls into it jumps too) leads to the header's poll, or *passes* it. Code is placed with all of them polling. Once it is linked they pass,
+//! A jump to a loop's header ([`BackEdge`](crate::code::BackEdge); who falls into it jumps too, where the poll stands in front of the body) leads to the header's poll, or *passes* it. Code is placed with all of them polling. Once it is linked they pass,
 //! until someone asks: the words that polls look at say what is asked of whom, as if there were no back edges, and here the jumps are led so that the words are looked at.
 //!
 //! Who asks writes the word of one instance or of several, then takes the lock and lets the word's back edges poll, in all versions of the code. Who answers clears the word,
