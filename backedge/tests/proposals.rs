@@ -593,3 +593,58 @@ fn vectors_in_a_second_and_a_wide_memory() {
         }
     }
 }
+
+/// A call of another instance's function takes its arguments from the caller's: the context changes before, and what is read of the old one is not read of the new.
+#[test]
+fn arguments_of_another_instances_function_are_the_callers() {
+    const CALLEE: &str = r#"(module
+        (global $own i32 (i32.const 1111)) (global $other i32 (i32.const 2222))
+        (func $decoy (result i32) (global.get $own))
+        (func (export "same") (param i32) (result i32) (i32.add (local.get 0) (global.get $other)))
+        (type $gives (func (result i32)))
+        (func (export "run") (param (ref null $gives)) (result i32) (call_ref $gives (local.get 0))))"#;
+    const CALLER: &str = r#"(module
+        (type $gives (func (result i32)))
+        (import "m" "same" (func $same (param i32) (result i32))) (import "m" "run" (func $run (param (ref null $gives)) (result i32)))
+        (global $before i32 (i32.const 6)) (global $mine i32 (i32.const 7))
+        (func $gives (type $gives) (global.get $before)) (elem declare func $gives)
+        (func (export "global") (result i32) (call $same (global.get $mine)))
+        (func (export "function") (result i32) (call $run (ref.func $gives))))"#;
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let mut store = Store::new(&engine, ());
+        let callee = Instance::new(&mut store, &Module::new(&engine, CALLEE).unwrap(), &[]).unwrap();
+        let imports = ["same", "run"].map(|export| callee.get_export(&mut store, export).unwrap());
+        let caller = Instance::new(&mut store, &Module::new(&engine, CALLER).unwrap(), &imports).unwrap();
+        for (export, expected) in [("global", 7 + 2222), ("function", 6)] {
+            let function = caller.get_typed_func::<(), i32>(&mut store, export).unwrap();
+            for _ in 0..1000 {
+                assert_eq!(function.call(&mut store, ()).unwrap(), expected, "{export} {name}");
+            }
+        }
+    }
+}
+
+/// What is caught is caught, also where a loop follows the call that throws it.
+#[test]
+fn a_call_before_a_loop_is_caught() {
+    const THROWS: &str = r#"(module
+        (tag $e) (global $n (mut i32) (i32.const 0))
+        (func $throws (if (global.get $n) (then (throw $e))))
+        (func (export "run") (param $throws i32) (param $rounds i32) (result i32)
+            (global.set $n (local.get $throws))
+            (block $caught
+                (try_table (catch_all $caught) (call $throws))
+                (loop $again (br_if $again (local.tee $rounds (i32.sub (local.get $rounds) (i32.const 1)))))
+                (return (i32.const 1)))
+            (i32.const 2)))"#;
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let mut store = Store::new(&engine, ());
+        let instance = Instance::new(&mut store, &Module::new(&engine, THROWS).unwrap(), &[]).unwrap();
+        let run = instance.get_typed_func::<(i32, i32), i32>(&mut store, "run").unwrap();
+        for rounds in 1..1000 {
+            assert_eq!((run.call(&mut store, (0, rounds)).unwrap(), run.call(&mut store, (1, rounds)).unwrap()), (1, 2), "{name}");
+        }
+    }
+}

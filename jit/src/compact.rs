@@ -11,10 +11,11 @@
 //! - constants of one byte take one byte;
 //! - branches take a displacement of one byte where their target is near. All are short at first, and those that do not reach grow until all do.
 //!
-//! A poll's comparison and branch stay as they are, and a jump that one byte leads behind them ([`BackEdge`]) is short where it reaches both places.
-//! What is behind the code, constants, is moved by a multiple of its alignment. [`Map`] says where everything went: all tables of places are the caller's to change by it.
+//! A poll's comparison and branch stay as they are, and a jump that one byte leads behind them ([`BackEdge`]) is short where it reaches both places. Polls that who falls into the loop
+//! would jump over are put where nobody falls in.
+//! What is behind the code, constants, is aligned as it was. [`Map`] says where everything went: all tables of places are the caller's to change by it.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use iced_x86::{Code, Decoder, DecoderOptions, Encoder, FlowControl, Instruction};
 use vm::code::BackEdge;
@@ -105,10 +106,9 @@ impl Map {
             .unwrap_or_else(|| self.pieces.get(self.pieces.partition_point(|piece| piece.0 < at)).map_or(self.end.1, |piece| piece.2))
     }
 
-    /// Where an instruction ends that ended at `at`; `None` if it is gone.
+    /// Where a call ends that ended at `at`, whose bytes are the same; `None` if it is gone. What follows may be elsewhere.
     pub(crate) fn end(&self, at: u32) -> Option<u32> {
-        self.get(at - 1)?;
-        Some(self.at_or_behind(at))
+        Some(self.get(at - 1)? + 1)
     }
 }
 
@@ -193,6 +193,8 @@ const FARTHEST_SHORT: i64 = 104;
 const SLACK: i64 = 20;
 /// Instructions that are looked at for a way back to a poll at most; there may be one beyond.
 const MOST_SEEN: usize = 4096;
+/// How often branches grow by what they must at most; then they grow if they are long.
+const MOST_PASSES: u32 = 32;
 /// How often polls are set aside at most, until all whose jumps two bytes would have to lead stay.
 const MOST_TRIES: usize = 4;
 
@@ -251,11 +253,14 @@ impl<'a> Layout<'a> {
                     let to = edges.get(&(at + displacement)).map_or(Leads::To(target), |&word| Leads::Polls { compare: target, word });
                     let size = match to {
                         _ if is_fixed => Size::Near,
-                        Leads::To(_) if condition == ALWAYS => Size::Nothing,
+                        // Back over what is nothing it would be nothing too, and an endless loop none.
+                        Leads::To(_) if condition == ALWAYS && target > at => Size::Nothing,
                         _ => Size::Short,
                     };
                     Some(Kind::Branch { condition, size, to })
                 }
+                // Where it leads is not written anew.
+                Edit::Same if flow == FlowControl::Call && !is_relocated => return None,
                 Edit::Same if instruction.is_ip_rel_memory_operand() && !is_relocated => {
                     let mut decoder = Decoder::with_ip(64, bytes, at.into(), DecoderOptions::NONE);
                     let again = decoder.decode();
@@ -328,14 +333,16 @@ impl<'a> Layout<'a> {
 
     /// Finds sizes of branches that reach.
     fn settle(&mut self) {
-        loop {
+        for pass in 0.. {
             self.place();
+            // One that grows may make just one other too long, and so on through a function made for it.
+            let reach = if pass < MOST_PASSES { i64::from(i8::MAX) } else { i64::from(i8::MAX) / 2 };
             let grows = |number: &usize| {
                 let Kind::Branch { size, to, .. } = self.pieces[*number].kind else { return false };
                 let ways = self.ways(*number, to);
                 match size {
                     Size::Nothing => ways[0] != 0,
-                    Size::Short => ways.iter().any(|&over| i8::try_from(over).is_err()),
+                    Size::Short => ways.iter().any(|over| !(-reach - 1..=reach).contains(over)),
                     Size::Near => false,
                 }
             };
@@ -351,7 +358,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Moves polls that who falls into the loop jumps over to where nobody falls in. Nothing but where they are changes: who polls jumps back.
+    /// Moves polls that who falls into the loop jumps over to where nobody falls in. Who falls in does not poll then, and who polls jumps back.
     fn set_aside(&mut self, polls: &[Poll]) {
         let fillers: BTreeSet<u32> = polls.iter().map(|poll| poll.at).collect();
         let mut edges: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -362,6 +369,12 @@ impl<'a> Layout<'a> {
                 edges.entry(compare).or_default().push(number);
             }
         }
+        let mut seen = vec![0; self.pieces.len()];
+        let fallen_into: Vec<(&Poll, usize)> = polls
+            .iter()
+            .enumerate()
+            .filter_map(|(number, poll)| Some((poll, self.fallen_into(poll, number as u32 + 1, &mut seen)?)))
+            .collect();
         let mut stay = BTreeSet::new();
         for _ in 0..MOST_TRIES {
             let before = (self.pieces.len(), self.order.clone());
@@ -371,13 +384,10 @@ impl<'a> Layout<'a> {
                 Some((i64::from(self.now(compare)), i64::from(end)))
             };
             let loops: Vec<(i64, i64)> = edges.iter().filter_map(span).collect();
-            let moves: Vec<(usize, usize)> = polls
+            let moves: Vec<(usize, usize)> = fallen_into
                 .iter()
-                .filter(|poll| !stay.contains(&poll.compare()))
-                .filter_map(|poll| {
-                    let edges = edges.get(&poll.compare())?;
-                    Some((self.fallen_into(poll)?, self.aside(poll, edges, &fillers, &loops)?))
-                })
+                .filter(|(poll, _)| !stay.contains(&poll.compare()))
+                .filter_map(|&(poll, filler)| Some((filler, self.aside(poll, edges.get(&poll.compare())?, &fillers, &loops)?)))
                 .collect();
             if moves.is_empty() {
                 return;
@@ -412,34 +422,38 @@ impl<'a> Layout<'a> {
     }
 
     /// The jump in front of a poll, if someone falls into it; the comparison and its branch follow.
-    fn fallen_into(&self, poll: &Poll) -> Option<usize> {
+    fn fallen_into(&self, poll: &Poll, mark: u32, seen: &mut [u32]) -> Option<usize> {
         let filler = self.piece(poll.at);
         let [before, jump, compare, branch, ..] = self.pieces.get(filler.checked_sub(1)?..)? else { return None };
         let is_jump = matches!(jump.kind, Kind::Branch { to: Leads::Polls { .. }, .. });
         let is_whole = (jump.old, compare.old, branch.old) == (poll.at, poll.compare(), poll.compare() + COMPARE as u32);
-        (is_jump && is_whole && !before.ends && !self.comes_back(filler)).then_some(filler)
+        (is_jump && is_whole && !before.ends && !self.comes_back(filler, mark, seen)).then_some(filler)
     }
 
-    /// Whether who is behind a poll may come to fall into it again without having come to another's comparison: then it is in the middle of its loop.
-    fn comes_back(&self, filler: usize) -> bool {
-        let mut seen = HashSet::from([filler + 3]);
+    /// Whether who is behind a poll may come to fall into it again without having jumped to another's comparison: then it is in the middle of its loop. What was seen is marked.
+    fn comes_back(&self, filler: usize, mark: u32, seen: &mut [u32]) -> bool {
         let mut waiting = vec![filler + 3];
+        let mut visits = 0;
         while let Some(number) = waiting.pop() {
             let Some(piece) = self.pieces.get(number) else { continue };
-            if number + 1 == filler || seen.len() > MOST_SEEN {
+            // Who jumps to the poll polls.
+            if number == filler || std::mem::replace(&mut seen[number], mark) == mark {
+                continue;
+            }
+            visits += 1;
+            if number + 1 == filler || visits > MOST_SEEN {
                 return true;
             }
-            let mut next = Vec::new();
             match &piece.kind {
-                Kind::Branch { to: Leads::To(target), .. } => next.push(self.piece(*target)),
-                Kind::Table(targets) => next.extend(targets.iter().map(|&target| self.piece(target))),
+                Kind::Branch { to: Leads::To(target), .. } => waiting.push(self.piece(*target)),
+                // In front of another's poll, which may be set aside as well.
+                Kind::Branch { to: Leads::Polls { compare, .. }, .. } if self.piece(*compare) == number + 1 => waiting.push(number + 3),
+                Kind::Table(targets) => waiting.extend(targets.iter().map(|&target| self.piece(target))),
                 _ => {}
             }
             if !piece.ends {
-                next.push(number + 1);
+                waiting.push(number + 1);
             }
-            // Who jumps to the poll polls.
-            waiting.extend(next.into_iter().filter(|&next| next != filler && seen.insert(next)));
         }
         false
     }

@@ -241,7 +241,7 @@ pub struct Landing {
     pub frame_bytes: u32,
 }
 
-/// A jump to a loop's header, from its end or from in front of it. It leads to the header's poll, or behind it: which of the two, one byte of it says, so that it may change while the code
+/// A jump to a loop's header, from its end or from in front of the poll. It leads to the header's poll, or to the loop's body: which of the two, one byte of it says, so that it may change while the code
 /// runs ([`crate::tiering`] says when).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackEdge {

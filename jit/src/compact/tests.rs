@@ -3,6 +3,7 @@ use crate::finish::disassemble;
 use crate::headers;
 
 const RET: &[u8] = &[0xc3];
+const CALL: &[u8] = &[0xe8, 0, 0, 0, 0];
 const ALIGNMENT: u32 = 16;
 
 /// What is known of code besides its bytes; every block that branches lead to is found without.
@@ -18,12 +19,15 @@ struct Code {
 
 impl Code {
     fn new(parts: &[&[u8]]) -> Code {
+        // All calls are of the linker's.
+        let begins = parts.iter().scan(0, |at, part| Some(std::mem::replace(at, *at + part.len() as u32)));
+        let calls = parts.iter().zip(begins).filter(|(part, _)| part[..] == CALL[..]).map(|(_, begin)| begin + 1);
         Code {
+            relocated: calls.collect(),
             bytes: parts.concat(),
             starts: vec![0],
             landings: Vec::new(),
             polls: Vec::new(),
-            relocated: Vec::new(),
             fixed: Vec::new(),
             returns_nothing: false,
         }
@@ -69,7 +73,7 @@ fn jump(over: i32) -> Vec<u8> {
 /// So many bytes of instructions of four: `inc dword [rax+8]` and the like, and what is left of one.
 fn filler(bytes: usize) -> Vec<u8> {
     let mut all = [0xff, 0x40, 0x08].repeat(bytes / 3);
-    all.extend(&[&[][..], &[0xf9], &[0x89, 0xc0]][bytes % 3][..]);
+    all.extend([&[][..], &[0xf9], &[0x89, 0xc0]][bytes % 3]);
     all
 }
 
@@ -109,7 +113,7 @@ fn copies_that_nobody_reads_are_gone() {
         assert_eq!(text(&[first, write, RET]).len(), 2, "it is written before it is read");
         assert_eq!(text(&[first, read, RET]).len(), 3, "it is read");
         assert_eq!(text(&[first, RET]).len(), 2, "who returns may return it");
-        assert_eq!(text(&[first, &[0xe8, 0, 0, 0, 0], write, RET]).len(), 4, "it may be an argument");
+        assert_eq!(text(&[first, CALL, write, RET]).len(), 4, "it may be an argument");
         assert_eq!(text(&[first, &branch(2), write, RET]).len(), 4, "one way leaves it");
         assert_eq!(text(&[first, &[0xb1, 1], RET]).len(), 3, "mov cl, 1 leaves the rest");
         assert_eq!(text(&[first, &[0x0f, 0x44, 0xca], RET]).len(), 3, "cmove ecx, edx may leave all");
@@ -148,11 +152,14 @@ fn accesses_go_through_the_pinned_register_itself() {
     assert_eq!(text(&[copy, &[0x48, 0x89, 0xc1], &[0x48, 0x8b, 0x11], RET])[2], "mov rdx, [r15]");
     // Not what the register holds later, in another block, behind a call, or where the linker writes.
     let read: &[u8] = &[0x48, 0x8b, 0x40, 0x48];
-    for between in
-        [&[0x48, 0xff, 0xc0][..], &[0x31, 0xc0], &[0x74, 0], &[0xe8, 0, 0, 0, 0], &[0x48, 0x8b, 0x44, 0x24, 8], &[0x48, 0x89, 0xc8]]
-    {
+    for between in [&[0x48, 0xff, 0xc0][..], &[0x31, 0xc0], &[0x74, 0], CALL, &[0x48, 0x8b, 0x44, 0x24, 8], &[0x48, 0x89, 0xc8]] {
         assert!(text(&[copy, between, read, RET]).contains(&"mov rax, [rax+48h]".to_owned()), "{between:x?}");
     }
+    // The pinned register is another's: mov r15, rcx; mov r15, [rsp+8]; pop r15; and mov r15, rax leaves it what it was.
+    for other in [&[0x49, 0x89, 0xcf][..], &[0x4c, 0x8b, 0x7c, 0x24, 8], &[0x41, 0x5f]] {
+        assert!(text(&[copy, other, read, RET]).contains(&"mov rax, [rax+48h]".to_owned()), "{other:x?}");
+    }
+    assert_eq!(text(&[copy, &[0x49, 0x89, 0xc7], read, RET])[2], "mov rax, [r15+48h]");
     let mut code = Code::new(&[copy, &[0x48, 0x8b, 0x80, 0, 0, 0, 0], RET]);
     code.relocated = vec![6];
     assert_eq!(code.text(), ["mov rax, r15", "mov rax, [rax]", "ret"]);
@@ -207,7 +214,7 @@ fn tables_and_constants_are_found_where_they_are() {
 #[test]
 fn what_tables_tell_of_is_told_of_where_it_is() {
     // nop; call; je over (inc eax; jmp, gone); a gap; ret
-    let parts = [&[0x90][..], &[0xe8, 0, 0, 0, 0], &branch(0), &[0xff, 0xc0], &jump(2), &[0xcc, 0xcc], RET];
+    let parts = [&[0x90][..], CALL, &branch(0), &[0xff, 0xc0], &jump(2), &[0xcc, 0xcc], RET];
     let (code, Compacted { map, .. }) = Code::new(&parts).compacted().unwrap();
     assert_eq!(disassemble(&code).lines().map(|line| line[8..].to_owned()).collect::<Vec<_>>(), ["call 5", "je short 7", "inc eax", "ret"]);
     assert_eq!([0, 1, 2, 6, 12, 14, 19, 21].map(|at| map.get(at)), [None, Some(0), Some(1), Some(5), Some(7), Some(9), None, Some(9)]);
@@ -224,6 +231,9 @@ fn what_cannot_be_followed_stays() {
     code.relocated = vec![1];
     assert!(code.compacted().is_none());
     assert!(Code::new(&[&jump(-3), RET]).compacted().is_none());
+    let mut code = Code::new(&[CALL, RET]);
+    code.relocated = Vec::new();
+    assert!(code.compacted().is_none(), "a call of the code's own");
     assert!(Code::new(&[&[0x48, 0x8b, 0x05, 5, 0, 0, 0], &jump(1), &[0xcc], RET]).compacted().is_none(), "a word that is in a gap");
 }
 
@@ -282,4 +292,32 @@ fn a_loop_that_nothing_leads_to_is_none() {
     let mut code = Code::new(&parts);
     code.starts = vec![0, 5, 12];
     assert_eq!(code.compacted().map(|(bytes, compacted)| (bytes, compacted.lead_in)), Some((RET.to_vec(), 0)));
+}
+
+#[test]
+fn endless_loops_stay() {
+    // jmp to itself; with a nop or a copy that nobody reads; two jumps to each other
+    for parts in [&[&jump(-5)[..]][..], &[&[0x90], &jump(-6)], &[&[0x48, 0x89, 0xc1], &jump(-8)], &[&jump(1), RET, &jump(-11)]] {
+        let (code, _) = Code::new(parts).compacted().unwrap();
+        let last = Decoder::new(64, &code, DecoderOptions::NONE).iter().last().expect("a jump");
+        assert_eq!((last.flow_control(), last.near_branch64()), (FlowControl::UnconditionalBranch, 0), "{}", disassemble(&code));
+    }
+}
+
+#[test]
+fn a_call_returns_to_its_end_whatever_follows() {
+    // A call falls into a loop whose poll is set aside.
+    let (bytes, Compacted { map, .. }) = polling(CALL, 1).compacted().unwrap();
+    assert_eq!((map.end(5), map.get(5)), (Some(5), Some(10)), "{}", disassemble(&bytes));
+}
+
+#[test]
+fn branches_that_make_each_other_long_end() {
+    // Each leads over the next 21 as long as those are short, and the last over bytes more.
+    let count = 3000;
+    let parts: Vec<Vec<u8>> = (0..count).map(|at| branch(if at + 21 < count { 6 * 21 } else { 6 * (count - at - 1) + 130 })).collect();
+    let bytes = [&parts.concat()[..], &filler(130), RET].concat();
+    let began = std::time::Instant::now();
+    assert!(Code::new(&[&bytes]).compacted().is_some());
+    assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
 }

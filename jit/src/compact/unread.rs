@@ -178,7 +178,12 @@ fn through_pinned(
     for number in block.instructions.clone() {
         let instruction = &graph.instructions[number];
         if let Some(Effect::Move { to, from }) = copy(instruction) {
-            copies = if from & (copies | pinned) == 0 { copies & !to } else { copies | to & !pinned };
+            copies = match () {
+                // Another context's from here on: a call of another instance's function.
+                () if to & pinned != 0 && from & copies == 0 => 0,
+                () if from & (copies | pinned) == 0 => copies & !to,
+                () => copies | to & !pinned,
+            };
             continue;
         }
         if copies == 0 {
@@ -208,10 +213,12 @@ fn through_pinned(
             steps[number] = Step::of(&now, factory);
             edits[number] = Edit::Pinned;
         }
-        copies &= match copied(instruction) {
-            Some(Step::Copy { to, .. }) => !to,
-            _ if matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall) => 0,
-            _ => !uses(instruction, factory).writes,
+        copies = match instruction.flow_control() {
+            FlowControl::Call | FlowControl::IndirectCall => 0,
+            _ => match uses(instruction, factory).writes {
+                written if written & pinned != 0 => 0,
+                written => copies & !written,
+            },
         };
     }
 }
