@@ -55,6 +55,8 @@ struct Plan {
 
 /// Name of the export that fills the fuel up again.
 pub const REFUEL: &str = "refuel";
+/// Types of the immutable globals, which are behind the mutable ones.
+const CONSTANTS: [ValType; 4] = [I32, I64, F32, F64];
 /// Calls plus loop rounds of one call of an export.
 const FUEL: i32 = 1500;
 
@@ -120,7 +122,7 @@ impl Plan {
         let mut memories = MemorySection::new();
         memories.memory(MemoryType { minimum: 1, maximum: Some(3), memory64: false, shared: false, page_size_log2: None });
         let mut globals = GlobalSection::new();
-        for (index, &ty) in self.globals.iter().enumerate() {
+        for (index, &ty) in self.globals.iter().chain(&CONSTANTS).enumerate() {
             let init = match ty {
                 _ if index == 0 => ConstExpr::i32_const(FUEL),
                 I32 => ConstExpr::i32_const(random.bits() as i32),
@@ -129,7 +131,7 @@ impl Plan {
                 F64 => ConstExpr::f64_const((random.below(100) as f64 / 4.0).into()),
                 _ => ConstExpr::v128_const(i128::from(random.bits()) << 64 | i128::from(random.bits())),
             };
-            globals.global(GlobalType { val_type: ty, mutable: true, shared: false }, &init);
+            globals.global(GlobalType { val_type: ty, mutable: index < self.globals.len(), shared: false }, &init);
             exports.export(&format!("g{index}"), ExportKind::Global, index as u32);
         }
         exports.export("memory", ExportKind::Memory, 0);
@@ -198,7 +200,7 @@ impl Plan {
 
     /// The global that holds an exception, which no other code uses.
     fn kept_exception(&self) -> u32 {
-        self.globals.len() as u32
+        (self.globals.len() + CONSTANTS.len()) as u32
     }
 }
 
@@ -666,7 +668,10 @@ impl<'a> Writer<'a> {
         }
         let depth = depth - 1;
         match self.random.below(24) {
-            0 => self.constant(ty),
+            0 => match CONSTANTS.iter().position(|&of| of == ty) {
+                Some(number) if self.random.once_in(2) => self.op(I::GlobalGet((self.plan.globals.len() + number) as u32)),
+                _ => self.constant(ty),
+            },
             1..=3 => match self.local_of(ty) {
                 Some(local) => self.op(I::LocalGet(local)),
                 None => self.constant(ty),
