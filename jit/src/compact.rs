@@ -193,7 +193,7 @@ const FARTHEST_SHORT: i64 = 104;
 const SLACK: i64 = 20;
 /// Instructions that are looked at for a way back to a poll at most; there may be one beyond.
 const MOST_SEEN: usize = 4096;
-/// How often branches grow by what they must at most; then they grow if they are long.
+/// How often branches grow by what they must at most; then as often if they are long, and then all do.
 const MOST_PASSES: u32 = 32;
 /// How often polls are set aside at most, until all whose jumps two bytes would have to lead stay.
 const MOST_TRIES: usize = 4;
@@ -336,7 +336,11 @@ impl<'a> Layout<'a> {
         for pass in 0.. {
             self.place();
             // One that grows may make just one other too long, and so on through a function made for it.
-            let reach = if pass < MOST_PASSES { i64::from(i8::MAX) } else { i64::from(i8::MAX) / 2 };
+            let reach = match pass / MOST_PASSES {
+                0 => i64::from(i8::MAX),
+                1 => i64::from(i8::MAX) / 2,
+                _ => -1,
+            };
             let grows = |number: &usize| {
                 let Kind::Branch { size, to, .. } = self.pieces[*number].kind else { return false };
                 let ways = self.ways(*number, to);

@@ -313,11 +313,14 @@ fn a_call_returns_to_its_end_whatever_follows() {
 
 #[test]
 fn branches_that_make_each_other_long_end() {
-    // Each leads over the next 21 as long as those are short, and the last over bytes more.
-    let count = 3000;
-    let parts: Vec<Vec<u8>> = (0..count).map(|at| branch(if at + 21 < count { 6 * 21 } else { 6 * (count - at - 1) + 130 })).collect();
-    let bytes = [&parts.concat()[..], &filler(130), RET].concat();
-    let began = std::time::Instant::now();
-    assert!(Code::new(&[&bytes]).compacted().is_some());
-    assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
+    // Each leads over as many of the next as it may while those are short, or by half of that, and the last over bytes more.
+    for over in [63, 31] {
+        let count = 3000;
+        let to_end = |at: i32| 6 * (count - at - 1) + 130;
+        let parts: Vec<Vec<u8>> = (0..count).map(|at| branch(if at + over < count { 6 * over } else { to_end(at) })).collect();
+        let bytes = [&parts.concat()[..], &filler(130), RET].concat();
+        let began = std::time::Instant::now();
+        assert!(Code::new(&[&bytes]).compacted().is_some());
+        assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
+    }
 }
