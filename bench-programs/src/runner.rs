@@ -115,7 +115,7 @@ fn run_all(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
                 if block >= settings.runs_least {
                     bar.more(job, work.conditions);
                 }
-                bar.begin(job, engine, block);
+                bar.begin(job, engine, block, (block >= settings.runs_least).then_some(settings.runs_most));
                 let began = Instant::now();
                 let until = || work.deadline.map(|deadline| (deadline + GRACE).min(Instant::now() + LONGEST));
                 let ran = if hangs(entries, &engine.peer.id) {
@@ -244,15 +244,20 @@ impl Bar {
         Bar { bar: Some(bar), said: Instant::now().into() }
     }
 
-    fn begin(&self, job: &Job, engine: &Engine, block: u32) {
+    /// `most`: of runs beyond the least, how many there may be. How many rows will take some is not known before.
+    fn begin(&self, job: &Job, engine: &Engine, block: u32, most: Option<u32>) {
         if let Some(bar) = &self.bar {
-            let now = format!("{} {} run {}", job.row.id, engine.peer.id, block + 1);
+            let again = most.map_or(String::new(), |most| format!(" of at most {most}: its interval is wide"));
+            let now = format!("{} {} run {}{again}", job.row.id, engine.peer.id, block + 1);
             if bar.is_hidden() && self.said.get().elapsed() >= SILENCE {
                 self.said.set(Instant::now());
                 let (gone, all) = (bar.position(), bar.length().unwrap_or_default().max(1));
                 // Lengths are expected milliseconds.
                 let left = Duration::from_millis(all.saturating_sub(gone));
-                self.say(&format!("{:>3} %  about {} left  {now}", 100 * gone / all, HumanDuration(left)));
+                self.say(&match most {
+                    None => format!("{:>3} %  about {} left  {now}", 100 * gone / all, HumanDuration(left)),
+                    Some(_) => format!("wide rows again  {now}"),
+                });
             }
             bar.set_message(now);
         }
