@@ -112,10 +112,11 @@ fn run_all(work: &Work<'_>, results: &Results, entries: &mut Vec<Entry>, journal
                 if work.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     return Ended::Late;
                 }
-                if block >= settings.runs_least {
+                let most = (block >= settings.runs_least).then_some(settings.runs_most);
+                if most.is_some() {
                     bar.more(job, work.conditions);
                 }
-                bar.begin(job, engine, block, (block >= settings.runs_least).then_some(settings.runs_most));
+                bar.begin(job, engine, block, most);
                 let began = Instant::now();
                 let until = || work.deadline.map(|deadline| (deadline + GRACE).min(Instant::now() + LONGEST));
                 let ran = if hangs(entries, &engine.peer.id) {

@@ -25,13 +25,12 @@ mod tests;
 mod unread;
 
 use crate::graph::{Graph, direct, goes_on};
-use crate::headers::{Jumps, PASSED, Poll};
+use crate::headers::{Jumps, PASSED, Poll, SHORT_JUMP};
 use crate::markers::{COMPARE, PINNED};
 use crate::placement::{self, Loop};
 use unread::Edit;
 
-/// `jmp rel8` and `jmp rel32`; the first byte of `jcc rel8`, and the second of `jcc rel32`, without their conditions.
-const JUMP_SHORT: u8 = 0xeb;
+/// `jmp rel32`; the first byte of `jcc rel8`, and the second of `jcc rel32`, without their conditions.
 const JUMP_NEAR: u8 = 0xe9;
 const BRANCH_SHORT: u8 = 0x70;
 const BRANCH_NEAR: u8 = 0x80;
@@ -57,6 +56,10 @@ pub(crate) struct Places<'a> {
 }
 
 impl Places<'_> {
+    fn is_fixed(&self, at: u32) -> bool {
+        self.fixed.binary_search(&at).is_ok()
+    }
+
     fn is_relocated(&self, at: u32, length: usize) -> bool {
         let next = self.relocated.get(self.relocated.partition_point(|&place| place < at));
         next.is_some_and(|&place| place < at + length as u32)
@@ -226,7 +229,7 @@ impl<'a> Layout<'a> {
             let (at, length) = (instruction.ip() as u32, instruction.len() as u32);
             let bytes = code.get(at as usize..(at + length) as usize)?;
             end = end.max(at + length);
-            let is_fixed = polls.contains(&at) || places.fixed.binary_search(&at).is_ok();
+            let is_fixed = polls.contains(&at) || places.is_fixed(at);
             let is_relocated = places.is_relocated(at, instruction.len());
             let flow = instruction.flow_control();
             let kind = match edit {
@@ -243,7 +246,7 @@ impl<'a> Layout<'a> {
                         return None;
                     }
                     let condition = match bytes {
-                        [JUMP_SHORT, _] | [JUMP_NEAR, ..] => ALWAYS,
+                        [SHORT_JUMP, _] | [JUMP_NEAR, ..] => ALWAYS,
                         [0x0f, condition, ..] if condition & 0xf0 == BRANCH_NEAR => condition & 0xf,
                         [condition, _] if condition & 0xf0 == BRANCH_SHORT => condition & 0xf,
                         _ => return None,
@@ -379,6 +382,9 @@ impl<'a> Layout<'a> {
             .enumerate()
             .filter_map(|(number, poll)| Some((poll, self.fallen_into(poll, number as u32 + 1, &mut seen)?)))
             .collect();
+        if fallen_into.is_empty() {
+            return;
+        }
         let mut stay = BTreeSet::new();
         for _ in 0..MOST_TRIES {
             let before = (self.pieces.len(), self.order.clone());
@@ -400,7 +406,7 @@ impl<'a> Layout<'a> {
             self.settle();
             let steered = |&number: &usize| match self.pieces[number].kind {
                 Kind::Branch { size, to, .. } => {
-                    size == Size::Short || (sizes[number] == Some(size) && same_but_low(self.ways(number, to)))
+                    (size == Size::Short || sizes[number] == Some(size)) && one_byte_leads(size, self.ways(number, to))
                 }
                 _ => false,
             };
@@ -564,10 +570,11 @@ impl<'a> Layout<'a> {
                     written.get_mut(start..start + 4)?.copy_from_slice(&to(*target).wrapping_sub(behind).to_le_bytes());
                 }
                 &Kind::Branch { condition, size, to } => {
-                    let [over, passing] = self.ways(number, to).map(|over| (over as i32).to_le_bytes());
+                    let ways = self.ways(number, to);
+                    let [over, passing] = ways.map(|over| (over as i32).to_le_bytes());
                     match (size, condition) {
                         (Size::Nothing, _) => {}
-                        (Size::Short, ALWAYS) => written.extend([JUMP_SHORT, over[0]]),
+                        (Size::Short, ALWAYS) => written.extend([SHORT_JUMP, over[0]]),
                         (Size::Short, _) => written.extend([BRANCH_SHORT | condition, over[0]]),
                         (Size::Near, ALWAYS) => written.push(JUMP_NEAR),
                         (Size::Near, _) => written.extend([0x0f, BRANCH_NEAR | condition]),
@@ -577,7 +584,7 @@ impl<'a> Layout<'a> {
                         written.extend(over);
                     }
                     if let Leads::Polls { word, .. } = to
-                        && over[1..displacement] == passing[1..displacement]
+                        && one_byte_leads(size, ways)
                     {
                         back_edges.push(BackEdge { at: behind - displacement as u32, polls: over[0], passes: passing[0], word });
                     }
@@ -604,6 +611,11 @@ impl<'a> Layout<'a> {
         *code = written;
         Some(Compacted { map: Map { pieces, end: (self.end, self.end_now), tail_at }, back_edges, lead_in })
     }
+}
+
+/// Whether one byte of a branch leads it one way and the other.
+fn one_byte_leads(size: Size, ways: [i64; 2]) -> bool {
+    size == Size::Short || same_but_low(ways)
 }
 
 /// Whether two displacements of four bytes differ in their lowest alone.

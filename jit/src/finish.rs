@@ -67,7 +67,7 @@ pub(crate) fn finish(
     found.sort_unstable();
     let Finished { mut speculative, polls, census } = markers::finish(&mut bytes, &marked)?;
     let length = buffer.data().len();
-    let entered = entered_from_outside(buffer);
+    let entered = if tidy { entered_from_outside(buffer) } else { Vec::new() };
     if tidy {
         spills::remove(&mut bytes[..length], &code.bb_starts, &entered, &polls);
     }
@@ -87,7 +87,7 @@ pub(crate) fn finish(
         landings.push(Landing { returns_to: site.ret_addr, landing: handler, frame_bytes });
     }
     landings.sort_unstable_by_key(|landing| landing.returns_to);
-    let mut compacted = None;
+    let mut chosen = None;
     if tidy && thunks.is_empty() {
         let mut relocated: Vec<u32> = relocs.iter().map(|reloc| reloc.offset).collect();
         relocated.sort_unstable();
@@ -105,7 +105,7 @@ pub(crate) fn finish(
         };
         if let Some(Compacted { map, back_edges, lead_in }) = compact::run(&mut bytes, &places) {
             jumps.back_edges = back_edges;
-            compacted = Some(lead_in);
+            chosen = Some(lead_in);
             locations = map.spans(&locations);
             relocs.retain_mut(|reloc| {
                 let RelocTarget::Own(target) = &mut reloc.target;
@@ -125,7 +125,7 @@ pub(crate) fn finish(
         bytes,
         alignment: alignment.max(buffer.alignment).max(placement::LINE),
         // Constants behind the code are aligned from its first byte.
-        lead_in: compacted.unwrap_or_else(|| placement::lead_in(loops, &dispatches, buffer.alignment)),
+        lead_in: chosen.unwrap_or_else(|| placement::lead_in(loops, &dispatches, buffer.alignment)),
         relocs,
         traps: found,
         speculative,

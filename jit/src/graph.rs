@@ -123,11 +123,6 @@ impl Graph {
     pub(crate) fn of_block(&self, block: &Block) -> &[Instruction] {
         &self.instructions[block.instructions.clone()]
     }
-
-    /// The number of the first instruction from `at` on.
-    pub(crate) fn number(&self, at: u32) -> usize {
-        self.instructions.partition_point(|instruction| instruction.ip() < at.into())
-    }
 }
 
 /// Where a direct branch leads.

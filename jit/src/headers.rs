@@ -41,11 +41,11 @@ impl Poll {
 /// Bytes of a jump's displacement, which is its last part.
 pub(crate) const DISPLACEMENT: usize = 4;
 /// Bytes of `jmp rel32`.
-pub(crate) const JUMP: usize = 5;
+const JUMP: usize = 5;
 /// `jb rel32`, the branch behind a poll's comparison, begins with these.
 pub(crate) const BRANCH: [u8; 2] = [0x0f, 0x82];
 /// `jmp rel8`, before its displacement; and its bytes with that.
-const SHORT_JUMP: u8 = 0xeb;
+pub(crate) const SHORT_JUMP: u8 = 0xeb;
 const SHORT_JUMP_BYTES: u32 = 2;
 /// Bytes of a loop's begin in which its dispatch is looked for: where it takes more lines than this, one more is not much.
 const FARTHEST_DISPATCH: usize = 256;

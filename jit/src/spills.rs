@@ -381,15 +381,23 @@ pub(crate) fn copy(instruction: &Instruction) -> Option<Effect> {
     }
 }
 
+pub(crate) fn is_call(instruction: &Instruction) -> bool {
+    matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
+}
+
+/// Whether what is accessed so may be changed.
+pub(crate) fn writes(access: OpAccess) -> bool {
+    matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+}
+
 fn effect(instruction: &Instruction, factory: &mut InstructionInfoFactory, in_frame: bool) -> Option<Effect> {
-    if matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall) {
+    if is_call(instruction) {
         return Some(Effect::Forget);
     }
     if let Some(copy) = copy(instruction) {
         return Some(copy);
     }
     let info = factory.info_options(instruction, InstructionInfoOptions::NONE);
-    let writes = |access: OpAccess| matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite);
     let mut written = 0;
     for used in info.used_registers().iter().filter(|used| writes(used.access())) {
         if used.register().full_register() == Register::RSP {

@@ -7,7 +7,7 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, InstructionInfo
 use super::Places;
 use crate::graph::{Block, Graph};
 use crate::markers::PINNED;
-use crate::spills::{Effect, Registers, bit, copy};
+use crate::spills::{Effect, Registers, bit, copy, is_call, writes};
 
 /// Most visits to a block, on average, until liveness is known (a guess; two are usual).
 const MOST_VISITS: usize = 64;
@@ -46,10 +46,7 @@ impl Step {
         if let Some(copy) = copied(instruction) {
             return copy;
         }
-        match instruction.flow_control() {
-            FlowControl::Call | FlowControl::IndirectCall => Step::Call,
-            _ => Step::Other(uses(instruction, factory)),
-        }
+        if is_call(instruction) { Step::Call } else { Step::Other(uses(instruction, factory)) }
     }
 
     /// Live registers before it, by those behind it.
@@ -73,7 +70,7 @@ fn uses(instruction: &Instruction, factory: &mut InstructionInfoFactory) -> Uses
         if matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite) {
             uses.reads |= bit;
         }
-        if matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite) {
+        if writes(access) {
             uses.writes |= bit;
         }
         // 32 bits clear the upper half.
@@ -98,7 +95,12 @@ fn copied(instruction: &Instruction) -> Option<Step> {
 /// By instructions: what becomes of each. `None` if it takes too long to know.
 pub(super) fn edits(graph: &Graph, places: &Places<'_>) -> Option<Vec<Edit>> {
     let mut factory = InstructionInfoFactory::new();
-    let mut steps: Vec<Step> = graph.instructions.iter().map(|instruction| Step::of(instruction, &mut factory)).collect();
+    // What the tables tell of is there to be told of, and no copy that may go.
+    let step = |instruction: &Instruction| match places.is_fixed(instruction.ip() as u32) {
+        true => Step::Other(uses(instruction, &mut factory)),
+        false => Step::of(instruction, &mut factory),
+    };
+    let mut steps: Vec<Step> = graph.instructions.iter().map(step).collect();
     let mut edits: Vec<Edit> = (graph.instructions.iter())
         .map(|instruction| if instruction.mnemonic() == Mnemonic::Nop { Edit::Gone } else { Edit::Same })
         .collect();
@@ -115,13 +117,6 @@ pub(super) fn edits(graph: &Graph, places: &Places<'_>) -> Option<Vec<Edit>> {
                 edits[number] = Edit::Gone;
             }
             live = steps[number].before(live);
-        }
-    }
-    // What the tables tell of is there to be told of.
-    for &at in places.fixed {
-        let number = graph.number(at);
-        if graph.instructions.get(number).is_some_and(|instruction| instruction.ip() == u64::from(at)) {
-            edits[number] = Edit::Same;
         }
     }
     Some(edits)
@@ -189,7 +184,7 @@ fn through_pinned(
         if copies == 0 {
             continue;
         }
-        let (base, at) = (instruction.memory_base(), instruction.ip() as u32);
+        let (base, at, step) = (instruction.memory_base(), instruction.ip() as u32, steps[number]);
         let is_plain = matches!(
             instruction.mnemonic(),
             Mnemonic::Mov
@@ -202,23 +197,17 @@ fn through_pinned(
                 | Mnemonic::Add
                 | Mnemonic::Sub
         );
-        if base.is_gpr64()
-            && bit(base) & copies != 0
-            && is_plain
-            && !places.is_relocated(at, instruction.len())
-            && places.fixed.binary_search(&at).is_err()
-        {
+        if base.is_gpr64() && bit(base) & copies != 0 && is_plain && !places.is_relocated(at, instruction.len()) && !places.is_fixed(at) {
             let mut now = *instruction;
             now.set_memory_base(PINNED);
             steps[number] = Step::of(&now, factory);
             edits[number] = Edit::Pinned;
         }
-        copies = match instruction.flow_control() {
-            FlowControl::Call | FlowControl::IndirectCall => 0,
-            _ => match uses(instruction, factory).writes {
-                written if written & pinned != 0 => 0,
-                written => copies & !written,
-            },
+        copies = match step {
+            Step::Copy { to, .. } => copies & !to,
+            Step::Call => 0,
+            Step::Other(Uses { writes, .. }) if writes & pinned != 0 => 0,
+            Step::Other(Uses { writes, .. }) => copies & !writes,
         };
     }
 }
