@@ -241,6 +241,8 @@ impl ModuleCode {
         let doublings = if reload <= 1 { 0 } else { before.saturating_sub(even).min(MOST_DOUBLINGS) };
         // Compiled code takes the borrow from the word's sign.
         let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
+        // Odd: where each call passes one loop header, all even ones would end at the same of the two, and the record names one.
+        let reload = if reload < 16 { reload } else { reload | 1 };
         let counted = u64::from(self.count_to(own, reload));
         if !self.shared.watched() || !records {
             return counted; // nobody drains, and nothing moves up; or the record is not ours to write
