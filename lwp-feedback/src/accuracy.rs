@@ -171,8 +171,8 @@ impl Collected {
                     }
                 }
                 Some((SiteClass::BurstSite, detail)) => {
-                    let passed = record.data2() as f64;
-                    if detail == BURST_SITE_TRANSFER {
+                    let passed = f64::from(record.data2() as u32);
+                    if detail & BURST_SITE_TRANSFER != 0 {
                         *burst.branches.entry(place).or_default() += passed;
                     }
                     if let Some((class, detail)) = SiteClass::from_imm16(record.data1() as u16) {

@@ -75,7 +75,7 @@ site_classes! {
     /// hot records.
     BurstRounds = 144, "burst-rounds";
     /// LWPINS: how often a site was passed in a burst that only counts. Data2 is the count, Data1 the imm16 of the value that the site has, or 0; detail
-    /// [`BURST_SITE_TRANSFER`] where it is a transfer of control.
+    /// [`BURST_SITE_TRANSFER`] where it is a transfer of control, [`BURST_SITE_BRANCH`] where it is a conditional branch: then Data2's upper half says how often it was taken.
     BurstSite = 145, "burst-site";
 }
 
@@ -89,8 +89,10 @@ pub mod burst_window {
     pub const COUNTED: u8 = 4;
 }
 
-/// Detail of a `BurstSite` record of a transfer of control.
+/// Bit of a `BurstSite` record's detail: a transfer of control.
 pub const BURST_SITE_TRANSFER: u8 = 1;
+/// Detail of a `BurstSite` record of a conditional branch, a transfer of control too.
+pub const BURST_SITE_BRANCH: u8 = BURST_SITE_TRANSFER | 2;
 
 impl SiteClass {
     /// The imm16 of an instruction of this class.

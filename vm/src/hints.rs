@@ -35,10 +35,11 @@ pub fn of_profile(snapshot: &Snapshot, module: &Module) -> Vec<FunctionPrior> {
 fn of_function(function: &FunctionSnapshot) -> FunctionPrior {
     let mut prior = FunctionPrior { func: function.func, ..FunctionPrior::default() };
     for branch in &function.branches {
-        let total = branch.taken.saturating_add(branch.not_taken);
-        let likely = branch.taken.max(branch.not_taken) as f64 / total.max(1) as f64;
+        let [taken, not_taken] = branch.ways();
+        let total = taken.saturating_add(not_taken);
+        let likely = taken.max(not_taken) as f64 / total.max(1) as f64;
         if total >= LEAST_SAMPLES && likely >= LEAST_SHARE {
-            prior.branches.push((branch.offset, branch.taken > branch.not_taken));
+            prior.branches.push((branch.offset, taken > not_taken));
         }
     }
     // Calls of the function that the ring sampled: each reads its first parameter once.

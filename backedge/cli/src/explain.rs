@@ -276,10 +276,11 @@ fn profile(module: &Module, seen: &FunctionSnapshot, see: &mut impl FnMut(u32, &
         see(site.key.offset, &what, "exact", text);
     }
     for branch in &seen.branches {
-        let (outcomes, judged) = (branch.taken.saturating_add(branch.not_taken), branch.predicted.saturating_add(branch.mispredicted));
+        let ([taken, not_taken], judged) = (branch.ways(), branch.predicted.saturating_add(branch.mispredicted));
+        let outcomes = taken.saturating_add(not_taken);
         let text = format!(
             "{outcomes} outcomes: true {:.1} %; {judged} predictions: {:.2} % mispredicted",
-            percent(branch.taken, outcomes),
+            percent(taken, outcomes),
             percent(branch.mispredicted, judged)
         );
         see(branch.offset, "branch", branch.provenance.name(), text);

@@ -200,7 +200,9 @@ impl Listener for HotCounts {
                 | SiteClass::BurstRounds
                 | SiteClass::BurstSite
         ) {
-            *events = Some(events.unwrap_or(0).saturating_add(event.value));
+            // (of a branch the upper half says how often it was taken)
+            let value = if event.kind == SiteClass::BurstSite { event.value & u64::from(u32::MAX) } else { event.value };
+            *events = Some(events.unwrap_or(0).saturating_add(value));
         }
     }
 

@@ -94,6 +94,7 @@ fn trials(out: &mut String, report: &Report) {
         };
         let verdict = match judgement.verdict {
             Verdict::Faster => "faster: kept".to_owned(),
+            Verdict::NotSlower => "not slower: kept".to_owned(),
             Verdict::Slower => "slower: rolled back".to_owned(),
             Verdict::Undecided => "no difference shown: rolled back".to_owned(),
             Verdict::Abandoned(Reason::Disturbed) => "given up: disturbed".to_owned(),
@@ -117,11 +118,13 @@ fn trials(out: &mut String, report: &Report) {
         } else {
             line(out, format_args!("  {place}: {verdict}"));
         }
-        if trial.decisions.is_empty() {
+        if trial.decisions.is_empty() && trial.without.is_empty() {
             line(out, format_args!("    plan: none (the version against itself)"));
         }
-        for decision in &trial.decisions {
-            for (index, part) in wrapped(&format!("plan: {decision}"), WIDTH - 6).iter().enumerate() {
+        let plans = trial.decisions.iter().map(|decision| format!("plan: {decision}"));
+        let without = trial.without.iter().map(|decision| format!("without: {decision}"));
+        for plan in plans.chain(without) {
+            for (index, part) in wrapped(&plan, WIDTH - 6).iter().enumerate() {
                 line(out, format_args!("{}{part}", if index == 0 { "    " } else { "      " }));
             }
         }
@@ -292,15 +295,17 @@ fn describe_events(out: &mut String, function: &FunctionReport) {
         line(out, format_args!("    branches"));
     }
     for branch in &function.branches {
-        let (all, judged) = (branch.taken + branch.not_taken, branch.predicted + branch.mispredicted);
+        let ([taken, not_taken], judged) = (branch.ways(), branch.predicted + branch.mispredicted);
+        let all = taken.saturating_add(not_taken);
         line(
             out,
             format_args!(
-                "      {:#x}  {} records, {:.1} % taken, {:.1} % mispredicted ({})",
+                "      {:#x}  {} outcomes, {:.1} % taken, {:.1} % of {} mispredicted ({})",
                 branch.offset,
                 number(all),
-                percent(branch.taken, all),
+                percent(taken, all),
                 percent(branch.mispredicted, judged),
+                number(judged),
                 branch.provenance
             ),
         );

@@ -177,7 +177,7 @@ fn a_run_from_replayed_records_carries_out_the_plans_that_replay_prints() {
         let to = files.path(&format!("plan{nth}.json"));
         let source = format!("replay={records}");
         let (out, _) =
-            expect(0, &["run", "-C", "cache=n", "--no-trial", "--source", &source, "--save-plan", &to, &program, "0", "200000", "200"]);
+            expect(0, &["run", "-C", "cache=n", "--no-trial", "--source", &source, "--save-plan", &to, &program, "0", "200000", "800"]);
         assert!(out.starts_with("ok "), "{out}");
         std::fs::read_to_string(to).unwrap()
     };

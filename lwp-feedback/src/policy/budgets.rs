@@ -12,7 +12,8 @@ pub struct Budgets {
     pub forbid: BTreeSet<String>,
     /// What is saved per execution must be this many times what is added. A guess: estimates are off by a quarter.
     pub min_gain: f64,
-    /// What a decision would have saved in all executions that were seen, microseconds; less is not worth a compile and a trial. A guess.
+    /// What a decision would have saved in all executions that were seen, microseconds; less is not worth a compile and a trial. Of decisions that
+    /// [go together](super::transformation::Proposals::go_together), what they would have saved in all. A guess.
     pub min_saves_us: f64,
     /// Fewer samples of a value site or a branch's outcomes decide nothing. A guess: at 64 samples a share of 0.9 is known to about ±0.08.
     pub min_samples: u64,
@@ -43,6 +44,8 @@ pub struct Budgets {
 
     /// select-to-branch, layout: share of the likely side.
     pub min_likely_share: f64,
+    /// layout: outcomes of a branch. Few, for most branches of a large function are passed seldom and matter together, and a wrong guess costs a jump.
+    pub min_layout_samples: u64,
 
     /// prefetch: timed accesses recorded.
     pub min_load_samples: u64,
@@ -58,7 +61,7 @@ pub struct Budgets {
     /// switch-order: tests before the table, at most.
     pub max_switch_tests: usize,
 
-    /// Decisions of one transformation in one function.
+    /// Decisions of one transformation in one function, but for those that go together.
     pub max_decisions: usize,
     /// Bytes that all decisions together may add to one function; a small function may double.
     pub max_function_growth: u32,
@@ -89,6 +92,7 @@ impl Default for Budgets {
             min_branch_samples: 64,
             min_mispredict_share: 0.02,
             min_likely_share: 0.9,
+            min_layout_samples: 8,
             min_load_samples: 64,
             min_miss_share: 0.02,
             min_stride_share: 0.7,
@@ -144,6 +148,8 @@ pub struct Costs {
     pub executions_per_value_record: f64,
     /// Executions for one record of a burst: bursts take about 0.3 % of the run time.
     pub executions_per_burst_record: f64,
+    /// Executions for one outcome that a burst only counted: these are counted one by one, where of records one in five remains.
+    pub executions_per_count: f64,
     /// Compile time of the optimizing tier per byte, microseconds.
     pub compile_us_per_byte: f64,
 }
@@ -168,6 +174,7 @@ impl Default for Costs {
             overlap: 8.0,
             executions_per_value_record: 96.0,
             executions_per_burst_record: 300.0,
+            executions_per_count: 60.0,
             compile_us_per_byte: 6.0,
         }
     }
@@ -177,6 +184,11 @@ impl Costs {
     /// Executions that records of a value site stand for.
     pub fn executions_of_values(&self, records: u64) -> f64 {
         records as f64 * self.executions_per_value_record
+    }
+
+    /// Executions that outcomes which bursts only counted stand for.
+    pub fn executions_of_counts(&self, outcomes: u64) -> f64 {
+        outcomes as f64 * self.executions_per_count
     }
 
     /// Executions that records of bursts stand for.

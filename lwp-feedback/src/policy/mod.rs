@@ -96,7 +96,7 @@ pub fn plan_with(transformations: &[&Transformation], snapshot: &Snapshot, budge
         let view =
             View { id, function, shape: shapes.get(&function.func).copied(), prior: priors.get(&function.func).copied(), facts: &facts };
         for transformation in transformations {
-            let mut out = Proposals { transformation: transformation.name, function: id, candidates: Vec::new(), refusals: Vec::new() };
+            let mut out = Proposals::new(transformation.name, id);
             (transformation.consider)(&view, budgets, &mut out);
             refusals.append(&mut out.refusals);
             if budgets.forbid.contains(transformation.name) {

@@ -49,10 +49,15 @@ pub(super) fn take(mut candidates: Vec<Ranked>, grown_bytes: u64, budgets: &Budg
     let mut ms_left = if budgets.max_compile_ms.is_nan() { 0.0 } else { budgets.max_compile_ms };
     let mut spent: BTreeMap<FunctionId, Spent> = BTreeMap::new();
     let mut plans: BTreeMap<FunctionId, Vec<Decision>> = BTreeMap::new();
+    let mut together: BTreeMap<(FunctionId, &str), f64> = BTreeMap::new();
+    for Ranked { function, candidate } in candidates.iter().filter(|it| it.candidate.together) {
+        *together.entry((*function, candidate.transformation)).or_default() += Ranked::net_ns(candidate);
+    }
     for Ranked { function, candidate } in candidates {
+        let net_ns = together.get(&(function, candidate.transformation)).copied().unwrap_or_else(|| Ranked::net_ns(&candidate));
         let spent = spent.entry(function).or_default();
         let ms = f64::from(candidate.growth_bytes) * budgets.costs.compile_us_per_byte / 1000.0;
-        match check(&candidate, spent, module_left, (ms, ms_left), budgets) {
+        match check(&candidate, net_ns, spent, module_left, (ms, ms_left), budgets) {
             Ok(()) => {
                 let bytes = candidate.growth_bytes;
                 module_left -= u64::from(bytes);
@@ -88,8 +93,10 @@ fn key(decision: &Decision) -> u32 {
     }
 }
 
+/// `net_ns`: what it saves, or what all that goes together with it does.
 fn check(
     candidate: &Candidate,
+    net_ns: f64,
     spent: &Spent,
     module_left: u64,
     (ms, ms_left): (f64, f64),
@@ -102,11 +109,11 @@ fn check(
         return Err(RefusalReason::Superseded { by: (*by).into() });
     }
     // A hint of the module's producer comes before anything was seen.
-    let us = Ranked::net_ns(candidate) / 1000.0;
+    let us = net_ns / 1000.0;
     if candidate.decision.because().samples > 0 && us < budgets.min_saves_us {
         return Err(RefusalReason::SavesTooLittle { us, needed: budgets.min_saves_us });
     }
-    if spent.decisions.get(candidate.transformation).copied().unwrap_or(0) >= budgets.max_decisions {
+    if !candidate.together && spent.decisions.get(candidate.transformation).copied().unwrap_or(0) >= budgets.max_decisions {
         return Err(RefusalReason::TooMany { limit: budgets.max_decisions as u64 });
     }
     if let Decision::Inline(_) = candidate.decision {

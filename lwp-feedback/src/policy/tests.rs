@@ -217,19 +217,27 @@ fn only_mispredicted_branches_become_selects() {
 #[test]
 fn what_saved_next_to_nothing_is_left_alone() {
     let few = branch(110, 1, 79, 0);
-    // (79/80 - 1/2) x 0.25 ns x 80 records x 300.
+    let one = few.branches[0];
+    // (80/82 - 1/2) x 0.25 ns x 80 records x 300.
     let Err(RefusalReason::SavesTooLittle { us, needed: 5.0 }) = only("layout", few) else { panic!() };
-    assert!((us - 2.925).abs() < 1e-9, "{us}");
+    assert!((us - 80.0 * 0.3 * 0.25 * (80.0 / 82.0 - 0.5)).abs() < 1e-9, "{us}");
+    // A function's branches are laid out together: two of these are worth it, and so is what bursts only counted, sixty executions each.
+    let of_branches = |branches: &[BranchSnapshot]| FunctionSnapshot { branches: branches.to_vec(), ..FunctionSnapshot::default() };
+    let (plans, _) = plan(&of(of_branches(&[one, BranchSnapshot { offset: 120, ..one }])), &Budgets::default());
+    assert_eq!(plans[0].decisions.iter().filter(|it| it.name() == "layout").count(), 2);
+    let counted = BranchSnapshot { counted: [1, 999], ..one };
+    let Ok(Decision::Layout(it)) = only("layout", of_branches(&[counted])) else { panic!() };
+    assert_eq!((it.likely, it.because.samples), (false, 1080));
 }
 
 #[test]
 fn a_likely_side_falls_through_unless_the_branch_goes() {
     let Ok(Decision::Layout(it)) = only("layout", branch(110, 10, 990, 2)) else { panic!() };
     assert_eq!(only("layout", branch(140, 990, 10, 2)), Err(RefusalReason::BackEdge));
-    assert!(!it.likely && it.because.share == 0.99);
+    assert!(!it.likely && (it.because.share - 991.0 / 1002.0).abs() < 1e-9, "Laplace's rule");
     assert_eq!(only("layout", branch(110, 500, 500, 2)), Err(RefusalReason::NotLikely { share: 0.5, needed: 0.9, samples: 1000 }));
     // Mispredicted 15 of 100 times although 9 of 10 go one way: the select saves more, and there is no branch left to lay out.
-    assert_eq!(only("layout", branch(110, 1000, 9000, 1500)), Err(RefusalReason::Superseded { by: "branch-to-select".into() }));
+    assert_eq!(only("layout", branch(110, 900, 9100, 1500)), Err(RefusalReason::Superseded { by: "branch-to-select".into() }));
 }
 
 #[test]
@@ -341,9 +349,10 @@ mod random {
     }
 
     prop_compose! {
-        fn any_branch()(offset in 90u32..180, counts in prop::array::uniform4(any::<u64>())) -> BranchSnapshot {
-            let [taken, not_taken, predicted, mispredicted] = counts.map(|count| count >> (count & 63));
-            BranchSnapshot { offset, taken, not_taken, predicted, mispredicted, ..BranchSnapshot::default() }
+        fn any_branch()(offset in 90u32..180, counts in prop::array::uniform6(any::<u64>())) -> BranchSnapshot {
+            let [taken, not_taken, predicted, mispredicted, counted_taken, counted_not] = counts.map(|count| count >> (count & 63));
+            let counted = [counted_taken, counted_not];
+            BranchSnapshot { offset, taken, not_taken, predicted, mispredicted, counted, ..BranchSnapshot::default() }
         }
     }
 
@@ -421,7 +430,7 @@ mod random {
                 for decision in &plan.decisions {
                     prop_assert!(!budgets.forbid.contains(decision.name()));
                     let alike = plan.decisions.iter().filter(|it| it.name() == decision.name()).count();
-                    prop_assert!(alike <= max_decisions);
+                    prop_assert!(alike <= max_decisions || decision.name() == "layout");
                     if let Decision::Inline(inline) = decision {
                         prop_assert!((1..=MAX_TARGETS).contains(&inline.targets.len()));
                         inlined += inline.targets.iter().map(|target| target.body_bytes).sum::<u32>();

@@ -23,7 +23,7 @@ use hdrhistogram::Histogram;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::class::SiteClass;
+use crate::class::{BURST_SITE_BRANCH, SiteClass};
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
 use shift::{Counts, Settled};
@@ -62,7 +62,7 @@ pub struct ProfileLimits {
 
 impl Default for ProfileLimits {
     fn default() -> Self {
-        Self { functions: 65_536, sites_per_function: 512, sites: 32_768, decay_records: 16_384 }
+        Self { functions: 65_536, sites_per_function: 1024, sites: 32_768, decay_records: 16_384 }
     }
 }
 
@@ -73,6 +73,8 @@ struct Branch {
     not_taken: u64,
     predicted: u64,
     mispredicted: u64,
+    /// Outcomes in bursts that only count: taken, not taken.
+    counted: [u64; 2],
     provenance: Provenance,
 }
 
@@ -193,7 +195,7 @@ impl FunctionProfile {
             self.shifts += 1;
             for (&offset, branch) in &mut self.branches {
                 let [taken, not_taken, predicted, mispredicted] = self.settled_branches.since(offset, branch.counts());
-                *branch = Branch { taken, not_taken, predicted, mispredicted, ..*branch };
+                *branch = Branch { taken, not_taken, predicted, mispredicted, counted: [0; 2], ..*branch };
             }
             for (&offset, select) in &mut self.selects {
                 let [taken, not_taken, predicted, mispredicted] = self.settled_selects.since(offset, select.counts());
@@ -235,7 +237,8 @@ impl FunctionProfile {
                     for count in [&mut branch.taken, &mut branch.not_taken, &mut branch.predicted, &mut branch.mispredicted] {
                         *count /= 2;
                     }
-                    branch.taken + branch.not_taken > 0
+                    branch.counted = branch.counted.map(|count| count / 2);
+                    branch.counts().iter().chain(&branch.counted).any(|count| *count > 0)
                 });
                 self.selects.retain(|_, select| {
                     for count in [&mut select.taken, &mut select.not_taken, &mut select.judged, &mut select.would_mispredict] {
@@ -292,10 +295,12 @@ impl Profile {
 
     /// Counts a record.
     pub fn apply(&self, resolved: &Resolved, record: &Record) {
-        // What a run consists of is for who estimates totals; here it would only make what is known fade.
-        if record.event_id() == EventId::PROGRAMMED && matches!(SiteClass::from_imm16(record.flags()), Some((SiteClass::BurstSite, _))) {
-            return;
-        }
+        // What a run consists of is for who estimates totals; of a profile it says which ways branches go, and makes nothing that is known fade.
+        let counted = match (record.event_id(), SiteClass::from_imm16(record.flags())) {
+            (EventId::PROGRAMMED, Some((SiteClass::BurstSite, BURST_SITE_BRANCH))) => true,
+            (EventId::PROGRAMMED, Some((SiteClass::BurstSite, _))) => return,
+            _ => false,
+        };
         let mut function = match self.functions.get_mut(&resolved.function) {
             Some(function) => function,
             None => {
@@ -310,6 +315,13 @@ impl Profile {
             }
         };
         let function = &mut *function;
+        if counted {
+            let (passed, taken) = (record.data2() as u32, (record.data2() >> 32) as u32);
+            let taken = taken.min(passed);
+            let outcomes = [taken, passed - taken].map(u64::from);
+            let add = |branch: &mut Branch| branch.counted = std::array::from_fn(|at| branch.counted[at].saturating_add(outcomes[at]));
+            return self.at(function, |function| &mut function.branches, resolved.wasm_offset, Branch::default, add);
+        }
         function.records += 1;
         let kind = kind_of(record);
         function.since_decay[kind as usize] += 1;

@@ -96,9 +96,19 @@ pub struct BranchSnapshot {
     pub predicted: u64,
     /// Records with PRV and without PRD.
     pub mispredicted: u64,
+    /// Outcomes in bursts that only count, all of them: taken, not taken.
+    #[serde(default)]
+    pub counted: [u64; 2],
     /// Whose verdicts these are.
     #[serde(default)]
     pub provenance: Provenance,
+}
+
+impl BranchSnapshot {
+    /// All outcomes that were seen, those that left records and those that were counted: taken, not taken.
+    pub fn ways(&self) -> [u64; 2] {
+        [self.taken.saturating_add(self.counted[0]), self.not_taken.saturating_add(self.counted[1])]
+    }
 }
 
 /// The condition of a select, and what a branch in its place would meet.
@@ -252,6 +262,8 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
     let values = |top: &TopK| -> Vec<ValueCount> {
         top.sorted().into_iter().map(|Kept { value, count, error }| ValueCount { value, count, error }).collect()
     };
+    // Without event 3 nothing is known of branches, nor of what a branch in a select's place would meet, though both were counted.
+    let sees_branches = profile.branches.values().any(|branch| branch.taken > 0 || branch.not_taken > 0);
     FunctionSnapshot {
         func,
         records: profile.records,
@@ -262,20 +274,21 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
         branches: profile
             .branches
             .iter()
+            .filter(|_| sees_branches)
             .map(|(&offset, branch)| BranchSnapshot {
                 offset,
                 taken: branch.taken,
                 not_taken: branch.not_taken,
                 predicted: branch.predicted,
                 mispredicted: branch.mispredicted,
+                counted: branch.counted,
                 provenance: branch.provenance,
             })
             .collect(),
-        // What a branch in its place would meet is known of a select where branches are seen at all: without event 3 nothing is.
         selects: profile
             .selects
             .iter()
-            .filter(|_| !profile.branches.is_empty())
+            .filter(|_| sees_branches)
             .map(|(&offset, &Select { taken, not_taken, judged, would_mispredict })| SelectSnapshot {
                 offset,
                 taken,
@@ -322,8 +335,8 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
         profile.sites.insert(site.key, TopK::from_parts(site.total, kept));
     }
     for branch in saved.branches.iter().take(limit) {
-        let &BranchSnapshot { offset, taken, not_taken, predicted, mispredicted, provenance } = branch;
-        profile.branches.insert(offset, Branch { taken, not_taken, predicted, mispredicted, provenance });
+        let &BranchSnapshot { offset, taken, not_taken, predicted, mispredicted, counted, provenance } = branch;
+        profile.branches.insert(offset, Branch { taken, not_taken, predicted, mispredicted, counted, provenance });
     }
     for select in saved.selects.iter().take(limit) {
         let &SelectSnapshot { offset, taken, not_taken, judged, would_mispredict } = select;

@@ -42,6 +42,32 @@ fn what_a_run_consists_of_is_no_part_of_the_profile() {
 }
 
 #[test]
+fn counted_branches_say_which_way_and_nothing_without_event_3() {
+    let profile = Profile::new(ProfileLimits { decay_records: 100, ..ProfileLimits::default() });
+    let counted = |passed: u64, taken: u64| {
+        let flags = SiteClass::BurstSite.imm16(BURST_SITE_BRANCH);
+        profile.apply(&at(1, 5), &Record::new(EventId::PROGRAMMED, 0, flags, 0, 0, passed | taken << 32, 0));
+    };
+    (0..50).for_each(|_| counted(10, 9));
+    let branches = || profile.snapshot(MODULE).functions[0].branches.clone();
+    assert!(branches().is_empty(), "event 3 was left out");
+    profile.apply(&at(1, 60), &Record::new(EventId::BRANCHES, 0, 0xE000, 0, 0, 0, 0));
+    let [it, other] = branches()[..] else { panic!() };
+    assert_eq!((it.taken, it.counted, it.ways(), other.ways()), (0, [450, 50], [450, 50], [1, 0]));
+    assert_eq!(profile.snapshot(MODULE).functions[0].records, 1, "they make nothing fade");
+    // They fade as branches do.
+    (0..100).for_each(|_| profile.apply(&at(1, 60), &Record::new(EventId::BRANCHES, 0, 0xE000, 0, 0, 0, 0)));
+    assert_eq!(branches()[0].counted, [225, 25]);
+    // A damaged record counts no more taken than passed.
+    counted(u64::from(u32::MAX), u64::from(u32::MAX));
+    counted(1, 5);
+    assert_eq!(branches()[0].counted, [225 + u64::from(u32::MAX) + 1, 25]);
+    let restored = Profile::default();
+    restored.restore(&profile.snapshot(MODULE));
+    assert_eq!(restored.snapshot(MODULE).functions[0].branches, branches());
+}
+
+#[test]
 fn decay_is_by_record_count_and_a_phase_change_shows() {
     let profile = Profile::new(ProfileLimits { decay_records: 1000, ..ProfileLimits::default() });
     (0..5000).for_each(|_| profile.apply(&at(1, 5), &value(SiteClass::CallTarget, 1)));

@@ -1,11 +1,11 @@
-//! The end of a burst that only counts: how often each site was passed. No model runs over the words and no single event leaves a record, so such a
+//! The end of a burst that only counts: how often each site was passed, and each branch taken. No model runs over the words and no single event leaves a record, so such a
 //! burst costs a tenth of one that judges branches, and there can be ten times as many. Together they say what a run consists of, and which values it has.
 
 use super::exact::value_of;
 use super::finish::{Ring, say_window};
 use super::{Open, Probes, words};
 use crate::code::ProbeKind;
-use lwp_feedback::class::{BURST_SITE_TRANSFER, SiteClass};
+use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
 use lwp_feedback::ring::{ValueSampling, count_value, set_value_sampling, store_programmed};
 use std::collections::BTreeMap;
 
@@ -34,9 +34,10 @@ fn value_class(kind: ProbeKind) -> Option<u16> {
 /// # Safety
 /// The ring's LWPCB is the running thread's, from [`lwp_feedback::ring::Ring::lwpcb`].
 pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &Ring<'_>) -> Option<Vec<(u64, u32)>> {
-    let mut tables: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    // Passed, and taken, by site.
+    let mut tables: BTreeMap<u32, Vec<[u32; 2]>> = BTreeMap::new();
     // The table of the latest event is that of the next, nearly always.
-    let mut current: (u32, Vec<u32>) = (u32::MAX, Vec::new());
+    let mut current: (u32, Vec<[u32; 2]>) = (u32::MAX, Vec::new());
     // What values sites have is sampled as in other bursts.
     // SAFETY: the caller's promise.
     let sampling = if ring.values { Some(unsafe { set_value_sampling(ring.lwpcb, ValueSampling::BURST) }) } else { None };
@@ -46,10 +47,12 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
             if !counts.is_empty() {
                 tables.insert(base, counts);
             }
-            current = (seen.base, tables.remove(&seen.base).unwrap_or_else(|| vec![0; seen.table.sites.len()]));
+            current = (seen.base, tables.remove(&seen.base).unwrap_or_else(|| vec![[0; 2]; seen.table.sites.len()]));
         }
-        current.1[(seen.number - seen.base) as usize] += 1;
         let site = &seen.site;
+        let [passed, taken] = &mut current.1[(seen.number - seen.base) as usize];
+        *passed += 1;
+        *taken += u32::from(site.kind == ProbeKind::Branch && seen.payload != 0);
         if sampling.is_some()
             && let Some(imm16) = value_class(site.kind)
         {
@@ -76,12 +79,14 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
     for (base, counts) in tables {
         let Some((_, table)) = probes.table(base) else { continue };
         let (mut rounds, mut rounds_ip) = (0, None);
-        for (site, &passed) in table.sites.iter().zip(&counts).filter(|(_, passed)| **passed > 0) {
+        for (site, &[passed, taken]) in table.sites.iter().zip(&counts).filter(|(_, counts)| counts[0] > 0) {
             let passed = u64::from(passed);
             let detail = match site.kind {
-                ProbeKind::Branch | ProbeKind::Return | ProbeKind::ReturnOf | ProbeKind::Switch | ProbeKind::IndirectCall => {
-                    BURST_SITE_TRANSFER
+                ProbeKind::Branch => {
+                    say(site.ip, SiteClass::BurstSite, BURST_SITE_BRANCH, 0, passed | u64::from(taken) << 32);
+                    continue;
                 }
+                ProbeKind::Return | ProbeKind::ReturnOf | ProbeKind::Switch | ProbeKind::IndirectCall => BURST_SITE_TRANSFER,
                 ProbeKind::Value(_) | ProbeKind::Trips(_) => 0,
                 ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Round => {
                     rounds += passed;

@@ -5,7 +5,7 @@
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
 use super::trial::{Candidate, Stage};
-use super::verdict::{Reason, Verdict};
+use super::verdict::{LOOKS, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;
 use crate::layout::VmContext;
@@ -21,6 +21,8 @@ const MOST_CUT: u32 = 8;
 
 /// A trial that has taken this long without a verdict ends at the next look: others wait for it.
 const LONGEST: Duration = Duration::from_secs(1);
+/// The longest that the old version runs between the pairs of a trial that is not clear. Programs do one thing for about as long: CPython's `work.py` has five in 110 ms.
+const REST: Duration = Duration::from_millis(12);
 /// Blocks that take longer would hardly ever be whole if bursts began in them: these come every 10 ms or so in loops that are new, every 50 ms later.
 const LONG_BLOCK: Duration = Duration::from_millis(8);
 /// What a countdown of calls is when the call that found it at 0 has taken one off.
@@ -65,11 +67,11 @@ impl Arms {
         if self.cut.1 != pairs {
             self.cut = (0, pairs);
         }
-        self.cut.0 += u32::from(!ours);
+        self.cut.0 += u32::from(!ours && !self.blocks.rests());
         let next = if self.cut.0 > MOST_CUT {
             // The loop ends sooner than its blocks: what calls it is to be timed.
             Next::Ended(self.blocks.end(Verdict::Abandoned(Reason::Idle)))
-        } else if ours {
+        } else if ours || self.blocks.rests() {
             self.blocks.boundary(stamp)
         } else {
             self.blocks.begin_pair(stamp)
@@ -84,7 +86,8 @@ impl Arms {
 }
 
 impl ModuleCode {
-    pub(super) fn arms(&self, old: Arc<CodeVersion>, new: Arc<CodeVersion>) -> Arms {
+    /// `free`: the candidate is nothing that could cost.
+    pub(super) fn arms(&self, old: Arc<CodeVersion>, new: Arc<CodeVersion>, free: bool) -> Arms {
         let config = &self.shared.config.trials;
         let prefetches = new.plan.iter().flat_map(|plan| &plan.decisions).any(|it| matches!(it, Decision::Prefetch(_)));
         let length = if prefetches { config.prefetch_block } else { config.block };
@@ -96,7 +99,9 @@ impl ModuleCode {
             // A body counts in 32 bits; a loop is not to run for minutes where its rounds became longer.
             most_units: 1 << 28,
             least_ticks: (length.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
-            most_pairs: if prefetches { 32 } else { 128 },
+            most_pairs: if prefetches { 32 } else { LOOKS[LOOKS.len() - 1].0 },
+            most_rest_ticks: if prefetches { 0 } else { (REST.as_nanos() as f64 / self.shared.ns_per_tick()) as u64 },
+            free,
             most_ticks: (LONGEST.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
         };
         let seed = config.seed.wrapping_add(u64::from(new.number) << 32);
@@ -182,7 +187,7 @@ impl ModuleCode {
                 Some(arms.version(arm).address())
             }
             Next::Ended(judgement) => {
-                let address = (judgement.verdict == Verdict::Faster).then(|| {
+                let address = judgement.verdict.keeps().then(|| {
                     // SAFETY: as above.
                     unsafe { (*(*context).store).rounds = arms.units.max(1) };
                     arms.new.address()
@@ -234,7 +239,7 @@ impl ModuleCode {
                 }
                 Next::Ended(judgement) => {
                     self.count_units(own, i32::MAX as u64);
-                    let address = if judgement.verdict == Verdict::Faster {
+                    let address = if judgement.verdict.keeps() {
                         arms.arm = Arm::New;
                         let address = arms.new.address();
                         drop(state);

@@ -4,6 +4,9 @@
 //! of each version in random order. A *stamp* is taken at each end of a block's parts: time stamp counter, processor, and a number that moves with every
 //! event that spoils a measure (a compile, a host call). A pair with a spoilt block is dropped whole, so that both versions lose the same.
 //!
+//! A program does one thing after the other, each for some milliseconds, and a plan that helps in one of them may do harm in the next. So what is not clear after a few pairs is
+//! tried at other times too: from [`REST_FROM`] pairs on the old version runs for a while after every few of them, and that does not count (a *rest*).
+//!
 //! The number of units is the same for both blocks of a pair. It starts small and grows until the counted part lasts long enough.
 #![forbid(unsafe_code)]
 
@@ -44,6 +47,10 @@ pub(super) struct Sizes {
     pub least_ticks: u64,
     /// Pairs after which an undecided trial ends.
     pub most_pairs: usize,
+    /// Most ticks of a rest; it takes half of them in the mean. 0: no rests.
+    pub most_rest_ticks: u64,
+    /// The candidate is nothing that could cost ([`Judgement::of_free`]).
+    pub free: bool,
     /// Ticks of blocks after which it ends at the next look, however few pairs they made.
     pub most_ticks: u64,
 }
@@ -56,6 +63,10 @@ pub(super) enum Next {
     /// The trial is over.
     Ended(Judgement),
 }
+
+/// Pairs from which on there are rests, and pairs between two of them.
+const REST_FROM: usize = 16;
+const REST_EVERY: usize = 16;
 
 /// Blocks that may be spoilt by host calls or migrations before a trial gives up: so many, and so many more for each pair.
 const MOST_SPOILT: u64 = 2000;
@@ -78,6 +89,10 @@ pub(super) struct Blocks {
     lost_ticks: f64,
     ran_ticks: f64,
     random: u64,
+    /// The time stamp until which the old version runs, and that does not count.
+    rests_until: Option<u64>,
+    /// Pairs after which it rested last.
+    rested: usize,
 }
 
 impl Blocks {
@@ -96,6 +111,8 @@ impl Blocks {
             lost_ticks: 0.0,
             ran_ticks: 0.0,
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            rests_until: None,
+            rested: 0,
         }
     }
 
@@ -114,12 +131,38 @@ impl Blocks {
         self.lost_ticks
     }
 
-    /// A pair begins.
-    pub(super) fn begin_pair(&mut self, now: Stamp) -> Next {
+    fn random(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        self.order = if self.random >> 40 & 1 == 0 { [Arm::Old, Arm::New] } else { [Arm::New, Arm::Old] };
+        self.random >> 32
+    }
+
+    /// Whether what runs is a rest.
+    pub(super) fn rests(&self) -> bool {
+        self.rests_until.is_some()
+    }
+
+    /// Begins a rest, if one is due.
+    fn rest(&mut self, now: Stamp) -> bool {
+        let pairs = self.pairs.len();
+        if self.sizes.most_rest_ticks == 0 || pairs < REST_FROM || !pairs.is_multiple_of(REST_EVERY) || self.rested == pairs {
+            return false;
+        }
+        self.rested = pairs;
+        self.rests_until = Some(now.ticks + self.random() % self.sizes.most_rest_ticks);
+        true
+    }
+
+    /// A step of a rest: as short as a block's, so that it ends in time whatever the program does meanwhile.
+    fn rest_on(&self) -> Next {
+        Next::Run(Arm::Old, self.units)
+    }
+
+    /// A pair begins.
+    pub(super) fn begin_pair(&mut self, now: Stamp) -> Next {
+        self.rests_until = None;
+        self.order = if self.random() >> 8 & 1 == 0 { [Arm::Old, Arm::New] } else { [Arm::New, Arm::Old] };
         self.at = 0;
         self.begin_block(now)
     }
@@ -138,6 +181,9 @@ impl Blocks {
 
     /// The units of the last `Run` are used up.
     pub(super) fn boundary(&mut self, now: Stamp) -> Next {
+        if let Some(until) = self.rests_until {
+            return if now.ticks < until { self.rest_on() } else { self.begin_pair(now) };
+        }
         let arm = self.order[self.at];
         if !self.counted {
             self.counted = true;
@@ -177,7 +223,8 @@ impl Blocks {
         self.ran_ticks += (new + old) * self.units as f64;
         let most = if self.ran_ticks > self.sizes.most_ticks as f64 { self.pairs.len() } else { self.sizes.most_pairs };
         match verdict::look(&self.pairs, most, self.dropped) {
-            Some(judgement) => Next::Ended(judgement),
+            Some(judgement) => Next::Ended(if self.sizes.free { judgement.of_free() } else { judgement }),
+            None if self.rest(now) => self.rest_on(),
             None => self.begin_pair(now),
         }
     }
@@ -192,8 +239,16 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    const SIZES: Sizes =
-        Sizes { first_units: 256, least_units: 1, most_units: 1 << 30, least_ticks: 200_000, most_pairs: 128, most_ticks: u64::MAX };
+    const SIZES: Sizes = Sizes {
+        first_units: 256,
+        least_units: 1,
+        most_units: 1 << 30,
+        least_ticks: 200_000,
+        most_pairs: 128,
+        most_rest_ticks: 0,
+        free: false,
+        most_ticks: u64::MAX,
+    };
 
     /// xorshift64*, and a normal variable from twelve uniform ones.
     struct Random(u64);
@@ -214,8 +269,12 @@ mod tests {
     /// A simulated run: a unit takes `ticks`, of the candidate `ratio` times that; blocks vary by `noise`, the machine drifts, and one block in
     /// fifty is interrupted.
     fn simulate(seed: u64, ticks: f64, ratio: f64, noise: f64) -> Judgement {
+        simulate_with(SIZES, seed, ticks, ratio, noise)
+    }
+
+    fn simulate_with(sizes: Sizes, seed: u64, ticks: f64, ratio: f64, noise: f64) -> Judgement {
         let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
-        let mut blocks = Blocks::new(SIZES, seed);
+        let mut blocks = Blocks::new(sizes, seed);
         let (mut now, mut drift) = (Stamp::default(), 0.0);
         let mut next = blocks.begin_pair(now);
         loop {
@@ -294,6 +353,44 @@ mod tests {
         };
         assert_eq!((&run[..3], run[run.len() - 1]), (&[1, 3, 1][..], 1));
         assert_eq!((judgement.verdict, judgement.pairs), (Verdict::Undecided, 64));
+    }
+
+    #[test]
+    fn what_is_not_clear_rests_between_pairs_and_rests_do_not_count() {
+        let mut blocks = Blocks::new(Sizes { most_rest_ticks: 4_000_000, ..SIZES }, 7);
+        let (mut now, mut next, mut rests) = (Stamp::default(), blocks.begin_pair(Stamp::default()), Vec::<(usize, u64)>::new());
+        let judgement = loop {
+            match next {
+                Next::Run(arm, units) => {
+                    if blocks.rests() {
+                        match rests.last_mut().filter(|rest| rest.0 == blocks.pairs()) {
+                            Some(rest) => rest.1 += units,
+                            None => rests.push((blocks.pairs(), units)),
+                        }
+                        // Of the old version, and whatever happens in it.
+                        assert_eq!(arm, Arm::Old);
+                        (now.host_calls, now.cpu) = (now.host_calls + 1, now.cpu ^ 1);
+                    }
+                    now.ticks += units * 1000 + rests.len() as u64 % 2;
+                    next = blocks.boundary(now);
+                }
+                Next::Ended(judgement) => break judgement,
+            }
+        };
+        assert_eq!((judgement.verdict, judgement.pairs), (Verdict::Undecided, 128));
+        assert_eq!(rests.iter().map(|rest| rest.0).collect::<Vec<_>>(), [16, 32, 48, 64, 80, 96, 112]);
+        assert!(rests.iter().all(|rest| rest.1 <= 4512) && rests.iter().any(|rest| rest.1 > 1000), "{rests:?}");
+        assert!(judgement.dropped < 8, "{judgement:?}");
+    }
+
+    #[test]
+    fn a_layout_stays_that_is_not_shown_to_be_slower() {
+        let verdicts = |ratio: f64| {
+            let run = |seed| simulate_with(Sizes { free: true, ..SIZES }, seed, 40.0, ratio, 0.05).verdict;
+            (1..=200).filter(|&seed| run(seed).keeps()).count()
+        };
+        let (better, same, worse) = (verdicts(0.99), verdicts(1.0), verdicts(1.05));
+        assert!(better >= 160 && (40..=160).contains(&same) && worse == 0, "{better}, {same}, {worse} of 200");
     }
 
     #[test]

@@ -38,6 +38,32 @@ pub(super) fn fresh(base: &[Decision], planned: &[Decision]) -> Vec<Decision> {
     planned.iter().filter(|it| !known.contains(&key(it)) && !prefetched.contains(&place(it))).cloned().collect()
 }
 
+/// Whether all of them are layouts, which are one question ([`lwp_feedback::policy::transformation::Proposals::go_together`]): they are tried together, and lose together.
+pub(super) fn are_layouts(decisions: &[Decision]) -> bool {
+    decisions.iter().all(|decision| matches!(decision, Decision::Layout(_)))
+}
+
+/// Share of what the layouts in `all` save that is new in `fresh`, 0 to 1: where most branches of a large function are known, another one is not worth another version of it.
+pub(super) fn share_of_layouts(fresh: &[Decision], all: &[Decision]) -> f64 {
+    let saves = |decisions: &[Decision]| -> f64 {
+        let layouts = decisions.iter().filter(|decision| matches!(decision, Decision::Layout(_))).map(Decision::because);
+        layouts.map(|because| because.saves_ns * because.samples as f64).filter(|saves| *saves > 0.0).sum()
+    };
+    let all = saves(all);
+    // Without numbers each is as good as the rest.
+    if all > 0.0 { (saves(fresh) / all).min(1.0) } else { 1.0 }
+}
+
+/// Decisions that did not win together, in two parts to be tried by themselves: layouts and the rest, or halves.
+pub(super) fn parts(decisions: Vec<Decision>) -> [Vec<Decision>; 2] {
+    let (layouts, mut rest): (Vec<_>, Vec<_>) = decisions.into_iter().partition(|decision| matches!(decision, Decision::Layout(_)));
+    if layouts.is_empty() {
+        let second = rest.split_off(rest.len() / 2);
+        return [rest, second];
+    }
+    [rest, layouts]
+}
+
 /// Whether a place that `planned` takes is free in `base`. What takes it may be another value or another callee: where nothing is tried, that alone would
 /// have code made again and again.
 pub(super) fn lacks(base: &[Decision], planned: &[Decision]) -> bool {
@@ -77,7 +103,7 @@ pub(super) fn with_distances(decisions: &[Decision], scale: impl Fn(u32) -> u32)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lwp_feedback::policy::{PrefetchDecision, PrefetchKind, SiteDecision, SpecializeDecision};
+    use lwp_feedback::policy::{Because, LikelyDecision, PrefetchDecision, PrefetchKind, SiteDecision, SpecializeDecision};
 
     fn prefetch(offset: u32, distance: u32) -> Decision {
         Decision::Prefetch(PrefetchDecision { offset, kind: PrefetchKind::Strided, distance, because: Default::default() })
@@ -96,6 +122,20 @@ mod tests {
         let base = [prefetch(5, 32), specialize(8), select(9)];
         assert!(fresh(&base, &[prefetch(5, 64), specialize(8), select(9)]).is_empty());
         assert_eq!(fresh(&base, &[specialize(12), select(11)]), [specialize(12), select(11)]);
+    }
+
+    #[test]
+    fn layouts_are_one_question() {
+        let layout = |offset, samples| {
+            let because = Because { samples, saves_ns: 0.1, ..Because::default() };
+            Decision::Layout(LikelyDecision { offset, likely: true, because })
+        };
+        let all = [layout(1, 700), layout(2, 200), layout(3, 100)];
+        assert!(are_layouts(&all) && !are_layouts(&[layout(1, 5), select(9)]));
+        assert!((share_of_layouts(&all[1..], &all) - 0.3).abs() < 1e-9);
+        assert_eq!(share_of_layouts(&[layout(4, 0)], &[layout(4, 0)]), 1.0, "a plan file has no numbers");
+        assert_eq!(parts(vec![layout(1, 5), select(9), layout(2, 5)]), [vec![select(9)], vec![layout(1, 5), layout(2, 5)]]);
+        assert_eq!(parts(vec![select(8), select(9)]), [vec![select(8)], vec![select(9)]]);
     }
 
     #[test]

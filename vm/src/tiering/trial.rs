@@ -10,7 +10,7 @@
 //! there to the verdict; a second job publishes the winner; the monitor's thread ([`ModuleCode::tend`]) wakes trials up that lost their thread.
 
 use super::arms::Arms;
-use super::difference::{fresh, key, merged, with_distances, without};
+use super::difference::{are_layouts, fresh, key, merged, parts, share_of_layouts, with_distances, without};
 use super::drift::Memory;
 use super::planning::place_name;
 use super::verdict::{Distribution, Judgement, Reason, Verdict};
@@ -20,7 +20,7 @@ use crate::engine::TierPolicy;
 use crate::queue::Work;
 use crate::shape::shape;
 use crate::timeline::What;
-use lwp_feedback::policy::{Decision, Plan};
+use lwp_feedback::policy::{Decision, Plan, Refusal};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -115,6 +115,8 @@ const SAVED: Duration = Duration::from_millis(500);
 const COMPILES_AT_FIRST: Duration = Duration::from_millis(100);
 /// The most of it that is saved up. What takes longer comes when that much is there, and the next waits for what it took beyond.
 const COMPILES_SAVED: Duration = Duration::from_millis(500);
+/// Share of a function's layouts that must be new for a trial of them alone. A guess.
+const NEW_LAYOUTS: f64 = 0.25;
 /// Versions that a trial compiles.
 const ARMS: f64 = 2.0;
 /// A trial that waits longer than this for its code to run lets the next one go first.
@@ -155,6 +157,8 @@ pub(super) struct Candidate {
     pub(super) tournament: Tournament,
     /// The other entrance was tried before and did not run.
     pub(super) second_entrance: bool,
+    /// All that was wanted of the function when it was made: what is wanted by the time it is compiled takes its place.
+    whole: bool,
     pub(super) arms: Option<Arms>,
 }
 
@@ -355,9 +359,7 @@ impl ModuleCode {
         let Some(entrance) = self.entrance_to_try(function) else {
             return; // no tier-2 code yet: asked again when there is
         };
-        let planned = self.composed(function, self.planned(function)).and_then(|plan| self.exits.amend(plan));
-        let refusals = self.published().refusals.get(&function).cloned().unwrap_or_default();
-        let same = self.shared.config.trials.try_same;
+        let wanted = self.wanted(function);
         {
             let mut state = self.trials.lock();
             if state.active.as_ref().is_some_and(|active| active.candidate.function == function)
@@ -367,26 +369,51 @@ impl ModuleCode {
                 return; // asked again at its end
             }
             state.held_up.remove(&function);
-            let base = state.adopted.get(&function).cloned();
-            let base: &[Decision] = base.as_ref().map_or(&[], |plan| &plan.decisions);
-            let planned: &[Decision] = planned.as_ref().map_or(&[], |plan| &plan.decisions);
-            let memory = state.memory.entry(function).or_default();
-            let mut fresh = fresh(base, planned);
-            memory.retain_open(planned, &mut fresh);
-            let gone = memory.doubtful(base, planned, &refusals);
-            let candidate = if !gone.is_empty() {
-                // First back to what nobody doubts; what is new is asked for again at its end.
-                Candidate { gone: gone.clone(), ..self.candidate(function, entrance, without(base, &gone), Vec::new(), Tournament::Both) }
-            } else if !fresh.is_empty() {
-                self.candidate(function, entrance, merged(base, &fresh), fresh, Tournament::Both)
-            } else if same && state.tried_same.insert(function) {
-                self.candidate(function, entrance, base.to_vec(), Vec::new(), Tournament::Both)
-            } else {
-                return;
-            };
+            let Some(candidate) = self.question(&mut state, function, entrance, &wanted) else { return };
             state.waiting.push_back(candidate);
         }
         self.next_trial();
+    }
+
+    /// All that the policy wants of a function by what is known now, and what it refuses.
+    fn wanted(&self, function: u32) -> (Option<Arc<Plan>>, Vec<Refusal>) {
+        let planned = self.composed(function, self.planned(function)).and_then(|plan| self.exits.amend(plan));
+        (planned, self.published().refusals.get(&function).cloned().unwrap_or_default())
+    }
+
+    /// What is to be tried of a function of which `planned` is wanted, if anything is.
+    fn question(
+        &self,
+        state: &mut State,
+        function: u32,
+        entrance: Entrance,
+        (planned, refusals): &(Option<Arc<Plan>>, Vec<Refusal>),
+    ) -> Option<Candidate> {
+        let same = self.shared.config.trials.try_same;
+        let base = state.adopted.get(&function).cloned();
+        let base: &[Decision] = base.as_ref().map_or(&[], |plan| &plan.decisions);
+        let planned: &[Decision] = planned.as_ref().map_or(&[], |plan| &plan.decisions);
+        let memory = state.memory.entry(function).or_default();
+        let mut fresh = fresh(base, planned);
+        memory.retain_open(planned, &mut fresh);
+        if are_layouts(&fresh) && share_of_layouts(&fresh, planned) < NEW_LAYOUTS {
+            fresh.clear();
+        }
+        let mut gone = memory.doubtful(base, planned, refusals);
+        if are_layouts(&gone) && share_of_layouts(&gone, base) < NEW_LAYOUTS {
+            gone.clear();
+        }
+        if !gone.is_empty() {
+            // First back to what nobody doubts; what is new is asked for again at its end.
+            let candidate = self.candidate(function, entrance, without(base, &gone), Vec::new(), Tournament::Both);
+            Some(Candidate { gone, ..candidate })
+        } else if !fresh.is_empty() {
+            Some(Candidate { whole: true, ..self.candidate(function, entrance, merged(base, &fresh), fresh, Tournament::Both) })
+        } else if same && state.tried_same.insert(function) {
+            Some(self.candidate(function, entrance, base.to_vec(), Vec::new(), Tournament::Both))
+        } else {
+            None
+        }
     }
 
     fn candidate(
@@ -399,7 +426,18 @@ impl ModuleCode {
     ) -> Candidate {
         let id = lwp_feedback::codemap::FunctionId { module: self.key, func: function };
         let plan = (!decisions.is_empty()).then(|| Arc::new(Plan { function: id, decisions }));
-        Candidate { function, entrance, plan, fresh, gone: Vec::new(), slowed: None, tournament, second_entrance: false, arms: None }
+        Candidate {
+            function,
+            entrance,
+            plan,
+            fresh,
+            gone: Vec::new(),
+            slowed: None,
+            tournament,
+            second_entrance: false,
+            whole: false,
+            arms: None,
+        }
     }
 
     /// Where a function's work repeats: the hottest of its loops if it is called rarely, else its body; only what has tier-2 code.
@@ -459,6 +497,20 @@ impl ModuleCode {
             if state.active.is_some() {
                 return;
             }
+            if let Some(function) = self
+                .affordable(&mut state)
+                .map(|index| &state.waiting[index])
+                .filter(|it| it.whole && it.arms.is_none())
+                .map(|it| it.function)
+            {
+                drop(state);
+                let wanted = self.wanted(function);
+                state = self.trials.lock();
+                self.renew(&mut state, function, &wanted);
+            }
+            if state.active.is_some() {
+                return;
+            }
             let Some(candidate) = self.affordable(&mut state).and_then(|index| state.waiting.remove(index)) else {
                 self.trials.postponed.store(!state.waiting.is_empty(), Ordering::Relaxed);
                 return;
@@ -498,9 +550,10 @@ impl ModuleCode {
                         let published = self.published();
                         [&old, &new].into_iter().for_each(|arm| self.add_back_edges(&published, arm));
                     }
-                    let arms = self.arms(old, new);
                     let mut state = self.trials.lock();
                     let Some(active) = &mut state.active else { return };
+                    let free = !active.candidate.fresh.is_empty() && are_layouts(&active.candidate.fresh);
+                    let arms = self.arms(old, new, free);
                     active.candidate.arms = Some(arms);
                     no_effect.then_some(Reason::NoEffect)
                 }
@@ -533,6 +586,16 @@ impl ModuleCode {
             self.trials.function.store(function, Ordering::Release);
         }
         self.call_to_trial();
+    }
+
+    /// A candidate that waited asks what would be asked now. It may have waited for seconds, in which more became known.
+    fn renew(&self, state: &mut State, function: u32, wanted: &(Option<Arc<Plan>>, Vec<Refusal>)) {
+        let Some(index) = state.waiting.iter().position(|it| it.function == function && it.whole && it.arms.is_none()) else { return };
+        let Candidate { entrance, second_entrance, .. } = state.waiting[index];
+        match self.question(state, function, entrance, wanted) {
+            Some(candidate) => state.waiting[index] = Candidate { second_entrance, ..candidate },
+            None => _ = state.waiting.remove(index),
+        }
     }
 
     /// Offsets of the prefetches in which the candidate in preparation differs from its base, if in nothing else: where they fire at all, another distance fires the same.
@@ -646,7 +709,7 @@ impl ModuleCode {
     pub(super) fn decided(self: &Arc<Self>, judgement: Judgement) {
         let candidate = {
             let mut state = self.trials.lock();
-            if judgement.verdict == Verdict::Faster {
+            if judgement.verdict.keeps() {
                 let Some(active) = &mut state.active else { return };
                 active.stage = Stage::Settling;
                 None
@@ -761,12 +824,12 @@ impl ModuleCode {
 
     /// What a verdict leads to: the next distance, halves of a plan that lost, the function's other entrance, the loop around the one that was tried.
     fn follow_up(&self, state: &mut State, candidate: Candidate, judgement: Judgement, outer: Option<u32>) {
-        let Candidate { function, entrance, fresh, gone, slowed, tournament, second_entrance, .. } = candidate;
+        let Candidate { function, entrance, fresh, gone, slowed, tournament, second_entrance, whole, .. } = candidate;
         let base = state.adopted.get(&function).map_or(Vec::new(), |plan| plan.decisions.clone());
         if !gone.is_empty() {
             let memory = state.memory.entry(function).or_default();
             match judgement.verdict {
-                Verdict::Faster => memory.lose(&gone),
+                verdict if verdict.keeps() => memory.lose(&gone),
                 _ => memory.confirm(&gone),
             }
             return;
@@ -783,7 +846,7 @@ impl ModuleCode {
         }
         let lost = |state: &mut State| state.memory.entry(function).or_default().lose(&fresh);
         match judgement.verdict {
-            Verdict::Faster => {
+            Verdict::Faster | Verdict::NotSlower => {
                 if let Entrance::Loop(offset) = entrance {
                     state.carried.insert(function, offset);
                     // Another distance is no question of the body; without any it may take many times as long.
@@ -816,8 +879,8 @@ impl ModuleCode {
                 };
                 match other {
                     Some(entrance) => {
-                        let mut candidate = self.candidate(function, entrance, merged(&base, &fresh), fresh, tournament);
-                        candidate.second_entrance = true;
+                        let candidate = self.candidate(function, entrance, merged(&base, &fresh), fresh, tournament);
+                        let candidate = Candidate { second_entrance: true, whole, ..candidate };
                         state.waiting.push_back(candidate);
                     }
                     None => lost(state),
@@ -828,11 +891,14 @@ impl ModuleCode {
                     outer.map(|outer| self.candidate(function, Entrance::Loop(outer), merged(&base, &fresh), fresh, tournament));
                 state.waiting.extend(candidate);
             }
-            _ if fresh.len() > 1 && tournament == Tournament::Both && !matches!(judgement.verdict, Verdict::Abandoned(_)) => {
+            _ if !are_layouts(&fresh)
+                && fresh.len() > 1
+                && tournament == Tournament::Both
+                && !matches!(judgement.verdict, Verdict::Abandoned(_)) =>
+            {
                 // One of them may have spoilt it for the others.
-                let (first, second) = fresh.split_at(fresh.len() / 2);
-                for half in [first, second] {
-                    let candidate = self.candidate(function, entrance, merged(&base, half), half.to_vec(), Tournament::Both);
+                for part in parts(fresh) {
+                    let candidate = self.candidate(function, entrance, merged(&base, &part), part, Tournament::Both);
                     state.waiting.push_back(candidate);
                 }
             }

@@ -146,11 +146,12 @@ fn summary(report: &Value, extra: &Extra) -> String {
         "trials",
         number(trials.len() as u64),
         format!(
-            "{} faster: kept; {} slower, {} undecided: taken back; {} given up",
+            "{} faster, {} not slower: kept; {} slower, {} undecided: taken back; {} given up",
             verdict("faster"),
+            verdict("not-slower"),
             verdict("slower"),
             verdict("undecided"),
-            trials.len() - ["faster", "slower", "undecided"].map(verdict).iter().sum::<usize>()
+            trials.len() - ["faster", "not-slower", "slower", "undecided"].map(verdict).iter().sum::<usize>()
         ),
     ));
     all.push((
@@ -332,12 +333,21 @@ fn hot(report: &Value, extra: &Extra, prefix: &str) -> String {
 /// Records by offset.
 fn records(function: &Value) -> BTreeMap<u32, u64> {
     let mut records: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut add = |it: &Value, count: u64| *records.entry(integer(&it["offset"]) as u32).or_default() += count;
+    let mut add = |it: &Value, count: u64| {
+        let sum = records.entry(integer(&it["offset"]) as u32).or_default();
+        *sum = sum.saturating_add(count);
+    };
     array(function, "sites").iter().for_each(|it| add(it, integer(&it["total"])));
-    array(function, "branches").iter().for_each(|it| add(it, integer(&it["taken"]) + integer(&it["not_taken"])));
+    array(function, "branches").iter().for_each(|it| add(it, ways(it).iter().fold(0, |sum: u64, &count| sum.saturating_add(count))));
     array(function, "selects").iter().for_each(|it| add(it, integer(&it["taken"]) + integer(&it["not_taken"])));
     array(function, "loads").iter().for_each(|it| add(it, misses(it)));
     records
+}
+
+/// Outcomes of a branch, with records or counted: taken, not taken.
+fn ways(branch: &Value) -> [u64; 2] {
+    let counted = |at: usize| integer(&branch["counted"][at]);
+    [integer(&branch["taken"]).saturating_add(counted(0)), integer(&branch["not_taken"]).saturating_add(counted(1))]
 }
 
 fn misses(load: &Value) -> u64 {
@@ -372,15 +382,15 @@ fn seen(function: &Value) -> Vec<(u32, String, u64, String, String)> {
         all.push((offset(site), what, total, words, "exact".to_owned()));
     }
     for branch in array(function, "branches") {
-        let (taken, not) = (integer(&branch["taken"]), integer(&branch["not_taken"]));
+        let [taken, not] = ways(branch);
         let (predicted, mispredicted) = (integer(&branch["predicted"]), integer(&branch["mispredicted"]));
         let words = format!(
             "{:.1} % taken; {:.1} % of {} mispredicted",
-            percent(taken, taken + not),
+            percent(taken, taken.saturating_add(not)),
             percent(mispredicted, predicted + mispredicted),
             number(predicted + mispredicted)
         );
-        all.push((offset(branch), "branch".into(), taken + not, words, provenance(branch)));
+        all.push((offset(branch), "branch".into(), taken.saturating_add(not), words, provenance(branch)));
     }
     for select in array(function, "selects") {
         let (taken, not) = (integer(&select["taken"]), integer(&select["not_taken"]));
@@ -611,6 +621,7 @@ fn listing(lines: &[Line], records: &BTreeMap<u32, u64>, ticks: &BTreeMap<u32, u
 fn verdict_words(it: &Value) -> &'static str {
     match it["verdict"].as_str() {
         Some("faster") => "faster: kept",
+        Some("not-slower") => "not slower: kept",
         Some("slower") => "slower: taken back",
         Some("undecided") => "no difference shown: taken back",
         _ => match it["verdict"]["abandoned"].as_str() {
@@ -635,7 +646,7 @@ fn trials(report: &Value, extra: &Extra) -> String {
         let name = name_of(report, extra, function);
         let place = trial["loop_offset"].as_u64().map_or(String::new(), |offset| format!(", loop {offset:#x}"));
         let chip = match trial["verdict"].as_str() {
-            Some("faster") => "good",
+            Some("faster" | "not-slower") => "good",
             Some("slower") => "bad",
             _ => "none",
         };

@@ -244,6 +244,7 @@ impl Looker {
                 What::TrialEnded { verdict, ratio, .. } => {
                     let (words, mood) = match verdict {
                         Verdict::Faster => (format!("kept, {ratio:.2} of the time"), Mood::Good),
+                        Verdict::NotSlower => ("kept, not slower".into(), Mood::Good),
                         Verdict::Slower => (format!("taken back, {ratio:.2} of the time"), Mood::Bad),
                         Verdict::Undecided => ("taken back, no difference".into(), Mood::Bad),
                         Verdict::Abandoned(Reason::Idle) => ("given up, it did not run".into(), Mood::Plain),

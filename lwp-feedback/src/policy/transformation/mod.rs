@@ -55,7 +55,7 @@ pub fn certain_share(value: &ValueCount, total: u64) -> f64 {
     value.certain().min(total) as f64 / total.max(1) as f64
 }
 
-/// Outcomes of a branch.
+/// Outcomes of a branch that left records.
 pub fn outcomes(branch: &BranchSnapshot) -> u64 {
     branch.taken.saturating_add(branch.not_taken)
 }
@@ -71,6 +71,8 @@ pub struct Candidate {
     pub executions: f64,
     /// Bytes of code it adds, counted as wasm.
     pub growth_bytes: u32,
+    /// See [`Proposals::go_together`].
+    pub together: bool,
 }
 
 /// What one transformation says about one function.
@@ -79,12 +81,23 @@ pub struct Proposals {
     pub(super) function: FunctionId,
     pub(super) candidates: Vec<Candidate>,
     pub(super) refusals: Vec<Refusal>,
+    together: bool,
 }
 
 impl Proposals {
+    pub(super) fn new(transformation: &'static str, function: FunctionId) -> Self {
+        Proposals { transformation, function, candidates: Vec::new(), refusals: Vec::new(), together: false }
+    }
+
+    /// What is proposed from here on is one question: each decision matters little, and what those of the function save in all is what a compile must be worth.
+    pub fn go_together(&mut self) {
+        self.together = true;
+    }
+
     /// Proposes a decision that `executions` runs of its operator would profit from.
     pub fn propose(&mut self, decision: Decision, executions: f64, growth_bytes: u32) {
-        self.candidates.push(Candidate { transformation: self.transformation, decision, executions, growth_bytes });
+        let Proposals { transformation, together, .. } = *self;
+        self.candidates.push(Candidate { transformation, decision, executions, growth_bytes, together });
     }
 
     /// Refuses an operator.
