@@ -36,7 +36,7 @@ fn of_function(function: &FunctionSnapshot) -> FunctionPrior {
     let mut prior = FunctionPrior { func: function.func, ..FunctionPrior::default() };
     for branch in &function.branches {
         let [taken, not_taken] = branch.ways();
-        let total = taken.saturating_add(not_taken);
+        let total = branch.seen();
         let likely = taken.max(not_taken) as f64 / total.max(1) as f64;
         if total >= LEAST_SAMPLES && likely >= LEAST_SHARE {
             prior.branches.push((branch.offset, taken > not_taken));

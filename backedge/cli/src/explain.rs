@@ -276,11 +276,10 @@ fn profile(module: &Module, seen: &FunctionSnapshot, see: &mut impl FnMut(u32, &
         see(site.key.offset, &what, "exact", text);
     }
     for branch in &seen.branches {
-        let ([taken, not_taken], judged) = (branch.ways(), branch.predicted.saturating_add(branch.mispredicted));
-        let outcomes = taken.saturating_add(not_taken);
+        let (outcomes, judged) = (branch.seen(), branch.predicted.saturating_add(branch.mispredicted));
         let text = format!(
             "{outcomes} outcomes: true {:.1} %; {judged} predictions: {:.2} % mispredicted",
-            percent(taken, outcomes),
+            percent(branch.ways()[0], outcomes),
             percent(branch.mispredicted, judged)
         );
         see(branch.offset, "branch", branch.provenance.name(), text);

@@ -295,15 +295,14 @@ fn describe_events(out: &mut String, function: &FunctionReport) {
         line(out, format_args!("    branches"));
     }
     for branch in &function.branches {
-        let ([taken, not_taken], judged) = (branch.ways(), branch.predicted + branch.mispredicted);
-        let all = taken.saturating_add(not_taken);
+        let (all, judged) = (branch.seen(), branch.predicted + branch.mispredicted);
         line(
             out,
             format_args!(
                 "      {:#x}  {} outcomes, {:.1} % taken, {:.1} % of {} mispredicted ({})",
                 branch.offset,
                 number(all),
-                percent(taken, all),
+                percent(branch.ways()[0], all),
                 percent(branch.mispredicted, judged),
                 number(judged),
                 branch.provenance

@@ -109,6 +109,12 @@ impl BranchSnapshot {
     pub fn ways(&self) -> [u64; 2] {
         [self.taken.saturating_add(self.counted[0]), self.not_taken.saturating_add(self.counted[1])]
     }
+
+    /// How many those are.
+    pub fn seen(&self) -> u64 {
+        let [taken, not_taken] = self.ways();
+        taken.saturating_add(not_taken)
+    }
 }
 
 /// The condition of a select, and what a branch in its place would meet.

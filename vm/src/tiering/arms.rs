@@ -5,7 +5,7 @@
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
 use super::trial::{Candidate, Stage};
-use super::verdict::{LOOKS, Reason, Verdict};
+use super::verdict::{MOST_PAIRS, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;
 use crate::layout::VmContext;
@@ -99,7 +99,7 @@ impl ModuleCode {
             // A body counts in 32 bits; a loop is not to run for minutes where its rounds became longer.
             most_units: 1 << 28,
             least_ticks: (length.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
-            most_pairs: if prefetches { 32 } else { LOOKS[LOOKS.len() - 1].0 },
+            most_pairs: if prefetches { 32 } else { MOST_PAIRS },
             most_rest_ticks: if prefetches { 0 } else { (REST.as_nanos() as f64 / self.shared.ns_per_tick()) as u64 },
             free,
             most_ticks: (LONGEST.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,

@@ -91,8 +91,6 @@ pub(super) struct Blocks {
     random: u64,
     /// The time stamp until which the old version runs, and that does not count.
     rests_until: Option<u64>,
-    /// Pairs after which it rested last.
-    rested: usize,
 }
 
 impl Blocks {
@@ -112,7 +110,6 @@ impl Blocks {
             ran_ticks: 0.0,
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             rests_until: None,
-            rested: 0,
         }
     }
 
@@ -143,13 +140,12 @@ impl Blocks {
         self.rests_until.is_some()
     }
 
-    /// Begins a rest, if one is due.
+    /// Begins a rest behind a pair, if one is due.
     fn rest(&mut self, now: Stamp) -> bool {
         let pairs = self.pairs.len();
-        if self.sizes.most_rest_ticks == 0 || pairs < REST_FROM || !pairs.is_multiple_of(REST_EVERY) || self.rested == pairs {
+        if self.sizes.most_rest_ticks == 0 || pairs < REST_FROM || !pairs.is_multiple_of(REST_EVERY) {
             return false;
         }
-        self.rested = pairs;
         self.rests_until = Some(now.ticks + self.random() % self.sizes.most_rest_ticks);
         true
     }

@@ -38,15 +38,19 @@ pub(super) fn fresh(base: &[Decision], planned: &[Decision]) -> Vec<Decision> {
     planned.iter().filter(|it| !known.contains(&key(it)) && !prefetched.contains(&place(it))).cloned().collect()
 }
 
+fn is_layout(decision: &Decision) -> bool {
+    matches!(decision, Decision::Layout(_))
+}
+
 /// Whether all of them are layouts, which are one question ([`lwp_feedback::policy::transformation::Proposals::go_together`]): they are tried together, and lose together.
 pub(super) fn are_layouts(decisions: &[Decision]) -> bool {
-    decisions.iter().all(|decision| matches!(decision, Decision::Layout(_)))
+    decisions.iter().all(is_layout)
 }
 
 /// Share of what the layouts in `all` save that is new in `fresh`, 0 to 1: where most branches of a large function are known, another one is not worth another version of it.
 pub(super) fn share_of_layouts(fresh: &[Decision], all: &[Decision]) -> f64 {
     let saves = |decisions: &[Decision]| -> f64 {
-        let layouts = decisions.iter().filter(|decision| matches!(decision, Decision::Layout(_))).map(Decision::because);
+        let layouts = decisions.iter().filter(|decision| is_layout(decision)).map(Decision::because);
         layouts.map(|because| because.saves_ns * because.samples as f64).filter(|saves| *saves > 0.0).sum()
     };
     let all = saves(all);
@@ -56,7 +60,7 @@ pub(super) fn share_of_layouts(fresh: &[Decision], all: &[Decision]) -> f64 {
 
 /// Decisions that did not win together, in two parts to be tried by themselves: layouts and the rest, or halves.
 pub(super) fn parts(decisions: Vec<Decision>) -> [Vec<Decision>; 2] {
-    let (layouts, mut rest): (Vec<_>, Vec<_>) = decisions.into_iter().partition(|decision| matches!(decision, Decision::Layout(_)));
+    let (layouts, mut rest): (Vec<_>, Vec<_>) = decisions.into_iter().partition(is_layout);
     if layouts.is_empty() {
         let second = rest.split_off(rest.len() / 2);
         return [rest, second];

@@ -396,13 +396,9 @@ impl ModuleCode {
         let memory = state.memory.entry(function).or_default();
         let mut fresh = fresh(base, planned);
         memory.retain_open(planned, &mut fresh);
-        if are_layouts(&fresh) && share_of_layouts(&fresh, planned) < NEW_LAYOUTS {
-            fresh.clear();
-        }
-        let mut gone = memory.doubtful(base, planned, refusals);
-        if are_layouts(&gone) && share_of_layouts(&gone, base) < NEW_LAYOUTS {
-            gone.clear();
-        }
+        let matters = |part: &[Decision], all| !are_layouts(part) || share_of_layouts(part, all) >= NEW_LAYOUTS;
+        let fresh = Some(fresh).filter(|fresh| matters(fresh, planned)).unwrap_or_default();
+        let gone = Some(memory.doubtful(base, planned, refusals)).filter(|gone| matters(gone, base)).unwrap_or_default();
         if !gone.is_empty() {
             // First back to what nobody doubts; what is new is asked for again at its end.
             let candidate = self.candidate(function, entrance, without(base, &gone), Vec::new(), Tournament::Both);

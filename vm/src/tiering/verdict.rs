@@ -13,6 +13,8 @@ use serde::Serialize;
 /// Pairs at which to look, and the error each look may make in one direction.
 pub const LOOKS: [(usize, f64); 8] =
     [(8, 0.004), (16, 0.003), (32, 0.003), (64, 0.003), (128, 0.003), (256, 0.003), (512, 0.003), (1024, 0.003)];
+/// Pairs of the last look.
+pub const MOST_PAIRS: usize = LOOKS[LOOKS.len() - 1].0;
 /// From so many pairs on a trial goes on only if the candidate looks faster: with this error probability at most. Ending early makes no winner of what is none.
 pub const FUTILE: (usize, f64) = (128, 0.25);
 /// Log ratio that counts as no difference: what the placement of the same code makes was measured up to a few tenths of a percent.
@@ -153,7 +155,7 @@ pub fn look(pairs: &[(f64, f64)], most: usize, dropped: u64) -> Option<Judgement
     let verdict = match () {
         () if gain <= error => Verdict::Faster,
         () if loss <= error => Verdict::Slower,
-        () if pairs.len() >= most || pairs.len() >= LOOKS[LOOKS.len() - 1].0 => Verdict::Undecided,
+        () if pairs.len() >= most || pairs.len() >= MOST_PAIRS => Verdict::Undecided,
         () if pairs.len() >= FUTILE.0 && gain > FUTILE.1 => Verdict::Undecided,
         () => return None,
     };

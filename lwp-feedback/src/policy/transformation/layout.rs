@@ -25,8 +25,7 @@ fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
     let mut all_seen = 0u64;
     for branch in &view.function.branches {
         let samples = outcomes(branch);
-        let [taken, not_taken] = branch.ways();
-        let seen = taken.saturating_add(not_taken);
+        let seen = branch.seen();
         all_seen = all_seen.saturating_add(seen);
         if view.trusts_prior(seen, budgets) && hinted.iter().any(|&(offset, _)| offset == branch.offset) {
             continue;
@@ -47,7 +46,7 @@ fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
 
 fn decide(view: &View<'_>, branch: &BranchSnapshot, budgets: &Budgets) -> Result<LikelyDecision, RefusalReason> {
     let [taken, not_taken] = branch.ways();
-    let samples = taken.saturating_add(not_taken);
+    let samples = branch.seen();
     enough(samples, budgets.min_layout_samples)?;
     let likely = taken >= not_taken;
     // Laplace's rule of succession: of eight that all went one way, the ninth goes there nine times of ten.
