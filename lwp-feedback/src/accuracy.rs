@@ -12,7 +12,7 @@
 //!
 //! **From rounds to events.** Bursts say how many events of each site come with a round of their function. Times the function's rounds, that
 //! is the site's total: of branches and of values outside tier 1 best from bursts that only count (of others the first branches train the model and leave no
-//! record), and of misses, for which the bursts are those that time loads.
+//! record), each burst weighted by the time that it stands for; and of misses, for which the bursts are those that time loads.
 //!
 //! **Values in tier 1** are counted by their own records, each of which stands for EventInterval1 and half its random bits; where the monitor changes the
 //! interval, the ring says so. A function that no burst saw has its values in the interpreter as it has them in tier 1.
@@ -125,6 +125,7 @@ impl Collected {
         match record.event_id() {
             EventId::VALUE => {
                 let Some((class, detail)) = class else { return };
+                let detail = if class == SiteClass::TripCount { 0 } else { detail };
                 self.records[2] += 1;
                 let site = (place, class, detail);
                 if resolved.tier == Tier::Instrumented {
@@ -232,6 +233,9 @@ const ENOUGH_ROUNDS: f64 = 256.0;
 /// What bursts of one kind said of a function.
 #[derive(Default)]
 struct Seen {
+    /// As they were.
+    counted: f64,
+    /// These and all below weighted by what their bursts stand for.
     rounds: f64,
     branches: BTreeMap<Place, f64>,
     misses: BTreeMap<Place, f64>,
@@ -239,25 +243,31 @@ struct Seen {
     values: BTreeMap<ValuePlace, f64>,
 }
 
-/// By function: what bursts that satisfy `wanted` saw.
-fn seen_by(bursts: &[Burst], wanted: impl Fn(&Burst) -> bool) -> BTreeMap<Function, Seen> {
+/// By function: what bursts that satisfy `wanted` saw. Where these are samples of the run's time, each counts as often as its work was done in the time that it
+/// stands for: of two phases of a function, of which one goes ten times as fast, a window sees as many rounds of either.
+fn seen_by(collected: &Collected, samples: bool, wanted: impl Fn(&Burst) -> bool) -> BTreeMap<Function, Seen> {
     let mut all: BTreeMap<Function, Seen> = BTreeMap::new();
-    for burst in bursts.iter().filter(|burst| wanted(burst)) {
+    let mut before = None;
+    for burst in collected.bursts.iter().filter(|burst| wanted(burst)) {
+        let span = span_of(burst, &mut before);
+        let weight = if samples { span / natural_ns(burst, &collected.judged).max(1.0) } else { 1.0 };
         for (&function, rounds) in &burst.rounds {
-            all.entry(function).or_default().rounds += rounds;
+            let seen = all.entry(function).or_default();
+            seen.counted += rounds;
+            seen.rounds += rounds * weight;
         }
         let of = |place: Place| (place.0, place.1);
         for (&place, count) in &burst.branches {
-            *all.entry(of(place)).or_default().branches.entry(place).or_default() += count;
+            *all.entry(of(place)).or_default().branches.entry(place).or_default() += count * weight;
         }
         for (&place, count) in &burst.misses {
-            *all.entry(of(place)).or_default().misses.entry(place).or_default() += count;
+            *all.entry(of(place)).or_default().misses.entry(place).or_default() += count * weight;
         }
         for (&place, count) in &burst.loads {
-            *all.entry(of(place)).or_default().loads.entry(place).or_default() += count;
+            *all.entry(of(place)).or_default().loads.entry(place).or_default() += count * weight;
         }
         for (&site, count) in &burst.values {
-            *all.entry(of(site.0)).or_default().values.entry(site).or_default() += count;
+            *all.entry(of(site.0)).or_default().values.entry(site).or_default() += count * weight;
         }
     }
     all
@@ -282,15 +292,20 @@ fn natural_ns(burst: &Burst, judged: &BTreeMap<Place, [f64; 2]>) -> f64 {
     work.max(rounds * BRANCH_NS).min(burst.window) + (burst.window - BEGIN_NS - words * WORD_NS).max(0.0)
 }
 
+/// The time that a burst stands for, ns: since the one before, whose end is in `before`, less what nobody came in.
+fn span_of(burst: &Burst, before: &mut Option<f64>) -> f64 {
+    let since = before.replace(burst.ended).unwrap_or(burst.ended - burst.window);
+    // Whoever is waited for was away as long before it was asked, in the mean.
+    (burst.ended - since - 2.0 * burst.waited).max(burst.window)
+}
+
 /// Rounds per nanosecond of each function, from joint bursts of branches since its tier-2 and its instrumented code were there.
 fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
     let mut sums: BTreeMap<Function, (f64, f64)> = BTreeMap::new();
     let joint: Vec<&Burst> = collected.bursts.iter().filter(|burst| burst.joint && !burst.loads_timed).collect();
     let mut before = None;
     for burst in joint {
-        let since = before.replace(burst.ended).unwrap_or(burst.ended - burst.window);
-        // Whoever is waited for was away as long before it was asked, in the mean.
-        let span = (burst.ended - since - 2.0 * burst.waited).max(burst.window);
+        let span = span_of(burst, &mut before);
         let natural = natural_ns(burst, &collected.judged);
         for (function, ready) in &collected.instrumented {
             let optimized = collected.optimized.get(function).copied().unwrap_or(0.0);
@@ -330,14 +345,16 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
         }
     }
     // Of branches, best what was only counted: of others the first ones train the model and leave no record.
-    let counted = seen_by(&collected.bursts, |burst| burst.counted);
+    let counted = seen_by(collected, true, |burst| burst.counted);
     let kinds = [false, true].map(|loads| {
-        [true, false]
-            .map(|jointly| seen_by(&collected.bursts, |burst| !burst.counted && burst.loads_timed == loads && (burst.joint || !jointly)))
+        // (how long a window's work would take where nothing is timed is not known of those that time)
+        [true, false].map(|jointly| {
+            seen_by(collected, jointly && !loads, |burst| !burst.counted && burst.loads_timed == loads && (burst.joint || !jointly))
+        })
     });
     let seen = |loads: bool, function: &Function| {
         let [joint, all] = &kinds[usize::from(loads)];
-        let enough = |seen: &&Seen| seen.rounds >= ENOUGH_ROUNDS;
+        let enough = |seen: &&Seen| seen.counted >= ENOUGH_ROUNDS;
         let counted = counted.get(function).filter(|_| !loads);
         let best = counted.filter(enough).or(joint.get(function).filter(enough)).or(all.get(function)).or(counted);
         best.filter(|seen| seen.rounds > 0.0)

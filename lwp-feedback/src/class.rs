@@ -35,7 +35,7 @@ site_classes! {
     CallTarget = 1, "call-target";
     /// A parameter at function entry: Data2 is its value, `detail` its number.
     Param = 2, "param";
-    /// How often a loop ran: Data2 is the count.
+    /// How often a loop ran: Data2 is the count. With detail [`TRIPS_AT_LEAST`] its beginning was not seen, and Data2 is how often it went round since.
     TripCount = 3, "trip-count";
     /// Operand of a `br_table`.
     SwitchIndex = 4, "switch-index";
@@ -88,6 +88,9 @@ pub mod burst_window {
     /// Nothing was judged: how often each site was passed is in `BurstSite` records, and this one is the burst's last.
     pub const COUNTED: u8 = 4;
 }
+
+/// Detail of a `TripCount` record that knows the rounds from some moment on only.
+pub const TRIPS_AT_LEAST: u8 = 1;
 
 /// Bit of a `BurstSite` record's detail: a transfer of control.
 pub const BURST_SITE_TRANSFER: u8 = 1;

@@ -62,7 +62,7 @@ impl Translator<'_, '_> {
         self.b.def_var(trips.count, after);
     }
 
-    /// The loop is entered in the middle: its count is negative until it is begun again.
+    /// The loop is entered in the middle: its count is negative, and says how many rounds there were since, until it is begun again.
     pub(super) fn forget_trips(&mut self, trips: Trips) {
         let unknown = self.b.ins().iconst(types::I32, i64::from(i32::MIN as u32));
         self.b.def_var(trips.count, unknown);
@@ -70,7 +70,8 @@ impl Translator<'_, '_> {
 
     /// Where the loop is left.
     pub(super) fn trip_site(&mut self, trips: Trips) {
-        if !self.is_around(trips.offset) {
+        // Who reads a burst can tell, and needs both: see `TopK::add_at_least`.
+        if self.input.tier == Tier::Instrumented || !self.is_around(trips.offset) {
             return self.known_trip_site(trips);
         }
         let count = self.b.use_var(trips.count);

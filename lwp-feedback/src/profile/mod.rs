@@ -23,7 +23,7 @@ use hdrhistogram::Histogram;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::class::{BURST_SITE_BRANCH, SiteClass};
+use crate::class::{BURST_SITE_BRANCH, SiteClass, TRIPS_AT_LEAST};
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
 use shift::{Counts, Settled};
@@ -348,13 +348,15 @@ impl Profile {
                     }
                     _ => {}
                 }
-                // A select's detail is the model's verdict, which is no part of what the site is.
-                let detail = if class == SiteClass::Select { 0 } else { detail };
+                // A select's detail is the model's verdict and a trip count's whether it is whole, which are no part of what the site is.
+                let at_least = (class, detail) == (SiteClass::TripCount, TRIPS_AT_LEAST);
+                let detail = if class == SiteClass::Select || at_least { 0 } else { detail };
                 let key = SiteKey { offset, class, detail };
+                let add = |site: &mut TopK| if at_least { site.add_at_least(record.data2()) } else { site.add(record.data2()) };
                 if let Some(site) = function.sites.get_mut(&key) {
-                    site.add(record.data2());
+                    add(site);
                 } else if self.admit(function) {
-                    function.sites.entry(key).or_default().add(record.data2());
+                    add(function.sites.entry(key).or_default());
                 }
             }
             EventId::BRANCHES => {

@@ -12,11 +12,16 @@ pub(super) struct Kept {
     pub(super) error: u64,
 }
 
+/// 2^64 by the golden ratio (Knuth, *The Art of Computer Programming* 3, 6.4).
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// Bounded value counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopK {
     total: u64,
     len: u8,
+    /// Values so far of which only a bound was known.
+    censored: u64,
     kept: [Kept; TOP_K],
 }
 
@@ -46,6 +51,24 @@ impl TopK {
     /// Counts values of which nothing but their number is known.
     pub fn add_others(&mut self, times: u64) {
         self.total = self.total.saturating_add(times);
+    }
+
+    /// Counts a value of which is known that it is no smaller than `least`. It goes to the larger ones that are kept, by their
+    /// counts: the redistribution to the right of the Kaplan-Meier estimator (Efron, *The two sample problem with
+    /// censored data*, 1967). Where none is, it is one of those that are not kept.
+    pub fn add_at_least(&mut self, least: u64) {
+        self.total = self.total.saturating_add(1);
+        self.censored = self.censored.wrapping_add(1);
+        let larger = |kept: &&mut Kept| kept.value >= least;
+        let sum: u64 = self.kept[..usize::from(self.len)].iter_mut().filter(larger).map(|kept| kept.count).sum();
+        // One drawn by their counts; the golden ratio's multiples are spread evenly.
+        let mut at = ((u128::from(self.censored.wrapping_mul(GOLDEN)) * u128::from(sum)) >> 64) as u64;
+        for kept in self.kept[..usize::from(self.len)].iter_mut().filter(larger) {
+            match at.checked_sub(kept.count) {
+                Some(rest) => at = rest,
+                None => return kept.count += 1,
+            }
+        }
     }
 
     /// Values counted, decayed like the counts.
@@ -98,6 +121,28 @@ mod tests {
         assert_eq!(first.value, 7);
         assert!(first.count >= 3334 && first.count - first.error <= 3334);
         assert_eq!(top.total(), 10_000);
+    }
+
+    /// Each third run is short and seen whole; of the long ones, half 100 and half 200 rounds, most are not.
+    #[test]
+    fn what_is_cut_short_goes_to_what_is_longer() {
+        let mut top = TopK::default();
+        for at in 0..3000u64 {
+            match (at % 3, at % 40) {
+                (0, _) => top.add(10),
+                (_, 0..4) => top.add(if at % 2 == 0 { 100 } else { 200 }),
+                _ => top.add_at_least(11 + at % 60),
+            }
+        }
+        assert_eq!(top.total(), 3000);
+        let share = |value| top.sorted().iter().find(|kept| kept.value == value).map_or(0.0, |kept| kept.count as f64 / 3000.0);
+        assert!((share(10) - 1.0 / 3.0).abs() < 0.01, "{}", share(10));
+        assert!((share(100) - 1.0 / 3.0).abs() < 0.04 && (share(200) - 1.0 / 3.0).abs() < 0.04, "{} {}", share(100), share(200));
+        // Larger than all that are known.
+        let mut top = TopK::default();
+        top.add(5);
+        (0..9).for_each(|_| top.add_at_least(6));
+        assert_eq!((top.total(), top.sorted()[0].count), (10, 1));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::exact::value_of;
 use super::finish::{Ring, say_window};
 use super::{Open, Probes, words};
 use crate::code::ProbeKind;
-use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
+use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass, TRIPS_AT_LEAST};
 use lwp_feedback::ring::{ValueSampling, count_value, set_value_sampling, store_programmed};
 use std::collections::BTreeMap;
 
@@ -60,6 +60,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
                 ProbeKind::Value(_) | ProbeKind::Trips(_) => seen.second,
                 _ => value_of(site.kind, seen.payload),
             };
+            let imm16 = if seen.at_least { SiteClass::TripCount.imm16(TRIPS_AT_LEAST) } else { imm16 };
             // SAFETY: the caller's promise.
             unsafe { count_value(ring.lwpcb, site.ip, imm16.into(), site.offset, value) };
         }

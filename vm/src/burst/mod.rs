@@ -129,6 +129,11 @@ impl ProbeTable {
         let sites = probes.enumerate().map(site).collect();
         ProbeTable { sites, module: key, function, switches, loops: Box::default() }
     }
+
+    /// Whether it marks the runs of the loop at that offset, to which something branches back.
+    fn repeats(&self, offset: u32) -> bool {
+        self.loops.iter().any(|it| it.start == offset && it.repeats)
+    }
 }
 
 /// All probes of an engine.

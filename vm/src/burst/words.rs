@@ -2,6 +2,7 @@
 
 use super::{ProbeSite, ProbeTable, Probes};
 use crate::code::ProbeKind;
+use lwp_feedback::class::SiteClass;
 use lwp_feedback::pebs::Registers;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,16 +19,26 @@ pub(crate) struct Seen<'a> {
     pub(crate) payload: u32,
     /// The word behind, of probes that write two: a load's address, a value. Of a loop that is left its trip count.
     pub(crate) second: u64,
+    /// It is a trip count, of a loop whose beginning was not seen: the rounds that were.
+    pub(crate) at_least: bool,
     /// What a timed load's stub saved, where it was asked to; zeros elsewhere.
     pub(crate) registers: [u64; Registers::PROBE.len()],
 }
 
-/// Rounds so far of the loops whose beginning was seen, where the watched form marks it: by the table's first probe, the activation and the loop's offset.
-type Runs = HashMap<(u32, u32, u32), u32>;
+/// Rounds seen of the loops that run, where the watched form marks them, and whether their beginning was: by the table's first probe, the activation and the
+/// loop's offset.
+type Runs = HashMap<(u32, u32, u32), (u32, bool)>;
+
+/// A trip count of compiled code: counted from `i32::MIN` where the loop was entered in the middle.
+fn trips(count: u64) -> (u64, bool) {
+    let count = count as i32;
+    (count.wrapping_sub(if count < 0 { i32::MIN } else { 0 }) as u64, count < 0)
+}
 
 /// Hands the events of a buffer to `each`, in order; with `registers` timed loads brought them. False where the buffer makes no sense from some word on.
 ///
-/// Of the watched form's marks only those where a loop is left are handed on, with its trip count.
+/// Of the watched form's marks only those where a loop is left are handed on, with its trip count. A loop that is left is an event whether its beginning was seen or
+/// not: one that goes round more often than a burst has words is never seen from there.
 pub(crate) fn read(probes: &Probes, words: &[u64], registers: bool, mut each: impl FnMut(&Seen<'_>)) -> bool {
     let mut known: Option<(u32, Arc<ProbeTable>)> = None;
     let mut runs = Runs::default();
@@ -39,10 +50,13 @@ pub(crate) fn read(probes: &Probes, words: &[u64], registers: bool, mut each: im
         }
         let Some((base, table)) = &known else { return false };
         let site = table.sites[(number - base) as usize];
-        let mut second = 0;
+        let (mut second, mut at_least) = (0, false);
         if matches!(site.kind, ProbeKind::Load | ProbeKind::Value(_)) {
             let Some(&word) = words.next() else { return false };
             second = word;
+        }
+        if site.kind == ProbeKind::Value(SiteClass::TripCount.imm16(0)) {
+            (second, at_least) = trips(second);
         }
         let mut saved = [0; Registers::PROBE.len()];
         if registers && site.kind == ProbeKind::Load {
@@ -54,23 +68,25 @@ pub(crate) fn read(probes: &Probes, words: &[u64], registers: bool, mut each: im
         let run = |offset| (*base, payload, offset);
         match site.kind {
             ProbeKind::Begin => {
-                if table.loops.iter().any(|it| it.start == site.offset && it.repeats) {
-                    runs.insert(run(site.offset), 0);
+                if table.repeats(site.offset) {
+                    runs.insert(run(site.offset), (0, true));
                 }
                 continue;
             }
-            ProbeKind::Round if !runs.is_empty() => {
-                if let Some(rounds) = runs.get_mut(&run(site.offset)) {
-                    *rounds += 1;
-                }
-            }
-            ProbeKind::Trips(offset) => match runs.remove(&run(offset)) {
-                Some(rounds) => second = rounds.into(),
-                None => continue,
+            // (instrumented code counts by itself)
+            ProbeKind::Round if !table.loops.is_empty() => match runs.get_mut(&run(site.offset)) {
+                Some((rounds, _)) => *rounds += 1,
+                None if table.repeats(site.offset) => _ = runs.insert(run(site.offset), (1, false)),
+                None => {}
             },
+            ProbeKind::Trips(offset) if table.repeats(offset) => {
+                let (rounds, whole) = runs.remove(&run(offset)).unwrap_or_default();
+                (second, at_least) = (rounds.into(), !whole);
+            }
+            ProbeKind::Trips(_) => continue,
             _ => {}
         }
-        each(&Seen { number, table, base: *base, site, payload, second, registers: saved });
+        each(&Seen { number, table, base: *base, site, payload, second, at_least, registers: saved });
     }
     true
 }

@@ -53,6 +53,10 @@ struct Candidate {
     hot_since: Instant,
     /// Calls and back edges that made it hot so far.
     heat: u64,
+    /// Some record named it: that is worth compiling.
+    named: bool,
+    /// Its watched form was not asked for.
+    unwatched: bool,
     /// Its instrumented entrance was asked for.
     wanted: bool,
     /// And cannot be compiled.
@@ -168,6 +172,11 @@ fn entrance(offset: u32) -> Entrance {
 impl ModuleCode {
     /// A loop became hot, or a function ([`AT_ENTRY`]): from now on bursts look at it. Its events so far, and of those the latest, which are new where it is known.
     pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32, events: u64, latest: u64) {
+        self.any_candidate(function, offset, events, latest, true);
+    }
+
+    /// The same. One that is not `named` is never compiled for bursts, unless its function's are interpreted anyway.
+    pub(super) fn any_candidate(self: &Arc<Self>, function: u32, offset: u32, events: u64, latest: u64, named: bool) {
         if !self.shared.budget.allows_any() || self.shared.config.deterministic || !self.shared.bursts() {
             return;
         }
@@ -175,6 +184,7 @@ impl ModuleCode {
             let mut candidates = lock(&self.bursts.candidates);
             if let Some(known) = candidates.get_mut(&(function, offset)) {
                 known.heat = known.heat.saturating_add(latest);
+                known.named |= named;
                 return;
             }
             if candidates.len() >= MOST_CANDIDATES {
@@ -183,6 +193,8 @@ impl ModuleCode {
             let candidate = Candidate {
                 hot_since: Instant::now(),
                 heat: events,
+                named: named || self.is_watched(function),
+                unwatched: offset != AT_ENTRY && self.may_watch(),
                 wanted: false,
                 failed: false,
                 ready: false,
@@ -231,6 +243,9 @@ impl ModuleCode {
         if self.has_kept && self.shared.started.elapsed() < KEPT_SERVES_FOR {
             return;
         }
+        if self.shared.budget.may_compile() {
+            self.watch_waiting();
+        }
         // A tick's worth; a module may have thousands of candidates.
         for _ in 0..ASKED_AT_ONCE {
             if !self.compile_hottest() {
@@ -238,6 +253,22 @@ impl ModuleCode {
             }
         }
         self.compile_to_time();
+    }
+
+    /// What waits for its compile, or gets none, is interpreted for the while: an activation that cannot be asked in one of its loops comes at the next one, so bursts
+    /// would begin at the same place of the program again and again, as if nothing else ran.
+    fn watch_waiting(&self) {
+        let mut waiting: Vec<(u32, u32)> = Vec::new();
+        for (&key, candidate) in lock(&self.bursts.candidates).iter_mut() {
+            if std::mem::take(&mut candidate.unwatched) && !candidate.ready && !self.is_watched(key.0) {
+                waiting.push(key);
+            }
+        }
+        let began = cpu_time();
+        for (function, offset) in waiting {
+            self.watch(function, offset);
+        }
+        self.shared.budget.compiled(cpu_time().saturating_sub(began));
     }
 
     /// Asks for instrumented code of an interpreted candidate that has said what its branches are like, once the run is so long that its compile is a small part of
@@ -268,7 +299,7 @@ impl ModuleCode {
             if !budget.may_compile() || !expected.is_zero() && !budget.has_credit_for(expected) {
                 return false;
             }
-            let waiting = candidates.iter_mut().filter(|(_, candidate)| !candidate.wanted);
+            let waiting = candidates.iter_mut().filter(|(_, candidate)| candidate.named && !candidate.wanted);
             let for_its_size = |key: &(u32, u32), candidate: &Candidate| {
                 candidate.heat.saturating_mul(1024) / self.bytes_before_burst(key.0).max(64) as u64
             };
@@ -342,7 +373,7 @@ impl ModuleCode {
         if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&key) {
             candidate.ready = true;
             candidate.loads = loads;
-            candidate.untimed = matches!(form, Form::Interpreted) && !self.shared.config.stress.watch_all;
+            candidate.untimed = matches!(form, Form::Interpreted) && self.is_watched(key.0) && !self.shared.config.stress.watch_all;
         }
     }
 

@@ -65,9 +65,12 @@ impl Watched {
 impl ModuleCode {
     /// Whether bursts of a function run in the interpreter.
     pub(super) fn is_watched(&self, function: u32) -> bool {
-        let config = &self.shared.config;
-        let large = config.stress.watch_all || self.body_bytes(function) >= WATCHED_FROM;
-        large && !config.exact && config.events.contains(EventId::BRANCHES)
+        (self.shared.config.stress.watch_all || self.body_bytes(function) >= WATCHED_FROM) && self.may_watch()
+    }
+
+    /// Whether anything may be interpreted for a burst.
+    pub(super) fn may_watch(&self) -> bool {
+        !self.shared.config.exact && self.shared.config.events.contains(EventId::BRANCHES)
     }
 
     /// What has to be made before a function can have bursts takes as long as compiling a body of so many bytes.
@@ -101,11 +104,12 @@ impl ModuleCode {
             || matches!(self.own(function).watched.get(), Some(made) if strings(&self.shared.config) || made.inside(offset).any(|inner| self.loop_code(function, inner).is_some()))
     }
 
-    /// All loops of a body that goes to tier 2 become candidates, where that costs little: its records stop there, and have named some only. `latest`: the events of its last record.
+    /// All loops of a body that goes to tier 2 become candidates: its records stop there, and have named some only. The others' bursts are interpreted. `latest`: the events of
+    /// its last record.
     pub(super) fn watch_loops(self: &Arc<Self>, function: u32, latest: u64) {
-        let Some(bytecode) = self.own(function).bytecode.get().filter(|_| self.is_watched(function)) else { return };
+        let Some(bytecode) = self.own(function).bytecode.get().filter(|_| self.may_watch()) else { return };
         for point in bytecode.points().iter().filter(|point| point.kind == PointKind::Loop) {
-            self.burst_candidate(function, point.offset, latest, 0);
+            self.any_candidate(function, point.offset, latest, 0, false);
         }
     }
 
