@@ -266,7 +266,7 @@ impl std::fmt::Display for NotInlinable {
 
 pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnapshot {
     let values = |top: &TopK| -> Vec<ValueCount> {
-        top.sorted().into_iter().map(|Kept { value, count, error }| ValueCount { value, count, error }).collect()
+        top.sorted().into_iter().map(|Kept { value, count, error, .. }| ValueCount { value, count, error }).collect()
     };
     // Without event 3 nothing is known of branches, nor of what a branch in a select's place would meet, though both were counted.
     let sees_branches = profile.branches.values().any(|branch| branch.taken > 0 || branch.not_taken > 0);
@@ -315,7 +315,7 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
                     .strides
                     .sorted()
                     .into_iter()
-                    .map(|Kept { value, count, error }| StrideCount { stride: value as i64, count, error })
+                    .map(|Kept { value, count, error, .. }| StrideCount { stride: value as i64, count, error })
                     .collect(),
                 stride_total: load.strides.total(),
                 executions: load.executions,
@@ -337,7 +337,7 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
     };
     let limit = limit / 5;
     for site in saved.sites.iter().take(limit) {
-        let kept = site.values.iter().map(|&ValueCount { value, count, error }| Kept { value, count, error });
+        let kept = site.values.iter().map(|&ValueCount { value, count, error }| Kept { value, count, error, whole: count });
         profile.sites.insert(site.key, TopK::from_parts(site.total, kept));
     }
     for branch in saved.branches.iter().take(limit) {
@@ -357,7 +357,8 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
             load.latency.saturating_record_n(cycles.max(1), count.try_into().unwrap_or(u32::MAX));
         }
         load.sources = saved.sources;
-        let kept = saved.strides.iter().map(|&StrideCount { stride, count, error }| Kept { value: stride as u64, count, error });
+        let kept =
+            saved.strides.iter().map(|&StrideCount { stride, count, error }| Kept { value: stride as u64, count, error, whole: count });
         load.strides = TopK::from_parts(saved.stride_total, kept);
         load.executions = saved.executions;
         load.burst_strides = saved.executions > 0;

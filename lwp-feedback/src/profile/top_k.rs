@@ -10,6 +10,8 @@ pub(super) struct Kept {
     pub(super) value: u64,
     pub(super) count: u64,
     pub(super) error: u64,
+    /// Of the count, what was seen of this very value.
+    pub(super) whole: u64,
 }
 
 /// 2^64 by the golden ratio (Knuth, *The Art of Computer Programming* 3, 6.4).
@@ -39,12 +41,13 @@ impl TopK {
         let len = usize::from(self.len);
         if let Some(kept) = self.kept[..len].iter_mut().find(|kept| kept.value == value) {
             kept.count = kept.count.saturating_add(times);
+            kept.whole = kept.whole.saturating_add(times);
         } else if len < TOP_K {
-            self.kept[len] = Kept { value, count: times, error: 0 };
+            self.kept[len] = Kept { value, count: times, error: 0, whole: times };
             self.len += 1;
         } else {
             let least = self.kept.iter_mut().min_by_key(|kept| kept.count).expect("TOP_K is not 0");
-            *least = Kept { value, count: least.count.saturating_add(times), error: least.count };
+            *least = Kept { value, count: least.count.saturating_add(times), error: least.count, whole: times };
         }
     }
 
@@ -53,20 +56,20 @@ impl TopK {
         self.total = self.total.saturating_add(times);
     }
 
-    /// Counts a value of which is known that it is no smaller than `least`. It goes to the larger ones that are kept, by their
-    /// counts: the redistribution to the right of the Kaplan-Meier estimator (Efron, *The two sample problem with
+    /// Counts a value of which is known that it is no smaller than `least`. It goes to the larger ones that are kept, by what was
+    /// seen of them: the redistribution to the right of the Kaplan-Meier estimator (Efron, *The two sample problem with
     /// censored data*, 1967). Where none is, it is one of those that are not kept.
     pub fn add_at_least(&mut self, least: u64) {
         self.total = self.total.saturating_add(1);
         self.censored = self.censored.wrapping_add(1);
         let larger = |kept: &&mut Kept| kept.value >= least;
-        let sum: u64 = self.kept[..usize::from(self.len)].iter_mut().filter(larger).map(|kept| kept.count).sum();
-        // One drawn by their counts; the golden ratio's multiples are spread evenly.
+        let sum: u64 = self.kept[..usize::from(self.len)].iter_mut().filter(larger).map(|kept| kept.whole).fold(0, u64::saturating_add);
+        // One drawn by that; the golden ratio's multiples are spread evenly.
         let mut at = ((u128::from(self.censored.wrapping_mul(GOLDEN)) * u128::from(sum)) >> 64) as u64;
         for kept in self.kept[..usize::from(self.len)].iter_mut().filter(larger) {
-            match at.checked_sub(kept.count) {
+            match at.checked_sub(kept.whole) {
                 Some(rest) => at = rest,
-                None => return kept.count += 1,
+                None => return kept.count = kept.count.saturating_add(1),
             }
         }
     }
@@ -81,9 +84,9 @@ impl TopK {
         self.total /= 2;
         let mut len = 0;
         for index in 0..usize::from(self.len) {
-            let Kept { value, count, error } = self.kept[index];
+            let Kept { value, count, error, whole } = self.kept[index];
             if count / 2 > 0 {
-                self.kept[len] = Kept { value, count: count / 2, error: error / 2 };
+                self.kept[len] = Kept { value, count: count / 2, error: error / 2, whole: whole / 2 };
                 len += 1;
             }
         }

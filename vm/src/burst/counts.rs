@@ -5,26 +5,15 @@ use super::exact::value_of;
 use super::finish::{Ring, say_window};
 use super::{Open, Probes, words};
 use crate::code::ProbeKind;
-use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass, TRIPS_AT_LEAST};
+use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
 use lwp_feedback::ring::{ValueSampling, count_value, set_value_sampling, store_programmed};
 use std::collections::BTreeMap;
 
 /// The imm16 of the value that a site has.
 fn value_class(kind: ProbeKind) -> Option<u16> {
     match kind {
-        ProbeKind::Switch => Some(SiteClass::SwitchIndex.imm16(0)),
-        ProbeKind::IndirectCall => Some(SiteClass::CallTarget.imm16(0)),
-        ProbeKind::Value(imm16) => Some(imm16),
         ProbeKind::Trips(_) => Some(SiteClass::TripCount.imm16(0)),
-        ProbeKind::Branch
-        | ProbeKind::Return
-        | ProbeKind::ReturnOf
-        | ProbeKind::Select
-        | ProbeKind::Load
-        | ProbeKind::Entry
-        | ProbeKind::EntryOf
-        | ProbeKind::Round
-        | ProbeKind::Begin => None,
+        kind => words::value_class(kind),
     }
 }
 
@@ -54,13 +43,12 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
         *passed += 1;
         *taken += u32::from(site.kind == ProbeKind::Branch && seen.payload != 0);
         if sampling.is_some()
-            && let Some(imm16) = value_class(site.kind)
+            && let Some(imm16) = seen.value
         {
             let value = match site.kind {
                 ProbeKind::Value(_) | ProbeKind::Trips(_) => seen.second,
                 _ => value_of(site.kind, seen.payload),
             };
-            let imm16 = if seen.at_least { SiteClass::TripCount.imm16(TRIPS_AT_LEAST) } else { imm16 };
             // SAFETY: the caller's promise.
             unsafe { count_value(ring.lwpcb, site.ip, imm16.into(), site.offset, value) };
         }

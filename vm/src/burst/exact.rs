@@ -166,7 +166,7 @@ fn count(slot: &mut Slot, seen: &Seen<'_>) {
     match site.kind {
         ProbeKind::Switch | ProbeKind::IndirectCall => slot.value(value_of(site.kind, payload)),
         ProbeKind::Select => slot.value(u64::from(payload != 0)),
-        ProbeKind::Value(_) if seen.at_least => {}
+        ProbeKind::Value(imm16) if seen.value != Some(imm16) => {}
         ProbeKind::Value(_) => slot.value(second),
         ProbeKind::Load => slot.missed += u64::from(known_plateaus().is_some_and(|plateaus| plateaus.source(payload).is_some())),
         // (the watched form is not counted exactly)

@@ -5,7 +5,7 @@ use super::words::Seen;
 use super::{AT_ENTRY, Kind, Open, ProbeSite, Probes, StoreBurst};
 use crate::code::ProbeKind;
 use lwp_feedback::calibrate::known_plateaus;
-use lwp_feedback::class::{SiteClass, TRIPS_AT_LEAST, burst_window};
+use lwp_feedback::class::{SiteClass, burst_window};
 use lwp_feedback::layout::Lwpcb;
 use lwp_feedback::pebs::Registers;
 use lwp_feedback::predictor::{Verdict, WARM_UP};
@@ -161,11 +161,11 @@ pub(crate) unsafe fn finish(
                     unsafe { store_programmed(lwpcb, site.ip, class, site.offset, condition.into()) };
                 }
             }
-            ProbeKind::Value(_) | ProbeKind::Trips(_) if judges && seen.at_least => {
-                value(&site, SiteClass::TripCount.imm16(TRIPS_AT_LEAST), second);
+            ProbeKind::Value(_) | ProbeKind::Trips(_) if judges => {
+                if let Some(imm16) = seen.value {
+                    value(&site, imm16, second);
+                }
             }
-            ProbeKind::Value(imm16) if judges => value(&site, imm16, second),
-            ProbeKind::Trips(_) if judges => value(&site, SiteClass::TripCount.imm16(0), second),
             ProbeKind::Round => {
                 if site.offset == open.offset {
                     rounds += 1;

@@ -2,7 +2,7 @@
 
 use super::{ProbeSite, ProbeTable, Probes};
 use crate::code::ProbeKind;
-use lwp_feedback::class::SiteClass;
+use lwp_feedback::class::{SiteClass, TRIPS_AT_LEAST};
 use lwp_feedback::pebs::Registers;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) payload: u32,
     /// The word behind, of probes that write two: a load's address, a value. Of a loop that is left its trip count.
     pub(crate) second: u64,
-    /// It is a trip count, of a loop whose beginning was not seen: the rounds that were.
-    pub(crate) at_least: bool,
+    /// The imm16 of the value that it has, if it has one that is known: of a trip count in part, that which says so.
+    pub(crate) value: Option<u16>,
     /// What a timed load's stub saved, where it was asked to; zeros elsewhere.
     pub(crate) registers: [u64; Registers::PROBE.len()],
 }
@@ -29,10 +29,37 @@ pub(crate) struct Seen<'a> {
 /// loop's offset.
 type Runs = HashMap<(u32, u32, u32), (u32, bool)>;
 
-/// A trip count of compiled code: counted from `i32::MIN` where the loop was entered in the middle.
-fn trips(count: u64) -> (u64, bool) {
-    let count = count as i32;
-    (count.wrapping_sub(if count < 0 { i32::MIN } else { 0 }) as u64, count < 0)
+/// Rounds of a loop whose beginning was not seen below which they say nothing. A burst begins at some loop's header, often at its first, so it would take whole runs of short loops
+/// for parts of longer ones; and of those it sees enough whole ones.
+const SAYS_SOMETHING: u32 = 64;
+
+/// The value that a trip count is.
+fn trips(rounds: u32, whole: bool) -> Option<u16> {
+    match whole {
+        true => Some(SiteClass::TripCount.imm16(0)),
+        false if rounds >= SAYS_SOMETHING => Some(SiteClass::TripCount.imm16(TRIPS_AT_LEAST)),
+        false => None,
+    }
+}
+
+/// The value that a probe has.
+pub(super) fn value_class(kind: ProbeKind) -> Option<u16> {
+    match kind {
+        ProbeKind::Switch => Some(SiteClass::SwitchIndex.imm16(0)),
+        ProbeKind::IndirectCall => Some(SiteClass::CallTarget.imm16(0)),
+        ProbeKind::Value(imm16) => Some(imm16),
+        // (where it is read)
+        ProbeKind::Trips(_)
+        | ProbeKind::Branch
+        | ProbeKind::Return
+        | ProbeKind::ReturnOf
+        | ProbeKind::Select
+        | ProbeKind::Load
+        | ProbeKind::Entry
+        | ProbeKind::EntryOf
+        | ProbeKind::Round
+        | ProbeKind::Begin => None,
+    }
 }
 
 /// Hands the events of a buffer to `each`, in order; with `registers` timed loads brought them. False where the buffer makes no sense from some word on.
@@ -50,13 +77,16 @@ pub(crate) fn read(probes: &Probes, words: &[u64], registers: bool, mut each: im
         }
         let Some((base, table)) = &known else { return false };
         let site = table.sites[(number - base) as usize];
-        let (mut second, mut at_least) = (0, false);
+        let (mut second, mut value) = (0, value_class(site.kind));
         if matches!(site.kind, ProbeKind::Load | ProbeKind::Value(_)) {
             let Some(&word) = words.next() else { return false };
             second = word;
         }
         if site.kind == ProbeKind::Value(SiteClass::TripCount.imm16(0)) {
-            (second, at_least) = trips(second);
+            // Counted from the least number where the loop was entered in the middle.
+            let count = second as i32;
+            let rounds = count.wrapping_sub(if count < 0 { i32::MIN } else { 0 }) as u32;
+            (second, value) = (rounds.into(), trips(rounds, count >= 0));
         }
         let mut saved = [0; Registers::PROBE.len()];
         if registers && site.kind == ProbeKind::Load {
@@ -81,12 +111,14 @@ pub(crate) fn read(probes: &Probes, words: &[u64], registers: bool, mut each: im
             },
             ProbeKind::Trips(offset) if table.repeats(offset) => {
                 let (rounds, whole) = runs.remove(&run(offset)).unwrap_or_default();
-                (second, at_least) = (rounds.into(), !whole);
+                (second, value) = (rounds.into(), trips(rounds, whole));
             }
             ProbeKind::Trips(_) => continue,
+            // Loops that it leaves are not: they would go on in the next activation at that place.
+            ProbeKind::ReturnOf if !runs.is_empty() => runs.retain(|key, _| (key.0, key.1) != (*base, payload)),
             _ => {}
         }
-        each(&Seen { number, table, base: *base, site, payload, second, at_least, registers: saved });
+        each(&Seen { number, table, base: *base, site, payload, second, value, registers: saved });
     }
     true
 }
