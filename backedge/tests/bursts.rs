@@ -170,6 +170,41 @@ fn what_is_interpreted_for_a_burst_says_the_same() {
     assert_eq!(function(&report, "run").branches.len(), 4);
 }
 
+/// Two loops in turn, each of more rounds than a burst has words.
+const LONG_LOOPS: &str = "(module (func $run (export \"run\") (param $n i32) (result i32) (local $i i32) (local $a i32)
+    (loop $again
+      (local.set $i (i32.const 5000))
+      (loop $first
+        (local.set $a (i32.add (i32.mul (local.get $a) (i32.const 31)) (local.get $i)))
+        (br_if $first (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))
+      (local.set $i (i32.const 5000))
+      (loop $second
+        (local.set $a (i32.xor (i32.mul (local.get $a) (i32.const 33)) (local.get $i)))
+        (br_if $second (local.tee $i (i32.sub (local.get $i) (i32.const 1)))))
+      (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+    (local.get $a)))";
+
+#[test]
+fn loops_that_no_burst_sees_from_beginning_to_end_are_seen_to_end() {
+    let _one = machine();
+    let mut ends = Vec::new();
+    for watch_all in [false, true] {
+        let mut guest = Guest::stressed(LONG_LOOPS, 5.0, FeedbackPolicy::Lwp, Stress { watch_all, ..Stress::default() });
+        for _ in 0..20 {
+            guest.call("run", &[10_000]);
+            let report = guest.report();
+            let run = function(&report, "run");
+            ends = run.sites.iter().filter(|site| site.class == SiteClass::TripCount).map(|site| site.total).collect();
+            // One in 6.5 of them leaves a record; none of those was seen whole.
+            if ends.len() == 2 {
+                assert!(run.sites.iter().all(|site| site.values.is_empty()), "{:?}", run.sites);
+                break;
+            }
+        }
+        assert_eq!(ends.len(), 2, "watch_all {watch_all}: {ends:?}");
+    }
+}
+
 #[test]
 fn what_leaves_its_burst_by_a_call_a_trap_or_a_return_goes_on() {
     let _one = machine();

@@ -122,3 +122,54 @@ pub(crate) fn read(probes: &Probes, words: &[u64], registers: bool, mut each: im
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::ProbeSite;
+    use super::*;
+    use crate::bytecode::WatchedLoop;
+
+    /// A table of one loop's probes, and the trip counts read of words with these numbers and payloads (a value's second word is the next entry).
+    fn counts(kinds: &[ProbeKind], repeats: bool, words: &[u64]) -> Vec<(Option<u16>, u64)> {
+        let sites = kinds.iter().map(|&kind| ProbeSite { kind, ip: 0x1000, offset: 7, feeder: 0, ways: [0; 2] }).collect();
+        let loops = Box::from([WatchedLoop { start: 7, end: 9, repeats }]);
+        let probes = Probes::default();
+        probes.insert(0, ProbeTable { sites, module: 1, function: 2, switches: Default::default(), loops });
+        let mut seen_counts = Vec::new();
+        let whole = read(&probes, words, false, |seen| {
+            if matches!(seen.site.kind, ProbeKind::Value(_) | ProbeKind::Trips(_)) {
+                seen_counts.push((seen.value, seen.second));
+            }
+        });
+        assert!(whole);
+        seen_counts
+    }
+
+    const WHOLE: Option<u16> = Some(SiteClass::TripCount as u16);
+
+    fn at_least() -> Option<u16> {
+        Some(SiteClass::TripCount.imm16(TRIPS_AT_LEAST))
+    }
+
+    #[test]
+    fn a_loop_that_is_left_counts_whether_its_beginning_was_seen_or_not() {
+        let kinds = [ProbeKind::Begin, ProbeKind::Round, ProbeKind::Trips(7), ProbeKind::ReturnOf];
+        let [begin, round, left, back] = [0u64, 1, 2, 3].map(|number| 5 << 32 | number);
+        assert_eq!(counts(&kinds, true, &[begin, round, round, left]), [(WHOLE, 2)]);
+        assert_eq!(counts(&kinds, true, &[round, round, left, begin, round, left]), [(None, 2), (WHOLE, 1)]);
+        let long: Vec<u64> = [vec![round; 64], vec![left]].concat();
+        assert_eq!(counts(&kinds, true, &long), [(at_least(), 64)]);
+        // What a return leaves has ended: the next activation lies at the same place.
+        let returned: Vec<u64> = [vec![round; 60], vec![back], vec![round; 5], vec![left]].concat();
+        assert_eq!(counts(&kinds, true, &returned), [(None, 5)]);
+        // Nothing leads back to its beginning.
+        assert_eq!(counts(&kinds, false, &[begin, round, left]), []);
+    }
+
+    #[test]
+    fn a_count_of_compiled_code_is_negative_from_the_middle_on() {
+        let kinds = [ProbeKind::Value(SiteClass::TripCount.imm16(0))];
+        let since = |rounds: i32| u64::from(i32::MIN.wrapping_add(rounds) as u32);
+        assert_eq!(counts(&kinds, true, &[0, 3, 0, since(3), 0, since(100)]), [(WHOLE, 3), (None, 3), (at_least(), 100)]);
+    }
+}
