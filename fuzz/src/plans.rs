@@ -35,6 +35,8 @@ pub enum PointKind {
     Function,
     /// `call_indirect`, of the type with this index.
     IndirectCall(u32),
+    /// `call`, of this function.
+    Call(u32),
     /// `if` or `br_if`.
     Branch,
     /// `br_table`.
@@ -56,6 +58,7 @@ pub fn points(module: &Module, function: u32) -> Vec<Point> {
         let Ok((operator, offset)) = item else { break };
         let kind = match operator {
             Operator::CallIndirect { type_index, .. } => PointKind::IndirectCall(type_index),
+            Operator::Call { function_index } => PointKind::Call(function_index),
             Operator::If { .. } | Operator::BrIf { .. } => PointKind::Branch,
             Operator::BrTable { .. } => PointKind::Switch,
             Operator::Select | Operator::TypedSelect { .. } => PointKind::Select,
@@ -103,6 +106,12 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
                 ..InlineDecision::default()
             })
         }
+        PointKind::Call(callee) => {
+            // One in eight is another function, or none at all.
+            let callee = if random.once_in(8) { random.below(functions + 2) as u32 } else { callee };
+            let targets = vec![InlineTarget { callee, ..InlineTarget::default() }];
+            Decision::Inline(InlineDecision { offset, direct: true, targets, ..InlineDecision::default() })
+        }
         PointKind::Branch if random.once_in(2) => Decision::BranchToSelect(SiteDecision { offset, because: because() }),
         PointKind::Branch => Decision::Layout(LikelyDecision { offset, likely: random.once_in(2), because: because() }),
         PointKind::Switch => {
@@ -116,7 +125,14 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
         }
         // Now and then advice about an operator it does not fit.
         PointKind::Other if random.once_in(16) => {
-            let kinds = [PointKind::IndirectCall(0), PointKind::Branch, PointKind::Switch, PointKind::Select, PointKind::Access];
+            let kinds = [
+                PointKind::IndirectCall(0),
+                PointKind::Call(0),
+                PointKind::Branch,
+                PointKind::Switch,
+                PointKind::Select,
+                PointKind::Access,
+            ];
             return decision(module, function, Point { offset, kind: *random.of(&kinds) }, random);
         }
         PointKind::Other => return None,

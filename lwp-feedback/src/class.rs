@@ -75,7 +75,8 @@ site_classes! {
     /// hot records.
     BurstRounds = 144, "burst-rounds";
     /// LWPINS: how often a site was passed in a burst that only counts. Data2 is the count, Data1 the imm16 of the value that the site has, or 0; detail
-    /// [`BURST_SITE_TRANSFER`] where it is a transfer of control, [`BURST_SITE_BRANCH`] where it is a conditional branch: then Data2's upper half says how often it was taken.
+    /// [`BURST_SITE_TRANSFER`] where it is a transfer of control, [`BURST_SITE_BRANCH`] where it is a conditional branch: then Data2's upper half says how often it was taken;
+    /// [`BURST_SITE_CALL`] where it is a direct call: then that names the callee.
     BurstSite = 145, "burst-site";
 }
 
@@ -96,6 +97,8 @@ pub const TRIPS_AT_LEAST: u8 = 1;
 pub const BURST_SITE_TRANSFER: u8 = 1;
 /// Detail of a `BurstSite` record of a conditional branch, a transfer of control too.
 pub const BURST_SITE_BRANCH: u8 = BURST_SITE_TRANSFER | 2;
+/// Detail of a `BurstSite` record of a direct call, which no event 3 record is written of.
+pub const BURST_SITE_CALL: u8 = 4;
 
 impl SiteClass {
     /// The imm16 of an instruction of this class.

@@ -277,6 +277,8 @@ pub enum ProbeKind {
     Entry,
     /// It returns: the same.
     Return,
+    /// A direct call of a short function: of that one.
+    Call(u32),
     /// A `select`: 1 where its condition holds.
     Select,
     /// A round of a loop begins.

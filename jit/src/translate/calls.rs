@@ -42,6 +42,7 @@ impl Translator<'_, '_> {
                 if self.try_inline_direct(function_index, offset, &arguments)? {
                     return Ok(true);
                 }
+                self.probe_direct_call(function_index);
                 let results = match self.guest_lwp(function_index, &arguments) {
                     Some(results) => results,
                     None => self.direct_call(function_index, &arguments),

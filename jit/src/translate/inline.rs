@@ -1,6 +1,6 @@
 //! Inlining in the translator: the callee's wasm is translated in place of the call, at any depth up to [`MOST_DEPTH`].
 //!
-//! Two kinds. *Static*: a direct call of a small leaf function, or of the function itself, once (no feedback needed). *Guarded*: a
+//! Three kinds. *Static*: a direct call of a small leaf function, or of the function itself, once (no feedback needed). *Direct*: a direct call that the plan names. *Guarded*: a
 //! `call_indirect` for which the plan names callees. The guard is the cheapest test that decides: the index alone where nothing but element segments writes the table
 //! ([`Module::constant_table`](vm::module::Module::constant_table)), else the table entry's reference against the address of our own `VmFunc` of that callee;
 //! equality implies the signature (checked here, once) and the instance. Everything else (out of bounds, null, wrong signature, another
@@ -28,14 +28,18 @@ use crate::types::clif_types;
 
 /// Name of the guarded inlining in reports.
 pub(super) const GUARDED: &str = "inline-guarded";
+/// Name of the inlining of direct calls that a plan names, in reports.
+const DIRECT: &str = "inline-direct";
 /// Name of the inlining of direct calls in reports.
 const STATIC: &str = "inline-static";
 /// Name of the inlining of a function into itself in reports.
 const RECURSIVE: &str = "inline-recursive";
 /// Name of the way out of a guard in reports.
 pub(super) const SIDE_EXIT: &str = "side-exit";
-/// Bytes of callees' bodies that one function takes in. The policy's default; bounds compile time under any plan.
+/// Bytes of callees' bodies that one function takes in, if an eighth of its own is not more; bounds compile time under any plan.
 const MOST_INLINED_BYTES: usize = 2000;
+/// See there.
+const INLINED_SHARE: usize = 8;
 /// Callees tested at one call.
 const MOST_TARGETS: usize = 4;
 /// Functions inlined in one another. A guess.
@@ -57,6 +61,10 @@ pub(super) fn expected(input: &Input<'_>, offset: u32, direct: Option<u32>) -> E
             Err(_) => Expected::Stays,
         },
         (Some(callee), _) if input.inline_static && inlined_without_feedback(input.module, callee) => Expected::Vanishes,
+        (Some(callee), Some(plan)) if plan.callees == [callee] => match inlinable(input.module, callee) {
+            Ok(shape) if !shape.calls => Expected::Vanishes,
+            _ => Expected::Stays,
+        },
         (Some(_), _) | (None, None) => Expected::Stays,
         // Of what is inlined something may call: only leaves vanish.
         (None, Some(plan))
@@ -78,12 +86,19 @@ impl Translator<'_, '_> {
         if self.try_inline_specialized(callee, offset, values)? {
             return Ok(true);
         }
-        if !self.input.inline_static {
+        let function = self.frame().function;
+        let planned = self.input.plan.calls.get(&offset).is_some_and(|plan| plan.callees == [callee]);
+        if !self.input.inline_static && !planned {
             return Ok(false);
         }
-        let function = self.frame().function;
-        let name = if inlined_without_feedback(self.module, callee) {
+        let name = if self.input.inline_static && inlined_without_feedback(self.module, callee) {
             STATIC
+        } else if planned {
+            if let Err(reason) = self.accept(self.module.functions[callee as usize], callee, &[]) {
+                self.applied(DIRECT, function, offset, Some(reason));
+                return Ok(false);
+            }
+            DIRECT
         } else if callee == function
             && self.body_bytes(callee) <= MOST_BYTES_RECURSIVE
             && inlinable(self.module, callee).is_ok_and(|shape| !shape.loops)
@@ -272,14 +287,19 @@ impl Translator<'_, '_> {
             return Err(format!("more than {MOST_DEPTH} functions in one another, or {MOST_IN_CHAIN} times the same"));
         }
         let bytes = taken.iter().map(|&callee| self.body_bytes(callee)).sum::<usize>() + self.body_bytes(callee);
-        if self.inlined_bytes + bytes > MOST_INLINED_BYTES {
-            return Err(format!("{bytes} bytes exceed what is left of {MOST_INLINED_BYTES}"));
+        let most = self.most_inlined();
+        if self.inlined_bytes + bytes > most {
+            return Err(format!("{bytes} bytes exceed what is left of {most}"));
         }
         Ok(())
     }
 
     fn takes(&self, callee: u32) -> bool {
-        self.inlined_bytes + self.body_bytes(callee) <= MOST_INLINED_BYTES
+        self.inlined_bytes + self.body_bytes(callee) <= self.most_inlined()
+    }
+
+    fn most_inlined(&self) -> usize {
+        MOST_INLINED_BYTES.max(self.body_bytes(self.input.function) / INLINED_SHARE)
     }
 
     fn chain_takes(&self, callee: u32) -> bool {
@@ -362,10 +382,12 @@ impl Translator<'_, '_> {
     pub(super) fn refuse_unused_plan(&mut self) {
         let function = self.input.function;
         let mut unused: Vec<u32> = self.input.plan.calls.keys().copied().collect();
-        unused.retain(|offset| !self.applied.iter().any(|applied| applied.offset == *offset && applied.name == GUARDED));
+        unused.retain(|offset| {
+            !self.applied.iter().any(|applied| applied.offset == *offset && [GUARDED, DIRECT, STATIC].contains(&applied.name))
+        });
         unused.sort_unstable();
         for offset in unused {
-            self.applied(GUARDED, function, offset, Some("no reachable call_indirect there".into()));
+            self.applied(GUARDED, function, offset, Some("no reachable call there that could be inlined".into()));
         }
     }
 }

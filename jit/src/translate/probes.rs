@@ -142,6 +142,14 @@ impl Translator<'_, '_> {
         }
     }
 
+    /// Before a direct call.
+    pub(super) fn probe_direct_call(&mut self, callee: u32) {
+        if self.watches_branches() && self.module.is_short(callee) {
+            let probe = self.probe(ProbeKind::Call(callee));
+            self.append(probe, None);
+        }
+    }
+
     /// A value site. Conditions, indices and callees have probes of their own.
     pub(super) fn probe_value(&mut self, imm16: u16, value: impl FnOnce(&mut Self) -> Value) {
         let seen = matches!(SiteClass::from_imm16(imm16), Some((SiteClass::CallTarget | SiteClass::Select | SiteClass::SwitchIndex, _)));

@@ -28,6 +28,8 @@ pub struct Budgets {
     pub max_callee_bytes: u32,
     /// inline: bytes of callees that one function may take in.
     pub max_inlined_bytes: u32,
+    /// The share of its own bytes that a large function may take in or grow by, 0 to 1, where that is more than [`Budgets::max_inlined_bytes`] or [`Budgets::max_function_growth`].
+    pub max_large_growth: f64,
     /// inline: share from which a call outside the targets leaves by a side exit in place of the generic call.
     pub min_exit_share: f64,
     /// inline: samples for that. As many as for inlining at all: code that is left too often is slower in its trial, or retired later, and with a generic call
@@ -44,7 +46,7 @@ pub struct Budgets {
 
     /// select-to-branch, layout: share of the likely side.
     pub min_likely_share: f64,
-    /// layout: outcomes of a branch. Few, for most branches of a large function are passed seldom and matter together, and a wrong guess costs a jump.
+    /// layout, inline-direct: outcomes of a branch, or times that a call was counted. Few, for most branches of a large function are passed seldom and matter together, and a wrong guess costs a jump.
     pub min_layout_samples: u64,
 
     /// prefetch: timed accesses recorded.
@@ -86,6 +88,7 @@ impl Default for Budgets {
             max_targets: 4,
             max_callee_bytes: 300,
             max_inlined_bytes: 4000,
+            max_large_growth: 0.125,
             min_exit_share: 0.995,
             min_exit_samples: 64,
             min_specialize_share: 0.99,
@@ -132,6 +135,8 @@ pub struct Costs {
     pub test_ns: f64,
     /// An indirect call with its checks, ns (200M: 345 ms, of which 0.25 ns are the loop).
     pub indirect_call_ns: f64,
+    /// A direct call, ns: what inlining a short callee saves.
+    pub direct_call_ns: f64,
     /// A guard, ns (51 to 102 ms for 200M).
     pub guard_ns: f64,
     /// A jump that is taken in place of falling through, ns.
@@ -166,6 +171,7 @@ impl Default for Costs {
             switch_ns: 2.0,
             test_ns: 0.25,
             indirect_call_ns: 1.5,
+            direct_call_ns: 0.75,
             guard_ns: 0.25,
             taken_jump_ns: 0.25,
             tick_ns: 0.385,

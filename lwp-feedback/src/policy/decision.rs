@@ -14,7 +14,7 @@ pub const MAX_TARGETS: usize = 4;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Decision {
-    /// Inline the frequent callees of an indirect call behind a guard.
+    /// Inline the frequent callees of an indirect call behind a guard, or the callee of a direct call.
     Inline(InlineDecision),
     /// Compile for one value of a parameter, behind a guard at the entry (or at the loop, for a loop's entrance).
     Specialize(SpecializeDecision),
@@ -61,6 +61,8 @@ pub struct InlineDecision {
     pub targets: Vec<InlineTarget>,
     /// What stands behind the last guard: a side exit, or else the generic call.
     pub side_exit: bool,
+    /// The call is direct: its callee is the one target, and there is no guard.
+    pub direct: bool,
     /// With a side exit: whether the guard stays at the call even where the loop around it cannot change the callee.
     pub in_place: bool,
     /// Samples of the site.
@@ -208,6 +210,7 @@ impl Decision {
     /// The transformation's name, as counters, refusals and `--forbid` use it; `other` where no such transformation is registered.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Inline(it) if it.direct => "inline-direct",
             Self::Inline(_) => "inline",
             Self::Specialize(_) => "specialize",
             Self::BranchToSelect(_) => "branch-to-select",
@@ -239,7 +242,7 @@ impl fmt::Display for Because {
 
 impl fmt::Display for InlineDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "inline at {:#x}:", self.offset)?;
+        write!(f, "{} at {:#x}:", if self.direct { "inline-direct" } else { "inline" }, self.offset)?;
         for target in &self.targets {
             write!(
                 f,
@@ -250,6 +253,9 @@ impl fmt::Display for InlineDecision {
                 self.samples,
                 target.body_bytes
             )?;
+        }
+        if self.direct {
+            return write!(f, "; saves {:.2} ns ({})", self.because.saves_ns, self.because.formula);
         }
         let behind = match (self.side_exit, self.in_place) {
             (false, _) => "",

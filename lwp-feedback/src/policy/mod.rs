@@ -105,7 +105,11 @@ pub fn plan_with(transformations: &[&Transformation], snapshot: &Snapshot, budge
                     refusals.push(Refusal { function: id, offset, transformation, reason: RefusalReason::Forbidden });
                 }
             } else {
-                candidates.extend(out.candidates.into_iter().map(|candidate| Ranked { function: id, candidate }));
+                candidates.extend(out.candidates.into_iter().map(|candidate| Ranked {
+                    function: id,
+                    bytes: view.shape.map_or(0, |shape| shape.body_bytes),
+                    candidate,
+                }));
             }
         }
     }

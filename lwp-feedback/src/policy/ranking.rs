@@ -10,6 +10,8 @@ use crate::codemap::FunctionId;
 /// A candidate of a function.
 pub(super) struct Ranked {
     pub(super) function: FunctionId,
+    /// Bytes of its body, where they are known.
+    pub(super) bytes: u32,
     pub(super) candidate: Candidate,
 }
 
@@ -50,14 +52,14 @@ pub(super) fn take(mut candidates: Vec<Ranked>, grown_bytes: u64, budgets: &Budg
     let mut spent: BTreeMap<FunctionId, Spent> = BTreeMap::new();
     let mut plans: BTreeMap<FunctionId, Vec<Decision>> = BTreeMap::new();
     let mut together: BTreeMap<(FunctionId, &str), f64> = BTreeMap::new();
-    for Ranked { function, candidate } in candidates.iter().filter(|it| it.candidate.together) {
+    for Ranked { function, candidate, .. } in candidates.iter().filter(|it| it.candidate.together) {
         *together.entry((*function, candidate.transformation)).or_default() += Ranked::net_ns(candidate);
     }
-    for Ranked { function, candidate } in candidates {
+    for Ranked { function, bytes: own, candidate } in candidates {
         let net_ns = together.get(&(function, candidate.transformation)).copied().unwrap_or_else(|| Ranked::net_ns(&candidate));
         let spent = spent.entry(function).or_default();
         let ms = f64::from(candidate.growth_bytes) * budgets.costs.compile_us_per_byte / 1000.0;
-        match check(&candidate, net_ns, spent, module_left, (ms, ms_left), budgets) {
+        match check(&candidate, own, net_ns, spent, module_left, (ms, ms_left), budgets) {
             Ok(()) => {
                 let bytes = candidate.growth_bytes;
                 module_left -= u64::from(bytes);
@@ -93,9 +95,10 @@ fn key(decision: &Decision) -> u32 {
     }
 }
 
-/// `net_ns`: what it saves, or what all that goes together with it does.
+/// `own`: bytes of its function. `net_ns`: what it saves, or what all that goes together with it does.
 fn check(
     candidate: &Candidate,
+    own: u32,
     net_ns: f64,
     spent: &Spent,
     module_left: u64,
@@ -103,6 +106,7 @@ fn check(
     budgets: &Budgets,
 ) -> Result<(), RefusalReason> {
     let bytes = candidate.growth_bytes;
+    let large = (f64::from(own) * budgets.max_large_growth.clamp(0.0, 1.0)) as u32;
     let excluded = ALL.iter().find(|it| it.name == candidate.transformation).map_or(&[][..], |it| it.excludes);
     let there = spent.taken.get(&candidate.decision.offset()).into_iter().flatten();
     if let Some(by) = there.into_iter().find(|name| excluded.contains(name)) {
@@ -117,12 +121,12 @@ fn check(
         return Err(RefusalReason::TooMany { limit: budgets.max_decisions as u64 });
     }
     if let Decision::Inline(_) = candidate.decision {
-        let left = budgets.max_inlined_bytes.saturating_sub(spent.inlined_bytes);
+        let left = budgets.max_inlined_bytes.max(large).saturating_sub(spent.inlined_bytes);
         if bytes > left {
             return Err(RefusalReason::BudgetExhausted { bytes, left });
         }
     }
-    let left = budgets.max_function_growth.saturating_sub(spent.growth_bytes);
+    let left = budgets.max_function_growth.max(large).saturating_sub(spent.growth_bytes);
     if bytes > left {
         return Err(RefusalReason::FunctionGrowth { bytes, left });
     }

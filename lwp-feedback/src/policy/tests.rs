@@ -1,8 +1,8 @@
 use super::*;
 use crate::class::SiteClass;
 use crate::profile::{
-    ArmObstacle, ArmShape, BranchShape, BranchSnapshot, FunctionSnapshot, LoadSnapshot, LoopShape, NotInlinable, ParamShape, SelectShape,
-    SelectSnapshot, SiteKey, SiteSnapshot, StrideCount, ValueCount,
+    ArmObstacle, ArmShape, BranchShape, BranchSnapshot, CallSnapshot, FunctionSnapshot, LoadSnapshot, LoopShape, NotInlinable, ParamShape,
+    SelectShape, SelectSnapshot, SiteKey, SiteSnapshot, StrideCount, ValueCount,
 };
 
 fn site_of(class: SiteClass, detail: u8, offset: u32, values: &[(u64, u64)]) -> SiteSnapshot {
@@ -98,7 +98,7 @@ fn only_reason(list: Vec<SiteSnapshot>, budgets: &Budgets) -> RefusalReason {
 #[test]
 fn every_file_of_the_folder_is_registered_under_its_name() {
     let names: Vec<&str> = transformations().map(|it| it.name).collect();
-    for known in ["branch-to-select", "inline", "layout", "prefetch", "select-to-branch", "specialize", "switch-order"] {
+    for known in ["branch-to-select", "inline", "inline-direct", "layout", "prefetch", "select-to-branch", "specialize", "switch-order"] {
         assert!(names.contains(&known), "{known}");
     }
     for it in transformations() {
@@ -153,7 +153,7 @@ fn every_refusal_of_inlining_has_its_numbers() {
     let why = Some(NotInlinable::Imported);
     assert_eq!(only_reason(vec![site(1, &[(5, 100)])], &budgets), RefusalReason::CalleeNotInlinable { callee: 5, why });
     assert_eq!(only_reason(vec![site(1, &[(1 << 40, 100)])], &budgets), RefusalReason::UnknownCallee { value: 1 << 40 });
-    let tight = Budgets { max_inlined_bytes: 10, ..budgets.clone() };
+    let tight = Budgets { max_inlined_bytes: 10, max_large_growth: 0.0, ..budgets.clone() };
     assert_eq!(only_reason(vec![site(1, &[(2, 100)])], &tight), RefusalReason::BudgetExhausted { bytes: 20, left: 10 });
     let forbid = Budgets { forbid: ["inline".into()].into(), ..budgets.clone() };
     assert_eq!(only_reason(vec![site(1, &[(2, 100)])], &forbid), RefusalReason::Forbidden);
@@ -163,7 +163,7 @@ fn every_refusal_of_inlining_has_its_numbers() {
 
 #[test]
 fn the_hottest_site_gets_the_budget() {
-    let budgets = Budgets { max_inlined_bytes: 25, ..Budgets::default() };
+    let budgets = Budgets { max_inlined_bytes: 25, max_large_growth: 0.0, ..Budgets::default() };
     let (plans, refusals) = plan(&snapshot(vec![site(8, &[(2, 100)]), site(16, &[(2, 1000)])]), &budgets);
     assert_eq!(plans[0].decisions[0].offset(), 16);
     assert_eq!(refusals[0].to_string(), "function 1: inline at 0x8 refused: callees need 20 bytes, 5 left in this function");
@@ -198,6 +198,29 @@ fn a_constant_parameter_is_specialized_where_it_decides_something() {
     assert_eq!(param(0, &[(1000, 900), (3, 100)]), Err(RefusalReason::NoDominantValue { share: 0.9, needed: 0.99, samples: 1000 }));
     assert_eq!(param(1, &[(7, 1000)]), Err(RefusalReason::UnlocksNothing { parameter: 1 }));
     assert_eq!(param(0, &[(7, 10)]), Err(RefusalReason::TooFewSamples { samples: 10, needed: 64 }));
+}
+
+#[test]
+fn direct_calls_that_are_made_often_are_inlined_together() {
+    let of_calls = |calls: &[(u32, u32, u64)]| {
+        let calls = calls.iter().map(|&(offset, callee, count)| CallSnapshot { offset, callee, count }).collect();
+        FunctionSnapshot { calls, ..FunctionSnapshot::default() }
+    };
+    let Ok(Decision::Inline(it)) = only("inline-direct", of_calls(&[(8, 2, 1000)])) else { panic!() };
+    assert!(it.direct && !it.side_exit && it.targets.len() == 1 && it.targets[0].callee == 2, "{it:?}");
+    // One of them is too little, and many are not.
+    assert!(matches!(only("inline-direct", of_calls(&[(8, 2, 20)])), Err(RefusalReason::SavesTooLittle { .. })));
+    let many: Vec<(u32, u32, u64)> = (0..10).map(|nth| (8 + nth, 2, 20)).collect();
+    assert_eq!(plan(&of(of_calls(&many)), &Budgets::default()).0[0].decisions.len(), 10);
+    assert_eq!(only("inline-direct", of_calls(&[(8, 2, 7)])), Err(RefusalReason::TooFewSamples { samples: 7, needed: 8 }));
+    assert_eq!(only("inline-direct", of_calls(&[(8, 4, 1000)])), Err(RefusalReason::CalleeTooLarge { callee: 4, bytes: 5000, limit: 300 }));
+    let why = Some(NotInlinable::Imported);
+    assert_eq!(only("inline-direct", of_calls(&[(8, 5, 1000)])), Err(RefusalReason::CalleeNotInlinable { callee: 5, why }));
+    assert_eq!(only("inline-direct", of_calls(&[(8, 77, 1000)])), Err(RefusalReason::UnknownCallee { value: 77 }));
+    // What is called most often comes first.
+    let budgets = Budgets { max_inlined_bytes: 25, max_large_growth: 0.0, ..Budgets::default() };
+    let (plans, refusals) = plan(&of(of_calls(&[(8, 2, 100), (16, 2, 1000)])), &budgets);
+    assert_eq!((plans[0].decisions[0].offset(), &refusals[0].reason), (16, &RefusalReason::BudgetExhausted { bytes: 20, left: 5 }));
 }
 
 #[test]

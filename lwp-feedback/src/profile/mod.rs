@@ -23,7 +23,7 @@ use hdrhistogram::Histogram;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::class::{BURST_SITE_BRANCH, SiteClass, TRIPS_AT_LEAST};
+use crate::class::{BURST_SITE_BRANCH, BURST_SITE_CALL, SiteClass, TRIPS_AT_LEAST};
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
 use shift::{Counts, Settled};
@@ -31,8 +31,8 @@ use shift::{Counts, Settled};
 pub use provenance::Provenance;
 pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape};
 pub use snapshot::{
-    BranchSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, LoopSnapshot, NotInlinable, SelectSnapshot, SiteSnapshot, Snapshot,
-    StrideCount, ValueCount,
+    BranchSnapshot, CallSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, LoopSnapshot, NotInlinable, SelectSnapshot, SiteSnapshot,
+    Snapshot, StrideCount, ValueCount,
 };
 pub use top_k::{TOP_K, TopK};
 
@@ -97,6 +97,13 @@ struct Select {
     not_taken: u64,
     judged: u64,
     would_mispredict: u64,
+}
+
+/// A direct call as bursts that only count saw it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Call {
+    callee: u32,
+    count: u64,
 }
 
 /// Rounds of a loop seen by bursts, and how long they took.
@@ -180,6 +187,7 @@ struct FunctionProfile {
     loads: BTreeMap<u32, Load>,
     selects: BTreeMap<u32, Select>,
     rounds: BTreeMap<u32, Rounds>,
+    calls: BTreeMap<u32, Call>,
     settled_branches: Settled,
     settled_selects: Settled,
     /// Bursts that saw something else than all before them.
@@ -207,7 +215,7 @@ impl FunctionProfile {
     }
 
     fn site_count(&self) -> usize {
-        self.sites.len() + self.branches.len() + self.loads.len() + self.selects.len() + self.rounds.len()
+        self.sites.len() + self.branches.len() + self.loads.len() + self.selects.len() + self.rounds.len() + self.calls.len()
     }
 
     /// Selects are seen by bursts, so they fade with the branches.
@@ -245,6 +253,10 @@ impl FunctionProfile {
                         *count /= 2;
                     }
                     select.taken + select.not_taken > 0
+                });
+                self.calls.retain(|_, call| {
+                    call.count /= 2;
+                    call.count > 0
                 });
                 self.rounds.retain(|_, rounds| {
                     *rounds = Rounds { rounds: rounds.rounds / 2, ns: rounds.ns / 2 };
@@ -295,11 +307,11 @@ impl Profile {
 
     /// Counts a record.
     pub fn apply(&self, resolved: &Resolved, record: &Record) {
-        // What a run consists of is for who estimates totals; of a profile it says which ways branches go, and makes nothing that is known fade.
+        // What a run consists of is for who estimates totals; of a profile it says which ways branches go and how often calls are made, and makes nothing that is known fade.
         let counted = match (record.event_id(), SiteClass::from_imm16(record.flags())) {
-            (EventId::PROGRAMMED, Some((SiteClass::BurstSite, BURST_SITE_BRANCH))) => true,
+            (EventId::PROGRAMMED, Some((SiteClass::BurstSite, detail @ (BURST_SITE_BRANCH | BURST_SITE_CALL)))) => Some(detail),
             (EventId::PROGRAMMED, Some((SiteClass::BurstSite, _))) => return,
-            _ => false,
+            _ => None,
         };
         let mut function = match self.functions.get_mut(&resolved.function) {
             Some(function) => function,
@@ -315,7 +327,12 @@ impl Profile {
             }
         };
         let function = &mut *function;
-        if counted {
+        if counted == Some(BURST_SITE_CALL) {
+            let (count, callee) = (record.data2() as u32, (record.data2() >> 32) as u32);
+            let add = |call: &mut Call| *call = Call { callee, count: call.count.saturating_add(count.into()) };
+            return self.at(function, |function| &mut function.calls, resolved.wasm_offset, Call::default, add);
+        }
+        if counted.is_some() {
             let (passed, taken) = (record.data2() as u32, (record.data2() >> 32) as u32);
             let taken = taken.min(passed);
             let outcomes = [taken, passed - taken].map(u64::from);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shape::{FunctionPrior, FunctionShape};
 use super::top_k::Kept;
-use super::{Branch, FunctionProfile, Load, Provenance, Rounds, Select, SiteKey, TopK};
+use super::{Branch, Call, FunctionProfile, Load, Provenance, Rounds, Select, SiteKey, TopK};
 
 /// A module's profile and what the engine knows about its functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,20 @@ pub struct FunctionSnapshot {
     /// Loops that bursts ran, ascending by offset.
     #[serde(default)]
     pub rounds: Vec<LoopSnapshot>,
+    /// Direct calls of short functions that bursts counted, ascending by offset.
+    #[serde(default)]
+    pub calls: Vec<CallSnapshot>,
+}
+
+/// A direct call of a function that is short enough to be inlined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallSnapshot {
+    /// Offset of the operator.
+    pub offset: u32,
+    /// Whom it calls.
+    pub callee: u32,
+    /// How often, in bursts that only count; decayed.
+    pub count: u64,
 }
 
 /// A value site.
@@ -304,6 +318,9 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
             })
             .collect(),
         rounds: profile.rounds.iter().map(|(&offset, &Rounds { rounds, ns })| LoopSnapshot { offset, rounds, ns }).collect(),
+        calls: (profile.calls.iter().filter(|_| sees_branches))
+            .map(|(&offset, &Call { callee, count })| CallSnapshot { offset, callee, count })
+            .collect(),
         loads: profile
             .loads
             .iter()
@@ -335,7 +352,7 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
         ticks: saved.ticks,
         ..FunctionProfile::default()
     };
-    let limit = limit / 5;
+    let limit = limit / 6;
     for site in saved.sites.iter().take(limit) {
         let kept = site.values.iter().map(|&ValueCount { value, count, error }| Kept { value, count, error, whole: count });
         profile.sites.insert(site.key, TopK::from_parts(site.total, kept));
@@ -350,6 +367,9 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
     }
     for &LoopSnapshot { offset, rounds, ns } in saved.rounds.iter().take(limit) {
         profile.rounds.insert(offset, Rounds { rounds, ns });
+    }
+    for &CallSnapshot { offset, callee, count } in saved.calls.iter().take(limit) {
+        profile.calls.insert(offset, Call { callee, count });
     }
     for saved in saved.loads.iter().take(limit) {
         let mut load = Load::new();

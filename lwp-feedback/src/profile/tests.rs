@@ -42,6 +42,27 @@ fn what_a_run_consists_of_is_no_part_of_the_profile() {
 }
 
 #[test]
+fn counted_calls_name_their_callee_and_fade_as_branches_do() {
+    let profile = Profile::new(ProfileLimits { decay_records: 100, ..ProfileLimits::default() });
+    let counted = |count: u64, callee: u64| {
+        let flags = SiteClass::BurstSite.imm16(BURST_SITE_CALL);
+        profile.apply(&at(1, 5), &Record::new(EventId::PROGRAMMED, 0, flags, 0, 0, count | callee << 32, 0));
+    };
+    (0..50).for_each(|_| counted(10, 7));
+    let calls = || profile.snapshot(MODULE).functions[0].calls.clone();
+    assert!(calls().is_empty(), "event 3 was left out");
+    let branch = Record::new(EventId::BRANCHES, 0, 0xE000, 0, 0, 0, 0);
+    profile.apply(&at(1, 60), &branch);
+    assert_eq!(calls(), [CallSnapshot { offset: 5, callee: 7, count: 500 }]);
+    let saved = profile.snapshot(MODULE);
+    let restored = Profile::default();
+    restored.restore(&saved);
+    assert_eq!(restored.snapshot(MODULE).functions[0].calls, saved.functions[0].calls);
+    (0..100).for_each(|_| profile.apply(&at(1, 60), &branch));
+    assert_eq!(calls()[0].count, 250);
+}
+
+#[test]
 fn counted_branches_say_which_way_and_nothing_without_event_3() {
     let profile = Profile::new(ProfileLimits { decay_records: 100, ..ProfileLimits::default() });
     let counted = |passed: u64, taken: u64| {

@@ -2,7 +2,7 @@
 //! burst costs a tenth of one that judges branches, and there can be ten times as many. Together they say what a run consists of, and which values it has.
 
 use super::exact::value_of;
-use super::finish::{Ring, say_window};
+use super::finish::{Ring, say_calls, say_window};
 use super::{Open, Probes, words};
 use crate::code::ProbeKind;
 use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
@@ -73,6 +73,11 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
             let detail = match site.kind {
                 ProbeKind::Branch => {
                     say(site.ip, SiteClass::BurstSite, BURST_SITE_BRANCH, 0, passed | u64::from(taken) << 32);
+                    continue;
+                }
+                ProbeKind::Call(callee) => {
+                    // SAFETY: the caller's promise.
+                    unsafe { say_calls(site.ip, callee, passed as u32, ring) };
                     continue;
                 }
                 ProbeKind::Return | ProbeKind::ReturnOf | ProbeKind::Switch | ProbeKind::IndirectCall => BURST_SITE_TRANSFER,

@@ -173,6 +173,7 @@ fn count(slot: &mut Slot, seen: &Seen<'_>) {
         ProbeKind::Branch
         | ProbeKind::Entry
         | ProbeKind::Return
+        | ProbeKind::Call(_)
         | ProbeKind::Round
         | ProbeKind::Trips(_)
         | ProbeKind::Begin

@@ -5,7 +5,7 @@ use super::words::Seen;
 use super::{AT_ENTRY, Kind, Open, ProbeSite, Probes, StoreBurst};
 use crate::code::ProbeKind;
 use lwp_feedback::calibrate::known_plateaus;
-use lwp_feedback::class::{SiteClass, burst_window};
+use lwp_feedback::class::{BURST_SITE_CALL, SiteClass, burst_window};
 use lwp_feedback::layout::Lwpcb;
 use lwp_feedback::pebs::Registers;
 use lwp_feedback::predictor::{Verdict, WARM_UP};
@@ -80,6 +80,8 @@ pub(crate) unsafe fn finish(
 ) -> Option<Vec<(u64, u32)>> {
     let Ring { lwpcb, ns_per_tick, polls, .. } = *ring;
     let mut loads: BTreeMap<u32, (ProbeSite, LoadSeen)> = BTreeMap::new();
+    // Direct calls: the site, the callee and how often.
+    let mut calls: BTreeMap<u32, (ProbeSite, u32, u32)> = BTreeMap::new();
     let mut rounds = 0u64;
     // Of every function in the buffer, by its table's first probe: an address in it, its entries and rounds.
     let mut seen_rounds: BTreeMap<u32, (u64, u64, (u64, u32))> = BTreeMap::new();
@@ -166,6 +168,7 @@ pub(crate) unsafe fn finish(
                     value(&site, imm16, second);
                 }
             }
+            ProbeKind::Call(callee) => calls.entry(seen.number).or_insert((site, callee, 0)).2 += 1,
             ProbeKind::Round => {
                 if site.offset == open.offset {
                     rounds += 1;
@@ -220,6 +223,10 @@ pub(crate) unsafe fn finish(
             say(site.ip, SiteClass::BurstStride, OTHERS, others, 0);
         }
     }
+    for &(site, callee, count) in calls.values() {
+        // SAFETY: the caller's promise.
+        unsafe { say_calls(site.ip, callee, count, ring) };
+    }
     for &(ip, count, _) in seen_rounds.values() {
         say(ip, SiteClass::BurstRounds, 0, 0, count);
     }
@@ -230,6 +237,16 @@ pub(crate) unsafe fn finish(
         say(ip, SiteClass::BurstEnd, 0, u32::try_from(rounds).unwrap_or(u32::MAX), ns);
     }
     whole.then(|| seen_rounds.into_values().map(|(_, _, function)| function).collect())
+}
+
+/// Stores how often a direct call was made in a burst.
+///
+/// # Safety
+/// As [`finish`].
+pub(super) unsafe fn say_calls(ip: u64, callee: u32, count: u32, ring: &Ring<'_>) {
+    let imm16 = SiteClass::BurstSite.imm16(BURST_SITE_CALL);
+    // SAFETY: the caller's promise.
+    unsafe { store_programmed(ring.lwpcb, ip, imm16.into(), 0, u64::from(count) | u64::from(callee) << 32) };
 }
 
 /// Stores what part of the run a burst stands for.

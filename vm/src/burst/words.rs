@@ -53,6 +53,7 @@ pub(super) fn value_class(kind: ProbeKind) -> Option<u16> {
         | ProbeKind::Branch
         | ProbeKind::Return
         | ProbeKind::ReturnOf
+        | ProbeKind::Call(_)
         | ProbeKind::Select
         | ProbeKind::Load
         | ProbeKind::Entry

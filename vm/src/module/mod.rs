@@ -22,6 +22,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
+/// Bytes of a body that a compiler may translate in place of a call.
+const SHORT_BYTES: usize = 200;
+
 /// What an import or an export names, with its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExternType {
@@ -319,6 +322,11 @@ impl Module {
     /// Index among the defined functions, if it is one.
     pub fn defined(&self, function: u32) -> Option<usize> {
         function.checked_sub(self.imported_functions).map(|index| index as usize)
+    }
+
+    /// Whether a function's body is so short that it may be worth its while to be translated in place of a call.
+    pub fn is_short(&self, function: u32) -> bool {
+        self.defined(function).and_then(|own| self.bodies.get(own)).is_some_and(|body| body.len() <= SHORT_BYTES)
     }
 
     /// Name of a function, if the name section has one.

@@ -42,30 +42,45 @@ fn is_layout(decision: &Decision) -> bool {
     matches!(decision, Decision::Layout(_))
 }
 
-/// Whether all of them are layouts, which are one question ([`lwp_feedback::policy::transformation::Proposals::go_together`]): they are tried together, and lose together.
+fn is_direct(decision: &Decision) -> bool {
+    matches!(decision, Decision::Inline(it) if it.direct)
+}
+
+/// Whether all of them are layouts.
 pub(super) fn are_layouts(decisions: &[Decision]) -> bool {
     decisions.iter().all(is_layout)
 }
 
-/// Share of what the layouts in `all` save that is new in `fresh`, 0 to 1: where most branches of a large function are known, another one is not worth another version of it.
-pub(super) fn share_of_layouts(fresh: &[Decision], all: &[Decision]) -> f64 {
+/// Whether they are one question ([`lwp_feedback::policy::transformation::Proposals::go_together`]): they are tried together, and lose together.
+pub(super) fn are_one_question(decisions: &[Decision]) -> bool {
+    are_layouts(decisions) || decisions.iter().all(is_direct)
+}
+
+/// Whether each of them matters little.
+pub(super) fn are_small(decisions: &[Decision]) -> bool {
+    decisions.iter().all(|decision| is_layout(decision) || is_direct(decision))
+}
+
+/// Share of what the small ones in `all` save that is new in `fresh`, 0 to 1: where most branches of a large function are known, another one is not worth another version of it.
+pub(super) fn share_of_small(fresh: &[Decision], all: &[Decision]) -> f64 {
     let saves = |decisions: &[Decision]| -> f64 {
-        let layouts = decisions.iter().filter(|decision| is_layout(decision)).map(Decision::because);
-        layouts.map(|because| because.saves_ns * because.samples as f64).filter(|saves| *saves > 0.0).sum()
+        let small = decisions.iter().filter(|decision| is_layout(decision) || is_direct(decision)).map(Decision::because);
+        small.map(|because| because.saves_ns * because.samples as f64).filter(|saves| *saves > 0.0).sum()
     };
     let all = saves(all);
     // Without numbers each is as good as the rest.
     if all > 0.0 { (saves(fresh) / all).min(1.0) } else { 1.0 }
 }
 
-/// Decisions that did not win together, in two parts to be tried by themselves: layouts and the rest, or halves.
-pub(super) fn parts(decisions: Vec<Decision>) -> [Vec<Decision>; 2] {
-    let (layouts, mut rest): (Vec<_>, Vec<_>) = decisions.into_iter().partition(is_layout);
-    if layouts.is_empty() {
+/// Decisions that did not win together, in parts to be tried by themselves: layouts, direct calls and the rest, or halves.
+pub(super) fn parts(decisions: Vec<Decision>) -> Vec<Vec<Decision>> {
+    let (layouts, rest): (Vec<_>, Vec<_>) = decisions.into_iter().partition(is_layout);
+    let (direct, mut rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_direct);
+    if layouts.is_empty() && direct.is_empty() {
         let second = rest.split_off(rest.len() / 2);
-        return [rest, second];
+        return vec![rest, second];
     }
-    [rest, layouts]
+    [rest, direct, layouts].into_iter().filter(|part| !part.is_empty()).collect()
 }
 
 /// Whether a place that `planned` takes is free in `base`. What takes it may be another value or another callee: where nothing is tried, that alone would
@@ -136,10 +151,17 @@ mod tests {
         };
         let all = [layout(1, 700), layout(2, 200), layout(3, 100)];
         assert!(are_layouts(&all) && !are_layouts(&[layout(1, 5), select(9)]));
-        assert!((share_of_layouts(&all[1..], &all) - 0.3).abs() < 1e-9);
-        assert_eq!(share_of_layouts(&[layout(4, 0)], &[layout(4, 0)]), 1.0, "a plan file has no numbers");
+        assert!((share_of_small(&all[1..], &all) - 0.3).abs() < 1e-9);
+        assert_eq!(share_of_small(&[layout(4, 0)], &[layout(4, 0)]), 1.0, "a plan file has no numbers");
         assert_eq!(parts(vec![layout(1, 5), select(9), layout(2, 5)]), [vec![select(9)], vec![layout(1, 5), layout(2, 5)]]);
         assert_eq!(parts(vec![select(8), select(9)]), [vec![select(8)], vec![select(9)]]);
+        let direct = |offset| Decision::Inline(InlineDecision { offset, direct: true, ..Default::default() });
+        assert!(
+            are_one_question(&[direct(3), direct(4)])
+                && !are_one_question(&[direct(3), layout(4, 1)])
+                && are_small(&[direct(3), layout(4, 1)])
+        );
+        assert_eq!(parts(vec![direct(3), layout(4, 1), direct(5)]), [vec![direct(3), direct(5)], vec![layout(4, 1)]]);
     }
 
     #[test]

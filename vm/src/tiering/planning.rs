@@ -104,7 +104,8 @@ impl ModuleCode {
             .filter(|site| site.key.class == SiteClass::CallTarget)
             .flat_map(|site| site.values.iter().filter_map(|value| u32::try_from(value.value).ok()));
         let hinted = priors.iter().flat_map(|prior| &prior.call_targets).flat_map(|(_, targets)| targets.iter().map(|target| target.0));
-        let callees: BTreeSet<u32> = seen.chain(hinted).filter(known).collect();
+        let called = functions.iter().flat_map(|it| &it.calls).map(|call| call.callee);
+        let callees: BTreeSet<u32> = seen.chain(hinted).chain(called).filter(known).collect();
         let facts = callees.into_iter().map(|callee| self.facts(callee)).collect();
         let shapes = named.iter().copied().filter(known).map(|function| shape(&self.module, function)).collect();
         Snapshot { module: self.key, functions, facts, shapes, priors, grown_bytes: 0 }

@@ -10,7 +10,7 @@
 //! there to the verdict; a second job publishes the winner; the monitor's thread ([`ModuleCode::tend`]) wakes trials up that lost their thread.
 
 use super::arms::Arms;
-use super::difference::{are_layouts, fresh, key, merged, parts, share_of_layouts, with_distances, without};
+use super::difference::{are_layouts, are_one_question, are_small, fresh, key, merged, parts, share_of_small, with_distances, without};
 use super::drift::Memory;
 use super::planning::place_name;
 use super::verdict::{Distribution, Judgement, Reason, Verdict};
@@ -396,7 +396,7 @@ impl ModuleCode {
         let memory = state.memory.entry(function).or_default();
         let mut fresh = fresh(base, planned);
         memory.retain_open(planned, &mut fresh);
-        let matters = |part: &[Decision], all| !are_layouts(part) || share_of_layouts(part, all) >= NEW_LAYOUTS;
+        let matters = |part: &[Decision], all| !are_small(part) || share_of_small(part, all) >= NEW_LAYOUTS;
         let fresh = Some(fresh).filter(|fresh| matters(fresh, planned)).unwrap_or_default();
         let gone = Some(memory.doubtful(base, planned, refusals)).filter(|gone| matters(gone, base)).unwrap_or_default();
         if !gone.is_empty() {
@@ -887,7 +887,7 @@ impl ModuleCode {
                     outer.map(|outer| self.candidate(function, Entrance::Loop(outer), merged(&base, &fresh), fresh, tournament));
                 state.waiting.extend(candidate);
             }
-            _ if !are_layouts(&fresh)
+            _ if !are_one_question(&fresh)
                 && fresh.len() > 1
                 && tournament == Tournament::Both
                 && !matches!(judgement.verdict, Verdict::Abandoned(_)) =>

@@ -96,6 +96,7 @@ fn decide(
     pays(saves_ns, costs_ns, &formula, budgets)?;
     Ok(InlineDecision {
         offset,
+        direct: false,
         in_place: false,
         side_exit: samples >= budgets.min_exit_samples && share >= budgets.min_exit_share,
         targets,

@@ -500,6 +500,7 @@ impl<'m> Translator<'m> {
         let params = ty.params().len();
         self.flush();
         let base = self.first_slot(params);
+        self.watch_direct_call(function);
         self.point(PointKind::Call);
         self.stack.truncate(self.stack.len() - params);
         self.emit(match self.module.offsets().function(function) {

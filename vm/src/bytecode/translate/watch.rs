@@ -51,6 +51,13 @@ impl Translator<'_> {
         }
     }
 
+    /// A direct call that might be inlined.
+    pub(super) fn watch_direct_call(&mut self, callee: u32) {
+        if self.module.is_short(callee) {
+            self.mark(ProbeKind::Call(callee));
+        }
+    }
+
     /// Where the function is entered: that it is, and the parameters that decide something.
     pub(super) fn watch_entry(&mut self) {
         if self.first_probe.is_none() {
