@@ -249,6 +249,10 @@ impl Compiler for CraneliftCompiler {
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), lwp_feedback::profile::NotInlinable> {
         inlinable::inlinable(module, function).map(|_| ())
     }
+
+    fn inlines_anyway(&self, module: &Module, function: u32) -> bool {
+        inlinable::inlined_without_feedback(module, function)
+    }
 }
 
 // The instruction sets and the pool are all it holds, so threads may share it.

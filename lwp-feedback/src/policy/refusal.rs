@@ -130,6 +130,11 @@ reasons! {
         /// The value.
         value: u64,
     } = "unknown-callee";
+    /// The compiler inlines the callee without being asked.
+    InlinedAnyway {
+        /// Function index.
+        callee: u32,
+    } = "inlined-anyway";
     /// A known value of the parameter folds nothing.
     UnlocksNothing {
         /// Number of the parameter.
@@ -234,6 +239,7 @@ impl fmt::Display for RefusalReason {
             Self::CalleeTooLarge { callee, bytes, limit } => write!(f, "callee {callee} has {bytes} bytes, limit {limit}"),
             Self::CalleeNotInlinable { callee, why: Some(why) } => write!(f, "callee {callee} is not inlinable: {why}"),
             Self::CalleeNotInlinable { callee, why: None } => write!(f, "callee {callee} is not inlinable"),
+            Self::InlinedAnyway { callee } => write!(f, "callee {callee} is inlined without being asked for"),
             Self::UnknownCallee { value } => write!(f, "value {value:#x} is no function of this module"),
             Self::UnlocksNothing { parameter } => write!(f, "a known parameter {parameter} folds nothing"),
             Self::ArmNotConvertible { why } => write!(f, "an arm has {why}"),

@@ -18,7 +18,13 @@ fn site(offset: u32, values: &[(u64, u64)]) -> SiteSnapshot {
 }
 
 fn of(function: FunctionSnapshot) -> Snapshot {
-    let fact = |func, body_bytes, reason: Option<NotInlinable>| FunctionFacts { func, body_bytes, inlinable: reason.is_none(), reason };
+    let fact = |func, body_bytes, reason: Option<NotInlinable>| FunctionFacts {
+        func,
+        body_bytes,
+        inlinable: reason.is_none(),
+        reason,
+        inlined_anyway: func == 3,
+    };
     let shape = FunctionShape {
         func: 1,
         body_bytes: 90,
@@ -216,6 +222,7 @@ fn direct_calls_that_are_made_often_are_inlined_together() {
     assert_eq!(only("inline-direct", of_calls(&[(8, 4, 1000)])), Err(RefusalReason::CalleeTooLarge { callee: 4, bytes: 5000, limit: 300 }));
     let why = Some(NotInlinable::Imported);
     assert_eq!(only("inline-direct", of_calls(&[(8, 5, 1000)])), Err(RefusalReason::CalleeNotInlinable { callee: 5, why }));
+    assert_eq!(only("inline-direct", of_calls(&[(8, 3, 1000)])), Err(RefusalReason::InlinedAnyway { callee: 3 }));
     assert_eq!(only("inline-direct", of_calls(&[(8, 77, 1000)])), Err(RefusalReason::UnknownCallee { value: 77 }));
     // What is called most often comes first.
     let budgets = Budgets { max_inlined_bytes: 25, max_large_growth: 0.0, ..Budgets::default() };

@@ -243,6 +243,9 @@ pub struct FunctionFacts {
     pub inlinable: bool,
     /// Why not.
     pub reason: Option<NotInlinable>,
+    /// Are direct calls of it inlined without being asked for?
+    #[serde(default)]
+    pub inlined_anyway: bool,
 }
 
 /// Why the engine cannot inline a function, whatever the profile says.

@@ -67,7 +67,7 @@ fn replay_gives_the_same_profile_and_plans_byte_for_byte() {
     };
     let mut first = replayed(&file);
     assert_eq!(serde_json::to_string(&first).unwrap(), live);
-    first.facts = vec![FunctionFacts { func: 5, body_bytes: 10, inlinable: true, reason: None }];
+    first.facts = vec![FunctionFacts { func: 5, body_bytes: 10, inlinable: true, reason: None, inlined_anyway: false }];
     let mut second = replayed(&file);
     second.facts = first.facts.clone();
     let plans = |snapshot| serde_json::to_string(&plan(snapshot, &Budgets::default())).unwrap();

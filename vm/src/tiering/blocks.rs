@@ -47,8 +47,8 @@ pub(super) struct Sizes {
     pub least_ticks: u64,
     /// Pairs after which an undecided trial ends.
     pub most_pairs: usize,
-    /// Most ticks of a rest; it takes half of them in the mean. 0: no rests.
-    pub most_rest_ticks: u64,
+    /// Ticks of the program's time that a pair is to stand for: rests last until as many have gone by, in the mean. 0: no rests.
+    pub ticks_per_pair: u64,
     /// The candidate is nothing that could cost ([`Judgement::of_free`]).
     pub free: bool,
     /// Ticks of blocks after which it ends at the next look, however few pairs they made.
@@ -91,6 +91,8 @@ pub(super) struct Blocks {
     random: u64,
     /// The time stamp until which the old version runs, and that does not count.
     rests_until: Option<u64>,
+    /// The time stamp of the first pair's begin.
+    since: Option<u64>,
 }
 
 impl Blocks {
@@ -110,6 +112,7 @@ impl Blocks {
             ran_ticks: 0.0,
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             rests_until: None,
+            since: None,
         }
     }
 
@@ -143,11 +146,15 @@ impl Blocks {
     /// Begins a rest behind a pair, if one is due.
     fn rest(&mut self, now: Stamp) -> bool {
         let pairs = self.pairs.len();
-        if self.sizes.most_rest_ticks == 0 || pairs < REST_FROM || !pairs.is_multiple_of(REST_EVERY) {
+        if pairs < REST_FROM || !pairs.is_multiple_of(REST_EVERY) {
             return false;
         }
-        self.rests_until = Some(now.ticks + self.random() % self.sizes.most_rest_ticks);
-        true
+        let due = self.since.unwrap_or(now.ticks) + pairs as u64 * self.sizes.ticks_per_pair;
+        let missing = due.saturating_sub(now.ticks);
+        if missing > 0 {
+            self.rests_until = Some(now.ticks + self.random() % (2 * missing));
+        }
+        missing > 0
     }
 
     /// A step of a rest: as short as a block's, so that it ends in time whatever the program does meanwhile.
@@ -158,6 +165,7 @@ impl Blocks {
     /// A pair begins.
     pub(super) fn begin_pair(&mut self, now: Stamp) -> Next {
         self.rests_until = None;
+        self.since.get_or_insert(now.ticks);
         self.order = if self.random() >> 8 & 1 == 0 { [Arm::Old, Arm::New] } else { [Arm::New, Arm::Old] };
         self.at = 0;
         self.begin_block(now)
@@ -241,7 +249,7 @@ mod tests {
         most_units: 1 << 30,
         least_ticks: 200_000,
         most_pairs: 128,
-        most_rest_ticks: 0,
+        ticks_per_pair: 0,
         free: false,
         most_ticks: u64::MAX,
     };
@@ -353,7 +361,8 @@ mod tests {
 
     #[test]
     fn what_is_not_clear_rests_between_pairs_and_rests_do_not_count() {
-        let mut blocks = Blocks::new(Sizes { most_rest_ticks: 4_000_000, ..SIZES }, 7);
+        // Three times as long as a pair takes.
+        let mut blocks = Blocks::new(Sizes { ticks_per_pair: 1_500_000, ..SIZES }, 7);
         let (mut now, mut next, mut rests) = (Stamp::default(), blocks.begin_pair(Stamp::default()), Vec::<(usize, u64)>::new());
         let judgement = loop {
             match next {
@@ -374,8 +383,16 @@ mod tests {
             }
         };
         assert_eq!((judgement.verdict, judgement.pairs), (Verdict::Undecided, 128));
-        assert_eq!(rests.iter().map(|rest| rest.0).collect::<Vec<_>>(), [16, 32, 48, 64, 80, 96, 112]);
-        assert!(rests.iter().all(|rest| rest.1 <= 4512) && rests.iter().any(|rest| rest.1 > 1000), "{rests:?}");
+        assert!(rests.len() >= 3 && rests.iter().all(|rest| rest.0 >= REST_FROM && rest.0.is_multiple_of(REST_EVERY)), "{rests:?}");
+        assert!((100..300).contains(&(now.ticks / 1_500_000)), "{} pairs' worth", now.ticks / 1_500_000);
+        // What takes long enough by itself does not rest.
+        let mut slow = Blocks::new(Sizes { ticks_per_pair: 100_000, ..SIZES }, 7);
+        let (mut now, mut next) = (Stamp::default(), slow.begin_pair(Stamp::default()));
+        while let Next::Run(_, units) = next {
+            assert!(!slow.rests());
+            now.ticks += units * 1000;
+            next = slow.boundary(now);
+        }
         assert!(judgement.dropped < 8, "{judgement:?}");
     }
 

@@ -118,7 +118,8 @@ impl ModuleCode {
             (Some(own), None) => (self.module.bodies[own].len() as u32, Err(NotInlinable::NotTranslatable)),
             (Some(own), Some(compiler)) => (self.module.bodies[own].len() as u32, compiler.inlinable(&self.module, function)),
         };
-        FunctionFacts { func: function, body_bytes, inlinable: inlinable.is_ok(), reason: inlinable.err() }
+        let inlined_anyway = self.shared.compiler.as_ref().is_some_and(|compiler| compiler.inlines_anyway(&self.module, function));
+        FunctionFacts { func: function, body_bytes, inlinable: inlinable.is_ok(), reason: inlinable.err(), inlined_anyway }
     }
 
     /// Takes over an earlier process's profile of this very module: its counts, its plans, and that its hot functions are compiled at once. Entries

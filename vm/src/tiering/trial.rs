@@ -10,7 +10,7 @@
 //! there to the verdict; a second job publishes the winner; the monitor's thread ([`ModuleCode::tend`]) wakes trials up that lost their thread.
 
 use super::arms::Arms;
-use super::difference::{are_layouts, are_one_question, are_small, fresh, key, merged, parts, share_of_small, with_distances, without};
+use super::difference::{are_one_question, are_small, fresh, key, merged, parts, share_of_small, with_distances, without};
 use super::drift::Memory;
 use super::planning::place_name;
 use super::verdict::{Distribution, Judgement, Reason, Verdict};
@@ -20,7 +20,7 @@ use crate::engine::TierPolicy;
 use crate::queue::Work;
 use crate::shape::shape;
 use crate::timeline::What;
-use lwp_feedback::policy::{Decision, Plan, Refusal};
+use lwp_feedback::policy::{Because, Decision, Plan, Refusal};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -115,8 +115,12 @@ const SAVED: Duration = Duration::from_millis(500);
 const COMPILES_AT_FIRST: Duration = Duration::from_millis(100);
 /// The most of it that is saved up. What takes longer comes when that much is there, and the next waits for what it took beyond.
 const COMPILES_SAVED: Duration = Duration::from_millis(500);
-/// Share of a function's layouts that must be new for a trial of them alone. A guess.
-const NEW_LAYOUTS: f64 = 0.25;
+/// What a trial takes besides its compiles: one that shows nothing takes some 100 to 250 ms, and one runs at a time.
+const TRIAL_TAKES: Duration = Duration::from_millis(150);
+/// How long the best candidate's compiles are saved for. A guess.
+const WAITED_FOR: Duration = Duration::from_secs(4);
+/// Share of what a function's small decisions save that must be new for a trial of them alone. A guess.
+const NEW_SMALL: f64 = 0.25;
 /// Versions that a trial compiles.
 const ARMS: f64 = 2.0;
 /// A trial that waits longer than this for its code to run lets the next one go first.
@@ -160,6 +164,17 @@ pub(super) struct Candidate {
     /// All that was wanted of the function when it was made: what is wanted by the time it is compiled takes its place.
     whole: bool,
     pub(super) arms: Option<Arms>,
+}
+
+impl Candidate {
+    /// What it would have saved in all that was seen, ns; what follows a trial comes before all others.
+    fn promises(&self) -> f64 {
+        if self.fresh.is_empty() || !self.whole || self.arms.is_some() {
+            return f64::INFINITY;
+        }
+        let saves = |because: &Because| (because.saves_ns - because.costs_ns) * because.samples as f64;
+        self.fresh.iter().map(|decision| saves(decision.because())).filter(|saves| *saves > 0.0).sum()
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -396,7 +411,7 @@ impl ModuleCode {
         let memory = state.memory.entry(function).or_default();
         let mut fresh = fresh(base, planned);
         memory.retain_open(planned, &mut fresh);
-        let matters = |part: &[Decision], all| !are_small(part) || share_of_small(part, all) >= NEW_LAYOUTS;
+        let matters = |part: &[Decision], all| !are_small(part) || share_of_small(part, all) >= NEW_SMALL;
         let fresh = Some(fresh).filter(|fresh| matters(fresh, planned)).unwrap_or_default();
         let gone = Some(memory.doubtful(base, planned, refusals)).filter(|gone| matters(gone, base)).unwrap_or_default();
         if !gone.is_empty() {
@@ -472,7 +487,9 @@ impl ModuleCode {
         }
     }
 
-    /// Index of the candidate that waits longest of those whose compiles are paid for.
+    /// Index of the candidate that promises most for the time it takes, once its compiles are paid for. It is waited for while that is soon: the small ones that are always
+    /// affordable would keep the large one, which matters more than all of them, from ever being so (of CPython's evaluation loop the first of eleven seconds saw no
+    /// trial). Otherwise the best of those that are paid for. Of equals the one that waits longest.
     fn affordable(&self, state: &mut State) -> Option<usize> {
         let trials = &self.shared.config.trials;
         if trials.try_same {
@@ -483,7 +500,16 @@ impl ModuleCode {
             Some(_) => 0.0,
             None => ARMS * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function)),
         };
-        state.waiting.iter().position(|candidate| costs(candidate).min(COMPILES_SAVED.as_nanos() as f64) <= left)
+        let missing = |candidate: &Candidate| costs(candidate).min(COMPILES_SAVED.as_nanos() as f64) - left;
+        let promises = |candidate: &Candidate| candidate.promises() / (costs(candidate) + TRIAL_TAKES.as_nanos() as f64);
+        let mut order: Vec<usize> = (0..state.waiting.len()).collect();
+        order.sort_by(|&a, &b| promises(&state.waiting[b]).total_cmp(&promises(&state.waiting[a])));
+        let soon = WAITED_FOR.as_nanos() as f64 * trials.compile_percent / 100.0;
+        let first = *order.first()?;
+        match missing(&state.waiting[first]) {
+            missing if missing > 0.0 && missing <= soon => None,
+            _ => order.into_iter().find(|&index| missing(&state.waiting[index]) <= 0.0),
+        }
     }
 
     /// The job that starts a trial: makes the arms of the candidate that waits longest and can be paid for.
@@ -548,7 +574,7 @@ impl ModuleCode {
                     }
                     let mut state = self.trials.lock();
                     let Some(active) = &mut state.active else { return };
-                    let free = !active.candidate.fresh.is_empty() && are_layouts(&active.candidate.fresh);
+                    let free = !active.candidate.fresh.is_empty() && are_small(&active.candidate.fresh);
                     let arms = self.arms(old, new, free);
                     active.candidate.arms = Some(arms);
                     no_effect.then_some(Reason::NoEffect)

@@ -27,6 +27,9 @@ fn decide(view: &View<'_>, call: &CallSnapshot, budgets: &Budgets) -> Result<Inl
     let &CallSnapshot { offset, callee, count: samples } = call;
     enough(samples, budgets.min_layout_samples)?;
     let facts = view.facts.get(&callee).ok_or(RefusalReason::UnknownCallee { value: callee.into() })?;
+    if facts.inlined_anyway {
+        return Err(RefusalReason::InlinedAnyway { callee });
+    }
     if !facts.inlinable {
         return Err(RefusalReason::CalleeNotInlinable { callee, why: facts.reason });
     }
