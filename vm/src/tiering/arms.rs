@@ -5,7 +5,7 @@
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
 use super::trial::{Candidate, Stage};
-use super::verdict::{MOST_PAIRS, Reason, Verdict};
+use super::verdict::{LARGE, LARGE_MARGIN, MARGIN, MOST_PAIRS, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;
 use crate::layout::VmContext;
@@ -103,6 +103,7 @@ impl ModuleCode {
             most_pairs: if prefetches { 32 } else { MOST_PAIRS },
             ticks_per_pair: if prefetches { 0 } else { (PAIR_STANDS_FOR.as_nanos() as f64 / self.shared.ns_per_tick()) as u64 },
             free,
+            margin: if old.code_bytes.max(new.code_bytes) >= LARGE { LARGE_MARGIN } else { MARGIN },
             most_ticks: (LONGEST.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
         };
         let seed = config.seed.wrapping_add(u64::from(new.number) << 32);

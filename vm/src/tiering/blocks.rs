@@ -51,6 +51,8 @@ pub(super) struct Sizes {
     pub ticks_per_pair: u64,
     /// The candidate is nothing that could cost ([`Judgement::of_free`]).
     pub free: bool,
+    /// Log ratio below which there is no difference.
+    pub margin: f64,
     /// Ticks of blocks after which it ends at the next look, however few pairs they made.
     pub most_ticks: u64,
 }
@@ -226,8 +228,8 @@ impl Blocks {
         self.lost_ticks += (new - old) * self.units as f64;
         self.ran_ticks += (new + old) * self.units as f64;
         let most = if self.ran_ticks > self.sizes.most_ticks as f64 { self.pairs.len() } else { self.sizes.most_pairs };
-        match verdict::look(&self.pairs, most, self.dropped) {
-            Some(judgement) => Next::Ended(if self.sizes.free { judgement.of_free() } else { judgement }),
+        match verdict::look(&self.pairs, most, self.sizes.margin, self.dropped) {
+            Some(judgement) => Next::Ended(if self.sizes.free { judgement.of_free(self.sizes.margin) } else { judgement }),
             None if self.rest(now) => self.rest_on(),
             None => self.begin_pair(now),
         }
@@ -235,7 +237,7 @@ impl Blocks {
 
     /// The numbers so far with a verdict that does not come from them.
     pub(super) fn end(&self, verdict: Verdict) -> Judgement {
-        Judgement::with(verdict, &self.pairs, self.dropped)
+        Judgement::with(verdict, &self.pairs, self.sizes.margin, self.dropped)
     }
 }
 
@@ -251,6 +253,7 @@ mod tests {
         most_pairs: 128,
         ticks_per_pair: 0,
         free: false,
+        margin: verdict::MARGIN,
         most_ticks: u64::MAX,
     };
 

@@ -13,7 +13,7 @@ use super::arms::Arms;
 use super::difference::{are_one_question, are_small, fresh, key, merged, parts, share_of_small, with_distances, without};
 use super::drift::Memory;
 use super::planning::place_name;
-use super::verdict::{Distribution, Judgement, Reason, Verdict};
+use super::verdict::{Distribution, Judgement, MARGIN, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::{CompileRequest, Entrance, Padding, Tier};
 use crate::engine::TierPolicy;
@@ -588,7 +588,7 @@ impl ModuleCode {
             if let Some(reason) = failure {
                 let ended = self.trials.lock().active.take();
                 if let Some(active) = ended {
-                    let judgement = Judgement::with(Verdict::Abandoned(reason), &[], 0);
+                    let judgement = Judgement::with(Verdict::Abandoned(reason), &[], MARGIN, 0);
                     self.ended(active.candidate, judgement);
                 }
                 return self.next_trial();
@@ -704,7 +704,7 @@ impl ModuleCode {
         }
         let judgement = match &candidate.arms {
             Some(arms) => arms.blocks.end(verdict),
-            None => Judgement::with(verdict, &[], 0),
+            None => Judgement::with(verdict, &[], MARGIN, 0),
         };
         self.ended(candidate, judgement);
         self.next_trial();
