@@ -122,6 +122,10 @@ impl Compiler for RandomPlans {
     fn inlinable(&self, module: &vm::module::Module, function: u32) -> Result<(), NotInlinable> {
         self.inner.inlinable(module, function)
     }
+
+    fn inlines_anyway(&self, module: &vm::module::Module, function: u32) -> bool {
+        self.inner.inlines_anyway(module, function)
+    }
 }
 
 /// What must have fired, so that the test says something.

@@ -182,6 +182,10 @@ impl Compiler for RandomPlans {
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable> {
         self.inner.inlinable(module, function)
     }
+
+    fn inlines_anyway(&self, module: &Module, function: u32) -> bool {
+        self.inner.inlines_anyway(module, function)
+    }
 }
 
 /// Writes `count` false records into this thread's ring, if it has one: half are bytes, half name real code, real sites and, often, one function

@@ -502,9 +502,7 @@ pub trait Compiler: Send + Sync {
     /// Whether a defined function can be inlined, whatever the profile says.
     fn inlinable(&self, module: &Module, function: u32) -> Result<(), NotInlinable>;
     /// Whether direct calls of it are inlined without feedback.
-    fn inlines_anyway(&self, _module: &Module, _function: u32) -> bool {
-        false
-    }
+    fn inlines_anyway(&self, module: &Module, function: u32) -> bool;
     /// The largest version number of a module's code kept from an earlier process, if there is any. New versions take
     /// larger ones.
     fn last_kept(&self, _digest: &[u8; 32]) -> Option<u32> {

@@ -185,6 +185,10 @@ impl Compiler for KeepingCompiler {
         self.inner.inlinable(module, function)
     }
 
+    fn inlines_anyway(&self, module: &Module, function: u32) -> bool {
+        self.inner.inlines_anyway(module, function)
+    }
+
     fn last_kept(&self, digest: &[u8; 32]) -> Option<u32> {
         self.known(digest)?.archive.as_ref().map(Archive::last_version)
     }
