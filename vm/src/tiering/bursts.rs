@@ -160,6 +160,8 @@ pub(super) struct ModuleBursts {
     returned: Mutex<Returned>,
     /// Numbers of the first probes of this module's tables.
     tables: Mutex<Vec<u32>>,
+    /// Large functions whose code an earlier process left, and that are no candidates yet.
+    kept: Mutex<Vec<u32>>,
     /// At the latest tick something was new or credit was not what is short: the next question comes as soon as one is answered.
     eager: AtomicBool,
 }
@@ -243,6 +245,13 @@ impl ModuleCode {
         if self.has_kept && self.shared.started.elapsed() < KEPT_SERVES_FOR {
             return;
         }
+        // (the lock is not to be held below, where more candidates come)
+        let kept = std::mem::take(&mut *lock(&self.bursts.kept));
+        for function in kept {
+            // Of how much they run nothing is known; the larger they are, the more there is to win.
+            let bytes = self.body_bytes(function) as u64;
+            self.any_candidate(function, AT_ENTRY, bytes.saturating_mul(bytes), 0, true);
+        }
         if self.shared.budget.may_compile() {
             self.watch_waiting();
         }
@@ -253,6 +262,13 @@ impl ModuleCode {
             }
         }
         self.compile_to_time();
+    }
+
+    /// Code of an earlier process was published: it writes no hot records, so nobody would ever look at it again, and the plan that it has, or has not, would be the last.
+    pub(super) fn note_kept(&self, function: u32) {
+        if self.is_watched(function) {
+            lock(&self.bursts.kept).push(function);
+        }
     }
 
     /// What waits for its compile, or gets none, is interpreted for the while: an activation that cannot be asked in one of its loops comes at the next one, so bursts

@@ -358,6 +358,9 @@ impl ModuleCode {
             Ok(version) => {
                 self.adopt(function, version.plan.clone());
                 self.link(version, request.countdowns);
+                if request.tier == Tier::Optimizing {
+                    self.note_kept(function);
+                }
             }
             Err(error) => tracing::debug!(function, %error, "kept code not used"),
         }

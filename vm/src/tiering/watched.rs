@@ -93,6 +93,7 @@ impl ModuleCode {
         }
         let Some(made) = watched.get().filter(|made| offset == AT_ENTRY || made.code.has_loop(offset)) else { return false };
         self.ready((function, offset), Form::Interpreted, made.version, false);
+        tracing::debug!(function, offset, "bursts are interpreted");
         true
     }
 
