@@ -61,8 +61,10 @@ struct Candidate {
     wanted: bool,
     /// And cannot be compiled.
     failed: bool,
-    /// Its instrumented entrance is there.
+    /// Its instrumented entrance is there, or it is interpreted meanwhile.
     ready: bool,
+    /// What was asked for is there.
+    made: bool,
     /// Whether its bursts can time loads.
     loads: bool,
     /// Its bursts are interpreted, and code that can time loads was not asked for.
@@ -189,7 +191,8 @@ impl ModuleCode {
                 known.named |= named;
                 return;
             }
-            if candidates.len() >= MOST_CANDIDATES {
+            // What no record named leaves room for what one will.
+            if candidates.len() >= if named { MOST_CANDIDATES } else { MOST_CANDIDATES / 2 } {
                 return;
             }
             let candidate = Candidate {
@@ -200,6 +203,7 @@ impl ModuleCode {
                 wanted: false,
                 failed: false,
                 ready: false,
+                made: false,
                 loads: false,
                 untimed: false,
                 asked: None,
@@ -276,7 +280,12 @@ impl ModuleCode {
     fn watch_waiting(&self) {
         let mut waiting: Vec<(u32, u32)> = Vec::new();
         for (&key, candidate) in lock(&self.bursts.candidates).iter_mut() {
-            if std::mem::take(&mut candidate.unwatched) && !candidate.ready && !self.is_watched(key.0) {
+            if waiting.len() < ASKED_AT_ONCE
+                && std::mem::take(&mut candidate.unwatched)
+                && !candidate.wanted
+                && !candidate.ready
+                && !self.is_watched(key.0)
+            {
                 waiting.push(key);
             }
         }
@@ -308,7 +317,7 @@ impl ModuleCode {
         let next = {
             let mut candidates = lock(&self.bursts.candidates);
             // As many at a time as there is credit for; what a compile really took is paid afterwards.
-            let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.ready && !candidate.failed);
+            let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.made && !candidate.failed);
             let expected: Duration =
                 under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.bytes_before_burst(key.0))).sum();
             let budget = &self.shared.budget;
@@ -385,9 +394,17 @@ impl ModuleCode {
             // What is there now would not be known any more.
             self.enter_ordinary(key.0);
         }
-        self.bursts.loops.write().unwrap_or_else(|error| error.into_inner()).insert(key, Instrumented { form, version });
+        {
+            let mut loops = self.bursts.loops.write().unwrap_or_else(|error| error.into_inner());
+            let meanwhile = matches!(form, Form::Interpreted) && !self.is_watched(key.0);
+            if meanwhile && loops.contains_key(&key) {
+                return; // its code was quicker
+            }
+            loops.insert(key, Instrumented { form, version });
+        }
         if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&key) {
             candidate.ready = true;
+            candidate.made |= matches!(form, Form::Code(_)) || self.is_watched(key.0);
             candidate.loads = loads;
             candidate.untimed = matches!(form, Form::Interpreted) && self.is_watched(key.0) && !self.shared.config.stress.watch_all;
         }

@@ -169,7 +169,11 @@ pub(super) struct Candidate {
 impl Candidate {
     /// What it would have saved in all that was seen, ns; what follows a trial comes before all others.
     fn promises(&self) -> f64 {
-        if self.fresh.is_empty() || !self.whole || self.arms.is_some() {
+        // Its code did not run: the others have their turns.
+        if self.arms.is_some() {
+            return 0.0;
+        }
+        if self.fresh.is_empty() || !self.whole {
             return f64::INFINITY;
         }
         let saves = |because: &Because| (because.saves_ns - because.costs_ns) * because.samples as f64;
@@ -944,6 +948,33 @@ impl ModuleCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_candidate_promises_what_it_would_have_saved_and_follow_ups_come_first() {
+        let candidate = |whole, samples: &[u64]| {
+            let decision = |&samples: &u64| {
+                let because = Because { samples, saves_ns: 2.0, costs_ns: 0.5, ..Because::default() };
+                Decision::BranchToSelect(lwp_feedback::policy::SiteDecision { offset: 1, because })
+            };
+            let fresh: Vec<Decision> = samples.iter().map(decision).collect();
+            let (entrance, tournament) = (Entrance::Body, Tournament::Both);
+            Candidate {
+                function: 1,
+                entrance,
+                plan: None,
+                fresh,
+                gone: Vec::new(),
+                slowed: None,
+                tournament,
+                second_entrance: false,
+                whole,
+                arms: None,
+            }
+        };
+        assert_eq!(candidate(true, &[100, 20]).promises(), 180.0);
+        assert_eq!(candidate(true, &[0]).promises(), 0.0, "a hint, of which nothing was seen");
+        assert_eq!([candidate(false, &[100]).promises(), candidate(true, &[]).promises()], [f64::INFINITY; 2]);
+    }
 
     #[test]
     fn what_trials_lose_is_waited_for_and_a_win_pays() {
