@@ -256,7 +256,8 @@ fn stop(error: Error) -> Stop {
         return Stop::Limit(format!("{error:#}"));
     }
     let text = format!("{error:#}");
-    if text.contains("exception") { Stop::Exception } else { Stop::Other(text) }
+    // Where it happened is not compared, as of traps: a frame that called a host function in its place is there while it is interpreted, and gone where it is compiled.
+    if text.contains("exception") { Stop::Exception } else { Stop::Other(error.root_cause().to_string()) }
 }
 
 struct OurGuest {
