@@ -1,14 +1,12 @@
 //! Which functions may be translated in place of their calls.
 
 use lwp_feedback::profile::NotInlinable;
-use vm::module::Module;
+use vm::module::{Module, SHORT_BYTES};
 use wasmparser::Operator;
 
 use crate::translate::numeric::is_numeric;
 use crate::translate::vector::is_vector;
 
-/// Largest body inlined behind a guard, bytes. A guess: about 80 operators; the policy has a limit of its own.
-pub(crate) const MOST_BYTES: usize = 200;
 /// Largest body inlined without feedback, bytes. A guess: about the code of the call itself.
 pub(crate) const MOST_BYTES_STATIC: usize = 40;
 /// Largest body inlined into itself without feedback, bytes. A guess: `fib` has some 40.
@@ -31,7 +29,7 @@ pub(crate) fn inlinable(module: &Module, function: u32) -> Result<Shape, NotInli
     let Some(range) = module.bodies.get(index) else {
         return Err(NotInlinable::NotTranslatable);
     };
-    if range.len() > MOST_BYTES {
+    if range.len() > SHORT_BYTES {
         return Err(NotInlinable::TooLarge);
     }
     let ty = module.function_type(function);

@@ -74,7 +74,7 @@ site_classes! {
     /// LWPINS: how often a function was entered and its loops went round in a burst, which may see many functions. Data2 is the sum, in the unit of
     /// hot records.
     BurstRounds = 144, "burst-rounds";
-    /// LWPINS: how often a site was passed in a burst that only counts. Data2 is the count, Data1 the imm16 of the value that the site has, or 0; detail
+    /// LWPINS: how often a site was passed in a burst that only counts, or a direct call made in one that judges. Data2 is the count, Data1 the imm16 of the value that the site has, or 0; detail
     /// [`BURST_SITE_TRANSFER`] where it is a transfer of control, [`BURST_SITE_BRANCH`] where it is a conditional branch: then Data2's upper half says how often it was taken;
     /// [`BURST_SITE_CALL`] where it is a direct call: then that names the callee.
     BurstSite = 145, "burst-site";

@@ -61,7 +61,7 @@ pub(super) fn expected(input: &Input<'_>, offset: u32, direct: Option<u32>) -> E
             Err(_) => Expected::Stays,
         },
         (Some(callee), _) if input.inline_static && inlined_without_feedback(input.module, callee) => Expected::Vanishes,
-        (Some(callee), Some(plan)) if plan.callees == [callee] => match inlinable(input.module, callee) {
+        (Some(callee), _) if is_planned(input, offset, callee) => match inlinable(input.module, callee) {
             Ok(shape) if !shape.calls => Expected::Vanishes,
             _ => Expected::Stays,
         },
@@ -76,6 +76,11 @@ pub(super) fn expected(input: &Input<'_>, offset: u32, direct: Option<u32>) -> E
     }
 }
 
+/// Whether the plan has a direct call inlined.
+fn is_planned(input: &Input<'_>, offset: u32, callee: u32) -> bool {
+    input.plan.calls.get(&offset).is_some_and(|plan| plan.callees == [callee])
+}
+
 impl Translator<'_, '_> {
     /// Inlines a direct call if the callee is small and the tier allows it. The arguments are off the stack already; the results are on it
     /// afterwards.
@@ -87,7 +92,7 @@ impl Translator<'_, '_> {
             return Ok(true);
         }
         let function = self.frame().function;
-        let planned = self.input.plan.calls.get(&offset).is_some_and(|plan| plan.callees == [callee]);
+        let planned = is_planned(self.input, offset, callee);
         if !self.input.inline_static && !planned {
             return Ok(false);
         }

@@ -99,7 +99,7 @@ struct Select {
     would_mispredict: u64,
 }
 
-/// A direct call as bursts that only count saw it.
+/// A direct call as bursts saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Call {
     callee: u32,

@@ -63,7 +63,7 @@ pub struct CallSnapshot {
     pub offset: u32,
     /// Whom it calls.
     pub callee: u32,
-    /// How often, in bursts that only count; decayed.
+    /// How often, in bursts that only count and in those that judge branches; decayed.
     pub count: u64,
 }
 

@@ -41,13 +41,16 @@ fn what_a_run_consists_of_is_no_part_of_the_profile() {
     assert_eq!(profile.snapshot(MODULE), before);
 }
 
+/// A burst passed a site of that detail so often; what the count's upper half says.
+fn counted_in_a_burst(profile: &Profile, detail: u8, passed: u64, upper: u64) {
+    let flags = SiteClass::BurstSite.imm16(detail);
+    profile.apply(&at(1, 5), &Record::new(EventId::PROGRAMMED, 0, flags, 0, 0, passed | upper << 32, 0));
+}
+
 #[test]
 fn counted_calls_name_their_callee_and_fade_as_branches_do() {
     let profile = Profile::new(ProfileLimits { decay_records: 100, ..ProfileLimits::default() });
-    let counted = |count: u64, callee: u64| {
-        let flags = SiteClass::BurstSite.imm16(BURST_SITE_CALL);
-        profile.apply(&at(1, 5), &Record::new(EventId::PROGRAMMED, 0, flags, 0, 0, count | callee << 32, 0));
-    };
+    let counted = |count, callee| counted_in_a_burst(&profile, BURST_SITE_CALL, count, callee);
     (0..50).for_each(|_| counted(10, 7));
     let calls = || profile.snapshot(MODULE).functions[0].calls.clone();
     assert!(calls().is_empty(), "event 3 was left out");
@@ -65,10 +68,7 @@ fn counted_calls_name_their_callee_and_fade_as_branches_do() {
 #[test]
 fn counted_branches_say_which_way_and_nothing_without_event_3() {
     let profile = Profile::new(ProfileLimits { decay_records: 100, ..ProfileLimits::default() });
-    let counted = |passed: u64, taken: u64| {
-        let flags = SiteClass::BurstSite.imm16(BURST_SITE_BRANCH);
-        profile.apply(&at(1, 5), &Record::new(EventId::PROGRAMMED, 0, flags, 0, 0, passed | taken << 32, 0));
-    };
+    let counted = |passed, taken| counted_in_a_burst(&profile, BURST_SITE_BRANCH, passed, taken);
     (0..50).for_each(|_| counted(10, 9));
     let branches = || profile.snapshot(MODULE).functions[0].branches.clone();
     assert!(branches().is_empty(), "event 3 was left out");

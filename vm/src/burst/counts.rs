@@ -9,14 +9,6 @@ use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
 use lwp_feedback::ring::{ValueSampling, count_value, set_value_sampling, store_programmed};
 use std::collections::BTreeMap;
 
-/// The imm16 of the value that a site has.
-fn value_class(kind: ProbeKind) -> Option<u16> {
-    match kind {
-        ProbeKind::Trips(_) => Some(SiteClass::TripCount.imm16(0)),
-        kind => words::value_class(kind),
-    }
-}
-
 /// Counts the words of a burst that is over and stores what it saw: a record for each site, and one for the rounds of each function. Returns the functions it
 /// saw (module hash, function), or `None` where the buffer made no sense.
 ///
@@ -89,7 +81,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
                 }
                 ProbeKind::Select | ProbeKind::Load | ProbeKind::Begin => continue,
             };
-            say(site.ip, SiteClass::BurstSite, detail, value_class(site.kind).unwrap_or(0).into(), passed);
+            say(site.ip, SiteClass::BurstSite, detail, words::value_class(site.kind).unwrap_or(0).into(), passed);
         }
         if let Some(ip) = rounds_ip {
             say(ip, SiteClass::BurstRounds, 0, 0, rounds);

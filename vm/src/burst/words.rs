@@ -42,15 +42,14 @@ fn trips(rounds: u32, whole: bool) -> Option<u16> {
     }
 }
 
-/// The value that a probe has.
+/// The imm16 of the value that a probe has, all of it known.
 pub(super) fn value_class(kind: ProbeKind) -> Option<u16> {
     match kind {
         ProbeKind::Switch => Some(SiteClass::SwitchIndex.imm16(0)),
         ProbeKind::IndirectCall => Some(SiteClass::CallTarget.imm16(0)),
         ProbeKind::Value(imm16) => Some(imm16),
-        // (where it is read)
-        ProbeKind::Trips(_)
-        | ProbeKind::Branch
+        ProbeKind::Trips(_) => Some(SiteClass::TripCount.imm16(0)),
+        ProbeKind::Branch
         | ProbeKind::Return
         | ProbeKind::ReturnOf
         | ProbeKind::Call(_)

@@ -22,8 +22,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
-/// Bytes of a body that a compiler may translate in place of a call.
-const SHORT_BYTES: usize = 200;
+/// Bytes of a body that a compiler may translate in place of a call. A guess: about 80 operators; the policy has a limit of its own.
+pub const SHORT_BYTES: usize = 200;
 
 /// What an import or an export names, with its type.
 #[derive(Clone, Debug, PartialEq, Eq)]

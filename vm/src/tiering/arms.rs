@@ -22,7 +22,7 @@ const MOST_CUT: u32 = 8;
 /// A trial that has taken this long without a verdict ends at the next look: others wait for it.
 const LONGEST: Duration = Duration::from_secs(1);
 /// The program's time that each pair of a trial that is not clear stands for; what is left of it the old version runs. A program does one thing after the other, and goes round: CPython's
-/// `work.py` has five in 110 ms, of which 64 pairs in 42 ms saw some, and called slower by 3.6 % what makes the whole 2.8 % faster.
+/// `work.py` has five in 110 ms, of which 64 pairs in 42 ms saw some.
 const PAIR_STANDS_FOR: Duration = Duration::from_millis(2);
 /// Blocks that take longer would hardly ever be whole if bursts began in them: these come every 10 ms or so in loops that are new, every 50 ms later.
 const LONG_BLOCK: Duration = Duration::from_millis(8);

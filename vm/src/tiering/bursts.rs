@@ -55,7 +55,7 @@ struct Candidate {
     heat: u64,
     /// Some record named it: that is worth compiling.
     named: bool,
-    /// Its watched form was not asked for.
+    /// It is to be interpreted until its code is there, and that was not begun.
     unwatched: bool,
     /// Its instrumented entrance was asked for.
     wanted: bool,
@@ -199,7 +199,7 @@ impl ModuleCode {
                 hot_since: Instant::now(),
                 heat: events,
                 named: named || self.is_watched(function),
-                unwatched: offset != AT_ENTRY && self.may_watch(),
+                unwatched: offset != AT_ENTRY && self.may_watch() && !self.is_watched(function),
                 wanted: false,
                 failed: false,
                 ready: false,
@@ -280,12 +280,7 @@ impl ModuleCode {
     fn watch_waiting(&self) {
         let mut waiting: Vec<(u32, u32)> = Vec::new();
         for (&key, candidate) in lock(&self.bursts.candidates).iter_mut() {
-            if waiting.len() < ASKED_AT_ONCE
-                && std::mem::take(&mut candidate.unwatched)
-                && !candidate.wanted
-                && !candidate.ready
-                && !self.is_watched(key.0)
-            {
+            if waiting.len() < ASKED_AT_ONCE && std::mem::take(&mut candidate.unwatched) && !candidate.wanted && !candidate.ready {
                 waiting.push(key);
             }
         }
@@ -394,9 +389,10 @@ impl ModuleCode {
             // What is there now would not be known any more.
             self.enter_ordinary(key.0);
         }
+        let (interpreted, watched) = (matches!(form, Form::Interpreted), self.is_watched(key.0));
+        let meanwhile = interpreted && !watched;
         {
             let mut loops = self.bursts.loops.write().unwrap_or_else(|error| error.into_inner());
-            let meanwhile = matches!(form, Form::Interpreted) && !self.is_watched(key.0);
             if meanwhile && loops.contains_key(&key) {
                 return; // its code was quicker
             }
@@ -404,9 +400,9 @@ impl ModuleCode {
         }
         if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&key) {
             candidate.ready = true;
-            candidate.made |= matches!(form, Form::Code(_)) || self.is_watched(key.0);
+            candidate.made |= !meanwhile;
             candidate.loads = loads;
-            candidate.untimed = matches!(form, Form::Interpreted) && self.is_watched(key.0) && !self.shared.config.stress.watch_all;
+            candidate.untimed = interpreted && watched && !self.shared.config.stress.watch_all;
         }
     }
 

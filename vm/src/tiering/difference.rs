@@ -46,25 +46,25 @@ fn is_direct(decision: &Decision) -> bool {
     matches!(decision, Decision::Inline(it) if it.direct)
 }
 
-/// Whether all of them are layouts.
-pub(super) fn are_layouts(decisions: &[Decision]) -> bool {
-    decisions.iter().all(is_layout)
+/// Whether it matters little by itself.
+fn is_small(decision: &Decision) -> bool {
+    is_layout(decision) || is_direct(decision)
 }
 
 /// Whether they are one question ([`lwp_feedback::policy::transformation::Proposals::go_together`]): they are tried together, and lose together.
 pub(super) fn are_one_question(decisions: &[Decision]) -> bool {
-    are_layouts(decisions) || decisions.iter().all(is_direct)
+    decisions.iter().all(is_layout) || decisions.iter().all(is_direct)
 }
 
 /// Whether each of them matters little.
 pub(super) fn are_small(decisions: &[Decision]) -> bool {
-    decisions.iter().all(|decision| is_layout(decision) || is_direct(decision))
+    decisions.iter().all(is_small)
 }
 
 /// Share of what the small ones in `all` save that is new in `fresh`, 0 to 1: where most branches of a large function are known, another one is not worth another version of it.
 pub(super) fn share_of_small(fresh: &[Decision], all: &[Decision]) -> f64 {
     let saves = |decisions: &[Decision]| -> f64 {
-        let small = decisions.iter().filter(|decision| is_layout(decision) || is_direct(decision)).map(Decision::because);
+        let small = decisions.iter().filter(|decision| is_small(decision)).map(Decision::because);
         small.map(|because| because.saves_ns * because.samples as f64).filter(|saves| *saves > 0.0).sum()
     };
     let all = saves(all);
@@ -150,7 +150,7 @@ mod tests {
             Decision::Layout(LikelyDecision { offset, likely: true, because })
         };
         let all = [layout(1, 700), layout(2, 200), layout(3, 100)];
-        assert!(are_layouts(&all) && !are_layouts(&[layout(1, 5), select(9)]));
+        assert!(are_one_question(&all) && !are_one_question(&[layout(1, 5), select(9)]));
         assert!((share_of_small(&all[1..], &all) - 0.3).abs() < 1e-9);
         assert_eq!(share_of_small(&[layout(4, 0)], &[layout(4, 0)]), 1.0, "a plan file has no numbers");
         assert_eq!(parts(vec![layout(1, 5), select(9), layout(2, 5)]), [vec![select(9)], vec![layout(1, 5), layout(2, 5)]]);

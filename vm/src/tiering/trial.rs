@@ -20,7 +20,7 @@ use crate::engine::TierPolicy;
 use crate::queue::Work;
 use crate::shape::shape;
 use crate::timeline::What;
-use lwp_feedback::policy::{Because, Decision, Plan, Refusal};
+use lwp_feedback::policy::{Decision, Plan, Refusal};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -176,8 +176,8 @@ impl Candidate {
         if self.fresh.is_empty() || !self.whole {
             return f64::INFINITY;
         }
-        let saves = |because: &Because| (because.saves_ns - because.costs_ns) * because.samples as f64;
-        self.fresh.iter().map(|decision| saves(decision.because())).filter(|saves| *saves > 0.0).sum()
+        let because = self.fresh.iter().map(Decision::because);
+        because.map(|it| (it.saves_ns - it.costs_ns) * it.samples as f64).filter(|saves| *saves > 0.0).sum()
     }
 }
 
@@ -492,8 +492,8 @@ impl ModuleCode {
     }
 
     /// Index of the candidate that promises most for the time it takes, once its compiles are paid for. It is waited for while that is soon: the small ones that are always
-    /// affordable would keep the large one, which matters more than all of them, from ever being so (of CPython's evaluation loop the first of eleven seconds saw no
-    /// trial). Otherwise the best of those that are paid for. Of equals the one that waits longest.
+    /// affordable would keep the large one, which matters more than all of them, from ever being so (eleven seconds of CPython saw no trial of its evaluation
+    /// loop). Otherwise the best of those that are paid for. Of equals the one that waits longest.
     fn affordable(&self, state: &mut State) -> Option<usize> {
         let trials = &self.shared.config.trials;
         if trials.try_same {
@@ -948,28 +948,25 @@ impl ModuleCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lwp_feedback::policy::{Because, SiteDecision};
 
     #[test]
     fn a_candidate_promises_what_it_would_have_saved_and_follow_ups_come_first() {
-        let candidate = |whole, samples: &[u64]| {
-            let decision = |&samples: &u64| {
-                let because = Because { samples, saves_ns: 2.0, costs_ns: 0.5, ..Because::default() };
-                Decision::BranchToSelect(lwp_feedback::policy::SiteDecision { offset: 1, because })
-            };
-            let fresh: Vec<Decision> = samples.iter().map(decision).collect();
-            let (entrance, tournament) = (Entrance::Body, Tournament::Both);
-            Candidate {
-                function: 1,
-                entrance,
-                plan: None,
-                fresh,
-                gone: Vec::new(),
-                slowed: None,
-                tournament,
-                second_entrance: false,
-                whole,
-                arms: None,
-            }
+        let decision = |&samples: &u64| {
+            let because = Because { samples, saves_ns: 2.0, costs_ns: 0.5, ..Because::default() };
+            Decision::BranchToSelect(SiteDecision { offset: 1, because })
+        };
+        let candidate = |whole, samples: &[u64]| Candidate {
+            function: 1,
+            entrance: Entrance::Body,
+            plan: None,
+            fresh: samples.iter().map(decision).collect(),
+            gone: Vec::new(),
+            slowed: None,
+            tournament: Tournament::Both,
+            second_entrance: false,
+            whole,
+            arms: None,
         };
         assert_eq!(candidate(true, &[100, 20]).promises(), 180.0);
         assert_eq!(candidate(true, &[0]).promises(), 0.0, "a hint, of which nothing was seen");
