@@ -301,6 +301,38 @@ fn what_is_called_is_watched_from_its_entry() {
 }
 
 #[test]
+fn calls_do_not_wait_for_the_burst_of_a_loop_that_is_busy_elsewhere() {
+    let _one = machine();
+    // Each 4096th round of the loop takes 50 ms, in code that no burst has seen: one that began in that round stays open, and `leaf` is asked meanwhile.
+    let wat = r#"(module
+        (func $leaf (export "leaf") (param $k i32) (result i32)
+          (if (result i32) (i32.and (local.get $k) (i32.const 1))
+            (then (i32.mul (local.get $k) (i32.const 17)))
+            (else (i32.rotl (local.get $k) (i32.const 3)))))
+        (func $tree (export "tree") (param $depth i32) (param $k i32) (result i32)
+          (if (result i32) (i32.eqz (local.get $depth))
+            (then (call $leaf (local.get $k)))
+            (else (i32.add
+              (call $tree (i32.sub (local.get $depth) (i32.const 1)) (i32.mul (local.get $k) (i32.const 3)))
+              (call $tree (i32.sub (local.get $depth) (i32.const 1)) (i32.add (local.get $k) (i32.const 5)))))))
+        (func $seldom (result i32) (call $tree (i32.const 24) (i32.const 7)))
+        (func $run (export "run") (param $n i32) (result i32) (local $s i32)
+          (loop $again
+            (local.set $s (i32.add (i32.mul (local.get $s) (i32.const 31))
+              (if (result i32) (i32.and (local.get $n) (i32.const 4095))
+                (then (call $tree (i32.const 2) (local.get $n)))
+                (else (call $seldom)))))
+            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+          (local.get $s)))"#;
+    let expected = Guest::new(wat, 0.0).call("run", &[200_000]);
+    let mut guest = Guest::stressed(wat, 20.0, FeedbackPolicy::Off, Stress { watch_all: true, ..Stress::default() });
+    assert_eq!(guest.call("run", &[200_000]), expected);
+    let report = guest.report();
+    let outcomes = |name| function(&report, name).branches.iter().map(|it| it.taken + it.not_taken).sum::<u64>();
+    assert!(report.resolved_calls < 1_000_000 && outcomes("leaf") > 1000, "{} resolved, {}", report.resolved_calls, outcomes("leaf"));
+}
+
+#[test]
 fn the_second_of_a_correlated_pair_is_predicted() {
     let _one = machine();
     let body = format!("(if {RANDOM_BIT} (then {ADD_A})) (if (i32.eqz {RANDOM_BIT}) (then {ADD_B}))");

@@ -375,6 +375,44 @@ fn a_callee_that_was_specialized_is_tried_so_in_its_caller() {
     }
 }
 
+#[test]
+fn what_is_decided_of_an_inlined_function_is_tried_in_its_copy() {
+    let probe = Guest::new(&engine(EngineConfig::default()), SUMS);
+    let start = probe.loaded.module.bodies[0].start as u32;
+    let decision = Decision::Specialize(SpecializeDecision { offset: start, parameter: 0, value: 8, because: Default::default() });
+    let mut reader = probe.loaded.module.body(1).get_operators_reader().expect("valid");
+    let offset = loop {
+        let (operator, at) = reader.read_with_offset().expect("valid");
+        if matches!(operator, wasmparser::Operator::Call { .. }) {
+            break at as u32;
+        }
+    };
+    let target = InlineTarget { callee: 0, share: 1.0, samples: 100, body_bytes: 50 };
+    let inlined = Decision::Inline(InlineDecision { offset, direct: true, targets: vec![target], ..Default::default() });
+    let told = Arc::new(AtomicBool::new(false));
+    let policy = Arc::new(Later(told.clone(), 0, decision.clone()));
+    let profiles = vec![saved(probe.loaded.module.hash, 1, vec![inlined])];
+    let mut guest = Guest::new(&engine(EngineConfig { policy, profiles, ..EngineConfig::default() }), SUMS);
+    for _ in 0..10 {
+        assert_eq!(guest.call("sums", &[100_000, 8]), sums(100_000, 8));
+        guest.loaded.engine().settle();
+    }
+    assert!(guest.loaded.code.trials().is_empty());
+    told.store(true, Ordering::Relaxed);
+    // It is not called any more, so its own trial would see nothing.
+    let began = Instant::now();
+    while guest.loaded.code.trials().iter().all(|record| record.function != 1) && began.elapsed() < Duration::from_secs(30) {
+        guest.loaded.code.reconsider(0);
+        assert_eq!(guest.call("sums", &[500_000, 8]), sums(500_000, 8));
+    }
+    let trials = guest.loaded.code.trials();
+    let record = trials.iter().find(|record| record.function == 1).expect("a trial of the caller");
+    assert_eq!(record.decisions, [decision]);
+    for n in [1, 7, 9, 26] {
+        assert_eq!(guest.call("sums", &[1000, n]), sums(1000, n as u32));
+    }
+}
+
 /// An outer loop that loads by a loaded key, and does 64 rounds of an inner loop for each.
 const NEST: &str = "(module
     (memory 64)

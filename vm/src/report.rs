@@ -58,6 +58,8 @@ pub struct Report {
     pub side_exits: u64,
     /// How often compiled code left for other code at a loop header.
     pub switches: u64,
+    /// Calls that went by the resolver: of what has no code yet, and where calls are asked for something.
+    pub resolved_calls: u64,
     /// Operators run, by calls that are over, where event 2 may be recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<InstructionReport>,
@@ -333,6 +335,7 @@ impl Report {
             pulses: engine.timeline().pulses(),
             side_exits: code.side_exits(),
             switches: code.switches(),
+            resolved_calls: code.resolved_calls(),
             instructions: engine.config().events.contains(lwp_feedback::layout::EventId::INSTRUCTIONS).then(|| {
                 let [interpreter, compiled] = engine.instructions();
                 InstructionReport {

@@ -39,6 +39,8 @@ const MOST_ABSENT: u32 = 3;
 const ASKED_AT_ONCE: usize = 8;
 /// One that did not come within this time makes room for others.
 const PATIENCE: Duration = Duration::from_millis(40);
+/// A burst gives way to a body that is called once it has been open for this long, ns: some ten times as long as one whose code runs all the time. A guess.
+const MOST_BURST_NS: f64 = 2e6;
 /// Nanoseconds that a word in a body's burst costs: most of the time between its calls is other code's. Measured: 1 to 2 ns, and the entry asks.
 const BODY_WORD_NS: f64 = 4.0;
 /// Ticks after which the same questions come again, when nothing is new any more and credit is short.
@@ -569,7 +571,7 @@ impl ModuleCode {
     ///
     /// # Safety
     /// `context` is the running context of this module.
-    unsafe fn enter_ordinary_here(&self, context: *mut VmContext, function: u32) {
+    pub(super) unsafe fn enter_ordinary_here(&self, context: *mut VmContext, function: u32) {
         let Some((own, from, to)) = self.exchange(function, false) else { return };
         // SAFETY: the caller's promise.
         unsafe { self.exchange_entry(context, own, from, to) };
@@ -622,19 +624,28 @@ impl ModuleCode {
     pub(super) unsafe fn at_entry(&self, context: *mut VmContext, function: u32, version: u32) -> usize {
         // SAFETY: the caller's promise; nothing else uses the store now.
         unsafe {
-            let open = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref()).map(|open| open.version);
+            let open = (*store_state(context)).burst.as_ref().and_then(|burst| burst.open.as_ref());
+            let open = open.map(|open| (open.version, open.joint, self.is_stale(open)));
             match open {
                 None if self.begin_burst(context, function, AT_ENTRY).is_some() => return 0,
-                Some(open) if open == version => {
+                Some((open, ..)) if open == version => {
                     self.end_burst(context);
                     self.enter_ordinary_here(context, function);
                 }
                 // A loop's burst that this call takes part in: it ends at the loop.
-                Some(_) => self.end_joint(context),
-                None => self.enter_ordinary_here(context, function),
+                Some((_, true, _)) => self.end_joint(context),
+                // Whatever began it is busy elsewhere.
+                Some((.., true)) if self.begin_burst(context, function, AT_ENTRY).is_some() => return 0,
+                // Asked again later: until that burst is over each call would come here, and its loop's next round may be seconds away.
+                Some(_) | None => self.enter_ordinary_here(context, function),
             }
             self.compiled(function) as usize
         }
+    }
+
+    /// Whether a burst has been open for so long that it gives way to a body that is called.
+    fn is_stale(&self, open: &Open) -> bool {
+        ticks().saturating_sub(open.began) as f64 * self.shared.ns_per_tick() > MOST_BURST_NS
     }
 
     /// A loop came that was asked, while a burst is under way in which all take part: its instrumented code, which may be the one that has just polled.

@@ -1,9 +1,11 @@
-//! Where one decision makes another worth trying: a function whose specialization won is inlined, specialized, where it is called.
+//! Where one decision makes another worth trying.
 //!
-//! What a known parameter unlocks is often short, and then the call around it is most of what is left. The caller's plan takes the callee's decision over
-//! as it is; the compiler compares the arguments at the call, and a trial of the caller judges it as any other.
+//! A function whose specialization won is inlined, specialized, where it is called: what a known parameter unlocks is often short, and then the call around it is most of
+//! what is left. And a function that is inlined takes what is decided of it along: its copies are the code that runs, and by itself it may never run again. The
+//! caller's plan takes the callee's decisions over as they are; the compiler compares the arguments at the call, and a trial of the caller judges it as any other.
 
 use super::ModuleCode;
+use super::difference::{are_small, fresh, place};
 use crate::code::Tier;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::policy::{Decision, Plan};
@@ -12,17 +14,62 @@ use std::sync::Arc;
 use wasmparser::Operator;
 
 impl ModuleCode {
-    /// What the policy plans for a function, and what follows from plans in force of the functions that it calls.
+    /// What the policy plans for a function, and what follows from plans of the functions that it calls.
     pub(super) fn composed(&self, function: u32, planned: Option<Arc<Plan>>) -> Option<Arc<Plan>> {
-        let followed: Vec<Decision> = self.callees(function).into_iter().flat_map(|callee| self.specialized_to(callee)).collect();
+        let mut followed: Vec<Decision> = self.callees(function).into_iter().flat_map(|callee| self.specialized_to(callee)).collect();
+        let adopted = self.adopted(function);
+        let inlined: BTreeSet<u32> = planned.iter().chain(&adopted).flat_map(|plan| inlined(&plan.decisions)).collect();
+        for callee in inlined.into_iter().filter(|&callee| callee != function) {
+            add_places(&mut followed, self.in_copies(callee));
+        }
         if followed.is_empty() {
             return planned;
         }
         let id = FunctionId { module: self.key, func: function };
         let mut plan = planned.map_or_else(|| Plan { function: id, decisions: Vec::new() }, |plan| (*plan).clone());
-        plan.decisions.extend(followed);
+        add_places(&mut plan.decisions, followed);
         plan.decisions.sort_by_key(Decision::offset);
         Some(Arc::new(plan))
+    }
+
+    /// What copies of a function are to be compiled to: its plan in force, and what else is wanted of it that no trial took back. What it calls stays as it is in force: the
+    /// copies' callers pay for the growth.
+    fn in_copies(&self, function: u32) -> Vec<Decision> {
+        // A plan file says itself what it wants of copies.
+        if self.module.defined(function).is_none() || self.shared.config.plans.is_some() {
+            return Vec::new();
+        }
+        let (wanted, _) = self.asked(function);
+        let state = self.trials.lock();
+        let mut decisions = state.adopted.get(&function).map_or(Vec::new(), |plan| plan.decisions.clone());
+        let memory = state.memory.get(&function);
+        let tried_in_vain = |decision: &Decision| memory.is_some_and(|memory| memory.was_worse(decision));
+        let wanted = wanted.into_iter().flat_map(|plan| plan.decisions);
+        add_places(&mut decisions, wanted.filter(|it| !matches!(it, Decision::Inline(_)) && !tried_in_vain(it)));
+        decisions
+    }
+
+    /// Reconsiders functions that have a copy of this one, where more is wanted of it than they have: small things can wait until something else is asked of them.
+    pub(super) fn reconsider_copies(self: &Arc<Self>, function: u32) {
+        let copies: Vec<(u32, Arc<Plan>)> = {
+            let state = self.trials.lock();
+            let has_copy = |plan: &Plan| inlined(&plan.decisions).any(|callee| callee == function);
+            let adopted = state.adopted.iter().filter(|&(&caller, plan)| caller != function && has_copy(plan));
+            adopted.map(|(&caller, plan)| (caller, plan.clone())).collect()
+        };
+        if copies.is_empty() {
+            return;
+        }
+        let wanted = self.in_copies(function);
+        for (caller, plan) in copies {
+            let mut new = fresh(&plan.decisions, &wanted);
+            if let Some(memory) = self.trials.lock().memory.get(&caller) {
+                new.retain(|decision| !memory.has_lost(decision));
+            }
+            if !are_small(&new) {
+                self.reconsider(caller);
+            }
+        }
     }
 
     /// Reconsiders the optimized callers of a function that was specialized.
@@ -66,5 +113,20 @@ impl ModuleCode {
         }
         callees.remove(&function);
         callees
+    }
+}
+
+/// Functions that a plan inlines.
+fn inlined(decisions: &[Decision]) -> impl Iterator<Item = u32> {
+    let targets = decisions.iter().flat_map(|decision| if let Decision::Inline(it) = decision { &it.targets[..] } else { &[] });
+    targets.map(|target| target.callee)
+}
+
+/// Adds decisions whose places are free.
+fn add_places(decisions: &mut Vec<Decision>, more: impl IntoIterator<Item = Decision>) {
+    for decision in more {
+        if !decisions.iter().any(|other| place(other) == place(&decision)) {
+            decisions.push(decision);
+        }
     }
 }

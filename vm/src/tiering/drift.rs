@@ -31,6 +31,8 @@ pub(super) struct Lost {
     times: u32,
     /// The policy did not want it any more at some time since.
     dropped: bool,
+    /// Its code ran, and was not faster.
+    ran: bool,
 }
 
 /// Of one function.
@@ -61,24 +63,29 @@ impl Lost {
 }
 
 impl Memory {
-    /// A trial took these back.
-    pub(super) fn lose(&mut self, decisions: &[Decision]) {
+    /// A trial took these back; `ran` says whether their code did.
+    pub(super) fn lose(&mut self, decisions: &[Decision], ran: bool) {
         for decision in decisions {
             let key = key(decision);
             let times = self.lost.get(&key).map_or(0, |lost| lost.times) + 1;
             self.confirmed.remove(&key);
-            self.lost.insert(key, Lost { decision: decision.clone(), at: Some(Instant::now()), times, dropped: false });
+            self.lost.insert(key, Lost { decision: decision.clone(), at: Some(Instant::now()), times, dropped: false, ran });
         }
     }
 
     /// A trial of an earlier process took this back.
     pub(super) fn lost_before(&mut self, decision: Decision) {
-        self.lost.insert(key(&decision), Lost { decision, at: None, times: 1, dropped: false });
+        self.lost.insert(key(&decision), Lost { decision, at: None, times: 1, dropped: false, ran: true });
     }
 
     /// Whether a decision is known to lose, whatever led to it.
     pub(super) fn has_lost(&self, decision: &Decision) -> bool {
         self.lost.contains_key(&key(decision))
+    }
+
+    /// Whether a trial has shown that a decision does not make its code faster.
+    pub(super) fn was_worse(&self, decision: &Decision) -> bool {
+        self.lost.get(&key(decision)).is_some_and(|lost| lost.ran)
     }
 
     /// The decisions that lost, for the next process.
@@ -158,7 +165,7 @@ mod tests {
     fn the_same_numbers_open_nothing_and_others_do_after_a_rest() {
         let mut memory = Memory::default();
         assert!(tries(&mut memory, 0.3));
-        memory.lose(&[decision(0.3)]);
+        memory.lose(&[decision(0.3)], true);
         assert!(!tries(&mut memory, 0.5), "not at once");
         later(&mut memory, FIRST_WAIT);
         assert!(!tries(&mut memory, 0.31));
@@ -168,11 +175,11 @@ mod tests {
     #[test]
     fn each_time_it_rests_longer() {
         let mut memory = Memory::default();
-        memory.lose(&[decision(0.3)]);
+        memory.lose(&[decision(0.3)], true);
         memory.retain_open(&[], &mut Vec::new());
         later(&mut memory, FIRST_WAIT);
         assert!(tries(&mut memory, 0.3), "it was not wanted meanwhile");
-        memory.lose(&[decision(0.3)]);
+        memory.lose(&[decision(0.3)], true);
         memory.retain_open(&[], &mut Vec::new());
         later(&mut memory, FIRST_WAIT * 3);
         assert!(!tries(&mut memory, 0.3));

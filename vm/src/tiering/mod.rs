@@ -146,6 +146,8 @@ pub struct ModuleCode {
     reloads: Box<[AtomicU32]>,
     loops: RwLock<HashMap<(u32, u32), LoopCode>>,
     switches: AtomicU64,
+    /// Calls that went by the resolver.
+    resolved: AtomicU64,
     /// All functions' lazy stubs, in order; `None` without a compiler.
     lazy: Option<CodeBlock>,
     next_version: AtomicU32,
@@ -193,6 +195,7 @@ impl ModuleCode {
             counters,
             loops: RwLock::default(),
             switches: AtomicU64::new(0),
+            resolved: AtomicU64::new(0),
             lazy: stubs,
             next_version: AtomicU32::new(last_kept.unwrap_or(0) + 1),
             has_kept: last_kept.is_some(),
@@ -709,6 +712,11 @@ impl ModuleCode {
     /// How often compiled code left at a poll, for another version or for the interpreter.
     pub fn switches(&self) -> u64 {
         self.switches.load(Ordering::Relaxed)
+    }
+
+    /// How often a call went by the resolver behind lazy stubs, which takes some fifty times as long as a call of code.
+    pub fn resolved_calls(&self) -> u64 {
+        self.resolved.load(Ordering::Relaxed)
     }
 
     /// Where the versions' code stands.

@@ -52,6 +52,7 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
         }
         let function = (*context).callee;
         let code = &instance(context).code;
+        code.resolved.fetch_add(1, Ordering::Relaxed);
         if (*context).poll.load(Ordering::Acquire) != 0 {
             super::poll_before_call(context, function)?;
         }

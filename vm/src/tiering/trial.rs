@@ -375,6 +375,7 @@ impl ModuleCode {
     /// The job of [`ModuleCode::reconsider`].
     pub(crate) fn reconsider_here(self: &Arc<Self>, function: u32) {
         self.trials.lock().pending.remove(&function);
+        self.reconsider_copies(function);
         let Some(entrance) = self.entrance_to_try(function) else {
             return; // no tier-2 code yet: asked again when there is
         };
@@ -855,7 +856,7 @@ impl ModuleCode {
         if !gone.is_empty() {
             let memory = state.memory.entry(function).or_default();
             match judgement.verdict {
-                verdict if verdict.keeps() => memory.lose(&gone),
+                verdict if verdict.keeps() => memory.lose(&gone, true),
                 _ => memory.confirm(&gone),
             }
             return;
@@ -870,7 +871,8 @@ impl ModuleCode {
             }
             return;
         }
-        let lost = |state: &mut State| state.memory.entry(function).or_default().lose(&fresh);
+        let ran = judgement.verdict != Verdict::Abandoned(Reason::Idle);
+        let lost = |state: &mut State| state.memory.entry(function).or_default().lose(&fresh, ran);
         match judgement.verdict {
             Verdict::Faster | Verdict::NotSlower => {
                 if let Entrance::Loop(offset) = entrance {

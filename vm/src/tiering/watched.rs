@@ -207,12 +207,14 @@ impl ModuleCode {
             let state = &*store_state(context);
             let full = state.context.burst_index >= state.context.burst_limit;
             let open = state.burst.as_ref().and_then(|burst| burst.open.as_ref());
-            // Where loads are timed the interpreter has nothing to say.
-            let takes_part = open.is_some_and(|open| (open.version == version || open.joint) && open.kind != Kind::Loads);
-            let watches = match (open.is_some(), takes_part) {
-                (true, true) => !full || self.at_entry(context, function, version) == 0,
-                (true, false) => false,
-                (false, _) => self.at_entry(context, function, version) == 0,
+            let watches = match open {
+                // Where loads are timed the interpreter has nothing to say.
+                Some(open) if open.joint && open.kind == Kind::Loads => {
+                    self.enter_ordinary_here(context, function);
+                    false
+                }
+                Some(open) if (open.version == version || open.joint) && open.kind != Kind::Loads && !full => true,
+                _ => self.at_entry(context, function, version) == 0,
             };
             if watches && let Some(burst) = &mut (*store_state(context)).burst {
                 burst.watch(function);
