@@ -100,6 +100,8 @@ struct FunctionCode {
     hot_records: AtomicU32,
     /// Whether the interpreter looks for a loop of it that has code.
     looks: AtomicBool,
+    /// When a call of it that was asked for a burst came last, ticks.
+    asked_at: AtomicU64,
 }
 
 #[derive(Clone, Copy)]

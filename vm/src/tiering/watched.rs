@@ -14,7 +14,7 @@
 use super::ModuleCode;
 use super::bursts::{Form, IDLE_WORDS, at_burst};
 use super::thresholds::{WATCHED_FROM, strings};
-use crate::burst::{AT_ENTRY, AT_RETURN, Kind, ProbeTable, Starts, StoreBurst};
+use crate::burst::{AT_ENTRY, AT_RETURN, Kind, ProbeTable, Starts, StoreBurst, ticks};
 use crate::bytecode::{self, Bytecode, PointKind};
 use crate::code::{Entrance, Tier};
 use crate::exits;
@@ -31,6 +31,9 @@ use std::time::Instant;
 /// What making the watched form takes, beside compiling the same body with instrumentation. Measured: 8 to 17 ms for CPython's evaluation loop, where a compile is
 /// expected to take 640.
 const SHARE_OF_COMPILE: usize = 50;
+
+/// Two calls of a function within so many nanoseconds are calls of one that returns soon. A guess: a burst takes some 100 us.
+const OFTEN_NS: f64 = 1e6;
 
 /// Words of the watched form that a stressed engine runs for.
 const STRESSED_WORDS: u32 = 12;
@@ -193,6 +196,16 @@ impl ModuleCode {
         }
     }
 
+    /// Whether a call that is asked and would be interpreted comes so soon after another one that neither can take long. Where the burst is full a frame goes on in code at a loop's header, and without such
+    /// code in the interpreter or in templates, to the end: for seconds where that is most of a program.
+    fn comes_often(&self, function: u32) -> bool {
+        let own = self.own(function);
+        let now = ticks();
+        let before = own.asked_at.swap(now, Ordering::Relaxed);
+        let loops = own.watched.get().is_none_or(|watched| !watched.code.loops.is_empty());
+        !loops || now.saturating_sub(before) as f64 * self.shared.ns_per_tick() < OFTEN_NS
+    }
+
     /// A function that has code is entered by the resolver, as bursts of its body are: its watched form is to run now, if that is so.
     ///
     /// # Safety
@@ -214,7 +227,7 @@ impl ModuleCode {
                     false
                 }
                 Some(open) if (open.version == version || open.joint) && open.kind != Kind::Loads && !full => true,
-                _ => self.at_entry(context, function, version) == 0,
+                _ => self.comes_often(function) && self.at_entry(context, function, version) == 0,
             };
             if watches && let Some(burst) = &mut (*store_state(context)).burst {
                 burst.watch(function);
