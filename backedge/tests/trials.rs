@@ -4,8 +4,8 @@
 
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::policy::{
-    Because, Budgets, Decision, InlineDecision, InlineTarget, Plan, PlanFile, Policy, PrefetchDecision, PrefetchKind, Refusal,
-    RefusalReason, SpecializeDecision,
+    Because, Budgets, Decision, InlineDecision, InlineTarget, LikelyDecision, Plan, PlanFile, Policy, PrefetchDecision, PrefetchKind,
+    Refusal, RefusalReason, SpecializeDecision,
 };
 use lwp_feedback::profile::Snapshot;
 use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
@@ -408,9 +408,75 @@ fn what_is_decided_of_an_inlined_function_is_tried_in_its_copy() {
     let trials = guest.loaded.code.trials();
     let record = trials.iter().find(|record| record.function == 1).expect("a trial of the caller");
     assert_eq!(record.decisions, [decision]);
+    let versions = guest.loaded.code.versions();
+    let candidate = versions.iter().find(|version| version.number == record.versions[1]).expect("the candidate");
+    let done = |name| candidate.applied.iter().any(|applied| applied.name == name && applied.refused.is_none());
+    assert!(done("specialize"), "{:?}", candidate.applied);
     for n in [1, 7, 9, 26] {
         assert_eq!(guest.call("sums", &[1000, n]), sums(1000, n as u32));
     }
+}
+
+/// Two functions that call each other, each with a choice that nearly always goes one way.
+const EACH_OTHER: &str = "(module
+    (func $a (export \"a\") (param $n i32) (param $x i32) (result i32)
+        (if (i32.eqz (local.get $n)) (then (return (local.get $x))))
+        (call $b (i32.sub (local.get $n) (i32.const 1))
+            (select (i32.const 7) (i32.add (i32.rotl (local.get $x) (i32.const 3)) (i32.const 1)) (i32.eq (local.get $x) (i32.const -5)))))
+    (func $b (param $n i32) (param $x i32) (result i32)
+        (if (i32.eqz (local.get $n)) (then (return (local.get $x))))
+        (call $a (i32.sub (local.get $n) (i32.const 1))
+            (select (i32.const 9) (i32.xor (i32.rotl (local.get $x) (i32.const 5)) (i32.const 3)) (i32.eq (local.get $x) (i32.const -6))))))";
+
+/// Plans the same for every function: what of it is the function's.
+#[derive(Debug)]
+struct Each(Vec<(u32, Decision)>);
+
+impl Policy for Each {
+    fn plan(&self, snapshot: &Snapshot, _: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
+        let plan = |(func, decision): &(u32, Decision)| Plan {
+            function: FunctionId { module: snapshot.module, func: *func },
+            decisions: vec![decision.clone()],
+        };
+        (self.0.iter().map(plan).collect(), Vec::new())
+    }
+}
+
+#[test]
+fn functions_that_inline_each_other_are_looked_at_once() {
+    let probe = Guest::new(&engine(EngineConfig::default()), EACH_OTHER);
+    let offset = |function: u32, wanted: fn(&wasmparser::Operator<'_>) -> bool| {
+        let mut reader = probe.loaded.module.body(function).get_operators_reader().expect("valid");
+        loop {
+            let (operator, at) = reader.read_with_offset().expect("valid");
+            if wanted(&operator) {
+                return at as u32;
+            }
+        }
+    };
+    let calls = |function, callee| {
+        let offset = offset(function, |it| matches!(it, wasmparser::Operator::Call { .. }));
+        let target = InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 50 };
+        Decision::Inline(InlineDecision { offset, direct: true, targets: vec![target], ..Default::default() })
+    };
+    let chooses = |function| {
+        let offset = offset(function, |it| matches!(it, wasmparser::Operator::Select));
+        (function, Decision::SelectToBranch(LikelyDecision { offset, likely: false, because: Default::default() }))
+    };
+    let mut profile = SavedProfile::clone(&saved(probe.loaded.module.hash, 0, vec![calls(0, 1)]));
+    profile.compiled.push(SavedVersion { func: 1, loop_offset: None, decisions: vec![calls(1, 0)] });
+    let policy = Arc::new(Each(vec![chooses(0), chooses(1)]));
+    let mut guest = Guest::new(&engine(EngineConfig { policy, profiles: vec![Arc::new(profile)], ..EngineConfig::default() }), EACH_OTHER);
+    let expected = guest.call("a", &[1000, 1]);
+    let began = Instant::now();
+    while guest.loaded.code.trials().is_empty() && began.elapsed() < Duration::from_secs(30) {
+        for _ in 0..1000 {
+            assert_eq!(guest.call("a", &[1000, 1]), expected);
+        }
+        (0..2).for_each(|function| guest.loaded.code.reconsider(function));
+    }
+    assert!(!guest.loaded.code.trials().is_empty(), "what looks for the other's sake leads to no look, and trials have their turn");
+    guest.loaded.engine().settle();
 }
 
 /// An outer loop that loads by a loaded key, and does 64 rounds of an inner loop for each.

@@ -49,6 +49,10 @@ pub(super) struct Arms {
     /// Boundaries so far.
     pub(super) progress: u64,
     pub(super) moved: Instant,
+    /// When its turn began: it may have made room for others before.
+    pub(super) turn: Instant,
+    /// Turns in a row in which nobody came.
+    pub(super) idle_turns: u32,
 }
 
 impl Arms {
@@ -120,6 +124,8 @@ impl ModuleCode {
             came: 0,
             progress: 0,
             moved: Instant::now(),
+            turn: Instant::now(),
+            idle_turns: 0,
         }
     }
 

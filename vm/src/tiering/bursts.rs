@@ -636,7 +636,8 @@ impl ModuleCode {
                 Some((_, true, _)) => self.end_joint(context),
                 // Whatever began it is busy elsewhere.
                 Some((.., true)) if self.begin_burst(context, function, AT_ENTRY).is_some() => return 0,
-                // Asked again later: until that burst is over each call would come here, and its loop's next round may be seconds away.
+                // It is over soon, or gives way.
+                Some((.., false)) => {}
                 Some(_) | None => self.enter_ordinary_here(context, function),
             }
             self.compiled(function) as usize

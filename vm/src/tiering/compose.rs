@@ -8,7 +8,7 @@ use super::ModuleCode;
 use super::difference::{are_small, fresh, place};
 use crate::code::Tier;
 use lwp_feedback::codemap::FunctionId;
-use lwp_feedback::policy::{Decision, Plan};
+use lwp_feedback::policy::{Decision, Plan, Refusal};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wasmparser::Operator;
@@ -32,44 +32,68 @@ impl ModuleCode {
         Some(Arc::new(plan))
     }
 
-    /// What copies of a function are to be compiled to: its plan in force, and what else is wanted of it that no trial took back. What it calls stays as it is in force: the
-    /// copies' callers pay for the growth.
+    /// What copies of a function are to be compiled to: its plan in force, and what else was wanted of it that no trial and no guard took back. Of what it calls only what is in force is inlined there, as
+    /// far as the compiler takes it: the policy did not count that growth.
     fn in_copies(&self, function: u32) -> Vec<Decision> {
         // A plan file says itself what it wants of copies.
         if self.module.defined(function).is_none() || self.shared.config.plans.is_some() {
             return Vec::new();
         }
-        let (wanted, _) = self.asked(function);
-        let state = self.trials.lock();
-        let mut decisions = state.adopted.get(&function).map_or(Vec::new(), |plan| plan.decisions.clone());
-        let memory = state.memory.get(&function);
-        let tried_in_vain = |decision: &Decision| memory.is_some_and(|memory| memory.was_worse(decision));
-        let wanted = wanted.into_iter().flat_map(|plan| plan.decisions);
-        add_places(&mut decisions, wanted.filter(|it| !matches!(it, Decision::Inline(_)) && !tried_in_vain(it)));
-        decisions
+        let wanted = self.latest_plan(function);
+        let decisions = {
+            let state = self.trials.lock();
+            let mut decisions = state.adopted.get(&function).map_or(Vec::new(), |plan| plan.decisions.clone());
+            let memory = state.memory.get(&function);
+            let tried_in_vain = |decision: &Decision| memory.is_some_and(|memory| memory.was_worse(decision));
+            let wanted = wanted.iter().flat_map(|plan| &plan.decisions);
+            add_places(&mut decisions, wanted.filter(|it| !matches!(it, Decision::Inline(_)) && !tried_in_vain(it)).cloned());
+            decisions
+        };
+        self.amended(function, decisions)
     }
 
-    /// Reconsiders functions that have a copy of this one, where more is wanted of it than they have: small things can wait until something else is asked of them.
-    pub(super) fn reconsider_copies(self: &Arc<Self>, function: u32) {
-        let copies: Vec<(u32, Arc<Plan>)> = {
-            let state = self.trials.lock();
-            let has_copy = |plan: &Plan| inlined(&plan.decisions).any(|callee| callee == function);
-            let adopted = state.adopted.iter().filter(|&(&caller, plan)| caller != function && has_copy(plan));
-            adopted.map(|(&caller, plan)| (caller, plan.clone())).collect()
-        };
+    /// Decisions less the parts that a function's guards have taken back.
+    fn amended(&self, function: u32, decisions: Vec<Decision>) -> Vec<Decision> {
+        let plan = Plan { function: FunctionId { module: self.key, func: function }, decisions };
+        self.exits.amend(Arc::new(plan)).map_or(Vec::new(), |plan| plan.decisions.clone())
+    }
+
+    /// Functions that have copies of this one, with their plans.
+    pub(super) fn copies_of(&self, function: u32) -> Vec<(u32, Arc<Plan>)> {
+        let state = self.trials.lock();
+        let has_copy = |plan: &Plan| inlined(&plan.decisions).any(|callee| callee == function);
+        let adopted = state.adopted.iter().filter(|&(&caller, plan)| caller != function && has_copy(plan));
+        adopted.map(|(&caller, plan)| (caller, plan.clone())).collect()
+    }
+
+    /// Reconsiders functions that have a copy of this one, where more is wanted of it than they have: small things can wait until something else is asked of them. What is looked at for this
+    /// reason leads to no such look itself, or two that inline each other would look for ever.
+    pub(super) fn reconsider_copies(self: &Arc<Self>, function: u32, copies: Vec<(u32, Arc<Plan>)>) {
         if copies.is_empty() {
             return;
         }
         let wanted = self.in_copies(function);
         for (caller, plan) in copies {
-            let mut new = fresh(&plan.decisions, &wanted);
-            if let Some(memory) = self.trials.lock().memory.get(&caller) {
+            let mut new = self.amended(caller, fresh(&plan.decisions, &wanted));
+            // Its copies may have another value there.
+            new.retain(|decision| plan.decisions.iter().all(|other| place(other) != place(decision)));
+            let mut state = self.trials.lock();
+            if let Some(memory) = state.memory.get(&caller) {
                 new.retain(|decision| !memory.has_lost(decision));
             }
-            if !are_small(&new) {
+            if !are_small(&new) && !state.is_asked(caller) {
+                state.for_copies.insert(caller);
+                drop(state);
                 self.reconsider(caller);
             }
         }
+    }
+
+    /// What the policy refused in functions that a plan inlines, when it looked last.
+    pub(super) fn refused_in_copies(&self, plan: Option<&Plan>) -> Vec<Refusal> {
+        let callees: BTreeSet<u32> = plan.into_iter().flat_map(|plan| inlined(&plan.decisions)).collect();
+        let published = self.published();
+        callees.iter().filter_map(|callee| published.refusals.get(callee)).flatten().cloned().collect()
     }
 
     /// Reconsiders the optimized callers of a function that was specialized.

@@ -73,9 +73,9 @@ impl Memory {
         }
     }
 
-    /// A trial of an earlier process took this back.
+    /// A trial of an earlier process took this back, nobody knows why.
     pub(super) fn lost_before(&mut self, decision: Decision) {
-        self.lost.insert(key(&decision), Lost { decision, at: None, times: 1, dropped: false, ran: true });
+        self.lost.insert(key(&decision), Lost { decision, at: None, times: 1, dropped: false, ran: false });
     }
 
     /// Whether a decision is known to lose, whatever led to it.

@@ -23,6 +23,8 @@ pub(super) struct Planning {
     saved: Mutex<BTreeMap<u32, Vec<Decision>>>,
     /// Estimated bytes that plans in force added, by function.
     grown: Mutex<BTreeMap<u32, u64>>,
+    /// What the policy wanted when it was asked last, by function.
+    latest: Mutex<BTreeMap<u32, Arc<Plan>>>,
 }
 
 /// A decision as timelines name it.
@@ -37,31 +39,35 @@ impl ModuleCode {
         if self.shared.config.feedback == FeedbackPolicy::Off || self.shared.config.plans.is_some() {
             return None;
         }
-        let (plan, refusals) = self.asked(function);
-        let Some(refusals) = refusals else { return plan.map(Arc::new) };
+        let id = FunctionId { module: self.key, func: function };
+        if let Some(decisions) = lock(&self.planning.saved).get(&function) {
+            let plan = Plan { function: id, decisions: decisions.clone() };
+            return (!plan.decisions.is_empty()).then(|| Arc::new(plan));
+        }
+        let profile = self.shared.profile.function(id)?;
+        let mut snapshot = self.snapshot_of(vec![profile]);
+        snapshot.grown_bytes = lock(&self.planning.grown).iter().filter(|&(&other, _)| other != function).map(|(_, bytes)| bytes).sum();
+        let (plans, refusals) = self.shared.config.policy.plan(&snapshot, &self.shared.config.budgets);
         let refused = refusals.len();
         self.published().refusals.insert(function, refusals);
+        // A policy may be anyone's: only what it says about this function is taken.
+        let plan = plans.into_iter().find(|plan| plan.function == id && !plan.decisions.is_empty());
         let bytes = plan.as_ref().map_or(0, |plan| self.growth(plan));
         lock(&self.planning.grown).insert(function, bytes);
         let decisions = || plan.iter().flat_map(|plan| &plan.decisions).map(place_name).collect();
         self.note(function, Entrance::Body, || What::Planned { decisions: decisions(), refusals: refused });
         tracing::debug!(function, decisions = plan.as_ref().map_or(0, |plan| plan.decisions.len()), refused, "planned");
-        plan.map(Arc::new)
+        let plan = plan.map(Arc::new);
+        match &plan {
+            Some(plan) => _ = lock(&self.planning.latest).insert(function, plan.clone()),
+            None => _ = lock(&self.planning.latest).remove(&function),
+        }
+        plan
     }
 
-    /// What an earlier process ended with or the policy plans for a function by what is known now, and what the policy refused if it was asked.
-    pub(super) fn asked(&self, function: u32) -> (Option<Plan>, Option<Vec<Refusal>>) {
-        let id = FunctionId { module: self.key, func: function };
-        if let Some(decisions) = lock(&self.planning.saved).get(&function) {
-            let plan = Plan { function: id, decisions: decisions.clone() };
-            return (Some(plan).filter(|plan| !plan.decisions.is_empty()), None);
-        }
-        let Some(profile) = self.shared.profile.function(id) else { return (None, None) };
-        let mut snapshot = self.snapshot_of(vec![profile]);
-        snapshot.grown_bytes = lock(&self.planning.grown).iter().filter(|&(&other, _)| other != function).map(|(_, bytes)| bytes).sum();
-        let (plans, refusals) = self.shared.config.policy.plan(&snapshot, &self.shared.config.budgets);
-        // A policy may be anyone's: only what it says about this function is taken.
-        (plans.into_iter().find(|plan| plan.function == id && !plan.decisions.is_empty()), Some(refusals))
+    /// What the policy wanted of a function when it was asked last.
+    pub(super) fn latest_plan(&self, function: u32) -> Option<Arc<Plan>> {
+        lock(&self.planning.latest).get(&function).cloned()
     }
 
     /// The plan that an earlier process ended with, where there is one.

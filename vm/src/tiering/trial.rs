@@ -123,8 +123,15 @@ const WAITED_FOR: Duration = Duration::from_secs(4);
 const NEW_SMALL: f64 = 0.25;
 /// Versions that a trial compiles.
 const ARMS: f64 = 2.0;
-/// A trial that waits longer than this for its code to run lets the next one go first.
-const MOST_IDLE: Duration = Duration::from_millis(250);
+/// A trial that waits longer than this for its code to run lets the next one go first: what runs at all in this part of the program runs every few milliseconds. (It was 250 ms. Yosys goes through one pass after
+/// the other, so that most of those that wait are of a pass that is over: a round of them took as long as a quarter of the run.)
+const MOST_IDLE: Duration = Duration::from_millis(40);
+/// Turns in a row that go by so until it is over.
+const MOST_IDLE_TURNS: u32 = 50;
+/// After this long without any block its thread may have ended.
+const GONE: Duration = Duration::from_millis(250);
+/// A trial whose blocks are short and that has no verdict after this long lets the others go first, too: its code runs now and then, and they waited six seconds for one of Yosys'. Most take a quarter of that.
+const LONGEST_TURN: Duration = Duration::from_secs(1);
 /// A trial without any block for this long is over.
 const MOST_WAIT: Duration = Duration::from_secs(5);
 
@@ -203,6 +210,8 @@ pub(super) struct State {
     pub(super) waiting: VecDeque<Candidate>,
     /// Functions with a reconsideration in the queue.
     pub(super) pending: HashSet<u32>,
+    /// Of these, those that are looked at for the sake of copies in them.
+    pub(super) for_copies: HashSet<u32>,
     /// Functions that were to be looked at again, for new records, while a candidate of theirs was waiting or on trial.
     pub(super) held_up: HashSet<u32>,
     /// What won, by function.
@@ -223,6 +232,12 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Whether something about a function is on trial or waits for one.
+    pub(super) fn is_asked(&self, function: u32) -> bool {
+        let active = self.active.as_ref().map(|active| &active.candidate);
+        active.into_iter().chain(&self.waiting).any(|candidate| candidate.function == function)
+    }
+
     /// Nanoseconds that compiles for trials may take now.
     fn compiles_left(&mut self, percent: f64) -> f64 {
         let now = Instant::now();
@@ -374,17 +389,22 @@ impl ModuleCode {
 
     /// The job of [`ModuleCode::reconsider`].
     pub(crate) fn reconsider_here(self: &Arc<Self>, function: u32) {
-        self.trials.lock().pending.remove(&function);
-        self.reconsider_copies(function);
-        let Some(entrance) = self.entrance_to_try(function) else {
-            return; // no tier-2 code yet: asked again when there is
+        let for_copies = {
+            let mut state = self.trials.lock();
+            state.pending.remove(&function);
+            state.for_copies.remove(&function)
         };
+        let copies = if for_copies { Vec::new() } else { self.copies_of(function) };
+        let entrance = self.entrance_to_try(function);
+        if entrance.is_none() && copies.is_empty() {
+            return; // no tier-2 code yet: asked again when there is
+        }
         let wanted = self.wanted(function);
+        self.reconsider_copies(function, copies);
+        let Some(entrance) = entrance else { return };
         {
             let mut state = self.trials.lock();
-            if state.active.as_ref().is_some_and(|active| active.candidate.function == function)
-                || state.waiting.iter().any(|candidate| candidate.function == function)
-            {
+            if state.is_asked(function) {
                 state.held_up.insert(function);
                 return; // asked again at its end
             }
@@ -398,7 +418,9 @@ impl ModuleCode {
     /// All that the policy wants of a function by what is known now, and what it refuses.
     fn wanted(&self, function: u32) -> (Option<Arc<Plan>>, Vec<Refusal>) {
         let planned = self.composed(function, self.planned(function)).and_then(|plan| self.exits.amend(plan));
-        (planned, self.published().refusals.get(&function).cloned().unwrap_or_default())
+        let mut refusals = self.published().refusals.get(&function).cloned().unwrap_or_default();
+        refusals.extend(self.refused_in_copies(self.adopted(function).as_deref()));
+        (planned, refusals)
     }
 
     /// What is to be tried of a function of which `planned` is wanted, if anything is.
@@ -512,7 +534,8 @@ impl ModuleCode {
         let soon = WAITED_FOR.as_nanos() as f64 * trials.compile_percent / 100.0;
         let first = *order.first()?;
         match missing(&state.waiting[first]) {
-            missing if missing > 0.0 && missing <= soon => None,
+            // What is compiled already goes on meanwhile.
+            missing if missing > 0.0 && missing <= soon => order.into_iter().find(|&index| state.waiting[index].arms.is_some()),
             _ => order.into_iter().find(|&index| missing(&state.waiting[index]) <= 0.0),
         }
     }
@@ -605,6 +628,7 @@ impl ModuleCode {
             active.stage = Stage::Running;
             if let Some(arms) = &mut active.candidate.arms {
                 arms.moved = Instant::now();
+                arms.turn = arms.moved;
                 arms.owner = None;
                 arms.in_block = false;
             }
@@ -671,17 +695,22 @@ impl ModuleCode {
             if active.stage != Stage::Running {
                 return;
             }
+            let had_turn = others && arms.turn.elapsed() > LONGEST_TURN && !self.trials.long_blocks.load(Ordering::Relaxed);
             if arms.progress != active.seen {
-                active.seen = arms.progress;
-                return;
+                arms.idle_turns = 0;
+                if !had_turn {
+                    active.seen = arms.progress;
+                    return;
+                }
             }
             let idle = arms.moved.elapsed();
-            if idle > MOST_IDLE {
-                // Its thread may have ended.
+            if idle > GONE {
                 arms.owner = None;
             }
-            let ends = idle > MOST_WAIT || idle > MOST_IDLE && holds_up;
-            if ends || idle > MOST_IDLE && others {
+            let idles = idle > MOST_IDLE && others;
+            arms.idle_turns += u32::from(idles);
+            let ends = idle > MOST_WAIT || idle > GONE && holds_up || arms.idle_turns > MOST_IDLE_TURNS;
+            if ends || had_turn || idles {
                 self.trials.function.store(u32::MAX, Ordering::Release);
                 state.active.take().map(|active| (active.candidate, ends))
             } else {
@@ -871,7 +900,7 @@ impl ModuleCode {
             }
             return;
         }
-        let ran = judgement.verdict != Verdict::Abandoned(Reason::Idle);
+        let ran = !matches!(judgement.verdict, Verdict::Abandoned(_));
         let lost = |state: &mut State| state.memory.entry(function).or_default().lose(&fresh, ran);
         match judgement.verdict {
             Verdict::Faster | Verdict::NotSlower => {
