@@ -102,8 +102,6 @@ struct FunctionCode {
     looks: AtomicBool,
     /// When a call of it that was asked for a burst came last, ticks.
     asked_at: AtomicU64,
-    /// How many of those in a row came soon after one another.
-    asked_often: AtomicU32,
 }
 
 #[derive(Clone, Copy)]

@@ -32,10 +32,8 @@ use std::time::Instant;
 /// expected to take 640.
 const SHARE_OF_COMPILE: usize = 50;
 
-/// Calls of a function that follow each other within so many nanoseconds are short, all but the last. A guess: a burst takes some 100 us.
+/// Two calls of a function within so many nanoseconds are calls of one that returns soon. A guess: a burst takes some 100 us.
 const OFTEN_NS: f64 = 1e6;
-/// So many of them in a row, and the next will hardly be a long one. (With one, every third run of Yosys had one that was.)
-const OFTEN: u32 = 8;
 
 /// Words of the watched form that a stressed engine runs for.
 const STRESSED_WORDS: u32 = 12;
@@ -198,19 +196,14 @@ impl ModuleCode {
         }
     }
 
-    /// Whether calls that are asked and would be interpreted follow each other so closely that hardly one of them can take long. Where the burst is full a frame goes on in code at a loop's header, and without
-    /// such code in the interpreter or in templates, to the end: for seconds where that is most of a program.
+    /// Whether a call that is asked and would be interpreted comes so soon after another one that neither can take long. Where the burst is full a frame goes on in code at a loop's header, and without such
+    /// code in the interpreter or in templates, to the end: for seconds where that is most of a program.
     fn comes_often(&self, function: u32) -> bool {
         let own = self.own(function);
-        if own.watched.get().is_some_and(|watched| watched.code.loops.is_empty()) {
-            return true;
-        }
         let now = ticks();
         let before = own.asked_at.swap(now, Ordering::Relaxed);
-        let soon = now.saturating_sub(before) as f64 * self.shared.ns_per_tick() < OFTEN_NS;
-        let often = if soon { own.asked_often.load(Ordering::Relaxed).saturating_add(1) } else { 0 };
-        own.asked_often.store(often, Ordering::Relaxed);
-        often >= OFTEN
+        let loops = own.watched.get().is_none_or(|watched| !watched.code.loops.is_empty());
+        !loops || now.saturating_sub(before) as f64 * self.shared.ns_per_tick() < OFTEN_NS
     }
 
     /// A function that has code is entered by the resolver, as bursts of its body are: its watched form is to run now, if that is so.
