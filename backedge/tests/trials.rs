@@ -18,6 +18,7 @@ use vm::handles::{Extern, InstanceRef};
 use vm::store::{Store, call_slots};
 use vm::tiering::TrialRecord;
 use vm::tiering::verdict::{Reason, Verdict};
+use wasmparser::Operator;
 
 fn engine(config: EngineConfig) -> Engine {
     let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
@@ -99,15 +100,22 @@ fn calls() -> u64 {
     u64::from((0..ROUNDS).fold(0u32, |x, _| x.wrapping_add(3) ^ 1))
 }
 
-/// Offset of the `call_indirect` of a function.
-fn call_offset(loaded: &LoadedModule, function: u32) -> u32 {
+/// Offset of a function's first operator of a kind.
+fn offset_of(loaded: &LoadedModule, function: u32, wanted: impl Fn(&Operator<'_>) -> bool) -> u32 {
     let mut reader = loaded.module.body(function).get_operators_reader().expect("valid");
     loop {
         let (operator, at) = reader.read_with_offset().expect("valid");
-        if matches!(operator, wasmparser::Operator::CallIndirect { .. }) {
+        if wanted(&operator) {
             return at as u32;
         }
     }
+}
+
+/// Inline `callee` at a function's direct call.
+fn inline_direct(guest: &Guest, function: u32, callee: u32) -> Decision {
+    let offset = offset_of(&guest.loaded, function, |it| matches!(it, Operator::Call { .. }));
+    let target = InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 50 };
+    Decision::Inline(InlineDecision { offset, direct: true, targets: vec![target], ..Default::default() })
 }
 
 /// An engine with a plan given for one function: inline `callee` at its call.
@@ -120,7 +128,7 @@ fn given(function: u32, callee: u32) -> EngineConfig {
 
 /// Inline `callee` at a function's call.
 fn inline(guest: &Guest, function: u32, callee: u32) -> Decision {
-    let offset = call_offset(&guest.loaded, function);
+    let offset = offset_of(&guest.loaded, function, |it| matches!(it, Operator::CallIndirect { .. }));
     let target = InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 10 };
     Decision::Inline(InlineDecision {
         offset,
@@ -380,18 +388,9 @@ fn what_is_decided_of_an_inlined_function_is_tried_in_its_copy() {
     let probe = Guest::new(&engine(EngineConfig::default()), SUMS);
     let start = probe.loaded.module.bodies[0].start as u32;
     let decision = Decision::Specialize(SpecializeDecision { offset: start, parameter: 0, value: 8, because: Default::default() });
-    let mut reader = probe.loaded.module.body(1).get_operators_reader().expect("valid");
-    let offset = loop {
-        let (operator, at) = reader.read_with_offset().expect("valid");
-        if matches!(operator, wasmparser::Operator::Call { .. }) {
-            break at as u32;
-        }
-    };
-    let target = InlineTarget { callee: 0, share: 1.0, samples: 100, body_bytes: 50 };
-    let inlined = Decision::Inline(InlineDecision { offset, direct: true, targets: vec![target], ..Default::default() });
     let told = Arc::new(AtomicBool::new(false));
     let policy = Arc::new(Later(told.clone(), 0, decision.clone()));
-    let profiles = vec![saved(probe.loaded.module.hash, 1, vec![inlined])];
+    let profiles = vec![saved(probe.loaded.module.hash, 1, vec![inline_direct(&probe, 1, 0)])];
     let mut guest = Guest::new(&engine(EngineConfig { policy, profiles, ..EngineConfig::default() }), SUMS);
     for _ in 0..10 {
         assert_eq!(guest.call("sums", &[100_000, 8]), sums(100_000, 8));
@@ -428,7 +427,7 @@ const EACH_OTHER: &str = "(module
         (call $a (i32.sub (local.get $n) (i32.const 1))
             (select (i32.const 9) (i32.xor (i32.rotl (local.get $x) (i32.const 5)) (i32.const 3)) (i32.eq (local.get $x) (i32.const -6))))))";
 
-/// Plans the same for every function: what of it is the function's.
+/// Plans one thing for each of some functions.
 #[derive(Debug)]
 struct Each(Vec<(u32, Decision)>);
 
@@ -445,26 +444,12 @@ impl Policy for Each {
 #[test]
 fn functions_that_inline_each_other_are_looked_at_once() {
     let probe = Guest::new(&engine(EngineConfig::default()), EACH_OTHER);
-    let offset = |function: u32, wanted: fn(&wasmparser::Operator<'_>) -> bool| {
-        let mut reader = probe.loaded.module.body(function).get_operators_reader().expect("valid");
-        loop {
-            let (operator, at) = reader.read_with_offset().expect("valid");
-            if wanted(&operator) {
-                return at as u32;
-            }
-        }
-    };
-    let calls = |function, callee| {
-        let offset = offset(function, |it| matches!(it, wasmparser::Operator::Call { .. }));
-        let target = InlineTarget { callee, share: 1.0, samples: 100, body_bytes: 50 };
-        Decision::Inline(InlineDecision { offset, direct: true, targets: vec![target], ..Default::default() })
-    };
     let chooses = |function| {
-        let offset = offset(function, |it| matches!(it, wasmparser::Operator::Select));
+        let offset = offset_of(&probe.loaded, function, |it| matches!(it, Operator::Select));
         (function, Decision::SelectToBranch(LikelyDecision { offset, likely: false, because: Default::default() }))
     };
-    let mut profile = SavedProfile::clone(&saved(probe.loaded.module.hash, 0, vec![calls(0, 1)]));
-    profile.compiled.push(SavedVersion { func: 1, loop_offset: None, decisions: vec![calls(1, 0)] });
+    let mut profile = SavedProfile::clone(&saved(probe.loaded.module.hash, 0, vec![inline_direct(&probe, 0, 1)]));
+    profile.compiled.push(SavedVersion { func: 1, loop_offset: None, decisions: vec![inline_direct(&probe, 1, 0)] });
     let policy = Arc::new(Each(vec![chooses(0), chooses(1)]));
     let mut guest = Guest::new(&engine(EngineConfig { policy, profiles: vec![Arc::new(profile)], ..EngineConfig::default() }), EACH_OTHER);
     let expected = guest.call("a", &[1000, 1]);

@@ -5,7 +5,7 @@
 //! caller's plan takes the callee's decisions over as they are; the compiler compares the arguments at the call, and a trial of the caller judges it as any other.
 
 use super::ModuleCode;
-use super::difference::{are_small, fresh, place};
+use super::difference::{are_small, merged, without};
 use crate::code::Tier;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::policy::{Decision, Plan, Refusal};
@@ -20,16 +20,14 @@ impl ModuleCode {
         let adopted = self.adopted(function);
         let inlined: BTreeSet<u32> = planned.iter().chain(&adopted).flat_map(|plan| inlined(&plan.decisions)).collect();
         for callee in inlined.into_iter().filter(|&callee| callee != function) {
-            add_places(&mut followed, self.in_copies(callee));
+            followed = merged(&self.in_copies(callee), &followed);
         }
         if followed.is_empty() {
             return planned;
         }
-        let id = FunctionId { module: self.key, func: function };
-        let mut plan = planned.map_or_else(|| Plan { function: id, decisions: Vec::new() }, |plan| (*plan).clone());
-        add_places(&mut plan.decisions, followed);
-        plan.decisions.sort_by_key(Decision::offset);
-        Some(Arc::new(plan))
+        let function = FunctionId { module: self.key, func: function };
+        let decisions = merged(&followed, planned.as_ref().map_or(&[], |plan| &plan.decisions));
+        Some(Arc::new(Plan { function, decisions }))
     }
 
     /// What copies of a function are to be compiled to: its plan in force, and what else was wanted of it that no trial and no guard took back. Of what it calls only what is in force is inlined there, as
@@ -39,15 +37,14 @@ impl ModuleCode {
         if self.module.defined(function).is_none() || self.shared.config.plans.is_some() {
             return Vec::new();
         }
-        let wanted = self.latest_plan(function);
+        let mut wanted = self.latest_plan(function).map_or(Vec::new(), |plan| plan.decisions.clone());
+        wanted.retain(|decision| !matches!(decision, Decision::Inline(_)));
         let decisions = {
             let state = self.trials.lock();
-            let mut decisions = state.adopted.get(&function).map_or(Vec::new(), |plan| plan.decisions.clone());
-            let memory = state.memory.get(&function);
-            let tried_in_vain = |decision: &Decision| memory.is_some_and(|memory| memory.was_worse(decision));
-            let wanted = wanted.iter().flat_map(|plan| &plan.decisions);
-            add_places(&mut decisions, wanted.filter(|it| !matches!(it, Decision::Inline(_)) && !tried_in_vain(it)).cloned());
-            decisions
+            if let Some(memory) = state.memory.get(&function) {
+                wanted.retain(|decision| !memory.was_worse(decision));
+            }
+            merged(&wanted, state.adopted.get(&function).map_or(&[], |plan| &plan.decisions))
         };
         self.amended(function, decisions)
     }
@@ -74,9 +71,8 @@ impl ModuleCode {
         }
         let wanted = self.in_copies(function);
         for (caller, plan) in copies {
-            let mut new = self.amended(caller, fresh(&plan.decisions, &wanted));
-            // Its copies may have another value there.
-            new.retain(|decision| plan.decisions.iter().all(|other| place(other) != place(decision)));
+            // Where they have another value it stays.
+            let mut new = self.amended(caller, without(&wanted, &plan.decisions));
             let mut state = self.trials.lock();
             if let Some(memory) = state.memory.get(&caller) {
                 new.retain(|decision| !memory.has_lost(decision));
@@ -144,13 +140,4 @@ impl ModuleCode {
 fn inlined(decisions: &[Decision]) -> impl Iterator<Item = u32> {
     let targets = decisions.iter().flat_map(|decision| if let Decision::Inline(it) = decision { &it.targets[..] } else { &[] });
     targets.map(|target| target.callee)
-}
-
-/// Adds decisions whose places are free.
-fn add_places(decisions: &mut Vec<Decision>, more: impl IntoIterator<Item = Decision>) {
-    for decision in more {
-        if !decisions.iter().any(|other| place(other) == place(&decision)) {
-            decisions.push(decision);
-        }
-    }
 }

@@ -46,6 +46,7 @@ mod retire;
 mod stubs;
 pub(crate) mod thresholds;
 mod trial;
+mod turns;
 pub mod verdict;
 mod versions;
 mod warm;

@@ -4,7 +4,7 @@
 //! counts its calls. Nothing else is different from the versions they stand for, and both count alike. The winner is then published in its normal form.
 //!
 //! One trial runs at a time in a module, on one store: trials on one call chain would spoil each other's measure. The rest wait in a queue; one whose code
-//! does not run makes room for the next.
+//! does not run makes room for the next ([`super::turns`]).
 //!
 //! Who moves what: `reconsider` (any thread) leads to a job on a compile thread, which makes the candidate and its arms; the running thread takes it from
 //! there to the verdict; a second job publishes the winner; the monitor's thread ([`ModuleCode::tend`]) wakes trials up that lost their thread.
@@ -114,27 +114,9 @@ const SAVED: Duration = Duration::from_millis(500);
 /// What [`TrialConfig::compile_percent`] starts with: a handful of trials of small functions begin at once. A guess.
 const COMPILES_AT_FIRST: Duration = Duration::from_millis(100);
 /// The most of it that is saved up. What takes longer comes when that much is there, and the next waits for what it took beyond.
-const COMPILES_SAVED: Duration = Duration::from_millis(500);
-/// What a trial takes besides its compiles: one that shows nothing takes some 100 to 250 ms, and one runs at a time.
-const TRIAL_TAKES: Duration = Duration::from_millis(150);
-/// How long the best candidate's compiles are saved for. A guess.
-const WAITED_FOR: Duration = Duration::from_secs(4);
+pub(super) const COMPILES_SAVED: Duration = Duration::from_millis(500);
 /// Share of what a function's small decisions save that must be new for a trial of them alone. A guess.
 const NEW_SMALL: f64 = 0.25;
-/// Versions that a trial compiles.
-const ARMS: f64 = 2.0;
-/// A trial that waits longer than this for its code to run lets the next one go first: what runs at all in this part of the program runs every few milliseconds. (It was 250 ms. Yosys goes through one pass after
-/// the other, so that most of those that wait are of a pass that is over: a round of them took as long as a quarter of the run.)
-const MOST_IDLE: Duration = Duration::from_millis(40);
-/// Turns in a row that go by so until it is over.
-const MOST_IDLE_TURNS: u32 = 50;
-/// After this long without any block its thread may have ended.
-const GONE: Duration = Duration::from_millis(250);
-/// A trial whose blocks are short and that has no verdict after this long lets the others go first, too: its code runs now and then, and they waited six seconds for one of Yosys'. Most take a quarter of that.
-const LONGEST_TURN: Duration = Duration::from_secs(1);
-/// A trial without any block for this long is over.
-const MOST_WAIT: Duration = Duration::from_secs(5);
-
 /// Where a prefetch tournament goes on from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tournament {
@@ -175,7 +157,7 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// What it would have saved in all that was seen, ns; what follows a trial comes before all others.
-    fn promises(&self) -> f64 {
+    pub(super) fn promises(&self) -> f64 {
         // Its code did not run: the others have their turns.
         if self.arms.is_some() {
             return 0.0;
@@ -239,7 +221,7 @@ impl State {
     }
 
     /// Nanoseconds that compiles for trials may take now.
-    fn compiles_left(&mut self, percent: f64) -> f64 {
+    pub(super) fn compiles_left(&mut self, percent: f64) -> f64 {
         let now = Instant::now();
         let (left, then) = self.compiles.unwrap_or((COMPILES_AT_FIRST.as_nanos() as f64, now));
         let earned = now.duration_since(then).as_nanos() as f64 * percent / 100.0;
@@ -256,7 +238,7 @@ impl State {
     }
 
     /// Whether what trials have lost is made up for.
-    fn has_paid(&self) -> bool {
+    pub(super) fn has_paid(&self) -> bool {
         self.paid.is_none_or(|paid| paid <= Instant::now())
     }
 
@@ -272,13 +254,13 @@ impl State {
 /// A module's trials.
 pub(super) struct Trials {
     /// Function of the running trial, or `u32::MAX`: what running threads look at.
-    function: AtomicU32,
+    pub(super) function: AtomicU32,
     /// Whether that trial is of a body.
     of_body: AtomicBool,
     /// Whether its blocks are so long that hardly one would be whole if bursts began in the function's loops.
     pub(super) long_blocks: AtomicBool,
     /// A candidate waits until what trials have lost is made up for.
-    postponed: AtomicBool,
+    pub(super) postponed: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -503,43 +485,6 @@ impl ModuleCode {
         }
     }
 
-    /// Has a compile thread start the next trial if none runs.
-    fn next_trial(self: &Arc<Self>) {
-        let mut state = self.trials.lock();
-        let waits = state.active.is_none() && !state.waiting.is_empty();
-        let now = waits && state.has_paid() && self.affordable(&mut state).is_some();
-        self.trials.postponed.store(waits && !now, Ordering::Relaxed);
-        if now {
-            self.shared.queue.push_work(self.clone(), Work::Trial);
-        }
-    }
-
-    /// Index of the candidate that promises most for the time it takes, once its compiles are paid for. It is waited for while that is soon: the small ones that are always
-    /// affordable would keep the large one, which matters more than all of them, from ever being so (eleven seconds of CPython saw no trial of its evaluation
-    /// loop). Otherwise the best of those that are paid for. Of equals the one that waits longest.
-    fn affordable(&self, state: &mut State) -> Option<usize> {
-        let trials = &self.shared.config.trials;
-        if trials.try_same {
-            return (!state.waiting.is_empty()).then_some(0);
-        }
-        let left = state.compiles_left(trials.compile_percent);
-        let costs = |candidate: &Candidate| match candidate.arms {
-            Some(_) => 0.0,
-            None => ARMS * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function)),
-        };
-        let missing = |candidate: &Candidate| costs(candidate).min(COMPILES_SAVED.as_nanos() as f64) - left;
-        let promises = |candidate: &Candidate| candidate.promises() / (costs(candidate) + TRIAL_TAKES.as_nanos() as f64);
-        let mut order: Vec<usize> = (0..state.waiting.len()).collect();
-        order.sort_by(|&a, &b| promises(&state.waiting[b]).total_cmp(&promises(&state.waiting[a])));
-        let soon = WAITED_FOR.as_nanos() as f64 * trials.compile_percent / 100.0;
-        let first = *order.first()?;
-        match missing(&state.waiting[first]) {
-            // What is compiled already goes on meanwhile.
-            missing if missing > 0.0 && missing <= soon => order.into_iter().find(|&index| state.waiting[index].arms.is_some()),
-            _ => order.into_iter().find(|&index| missing(&state.waiting[index]) <= 0.0),
-        }
-    }
-
     /// The job that starts a trial: makes the arms of the candidate that waits longest and can be paid for.
     pub(crate) fn start_trial(self: &Arc<Self>) {
         let (function, entrance, plan, base, slowed, ready) = {
@@ -659,79 +604,8 @@ impl ModuleCode {
         }
     }
 
-    /// Leads running code into the running trial: through its poll, or by the function's entry.
-    fn call_to_trial(&self) {
-        let published = self.published();
-        let state = self.trials.lock();
-        let Some(Active { candidate, stage: Stage::Running, .. }) = &state.active else { return };
-        let Some(arms) = &candidate.arms else { return };
-        match candidate.entrance {
-            Entrance::Loop(offset) => self.ask_loop(&published, candidate.function, offset),
-            Entrance::Body => {
-                let own = self.module.defined(candidate.function).expect("only defined functions are tried");
-                self.count_units(own, arms.units);
-                self.set_entry_in_instances(&published, candidate.function, arms.version(arms.arm).address());
-            }
-        }
-    }
-
-    /// The monitor's look now and then: lets loops pass their polls again, wakes up a trial that nobody runs, lets another go first, or ends it.
-    pub(crate) fn tend(self: &Arc<Self>) {
-        self.let_pass();
-        if self.trials.postponed.load(Ordering::Relaxed) {
-            self.next_trial();
-        }
-        if !self.has_active_trial() {
-            return;
-        }
-        let over = {
-            let mut state = self.trials.lock();
-            let others = !state.waiting.is_empty();
-            let State { active, held_up, .. } = &mut *state;
-            let Some(active) = active else { return };
-            // A look at what is in force already, where the function is called; but it stays in its loop, of which more is known by now.
-            let holds_up = !active.candidate.gone.is_empty() && held_up.contains(&active.candidate.function);
-            let Some(arms) = &mut active.candidate.arms else { return };
-            if active.stage != Stage::Running {
-                return;
-            }
-            let had_turn = others && arms.turn.elapsed() > LONGEST_TURN && !self.trials.long_blocks.load(Ordering::Relaxed);
-            if arms.progress != active.seen {
-                arms.idle_turns = 0;
-                if !had_turn {
-                    active.seen = arms.progress;
-                    return;
-                }
-            }
-            let idle = arms.moved.elapsed();
-            if idle > GONE {
-                arms.owner = None;
-            }
-            let idles = idle > MOST_IDLE && others;
-            arms.idle_turns += u32::from(idles);
-            let ends = idle > MOST_WAIT || idle > GONE && holds_up || arms.idle_turns > MOST_IDLE_TURNS;
-            if ends || had_turn || idles {
-                self.trials.function.store(u32::MAX, Ordering::Release);
-                state.active.take().map(|active| (active.candidate, ends))
-            } else {
-                None
-            }
-        };
-        let Some((candidate, ends)) = over else {
-            return self.call_to_trial();
-        };
-        if ends {
-            return self.end_early(candidate, Verdict::Abandoned(Reason::Idle));
-        }
-        if candidate.entrance == Entrance::Body {
-            self.restore_entry(candidate.function);
-        }
-        self.trials.lock().waiting.push_back(candidate);
-        self.next_trial();
-    }
-
     /// Ends the trial of a candidate that was taken out of the state, with a verdict that does not come from its pairs.
-    fn end_early(self: &Arc<Self>, candidate: Candidate, verdict: Verdict) {
+    pub(super) fn end_early(self: &Arc<Self>, candidate: Candidate, verdict: Verdict) {
         // Before the arms are retired.
         if candidate.entrance == Entrance::Body {
             self.restore_entry(candidate.function);

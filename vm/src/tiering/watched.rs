@@ -200,10 +200,12 @@ impl ModuleCode {
     /// code in the interpreter or in templates, to the end: for seconds where that is most of a program.
     fn comes_often(&self, function: u32) -> bool {
         let own = self.own(function);
+        if own.watched.get().is_some_and(|watched| watched.code.loops.is_empty()) {
+            return true;
+        }
         let now = ticks();
         let before = own.asked_at.swap(now, Ordering::Relaxed);
-        let loops = own.watched.get().is_none_or(|watched| !watched.code.loops.is_empty());
-        !loops || now.saturating_sub(before) as f64 * self.shared.ns_per_tick() < OFTEN_NS
+        now.saturating_sub(before) as f64 * self.shared.ns_per_tick() < OFTEN_NS
     }
 
     /// A function that has code is entered by the resolver, as bursts of its body are: its watched form is to run now, if that is so.
