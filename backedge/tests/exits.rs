@@ -385,4 +385,92 @@ fn a_recursive_function_is_inlined_once_and_left_anywhere() {
           (else (i32.add (call $fib (i32.sub (local.get 0) (i32.const 1))) (call $fib (i32.sub (local.get 0) (i32.const 2))))))))"#;
     let guest = check(fib, None, &[("fib", &[20])]);
     assert_eq!(guest.fired("inline-recursive"), 2);
+    // What the inlined copies would call only where it does not return at once.
+    assert_eq!(guest.fired("inline-early-return"), 4);
+}
+
+/// A recursion that is too large to be inlined into itself; `MARK` stands for how it ends, and leaves fib's result for less than 2.
+const RECURSION: &str = r#"(module (memory 1) (global $calls (mut i32) (i32.const 0))
+    (func $f (export "f") (param i32) (result i32) (local i32) (local i64)
+        MARK
+        (global.set $calls (i32.add (global.get $calls) (i32.const 1)))
+        (i32.store (i32.const 64) (i32.add (i32.load (i32.const 64)) (local.get 0)))
+        (local.set 2 (i64.extend_i32_u (i32.mul (local.get 0) (i32.const 0x12345678))))
+        (i64.store (i32.const 128) (i64.xor (i64.rotl (i64.load (i32.const 128)) (i64.const 7)) (local.get 2)))
+        (i64.store (i32.const 136) (i64.xor (i64.rotl (i64.load (i32.const 136)) (i64.const 9)) (local.get 2)))
+        (i32.add (call $f (i32.sub (local.get 0) (i32.const 1))) (call $f (i32.sub (local.get 0) (i32.const 2)))))
+    (func (export "calls") (result i32) (global.get $calls))
+    (func (export "seen") (result i64) (i64.xor (i64.load (i32.const 128)) (i64.extend_i32_u (i32.load (i32.const 64))))))"#;
+
+#[test]
+fn what_a_recursion_tests_before_it_returns_stands_at_its_calls() {
+    for (end, fires) in [
+        // As LLVM writes it, with the tail behind the block, behind two, within; and out of the body at once.
+        ("(block (br_if 0 (i32.ge_s (local.get 0) (i32.const 2))) (return (local.get 0)))", true),
+        ("(if (i32.lt_s (local.get 0) (i32.const 2)) (then (return (local.get 0))))", true),
+        ("(if (i32.ge_s (local.get 0) (i32.const 2)) (then) (else (return (local.get 0))))", true),
+        ("(drop (br_if 0 (local.get 0) (i32.lt_s (local.get 0) (i32.const 2))))", true),
+        ("(i64.const 5) (drop (br_if 0 (local.get 0) (i32.lt_s (local.get 0) (i32.const 2)))) (drop)", true),
+        (
+            "(local.set 1 (local.get 0)) (local.set 0 (i32.const 9)) (if (i32.lt_s (local.get 1) (i32.const 2)) (then (return (local.get 1)))) (local.set 0 (local.get 1))",
+            true,
+        ),
+        ("(block (block (br_if 0 (i32.lt_s (local.get 0) (i32.const 2))) (br 1)) (return (local.get 0)))", true),
+        (
+            "(if (i32.lt_s (local.get 0) (i32.load8_u (i32.const 7))) (then (return (local.get 0)))) (if (i32.lt_s (local.get 0) (i32.const 2)) (then (return (local.get 0))))",
+            true,
+        ),
+        // The way out may change things: it is gone once.
+        (
+            "(if (i32.lt_s (local.get 0) (i32.const 2)) (then (i32.store (i32.const 64) (i32.add (i32.load (i32.const 64)) (i32.const 3))) (return (local.get 0))))",
+            true,
+        ),
+        ("(if (i32.lt_s (local.get 0) (i32.const 2)) (then (global.set $calls (i32.const 0)) (return (local.get 0))))", true),
+        // The test is gone twice: it must not.
+        (
+            "(global.set $calls (i32.add (global.get $calls) (i32.const 1))) (if (i32.lt_s (local.get 0) (i32.const 2)) (then (return (local.get 0))))",
+            false,
+        ),
+        ("(drop (memory.grow (i32.const 0))) (if (i32.lt_s (local.get 0) (i32.const 2)) (then (return (local.get 0))))", false),
+        // Loops, calls and traps are no straight way out.
+        (
+            "(if (i32.lt_s (local.get 0) (i32.const 2)) (then (loop (br_if 0 (i32.eq (local.get 0) (i32.const 77)))) (return (local.get 0))))",
+            false,
+        ),
+        (
+            "(if (i32.lt_s (local.get 0) (i32.const -99)) (then unreachable)) (if (i32.lt_s (local.get 0) (i32.const 2)) (then (return (local.get 0))))",
+            false,
+        ),
+    ] {
+        let wat = RECURSION.replace("MARK", end);
+        let guest = check(&wat, None, &[("f", &[15]), ("calls", &[]), ("seen", &[]), ("f", &[1]), ("f", &[0xffff_fff0]), ("calls", &[])]);
+        assert_eq!(guest.fired("inline-early-return") > 0, fires, "{end}");
+        assert_eq!(guest.fired("inline-recursive"), 0, "{end}");
+    }
+}
+
+#[test]
+fn only_a_recursion_is_called_behind_its_test() {
+    let wat = RECURSION.replace("MARK", "(if (i32.lt_s (local.get 0) (i32.const 2)) (then (return (local.get 0))))").replace(
+        "(func (export \"seen\")",
+        "(func (export \"other\") (param i32) (result i32) (call $f (local.get 0))) (func (export \"seen\")",
+    );
+    let mut guest = Guest::new(optimizing(None), &wat);
+    guest.call("other", &[15]).unwrap();
+    // The two calls of itself, not the one from outside.
+    assert_eq!(guest.fired("inline-early-return"), 2);
+}
+
+#[test]
+fn a_trap_in_the_test_at_a_call_names_the_function_that_was_called() {
+    // Of 2 it reads in front of the memory; who calls that has 3.
+    let wat = RECURSION.replace(
+        "MARK",
+        "(if (i32.lt_s (local.get 0) (i32.load (i32.mul (i32.sub (local.get 0) (i32.const 3)) (i32.const 7000)))) (then (return (local.get 0))))",
+    );
+    let (mut interpreted, mut compiled) = (Guest::new(interpreting(), &wat), Guest::new(optimizing(None), &wat));
+    let (expected, got) = (interpreted.call("f", &[9]), compiled.call("f", &[9]));
+    assert!(matches!(&expected, Err(trap) if trap.matches("Frame {").count() == 8), "{expected:?}");
+    same(&got, &expected, "frames");
+    assert_eq!(compiled.fired("inline-early-return"), 2);
 }

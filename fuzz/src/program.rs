@@ -4,6 +4,8 @@
 //! Every function takes fuel at its entry and at each loop header, and traps without; so every call ends. NaNs become canonical
 //! where their bits could be seen: before stores, reinterpretations, `copysign` and splats, and after every vector operator on floats.
 
+mod calls;
+
 use crate::operators::{Opcodes, Operator, TRAPPING, float_lanes, operators};
 use crate::random::Random;
 use crate::values::{NAN_32, NAN_64};
@@ -230,6 +232,8 @@ struct Writer<'a> {
     budget: i32,
     /// Calls nothing and has no loop, so it needs no fuel: small enough to be inlined.
     leaf: bool,
+    /// It begins with a test behind which it returns, and calls itself now and then.
+    returns_early: bool,
 }
 
 /// Loops inside loops.
@@ -273,8 +277,13 @@ impl<'a> Writer<'a> {
             liked,
             budget,
             leaf,
+            returns_early: false,
         };
         if !leaf {
+            if writer.random.once_in(3) {
+                writer.early_return();
+                writer.returns_early = true;
+            }
             writer.fuel();
             // Zeros hide too much.
             for local in params.len() as u32..counters {
@@ -575,86 +584,6 @@ impl<'a> Writer<'a> {
         if operator.prefix == 0 && matches!(operator.opcode, 0xbe | 0xbf) {
             self.canonical(operator.leaves);
         }
-    }
-
-    fn arguments(&mut self, ty: u32, depth: u32) {
-        for param in self.plan.signatures[ty as usize].0.clone() {
-            self.expression(param, depth);
-            self.canonical(param);
-        }
-    }
-
-    /// A table index: mostly one that the loop's counter or the arguments decide, sometimes always the same.
-    fn table_index(&mut self, depth: u32) {
-        if self.loops > 0 && self.random.once_in(2) {
-            let counter = self.open_counter();
-            self.op(I::LocalGet(counter));
-            if self.random.once_in(2) {
-                self.op(I::I32Const(2));
-                self.op(I::I32ShrU);
-            }
-        } else if self.random.once_in(2) {
-            self.constant(I32);
-        } else {
-            self.expression(I32, depth);
-        }
-        if !self.random.once_in(400) {
-            self.op(I::I32Const(self.plan.table as i32 - 1));
-            self.op(I::I32And);
-        }
-    }
-
-    /// A call of something with a type, direct or through the table.
-    fn call_of(&mut self, ty: u32, depth: u32) {
-        // Mostly downwards, so that calls do not multiply; recursion now and then.
-        let lowest = if self.random.once_in(12) { 0 } else { self.index + 1 };
-        let direct: Vec<u32> = (0..self.plan.imported)
-            .chain(lowest.max(self.plan.imported)..self.plan.functions.len() as u32)
-            .filter(|&function| self.plan.functions[function as usize] == ty)
-            .collect();
-        self.arguments(ty, depth);
-        // Entries of another type trap.
-        let indirect = if ty == self.liked { self.random.once_in(2) } else { self.random.once_in(100) };
-        if direct.is_empty() && ty != self.liked && !indirect {
-            for param in self.plan.signatures[ty as usize].0.iter().rev() {
-                let scratch = self.scratch.iter().find(|(other, _)| other == param).map_or(0, |(_, local)| *local);
-                self.f.instruction(&I::LocalSet(scratch));
-            }
-            for result in self.plan.signatures[ty as usize].1.clone() {
-                self.constant(result);
-            }
-        } else if direct.is_empty() || indirect {
-            self.table_index(depth);
-            self.op(I::CallIndirect { type_index: ty, table_index: 0 });
-        } else {
-            let function = *self.random.of(&direct);
-            self.op(I::Call(function));
-        }
-    }
-
-    /// A tail call of a function with our results; false where no type fits.
-    fn tail_call(&mut self) -> bool {
-        let fitting: Vec<u32> = (0..self.plan.functions.len() as u32)
-            .filter(|&f| self.plan.signatures[self.plan.functions[f as usize] as usize].1 == self.results)
-            .collect();
-        if fitting.is_empty() {
-            return false;
-        }
-        let function = *self.random.of(&fitting);
-        let ty = self.plan.functions[function as usize];
-        self.arguments(ty, 2);
-        if self.random.once_in(2) {
-            self.table_index(1);
-            self.op(I::ReturnCallIndirect { type_index: ty, table_index: 0 });
-        } else {
-            self.op(I::ReturnCall(function));
-        }
-        true
-    }
-
-    /// The type to call: mostly the one that the table's entries have.
-    fn callable(&mut self) -> u32 {
-        if self.random.once_in(3) { self.random.below(self.plan.signatures.len() as u64) as u32 } else { self.liked }
     }
 
     /// Leaves one value of a type.

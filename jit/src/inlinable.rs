@@ -12,7 +12,7 @@ pub(crate) const MOST_BYTES_STATIC: usize = 40;
 /// Largest body inlined into itself without feedback, bytes. A guess: `fib` has some 40.
 pub(crate) const MOST_BYTES_RECURSIVE: usize = 100;
 /// Most locals, parameters included.
-const MOST_LOCALS: usize = 64;
+pub(crate) const MOST_LOCALS: usize = 64;
 
 /// What stands in an inlinable body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,6 +13,7 @@
 mod adapter;
 mod compact;
 pub mod compiler;
+mod early_return;
 mod finish;
 mod graph;
 mod headers;

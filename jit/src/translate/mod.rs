@@ -366,14 +366,17 @@ impl Translator<'_, '_> {
         let mut reader = body.get_operators_reader().map_err(|error| malformed(function, &error))?;
         while !reader.eof() {
             let (operator, offset) = reader.read_with_offset().map_err(|error| malformed(function, &error))?;
-            let offset = offset as u32;
-            if self.reachable && emits_code(&operator) {
-                let position = self.position(inlined_at, function, offset);
-                self.b.set_srcloc(position);
-            }
-            self.operator(&operator, offset)?;
+            self.positioned_operator(&operator, offset as u32, function, inlined_at)?;
         }
         Ok(())
+    }
+
+    fn positioned_operator(&mut self, operator: &Operator<'_>, offset: u32, function: u32, inlined_at: Option<u32>) -> Result {
+        if self.reachable && emits_code(operator) {
+            let position = self.position(inlined_at, function, offset);
+            self.b.set_srcloc(position);
+        }
+        self.operator(operator, offset)
     }
 
     fn operator(&mut self, operator: &Operator<'_>, offset: u32) -> Result {
