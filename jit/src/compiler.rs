@@ -3,11 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::print_errors::pretty_error;
 use cranelift_codegen::settings::{self, Configurable, OptLevel};
+use cranelift_codegen::{CodegenResult, CompiledCode as ClifCode, Context};
 use cranelift_frontend::FunctionBuilderContext;
 
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Listing, SourcePosition, Tier};
@@ -74,6 +74,19 @@ pub struct CraneliftCompiler {
 struct Memory {
     builder: FunctionBuilderContext,
     context: Context,
+    registers: regalloc2::Ctx,
+}
+
+/// What Cranelift's `Context::compile` does, with our last pass between its passes and its code generation.
+fn compile(isa: &dyn TargetIsa, context: &mut Context, registers: &mut regalloc2::Ctx) -> CodegenResult<ClifCode> {
+    context.verify_if(isa)?;
+    context.optimize(isa, &mut ControlPlane::default())?;
+    if isa.flags().opt_level() == OptLevel::Speed {
+        passes::loop_constants::run(context);
+        context.verify_if(isa)?;
+    }
+    let code = isa.compile_function(&context.func, &context.domtree, registers, false, &mut ControlPlane::default())?;
+    Ok(code.apply_params(&context.func.params))
 }
 
 impl CraneliftCompiler {
@@ -98,7 +111,11 @@ impl CraneliftCompiler {
     /// goes on interpreted.
     fn with_memory<T>(&self, function: u32, work: impl FnOnce(&mut Memory) -> Result<T, CompileError>) -> Result<T, CompileError> {
         let pooled = self.pool.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
-        let mut memory = pooled.unwrap_or_else(|| Memory { builder: FunctionBuilderContext::new(), context: Context::new() });
+        let mut memory = pooled.unwrap_or_else(|| Memory {
+            builder: FunctionBuilderContext::new(),
+            context: Context::new(),
+            registers: regalloc2::Ctx::default(),
+        });
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let outcome = work(&mut memory);
             memory.context.clear();
@@ -115,20 +132,18 @@ impl CraneliftCompiler {
         &self,
         isa: &dyn TargetIsa,
         function: u32,
-        context: &mut Context,
+        Memory { context, registers, .. }: &mut Memory,
         thunks: &[Thunk],
         positions: Vec<SourcePosition>,
         listing: bool,
     ) -> Result<CompiledCode, CompileError> {
         let clif = listing.then(|| context.func.display().to_string());
-        context
-            .compile(isa, &mut ControlPlane::default())
-            .map_err(|error| CompileError::Internal { function, reason: pretty_error(error.func, error.inner) })?;
+        let code = compile(isa, context, registers)
+            .map_err(|error| CompileError::Internal { function, reason: pretty_error(&context.func, error) })?;
         let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
-        let code = context.compiled_code().expect("compiled above");
         // Quick compiles shall stay quick.
         let tidy = isa.flags().opt_level() == OptLevel::Speed;
-        let mut result = finish::finish(code, &context.func.signature, ALIGNMENT, markers, thunks, positions, tidy)
+        let mut result = finish::finish(&code, &context.func.signature, ALIGNMENT, markers, thunks, positions, tidy)
             .map_err(|reason| CompileError::Internal { function, reason })?;
         if let Some(clif) = clif {
             result.listing =
@@ -228,8 +243,7 @@ impl Compiler for CraneliftCompiler {
             if request.tier == Tier::Optimizing {
                 passes::addresses::run(&mut memory.context.func, module);
             }
-            let mut code =
-                self.generate(isa, function, &mut memory.context, &translation.thunks, translation.positions, request.listing)?;
+            let mut code = self.generate(isa, function, memory, &translation.thunks, translation.positions, request.listing)?;
             code.sites = translation.sites;
             code.hot_sites = translation.hot_sites;
             code.guards = translation.guards;
@@ -242,7 +256,7 @@ impl Compiler for CraneliftCompiler {
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError> {
         self.with_memory(u32::MAX, |memory| {
             memory.context.func = adapter::build(adapter, signature, &*self.optimizing, &mut memory.builder);
-            self.generate(&*self.optimizing, u32::MAX, &mut memory.context, &[], Vec::new(), false)
+            self.generate(&*self.optimizing, u32::MAX, memory, &[], Vec::new(), false)
         })
     }
 

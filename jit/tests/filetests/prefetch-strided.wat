@@ -17,11 +17,11 @@
 ;;>      4  mov rax, [r15+48h]
 ;;>      8  mov rcx, rdx
 ;;>      b  shl ecx, 2
-;;>      e  mov r8, rsi
-;;>     11  sub r8d, ecx
-;;>     14  prefetcht0 [rax+r8]
-;;>     19  mov r8, 3FF0000000000000h
-;;>     23  vmovq xmm0, r8
+;;>      e  mov r8, 3FF0000000000000h
+;;>     18  vmovq xmm0, r8
+;;>     1d  mov r8, rsi
+;;>     20  sub r8d, ecx
+;;>     23  prefetcht0 [rax+r8]
 ;;>     28  mov r8d, esi
 ;;>     2b  vmovsd [rax+r8], xmm0
 ;;>     31  sub edi, 1
@@ -33,7 +33,7 @@
 ;;>     3e  ret
 ;;>     3f  cmp r15, [r15+88h]
 ;;>     47  jb near 4Fh
-;;>     4d  jmp short 0Eh
+;;>     4d  jmp short 1Dh
 ;;>     4f  mov rax, [r15+8]
 ;;>     53  mov rax, [rax+28h]
 ;;>     57  mov rcx, 1F00000000h
