@@ -82,7 +82,7 @@ fn compile(isa: &dyn TargetIsa, context: &mut Context, registers: &mut regalloc2
     context.verify_if(isa)?;
     context.optimize(isa, &mut ControlPlane::default())?;
     if isa.flags().opt_level() == OptLevel::Speed {
-        passes::loop_constants::run(context);
+        passes::loop_values::run(context);
         context.verify_if(isa)?;
     }
     let code = isa.compile_function(&context.func, &context.domtree, registers, false, &mut ControlPlane::default())?;

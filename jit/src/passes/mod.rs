@@ -17,7 +17,7 @@ pub(crate) mod branch_to_select;
 pub(crate) mod exits;
 mod extra;
 pub(crate) mod layout;
-pub(crate) mod loop_constants;
+pub(crate) mod loop_values;
 pub(crate) mod prefetch;
 pub(crate) mod three_way;
 
