@@ -137,20 +137,52 @@ pub(crate) fn run(context: &mut Context) {
     context.compute_cfg();
     context.compute_domtree();
     context.compute_loop_analysis();
-    let loops: Vec<(Loop, bool)> =
-        context.loop_analysis.loops().map(|it| (it, inside(context, it).any(|block| calls(&context.func, block)))).collect();
-    let calls: HashMap<Loop, bool> = loops.into_iter().collect();
-    let mut found: Vec<(Loop, Vec<(Block, Inst)>)> = Vec::new();
+    let analysis = &context.loop_analysis;
+    let around = |block: Block| std::iter::successors(analysis.innermost_loop(block), |&it| analysis.loop_parent(it));
+    let mut calling: HashSet<Loop> = HashSet::new();
+    for block in context.func.layout.blocks().filter(|&block| calls(&context.func, block)) {
+        // What is around a loop that is in the set is too.
+        _ = around(block).take_while(|&it| calling.insert(it)).count();
+    }
+    let mut found: Vec<Found> = Vec::new();
+    let mut numbers: HashMap<Loop, usize> = HashMap::new();
     for (block, inst, kind) in made {
-        let Some(of) = outermost(context, block, kind, &calls) else { continue };
-        match found.iter_mut().find(|known| known.0 == of) {
-            Some(known) => known.1.push((block, inst)),
-            None => found.push((of, vec![(block, inst)])),
+        let Some(of) = outermost(context, block, kind, &calling) else { continue };
+        let number = *numbers.entry(of).or_insert_with(|| {
+            found.push(Found { of, blocks: Vec::new(), made: Vec::new() });
+            found.len() - 1
+        });
+        found[number].made.push((block, inst));
+    }
+    for block in context.func.layout.blocks() {
+        for it in around(block) {
+            if let Some(&number) = numbers.get(&it) {
+                found[number].blocks.push(block);
+            }
         }
     }
-    for (of, made) in found {
-        keep(context, of, &made);
+    let mut kept: HashMap<Value, Value> = HashMap::new();
+    for it in found {
+        keep(context, &it, &mut kept);
     }
+    if kept.is_empty() {
+        return;
+    }
+    // Each header dominates what its parameters stand for, so they are there wherever that is read.
+    let FunctionStencil { layout, dfg, .. } = &mut context.func.stencil;
+    for block in layout.blocks() {
+        for inst in layout.block_insts(block) {
+            dfg.map_inst_values(inst, |value| kept.get(&value).copied().unwrap_or(value));
+        }
+    }
+}
+
+/// A loop in which something stays the same.
+struct Found {
+    of: Loop,
+    blocks: Vec<Block>,
+    /// What makes it, and where.
+    made: Vec<(Block, Inst)>,
 }
 
 fn calls(function: &Function, block: Block) -> bool {
@@ -158,13 +190,13 @@ fn calls(function: &Function, block: Block) -> bool {
 }
 
 /// The outermost loop around a block that has no call in it and in which something stays the same.
-fn outermost(context: &Context, block: Block, kind: Kind, calls: &HashMap<Loop, bool>) -> Option<Loop> {
+fn outermost(context: &Context, block: Block, kind: Kind, calling: &HashSet<Loop>) -> Option<Loop> {
     let analysis = &context.loop_analysis;
     let from = match kind {
         Kind::Binary { value, .. } => {
             let dfg = &context.func.dfg;
             match dfg.value_def(value) {
-                ValueDef::Result(inst, _) => context.func.layout.inst_block(inst),
+                ValueDef::Result(inst, _) => Some(context.func.layout.inst_block(inst)?),
                 ValueDef::Param(block, _) => Some(block),
                 ValueDef::Union(..) => return None,
             }
@@ -174,7 +206,7 @@ fn outermost(context: &Context, block: Block, kind: Kind, calls: &HashMap<Loop, 
     let mut found = None;
     let mut next = analysis.innermost_loop(block);
     while let Some(it) = next {
-        if calls[&it] || from.is_some_and(|from| analysis.is_in_loop(from, it)) {
+        if calling.contains(&it) || from.is_some_and(|from| analysis.is_in_loop(from, it)) {
             break;
         }
         found = Some(it);
@@ -183,19 +215,23 @@ fn outermost(context: &Context, block: Block, kind: Kind, calls: &HashMap<Loop, 
     found
 }
 
-fn inside(context: &Context, of: Loop) -> impl Iterator<Item = Block> + '_ {
-    context.func.layout.blocks().filter(move |&block| context.loop_analysis.is_in_loop(block, of))
-}
-
-fn keep(context: &mut Context, of: Loop, made: &[(Block, Inst)]) {
-    // Read anew: an operand may have become a parameter of a loop around.
-    let made: Vec<(Block, Inst, Kind)> =
-        made.iter().filter_map(|&(block, inst)| Kind::of(&context.func.dfg, inst).map(|kind| (block, inst, kind))).collect();
-    let header = context.loop_analysis.loop_header(of);
-    let blocks: Vec<Block> = inside(context, of).collect();
+/// Makes a loop's values in front of it, as many as there are registers for. `kept` is what each value that is made no more is called now.
+fn keep(context: &mut Context, Found { of, blocks, made }: &Found, kept: &mut HashMap<Value, Value>) {
+    let header = context.loop_analysis.loop_header(*of);
     if blocks.len() > MOST_BLOCKS || context.func.layout.entry_block() == Some(header) {
         return;
     }
+    let kind = |&(block, inst): &(Block, Inst)| {
+        let kind = match Kind::of(&context.func.dfg, inst)? {
+            // A value may have become a parameter of a loop around.
+            Kind::Binary { opcode, ty, value, constant, first } => {
+                Kind::Binary { opcode, ty, value: kept.get(&value).copied().unwrap_or(value), constant, first }
+            }
+            constant => constant,
+        };
+        Some((block, inst, kind))
+    };
+    let made: Vec<(Block, Inst, Kind)> = made.iter().filter_map(kind).collect();
     let outermost = context.loop_analysis.loop_level(header).level();
     let mut kinds: Vec<(Kind, usize)> = Vec::new();
     for &(block, _, kind) in &made {
@@ -209,18 +245,17 @@ fn keep(context: &mut Context, of: Loop, made: &[(Block, Inst)]) {
     let mut free = [Class::Vector, Class::General].map(|class| (class, None));
     let mut entries: Vec<(Block, Inst)> = context.cfg.pred_iter(header).map(|edge| (edge.block, edge.inst)).collect();
     entries.dedup();
-    let mut kept: HashMap<Value, Value> = HashMap::new();
     for (kind, _) in kinds {
         let class = Class::of(kind.ty());
         let (_, free) = free.iter_mut().find(|it| it.0 == class).expect("both are there");
-        let free = free.get_or_insert_with(|| class.registers().saturating_sub(pressure(&context.func, &blocks, class)));
+        let free = free.get_or_insert_with(|| class.registers().saturating_sub(pressure(&context.func, blocks, class)));
         if *free == 0 {
             continue;
         }
         *free -= 1;
         let param = context.func.dfg.append_block_param(header, kind.ty());
         for &(block, inst) in &entries {
-            let value = match context.loop_analysis.is_in_loop(block, of) {
+            let value = match context.loop_analysis.is_in_loop(block, *of) {
                 true => param,
                 false => kind.make(&mut context.func, inst),
             };
@@ -234,16 +269,6 @@ fn keep(context: &mut Context, of: Loop, made: &[(Block, Inst)]) {
         for &(_, inst, _) in made.iter().filter(|made| made.2 == kind) {
             kept.insert(context.func.dfg.first_result(inst), param);
             context.func.layout.remove_inst(inst);
-        }
-    }
-    if kept.is_empty() {
-        return;
-    }
-    // The header dominates each of these, so its parameter is there wherever they are read.
-    let FunctionStencil { layout, dfg, .. } = &mut context.func.stencil;
-    for block in layout.blocks() {
-        for inst in layout.block_insts(block) {
-            dfg.map_inst_values(inst, |value| kept.get(&value).copied().unwrap_or(value));
         }
     }
 }
