@@ -326,10 +326,18 @@ fn calls_do_not_wait_for_the_burst_of_a_loop_that_is_busy_elsewhere() {
           (local.get $s)))"#;
     let expected = Guest::new(wat, 0.0).call("run", &[200_000]);
     let mut guest = Guest::stressed(wat, 20.0, FeedbackPolicy::Off, Stress { watch_all: true, ..Stress::default() });
-    assert_eq!(guest.call("run", &[200_000]), expected);
-    let report = guest.report();
-    let outcomes = |name| function(&report, name).branches.iter().map(|it| it.taken + it.not_taken).sum::<u64>();
-    assert!(report.resolved_calls < 1_000_000 && outcomes("leaf") > 1000, "{} resolved, {}", report.resolved_calls, outcomes("leaf"));
+    // Where other tests have the processors, a run may be over before the first burst.
+    let mut seen = 0;
+    for runs in 1..=5 {
+        assert_eq!(guest.call("run", &[200_000]), expected);
+        let report = guest.report();
+        assert!(report.resolved_calls < 1_000_000 * runs, "{} resolved in {runs} runs", report.resolved_calls);
+        seen = function(&report, "leaf").branches.iter().map(|it| it.taken + it.not_taken).sum::<u64>();
+        if seen > 1000 {
+            return;
+        }
+    }
+    panic!("{seen} outcomes seen");
 }
 
 #[test]

@@ -474,3 +474,66 @@ fn a_trap_in_the_test_at_a_call_names_the_function_that_was_called() {
     same(&got, &expected, "frames");
     assert_eq!(compiled.fired("inline-early-return"), 2);
 }
+
+/// Loops with values that stay the same in them: constants first and second, of both widths, set by a loop around, more than there are registers, and back edges through a table.
+fn steady_loops() -> String {
+    let sums: String = (0..24)
+        .map(|k| {
+            format!(
+                "(local.set $s (i64.add (i64.mul (local.get $s) (i64.const 31)) (i64.extend_i32_u (i32.{} (local.get $k) (i32.const {})))))
+                 (local.set $f (f64.add (f64.mul (local.get $f) (f64.const 0.{}5)) (f64.const {k}.25)))",
+                ["add", "xor", "and", "or", "sub"][k % 5],
+                1000 + k * 77,
+                k % 9
+            )
+        })
+        .collect();
+    format!(
+        r#"(module (memory 1)
+    (func (export "table") (param $n i32) (param $k i32) (result f64) (local $s f64) (local $i i32)
+        (loop $again
+            (local.set $s (f64.add (f64.mul (local.get $s) (f64.const 0.3)) (f64.convert_i32_s (i32.sub (i32.const 77) (local.get $k)))))
+            (local.set $i (i32.add (local.get $i) (i32.const 1)))
+            (block $out
+                (br_table $again $out $again $again
+                    (select (i32.const 1) (i32.and (local.get $i) (i32.const 2)) (i32.ge_u (local.get $i) (i32.and (local.get $n) (i32.const -4)))))))
+        (local.get $s))
+    (func (export "nested") (param $n i32) (param $k i32) (result i64) (local $s i64) (local $i i32) (local $j i32) (local $l i32)
+        (loop $outer
+            (local.set $k (i32.add (i32.load (local.get $i)) (i32.mul (local.get $k) (i32.const 3))))
+            (local.set $j (i32.const 3))
+            (loop $middle
+                (local.set $s (i64.add (local.get $s) (i64.sub (i64.const 77) (i64.extend_i32_u (local.get $k)))))
+                (local.set $l (i32.const 0))
+                (loop $inner
+                    (i32.store (local.get $l) (i32.xor (i32.add (local.get $k) (i32.const 5)) (i32.add (local.get $j) (i32.const -7))))
+                    (local.set $s (i64.xor (i64.rotl (local.get $s) (i64.const 5)) (i64.load (local.get $l))))
+                    (local.set $l (i32.add (local.get $l) (i32.const 4)))
+                    (br_if $inner (i32.ne (local.get $l) (i32.and (local.get $n) (i32.const -4)))))
+                (br_if $middle (local.tee $j (i32.sub (local.get $j) (i32.const 1)))))
+            (local.set $i (i32.add (local.get $i) (i32.const 4)))
+            (br_if $outer (i32.lt_u (local.get $i) (i32.and (local.get $n) (i32.const -8)))))
+        (local.get $s))
+    (func (export "many") (param $n i32) (param $k i32) (result i64) (local $s i64) (local $f f64)
+        (loop $again
+            {sums}
+            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+        (i64.xor (local.get $s) (i64.reinterpret_f64 (local.get $f)))))"#
+    )
+}
+
+#[test]
+fn what_stays_the_same_in_a_loop_is_what_it_was() {
+    check(
+        &steady_loops(),
+        None,
+        &[
+            ("table", &[40, 5]),
+            ("table", &[4, 90]),
+            ("nested", &[24, 7]),
+            ("nested", &[9, 0xffff_fff0]),
+            ("many", &[9, 3]),
+            ("many", &[1, 0x8000_0000]),
+        ],
+    );
+}

@@ -31,6 +31,8 @@ pub(crate) struct EarlyReturn<'a> {
     pub locals: Vec<ValType>,
     /// Leaves the branch's condition on the operand stack; changes nothing but that and the function's own locals.
     pub test: Vec<Step<'a>>,
+    /// Byte offset of the branch.
+    pub branch: u32,
     /// Whether the body returns early where the condition is not zero, else where it is.
     pub returns_if: bool,
     /// Leaves the function's results on top of the operand stack.
@@ -99,7 +101,7 @@ pub(crate) fn early_return(module: &Module, function: u32) -> Option<EarlyReturn
         }
         _ => return None,
     };
-    Some(EarlyReturn { locals, test, returns_if, rest, bytes: test_end - begin + bytes })
+    Some(EarlyReturn { locals, test, branch: test_end, returns_if, rest, bytes: test_end - begin + bytes })
 }
 
 /// A run and its bytes.

@@ -36,16 +36,16 @@ impl Writer<'_> {
     /// A call of something with a type, direct or through the table.
     pub(super) fn call_of(&mut self, ty: u32, depth: u32) {
         // Mostly downwards, so that calls do not multiply; recursion now and then.
-        let lowest = match () {
-            () if self.returns_early && self.random.once_in(3) => self.index,
-            () if self.random.once_in(12) => 0,
-            () => self.index + 1,
-        };
+        let lowest = if self.random.once_in(12) { 0 } else { self.index + 1 };
         let direct: Vec<u32> = (0..self.plan.imported)
             .chain(lowest.max(self.plan.imported)..self.plan.functions.len() as u32)
             .filter(|&function| self.plan.functions[function as usize] == ty)
             .collect();
         self.arguments(ty, depth);
+        if self.returns_early && self.plan.functions[self.index as usize] == ty && self.random.once_in(2) {
+            self.op(I::Call(self.index));
+            return;
+        }
         // Entries of another type trap.
         let indirect = if ty == self.liked { self.random.once_in(2) } else { self.random.once_in(100) };
         if direct.is_empty() && ty != self.liked && !indirect {
@@ -92,6 +92,13 @@ impl Writer<'_> {
 
     /// What may stand at a function's beginning: a test behind which it returns, before it takes fuel, as a recursion ends.
     pub(super) fn early_return(&mut self) {
+        // What stands here calls nothing: no fuel was taken yet.
+        let leaf = std::mem::replace(&mut self.leaf, true);
+        self.test_and_return();
+        self.leaf = leaf;
+    }
+
+    fn test_and_return(&mut self) {
         // A comparison, so that both ways are taken.
         self.expression(I32, 1);
         match self.random.below(3) {

@@ -1,9 +1,9 @@
-//! Values that stay the same in a loop without calls and that Cranelift makes anew in each round: made once before the loop and kept in a register.
+//! Values that stay the same in a loop without calls, and that Cranelift makes anew in each round: made once before the loop and kept in a register.
 //!
-//! Two kinds. *Constants* of floating point and vectors it makes wherever one is used, as an operand in memory, which takes one of the two loads of that kind a cycle has, or through a general
-//! register where it is the first operand. *Sums* and the like, of a constant and a value from outside the loop, it computes again in each block that reads one (`opts/remat.isle`), which
-//! saves a register and costs an instruction or two a round: a loop that waits for memory has fewer rounds in flight for it. A block's parameter it leaves alone; so what stays the same
-//! becomes one, of the header of the outermost loop that has no call in it and in which it does, from round to round itself.
+//! Two kinds. *Constants* of floating point and vectors: Cranelift makes one wherever it is used, as an operand in memory (a processor has two such loads a cycle) or, where it is the
+//! first operand, through a general register. *Sums*, differences, masks and the like of a constant and a value from outside the loop: Cranelift computes them again in each block that
+//! reads one (`opts/remat.isle`). That saves a register and costs an instruction or two a round, and a loop that waits for memory has fewer rounds in flight for it. A block's parameter
+//! Cranelift leaves alone. So what stays the same becomes a parameter, from round to round itself, of the header of the outermost loop that has no call in it and in which it stays the same.
 //! How many registers are free follows from what is live in the loop's blocks (the textbook dataflow: Aho, Sethi, Ullman, 10.6).
 //!
 //! Runs behind Cranelift's own passes, which would see that the parameter is always the same and take it out again.
@@ -24,8 +24,10 @@ use cranelift_codegen::loop_analysis::Loop;
 const VECTOR_REGISTERS: usize = 14;
 /// General registers of them. There are 16, less the stack's two and the context's; the allocator needs one.
 const GENERAL_REGISTERS: usize = 12;
-/// Loops of more blocks keep what they make; bounds the time.
+/// Loops of more blocks stay as they are; with [`MOST_MADE`] it bounds the time.
 const MOST_BLOCKS: usize = 200;
+/// Loops with more such instructions stay as they are.
+const MOST_MADE: usize = 1000;
 /// A use in a loop within counts as so many.
 const PER_LEVEL: usize = 8;
 
@@ -218,10 +220,10 @@ fn outermost(context: &Context, block: Block, kind: Kind, calling: &HashSet<Loop
 /// Makes a loop's values in front of it, as many as there are registers for. `kept` is what each value that is made no more is called now.
 fn keep(context: &mut Context, Found { of, blocks, made }: &Found, kept: &mut HashMap<Value, Value>) {
     let header = context.loop_analysis.loop_header(*of);
-    if blocks.len() > MOST_BLOCKS || context.func.layout.entry_block() == Some(header) {
+    if blocks.len() > MOST_BLOCKS || made.len() > MOST_MADE || context.func.layout.entry_block() == Some(header) {
         return;
     }
-    let kind = |&(block, inst): &(Block, Inst)| {
+    let read = |&(block, inst): &(Block, Inst)| {
         let kind = match Kind::of(&context.func.dfg, inst)? {
             // A value may have become a parameter of a loop around.
             Kind::Binary { opcode, ty, value, constant, first } => {
@@ -231,23 +233,22 @@ fn keep(context: &mut Context, Found { of, blocks, made }: &Found, kept: &mut Ha
         };
         Some((block, inst, kind))
     };
-    let made: Vec<(Block, Inst, Kind)> = made.iter().filter_map(kind).collect();
-    let outermost = context.loop_analysis.loop_level(header).level();
+    let made: Vec<(Block, Inst, Kind)> = made.iter().filter_map(read).collect();
+    let level = context.loop_analysis.loop_level(header).level();
     let mut kinds: Vec<(Kind, usize)> = Vec::new();
     for &(block, _, kind) in &made {
-        let weight = PER_LEVEL.pow((context.loop_analysis.loop_level(block).level() - outermost).min(4) as u32);
+        let weight = PER_LEVEL.pow((context.loop_analysis.loop_level(block).level() - level).min(4) as u32);
         match kinds.iter_mut().find(|known| known.0 == kind) {
             Some(known) => known.1 += weight,
             None => kinds.push((kind, weight)),
         }
     }
     kinds.sort_by_key(|&(_, uses)| Reverse(uses));
-    let mut free = [Class::Vector, Class::General].map(|class| (class, None));
-    let mut entries: Vec<(Block, Inst)> = context.cfg.pred_iter(header).map(|edge| (edge.block, edge.inst)).collect();
-    entries.dedup();
+    let mut registers = [Class::Vector, Class::General].map(|class| (class, None));
+    let entries: Vec<(Block, Inst)> = context.cfg.pred_iter(header).map(|edge| (edge.block, edge.inst)).collect();
     for (kind, _) in kinds {
         let class = Class::of(kind.ty());
-        let (_, free) = free.iter_mut().find(|it| it.0 == class).expect("both are there");
+        let (_, free) = registers.iter_mut().find(|it| it.0 == class).expect("both are there");
         let free = free.get_or_insert_with(|| class.registers().saturating_sub(pressure(&context.func, blocks, class)));
         if *free == 0 {
             continue;

@@ -157,6 +157,8 @@ impl Translator<'_, '_> {
         let mut open = Vec::new();
         self.straight_run(&early.test, &mut open)?;
         let condition = self.pop();
+        let position = self.position(self.frame().inlined_at, callee, early.branch);
+        self.b.set_srcloc(position);
         let (returns, stays) = (self.b.create_block(), self.b.create_block());
         match early.returns_if {
             true => self.b.ins().brif(condition, returns, &[], stays, &[]),
