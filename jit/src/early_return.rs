@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use vm::module::Module;
 use wasmparser::{BlockType, Operator, ValType};
 
-use crate::inlinable::MOST_LOCALS;
+use crate::inlinable::{MOST_LOCALS, is_load, is_store};
 use crate::translate::numeric::is_numeric;
 
 /// Most bytes of both runs together. A guess: about the code of the call itself.
@@ -205,46 +205,11 @@ fn results(blockty: BlockType) -> Option<usize> {
 fn is_pure(operator: &Operator<'_>) -> bool {
     use Operator::*;
     is_numeric(operator)
-        || matches!(
-            operator,
-            LocalGet { .. }
-                | LocalSet { .. }
-                | LocalTee { .. }
-                | GlobalGet { .. }
-                | Drop
-                | Select
-                | I32Load { .. }
-                | I64Load { .. }
-                | F32Load { .. }
-                | F64Load { .. }
-                | I32Load8S { .. }
-                | I32Load8U { .. }
-                | I32Load16S { .. }
-                | I32Load16U { .. }
-                | I64Load8S { .. }
-                | I64Load8U { .. }
-                | I64Load16S { .. }
-                | I64Load16U { .. }
-                | I64Load32S { .. }
-                | I64Load32U { .. }
-        )
+        || is_load(operator)
+        || matches!(operator, LocalGet { .. } | LocalSet { .. } | LocalTee { .. } | GlobalGet { .. } | Drop | Select)
 }
 
 /// Whether an operator is neither control nor calls the engine, and may stand at a call.
 fn is_straight(operator: &Operator<'_>) -> bool {
-    use Operator::*;
-    is_pure(operator)
-        || matches!(
-            operator,
-            GlobalSet { .. }
-                | I32Store { .. }
-                | I64Store { .. }
-                | F32Store { .. }
-                | F64Store { .. }
-                | I32Store8 { .. }
-                | I32Store16 { .. }
-                | I64Store8 { .. }
-                | I64Store16 { .. }
-                | I64Store32 { .. }
-        )
+    is_pure(operator) || is_store(operator) || matches!(operator, Operator::GlobalSet { .. })
 }

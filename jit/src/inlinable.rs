@@ -84,29 +84,6 @@ fn check(operator: &Operator<'_>) -> Result<(), NotInlinable> {
         | LocalTee { .. }
         | GlobalGet { .. }
         | GlobalSet { .. }
-        | I32Load { .. }
-        | I64Load { .. }
-        | F32Load { .. }
-        | F64Load { .. }
-        | I32Load8S { .. }
-        | I32Load8U { .. }
-        | I32Load16S { .. }
-        | I32Load16U { .. }
-        | I64Load8S { .. }
-        | I64Load8U { .. }
-        | I64Load16S { .. }
-        | I64Load16U { .. }
-        | I64Load32S { .. }
-        | I64Load32U { .. }
-        | I32Store { .. }
-        | I64Store { .. }
-        | F32Store { .. }
-        | F64Store { .. }
-        | I32Store8 { .. }
-        | I32Store16 { .. }
-        | I64Store8 { .. }
-        | I64Store16 { .. }
-        | I64Store32 { .. }
         | MemorySize { .. }
         | MemoryGrow { .. }
         | MemoryCopy { .. }
@@ -116,7 +93,46 @@ fn check(operator: &Operator<'_>) -> Result<(), NotInlinable> {
         | RefNull { .. }
         | RefIsNull
         | RefFunc { .. } => Ok(()),
-        other if is_numeric(other) || is_vector(other) => Ok(()),
+        other if is_numeric(other) || is_vector(other) || is_load(other) || is_store(other) => Ok(()),
         _ => Err(NotInlinable::UnsupportedOperator),
     }
+}
+
+/// Whether an operator loads a number from a memory.
+pub(crate) fn is_load(operator: &Operator<'_>) -> bool {
+    use Operator::*;
+    matches!(
+        operator,
+        I32Load { .. }
+            | I64Load { .. }
+            | F32Load { .. }
+            | F64Load { .. }
+            | I32Load8S { .. }
+            | I32Load8U { .. }
+            | I32Load16S { .. }
+            | I32Load16U { .. }
+            | I64Load8S { .. }
+            | I64Load8U { .. }
+            | I64Load16S { .. }
+            | I64Load16U { .. }
+            | I64Load32S { .. }
+            | I64Load32U { .. }
+    )
+}
+
+/// Whether an operator stores a number to a memory.
+pub(crate) fn is_store(operator: &Operator<'_>) -> bool {
+    use Operator::*;
+    matches!(
+        operator,
+        I32Store { .. }
+            | I64Store { .. }
+            | F32Store { .. }
+            | F64Store { .. }
+            | I32Store8 { .. }
+            | I32Store16 { .. }
+            | I64Store8 { .. }
+            | I64Store16 { .. }
+            | I64Store32 { .. }
+    )
 }
