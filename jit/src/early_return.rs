@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use vm::module::Module;
 use wasmparser::{BlockType, Operator, ValType};
 
-use crate::inlinable::{MOST_LOCALS, is_load, is_store};
+use crate::inlinable::{is_load, is_store, locals};
 use crate::translate::numeric::is_numeric;
 
 /// Most bytes of both runs together. A guess: about the code of the call itself.
@@ -47,16 +47,8 @@ pub(crate) fn early_return(module: &Module, function: u32) -> Option<EarlyReturn
     if module.bodies.get(index)?.len() > MOST_BODY_BYTES {
         return None;
     }
-    let body = module.body(function);
-    let mut locals = module.function_type(function).params().to_vec();
-    for entry in body.get_locals_reader().ok()? {
-        let (count, ty) = entry.ok()?;
-        if locals.len() + count as usize > MOST_LOCALS {
-            return None;
-        }
-        locals.extend(std::iter::repeat_n(ty, count as usize));
-    }
-    let mut reader = body.get_operators_reader().ok()?;
+    let locals = locals(module, function).ok()?;
+    let mut reader = module.body(function).get_operators_reader().ok()?;
     let begin = reader.original_position() as u32;
     let mut code = Code::default();
     let mut open = Opened::new();

@@ -2,7 +2,7 @@
 
 use lwp_feedback::profile::NotInlinable;
 use vm::module::{Module, SHORT_BYTES};
-use wasmparser::Operator;
+use wasmparser::{BinaryReaderError, Operator, ValType};
 
 use crate::translate::numeric::is_numeric;
 use crate::translate::vector::is_vector;
@@ -12,7 +12,7 @@ pub(crate) const MOST_BYTES_STATIC: usize = 40;
 /// Largest body inlined into itself without feedback, bytes. A guess: `fib` has some 40.
 pub(crate) const MOST_BYTES_RECURSIVE: usize = 100;
 /// Most locals, parameters included.
-pub(crate) const MOST_LOCALS: usize = 64;
+const MOST_LOCALS: usize = 64;
 
 /// What stands in an inlinable body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,17 +32,8 @@ pub(crate) fn inlinable(module: &Module, function: u32) -> Result<Shape, NotInli
     if range.len() > SHORT_BYTES {
         return Err(NotInlinable::TooLarge);
     }
-    let ty = module.function_type(function);
+    locals(module, function)?;
     let body = module.body(function);
-    let unreadable = |_: wasmparser::BinaryReaderError| NotInlinable::NotTranslatable;
-    let mut locals = ty.params().len();
-    for entry in body.get_locals_reader().map_err(unreadable)? {
-        let (count, _) = entry.map_err(unreadable)?;
-        locals += count as usize;
-    }
-    if locals > MOST_LOCALS {
-        return Err(NotInlinable::TooLarge);
-    }
     let mut shape = Shape::default();
     let mut reader = body.get_operators_reader().map_err(unreadable)?;
     while !reader.eof() {
@@ -52,6 +43,23 @@ pub(crate) fn inlinable(module: &Module, function: u32) -> Result<Shape, NotInli
         check(&operator)?;
     }
     Ok(shape)
+}
+
+/// Types of a function's locals, parameters first, if there are few.
+pub(crate) fn locals(module: &Module, function: u32) -> Result<Vec<ValType>, NotInlinable> {
+    let mut locals = module.function_type(function).params().to_vec();
+    for entry in module.body(function).get_locals_reader().map_err(unreadable)? {
+        let (count, ty) = entry.map_err(unreadable)?;
+        if locals.len() + count as usize > MOST_LOCALS {
+            return Err(NotInlinable::TooLarge);
+        }
+        locals.extend(std::iter::repeat_n(ty, count as usize));
+    }
+    if locals.len() > MOST_LOCALS { Err(NotInlinable::TooLarge) } else { Ok(locals) }
+}
+
+fn unreadable(_: BinaryReaderError) -> NotInlinable {
+    NotInlinable::NotTranslatable
 }
 
 /// Whether a direct call of a function is to be replaced by its body without feedback: it is about as short as the call.

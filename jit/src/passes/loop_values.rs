@@ -18,7 +18,7 @@ use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
 use cranelift_codegen::ir::{
     Block, Constant, DataFlowGraph, Function, Inst, InstBuilder, InstructionData, Opcode, Type, Value, ValueDef, types,
 };
-use cranelift_codegen::loop_analysis::Loop;
+use cranelift_codegen::loop_analysis::{Loop, LoopAnalysis};
 
 /// Vector registers that values of a loop may have together. There are 16; the allocator needs one to move others about.
 const VECTOR_REGISTERS: usize = 14;
@@ -94,6 +94,21 @@ impl Kind {
         }
     }
 
+    /// Whether it is made of nothing.
+    fn is_constant(self) -> bool {
+        !matches!(self, Kind::Binary { .. })
+    }
+
+    /// With its operand by the name it has now.
+    fn renamed(self, kept: &HashMap<Value, Value>) -> Kind {
+        match self {
+            Kind::Binary { opcode, ty, value, constant, first } => {
+                Kind::Binary { opcode, ty, value: kept.get(&value).copied().unwrap_or(value), constant, first }
+            }
+            constant => constant,
+        }
+    }
+
     fn ty(self) -> Type {
         match self {
             Kind::F32(_) => types::F32,
@@ -126,7 +141,7 @@ fn iconst(dfg: &DataFlowGraph, value: Value) -> Option<i64> {
     }
 }
 
-/// Changes an optimized function. Needs nothing of the context but the function; the flow graph and the dominator tree are right afterwards.
+/// Changes a function that was just optimized: its flow graph and dominator tree are right before and afterwards.
 pub(crate) fn run(context: &mut Context) {
     let function = &context.func;
     let made: Vec<(Block, Inst, Kind)> = (function.layout.blocks())
@@ -136,15 +151,12 @@ pub(crate) fn run(context: &mut Context) {
     if made.is_empty() {
         return;
     }
-    context.compute_cfg();
-    context.compute_domtree();
     context.compute_loop_analysis();
     let analysis = &context.loop_analysis;
-    let around = |block: Block| std::iter::successors(analysis.innermost_loop(block), |&it| analysis.loop_parent(it));
     let mut calling: HashSet<Loop> = HashSet::new();
     for block in context.func.layout.blocks().filter(|&block| calls(&context.func, block)) {
         // What is around a loop that is in the set is too.
-        _ = around(block).take_while(|&it| calling.insert(it)).count();
+        _ = around(analysis, block).take_while(|&it| calling.insert(it)).count();
     }
     let mut found: Vec<Found> = Vec::new();
     let mut numbers: HashMap<Loop, usize> = HashMap::new();
@@ -154,10 +166,10 @@ pub(crate) fn run(context: &mut Context) {
             found.push(Found { of, blocks: Vec::new(), made: Vec::new() });
             found.len() - 1
         });
-        found[number].made.push((block, inst));
+        found[number].made.push((block, inst, kind));
     }
     for block in context.func.layout.blocks() {
-        for it in around(block) {
+        for it in around(analysis, block) {
             if let Some(&number) = numbers.get(&it) {
                 found[number].blocks.push(block);
             }
@@ -184,7 +196,12 @@ struct Found {
     of: Loop,
     blocks: Vec<Block>,
     /// What makes it, and where.
-    made: Vec<(Block, Inst)>,
+    made: Vec<(Block, Inst, Kind)>,
+}
+
+/// The loops around a block, inner ones first.
+fn around(analysis: &LoopAnalysis, block: Block) -> impl Iterator<Item = Loop> + '_ {
+    std::iter::successors(analysis.innermost_loop(block), |&it| analysis.loop_parent(it))
 }
 
 fn calls(function: &Function, block: Block) -> bool {
@@ -205,16 +222,8 @@ fn outermost(context: &Context, block: Block, kind: Kind, calling: &HashSet<Loop
         }
         _ => None,
     };
-    let mut found = None;
-    let mut next = analysis.innermost_loop(block);
-    while let Some(it) = next {
-        if calling.contains(&it) || from.is_some_and(|from| analysis.is_in_loop(from, it)) {
-            break;
-        }
-        found = Some(it);
-        next = analysis.loop_parent(it);
-    }
-    found
+    let changes = |it: &Loop| calling.contains(it) || from.is_some_and(|from| analysis.is_in_loop(from, *it));
+    around(analysis, block).take_while(|it| !changes(it)).last()
 }
 
 /// Makes a loop's values in front of it, as many as there are registers for. `kept` is what each value that is made no more is called now.
@@ -223,17 +232,8 @@ fn keep(context: &mut Context, Found { of, blocks, made }: &Found, kept: &mut Ha
     if blocks.len() > MOST_BLOCKS || made.len() > MOST_MADE || context.func.layout.entry_block() == Some(header) {
         return;
     }
-    let read = |&(block, inst): &(Block, Inst)| {
-        let kind = match Kind::of(&context.func.dfg, inst)? {
-            // A value may have become a parameter of a loop around.
-            Kind::Binary { opcode, ty, value, constant, first } => {
-                Kind::Binary { opcode, ty, value: kept.get(&value).copied().unwrap_or(value), constant, first }
-            }
-            constant => constant,
-        };
-        Some((block, inst, kind))
-    };
-    let made: Vec<(Block, Inst, Kind)> = made.iter().filter_map(read).collect();
+    // A value may have become a parameter of a loop around.
+    let made: Vec<(Block, Inst, Kind)> = made.iter().map(|&(block, inst, kind)| (block, inst, kind.renamed(kept))).collect();
     let level = context.loop_analysis.loop_level(header).level();
     let mut kinds: Vec<(Kind, usize)> = Vec::new();
     for &(block, _, kind) in &made {
@@ -244,12 +244,11 @@ fn keep(context: &mut Context, Found { of, blocks, made }: &Found, kept: &mut Ha
         }
     }
     kinds.sort_by_key(|&(_, uses)| Reverse(uses));
-    let mut registers = [Class::Vector, Class::General].map(|class| (class, None));
+    let mut free = [None; 2];
     let entries: Vec<(Block, Inst)> = context.cfg.pred_iter(header).map(|edge| (edge.block, edge.inst)).collect();
     for (kind, _) in kinds {
         let class = Class::of(kind.ty());
-        let (_, free) = registers.iter_mut().find(|it| it.0 == class).expect("both are there");
-        let free = free.get_or_insert_with(|| class.registers().saturating_sub(pressure(&context.func, blocks, class)));
+        let free = free[class as usize].get_or_insert_with(|| class.registers().saturating_sub(pressure(&context.func, blocks, class)));
         if *free == 0 {
             continue;
         }
@@ -277,11 +276,8 @@ fn keep(context: &mut Context, Found { of, blocks, made }: &Found, kept: &mut Ha
 /// Most values of a class that are in registers at once in some blocks, constants left out. What is live beyond the blocks and not read in them is not seen.
 fn pressure(function: &Function, blocks: &[Block], class: Class) -> usize {
     let dfg = &function.dfg;
-    let counts = |value: Value| {
-        let made =
-            |inst| iconst(dfg, value).is_some() || matches!(Kind::of(dfg, inst), Some(Kind::F32(_) | Kind::F64(_) | Kind::Vector(..)));
-        Class::of(dfg.value_type(value)) == class && dfg.value_def(value).inst().is_none_or(|inst| !made(inst))
-    };
+    let is_constant = |inst| iconst(dfg, dfg.first_result(inst)).is_some() || Kind::of(dfg, inst).is_some_and(Kind::is_constant);
+    let counts = |value: Value| Class::of(dfg.value_type(value)) == class && !dfg.value_def(value).inst().is_some_and(is_constant);
     let successors = |block: Block| -> Vec<Block> {
         let Some(last) = function.layout.last_inst(block) else { return Vec::new() };
         let calls = dfg.insts[last].branch_destination(&dfg.jump_tables, &dfg.exception_tables);

@@ -124,7 +124,7 @@ impl Translator<'_, '_> {
         } else {
             return Ok(false);
         };
-        if !self.takes(callee) || !self.chain_takes(callee) {
+        if !self.takes(self.body_bytes(callee)) || !self.chain_takes(callee) {
             return Ok(false);
         }
         let next = self.result_block(self.module.functions[callee as usize]);
@@ -145,7 +145,7 @@ impl Translator<'_, '_> {
         }
         let module = self.module;
         let Some(early) = early_return(module, callee) else { return Ok(false) };
-        if self.inlined_bytes + early.bytes as usize > self.most_inlined() || self.frames.len() > MOST_DEPTH {
+        if !self.takes(early.bytes as usize) || self.frames.len() > MOST_DEPTH {
             return Ok(false);
         }
         let ty = module.functions[callee as usize];
@@ -157,8 +157,7 @@ impl Translator<'_, '_> {
         let mut open = Vec::new();
         self.straight_run(&early.test, &mut open)?;
         let condition = self.pop();
-        let position = self.position(self.frame().inlined_at, callee, early.branch);
-        self.b.set_srcloc(position);
+        self.stand_at(early.branch);
         let (returns, stays) = (self.b.create_block(), self.b.create_block());
         match early.returns_if {
             true => self.b.ins().brif(condition, returns, &[], stays, &[]),
@@ -185,10 +184,9 @@ impl Translator<'_, '_> {
 
     /// Operators without control. `open` are the heights of the operand stack at which the blocks around begin.
     fn straight_run(&mut self, steps: &[Step<'_>], open: &mut Vec<usize>) -> Result {
-        let (function, inlined_at) = (self.frame().function, self.frame().inlined_at);
         for step in steps {
             match *step {
-                Step::Operator(ref operator, offset) => self.positioned_operator(operator, offset, function, inlined_at)?,
+                Step::Operator(ref operator, offset) => self.positioned_operator(operator, offset)?,
                 Step::Open => open.push(self.stack.len()),
                 Step::Leave { blocks, results } => {
                     let outermost = open.len() - blocks;
@@ -371,15 +369,14 @@ impl Translator<'_, '_> {
             return Err(format!("more than {MOST_DEPTH} functions in one another, or {MOST_IN_CHAIN} times the same"));
         }
         let bytes = taken.iter().map(|&callee| self.body_bytes(callee)).sum::<usize>() + self.body_bytes(callee);
-        let most = self.most_inlined();
-        if self.inlined_bytes + bytes > most {
-            return Err(format!("{bytes} bytes exceed what is left of {most}"));
+        if !self.takes(bytes) {
+            return Err(format!("{bytes} bytes exceed what is left of {}", self.most_inlined()));
         }
         Ok(())
     }
 
-    fn takes(&self, callee: u32) -> bool {
-        self.inlined_bytes + self.body_bytes(callee) <= self.most_inlined()
+    fn takes(&self, bytes: usize) -> bool {
+        self.inlined_bytes + bytes <= self.most_inlined()
     }
 
     fn most_inlined(&self) -> usize {

@@ -362,21 +362,26 @@ impl Translator<'_, '_> {
     /// The operators of the innermost frame's body. Its results are on the stack afterwards, if its end is reached.
     fn body(&mut self, body: &FunctionBody<'_>) -> Result {
         let function = self.frame().function;
-        let inlined_at = self.frame().inlined_at;
         let mut reader = body.get_operators_reader().map_err(|error| malformed(function, &error))?;
         while !reader.eof() {
             let (operator, offset) = reader.read_with_offset().map_err(|error| malformed(function, &error))?;
-            self.positioned_operator(&operator, offset as u32, function, inlined_at)?;
+            self.positioned_operator(&operator, offset as u32)?;
         }
         Ok(())
     }
 
-    fn positioned_operator(&mut self, operator: &Operator<'_>, offset: u32, function: u32, inlined_at: Option<u32>) -> Result {
+    fn positioned_operator(&mut self, operator: &Operator<'_>, offset: u32) -> Result {
         if self.reachable && emits_code(operator) {
-            let position = self.position(inlined_at, function, offset);
-            self.b.set_srcloc(position);
+            self.stand_at(offset);
         }
         self.operator(operator, offset)
+    }
+
+    /// What is made now belongs to the operator at a byte offset of the innermost frame's function.
+    fn stand_at(&mut self, offset: u32) {
+        let (inlined_at, function) = (self.frame().inlined_at, self.frame().function);
+        let position = self.position(inlined_at, function, offset);
+        self.b.set_srcloc(position);
     }
 
     fn operator(&mut self, operator: &Operator<'_>, offset: u32) -> Result {

@@ -112,12 +112,7 @@ impl Translator<'_, '_> {
         let next = self.b.create_block();
         self.control.push(Control::round(next, results.clone(), height));
         for (operator, at) in operators {
-            if self.reachable && super::emits_code(operator) {
-                let frame = self.frame();
-                let position = self.position(frame.inlined_at, frame.function, *at);
-                self.b.set_srcloc(position);
-            }
-            self.operator(operator, *at)?;
+            self.positioned_operator(operator, *at)?;
         }
         Ok(())
     }
