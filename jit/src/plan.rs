@@ -42,6 +42,8 @@ pub(crate) struct FunctionPlan {
     pub layout: HashMap<u32, bool>,
     /// `br_table` operators and the indices to test first.
     pub switch_order: HashMap<u32, Vec<u32>>,
+    /// `br_table` operators in loops, and the sequences of indices whose ways are translated one behind the other.
+    pub switch_paths: HashMap<u32, Vec<Vec<u32>>>,
     /// What passes that registered themselves are asked for.
     pub other: Vec<OtherDecision>,
 }
@@ -62,6 +64,7 @@ impl FunctionPlan {
                 Decision::Prefetch(it) => _ = taken.prefetch.insert(it.offset, Prefetch { kind: it.kind, distance: it.distance }),
                 Decision::Layout(it) => _ = taken.layout.insert(it.offset, it.likely),
                 Decision::SwitchOrder(it) => _ = taken.switch_order.insert(it.offset, it.first.clone()),
+                Decision::SwitchPath(it) => _ = taken.switch_paths.insert(it.offset, it.paths.clone()),
                 Decision::Other(it) => taken.other.push(it.clone()),
                 _ => {}
             }

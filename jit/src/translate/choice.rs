@@ -15,7 +15,7 @@ use wasmparser::BrTable;
 use vm::code::Tier;
 
 use super::control::arguments;
-use super::{Result, Translator, malformed};
+use super::{Result, Translator, malformed, paths};
 
 /// Names in reports, the policy's.
 pub(super) const SELECT_TO_BRANCH: &str = "select-to-branch";
@@ -81,6 +81,10 @@ impl Translator<'_, '_> {
             let depth = depth.map_err(|error| malformed(self.frame().function, &error))?;
             entries.push(self.table_target(depth));
         }
+        let paths = match self.input.tier {
+            Tier::Optimizing => self.plan_paths(targets, offset, &mut entries)?,
+            _ => None,
+        };
         if self.input.tier == Tier::Optimizing
             && let Some(first) = self.input.plan.switch_order.get(&offset)
         {
@@ -88,6 +92,9 @@ impl Translator<'_, '_> {
         }
         let table = self.b.create_jump_table(JumpTableData::new(default, &entries));
         self.b.ins().br_table(index, table);
+        if let Some(paths) = paths {
+            self.copy_paths(paths, targets)?;
+        }
         self.reachable = false;
         Ok(())
     }
@@ -127,6 +134,7 @@ impl Translator<'_, '_> {
         let plan = self.input.plan;
         let named = plan.select_to_branch.keys().map(|&offset| (SELECT_TO_BRANCH, offset, "no reachable select there"));
         let named = named.chain(plan.switch_order.keys().map(|&offset| (SWITCH_ORDER, offset, "no reachable br_table there")));
+        let named = named.chain(plan.switch_paths.keys().map(|&offset| (paths::NAME, offset, "no reachable br_table there")));
         let mut unused: Vec<_> = named
             .filter(|(name, offset, _)| !self.applied.iter().any(|applied| applied.offset == *offset && applied.name == *name))
             .collect();

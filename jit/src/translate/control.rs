@@ -371,7 +371,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    fn branch(&mut self, depth: u32) {
+    pub(super) fn branch(&mut self, depth: u32) {
         let (target, count) = self.target(depth);
         let values = arguments(&self.stack[self.stack.len() - count..]);
         self.b.ins().jump(target, &values);

@@ -48,6 +48,7 @@ pub(crate) mod invariants;
 pub(crate) mod memory;
 pub(crate) mod numeric;
 pub(crate) mod osr;
+pub(crate) mod paths;
 pub(crate) mod poll;
 pub(crate) mod probes;
 pub(crate) mod references;
@@ -144,6 +145,8 @@ struct Translator<'a, 'b> {
     applied: Vec<Applied>,
     /// Whether rounds of a short loop are translated before its last: what is done in each is said once.
     repeating: bool,
+    /// Whether ways of a switch are translated once more.
+    in_path: bool,
     constants: bool,
     /// Whether anything is relied on that is only known when the function is translated ([`invariants`]).
     trusting: bool,
@@ -248,6 +251,7 @@ fn translate_once(
         guards: Vec::new(),
         applied: Vec::new(),
         repeating: false,
+        in_path: false,
         constants: false,
         trusting,
         facts: Vec::new(),

@@ -28,6 +28,8 @@ pub enum Decision {
     Layout(LikelyDecision),
     /// Test the frequent indices of a `br_table` first.
     SwitchOrder(SwitchOrderDecision),
+    /// Have ways of a `br_table` in a loop follow each other without it.
+    SwitchPath(SwitchPathDecision),
     /// A transformation that has no variant of its own here: an experiment. A compiler that does not know its name refuses it.
     Other(OtherDecision),
 }
@@ -166,6 +168,18 @@ pub struct SwitchOrderDecision {
     pub because: Because,
 }
 
+/// Which ways of a `br_table` follow each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SwitchPathDecision {
+    /// Offset of the `br_table`, the dispatch of a loop.
+    pub offset: u32,
+    /// Sequences of indices, each of two or more; those that are taken most first. What several begin with is there once.
+    pub paths: Vec<Vec<u32>>,
+    /// The numbers.
+    #[serde(default)]
+    pub because: Because,
+}
+
 /// What a transformation without a variant wants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -190,6 +204,7 @@ impl Decision {
             Self::SelectToBranch(it) | Self::Layout(it) => it.offset,
             Self::Prefetch(it) => it.offset,
             Self::SwitchOrder(it) => it.offset,
+            Self::SwitchPath(it) => it.offset,
             Self::Other(it) => it.offset,
         }
     }
@@ -203,6 +218,7 @@ impl Decision {
             Self::SelectToBranch(it) | Self::Layout(it) => &it.because,
             Self::Prefetch(it) => &it.because,
             Self::SwitchOrder(it) => &it.because,
+            Self::SwitchPath(it) => &it.because,
             Self::Other(it) => &it.because,
         }
     }
@@ -218,6 +234,7 @@ impl Decision {
             Self::Prefetch(_) => "prefetch",
             Self::Layout(_) => "layout",
             Self::SwitchOrder(_) => "switch-order",
+            Self::SwitchPath(_) => "switch-path",
             // What nobody registered has no name of its own.
             Self::Other(it) => super::transformations().find(|known| known.name == it.transformation).map_or("other", |known| known.name),
         }
@@ -289,6 +306,10 @@ impl fmt::Display for Decision {
             }
             Self::Prefetch(it) => write!(f, "{name} at {offset:#x}, {:?}, {} rounds ahead: {}", it.kind, it.distance, it.because),
             Self::SwitchOrder(it) => write!(f, "{name} at {offset:#x}, first {:?}: {}", it.first, it.because),
+            Self::SwitchPath(it) => {
+                let paths: Vec<String> = it.paths.iter().map(|path| path.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")).collect();
+                write!(f, "{name} at {offset:#x}, {}: {}", paths.join(", "), it.because)
+            }
             Self::Other(it) => write!(f, "{} at {offset:#x}, {:?}: {}", it.transformation, it.arguments, it.because),
         }
     }

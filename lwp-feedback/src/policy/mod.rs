@@ -28,7 +28,7 @@ use transformation::{ALL, Proposals, Transformation, View};
 pub use budgets::{Budgets, Costs};
 pub use decision::{
     Because, Decision, InlineDecision, InlineTarget, LikelyDecision, MAX_TARGETS, OtherDecision, PrefetchDecision, PrefetchKind,
-    SiteDecision, SpecializeDecision, SwitchOrderDecision,
+    SiteDecision, SpecializeDecision, SwitchOrderDecision, SwitchPathDecision,
 };
 pub use planfile::{FilePlan, PlanFile};
 pub use refusal::{Refusal, RefusalReason};
