@@ -12,7 +12,7 @@ use jit::CraneliftCompiler;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::policy::{
     Because, Decision, InlineDecision, InlineTarget, LikelyDecision, Plan, PrefetchDecision, PrefetchKind, SiteDecision,
-    SpecializeDecision, SwitchOrderDecision,
+    SpecializeDecision, SwitchOrderDecision, SwitchPathDecision,
 };
 use lwp_feedback::profile::NotInlinable;
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Tier};
@@ -69,6 +69,11 @@ impl RandomPlans {
                 }
                 Operator::If { .. } | Operator::BrIf { .. } => Decision::Layout(likely),
                 Operator::Select | Operator::TypedSelect { .. } => Decision::SelectToBranch(likely),
+                Operator::BrTable { .. } if random.below(2) == 0 => {
+                    let path = |random: &mut Random| (0..2 + random.below(4)).map(|_| random.below(8) as u32).collect();
+                    let paths = (0..1 + random.below(5)).map(|_| path(random)).collect();
+                    Decision::SwitchPath(SwitchPathDecision { offset, paths, because: because() })
+                }
                 Operator::BrTable { .. } => {
                     let first = (0..1 + random.below(4)).map(|_| random.below(8) as u32).collect();
                     Decision::SwitchOrder(SwitchOrderDecision { offset, first, because: because() })

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use backedge::{Config, Engine, Extern, Instance, Module, Store, TierPolicy, Trap, Val};
-use lwp_feedback::policy::{Because, Decision, FilePlan, LikelyDecision, PlanFile, SiteDecision, SpecializeDecision, SwitchOrderDecision};
+use lwp_feedback::policy::{
+    Because, Decision, FilePlan, LikelyDecision, PlanFile, SiteDecision, SpecializeDecision, SwitchOrderDecision, SwitchPathDecision,
+};
 use wasmparser::Operator;
 
 /// Operators of a defined function with their byte offsets.
@@ -309,6 +311,116 @@ fn switches_tested_in_any_order_change_nothing() {
         let (fired, refused) = check("switch-order", &wat, plans, &calls());
         assert!(fired == 0 && refused.iter().any(|found| found == reason), "{refused:?}");
     }
+}
+
+/// A module whose `run(n, x)` interprets `n` operations: a loop around a `br_table`, with `lead` between them and further `blocks` around those of the ways.
+fn interpreting(lead: &str, ways: &str) -> String {
+    format!(
+        r#"(module
+  (memory (export "memory") 1)
+  (global $a (export "a") (mut i32) (i32.const 0))
+  (global $b (export "b") (mut i64) (i64.const 0))
+  (func $twice (param i32) (result i32) (i32.shl (local.get 0) (i32.const 1)))
+  (func (export "run") (param $n i32) (param $x i32) (result i32 i64)
+    (local $i i32) (local $f i32) (local $k i32) (local $t i32) (local $w i64)
+    (block $out
+      (loop $next
+        (block $latch
+        (block $d (block $c (block $b (block $a
+          (local.set $i (i32.add (local.get $i) (i32.const 1)))
+          {lead}
+          (br_table $a $b $c $d $a $out (local.get $f)))
+          {ways}
+        )
+        ;; Behind the last of the ways, and where they meet.
+        (local.set $k (i32.xor (local.get $k) (local.get $i))))
+        (br_if $out (i32.gt_u (local.get $i) (local.get $n)))
+        (local.set $t (local.get $f))
+        (br $next)))
+    (local.get $k) (local.get $w))
+)"#
+    )
+}
+
+/// What stands between the loop's header and the `br_table`: sets `$f`.
+const LEADS: &[&str] = &[
+    "(local.set $f (i32.and (i32.shr_u (i32.mul (i32.add (local.get $i) (i32.const 77)) (i32.const 0x9E3779B1)) (i32.const 13)) (i32.const 3)))",
+    // In a row, out of memory that a way writes, and never past its end.
+    "(local.set $f (i32.add (i32.load8_u (i32.and (local.get $k) (i32.const 255))) (i32.and (local.get $i) (i32.const 3))))",
+    // With ways out on the way there.
+    "(br_if $out (i32.gt_u (local.get $i) (local.get $n))) (br_if $latch (i32.eq (local.get $t) (i32.const 2)))
+     (local.set $f (i32.rem_u (local.get $i) (i32.const 5)))",
+];
+
+/// Ways: one that leaves early, one with a branch and a trap in it, one that falls into the next, one that calls.
+const WAYS: &[&str] = &[
+    "(local.set $k (i32.add (local.get $k) (i32.const 3))) (br $latch))
+     (local.set $k (i32.mul (local.get $k) (local.get $i))) (i32.store (i32.and (local.get $k) (i32.const 252)) (local.get $f)) (br $latch))
+     (if (i32.and (local.get $k) (i32.const 64)) (then (local.set $w (i64.add (local.get $w) (i64.const 7))) (br $latch)))
+     (global.set $a (local.get $k))",
+    "(i32.store (i32.add (local.get $x) (i32.shl (local.get $i) (i32.const 2))) (local.get $k)) (br_if $latch (i32.and (local.get $i) (i32.const 8)))
+      (local.set $k (i32.sub (local.get $k) (i32.const 1))) (br $out))
+     (local.set $k (call $twice (i32.add (local.get $k) (local.get $f)))) (br_if $next (i32.lt_u (local.get $i) (local.get $n))) (br $out))
+     (local.set $w (i64.load (i32.and (local.get $k) (i32.const 248)))) (local.set $t (i32.const 7))",
+];
+
+fn paths_of(plan: &[&[u32]], wat: &str) -> Arc<PlanFile> {
+    let paths: Vec<Vec<u32>> = plan.iter().map(|path| path.to_vec()).collect();
+    plan_all(wat, |operator, offset| match operator {
+        Operator::BrTable { .. } => {
+            vec![Decision::SwitchPath(SwitchPathDecision { offset, paths: paths.clone(), because: Because::default() })]
+        }
+        _ => Vec::new(),
+    })
+}
+
+#[test]
+fn ways_of_a_switch_that_follow_each_other_change_nothing() {
+    let plans: &[&[&[u32]]] = &[
+        &[&[0, 1], &[1, 2, 3]],
+        &[&[0, 0, 0, 0], &[3, 2, 1, 0], &[1, 1]],
+        &[&[2, 5, 1], &[4, 0, 3, 3], &[0, 9], &[3]],
+        &[&[0, 1, 2, 3, 0, 1, 2, 3, 0], &[1, 0], &[1, 2], &[1, 3, 2]],
+    ];
+    for lead in LEADS {
+        for ways in WAYS {
+            for plan in plans {
+                let wat = interpreting(lead, ways);
+                let pure = !lead.contains("rem_u");
+                let (fired, refused) = check("switch-path", &wat, paths_of(plan, &wat), &calls());
+                assert_eq!((fired >= 1, refused.is_empty()), (pure, pure), "{lead} {ways}: {refused:?}");
+            }
+        }
+    }
+    let pure = LEADS[2].replace("i32.rem_u (local.get $i) (i32.const 5)", "i32.and (local.get $i) (i32.const 3)");
+    let wat = interpreting(&pure, WAYS[0]);
+    let (fired, refused) = check("switch-path", &wat, paths_of(&[&[1, 2, 3, 0, 1]], &wat), &calls());
+    assert!(fired >= 1 && refused.is_empty(), "{refused:?}");
+}
+
+#[test]
+fn switches_that_paths_do_not_fit_stay_as_they_are() {
+    let refuses = |lead: &str, ways: &str, plan: &[&[u32]], reason: &str| {
+        let wat = interpreting(lead, ways);
+        let (fired, refused) = check("switch-path", &wat, paths_of(plan, &wat), &calls());
+        assert!(fired == 0 && refused.iter().any(|found| found == reason), "{lead}: {refused:?}");
+    };
+    let any: &[&[u32]] = &[&[0, 1], &[1, 0]];
+    refuses("(i32.store (i32.const 8) (local.get $i))", WAYS[0], any, "more than values and loads between the loop's header and it");
+    refuses(
+        "(block $e (br_if $e (local.get $i)) (local.set $f (i32.const 1)))",
+        WAYS[0],
+        any,
+        "a block ends between the loop's header and it",
+    );
+    let none = "no path of two indices whose ways can be copied";
+    refuses(LEADS[0], WAYS[0], &[], none);
+    refuses(LEADS[0], WAYS[0], &[&[0], &[1]], none);
+    let looped = WAYS[0].replacen("(local.set $k", "(loop $l (br_if $l (i32.eqz (local.tee $k (i32.const 1))))) (local.set $k", 1);
+    refuses(LEADS[0], &looped, &[&[0, 1]], none);
+    let alone = looping("(block $b (block $a (br_table $a $b (local.get $f))) (local.set $k (local.get $i)))");
+    let (fired, _) = check("switch-path", &alone, paths_of(any, &alone), &calls());
+    assert!(fired >= 1, "a switch that is no interpreter's");
 }
 
 /// A function called with `$x` that is mostly one value, entered from a loop; loops whose trip count follows from it, with early ways out,

@@ -10,7 +10,7 @@ use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::layout::Record;
 use lwp_feedback::policy::{
     Because, Decision, InlineDecision, InlineTarget, LikelyDecision, MAX_TARGETS, Plan, PrefetchDecision, PrefetchKind, SiteDecision,
-    SpecializeDecision, SwitchOrderDecision,
+    SpecializeDecision, SwitchOrderDecision, SwitchPathDecision,
 };
 use lwp_feedback::profile::NotInlinable;
 use std::sync::Arc;
@@ -114,6 +114,11 @@ fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -
         }
         PointKind::Branch if random.once_in(2) => Decision::BranchToSelect(SiteDecision { offset, because: because() }),
         PointKind::Branch => Decision::Layout(LikelyDecision { offset, likely: random.once_in(2), because: because() }),
+        PointKind::Switch if random.once_in(2) => {
+            let path = |random: &mut Random| (0..2 + random.below(4)).map(|_| random.below(8) as u32).collect();
+            let paths = (0..1 + random.below(6)).map(|_| path(random)).collect();
+            Decision::SwitchPath(SwitchPathDecision { offset, paths, because: because() })
+        }
         PointKind::Switch => {
             let first = (0..1 + random.below(4)).map(|_| random.below(10) as u32).collect();
             Decision::SwitchOrder(SwitchOrderDecision { offset, first, because: because() })

@@ -5,6 +5,7 @@
 //! where their bits could be seen: before stores, reinterpretations, `copysign` and splats, and after every vector operator on floats.
 
 mod calls;
+mod interpreter;
 
 use crate::operators::{Opcodes, Operator, TRAPPING, float_lanes, operators};
 use crate::random::Random;
@@ -771,6 +772,7 @@ impl<'a> Writer<'a> {
                     }
                 }
             }
+            13 if self.loops < MOST_LOOPS && !self.leaf && self.random.once_in(2) => self.interpreter(inner),
             13 => self.switch(inner),
             15 if self.plan.extras.exceptions => match self.random.below(4) {
                 0 => self.throw(inner),

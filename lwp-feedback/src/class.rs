@@ -78,6 +78,8 @@ site_classes! {
     /// [`BURST_SITE_TRANSFER`] where it is a transfer of control, [`BURST_SITE_BRANCH`] where it is a conditional branch: then Data2's upper half says how often it was taken;
     /// [`BURST_SITE_CALL`] where it is a direct call: then that names the callee.
     BurstSite = 145, "burst-site";
+    /// LWPINS: eight indices of a `br_table` that followed each other in a burst. Data2 holds them, a byte each, the latest lowest; Data1 how often they did.
+    BurstSequence = 146, "burst-sequence";
 }
 
 /// Bits of a `BurstWindow` record's detail.

@@ -85,7 +85,7 @@ struct Way {
 
 impl<'a> Translator<'a, '_> {
     /// `br_table` with paths: makes the copies that the plan asks for and has the table's `entries` lead to them. Their blocks are filled by [`Self::copy_paths`], once the table's jump is there.
-    pub(super) fn plan_paths(&mut self, targets: &BrTable<'_>, offset: u32, entries: &mut Vec<BlockCall>) -> Result<Option<Paths<'a>>> {
+    pub(super) fn plan_paths(&mut self, targets: &BrTable<'_>, offset: u32, entries: &mut [BlockCall]) -> Result<Option<Paths<'a>>> {
         let Some(paths) = self.input.plan.switch_paths.get(&offset).filter(|_| !self.in_path) else { return Ok(None) };
         let function = self.frame().function;
         let round = match self.round_around(offset)? {
@@ -350,11 +350,13 @@ impl<'a> Translator<'a, '_> {
                 Operator::Block { blockty: BlockType::Empty } | Operator::If { blockty: BlockType::Empty } => blocks += 1,
                 Operator::BrIf { .. } | Operator::LocalGet { .. } | Operator::LocalSet { .. } | Operator::LocalTee { .. } => {}
                 Operator::GlobalGet { .. } | Operator::Drop | Operator::Nop | Operator::Select => {}
+                Operator::End => return Err("a block ends between the loop's header and it"),
                 other if is_value(other) => {}
                 _ => return Err("more than values and loads between the loop's header and it"),
             }
         }
-        if blocks == open { Ok(()) } else { Err("a block ends between the loop's header and it") }
+        debug_assert_eq!(blocks, open, "none has ended");
+        Ok(())
     }
 }
 
@@ -378,13 +380,72 @@ fn is_value(operator: &Operator<'_>) -> bool {
     use Operator::*;
     matches!(
         operator,
-        I32Const { .. } | I64Const { .. } | I32Load { .. } | I64Load { .. } | I32Load8U { .. } | I32Load8S { .. } | I32Load16U { .. } | I32Load16S { .. }
-            | I64Load8U { .. } | I64Load8S { .. } | I64Load16U { .. } | I64Load16S { .. } | I64Load32U { .. } | I64Load32S { .. }
-            | I32Eqz | I32Eq | I32Ne | I32LtS | I32LtU | I32GtS | I32GtU | I32LeS | I32LeU | I32GeS | I32GeU
-            | I64Eqz | I64Eq | I64Ne | I64LtS | I64LtU | I64GtS | I64GtU | I64LeS | I64LeU | I64GeS | I64GeU
-            | I32Add | I32Sub | I32Mul | I32And | I32Or | I32Xor | I32Shl | I32ShrS | I32ShrU | I32Rotl | I32Rotr
-            | I64Add | I64Sub | I64Mul | I64And | I64Or | I64Xor | I64Shl | I64ShrS | I64ShrU | I64Rotl | I64Rotr
-            | I32WrapI64 | I64ExtendI32U | I64ExtendI32S | I32Extend8S | I32Extend16S | I64Extend8S | I64Extend16S | I64Extend32S
+        I32Const { .. }
+            | I64Const { .. }
+            | I32Load { .. }
+            | I64Load { .. }
+            | I32Load8U { .. }
+            | I32Load8S { .. }
+            | I32Load16U { .. }
+            | I32Load16S { .. }
+            | I64Load8U { .. }
+            | I64Load8S { .. }
+            | I64Load16U { .. }
+            | I64Load16S { .. }
+            | I64Load32U { .. }
+            | I64Load32S { .. }
+            | I32Eqz
+            | I32Eq
+            | I32Ne
+            | I32LtS
+            | I32LtU
+            | I32GtS
+            | I32GtU
+            | I32LeS
+            | I32LeU
+            | I32GeS
+            | I32GeU
+            | I64Eqz
+            | I64Eq
+            | I64Ne
+            | I64LtS
+            | I64LtU
+            | I64GtS
+            | I64GtU
+            | I64LeS
+            | I64LeU
+            | I64GeS
+            | I64GeU
+            | I32Add
+            | I32Sub
+            | I32Mul
+            | I32And
+            | I32Or
+            | I32Xor
+            | I32Shl
+            | I32ShrS
+            | I32ShrU
+            | I32Rotl
+            | I32Rotr
+            | I64Add
+            | I64Sub
+            | I64Mul
+            | I64And
+            | I64Or
+            | I64Xor
+            | I64Shl
+            | I64ShrS
+            | I64ShrU
+            | I64Rotl
+            | I64Rotr
+            | I32WrapI64
+            | I64ExtendI32U
+            | I64ExtendI32S
+            | I32Extend8S
+            | I32Extend16S
+            | I64Extend8S
+            | I64Extend16S
+            | I64Extend32S
     )
 }
 

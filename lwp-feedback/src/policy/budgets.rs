@@ -63,6 +63,15 @@ pub struct Budgets {
     /// switch-order: tests before the table, at most.
     pub max_switch_tests: usize,
 
+    /// switch-path: sequences of eight indices recorded. A guess: of 128 the hundredth part of what follows is ten times there.
+    pub min_sequences: u64,
+    /// switch-path: share of a `br_table`'s executions that must come by for a path to go on there.
+    pub min_path_share: f64,
+    /// switch-path: share of its executions that must be spared.
+    pub min_spared_share: f64,
+    /// switch-path: indices that follow others on its paths, at most.
+    pub max_path_indices: usize,
+
     /// Decisions of one transformation in one function, but for those that go together.
     pub max_decisions: usize,
     /// Bytes that all decisions together may add to one function; a small function may double.
@@ -102,6 +111,10 @@ impl Default for Budgets {
             max_prefetch_distance: 512,
             min_switch_share: 0.2,
             max_switch_tests: 3,
+            min_sequences: 128,
+            min_path_share: 0.01,
+            min_spared_share: 0.2,
+            max_path_indices: 64,
             max_decisions: 64,
             max_function_growth: 8000,
             max_module_growth: 1 << 20,

@@ -307,7 +307,8 @@ impl fmt::Display for Decision {
             Self::Prefetch(it) => write!(f, "{name} at {offset:#x}, {:?}, {} rounds ahead: {}", it.kind, it.distance, it.because),
             Self::SwitchOrder(it) => write!(f, "{name} at {offset:#x}, first {:?}: {}", it.first, it.because),
             Self::SwitchPath(it) => {
-                let paths: Vec<String> = it.paths.iter().map(|path| path.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")).collect();
+                let paths: Vec<String> =
+                    it.paths.iter().map(|path| path.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")).collect();
                 write!(f, "{name} at {offset:#x}, {}: {}", paths.join(", "), it.because)
             }
             Self::Other(it) => write!(f, "{} at {offset:#x}, {:?}: {}", it.transformation, it.arguments, it.because),

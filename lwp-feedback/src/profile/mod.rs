@@ -11,6 +11,7 @@
 
 mod shape;
 mod provenance;
+mod sequences;
 mod snapshot;
 mod shift;
 mod top_k;
@@ -26,13 +27,15 @@ use serde::{Deserialize, Serialize};
 use crate::class::{BURST_SITE_BRANCH, BURST_SITE_CALL, SiteClass, TRIPS_AT_LEAST};
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
+use sequences::Sequences;
 use shift::{Counts, Settled};
 
 pub use provenance::Provenance;
+pub use sequences::SEQUENCE;
 pub use shape::{ArmObstacle, ArmShape, BranchShape, FunctionPrior, FunctionShape, LoopShape, ParamShape, SelectShape};
 pub use snapshot::{
-    BranchSnapshot, CallSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, LoopSnapshot, NotInlinable, SelectSnapshot, SiteSnapshot,
-    Snapshot, StrideCount, ValueCount,
+    BranchSnapshot, CallSnapshot, FunctionFacts, FunctionSnapshot, LoadSnapshot, LoopSnapshot, NotInlinable, SelectSnapshot, SequenceCount,
+    SequencesSnapshot, SiteSnapshot, Snapshot, StrideCount, ValueCount,
 };
 pub use top_k::{TOP_K, TopK};
 
@@ -188,6 +191,7 @@ struct FunctionProfile {
     selects: BTreeMap<u32, Select>,
     rounds: BTreeMap<u32, Rounds>,
     calls: BTreeMap<u32, Call>,
+    sequences: BTreeMap<u32, Sequences>,
     settled_branches: Settled,
     settled_selects: Settled,
     /// Bursts that saw something else than all before them.
@@ -201,6 +205,7 @@ impl FunctionProfile {
             || self.selects.iter().any(|(&offset, select)| self.settled_selects.differs(offset, select.counts()));
         if shifted {
             self.shifts += 1;
+            self.sequences.clear();
             for (&offset, branch) in &mut self.branches {
                 let [taken, not_taken, predicted, mispredicted] = self.settled_branches.since(offset, branch.counts());
                 *branch = Branch { taken, not_taken, predicted, mispredicted, counted: [0; 2], ..*branch };
@@ -215,7 +220,13 @@ impl FunctionProfile {
     }
 
     fn site_count(&self) -> usize {
-        self.sites.len() + self.branches.len() + self.loads.len() + self.selects.len() + self.rounds.len() + self.calls.len()
+        self.sites.len()
+            + self.branches.len()
+            + self.loads.len()
+            + self.selects.len()
+            + self.rounds.len()
+            + self.calls.len()
+            + self.sequences.len()
     }
 
     /// Selects are seen by bursts, so they fade with the branches.
@@ -258,6 +269,7 @@ impl FunctionProfile {
                     call.count /= 2;
                     call.count > 0
                 });
+                self.sequences.retain(|_, sequences| sequences.halve());
                 self.rounds.retain(|_, rounds| {
                     *rounds = Rounds { rounds: rounds.rounds / 2, ns: rounds.ns / 2 };
                     rounds.rounds > 0
@@ -356,6 +368,10 @@ impl Profile {
                 match class {
                     SiteClass::HotFunction | SiteClass::HotLoop => function.hot += 1,
                     SiteClass::SideExit => function.side_exits += 1,
+                    SiteClass::BurstSequence => {
+                        let add = |it: &mut Sequences| it.add(record.data2(), record.data1().into());
+                        return self.at(function, |function| &mut function.sequences, offset, Sequences::default, add);
+                    }
                     SiteClass::Select => self.select(function, offset, detail, record.data2() != 0),
                     // How bursts divide the run is for who estimates totals.
                     SiteClass::BurstWindow | SiteClass::BurstRounds | SiteClass::ValueRate => return,
@@ -580,7 +596,10 @@ fn kind_of(record: &Record) -> Kind {
         EventId::DCACHE => Kind::Loads,
         EventId::VALUE | EventId::PROGRAMMED => match SiteClass::from_imm16(record.flags()) {
             Some((SiteClass::BurstLoad | SiteClass::BurstStride, _)) => Kind::Loads,
-            Some((SiteClass::BurstEnd | SiteClass::BurstWindow | SiteClass::BurstRounds | SiteClass::Select, _)) => Kind::Branches,
+            Some((
+                SiteClass::BurstEnd | SiteClass::BurstWindow | SiteClass::BurstRounds | SiteClass::BurstSequence | SiteClass::Select,
+                _,
+            )) => Kind::Branches,
             _ => Kind::Values,
         },
         _ => Kind::Values,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sequences::{SEQUENCE, Sequences};
 use super::shape::{FunctionPrior, FunctionShape};
 use super::top_k::Kept;
 use super::{Branch, Call, FunctionProfile, Load, Provenance, Rounds, Select, SiteKey, TopK};
@@ -54,6 +55,36 @@ pub struct FunctionSnapshot {
     /// Direct calls of short functions that bursts counted, ascending by offset.
     #[serde(default)]
     pub calls: Vec<CallSnapshot>,
+    /// `br_table` operators of many targets whose indices bursts saw in a row, ascending by offset.
+    #[serde(default)]
+    pub sequences: Vec<SequencesSnapshot>,
+}
+
+/// Which indices of a `br_table` follow each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SequencesSnapshot {
+    /// Offset of the operator.
+    pub offset: u32,
+    /// Sequences seen, decayed; the true total, not the sum of `sequences`.
+    pub total: u64,
+    /// Those that are kept, most frequent first.
+    pub sequences: Vec<SequenceCount>,
+}
+
+impl SequencesSnapshot {
+    /// Executions that they are.
+    pub fn executions(&self) -> u64 {
+        self.total.saturating_mul(SEQUENCE as u64)
+    }
+}
+
+/// Indices in a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SequenceCount {
+    /// The indices, the first first.
+    pub indices: [u8; SEQUENCE],
+    /// How often.
+    pub count: u64,
 }
 
 /// A direct call of a function that is short enough to be inlined.
@@ -324,6 +355,7 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
         calls: (profile.calls.iter().filter(|_| sees_branches))
             .map(|(&offset, &Call { callee, count })| CallSnapshot { offset, callee, count })
             .collect(),
+        sequences: profile.sequences.iter().map(|(&offset, sequences)| sequences.snapshot(offset)).collect(),
         loads: profile
             .loads
             .iter()
@@ -355,7 +387,7 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
         ticks: saved.ticks,
         ..FunctionProfile::default()
     };
-    let limit = limit / 6;
+    let limit = limit / 7;
     for site in saved.sites.iter().take(limit) {
         let kept = site.values.iter().map(|&ValueCount { value, count, error }| Kept { value, count, error, whole: count });
         profile.sites.insert(site.key, TopK::from_parts(site.total, kept));
@@ -373,6 +405,9 @@ pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionPro
     }
     for &CallSnapshot { offset, callee, count } in saved.calls.iter().take(limit) {
         profile.calls.insert(offset, Call { callee, count });
+    }
+    for saved in saved.sequences.iter().take(limit) {
+        profile.sequences.insert(saved.offset, Sequences::of(saved));
     }
     for saved in saved.loads.iter().take(limit) {
         let mut load = Load::new();

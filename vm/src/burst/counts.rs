@@ -3,6 +3,7 @@
 
 use super::exact::value_of;
 use super::finish::{Ring, say_calls, say_window};
+use super::sequences::Sequences;
 use super::{Open, Probes, words};
 use crate::code::ProbeKind;
 use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
@@ -22,7 +23,11 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
     // What values sites have is sampled as in other bursts.
     // SAFETY: the caller's promise.
     let sampling = if ring.values { Some(unsafe { set_value_sampling(ring.lwpcb, ValueSampling::BURST) }) } else { None };
+    let mut sequences = Sequences::default();
     let whole = words::read(probes, buffer, open.registers, |seen| {
+        if ring.values && seen.site.kind == ProbeKind::Switch {
+            sequences.at(seen);
+        }
         if current.0 != seen.base {
             let (base, counts) = std::mem::take(&mut current);
             if !counts.is_empty() {
@@ -56,6 +61,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
         // SAFETY: the caller's promise.
         unsafe { store_programmed(ring.lwpcb, ip, u32::from(class.imm16(detail)), data1, data2) };
     };
+    sequences.say(say);
     let (mut functions, mut last) = (Vec::new(), None);
     for (base, counts) in tables {
         let Some((_, table)) = probes.table(base) else { continue };

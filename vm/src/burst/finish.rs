@@ -1,6 +1,7 @@
 //! The end of a burst: from the words in the buffer to records in the ring.
 
 use super::exact::value_of;
+use super::sequences::Sequences;
 use super::words::Seen;
 use super::{AT_ENTRY, Kind, Open, ProbeSite, Probes, StoreBurst};
 use crate::code::ProbeKind;
@@ -82,6 +83,7 @@ pub(crate) unsafe fn finish(
     let mut loads: BTreeMap<u32, (ProbeSite, LoadSeen)> = BTreeMap::new();
     // Direct calls: the site, the callee and how often.
     let mut calls: BTreeMap<u32, (ProbeSite, u32, u32)> = BTreeMap::new();
+    let mut sequences = Sequences::default();
     let mut rounds = 0u64;
     // Of every function in the buffer, by its table's first probe: an address in it, its entries and rounds.
     let mut seen_rounds: BTreeMap<u32, (u64, u64, (u64, u32))> = BTreeMap::new();
@@ -129,6 +131,9 @@ pub(crate) unsafe fn finish(
                 let target = targets.get(payload as usize).or(targets.last()).copied().unwrap_or(0);
                 recorded |= branch(false, true, state.predictor.indirect(site.ip, payload.into()), target);
                 value(&site, SiteClass::SwitchIndex.imm16(0), payload.into());
+                if ring.values {
+                    sequences.at(seen);
+                }
             }
             ProbeKind::IndirectCall if judges => {
                 let target = if payload == u32::MAX { 0 } else { (ring.callee)(seen.table.module, payload) };
@@ -223,6 +228,7 @@ pub(crate) unsafe fn finish(
             say(site.ip, SiteClass::BurstStride, OTHERS, others, 0);
         }
     }
+    sequences.say(say);
     for &(site, callee, count) in calls.values() {
         // SAFETY: the caller's promise.
         unsafe { say_calls(site.ip, callee, count, ring) };

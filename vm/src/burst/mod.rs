@@ -33,6 +33,7 @@ mod budget;
 mod counts;
 mod exact;
 mod finish;
+mod sequences;
 mod targets;
 mod timed;
 mod words;

@@ -1,6 +1,6 @@
 //! How two plans of one function differ: which decisions are the same again, and which would take each other's place.
 
-use lwp_feedback::policy::{Decision, InlineDecision};
+use lwp_feedback::policy::{Decision, InlineDecision, SwitchPathDecision};
 use std::collections::HashSet;
 
 /// Farthest and nearest prefetch that trials try, rounds.
@@ -20,6 +20,34 @@ pub(super) fn key(decision: &Decision) -> String {
     }
 }
 
+/// Indices of all paths of a `br_table` together from which on those of an earlier plan are left out.
+const MOST_PATH_INDICES: usize = 256;
+/// Share of the jumps by which another plan's paths must spare more to be tried in their place.
+const MORE_SPARED: f64 = 0.1;
+
+/// Whether most of what follows on these paths is new, or they spare more than those of the earlier plan were to: each burst adds to what is known, and paths differ a little from plan to plan.
+fn goes_elsewhere(before: &SwitchPathDecision, now: &SwitchPathDecision) -> bool {
+    let pairs = |it: &SwitchPathDecision| -> HashSet<(u32, u32)> {
+        it.paths.iter().flat_map(|path| path.windows(2)).map(|pair| (pair[0], pair[1])).collect()
+    };
+    let (known, wanted) = (pairs(before), pairs(now));
+    let new = wanted.difference(&known).count();
+    2 * new > wanted.len() || new > 0 && now.because.share > before.because.share + MORE_SPARED
+}
+
+/// A plan's paths with those of the plan before, so that of a program that alternates both phases' are there.
+fn with_paths_before(before: &SwitchPathDecision, now: &SwitchPathDecision) -> SwitchPathDecision {
+    let mut both = now.clone();
+    let mut length: usize = both.paths.iter().map(Vec::len).sum();
+    for path in &before.paths {
+        length += path.len();
+        if length <= MOST_PATH_INDICES && !both.paths.iter().any(|known| known.starts_with(path)) {
+            both.paths.push(path.clone());
+        }
+    }
+    both
+}
+
 /// The place a decision takes: one plan has one of each.
 pub(super) fn place(decision: &Decision) -> (&'static str, u32, u32) {
     let detail = if let Decision::Specialize(it) = decision { it.parameter } else { 0 };
@@ -35,7 +63,12 @@ pub(super) fn fresh(base: &[Decision], planned: &[Decision]) -> Vec<Decision> {
     };
     let known: HashSet<String> = base.iter().flat_map(|decision| [key(decision), with_call(decision)]).collect();
     let prefetched: HashSet<_> = base.iter().filter(|it| matches!(it, Decision::Prefetch(_))).map(place).collect();
-    planned.iter().filter(|it| !known.contains(&key(it)) && !prefetched.contains(&place(it))).cloned().collect()
+    let elsewhere = |decision: &Decision| {
+        let Decision::SwitchPath(now) = decision else { return false };
+        base.iter().any(|it| matches!(it, Decision::SwitchPath(before) if before.offset == now.offset && goes_elsewhere(before, now)))
+    };
+    let is_new = |it: &Decision| !known.contains(&key(it)) && !prefetched.contains(&place(it)) || elsewhere(it);
+    planned.iter().filter(|it| is_new(it)).cloned().collect()
 }
 
 fn is_layout(decision: &Decision) -> bool {
@@ -92,7 +125,18 @@ pub(super) fn lacks(base: &[Decision], planned: &[Decision]) -> bool {
 /// `base` with `fresh` in place of what takes the same places.
 pub(super) fn merged(base: &[Decision], fresh: &[Decision]) -> Vec<Decision> {
     let taken: HashSet<_> = fresh.iter().map(place).collect();
-    let mut all: Vec<Decision> = base.iter().filter(|decision| !taken.contains(&place(decision))).chain(fresh).cloned().collect();
+    let with_before = |decision: &Decision| match decision {
+        Decision::SwitchPath(now) => {
+            let before = base.iter().find_map(|it| match it {
+                Decision::SwitchPath(before) if before.offset == now.offset => Some(before),
+                _ => None,
+            });
+            Decision::SwitchPath(before.map_or_else(|| now.clone(), |before| with_paths_before(before, now)))
+        }
+        other => other.clone(),
+    };
+    let kept = base.iter().filter(|decision| !taken.contains(&place(decision))).cloned();
+    let mut all: Vec<Decision> = kept.chain(fresh.iter().map(with_before)).collect();
     all.sort_by_key(Decision::offset);
     all
 }
@@ -162,6 +206,25 @@ mod tests {
                 && are_small(&[direct(3), layout(4, 1)])
         );
         assert_eq!(parts(vec![direct(3), layout(4, 1), direct(5)]), [vec![direct(3), direct(5)], vec![layout(4, 1)]]);
+    }
+
+    #[test]
+    fn other_paths_are_new_and_stay_beside_those_before() {
+        let paths = |paths: &[&[u32]], share| {
+            let because = Because { share, ..Because::default() };
+            Decision::SwitchPath(SwitchPathDecision { offset: 3, paths: paths.iter().map(|path| path.to_vec()).collect(), because })
+        };
+        let base = [paths(&[&[1, 2, 3], &[2, 5]], 0.5)];
+        assert!(fresh(&base, &[paths(&[&[1, 2, 3, 4], &[2, 3]], 0.55)]).is_empty(), "one more pair of three");
+        let better = paths(&[&[1, 2, 3, 4], &[2, 3]], 0.65);
+        assert_eq!(fresh(&base, std::slice::from_ref(&better)), [better]);
+        let other = paths(&[&[7, 8, 9]], 0.4);
+        assert_eq!(fresh(&base, std::slice::from_ref(&other)), std::slice::from_ref(&other));
+        let both = merged(&base, std::slice::from_ref(&other));
+        assert_eq!(both, [paths(&[&[7, 8, 9], &[1, 2, 3], &[2, 5]], 0.4)]);
+        assert!(fresh(&both, &base).is_empty(), "nothing flaps");
+        let long: Vec<u32> = (0..300).collect();
+        assert_eq!(merged(&[paths(&[&long], 0.9)], std::slice::from_ref(&other)), [other]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::profile::SiteSnapshot;
 
 /// See the file.
 pub const TRANSFORMATION: Transformation =
-    Transformation { name: "switch-order", about: "test the frequent indices of a br_table first", excludes: &[], consider };
+    Transformation { name: "switch-order", about: "test the frequent indices of a br_table first", excludes: &["switch-path"], consider };
 
 fn consider(view: &super::View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
     for site in view.function.sites.iter().filter(|site| site.key.class == SiteClass::SwitchIndex) {
