@@ -190,7 +190,8 @@ fn loops_that_no_burst_sees_from_beginning_to_end_are_seen_to_end() {
     let mut ends = Vec::new();
     for watch_all in [false, true] {
         let mut guest = Guest::stressed(LONG_LOOPS, 5.0, FeedbackPolicy::Lwp, Stress { watch_all, ..Stress::default() });
-        for _ in 0..20 {
+        // (chance: a burst must begin in a loop's last part)
+        for _ in 0..100 {
             guest.call("run", &[10_000]);
             let report = guest.report();
             let run = function(&report, "run");

@@ -9,6 +9,7 @@
 //! at a call and, when it is full or none may begin, hands the call on to the ordinary code.
 
 use super::ModuleCode;
+use super::edges::stop_asking_loop;
 use super::thresholds::expected_compile_time;
 use super::versions::cpu_time;
 use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeTable, Ring, Starts, StoreBurst, count, finish, ticks};
@@ -35,6 +36,10 @@ const CALIBRATES_AFTER: Duration = Duration::from_millis(50);
 const KEPT_SERVES_FOR: Duration = Duration::from_millis(250);
 /// Times that a new loop is asked in vain before it counts as one that does not run. A guess.
 const MOST_ABSENT: u32 = 3;
+/// Bursts that time a loop's loads before it is known where they come from. A guess: one in a loop that misses far leaves some 100 records.
+const LEAST_TIMED: u32 = 2;
+/// How long a loop counts as new for the sake of those: the first bursts come before the machine's plateaus are known.
+const UNTIMED: Duration = LEARNING.saturating_mul(4);
 /// Candidates asked at one tick. Asking one that does not run costs nothing.
 const ASKED_AT_ONCE: usize = 8;
 /// One that did not come within this time makes room for others.
@@ -77,13 +82,26 @@ struct Candidate {
     /// Bursts it had, and times it was asked and did not come.
     turns: u32,
     bursts: u32,
+    /// Of those it was asked for by itself, those that timed loads.
+    timed: u32,
 }
 
 impl Candidate {
     /// Whether there is much to learn of it: it is hot since lately, has had few bursts, and comes when it is asked.
     fn is_new(&self, now: Instant) -> bool {
-        let absent = self.turns.saturating_sub(self.bursts);
-        !self.failed && self.bursts < ENOUGH && absent < MOST_ABSENT && now.duration_since(self.hot_since) < LEARNING
+        let age = now.duration_since(self.hot_since);
+        let learning = self.bursts < ENOUGH && age < LEARNING;
+        !self.failed && self.absent() < MOST_ABSENT && (learning || self.awaits_times() && age < UNTIMED)
+    }
+
+    /// Times it was asked in vain.
+    fn absent(&self) -> u32 {
+        self.turns.saturating_sub(self.bursts)
+    }
+
+    /// Whether it has loads of which nothing is known yet.
+    fn awaits_times(&self) -> bool {
+        self.loads && self.timed < LEAST_TIMED
     }
 }
 
@@ -212,6 +230,7 @@ impl ModuleCode {
                 waiting: None,
                 turns: 0,
                 bursts: 0,
+                timed: 0,
             };
             candidates.insert((function, offset), candidate);
         }
@@ -235,7 +254,7 @@ impl ModuleCode {
             *next = now + LEARNING.saturating_mul(1u32 << shifts.min(8));
         }
         for (_, candidate) in lock(&self.bursts.candidates).iter_mut().filter(|((of, _), _)| *of == function) {
-            (candidate.turns, candidate.bursts, candidate.hot_since) = (0, 0, now);
+            (candidate.turns, candidate.bursts, candidate.timed, candidate.hot_since) = (0, 0, 0, now);
         }
     }
 
@@ -421,6 +440,14 @@ impl ModuleCode {
         lock(&self.bursts.candidates).values().any(|candidate| candidate.is_new(now))
     }
 
+    /// Whether a function became hot lately and has loops of whose loads nothing is known yet.
+    pub(super) fn awaits_times(&self, function: u32) -> bool {
+        let now = Instant::now();
+        let candidates = lock(&self.bursts.candidates);
+        let mut own = candidates.iter().filter(|(key, candidate)| key.0 == function && candidate.ready);
+        own.any(|(_, candidate)| candidate.awaits_times() && candidate.is_new(now) && now.duration_since(candidate.hot_since) < LEARNING)
+    }
+
     /// Asks all instrumented code, unless it was asked lately and nobody has come yet.
     fn ask_jointly(&self, now: Instant, counts: bool) {
         let (mut loops, mut bodies) = (Vec::new(), Vec::new());
@@ -499,7 +526,7 @@ impl ModuleCode {
         let mut due: Vec<(u32, (u32, u32))> = Vec::new();
         let mut left_alone: Vec<u32> = Vec::new();
         for (&key, candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
-            if learning && candidate.bursts >= ENOUGH {
+            if learning && candidate.bursts >= ENOUGH && !candidate.is_new(now) {
                 continue;
             }
             match candidate.asked {
@@ -724,7 +751,9 @@ impl ModuleCode {
             waited_us = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
             let branches = self.shared.config.events.contains(EventId::BRANCHES);
             let timed = joint && wants == Kind::Loads;
-            let (loads, turn) = if joint { (timed, timed) } else { (candidate.loads, candidate.turns.is_multiple_of(2)) };
+            // Every other one, those made up for that came before anybody knew what a miss takes.
+            let due = 2 * candidate.timed + 1 < candidate.bursts;
+            let (loads, turn) = if joint { (timed, timed) } else { (candidate.loads, due) };
             let kind = match loads && known_plateaus().is_some() {
                 true if !branches || turn => Kind::Loads,
                 // Loads alone are wanted, and there are none, or no plateaus yet.
@@ -732,6 +761,17 @@ impl ModuleCode {
                 _ if counts => Kind::Counts,
                 _ => Kind::Branches,
             };
+            candidate.timed += u32::from(kind == Kind::Loads && !joint);
+            if !joint && offset != AT_ENTRY {
+                // Its code is the whole function's: another of its loops that is asked would end the burst, and begin one of its own, always with its first round.
+                for (key, other) in
+                    candidates.iter_mut().filter(|(key, other)| key.0 == function && key.1 != AT_ENTRY && other.asked.is_some())
+                {
+                    (other.asked, other.waiting) = (None, None);
+                    // SAFETY: the caller's promise, and the words are the module's.
+                    unsafe { stop_asking_loop(context, self.loop_word(function, key.1)) };
+                }
+            }
             (number, joint, kind)
         };
         let seed = self.shared.config.ring.seed;

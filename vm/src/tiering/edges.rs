@@ -217,6 +217,15 @@ pub(super) unsafe fn ask_loop(context: *mut VmContext, word: i32) {
     let _ = unsafe { poll_word(context, word) }.compare_exchange(0, LOOP_ASKED, Ordering::SeqCst, Ordering::Acquire);
 }
 
+/// Takes that back, where nothing else asks by the word.
+///
+/// # Safety
+/// As [`asks`].
+pub(super) unsafe fn stop_asking_loop(context: *mut VmContext, word: i32) {
+    // SAFETY: the caller's promise.
+    let _ = unsafe { poll_word(context, word) }.compare_exchange(LOOP_ASKED, 0, Ordering::SeqCst, Ordering::Acquire);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
