@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use backedge::{Config, Engine, Extern, Instance, Module, Store, TierPolicy, Trap, Val};
 use lwp_feedback::policy::{
-    Because, Decision, FilePlan, LikelyDecision, PlanFile, SiteDecision, SpecializeDecision, SwitchOrderDecision, SwitchPathDecision,
+    Because, Decision, FilePlan, InlineDecision, InlineTarget, LikelyDecision, PlanFile, SiteDecision, SpecializeDecision,
+    SwitchOrderDecision, SwitchPathDecision,
 };
 use wasmparser::Operator;
 
@@ -396,6 +397,61 @@ fn ways_of_a_switch_that_follow_each_other_change_nothing() {
     let wat = interpreting(&pure, WAYS[0]);
     let (fired, refused) = check("switch-path", &wat, paths_of(&[&[1, 2, 3, 0, 1]], &wat), &calls());
     assert!(fired >= 1 && refused.is_empty(), "{refused:?}");
+}
+
+#[test]
+fn a_way_that_leaves_operands_behind_goes_on_without_them() {
+    // A side exit behind where ways meet: the frame it writes down has no operands.
+    let wat = r#"(module
+      (type $t (func (param i32 i32) (result i32)))
+      (table 2 funcref) (elem (i32.const 0) $same $other)
+      (func $same (type $t) (i32.add (local.get 0) (i32.const 1)))
+      (func $other (type $t) (i32.sub (i32.mul (local.get 0) (i32.const 3)) (local.get 1)))
+      (func (export "run") (param $n i32) (param $x i32) (result i32) (local $i i32) (local $k i32)
+        (block $out (loop $next
+          (block $latch (block $b (block $a
+            (local.set $i (i32.add (local.get $i) (i32.const 1)))
+            (br_if $out (i32.gt_u (local.get $i) (local.get $n)))
+            (br_table $a $b $latch (i32.and (local.get $i) (i32.const 1))))
+            i32.const 7 br $latch)
+            (local.set $k (i32.add (local.get $k) (local.get $i))) i64.const 9 i32.const 8 br $latch)
+          (local.set $k (call_indirect (type $t) (local.get $k) (local.get $i) (i32.const 1)))
+          (br $next)))
+        (local.get $k)))"#;
+    let plans = plan_all(wat, |operator, offset| match operator {
+        Operator::BrTable { .. } => {
+            let paths = vec![vec![0, 1, 0], vec![1, 0]];
+            vec![Decision::SwitchPath(SwitchPathDecision { offset, paths, because: Because::default() })]
+        }
+        Operator::CallIndirect { .. } => {
+            let targets = vec![InlineTarget { callee: 0, ..InlineTarget::default() }];
+            vec![Decision::Inline(InlineDecision { offset, targets, side_exit: true, in_place: true, ..InlineDecision::default() })]
+        }
+        _ => Vec::new(),
+    });
+    let (fired, refused) = check("switch-path", wat, plans, &calls());
+    assert!(fired >= 1 && refused.is_empty(), "{refused:?}");
+}
+
+#[test]
+fn what_delegates_ends_a_block_too() {
+    let wat = r#"(module
+      (func (export "run") (param $n i32) (param $x i32) (result i32)
+        (block $done
+          (loop $next
+            (block $b0 (block $b1
+              (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+              (br_table $b1 $b0 $b1 (i32.eqz (i32.and (local.get $n) (i32.const 1)))))
+              try delegate 0
+              (br $next))
+            (br_if $next (local.get $n)) (br $done))
+          (return (i32.const 99)))
+        (i32.const 5)))"#;
+    let rounds = [vec![3, 0], vec![100, 0]];
+    let plans: [&[&[u32]]; 2] = [&[&[1, 0]], &[&[0, 1], &[1, 1, 0]]];
+    for plan in plans {
+        check("switch-path", wat, paths_of(plan, wat), &rounds);
+    }
 }
 
 #[test]

@@ -46,6 +46,13 @@ impl Writer<'_> {
                 self.statement(depth);
             }
             let meet = ways - way - 1;
+            if self.random.once_in(4) {
+                // Left on the operand stack, where a branch leaves it behind.
+                self.op(I::I32Const(7));
+                let to = meet + self.random.below(2) as u32;
+                self.op(I::Br(to));
+                continue;
+            }
             match self.random.below(4) {
                 0 => {}
                 1 => self.op(I::Br(meet + 1)),

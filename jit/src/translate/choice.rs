@@ -93,7 +93,7 @@ impl Translator<'_, '_> {
         let table = self.b.create_jump_table(JumpTableData::new(default, &entries));
         self.b.ins().br_table(index, table);
         if let Some(paths) = paths {
-            self.copy_paths(paths, targets)?;
+            self.copy_paths(paths)?;
         }
         self.reachable = false;
         Ok(())

@@ -9,15 +9,16 @@
 //! Copies do not poll: a path is of bounded length, and whoever leaves it comes by the header, which does. What the operators from the header to the `br_table` may be is therefore limited: they are executed again
 //! where no path goes on.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockCall, InstBuilder};
+use lwp_feedback::layout::EventId;
 use wasmparser::{BlockType, BrTable, Operator};
 
 use vm::code::Entrance;
 
-use super::control::{Control, Kind};
+use super::control::{Control, Kind, arguments};
 use super::{Result, Translator, malformed};
 use crate::types::{Types, block_signature};
 
@@ -56,6 +57,17 @@ impl Tree {
         }
         root
     }
+
+    /// All indices in it.
+    fn indices(&self) -> BTreeSet<u32> {
+        let mut all = BTreeSet::new();
+        let mut open = vec![self];
+        while let Some(tree) = open.pop() {
+            all.extend(tree.follow.iter().map(|(index, _)| *index));
+            open.extend(tree.follow.iter().map(|(_, tree)| tree));
+        }
+        all
+    }
 }
 
 /// A loop around a `br_table`, and how one gets from its header there.
@@ -70,6 +82,13 @@ struct Round<'a> {
     ends: Vec<usize>,
     /// Place of the loop on the control stack.
     control: usize,
+}
+
+impl Round<'_> {
+    /// Offset of the `br_table`.
+    fn table_offset(&self) -> u32 {
+        self.operators[self.table].1
+    }
 }
 
 /// A way of the switch: the operators of a target, to where they lead elsewhere.
@@ -88,6 +107,11 @@ impl<'a> Translator<'a, '_> {
     pub(super) fn plan_paths(&mut self, targets: &BrTable<'_>, offset: u32, entries: &mut [BlockCall]) -> Result<Option<Paths<'a>>> {
         let Some(paths) = self.input.plan.switch_paths.get(&offset).filter(|_| !self.in_path) else { return Ok(None) };
         let function = self.frame().function;
+        // (what is executed again where no path goes on would be counted again)
+        if self.input.events.contains(EventId::INSTRUCTIONS) {
+            self.applied(NAME, function, offset, Some("instructions are counted".to_owned()));
+            return Ok(None);
+        }
         let round = match self.round_around(offset)? {
             Ok(round) => round,
             Err(why) => {
@@ -95,76 +119,78 @@ impl<'a> Translator<'a, '_> {
                 return Ok(None);
             }
         };
+        let tree = Tree::new(paths);
         let mut ways = BTreeMap::new();
-        for (index, depth) in targets.targets().enumerate() {
+        let mut by_depth: HashMap<u32, Option<Way>> = HashMap::new();
+        let named = tree.indices();
+        for (index, depth) in (0u32..).zip(targets.targets()).filter(|(index, _)| named.contains(index)) {
             let depth = depth.map_err(|error| malformed(function, &error))?;
-            if let Some(way) = way(&round, depth as usize) {
-                ways.insert(index as u32, way);
-            }
+            ways.insert(index, (*by_depth.entry(depth).or_insert_with(|| way(&round, depth as usize)), depth));
         }
-        let mut copies = Vec::new();
-        for (index, tree) in Tree::new(paths).follow {
-            if !tree.follow.is_empty() && ways.contains_key(&index) {
-                let block = self.b.create_block();
-                entries[index as usize] = self.b.func.dfg.block_call(block, [].iter());
-                copies.push((block, index, tree));
-            }
+        let (mut copies, mut left) = (Vec::new(), MOST_OPERATORS);
+        for (index, tree) in tree.follow {
+            let Some(&(Some(way), _)) = ways.get(&index).filter(|_| !tree.follow.is_empty()) else { continue };
+            let Some(rest) = left.checked_sub(way.operators + round.table) else { break };
+            left = rest;
+            let block = self.b.create_block();
+            entries[index as usize] = self.b.func.dfg.block_call(block, [].iter());
+            copies.push(Copy { block, way, tree, begins: true });
         }
         let refused = copies.is_empty().then(|| "no path of two indices whose ways can be copied".to_owned());
         self.applied(NAME, function, offset, refused);
-        Ok(Some(Paths { round, ways, copies }))
+        Ok(Some(Paths { round, ways, copies, left }))
     }
 
     /// Behind the `br_table`: fills the copies. Control and operand stack are as they are there, and so they are afterwards.
-    pub(super) fn copy_paths(&mut self, paths: Paths<'a>, targets: &BrTable<'_>) -> Result {
-        let Paths { round, ways, copies } = paths;
-        for &(block, ..) in &copies {
-            self.b.seal_block(block);
+    pub(super) fn copy_paths(&mut self, paths: Paths<'a>) -> Result {
+        let Paths { round, ways, copies, mut left } = paths;
+        for copy in &copies {
+            self.b.seal_block(copy.block);
         }
         let (in_path, repeating) = (std::mem::replace(&mut self.in_path, true), std::mem::replace(&mut self.repeating, true));
-        let mut left = MOST_OPERATORS;
         // Breadth first: what is reached most often is copied before the room is used up.
-        let mut open = std::collections::VecDeque::from(copies);
-        while let Some((block, index, tree)) = open.pop_front() {
+        let mut open = VecDeque::from(copies);
+        while let Some(Copy { block, way, tree, begins }) = open.pop_front() {
             self.enter(block);
             self.reachable = true;
-            let Some(next) = self.copy_way(&round, ways[&index], !tree.follow.is_empty())? else { continue };
-            left = left.saturating_sub(ways[&index].operators + round.table);
+            if !begins {
+                self.stand_at(round.table_offset());
+                self.count_round(round.offset);
+            }
+            let Some(next) = self.copy_way(&round, way, !tree.follow.is_empty())? else { continue };
             self.enter(next);
             self.reachable = true;
             let miss = self.b.create_block();
-            self.count_round(round.offset);
             let written = round.operators[..round.table].iter().filter_map(|(operator, _)| match operator {
                 Operator::LocalSet { local_index } | Operator::LocalTee { local_index } => Some(*local_index),
                 _ => None,
             });
-            let written: HashSet<u32> = written.collect();
+            let written: BTreeSet<u32> = written.collect();
             let locals: Vec<_> = written.into_iter().map(|local| self.frame().locals[local as usize].0).collect();
             let before: Vec<_> = locals.iter().map(|&variable| (variable, self.b.use_var(variable))).collect();
             self.copy_lead(&round, miss)?;
             let found = self.pop();
+            self.stand_at(round.table_offset());
             for (index, tree) in tree.follow {
-                let depth = targets.targets().nth(index as usize);
-                let Some(Ok(depth)) = depth else { continue };
+                // (the table's default is left to it)
+                let Some(&(way, depth)) = ways.get(&index) else { continue };
                 let expected = self.iconst32(index);
                 let other = self.b.ins().icmp(IntCC::NotEqual, found, expected);
                 let (hit, go_on) = (self.b.create_block(), self.b.create_block());
                 self.b.ins().brif(other, go_on, &[], hit, &[]);
                 self.b.seal_block(hit);
                 self.b.seal_block(go_on);
-                match ways.get(&index).filter(|way| way.operators + round.table <= left) {
-                    Some(way) => {
-                        left -= way.operators;
-                        open.push_back((hit, index, tree));
-                    }
-                    // What cannot be copied has its way in common with all others.
-                    None => {
-                        self.enter(hit);
-                        let target = self.table_target(depth);
-                        let block = target.block(&self.b.func.dfg.value_lists);
-                        let values: Vec<_> = target.args(&self.b.func.dfg.value_lists).collect();
-                        self.b.ins().jump(block, &values);
-                    }
+                let room = way.and_then(|way| Some((way, left.checked_sub(way.operators + round.table)?)));
+                if let Some((way, rest)) = room {
+                    left = rest;
+                    open.push_back(Copy { block: hit, way, tree, begins: false });
+                } else {
+                    // What cannot be copied, or there is no room for, has its way in common with all others.
+                    self.enter(hit);
+                    self.count_round(round.offset);
+                    let (block, results) = self.target(depth);
+                    let values = arguments(&self.stack[self.stack.len() - results..]);
+                    self.b.ins().jump(block, &values);
                 }
                 self.enter(go_on);
             }
@@ -189,6 +215,7 @@ impl<'a> Translator<'a, '_> {
             match operator {
                 Operator::Block { .. } => {}
                 Operator::If { .. } | Operator::BrIf { .. } => {
+                    self.stand_at(*at);
                     let condition = self.pop();
                     let next = self.b.create_block();
                     if matches!(operator, Operator::If { .. }) {
@@ -232,6 +259,8 @@ impl<'a> Translator<'a, '_> {
                     self.b.seal_block(begin);
                     self.enter(begin);
                     self.reachable = true;
+                    // What a way leaves there is nobody's.
+                    self.stack.truncate(height);
                     self.operators_of(round, tail.begin)?;
                 }
                 Some(_) => {}
@@ -294,7 +323,7 @@ impl<'a> Translator<'a, '_> {
             operators.push((operator.clone(), at as u32));
             if opens(&operator) {
                 open.push((operator, at as u32, operators.len()));
-            } else if matches!(operator, Operator::End) {
+            } else if closes(&operator) {
                 open.pop();
             }
         }
@@ -314,10 +343,10 @@ impl<'a> Translator<'a, '_> {
         let (mut nesting, mut still_open) = (0u32, ends.len());
         loop {
             let (operator, at) = reader.read_with_offset().map_err(|error| malformed(function, &error))?;
-            let ended = matches!(operator, Operator::End) && nesting == 0;
+            let ended = closes(&operator) && nesting == 0;
             if opens(&operator) {
                 nesting += 1;
-            } else if matches!(operator, Operator::End) && !ended {
+            } else if closes(&operator) && !ended {
                 nesting -= 1;
             }
             operators.push((operator, at as u32));
@@ -363,13 +392,29 @@ impl<'a> Translator<'a, '_> {
 /// The copies that a `br_table` leads to.
 pub(super) struct Paths<'a> {
     round: Round<'a>,
-    /// The ways that can be copied, by index.
-    ways: BTreeMap<u32, Way>,
-    /// Blocks to fill, the index each begins with and what follows.
-    copies: Vec<(Block, u32, Tree)>,
+    /// The way of each index that is named, if it can be copied, and the table's depth.
+    ways: BTreeMap<u32, (Option<Way>, u32)>,
+    /// Those that the table leads to.
+    copies: Vec<Copy>,
+    /// Operators that there is room for beside them.
+    left: usize,
 }
 
-/// Whether an `end` belongs to it.
+/// A copy to be made: its block, of what it is, and what may follow.
+struct Copy {
+    block: Block,
+    way: Way,
+    tree: Tree,
+    /// It is reached from the table, so that its round is counted.
+    begins: bool,
+}
+
+/// Whether it is the end of what [`opens`].
+fn closes(operator: &Operator<'_>) -> bool {
+    matches!(operator, Operator::End | Operator::Delegate { .. })
+}
+
+/// Whether an `end` or a `delegate` belongs to it.
 fn opens(operator: &Operator<'_>) -> bool {
     use Operator::*;
     matches!(operator, Block { .. } | Loop { .. } | If { .. } | Try { .. } | TryTable { .. })

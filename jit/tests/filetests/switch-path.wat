@@ -31,7 +31,7 @@
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v3 = iconst.i32 0
 ;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
-;;> @000e                               v56 = iconst.i32 1
+;;> @0011                               v56 = iconst.i32 1
 ;;> @0004                               v33 = iconst.i32 2
 ;;>                                     v63 = iconst.i32 3
 ;;> @0001                               jump block2(v0, v3)  ; v3 = 0
@@ -80,48 +80,48 @@
 ;;> @0007                               v37 = uload8.i32 user2 region3 v28+2
 ;;>                                     v73 = iconst.i32 1
 ;;>                                     v74 = icmp ne v37, v73  ; v73 = 1
-;;> @0007                               brif v74, block13, block12
+;;> @0008                               brif v74, block13, block12
 ;;>
 ;;>                                 block13:
-;;> @0007                               jump block11
+;;> @0008                               jump block11
 ;;>
 ;;>                                 block11:
 ;;>                                     v83 = iconst.i32 2
 ;;>                                     v84 = iadd.i32 v13, v83  ; v83 = 2
-;;> @0007                               jump block2(v84, v32)
+;;> @0008                               jump block2(v84, v32)
 ;;>
 ;;>                                 block12:
-;;> @000a                               jump block14
+;;> @000c                               jump block14
 ;;>
 ;;>                                 block14:
-;;> @000b                               v46 = uload8.i32 user2 region3 v28+3
+;;> @000d                               v46 = uload8.i32 user2 region3 v28+3
 ;;>                                     v75 = iconst.i32 2
 ;;>                                     v76 = icmp eq v46, v75  ; v75 = 2
-;;> @000b                               brif v76, block16, block17
+;;> @000e                               brif v76, block16, block17
 ;;>
 ;;>                                 block16:
 ;;>                                     v81 = iconst.i32 1
 ;;>                                     v82 = ishl.i32 v32, v81  ; v81 = 1
-;;> @000b                               jump block5(v82)
+;;> @000e                               jump block5(v82)
 ;;>
 ;;>                                 block17:
-;;> @000b                               jump block15
+;;> @000e                               jump block15
 ;;>
 ;;>                                 block15:
 ;;>                                     v77 = iconst.i32 3
 ;;>                                     v78 = iadd.i32 v13, v77  ; v77 = 3
 ;;>                                     v79 = iconst.i32 1
 ;;>                                     v80 = ishl.i32 v32, v79  ; v79 = 1
-;;> @000b                               jump block2(v78, v80)
+;;> @000e                               jump block2(v78, v80)
 ;;>
 ;;>                                 block6:
 ;;>                                     v70 = iconst.i32 1
 ;;>                                     v71 = iadd.i32 v13, v70  ; v70 = 1
 ;;>                                     v72 = ishl.i32 v14, v70  ; v70 = 1
-;;> @0011                               jump block2(v71, v72)
+;;> @0014                               jump block2(v71, v72)
 ;;>
 ;;>                                 block5(v60: i32):
-;;> @0013                               return v60
+;;> @0016                               return v60
 ;;> }
 ;;> switch-path in function 0: done
 ;;> switch-path in function 0: no reachable br_table there

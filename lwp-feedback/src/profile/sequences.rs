@@ -25,7 +25,7 @@ impl Sequences {
             return;
         }
         if self.kept.len() >= MOST {
-            // Those seen once go, and what is new has its chance.
+            // Half of those seen once go, and what is new has its chance.
             self.halve();
         }
         if self.kept.len() < MOST {
@@ -33,11 +33,13 @@ impl Sequences {
         }
     }
 
-    /// Halves all counts; false where nothing is left.
+    /// Halves all counts; false where nothing is left. Every other odd one is rounded up: what is kept stays a sample of all, of the rare ones too.
     pub(super) fn halve(&mut self) -> bool {
         self.total /= 2;
+        let mut up = false;
         self.kept.retain(|_, count| {
-            *count /= 2;
+            up ^= *count % 2 == 1;
+            *count = *count / 2 + u64::from(*count % 2 == 1 && up);
             *count > 0
         });
         !self.kept.is_empty()
@@ -51,8 +53,9 @@ impl Sequences {
 
     /// The way back, of what may come from a damaged file.
     pub(super) fn of(saved: &SequencesSnapshot) -> Sequences {
-        let kept = saved.sequences.iter().take(MOST).map(|it| (u64::from_be_bytes(it.indices), it.count)).collect();
-        Sequences { total: saved.total, kept }
+        let most = u64::from(u32::MAX);
+        let kept = saved.sequences.iter().take(MOST).map(|it| (u64::from_be_bytes(it.indices), it.count.min(most))).collect();
+        Sequences { total: saved.total.min(most), kept }
     }
 }
 

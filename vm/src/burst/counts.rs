@@ -25,8 +25,10 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
     let sampling = if ring.values { Some(unsafe { set_value_sampling(ring.lwpcb, ValueSampling::BURST) }) } else { None };
     let mut sequences = Sequences::default();
     let whole = words::read(probes, buffer, open.registers, |seen| {
-        if ring.values && seen.site.kind == ProbeKind::Switch {
-            sequences.at(seen);
+        match seen.site.kind {
+            ProbeKind::Switch if ring.values => sequences.at(seen),
+            ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Return | ProbeKind::ReturnOf => sequences.interrupt(seen),
+            _ => {}
         }
         if current.0 != seen.base {
             let (base, counts) = std::mem::take(&mut current);

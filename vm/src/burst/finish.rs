@@ -121,6 +121,9 @@ pub(crate) unsafe fn finish(
         if matches!(site.kind, ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Round) {
             seen_rounds.entry(seen.base).or_insert((site.ip, 0, (seen.table.module, seen.table.function))).1 += 1;
         }
+        if matches!(site.kind, ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Return | ProbeKind::ReturnOf) {
+            sequences.interrupt(seen);
+        }
         match site.kind {
             ProbeKind::Branch if judges => {
                 let taken = payload != 0;

@@ -12,6 +12,8 @@ const MOST: usize = 96;
 /// One `br_table`.
 struct Switch {
     number: u32,
+    /// Number of its table's first probe.
+    base: u32,
     ip: u64,
     /// Indices since the last whole sequence, and how many those are.
     latest: u64,
@@ -35,7 +37,7 @@ impl Sequences {
                 if seen.table.switches.get(&(seen.number - seen.base)).is_none_or(|targets| targets.len() < LEAST_TARGETS) {
                     return;
                 }
-                self.switches.push(Switch { number: seen.number, ip: seen.site.ip, latest: 0, length: 0 });
+                self.switches.push(Switch { number: seen.number, base: seen.base, ip: seen.site.ip, latest: 0, length: 0 });
                 self.switches.len() - 1
             }
         };
@@ -50,6 +52,11 @@ impl Sequences {
             self.whole.push((nth, switch.latest));
             switch.length = 0;
         }
+    }
+
+    /// An activation of a function begins or ends: what comes next follows nothing.
+    pub(super) fn interrupt(&mut self, seen: &Seen<'_>) {
+        self.switches.iter_mut().filter(|switch| switch.base == seen.base).for_each(|switch| switch.length = 0);
     }
 
     /// Says them, `say` being given address, class, detail, Data1 and Data2 of a record. Where there are many, some of all.

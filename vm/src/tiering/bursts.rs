@@ -82,7 +82,8 @@ struct Candidate {
     /// Bursts it had, and times it was asked and did not come.
     turns: u32,
     bursts: u32,
-    /// Of those it was asked for by itself, those that timed loads.
+    /// Of those, the ones that it was asked for by itself, and of these the ones that timed loads.
+    own: u32,
     timed: u32,
 }
 
@@ -230,6 +231,7 @@ impl ModuleCode {
                 waiting: None,
                 turns: 0,
                 bursts: 0,
+                own: 0,
                 timed: 0,
             };
             candidates.insert((function, offset), candidate);
@@ -254,7 +256,7 @@ impl ModuleCode {
             *next = now + LEARNING.saturating_mul(1u32 << shifts.min(8));
         }
         for (_, candidate) in lock(&self.bursts.candidates).iter_mut().filter(|((of, _), _)| *of == function) {
-            (candidate.turns, candidate.bursts, candidate.timed, candidate.hot_since) = (0, 0, 0, now);
+            (candidate.turns, candidate.bursts, candidate.own, candidate.timed, candidate.hot_since) = (0, 0, 0, 0, now);
         }
     }
 
@@ -746,13 +748,14 @@ impl ModuleCode {
             let counts = joint && wants == Kind::Counts;
             candidate.turns += u32::from(!counts);
             candidate.bursts += u32::from(!joint);
+            candidate.own += u32::from(!joint);
             candidate.waiting = None;
             let waited = asked_jointly.or(asked.flatten()).map_or(Duration::ZERO, |since| since.elapsed());
             waited_us = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
             let branches = self.shared.config.events.contains(EventId::BRANCHES);
             let timed = joint && wants == Kind::Loads;
             // Every other one, those made up for that came before anybody knew what a miss takes.
-            let due = 2 * candidate.timed + 1 < candidate.bursts;
+            let due = 2 * candidate.timed + 1 < candidate.own;
             let (loads, turn) = if joint { (timed, timed) } else { (candidate.loads, due) };
             let kind = match loads && known_plateaus().is_some() {
                 true if !branches || turn => Kind::Loads,

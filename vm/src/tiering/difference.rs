@@ -20,7 +20,7 @@ pub(super) fn key(decision: &Decision) -> String {
     }
 }
 
-/// Indices of all paths of a `br_table` together from which on those of an earlier plan are left out.
+/// Indices of all paths of a `br_table` together, those that they have in common counted once, from which on paths of an earlier plan are left out.
 const MOST_PATH_INDICES: usize = 256;
 /// Share of the jumps by which another plan's paths must spare more to be tried in their place.
 const MORE_SPARED: f64 = 0.1;
@@ -38,10 +38,12 @@ fn goes_elsewhere(before: &SwitchPathDecision, now: &SwitchPathDecision) -> bool
 /// A plan's paths with those of the plan before, so that of a program that alternates both phases' are there.
 fn with_paths_before(before: &SwitchPathDecision, now: &SwitchPathDecision) -> SwitchPathDecision {
     let mut both = now.clone();
-    let mut length: usize = both.paths.iter().map(Vec::len).sum();
+    let beginnings = |path: &[u32]| -> Vec<Vec<u32>> { (1..=path.len()).map(|length| path[..length].to_vec()).collect() };
+    let mut there: HashSet<Vec<u32>> = both.paths.iter().flat_map(|path| beginnings(path)).collect();
     for path in &before.paths {
-        length += path.len();
-        if length <= MOST_PATH_INDICES && !both.paths.iter().any(|known| known.starts_with(path)) {
+        let new: Vec<_> = beginnings(path).into_iter().filter(|it| !there.contains(it)).collect();
+        if !new.is_empty() && there.len() + new.len() <= MOST_PATH_INDICES {
+            there.extend(new);
             both.paths.push(path.clone());
         }
     }

@@ -382,11 +382,12 @@ impl ModuleCode {
             return; // no tier-2 code yet: asked again when there is
         }
         let wanted = self.wanted(function);
-        if wanted.0.as_ref().is_some_and(|plan| are_small(&plan.decisions)) && self.awaits_times(function) {
-            return; // asked again after the next burst; no burst sees a function that has a trial, and there may be much more to win
-        }
         self.reconsider_copies(function, copies);
         let Some(entrance) = entrance else { return };
+        let is_small = wanted.0.as_ref().is_some_and(|plan| !plan.decisions.is_empty() && are_small(&plan.decisions));
+        if is_small && self.awaits_times(function) {
+            return; // asked again after the next burst; no burst sees a function that has a trial, and there may be much more to win
+        }
         {
             let mut state = self.trials.lock();
             if state.is_asked(function) {

@@ -21,12 +21,14 @@ pub const TRANSFORMATION: Transformation = Transformation {
     consider,
 };
 
-/// Bytes of a way where nothing is known, and at most: what a large function's way to other places is, is not copied.
-const WAY_BYTES: (u32, u32) = (16, 400);
+/// Bytes of a way, at least and at most: ways that run often are short for their function, and what is far from them is not copied. A guess.
+const WAY_BYTES: (u32, u32) = (16, 100);
+/// Tests that leaving a path costs as much as: the operators before the `br_table` and the loop's poll once more. A guess.
+const TESTS_OF_A_MISS: f64 = 4.0;
 
 fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
     for site in &view.function.sequences {
-        let body_bytes = view.facts.get(&view.function.func).map_or(0, |facts| facts.body_bytes);
+        let body_bytes = view.shape.map_or(0, |shape| shape.body_bytes);
         let highest = site.sequences.iter().flat_map(|it| it.indices).max().unwrap_or(0);
         let way_bytes = (body_bytes / (u32::from(highest) + 1)).clamp(WAY_BYTES.0, WAY_BYTES.1);
         let room = budgets.max_function_growth.max((f64::from(body_bytes) * budgets.max_large_growth) as u32);
@@ -46,12 +48,13 @@ fn decide(site: &SequencesSnapshot, most: usize, budgets: &Budgets) -> Result<(S
     let mut tree = Tree::default();
     tree.grow(site, most, budgets.min_path_share);
     let walk = tree.walk(site);
+    enough(walk.executions, budgets.min_sequences)?;
     let (all, costs) = (walk.executions.max(1) as f64, &budgets.costs);
     let share = 1.0 - walk.jumps as f64 / all;
     if share < budgets.min_spared_share {
         return Err(RefusalReason::NoDominantValue { share, needed: budgets.min_spared_share, samples: walk.executions });
     }
-    let tests = walk.tests as f64 / all;
+    let tests = (walk.tests as f64 + TESTS_OF_A_MISS * walk.misses as f64) / all;
     let (saves_ns, costs_ns) = (share * costs.switch_ns, tests * costs.test_ns);
     let copies = tree.nodes.iter().filter(|node| !node.follow.is_empty() || node.depth > 1).count();
     let formula = format!(
@@ -88,6 +91,8 @@ struct Walk {
     jumps: u64,
     /// Tests of what follows.
     tests: u64,
+    /// Times that nothing tested did.
+    misses: u64,
     /// Visits, by node.
     visits: Vec<u64>,
     /// What came where it leaves the tree, by node and index.
@@ -134,21 +139,24 @@ impl Tree {
         for sequence in &site.sequences {
             let mut at: Option<usize> = None;
             for index in sequence.indices {
-                walk.executions += sequence.count;
+                let count = sequence.count.min(u32::MAX.into());
+                walk.executions = walk.executions.saturating_add(count);
                 let next = at.and_then(|node| {
                     let follow = &self.nodes[node].follow;
                     let found = follow.iter().position(|&next| self.nodes[next].index == index);
-                    walk.tests += sequence.count * found.map_or(follow.len(), |nth| nth + 1) as u64;
+                    walk.tests = walk.tests.saturating_add(count * found.map_or(follow.len(), |nth| nth + 1) as u64);
                     if found.is_none() {
-                        *walk.left.entry((node, index)).or_default() += sequence.count;
+                        walk.misses = walk.misses.saturating_add(if follow.is_empty() { 0 } else { count });
+                        let left = walk.left.entry((node, index)).or_default();
+                        *left = left.saturating_add(count);
                     }
                     found.map(|nth| follow[nth])
                 });
                 let node = next.unwrap_or_else(|| {
-                    walk.jumps += sequence.count;
+                    walk.jumps = walk.jumps.saturating_add(count);
                     self.roots[&index]
                 });
-                walk.visits[node] += sequence.count;
+                walk.visits[node] = walk.visits[node].saturating_add(count);
                 at = Some(node);
             }
         }
@@ -209,6 +217,11 @@ mod tests {
         let sequences: Vec<_> = (0..256).map(|_| (std::array::from_fn(|_| random()), 1)).collect();
         let refused = decide(&site(&sequences), 64, &Budgets::default()).unwrap_err();
         assert_eq!(refused.name(), "no-dominant-value");
+        // What a damaged file says.
+        let none = SequencesSnapshot { total: 1000, ..site(&[([1; 8], 0)]) };
+        assert_eq!(decide(&none, 64, &Budgets::default()).unwrap_err().name(), "too-few-samples");
+        let most = site(&[([1; 8], u64::MAX / 2), ([2; 8], u64::MAX / 2)]);
+        assert!(decide(&most, 64, &Budgets::default()).is_ok());
         assert_eq!(decide(&site(&[([1; 8], 3)]), 64, &Budgets::default()).unwrap_err().name(), "too-few-samples");
     }
 }
