@@ -81,14 +81,12 @@ impl Translator<'_, '_> {
             let depth = depth.map_err(|error| malformed(self.frame().function, &error))?;
             entries.push(self.table_target(depth));
         }
-        let paths = match self.input.tier {
-            Tier::Optimizing => self.plan_paths(targets, offset, &mut entries)?,
-            _ => None,
-        };
-        if self.input.tier == Tier::Optimizing
-            && let Some(first) = self.input.plan.switch_order.get(&offset)
-        {
-            self.test_first(index, first, &entries, default, offset);
+        let mut paths = None;
+        if self.input.tier == Tier::Optimizing {
+            paths = self.plan_paths(targets, offset, &mut entries)?;
+            if let Some(first) = self.input.plan.switch_order.get(&offset) {
+                self.test_first(index, first, &entries, default, offset);
+            }
         }
         let table = self.b.create_jump_table(JumpTableData::new(default, &entries));
         self.b.ins().br_table(index, table);

@@ -18,8 +18,9 @@ use wasmparser::{BlockType, BrTable, Operator};
 
 use vm::code::Entrance;
 
-use super::control::{Control, Kind, arguments};
-use super::{Result, Translator, malformed};
+use super::control::{Control, Kind};
+use super::{Result, Translator, constant, malformed};
+use crate::inlinable::is_load;
 use crate::types::{Types, block_signature};
 
 /// Name in reports, the policy's.
@@ -188,9 +189,7 @@ impl<'a> Translator<'a, '_> {
                     // What cannot be copied, or there is no room for, has its way in common with all others.
                     self.enter(hit);
                     self.count_round(round.offset);
-                    let (block, results) = self.target(depth);
-                    let values = arguments(&self.stack[self.stack.len() - results..]);
-                    self.b.ins().jump(block, &values);
+                    self.branch(depth);
                 }
                 self.enter(go_on);
             }
@@ -201,8 +200,7 @@ impl<'a> Translator<'a, '_> {
                 self.b.def_var(variable, value);
             }
             let depth = self.control.len() - 1 - round.control;
-            let (header, _) = self.target(depth as u32);
-            self.b.ins().jump(header, &[]);
+            self.branch(depth as u32);
         }
         (self.in_path, self.repeating) = (in_path, repeating);
         self.reachable = false;
@@ -420,78 +418,12 @@ fn opens(operator: &Operator<'_>) -> bool {
     matches!(operator, Block { .. } | Loop { .. } | If { .. } | Try { .. } | TryTable { .. })
 }
 
-/// Constants, arithmetic and loads: whatever may be executed twice.
+/// Constants, arithmetic and loads of integers: whatever may be executed twice.
 fn is_value(operator: &Operator<'_>) -> bool {
     use Operator::*;
-    matches!(
-        operator,
-        I32Const { .. }
-            | I64Const { .. }
-            | I32Load { .. }
-            | I64Load { .. }
-            | I32Load8U { .. }
-            | I32Load8S { .. }
-            | I32Load16U { .. }
-            | I32Load16S { .. }
-            | I64Load8U { .. }
-            | I64Load8S { .. }
-            | I64Load16U { .. }
-            | I64Load16S { .. }
-            | I64Load32U { .. }
-            | I64Load32S { .. }
-            | I32Eqz
-            | I32Eq
-            | I32Ne
-            | I32LtS
-            | I32LtU
-            | I32GtS
-            | I32GtU
-            | I32LeS
-            | I32LeU
-            | I32GeS
-            | I32GeU
-            | I64Eqz
-            | I64Eq
-            | I64Ne
-            | I64LtS
-            | I64LtU
-            | I64GtS
-            | I64GtU
-            | I64LeS
-            | I64LeU
-            | I64GeS
-            | I64GeU
-            | I32Add
-            | I32Sub
-            | I32Mul
-            | I32And
-            | I32Or
-            | I32Xor
-            | I32Shl
-            | I32ShrS
-            | I32ShrU
-            | I32Rotl
-            | I32Rotr
-            | I64Add
-            | I64Sub
-            | I64Mul
-            | I64And
-            | I64Or
-            | I64Xor
-            | I64Shl
-            | I64ShrS
-            | I64ShrU
-            | I64Rotl
-            | I64Rotr
-            | I32WrapI64
-            | I64ExtendI32U
-            | I64ExtendI32S
-            | I32Extend8S
-            | I32Extend16S
-            | I64Extend8S
-            | I64Extend16S
-            | I64Extend32S
-    )
+    constant::operands(operator).is_some()
+        || is_load(operator) && !matches!(operator, F32Load { .. } | F64Load { .. })
+        || matches!(operator, I32Rotl | I32Rotr | I64Rotl | I64Rotr | I64Extend8S | I64Extend16S | I64Extend32S)
 }
 
 /// The way behind the block that a target names, as seen from the `br_table`; none where it leaves the loop, or has something in it that is not copied.

@@ -25,10 +25,8 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
     let sampling = if ring.values { Some(unsafe { set_value_sampling(ring.lwpcb, ValueSampling::BURST) }) } else { None };
     let mut sequences = Sequences::default();
     let whole = words::read(probes, buffer, open.registers, |seen| {
-        match seen.site.kind {
-            ProbeKind::Switch if ring.values => sequences.at(seen),
-            ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Return | ProbeKind::ReturnOf => sequences.interrupt(seen),
-            _ => {}
+        if ring.values {
+            sequences.see(seen);
         }
         if current.0 != seen.base {
             let (base, counts) = std::mem::take(&mut current);

@@ -121,8 +121,8 @@ pub(crate) unsafe fn finish(
         if matches!(site.kind, ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Round) {
             seen_rounds.entry(seen.base).or_insert((site.ip, 0, (seen.table.module, seen.table.function))).1 += 1;
         }
-        if matches!(site.kind, ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Return | ProbeKind::ReturnOf) {
-            sequences.interrupt(seen);
+        if sampling.is_some() {
+            sequences.see(seen);
         }
         match site.kind {
             ProbeKind::Branch if judges => {
@@ -134,9 +134,6 @@ pub(crate) unsafe fn finish(
                 let target = targets.get(payload as usize).or(targets.last()).copied().unwrap_or(0);
                 recorded |= branch(false, true, state.predictor.indirect(site.ip, payload.into()), target);
                 value(&site, SiteClass::SwitchIndex.imm16(0), payload.into());
-                if ring.values {
-                    sequences.at(seen);
-                }
             }
             ProbeKind::IndirectCall if judges => {
                 let target = if payload == u32::MAX { 0 } else { (ring.callee)(seen.table.module, payload) };

@@ -1,6 +1,7 @@
 //! Which ways of a `br_table` follow each other, in a burst: its indices in a row, eight at a time.
 
 use super::words::Seen;
+use crate::code::ProbeKind;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::profile::SEQUENCE;
 
@@ -29,8 +30,19 @@ pub(super) struct Sequences {
 }
 
 impl Sequences {
+    /// An event of the buffer. Where an activation of a function begins or ends, what comes next in it follows nothing.
+    pub(super) fn see(&mut self, seen: &Seen<'_>) {
+        match seen.site.kind {
+            ProbeKind::Switch => self.switch(seen),
+            ProbeKind::Entry | ProbeKind::EntryOf | ProbeKind::Return | ProbeKind::ReturnOf => {
+                self.switches.iter_mut().filter(|switch| switch.base == seen.base).for_each(|switch| switch.length = 0);
+            }
+            _ => {}
+        }
+    }
+
     /// A `br_table` is executed.
-    pub(super) fn at(&mut self, seen: &Seen<'_>) {
+    fn switch(&mut self, seen: &Seen<'_>) {
         let nth = match self.switches.iter().position(|it| it.number == seen.number) {
             Some(nth) => nth,
             None => {
@@ -52,11 +64,6 @@ impl Sequences {
             self.whole.push((nth, switch.latest));
             switch.length = 0;
         }
-    }
-
-    /// An activation of a function begins or ends: what comes next follows nothing.
-    pub(super) fn interrupt(&mut self, seen: &Seen<'_>) {
-        self.switches.iter_mut().filter(|switch| switch.base == seen.base).for_each(|switch| switch.length = 0);
     }
 
     /// Says them, `say` being given address, class, detail, Data1 and Data2 of a record. Where there are many, some of all.

@@ -92,12 +92,8 @@ impl Candidate {
     fn is_new(&self, now: Instant) -> bool {
         let age = now.duration_since(self.hot_since);
         let learning = self.bursts < ENOUGH && age < LEARNING;
-        !self.failed && self.absent() < MOST_ABSENT && (learning || self.awaits_times() && age < UNTIMED)
-    }
-
-    /// Times it was asked in vain.
-    fn absent(&self) -> u32 {
-        self.turns.saturating_sub(self.bursts)
+        let absent = self.turns.saturating_sub(self.bursts);
+        !self.failed && absent < MOST_ABSENT && (learning || self.awaits_times() && age < UNTIMED)
     }
 
     /// Whether it has loads of which nothing is known yet.

@@ -35,6 +35,14 @@ fn goes_elsewhere(before: &SwitchPathDecision, now: &SwitchPathDecision) -> bool
     2 * new > wanted.len() || new > 0 && now.because.share > before.because.share + MORE_SPARED
 }
 
+/// The paths that a plan has at that table.
+fn paths_before<'a>(base: &'a [Decision], now: &SwitchPathDecision) -> Option<&'a SwitchPathDecision> {
+    base.iter().find_map(|it| match it {
+        Decision::SwitchPath(before) if before.offset == now.offset => Some(before),
+        _ => None,
+    })
+}
+
 /// A plan's paths with those of the plan before, so that of a program that alternates both phases' are there.
 fn with_paths_before(before: &SwitchPathDecision, now: &SwitchPathDecision) -> SwitchPathDecision {
     let mut both = now.clone();
@@ -65,9 +73,9 @@ pub(super) fn fresh(base: &[Decision], planned: &[Decision]) -> Vec<Decision> {
     };
     let known: HashSet<String> = base.iter().flat_map(|decision| [key(decision), with_call(decision)]).collect();
     let prefetched: HashSet<_> = base.iter().filter(|it| matches!(it, Decision::Prefetch(_))).map(place).collect();
-    let elsewhere = |decision: &Decision| {
-        let Decision::SwitchPath(now) = decision else { return false };
-        base.iter().any(|it| matches!(it, Decision::SwitchPath(before) if before.offset == now.offset && goes_elsewhere(before, now)))
+    let elsewhere = |decision: &Decision| match decision {
+        Decision::SwitchPath(now) => paths_before(base, now).is_some_and(|before| goes_elsewhere(before, now)),
+        _ => false,
     };
     let is_new = |it: &Decision| !known.contains(&key(it)) && !prefetched.contains(&place(it)) || elsewhere(it);
     planned.iter().filter(|it| is_new(it)).cloned().collect()
@@ -129,11 +137,7 @@ pub(super) fn merged(base: &[Decision], fresh: &[Decision]) -> Vec<Decision> {
     let taken: HashSet<_> = fresh.iter().map(place).collect();
     let with_before = |decision: &Decision| match decision {
         Decision::SwitchPath(now) => {
-            let before = base.iter().find_map(|it| match it {
-                Decision::SwitchPath(before) if before.offset == now.offset => Some(before),
-                _ => None,
-            });
-            Decision::SwitchPath(before.map_or_else(|| now.clone(), |before| with_paths_before(before, now)))
+            paths_before(base, now).map_or_else(|| decision.clone(), |before| Decision::SwitchPath(with_paths_before(before, now)))
         }
         other => other.clone(),
     };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! saves = share of the jumps through the table that are spared · cost of one
-//! costs = tests of what follows, per execution · cost of a test
+//! costs = (tests of what follows + 4 · times that none held), per execution · cost of a test
 //! ```
 //! The paths make a tree. Walking it with the sequences that were seen says where they leave it; each place where more than a hundredth of all executions does so grows by what came
 //! there, until none is left, or the room is used up.
@@ -27,11 +27,11 @@ const WAY_BYTES: (u32, u32) = (16, 100);
 const TESTS_OF_A_MISS: f64 = 4.0;
 
 fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
+    let body_bytes = view.shape.map_or(0, |shape| shape.body_bytes);
+    let room = budgets.max_function_growth.max((f64::from(body_bytes) * budgets.max_large_growth) as u32);
     for site in &view.function.sequences {
-        let body_bytes = view.shape.map_or(0, |shape| shape.body_bytes);
         let highest = site.sequences.iter().flat_map(|it| it.indices).max().unwrap_or(0);
         let way_bytes = (body_bytes / (u32::from(highest) + 1)).clamp(WAY_BYTES.0, WAY_BYTES.1);
-        let room = budgets.max_function_growth.max((f64::from(body_bytes) * budgets.max_large_growth) as u32);
         let nodes = budgets.max_path_indices.min((room / way_bytes) as usize);
         match decide(site, nodes, budgets) {
             Ok((decision, copies)) => {
@@ -49,14 +49,15 @@ fn decide(site: &SequencesSnapshot, most: usize, budgets: &Budgets) -> Result<(S
     tree.grow(site, most, budgets.min_path_share);
     let walk = tree.walk(site);
     enough(walk.executions, budgets.min_sequences)?;
-    let (all, costs) = (walk.executions.max(1) as f64, &budgets.costs);
+    let (all, costs) = (walk.executions as f64, &budgets.costs);
     let share = 1.0 - walk.jumps as f64 / all;
     if share < budgets.min_spared_share {
         return Err(RefusalReason::NoDominantValue { share, needed: budgets.min_spared_share, samples: walk.executions });
     }
     let tests = (walk.tests as f64 + TESTS_OF_A_MISS * walk.misses as f64) / all;
     let (saves_ns, costs_ns) = (share * costs.switch_ns, tests * costs.test_ns);
-    let copies = tree.nodes.iter().filter(|node| !node.follow.is_empty() || node.depth > 1).count();
+    // What begins no path is not copied.
+    let copies = tree.nodes.len() - tree.roots.values().filter(|&&root| tree.nodes[root].follow.is_empty()).count();
     let formula = format!(
         "{:.1} % of the jumps x {:.2} ns of the table; {tests:.2} tests x {:.2} ns; {copies} copies",
         share * 100.0,
@@ -71,7 +72,6 @@ fn decide(site: &SequencesSnapshot, most: usize, budgets: &Budgets) -> Result<(S
 #[derive(Debug)]
 struct Node {
     index: u8,
-    depth: usize,
     /// Nodes of what may follow.
     follow: Vec<usize>,
 }
@@ -104,7 +104,7 @@ impl Tree {
         let next = self.nodes.len();
         let root = *self.roots.entry(index).or_insert(next);
         if root == next {
-            self.nodes.push(Node { index, depth: 1, follow: Vec::new() });
+            self.nodes.push(Node { index, follow: Vec::new() });
         }
         root
     }
@@ -126,8 +126,7 @@ impl Tree {
             }
             room -= often.len();
             for ((node, index), _) in often {
-                let depth = self.nodes[node].depth + 1;
-                self.nodes.push(Node { index, depth, follow: Vec::new() });
+                self.nodes.push(Node { index, follow: Vec::new() });
                 let new = self.nodes.len() - 1;
                 self.nodes[node].follow.push(new);
             }
@@ -138,8 +137,8 @@ impl Tree {
         let mut walk = Walk { visits: vec![0; self.nodes.len()], ..Walk::default() };
         for sequence in &site.sequences {
             let mut at: Option<usize> = None;
+            let count = sequence.count.min(u32::MAX.into());
             for index in sequence.indices {
-                let count = sequence.count.min(u32::MAX.into());
                 walk.executions = walk.executions.saturating_add(count);
                 let next = at.and_then(|node| {
                     let follow = &self.nodes[node].follow;
