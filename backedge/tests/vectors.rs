@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use backedge::{Config, V128};
 use lwp_feedback::policy::{Decision, FilePlan, InlineDecision, InlineTarget, PlanFile};
-use vm::code::Tier;
+use vm::code::{CompileRequest, Compiler, Entrance, Tier};
 use vm::engine::{Engine, EngineConfig, LoadedModule, Stress, TierPolicy};
 use vm::handles::{Extern, InstanceRef};
 use vm::module::Module;
@@ -329,4 +329,57 @@ fn the_api_gives_and_takes_vectors() {
         global.set(&mut store, backedge::Val::V128(V128::from(u128::MAX))).unwrap();
         assert_eq!(run.call(&mut store, V128::from(1)).unwrap().as_u128(), (u128::from(u64::MAX) << 64) + 7);
     }
+}
+
+/// Two loops, one in the other, with more values that stay the same than there are registers: of both kinds, and of 32 and 64 bits.
+fn full_loops() -> String {
+    use std::fmt::Write as _;
+    let (mut locals, mut begin, mut body) = (String::new(), String::new(), String::new());
+    for number in 0..12 {
+        let _ = write!(locals, "(local $a{number} i32) (local $b{number} i64) (local $f{number} f64) (local $v{number} v128)");
+        let _ = write!(
+            begin,
+            "(local.set $a{number} (i32.load offset={} (local.get $k)))
+            (local.set $b{number} (i64.load offset={} (local.get $k)))
+            (local.set $f{number} (f64.convert_i64_s (i64.load offset={} (local.get $k))))
+            (local.set $v{number} (v128.load offset={} (local.get $k)))",
+            8 * number,
+            8 * number + 4,
+            8 * number + 1,
+            8 * number + 2
+        );
+        let _ = write!(
+            body,
+            "(local.set $s (i64.add (i64.rotl (local.get $s) (i64.const 7)) (i64.xor (local.get $b{number}) (i64.extend_i32_u (i32.add (local.get $a{number}) (local.get $j))))))
+            (local.set $t (f64.add (f64.mul (local.get $t) (f64.const 0.5)) (local.get $f{number})))
+            (local.set $w (i64x2.add (v128.xor (local.get $w) (local.get $v{number})) (local.get $v{number})))"
+        );
+    }
+    format!(
+        r#"(module (memory 1) (data (i32.const 0) "what stays the same in a loop that has no register for it is stored in front of it, and an exit of that loop reads it there; so it does.")
+    (func (export "full") (param $n i32) (param $k i32) (result i64) (local $i i32) (local $j i32) (local $s i64) (local $t f64) (local $w v128) {locals}
+        {begin}
+        (loop $outer
+            (local.set $j (local.get $n))
+            (loop $inner
+                {body}
+                (i64.store (i32.and (i32.wrap_i64 (local.get $s)) (i32.const 0xfff8)) (local.get $s))
+                (br_if $inner (local.tee $j (i32.sub (local.get $j) (i32.const 1)))))
+            (br_if $outer (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+        (i64.xor (i64.xor (local.get $s) (i64.reinterpret_f64 (local.get $t)))
+            (i64.xor (i64x2.extract_lane 0 (local.get $w)) (i64.load (i32.const 0xff8))))))"#
+    )
+}
+
+#[test]
+fn what_a_full_loop_keeps_in_slots_comes_with_it() {
+    let wat = full_loops();
+    everywhere(&wat, None, &[("full", &[1, 7]), ("full", &[5, 0]), ("full", &[23, 11])]);
+    // Its exits read slots.
+    let module = Arc::new(Module::new(wat.as_bytes()).unwrap());
+    let compiler = jit::CraneliftCompiler::new(jit::Options::default()).unwrap();
+    let request = CompileRequest { listing: true, ..CompileRequest::new(module, 0, Entrance::Body, Tier::Optimizing, 1) };
+    let listing = compiler.compile(&request).unwrap().listing.unwrap();
+    let reads = listing.optimized.matches("stack_addr").count();
+    assert!(reads > 40, "{reads}\n{}", listing.optimized);
 }

@@ -8,6 +8,7 @@
 //!   result is not read reads nothing: Aho, Lam, Sethi and Ullman, Compilers, 2nd ed., section 9.2.5);
 //! - an access through a copy of the pinned register goes through that register itself, where the copy is of the same block;
 //! - `nop`s, jumps to what follows them, and code that nothing leads to any more go;
+//! - an access whose address lacks its base is given the pinned register for one ([`memory_base`](crate::passes::memory_base));
 //! - constants of one byte take one byte;
 //! - branches take a displacement of one byte where their target is near. All are short at first, and those that do not reach grow until all do.
 //!
@@ -26,7 +27,7 @@ mod unread;
 
 use crate::graph::{Graph, direct, goes_on};
 use crate::headers::{Jumps, PASSED, Poll, SHORT_JUMP};
-use crate::markers::{COMPARE, PINNED};
+use crate::markers::COMPARE;
 use crate::placement::{self, Loop};
 use unread::Edit;
 
@@ -53,11 +54,17 @@ pub(crate) struct Places<'a> {
     pub(crate) alignment: u32,
     /// It returns with nothing in registers, and its callers count on those of the System V convention alone.
     pub(crate) returns_nothing: bool,
+    /// Accesses whose addresses lack their base, the pinned register, by their first bytes, ascending.
+    pub(crate) without_base: &'a [u32],
 }
 
 impl Places<'_> {
     fn is_fixed(&self, at: u32) -> bool {
         self.fixed.binary_search(&at).is_ok()
+    }
+
+    fn is_without_base(&self, at: u32) -> bool {
+        self.without_base.binary_search(&at).is_ok()
     }
 
     fn is_relocated(&self, at: u32, length: usize) -> bool {
@@ -234,12 +241,13 @@ impl<'a> Layout<'a> {
             let flow = instruction.flow_control();
             let kind = match edit {
                 Edit::Gone => None,
-                Edit::Pinned => {
-                    let mut now = *instruction;
-                    now.set_memory_base(PINNED);
-                    encoder.encode(&now, at.into()).ok()?;
+                Edit::Pinned(now) => {
+                    if is_fixed || is_relocated {
+                        return None;
+                    }
+                    encoder.encode(now, at.into()).ok()?;
                     let bytes = encoder.take_buffer();
-                    Some(Kind::Changed(shorter(&bytes, &now).unwrap_or(bytes)))
+                    Some(Kind::Changed(shorter(&bytes, now).unwrap_or(bytes)))
                 }
                 Edit::Same if matches!(flow, FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch) => {
                     if is_relocated {

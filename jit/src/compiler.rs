@@ -77,12 +77,30 @@ struct Memory {
     registers: regalloc2::Ctx,
 }
 
-/// What Cranelift's `Context::compile` does, with our last pass between its passes and its code generation.
-fn compile(isa: &dyn TargetIsa, context: &mut Context, registers: &mut regalloc2::Ctx) -> CodegenResult<ClifCode> {
+/// What is wanted of code generation.
+#[derive(Clone, Copy, Default)]
+struct Wanted<'a> {
+    listing: bool,
+    /// Accesses of this module may lack their base until the code is laid out anew ([`passes::memory_base`]).
+    without_base: Option<&'a Module>,
+}
+
+/// What Cranelift's `Context::compile` does, with our last passes between its passes and its code generation; `without_base`: accesses of
+/// this module may lack their base.
+fn compile(
+    isa: &dyn TargetIsa,
+    context: &mut Context,
+    registers: &mut regalloc2::Ctx,
+    without_base: Option<&Module>,
+) -> CodegenResult<ClifCode> {
     context.verify_if(isa)?;
     context.optimize(isa, &mut ControlPlane::default())?;
     if isa.flags().opt_level() == OptLevel::Speed {
         passes::loop_values::run(context);
+        if let Some(module) = without_base {
+            passes::memory_base::run(&mut context.func, module);
+        }
+        passes::exit_homes::run(&mut context.func);
         context.verify_if(isa)?;
     }
     let code = isa.compile_function(&context.func, &context.domtree, registers, false, &mut ControlPlane::default())?;
@@ -128,6 +146,7 @@ impl CraneliftCompiler {
         })
     }
 
+    /// `Ok(None)` if accesses lack their base and it could not be given them.
     fn generate(
         &self,
         isa: &dyn TargetIsa,
@@ -135,21 +154,26 @@ impl CraneliftCompiler {
         Memory { context, registers, .. }: &mut Memory,
         thunks: &[Thunk],
         positions: Vec<SourcePosition>,
-        listing: bool,
-    ) -> Result<CompiledCode, CompileError> {
-        let clif = listing.then(|| context.func.display().to_string());
-        let code = compile(isa, context, registers)
+        wanted: Wanted<'_>,
+    ) -> Result<Option<CompiledCode>, CompileError> {
+        let clif = wanted.listing.then(|| context.func.display().to_string());
+        // What calls thunks is not laid out anew.
+        let without_base = wanted.without_base.filter(|_| thunks.is_empty());
+        let code = compile(isa, context, registers, without_base)
             .map_err(|error| CompileError::Internal { function, reason: pretty_error(&context.func, error) })?;
         let markers = Census::of(&context.func).map_err(|reason| CompileError::Internal { function, reason })?;
         // Quick compiles shall stay quick.
         let tidy = isa.flags().opt_level() == OptLevel::Speed;
-        let mut result = finish::finish(&code, &context.func.signature, ALIGNMENT, markers, thunks, positions, tidy)
-            .map_err(|reason| CompileError::Internal { function, reason })?;
+        let Some(mut result) = finish::finish(&code, &context.func.signature, ALIGNMENT, markers, thunks, positions, tidy)
+            .map_err(|reason| CompileError::Internal { function, reason })?
+        else {
+            return Ok(None);
+        };
         if let Some(clif) = clif {
             result.listing =
                 Some(Listing { clif, optimized: context.func.display().to_string(), assembly: finish::disassemble(&result.bytes) });
         }
-        Ok(result)
+        Ok(Some(result))
     }
 }
 
@@ -221,7 +245,7 @@ impl Compiler for CraneliftCompiler {
             fail_guards: request.fail_guards,
             sabotage: self.options.sabotage,
         };
-        self.with_memory(function, |memory| {
+        let compile = |memory: &mut Memory, without_base: bool| {
             let isa = &**self.isa(request.tier, body.len());
             let mut translation = translate(&input, isa, &mut memory.builder)?;
             memory.context.func = translation.function;
@@ -243,20 +267,28 @@ impl Compiler for CraneliftCompiler {
             if request.tier == Tier::Optimizing {
                 passes::addresses::run(&mut memory.context.func, module);
             }
-            let mut code = self.generate(isa, function, memory, &translation.thunks, translation.positions, request.listing)?;
+            let wanted = Wanted { listing: request.listing, without_base: without_base.then_some(module) };
+            let code = self.generate(isa, function, memory, &translation.thunks, translation.positions, wanted)?;
+            let Some(mut code) = code else { return Ok(None) };
             code.sites = translation.sites;
             code.hot_sites = translation.hot_sites;
             code.guards = translation.guards;
             code.probes = translation.probes;
             code.applied = translation.applied;
-            Ok(code)
-        })
+            Ok(Some(code))
+        };
+        if let Some(code) = self.with_memory(function, |memory| compile(memory, request.tier == Tier::Optimizing))? {
+            return Ok(code);
+        }
+        let code = self.with_memory(function, |memory| compile(memory, false))?;
+        Ok(code.expect("nothing lacks its base"))
     }
 
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError> {
         self.with_memory(u32::MAX, |memory| {
             memory.context.func = adapter::build(adapter, signature, &*self.optimizing, &mut memory.builder);
-            self.generate(&*self.optimizing, u32::MAX, memory, &[], Vec::new(), false)
+            let code = self.generate(&*self.optimizing, u32::MAX, memory, &[], Vec::new(), Wanted::default())?;
+            Ok(code.expect("nothing lacks its base"))
         })
     }
 

@@ -21,7 +21,8 @@ use crate::traps;
 
 /// Takes over code and tables. Sites and the rest are the caller's to add. `expected` are the markers left in the CLIF the
 /// code was made from. `Err` says what cannot be expressed, or which marker is not what it must be.
-/// `thunks` are appended and called by their numbers. `tidy`: see [`spills`] and [`compact`]. `positions` are what the source locations of the CLIF count.
+/// `thunks` are appended and called by their numbers. `tidy`: see [`spills`] and [`compact`]. `Ok(None)` if accesses lack their base
+/// ([`memory_base`](crate::passes::memory_base)) and the code could not be laid out anew. `positions` are what the source locations of the CLIF count.
 pub(crate) fn finish(
     code: &ClifCode,
     signature: &Signature,
@@ -30,7 +31,7 @@ pub(crate) fn finish(
     thunks: &[Thunk],
     positions: Vec<SourcePosition>,
     tidy: bool,
-) -> Result<CompiledCode, String> {
+) -> Result<Option<CompiledCode>, String> {
     let buffer = &code.buffer;
     let mut bytes = buffer.data().to_vec();
     let mut locations: Vec<(u32, u32)> = Vec::new();
@@ -56,15 +57,20 @@ pub(crate) fn finish(
     }
     let mut found = Vec::new();
     let mut marked = Vec::new();
+    let mut without_base = Vec::new();
     for trap in buffer.traps() {
         if let Some(kind) = markers::Kind::of(trap.code) {
             marked.push((trap.offset, kind));
             continue;
         }
+        if trap.code == traps::WITHOUT_BASE {
+            without_base.push(trap.offset);
+        }
         let code = traps::from_clif(trap.code).ok_or_else(|| format!("unknown trap code {} at {:#x}", trap.code, trap.offset))?;
         found.push((trap.offset, code));
     }
     found.sort_unstable();
+    without_base.sort_unstable();
     let Finished { mut speculative, polls, census } = markers::finish(&mut bytes, &marked)?;
     let length = buffer.data().len();
     let entered = if tidy { entered_from_outside(buffer) } else { Vec::new() };
@@ -101,6 +107,7 @@ pub(crate) fn finish(
             relocated: &relocated,
             fixed: &fixed,
             alignment: buffer.alignment,
+            without_base: &without_base,
             returns_nothing: signature.returns.is_empty() && matches!(signature.call_conv, CallConv::SystemV | CallConv::Tail),
         };
         if let Some(Compacted { map, back_edges, lead_in }) = compact::run(&mut bytes, &places) {
@@ -120,8 +127,11 @@ pub(crate) fn finish(
             });
         }
     }
+    if !without_base.is_empty() && chosen.is_none() {
+        return Ok(None);
+    }
     let Jumps { back_edges, loops, dispatches } = jumps;
-    Ok(CompiledCode {
+    Ok(Some(CompiledCode {
         bytes,
         alignment: alignment.max(buffer.alignment).max(placement::LINE),
         // Constants behind the code are aligned from its first byte.
@@ -133,7 +143,7 @@ pub(crate) fn finish(
         landings,
         back_edges,
         ..CompiledCode::default()
-    })
+    }))
 }
 
 /// First bytes of the code that calls' exceptions lead to, and of all whose address is taken.

@@ -468,6 +468,7 @@ mod tests {
         context.compile(&*isa, &mut Default::default()).map_err(|error| format!("{:?}", error.inner))?;
         let census = Census::of(&context.func)?;
         let code = crate::finish::finish(context.compiled_code().unwrap(), &context.func.signature, 16, census, &[], Vec::new(), true)?;
+        let code = code.unwrap();
         Ok((crate::finish::disassemble(&code.bytes), census, code.speculative.len()))
     }
 

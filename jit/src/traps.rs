@@ -8,9 +8,14 @@ pub(crate) fn to_clif(code: TrapCode) -> ir::TrapCode {
     ir::TrapCode::unwrap_user(code as u8)
 }
 
+/// [`TrapCode::MemoryOutOfBounds`] of an access whose address lacks its base until the code is laid out anew ([`crate::passes::memory_base`]). Apart from the machine's traps and
+/// from markers.
+pub(crate) const WITHOUT_BASE: ir::TrapCode = ir::TrapCode::unwrap_user(0x48);
+
 /// The machine's trap for the code of an instruction, Cranelift's own codes included.
 pub(crate) fn from_clif(code: ir::TrapCode) -> Option<TrapCode> {
     match code {
+        WITHOUT_BASE => Some(TrapCode::MemoryOutOfBounds),
         ir::TrapCode::STACK_OVERFLOW => Some(TrapCode::StackOverflow),
         ir::TrapCode::INTEGER_OVERFLOW => Some(TrapCode::IntegerOverflow),
         ir::TrapCode::HEAP_OUT_OF_BOUNDS => Some(TrapCode::MemoryOutOfBounds),

@@ -8,7 +8,7 @@ use crate::builtin::INSTRUCTIONS;
 use crate::burst;
 use crate::entry::{plain_thunk, resolve_thunk, thunk, value_sample_thunk};
 use crate::exits;
-use crate::layout::{VmContext, VmFunc};
+use crate::layout::{VmContext, VmFunc, head};
 use crate::runtime::{self, raise};
 use crate::tiering;
 use crate::trap::{Outcome, TrapCode, Unwind};
@@ -229,7 +229,7 @@ unsafe fn check_result(context: *mut VmContext, outcome: Outcome<u32>) -> u32 {
 unsafe extern "sysv64" fn throw(context: *mut VmContext, tag: u32) {
     // SAFETY: see above; compiled code wrote the values just before.
     unsafe {
-        let unwind = runtime::throw(context, tag, (*(*context).store).switch_buffer);
+        let unwind = runtime::throw(context, tag, (*(*head(context)).store).switch_buffer);
         raise(context, unwind);
     }
 }
@@ -279,7 +279,7 @@ unsafe extern "sysv64" fn burst(context: *mut VmContext, function: u32, offset: 
 pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, site: u64, value: u64, ip: usize) {
     // SAFETY: see above; the store's LWPCB is the running thread's.
     unsafe {
-        let store = (*context).store;
+        let store = (*head(context)).store;
         let lwpcb = (*store).lwpcb.cast();
         if site == INSTRUCTIONS {
             return count_instructions(lwpcb, 0, ip as u64);
@@ -293,7 +293,7 @@ pub(crate) unsafe extern "sysv64" fn value_sample(context: *mut VmContext, site:
 unsafe extern "sysv64" fn programmed(context: *mut VmContext, imm16: u32, data1: u32, data2: u64) -> u32 {
     // SAFETY: see above; invariant 4 of `crate::entry` gives the return address, and the store's LWPCB is the running thread's.
     unsafe {
-        let store = (*context).store;
+        let store = (*head(context)).store;
         let ip = (((*store).exit_fp + 8) as *const u64).read();
         store_programmed((*store).lwpcb.cast(), ip, imm16, data1, data2)
     }

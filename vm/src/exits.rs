@@ -11,7 +11,7 @@
 
 use crate::code::{Adapter, Entrance, Guard, GuardKind};
 use crate::engine::TierPolicy;
-use crate::layout::{SwitchHeader, VmContext};
+use crate::layout::{SwitchHeader, VmContext, head};
 use crate::runtime::{self, instance};
 use crate::signature;
 use crate::tiering::ModuleCode;
@@ -194,8 +194,8 @@ pub(crate) unsafe fn side_exit(context: *mut VmContext, number: u32, version: u3
         let code = &instance(context).code;
         let shared = code.shared();
         if shared.watched() {
-            let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
-            store_programmed((*(*context).store).lwpcb.cast(), ip, u32::from(SiteClass::SideExit.imm16(0)), number, value);
+            let ip = (((*(*head(context)).store).exit_fp + 8) as *const u64).read();
+            store_programmed((*(*head(context)).store).lwpcb.cast(), ip, u32::from(SiteClass::SideExit.imm16(0)), number, value);
         }
         let config = &shared.config;
         let before = code.exits.total();
@@ -238,7 +238,7 @@ pub(crate) unsafe fn leave_for_a_while(context: *mut VmContext) -> Outcome<usize
 /// As [`side_exit`].
 unsafe fn enter_loops_soon(context: *mut VmContext, code: &ModuleCode) {
     // SAFETY: the caller's promise: the outermost frame's head stands first.
-    let SwitchHeader { function, offset, .. } = unsafe { (*(*context).store).switch_buffer.cast::<SwitchHeader>().read() };
+    let SwitchHeader { function, offset, .. } = unsafe { (*(*head(context)).store).switch_buffer.cast::<SwitchHeader>().read() };
     let points = code.bytecode(function).points();
     let here = points.partition_point(|point| point.offset <= offset);
     let loops = points[..here].iter().rev().filter(|point| point.kind == crate::bytecode::PointKind::Loop).map(|point| point.offset);
@@ -251,7 +251,7 @@ unsafe fn enter_loops_soon(context: *mut VmContext, code: &ModuleCode) {
 /// As [`side_exit`].
 pub(crate) unsafe fn holds_callees(context: *mut VmContext) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { (*(*(*context).store).switch_buffer.cast::<SwitchHeader>()).callees != 0 }
+    unsafe { (*(*(*head(context)).store).switch_buffer.cast::<SwitchHeader>()).callees != 0 }
 }
 
 /// Where to go on with the frames in the switch buffer in the interpreter: the code to jump to, or nothing where the builtin lands.
@@ -266,7 +266,7 @@ pub(crate) unsafe fn go_on(context: *mut VmContext) -> Outcome<usize> {
             return Ok(0);
         }
         let code = &instance(context).code;
-        let outermost = (*(*(*context).store).switch_buffer.cast::<SwitchHeader>()).function;
+        let outermost = (*(*(*head(context)).store).switch_buffer.cast::<SwitchHeader>()).function;
         let results = code.module().function_type(outermost).results().to_vec();
         let ty = wasmparser::FuncType::new([wasmparser::ValType::I64], results);
         code.shared().adapter(Adapter::Resume, signature::id(&ty)).map_err(|error| runtime::internal(&error))

@@ -4,9 +4,11 @@ use crate::engine::LoadedModule;
 use crate::exception::Tag;
 use crate::handles::{Extern, FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef, TagRef};
 use crate::layout::{
-    FunctionPlace, GlobalPlace, KIND_WASM, VmContext, VmFunc, VmGlobal, VmMemory, VmMemoryRef, VmTable, VmTableRef, asked,
+    CONTEXT_ALIGNMENT, FunctionPlace, GlobalPlace, KIND_WASM, VmContext, VmContextHead, VmFunc, VmGlobal, VmMemory, VmMemoryRef, VmTable,
+    VmTableRef, asked, head,
 };
-use crate::memory::MemoryError;
+use crate::mapping::Mapping;
+use crate::memory::{MemoryError, Room};
 use crate::module::{ConstExpr, ConstOp, ElementItems, ExternType, Module, SegmentMode};
 use crate::signature;
 use crate::store::{Global, StoreState, set_poll_words};
@@ -65,7 +67,8 @@ pub struct Instance {
     /// Both, and the engine.
     pub loaded: Arc<LoadedModule>,
     context: NonNull<VmContext>,
-    layout: Layout,
+    /// What the context is in.
+    room: ContextRoom,
     memories: Vec<MemoryRef>,
     tables: Vec<TableRef>,
     pub(crate) globals: Vec<GlobalRef>,
@@ -74,6 +77,13 @@ pub struct Instance {
     dropped_elements: Vec<bool>,
     /// The store's, for limits on growth.
     store: *mut StoreState,
+}
+
+enum ContextRoom {
+    /// Memory of its own.
+    Own(Layout),
+    /// In front of memory 0, which holds it as well.
+    BeforeMemory(#[expect(dead_code, reason = "held, not read")] Arc<Mapping>),
 }
 
 impl StoreState {
@@ -94,16 +104,27 @@ impl StoreState {
             let count = limiter.counts().0 + 1;
             return Err(InstantiateError::Limit(format!("resource limit exceeded: instance count too high at {count}")));
         }
-        let layout = Layout::from_size_align(module.offsets().size().max(size_of::<VmContext>()), 64).expect("a context's size fits");
-        // SAFETY: the size is not zero.
-        let context = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<VmContext>();
-        let Some(context) = NonNull::new(context) else { std::alloc::handle_alloc_error(layout) };
+        let before = module.offsets().before();
+        let (context, room, memory_room) = if module.context_is_memory() {
+            let room = Room::new(module.memories[0], before)?;
+            (room.end(), ContextRoom::BeforeMemory(room.mapping().clone()), Some(room))
+        } else {
+            let layout = Layout::from_size_align(before, CONTEXT_ALIGNMENT).expect("a context's size fits");
+            // SAFETY: the size is not zero.
+            let start = unsafe { std::alloc::alloc_zeroed(layout) };
+            if start.is_null() {
+                std::alloc::handle_alloc_error(layout);
+            }
+            // SAFETY: so many bytes were allocated.
+            (unsafe { start.add(before) }, ContextRoom::Own(layout), None)
+        };
+        let context = NonNull::new(context.cast::<VmContext>()).expect("there is room for it");
         let mut instance = Box::new(Instance {
             module: module.clone(),
             code: loaded.code.clone(),
             loaded: loaded.clone(),
             context,
-            layout,
+            room,
             memories: Vec::new(),
             tables: Vec::new(),
             globals: Vec::new(),
@@ -114,7 +135,7 @@ impl StoreState {
         });
         // SAFETY: the context is zeroed memory of its full size, owned here and not yet seen by anyone.
         unsafe {
-            context.write(VmContext {
+            head(context.as_ptr()).write(VmContextHead {
                 kind: KIND_WASM,
                 store: &raw mut self.context,
                 caller: std::ptr::null_mut(),
@@ -127,7 +148,7 @@ impl StoreState {
                 builtins: crate::builtins::entries(),
                 signatures: module.signatures.as_ptr(),
             });
-            let at = |offset: i32| context.as_ptr().cast::<u8>().add(offset as usize);
+            let at = |offset: i32| context.as_ptr().cast::<u8>().offset(offset as isize);
             let offsets = module.offsets();
             let mut function = 0;
             for import in imports {
@@ -167,7 +188,7 @@ impl StoreState {
         let engine = self.engine().clone();
         engine.with_stores_locked(|| self.instances.push(instance));
         // SAFETY: the instance was just pushed and is not otherwise borrowed.
-        unsafe { self.initialize(reference) }?;
+        unsafe { self.initialize(reference, memory_room) }?;
         Ok(reference)
     }
 
@@ -175,13 +196,13 @@ impl StoreState {
     ///
     /// # Safety
     /// `instance` is one of this store, its functions and imports in place.
-    unsafe fn initialize(&mut self, reference: InstanceRef) -> Result<(), InstantiateError> {
+    unsafe fn initialize(&mut self, reference: InstanceRef, mut memory_room: Option<Room>) -> Result<(), InstantiateError> {
         let instance = reference.as_ptr();
         // SAFETY: the caller's promise; raw field accesses are short and never overlap a call that touches the instance.
         unsafe {
             let module = (*instance).module.clone();
             let context = (*instance).context.as_ptr();
-            let at = |offset: i32| context.cast::<u8>().add(offset as usize);
+            let at = |offset: i32| context.cast::<u8>().offset(offset as isize);
             let offsets = module.offsets().clone();
             for &ty in &module.tags[module.imported_tags as usize..] {
                 let handle = self.new_tag(&module.types[ty as usize]);
@@ -210,7 +231,7 @@ impl StoreState {
                 at(offsets.table(index as u32)).cast::<VmTableRef>().write(VmTableRef { base: (*table).base, table });
             }
             for ty in &module.memories[module.imported_memories as usize..] {
-                let handle = self.new_memory(*ty)?;
+                let handle = self.new_memory_in(*ty, memory_room.take())?;
                 (*instance).memories.push(handle);
             }
             for (index, handle) in (*instance).memories.iter().enumerate() {
@@ -388,7 +409,7 @@ impl Instance {
         let context = self.context.as_ptr();
         // SAFETY: the context lives as long as this instance; the word is an atomic.
         unsafe {
-            (*context).poll.store(asked(asks), Ordering::SeqCst);
+            (*head(context)).poll.store(asked(asks), Ordering::SeqCst);
             self.code.entry_poll_was_set(context);
         }
     }
@@ -410,8 +431,8 @@ impl Instance {
         // SAFETY: the offset of a function of this module lies inside the context; an imported one's pointer was checked at instantiation.
         unsafe {
             FuncRef(match self.module.offsets().function(index) {
-                FunctionPlace::Inline(offset) => NonNull::new_unchecked(base.add(offset as usize).cast()),
-                FunctionPlace::Pointer(offset) => NonNull::new_unchecked(base.add(offset as usize).cast::<*mut VmFunc>().read()),
+                FunctionPlace::Inline(offset) => NonNull::new_unchecked(base.offset(offset as isize).cast()),
+                FunctionPlace::Pointer(offset) => NonNull::new_unchecked(base.offset(offset as isize).cast::<*mut VmFunc>().read()),
             })
         }
     }
@@ -480,7 +501,9 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         self.code.unregister_instance(self.context.as_ptr());
-        // SAFETY: allocated with this layout in `instantiate`; no code of this store runs any more.
-        unsafe { std::alloc::dealloc(self.context.as_ptr().cast(), self.layout) };
+        if let ContextRoom::Own(layout) = self.room {
+            // SAFETY: allocated with this layout in `instantiate`; no code of this store runs any more.
+            unsafe { std::alloc::dealloc(self.context.as_ptr().byte_sub(self.module.offsets().before()).cast(), layout) };
+        }
     }
 }

@@ -7,33 +7,41 @@
 //! 1. A `VmContext`, `VmFunc`, `VmTable`, `VmMemory` or `VmGlobal` never moves and lives as long as its store.
 //! 2. `VmFunc::entry` is the only copy of a function's current entry, but for those that are kept aside while their instance is asked
 //!    (`crate::tiering::entries`); it is written with Release after the code is published.
-//! 3. A memory's base never changes after creation (address space is reserved), neither does a table's.
+//! 3. A memory's base never changes after creation (address space is reserved), neither does a table's. Where
+//!    [`Module::context_is_memory`](crate::module::Module::context_is_memory) says so, it is the context's address for memory 0.
 //! 4. Values cross between tiers in *slots* of 8 bytes: i32/f32 in the low 4 bytes with the upper half zero, i64/f64 whole,
 //!    references as the pointer (funcref: `*const VmFunc`, externref: a store handle), null is 0; v128 takes two slots, low half first.
 
 use lwp_feedback::ring::{take_off_value_counter, value_counter};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 
-/// Declares a `repr(C)` struct and a module of its field offsets in bytes.
+/// Declares a `repr(C)` struct and a module of its field offsets in bytes; `in_front`: from where the struct ends.
 macro_rules! vm_struct {
-    ($(#[$m:meta])* $vis:vis struct $name:ident / $offsets:ident { $($(#[$fm:meta])* $field:ident : $ty:ty,)* }) => {
+    ($(#[$m:meta])* $vis:vis struct $name:ident / $offsets:ident $($in_front:ident)? { $($(#[$fm:meta])* $field:ident : $ty:ty,)* }) => {
         $(#[$m])* #[repr(C)] $vis struct $name { $($(#[$fm])* pub $field: $ty,)* }
         #[doc = concat!("Field offsets of [`", stringify!($name), "`], in bytes.")]
         #[allow(non_upper_case_globals, missing_docs)]
-        pub mod $offsets { use super::*; $(pub const $field: i32 = std::mem::offset_of!($name, $field) as i32;)* }
+        pub mod $offsets {
+            use super::*;
+            const START: i32 = vm_struct!(@start $name $($in_front)?);
+            $(pub const $field: i32 = START + std::mem::offset_of!($name, $field) as i32;)*
+        }
     };
+    (@start $name:ident) => { 0 };
+    (@start $name:ident in_front) => { -(size_of::<$name>() as i32) };
 }
 
-/// `VmContext::kind` of an instance.
+/// `VmContextHead::kind` of an instance.
 pub const KIND_WASM: u64 = 0x6d73_6177;
-/// `VmContext::kind` of a host function.
+/// `VmContextHead::kind` of a host function.
 pub const KIND_HOST: u64 = 0x7473_6f68;
 /// Bytes of one interpreter, adapter or switch-buffer slot.
 pub const SLOT_BYTES: usize = 8;
 
 vm_struct! {
-    /// The fixed part of every context, a host function's included. An instance's arrays follow it ([`VmOffsets`]).
-    pub struct VmContext / context {
+    /// The fixed part of every context, a host function's included: what lies in front of the context's address ([`head`]). An instance's arrays lie in front of it
+    /// ([`VmOffsets`]).
+    pub struct VmContextHead / context in_front {
         /// [`KIND_WASM`] or [`KIND_HOST`].
         kind: u64,
         /// The store that owns this context.
@@ -59,6 +67,18 @@ vm_struct! {
         /// Signature ids ([`crate::signature`]) of the module's types, one u32 each.
         signatures: *const u32,
     }
+}
+
+/// What a context's address points to: nothing that belongs to it, since all of it lies in front. Where [`Module::context_is_memory`](crate::module::Module::context_is_memory) says
+/// so, its instance's memory 0.
+#[repr(C)]
+pub struct VmContext {
+    end: [u8; 0],
+}
+
+/// The fixed part of a context.
+pub const fn head(context: *mut VmContext) -> *mut VmContextHead {
+    context.cast::<VmContextHead>().wrapping_sub(1)
 }
 
 vm_struct! {
@@ -270,19 +290,21 @@ pub const LOOP_ASKED: u32 = 2 * ASKED;
 /// Words of the burst buffer, a power of two. 128 KiB: it shall fit in L2 beside what the program has there.
 pub const BURST_WORDS: usize = 16 * 1024;
 
-/// Where an instance's arrays lie behind its [`VmContext`], in bytes from the context's address. A pure function of the
-/// module, so compiled code may hold the offsets as constants.
+/// A context's address is a multiple of this: a global's alignment.
+pub const CONTEXT_ALIGNMENT: usize = 16;
+
+/// Where an instance's arrays lie, in bytes from the context's address: all in front of its head, what is read most often nearest. A pure function of the module, so compiled code may
+/// hold the offsets as constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VmOffsets {
-    memories: u32,
-    tables: u32,
-    imported_globals: u32,
-    globals: u32,
-    imported_functions: u32,
-    functions: u32,
-    polls: u32,
-    tags: u32,
-    size: u32,
+    memories: i32,
+    tables: i32,
+    imported_globals: i32,
+    globals: i32,
+    imported_functions: i32,
+    functions: i32,
+    polls: i32,
+    tags: i32,
     function_count: u32,
     poll_count: u32,
     imported_global_count: u32,
@@ -313,15 +335,17 @@ pub struct VmCounts {
 impl VmOffsets {
     /// Lays the arrays out.
     pub fn new(counts: VmCounts) -> VmOffsets {
-        let memories = size_of::<VmContext>() as u32;
-        let tables = memories + counts.memories * size_of::<VmMemoryRef>() as u32;
-        let imported_globals = tables + counts.tables * size_of::<VmTableRef>() as u32;
-        let imported_functions = imported_globals + counts.imported_globals * 8;
-        let globals = (imported_functions + counts.imported_functions * 8).next_multiple_of(16);
-        let functions = globals + counts.globals * 16;
-        let polls = functions + counts.functions * size_of::<VmFunc>() as u32;
+        let before = |end: i32, count: u32, size: usize| end - (count as usize * size) as i32;
+        let head = size_of::<VmContextHead>().next_multiple_of(align_of::<VmGlobal>()) as i32;
+        let globals = before(-head, counts.globals, size_of::<VmGlobal>());
+        let memories = before(globals, counts.memories, size_of::<VmMemoryRef>());
+        let tables = before(memories, counts.tables, size_of::<VmTableRef>());
+        let imported_globals = before(tables, counts.imported_globals, 8);
+        let imported_functions = before(imported_globals, counts.imported_functions, 8);
+        let functions = before(imported_functions, counts.functions, size_of::<VmFunc>());
         let poll_count = counts.functions + counts.loops;
-        let tags = polls + poll_count * 8;
+        let polls = before(functions, poll_count, 8);
+        let tags = before(polls, counts.tags, 8);
         VmOffsets {
             memories,
             tables,
@@ -331,7 +355,6 @@ impl VmOffsets {
             functions,
             polls,
             tags,
-            size: tags + counts.tags * 8,
             function_count: counts.functions,
             poll_count,
             imported_global_count: counts.imported_globals,
@@ -339,25 +362,25 @@ impl VmOffsets {
         }
     }
 
-    /// Bytes of the whole context.
-    pub fn size(&self) -> usize {
-        self.size as usize
+    /// Bytes of a context, all in front of its address, a multiple of its alignment.
+    pub fn before(&self) -> usize {
+        (self.tags.unsigned_abs() as usize).next_multiple_of(CONTEXT_ALIGNMENT)
     }
 
     /// The [`VmMemoryRef`] of memory `index`.
     pub fn memory(&self, index: u32) -> i32 {
-        (self.memories + index * size_of::<VmMemoryRef>() as u32) as i32
+        self.memories + (index as usize * size_of::<VmMemoryRef>()) as i32
     }
 
     /// The [`VmTableRef`] of table `index`.
     pub fn table(&self, index: u32) -> i32 {
-        (self.tables + index * size_of::<VmTableRef>() as u32) as i32
+        self.tables + (index as usize * size_of::<VmTableRef>()) as i32
     }
 
     /// The eight bytes with poll word `index` in their upper half. [`Module::function_poll`](crate::module::Module::function_poll) says whose it is.
     pub fn poll(&self, index: u32) -> i32 {
         debug_assert!(index < self.poll_count);
-        (self.polls + index * 8) as i32
+        self.polls + (index * 8) as i32
     }
 
     /// Poll words: one for each function the module defines, and one for each loop.
@@ -367,7 +390,7 @@ impl VmOffsets {
 
     /// The pointer to tag `index`; its address is its identity, and the pointer never changes.
     pub fn tag(&self, index: u32) -> i32 {
-        (self.tags + index * 8) as i32
+        self.tags + (index * 8) as i32
     }
 
     /// Functions the module defines.
@@ -378,16 +401,16 @@ impl VmOffsets {
     /// Where global `index` is: its own [`VmGlobal`], or for an imported one the pointer to it.
     pub fn global(&self, index: u32) -> GlobalPlace {
         match index.checked_sub(self.imported_global_count) {
-            None => GlobalPlace::Pointer((self.imported_globals + index * 8) as i32),
-            Some(own) => GlobalPlace::Inline((self.globals + own * 16) as i32),
+            None => GlobalPlace::Pointer(self.imported_globals + (index * 8) as i32),
+            Some(own) => GlobalPlace::Inline(self.globals + (own as usize * size_of::<VmGlobal>()) as i32),
         }
     }
 
     /// Where the [`VmFunc`] of function `index` is: its own, or for an imported one the pointer to it.
     pub fn function(&self, index: u32) -> FunctionPlace {
         match index.checked_sub(self.imported_function_count) {
-            None => FunctionPlace::Pointer((self.imported_functions + index * 8) as i32),
-            Some(own) => FunctionPlace::Inline((self.functions + own * size_of::<VmFunc>() as u32) as i32),
+            None => FunctionPlace::Pointer(self.imported_functions + (index * 8) as i32),
+            Some(own) => FunctionPlace::Inline(self.functions + (own as usize * size_of::<VmFunc>()) as i32),
         }
     }
 }
@@ -416,8 +439,6 @@ mod tests {
 
     #[test]
     fn offsets_that_assembly_relies_on() {
-        assert_eq!(context::store, 8);
-        assert_eq!(context::callee, 24);
         assert_eq!(store::wasm_sp, 0);
         assert_eq!(store::host_sp, 8);
         assert_eq!(store::exit_fp, 16);
@@ -438,15 +459,17 @@ mod tests {
             loops: 4,
             tags: 2,
         });
-        assert_eq!(offsets.memory(0), size_of::<VmContext>() as i32);
-        assert_eq!(offsets.table(0), offsets.memory(0) + 16);
-        assert_eq!(offsets.global(0), GlobalPlace::Pointer(offsets.table(2)));
-        let GlobalPlace::Inline(first) = offsets.global(1) else { panic!("own global") };
-        assert_eq!(first % 16, 0);
-        assert_eq!(offsets.function(3), FunctionPlace::Inline(first + 48));
-        assert_eq!(offsets.poll(0), first + 48 + 5 * 32);
-        assert_eq!(offsets.poll(8), first + 48 + 5 * 32 + 8 * 8);
-        assert_eq!(offsets.tag(0), first + 48 + 5 * 40 + 4 * 8);
-        assert_eq!(offsets.size(), offsets.tag(0) as usize + 2 * 8);
+        assert_eq!((context::kind, context::signatures), (-72, -8));
+        assert_eq!(offsets.global(1), GlobalPlace::Inline(-80 - 48));
+        assert_eq!(offsets.memory(0), -80 - 48 - 16);
+        assert_eq!(offsets.table(2), offsets.memory(0));
+        assert_eq!(offsets.global(0), GlobalPlace::Pointer(offsets.table(0) - 8));
+        assert_eq!(offsets.function(0), FunctionPlace::Pointer(offsets.table(0) - 8 - 3 * 8));
+        let FunctionPlace::Inline(first) = offsets.function(3) else { panic!("own function") };
+        assert_eq!(first, offsets.table(0) - 8 - 3 * 8 - 5 * 32);
+        assert_eq!(offsets.poll(0), first - 9 * 8);
+        assert_eq!(offsets.poll(8), first - 8);
+        assert_eq!(offsets.tag(1), offsets.poll(0) - 8);
+        assert_eq!(offsets.before(), (offsets.tag(0).unsigned_abs() as usize).next_multiple_of(16));
     }
 }

@@ -1,7 +1,7 @@
 //! Linear memories: reserved once, opened as they grow, never moved.
 
 use crate::layout::VmMemory;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, PAGE};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use wasmparser::MemoryType;
@@ -46,9 +46,49 @@ pub struct Memory {
     ty: MemoryType,
     start: usize,
     guarded: bool,
-    mapping: Mapping,
+    mapping: Arc<Mapping>,
     /// Held while it grows: threads may share it.
     growth: Mutex<()>,
+}
+
+/// Address space for a guarded memory, and opened in front of it, to the last byte, room for what lies there.
+pub(crate) struct Room {
+    mapping: Arc<Mapping>,
+    start: usize,
+}
+
+impl Room {
+    /// For a memory of a type and `before` bytes.
+    pub(crate) fn new(ty: MemoryType, before: usize) -> Result<Room, MemoryError> {
+        let (bytes, before) = (initial_bytes(ty)?, before.next_multiple_of(PAGE));
+        let mapping = Mapping::reserve(before + ALIGNMENT + REACH + GUARD).map_err(MemoryError::Reserve)?;
+        let start = aligned(&mapping, before);
+        mapping.open(start - before, before + bytes).map_err(MemoryError::Reserve)?;
+        Ok(Room { mapping: Arc::new(mapping), start })
+    }
+
+    /// Where the memory begins.
+    pub(crate) fn end(&self) -> *mut u8 {
+        // SAFETY: `start` is inside the mapping.
+        unsafe { self.mapping.base().add(self.start) }
+    }
+
+    /// What keeps it there.
+    pub(crate) fn mapping(&self) -> &Arc<Mapping> {
+        &self.mapping
+    }
+}
+
+/// The first offset in a mapping behind `before` that memories start at.
+fn aligned(mapping: &Mapping, before: usize) -> usize {
+    let base = mapping.base() as usize;
+    (base + before).next_multiple_of(ALIGNMENT) - base
+}
+
+fn initial_bytes(ty: MemoryType) -> Result<usize, MemoryError> {
+    let most = if ty.memory64 { usize::MAX } else { REACH };
+    let bytes = usize::try_from(ty.initial).ok().and_then(|pages| pages.checked_mul(WASM_PAGE)).filter(|&bytes| bytes <= most);
+    bytes.ok_or(MemoryError::Limit { pages: ty.initial })
 }
 
 // SAFETY: it owns its mapping; its fields never change but for the atomic length, and its growth is under a lock. What is in it guests access.
@@ -60,9 +100,7 @@ impl Memory {
     /// A memory of its type's minimum size, zeroed. One that threads share may be in several stores. With 32-bit addresses and `guarded`, all that an
     /// access can reach is address space of its own; without, only what it may grow to, as far as the system gives it, and whoever accesses it checks.
     pub fn new(ty: MemoryType, guarded: bool) -> Result<Arc<Memory>, MemoryError> {
-        let most = if ty.memory64 { usize::MAX } else { REACH };
-        let bytes = usize::try_from(ty.initial).ok().and_then(|pages| pages.checked_mul(WASM_PAGE)).filter(|&bytes| bytes <= most);
-        let bytes = bytes.ok_or(MemoryError::Limit { pages: ty.initial })?;
+        let bytes = initial_bytes(ty)?;
         let guarded = guarded && !ty.memory64;
         let (mapping, reserved) = match (ty.memory64, guarded) {
             (true, _) => reserve_what_there_is(ty, bytes, REACH_64)?,
@@ -70,8 +108,17 @@ impl Memory {
             (false, false) => reserve_what_there_is(ty, bytes, REACH)?,
         };
         let mapping = mapping.map_err(MemoryError::Reserve)?;
-        let start = (mapping.base() as usize).next_multiple_of(ALIGNMENT) - mapping.base() as usize;
+        let start = aligned(&mapping, 0);
         mapping.open(start, bytes).map_err(MemoryError::Reserve)?;
+        Ok(Memory::opened(ty, Arc::new(mapping), start, bytes, reserved, guarded))
+    }
+
+    /// The same in room that was made for it.
+    pub(crate) fn in_room(ty: MemoryType, room: Room) -> Result<Arc<Memory>, MemoryError> {
+        Ok(Memory::opened(ty, room.mapping, room.start, initial_bytes(ty)?, REACH, true))
+    }
+
+    fn opened(ty: MemoryType, mapping: Arc<Mapping>, start: usize, bytes: usize, reserved: usize, guarded: bool) -> Arc<Memory> {
         if bytes >= HUGE_FROM {
             mapping.advise_huge(start, bytes);
         }
@@ -84,7 +131,7 @@ impl Memory {
             reserved,
             maximum_pages: ty.maximum.unwrap_or(most_pages).min(most_pages),
         };
-        Ok(Arc::new(Memory { vm, ty, start, guarded, mapping, growth: Mutex::new(()) }))
+        Arc::new(Memory { vm, ty, start, guarded, mapping, growth: Mutex::new(()) })
     }
 
     /// Whether code that checks nothing may access it.

@@ -11,7 +11,7 @@ use crate::exception;
 use crate::handles::InstanceRef;
 use crate::instance::Instance;
 use crate::interp;
-use crate::layout::{KIND_HOST, VmContext, VmFunc, VmStoreContext};
+use crate::layout::{KIND_HOST, VmContext, VmFunc, VmStoreContext, head};
 use crate::registry;
 use crate::signals;
 use crate::signature;
@@ -52,7 +52,7 @@ pub enum Activation {
 /// `context` is live.
 pub unsafe fn store_state(context: *mut VmContext) -> *mut StoreState {
     // SAFETY: the caller's promise; `StoreState` begins with its `VmStoreContext` (repr C).
-    unsafe { (*context).store.cast() }
+    unsafe { (*head(context)).store.cast() }
 }
 
 /// The instance of a context of kind wasm.
@@ -61,7 +61,7 @@ pub unsafe fn store_state(context: *mut VmContext) -> *mut StoreState {
 /// `context` is live, of kind wasm, and the reference is not kept past the current operation.
 pub unsafe fn instance<'a>(context: *mut VmContext) -> &'a Instance {
     // SAFETY: the caller's promise.
-    unsafe { &*(*context).instance.cast::<Instance>() }
+    unsafe { &*(*head(context)).instance.cast::<Instance>() }
 }
 
 /// Begins an interpreter activation whose first frame has index `first`.
@@ -346,7 +346,7 @@ pub unsafe fn call_function(callee: *const VmFunc, caller: *mut VmContext, slots
     // SAFETY: the caller's promise.
     unsafe {
         let context = (*callee).context;
-        if (*context).kind == KIND_HOST { call_host(context, caller, slots) } else { call_wasm(context, (*callee).index, slots) }
+        if (*head(context)).kind == KIND_HOST { call_host(context, caller, slots) } else { call_wasm(context, (*callee).index, slots) }
     }
 }
 
@@ -357,11 +357,11 @@ pub unsafe fn call_function(callee: *const VmFunc, caller: *mut VmContext, slots
 pub(crate) unsafe fn call_entered(context: *mut VmContext, slots: *mut u64) -> Outcome<usize> {
     // SAFETY: the caller's promise.
     unsafe {
-        if (*context).kind == KIND_HOST {
-            call_host(context, (*context).caller, slots)?;
+        if (*head(context)).kind == KIND_HOST {
+            call_host(context, (*head(context)).caller, slots)?;
             return Ok(0);
         }
-        let function = (*context).callee;
+        let function = (*head(context)).callee;
         let next = match instance(context).code.form_to_call(context, function) {
             Some(watched) => {
                 check_host_stack(context)?;
@@ -436,8 +436,8 @@ pub(crate) unsafe fn tail_code(context: *mut VmContext, callee: *const VmFunc) -
     unsafe {
         let mut adapter = Adapter::Tail;
         if (*callee).context != context {
-            (*(*callee).context).caller = context;
-            let frame = read_word((*(*context).store).exit_fp);
+            (*head((*callee).context)).caller = context;
+            let frame = read_word((*(*head(context)).store).exit_fp);
             if !registry::restores_context(read_word(frame + 8)) {
                 adapter = Adapter::TailForeign;
             }
@@ -483,7 +483,7 @@ unsafe fn go_on(mut context: *mut VmContext, function: u32, mut next: Next, resu
                     area.extend_from_slice(&(*store_state(context)).tail_arguments);
                     area.resize(call_slots(&signature::of((*callee).signature)), 0);
                     let caller = std::mem::replace(&mut context, (*callee).context);
-                    if (*context).kind == KIND_HOST {
+                    if (*head(context)).kind == KIND_HOST {
                         call_host(context, caller, area.as_mut_ptr())?;
                         Next::Done
                     } else {
@@ -494,7 +494,7 @@ unsafe fn go_on(mut context: *mut VmContext, function: u32, mut next: Next, resu
                     let adapter = instance(context).code.loop_adapter(function).map_err(|error| internal(&error))?;
                     area.clear();
                     area.resize(call_slots(instance(context).module.function_type(function)), 0);
-                    area[0] = (*(*context).store).switch_buffer as u64;
+                    area[0] = (*(*head(context)).store).switch_buffer as u64;
                     run_or_resume(context, adapter, code as usize, area.as_mut_ptr())?
                 }
             };
@@ -551,7 +551,7 @@ unsafe fn check_host_stack(context: *mut VmContext) -> Outcome {
     let here = 0u8;
     // SAFETY: the caller's promise (see `call_function`).
     unsafe {
-        if (&raw const here as usize) < (*(*context).store).host_limit {
+        if (&raw const here as usize) < (*(*head(context)).store).host_limit {
             return Err(trap(context, TrapCode::StackOverflow));
         }
     }
@@ -566,13 +566,13 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
         if (*store_state(context)).samples_due() != 0 {
             crate::profiling::take_due(context);
         }
-        let host = &*(*context).instance.cast::<HostContext>();
+        let host = &*(*head(context)).instance.cast::<HostContext>();
         let store = &mut *store_state(context);
         store.host_calls = store.host_calls.wrapping_add(1);
-        let caller = if caller.is_null() || (*caller).kind == KIND_HOST {
+        let caller = if caller.is_null() || (*head(caller)).kind == KIND_HOST {
             None
         } else {
-            InstanceRef::from_ptr((*caller).instance.cast::<Instance>())
+            InstanceRef::from_ptr((*head(caller)).instance.cast::<Instance>())
         };
         let slots = std::slice::from_raw_parts_mut(slots, call_slots(&host.ty));
         let result = catch_unwind(AssertUnwindSafe(|| clock::run_blocked(|| (host.function)(HostCall { store, caller, slots }))));
@@ -678,7 +678,7 @@ pub unsafe fn enter_loop(context: *mut VmContext, code: *const u8, function: u32
         let adapter = module_code.loop_adapter(function).map_err(|error| internal(&error))?;
         let count = call_slots(instance(context).module.function_type(function));
         let mut slots: smallvec::SmallVec<[u64; 8]> = smallvec::smallvec![0; count];
-        slots[0] = (*(*context).store).switch_buffer as u64;
+        slots[0] = (*(*head(context)).store).switch_buffer as u64;
         if run_compiled(context, adapter, code as usize, slots.as_mut_ptr(), true)? == Finish::Left {
             return Ok(false);
         }
@@ -697,7 +697,7 @@ pub(crate) unsafe fn leaves_its_activation(context: *mut VmContext) -> bool {
     // SAFETY: `exit_fp` is the thunk's frame, whose first word is the function's frame pointer; above that lies its return address (invariant 4 of
     // `crate::entry`, preserve_frame_pointers).
     unsafe {
-        let function_fp = read_word((*(*context).store).exit_fp);
+        let function_fp = read_word((*(*head(context)).store).exit_fp);
         registry::is_entrance(read_word(function_fp + 8))
     }
 }
@@ -912,7 +912,7 @@ pub unsafe fn memory_init(
 /// See above.
 pub unsafe fn data_drop(context: *mut VmContext, segment: u32) {
     // SAFETY: see above; no reference to the instance is held across this.
-    unsafe { (*(*context).instance.cast::<Instance>()).data_drop(segment) }
+    unsafe { (*(*head(context)).instance.cast::<Instance>()).data_drop(segment) }
 }
 
 /// `table.set`.
@@ -994,5 +994,5 @@ pub unsafe fn table_init(
 /// See above.
 pub unsafe fn elem_drop(context: *mut VmContext, segment: u32) {
     // SAFETY: see above; no reference to the instance is held across this.
-    unsafe { (*(*context).instance.cast::<Instance>()).elem_drop(segment) }
+    unsafe { (*(*head(context)).instance.cast::<Instance>()).elem_drop(segment) }
 }

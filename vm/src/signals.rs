@@ -12,7 +12,7 @@ use crate::arena;
 use crate::code::LoadTarget;
 use crate::entry::land;
 use crate::interp;
-use crate::layout::{KIND_HOST, KIND_WASM, VmContext, VmStoreContext};
+use crate::layout::{KIND_HOST, KIND_WASM, VmContext, VmStoreContext, head};
 use crate::mapping::{Mapping, PAGE};
 use crate::speculative;
 use crate::stack::GUARD_BYTES;
@@ -142,11 +142,11 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
         let running = machine.gregs[libc::REG_R15 as usize] as usize as *mut VmContext;
         // SAFETY: invariant 1 of `crate::entry`: code in the arena runs with its live context in r15.
         unsafe {
-            debug_assert!(matches!((*running).kind, KIND_WASM | KIND_HOST));
-            if is_lwp && execute_in_ring(context, (*(*running).store).lwpcb.cast()) {
+            debug_assert!(matches!((*head(running)).kind, KIND_WASM | KIND_HOST));
+            if is_lwp && execute_in_ring(context, (*(*head(running)).store).lwpcb.cast()) {
                 return;
             }
-            (*running).store
+            (*head(running)).store
         }
     } else {
         if memory_fault && arena::contains_templates(pc) {

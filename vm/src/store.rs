@@ -11,10 +11,11 @@ use crate::handles::{FuncRef, GlobalRef, InstanceRef, MemoryRef, TableRef, TagRe
 use crate::instance::{Instance, InstantiateError};
 use crate::interp::InterpStack;
 use crate::layout::{
-    BURST_WORDS, KIND_HOST, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, VmContext, VmFunc, VmGlobal, VmOffsets, VmStoreContext, asked,
+    BURST_WORDS, KIND_HOST, SWITCH_BUFFER_SLOTS, SWITCH_HEADER_BYTES, VmContext, VmContextHead, VmFunc, VmGlobal, VmOffsets,
+    VmStoreContext, asked, head,
 };
 use crate::mapping::{Mapping, PAGE};
-use crate::memory::{Memory, MemoryError};
+use crate::memory::{Memory, MemoryError, Room};
 use crate::runtime;
 use crate::signature;
 use crate::stack::WasmStack;
@@ -120,7 +121,7 @@ pub struct StoreState {
 
 /// A host function: the context it is entered with, its `VmFunc`, and the closure.
 pub(crate) struct HostContext {
-    context: VmContext,
+    head: VmContextHead,
     func: VmFunc,
     pub(crate) ty: FuncType,
     pub(crate) function: HostFunction,
@@ -370,7 +371,7 @@ impl StoreState {
         let signature = signature::id(&ty);
         let entry = self.engine.host_entry();
         let mut host = Box::new(HostContext {
-            context: VmContext {
+            head: VmContextHead {
                 kind: KIND_HOST,
                 store: &raw mut self.context,
                 caller: std::ptr::null_mut(),
@@ -394,8 +395,8 @@ impl StoreState {
             function,
         });
         let address: *mut HostContext = &raw mut *host;
-        host.context.instance = address.cast();
-        host.func.context = &raw mut host.context;
+        host.head.instance = address.cast();
+        host.func.context = (&raw mut host.head).wrapping_add(1).cast();
         host.func.host = address.cast();
         let func = NonNull::from(&mut host.func);
         self.hosts.push(host);
@@ -404,6 +405,11 @@ impl StoreState {
 
     /// Makes a memory.
     pub fn new_memory(&mut self, ty: MemoryType) -> Result<MemoryRef, InstantiateError> {
+        self.new_memory_in(ty, None)
+    }
+
+    /// The same in room that was made for it.
+    pub(crate) fn new_memory_in(&mut self, ty: MemoryType, room: Option<Room>) -> Result<MemoryRef, InstantiateError> {
         let wanted = usize::try_from(ty.initial.saturating_mul(65536)).unwrap_or(usize::MAX);
         let maximum = ty.maximum.and_then(|pages| usize::try_from(pages.saturating_mul(65536)).ok());
         if let Some(limiter) = &mut self.limiter {
@@ -417,8 +423,11 @@ impl StoreState {
                 Err(error) => return Err(InstantiateError::Limit(error.to_string())),
             }
         }
-        let guarded = self.engine().guards_memories();
-        Ok(self.add_memory(Memory::new(ty, guarded)?))
+        let memory = match room {
+            Some(room) => Memory::in_room(ty, room)?,
+            None => Memory::new(ty, self.engine().guards_memories())?,
+        };
+        Ok(self.add_memory(memory))
     }
 
     /// Takes a memory in that other stores may hold too: only one that threads share may be in several.
@@ -507,11 +516,11 @@ impl StoreState {
 /// `context` is the live context of a host function.
 pub(crate) unsafe fn host_func<'a>(context: *mut VmContext) -> &'a VmFunc {
     // SAFETY: the caller's promise; `instance` of a host context is its `HostContext`.
-    unsafe { &(*(*context).instance.cast::<HostContext>()).func }
+    unsafe { &(*(*head(context)).instance.cast::<HostContext>()).func }
 }
 
 /// Where the word lies in its eight bytes: the upper half.
-const POLL_WORD: usize = 4;
+const POLL_WORD: isize = 4;
 
 /// The poll word at an offset that `VmOffsets::poll` gave.
 ///
@@ -519,7 +528,7 @@ const POLL_WORD: usize = 4;
 /// `context` is live and the offset is of its module.
 pub(crate) unsafe fn poll_word<'a>(context: *mut VmContext, offset: i32) -> &'a AtomicU32 {
     // SAFETY: the caller's promise; the word is the upper half of eight bytes inside the context's allocation, and 4-byte aligned.
-    unsafe { &*context.byte_add(offset as usize + POLL_WORD).cast::<AtomicU32>() }
+    unsafe { &*context.byte_offset(offset as isize + POLL_WORD).cast::<AtomicU32>() }
 }
 
 /// Writes the poll words of all functions and loops of an instance.

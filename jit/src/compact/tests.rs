@@ -15,6 +15,7 @@ struct Code {
     relocated: Vec<u32>,
     fixed: Vec<u32>,
     returns_nothing: bool,
+    without_base: Vec<u32>,
 }
 
 impl Code {
@@ -30,6 +31,7 @@ impl Code {
             polls: Vec::new(),
             fixed: Vec::new(),
             returns_nothing: false,
+            without_base: Vec::new(),
         }
     }
 
@@ -46,6 +48,7 @@ impl Code {
             jumps: &jumps,
             alignment: ALIGNMENT,
             returns_nothing: self.returns_nothing,
+            without_base: &self.without_base,
         };
         let compacted = run(&mut self.bytes, &places)?;
         Some((self.bytes, compacted))
@@ -94,6 +97,28 @@ fn branches_are_as_long_as_their_way() {
         ["je short 2", "ret"],
         "a jump to what follows is none, and who leads around it leads to the same"
     );
+}
+
+#[test]
+fn accesses_are_given_their_base() {
+    // mov eax, [rdi+127]; add [rsi+128], rax; vmovups ymm1, [r12+16]; mov dword [rbp+0], 7
+    let parts: [&[u8]; 5] = [
+        &[0x8b, 0x47, 127],
+        &[0x48, 0x01, 0x86, 128, 0, 0, 0],
+        &[0xc4, 0xc1, 0x7c, 0x10, 0x4c, 0x24, 16],
+        &[0xc7, 0x45, 0, 7, 0, 0, 0],
+        RET,
+    ];
+    let code = Code { without_base: vec![0, 3, 10, 17], ..Code::new(&parts) };
+    let expected = ["mov eax, [r15+rdi+7Fh]", "add [r15+rsi+80h], rax", "vmovups ymm1, [r15+r12+10h]", "mov dword [r15+rbp], 7", "ret"];
+    let (bytes, compacted) = code.compacted().unwrap();
+    assert_eq!(disassemble(&bytes).lines().map(|line| &line[8..]).collect::<Vec<_>>(), expected);
+    assert_eq!([3, 10, 17].map(|at| compacted.map.get(at)), [Some(5), Some(13), Some(20)]);
+    // mov eax, [rdi+rsi]; mov eax, [rsp]; mov eax, edi: nothing that an access without its base becomes.
+    for other in [&[0x8b, 0x04, 0x37][..], &[0x8b, 0x04, 0x24], &[0x89, 0xf8]] {
+        let code = Code { without_base: vec![0], ..Code::new(&[other, RET]) };
+        assert!(code.compacted().is_none());
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, Register};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind, Register};
 
 use super::Places;
 use crate::graph::{Block, Graph};
@@ -17,8 +17,8 @@ const MOST_VISITS: usize = 64;
 pub(super) enum Edit {
     Same,
     Gone,
-    /// Its address is of the pinned register, not of a copy.
-    Pinned,
+    /// Its address is of the pinned register: this one in its place.
+    Pinned(Instruction),
 }
 
 /// What an instruction does to liveness, seen from behind.
@@ -104,6 +104,13 @@ pub(super) fn edits(graph: &Graph, places: &Places<'_>) -> Option<Vec<Edit>> {
     let mut edits: Vec<Edit> = (graph.instructions.iter())
         .map(|instruction| if instruction.mnemonic() == Mnemonic::Nop { Edit::Gone } else { Edit::Same })
         .collect();
+    for (number, instruction) in graph.instructions.iter().enumerate() {
+        if places.is_without_base(instruction.ip() as u32) {
+            let now = with_base(instruction)?;
+            steps[number] = Step::of(&now, &mut factory);
+            edits[number] = Edit::Pinned(now);
+        }
+    }
     for block in &graph.blocks {
         through_pinned(graph, block, places, &mut factory, &mut steps, &mut edits);
     }
@@ -159,6 +166,22 @@ fn behind(graph: &Graph, block: &Block, before: &[Registers], places: &Places<'_
     }
 }
 
+/// An access whose address is of the index alone, with the pinned register for its base.
+fn with_base(instruction: &Instruction) -> Option<Instruction> {
+    let index = instruction.memory_base();
+    let is_one = (0..instruction.op_count()).any(|operand| instruction.op_kind(operand) == OpKind::Memory);
+    if !is_one || !index.is_gpr64() || index == PINNED || index == Register::RSP || instruction.memory_index() != Register::None {
+        return None;
+    }
+    let mut now = *instruction;
+    now.set_memory_base(PINNED);
+    now.set_memory_index(index);
+    now.set_memory_index_scale(1);
+    // None, or one byte if that does.
+    now.set_memory_displ_size(u32::from(instruction.memory_displacement64() != 0));
+    Some(now)
+}
+
 /// Lets a block's accesses through copies of the pinned register go through the register itself.
 fn through_pinned(
     graph: &Graph,
@@ -201,7 +224,7 @@ fn through_pinned(
             let mut now = *instruction;
             now.set_memory_base(PINNED);
             steps[number] = Step::of(&now, factory);
-            edits[number] = Edit::Pinned;
+            edits[number] = Edit::Pinned(now);
         }
         copies = match step {
             Step::Copy { to, .. } => copies & !to,

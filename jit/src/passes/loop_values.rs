@@ -25,7 +25,7 @@ const VECTOR_REGISTERS: usize = 14;
 /// General registers of them. There are 16, less the stack's two and the context's; the allocator needs one.
 const GENERAL_REGISTERS: usize = 12;
 /// Loops of more blocks stay as they are; with [`MOST_MADE`] it bounds the time.
-const MOST_BLOCKS: usize = 200;
+pub(super) const MOST_BLOCKS: usize = 200;
 /// Loops with more such instructions stay as they are.
 const MOST_MADE: usize = 1000;
 /// A use in a loop within counts as so many.
@@ -48,17 +48,17 @@ enum Kind {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+pub(super) enum Class {
     Vector,
     General,
 }
 
 impl Class {
-    fn of(ty: Type) -> Class {
+    pub(super) fn of(ty: Type) -> Class {
         if ty.is_float() || ty.is_vector() { Class::Vector } else { Class::General }
     }
 
-    fn registers(self) -> usize {
+    pub(super) fn registers(self) -> usize {
         match self {
             Class::Vector => VECTOR_REGISTERS,
             Class::General => GENERAL_REGISTERS,
@@ -200,11 +200,11 @@ struct Found {
 }
 
 /// The loops around a block, inner ones first.
-fn around(analysis: &LoopAnalysis, block: Block) -> impl Iterator<Item = Loop> + '_ {
+pub(super) fn around(analysis: &LoopAnalysis, block: Block) -> impl Iterator<Item = Loop> + '_ {
     std::iter::successors(analysis.innermost_loop(block), |&it| analysis.loop_parent(it))
 }
 
-fn calls(function: &Function, block: Block) -> bool {
+pub(super) fn calls(function: &Function, block: Block) -> bool {
     function.layout.block_insts(block).any(|inst| function.dfg.insts[inst].opcode().is_call())
 }
 
@@ -274,7 +274,7 @@ fn keep(context: &mut Context, Found { of, blocks, made }: &Found, kept: &mut Ha
 }
 
 /// Most values of a class that are in registers at once in some blocks, constants left out. What is live beyond the blocks and not read in them is not seen.
-fn pressure(function: &Function, blocks: &[Block], class: Class) -> usize {
+pub(super) fn pressure(function: &Function, blocks: &[Block], class: Class) -> usize {
     let dfg = &function.dfg;
     let is_constant = |inst| iconst(dfg, dfg.first_result(inst)).is_some() || Kind::of(dfg, inst).is_some_and(Kind::is_constant);
     let counts = |value: Value| Class::of(dfg.value_type(value)) == class && !dfg.value_def(value).inst().is_some_and(is_constant);

@@ -5,6 +5,7 @@
 //! [`Applied`] for each wish, fired or refused. A branch is found again by the source position it carries: the operator's offset.
 //! A callee that was inlined more than once has more than one branch of that offset; each is treated alike.
 
+use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::{DataFlowGraph, Function, Inst, Opcode, Value, types};
 
 use vm::code::{Applied, SourcePosition};
@@ -13,7 +14,9 @@ use vm::module::Module;
 use crate::plan::FunctionPlan;
 
 pub(crate) mod addresses;
+pub(crate) mod memory_base;
 pub(crate) mod branch_to_select;
+pub(crate) mod exit_homes;
 pub(crate) mod exits;
 mod extra;
 pub(crate) mod layout;
@@ -51,6 +54,17 @@ fn branches(function: &Function, positions: &[SourcePosition], wanted: impl Fn(u
         }
     }
     found
+}
+
+/// How often each value is used, of values that are no aliases.
+fn count_uses(function: &Function) -> SecondaryMap<Value, u32> {
+    let mut uses = SecondaryMap::new();
+    for inst in function.layout.blocks().flat_map(|block| function.layout.block_insts(block)) {
+        for value in function.dfg.inst_values(inst) {
+            uses[function.dfg.resolve_aliases(value)] += 1;
+        }
+    }
+    uses
 }
 
 /// Base of the memory and 32-bit index that an access's address is the sum of, as the translator makes it.

@@ -56,7 +56,7 @@ pub(crate) fn run(function: &mut Function) {
         return;
     }
     let cfg = ControlFlowGraph::with_function(function);
-    let uses = count_uses(function);
+    let uses = super::count_uses(function);
     let blocks: Vec<Block> = function.layout.blocks().collect();
     for block in blocks {
         let mut next = function.layout.first_inst(block);
@@ -85,17 +85,6 @@ fn differences_exist(function: &Function) -> bool {
     insts.any(|inst| {
         function.dfg.insts[inst].opcode() == Opcode::Isub && difference(&function.dfg, function.dfg.first_result(inst)).is_some()
     })
-}
-
-/// How often each value is used, of values that are no aliases.
-fn count_uses(function: &Function) -> SecondaryMap<Value, u32> {
-    let mut uses = SecondaryMap::new();
-    for inst in function.layout.blocks().flat_map(|block| function.layout.block_insts(block)) {
-        for value in function.dfg.inst_values(inst) {
-            uses[function.dfg.resolve_aliases(value)] += 1;
-        }
-    }
-    uses
 }
 
 /// What a value is, seen through parameters of blocks that have one way in.

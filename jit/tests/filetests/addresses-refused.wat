@@ -23,7 +23,7 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  mov rax, r15
-;;>      7  mov r8, [r15+58h]
+;;>      7  mov r8, [r15-70h]
 ;;>      b  mov r9d, edi
 ;;>      e  mov dword [r8+r9], 1
 ;;>     16  lea r9d, [rdi-4]
@@ -36,12 +36,12 @@
 ;;>     36  mov dword [r8+rdi], 4
 ;;>     3e  add esi, 10h
 ;;>     41  mov dword [r8+rsi], 5
-;;>     49  mov rsi, [rax+48h]
+;;>     49  mov rsi, [rax-80h]
 ;;>     4d  mov edi, edx
 ;;>     4f  mov dword [rsi+rdi], 6
 ;;>     56  add edx, 10h
 ;;>     59  mov dword [rsi+rdx], 7
-;;>     60  mov rax, [rax+68h]
+;;>     60  mov rax, [rax-60h]
 ;;>     64  mov edx, ecx
 ;;>     66  mov dword [rax+rdx], 8
 ;;>     6d  add ecx, 10h

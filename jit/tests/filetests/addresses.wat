@@ -2,7 +2,7 @@
 ;; wherever it was computed.
 ;;! tier = optimizing
 ;;! show = assembly
-;;! contains = +r11+10h]
+;;! contains = [r15+r8+10h]
 ;;! contains = +0FFFCh]
 ;;! contains = +18h]
 ;;! contains = +48h]
@@ -20,18 +20,17 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov r10, [r15+48h]
-;;>      8  mov r11d, edi
-;;>      b  mov qword [r10+r11], 1
-;;>     13  mov qword [r10+r11+10h], 2
-;;>     1c  test esi, esi
-;;>     1e  je short 2Ch
-;;>     20  mov qword [r10+r11+0FFFCh], 3
-;;>     2c  lea eax, [rdi+rsi*8]
-;;>     2f  mov rcx, [r10+rax+8]
-;;>     34  mov rdx, [r10+rax+18h]
-;;>     39  add rdx, [r10+rax+48h]
-;;>     3e  lea rax, [rcx+rdx]
-;;>     42  mov rsp, rbp
-;;>     45  pop rbp
-;;>     46  ret
+;;>      4  mov r8d, edi
+;;>      7  mov qword [r15+r8], 1
+;;>      f  mov qword [r15+r8+10h], 2
+;;>     18  test esi, esi
+;;>     1a  je short 28h
+;;>     1c  mov qword [r15+r8+0FFFCh], 3
+;;>     28  lea eax, [rdi+rsi*8]
+;;>     2b  mov rcx, [r15+rax+8]
+;;>     30  mov rdx, [r15+rax+18h]
+;;>     35  add rdx, [r15+rax+48h]
+;;>     3a  lea rax, [rcx+rdx]
+;;>     3e  mov rsp, rbp
+;;>     41  pop rbp
+;;>     42  ret

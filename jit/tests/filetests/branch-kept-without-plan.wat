@@ -26,7 +26,6 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32, v3: i32):
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
-;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+72
 ;;> @0004                               v42 = iconst.i32 2
 ;;> @0008                               v50 = iconst.i32 1
 ;;> @000b                               v56 = iconst.i32 4
@@ -34,13 +33,13 @@
 ;;>
 ;;>                                 block2(v16: i32, v17: i32, v18: i32, v20: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 user66 aligned region1 v8+136
+;;> @0001                               v9 = load.i64 user66 aligned region1 v8-136
 ;;> @0001                               v10 = icmp ult v8, v9
 ;;> @0001                               brif v10, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v11 = get_pinned_reg.i64
-;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+8
+;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11-64
 ;;> @0001                               v13 = load.i64 notrap aligned readonly region0 v12+40
 ;;> @0001                               v14 = iconst.i64 0x0023_0000_0000
 ;;> @0001                               store notrap aligned region2 v14, v13  ; v14 = 0x0023_0000_0000
@@ -60,32 +59,29 @@
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v13+4
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v13+8
 ;;> @0001                               v29 = get_pinned_reg.i64
-;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+56
+;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29-16
 ;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+112
 ;;> @0001                               v32 = call_indirect sig0, v31(v29, v26, v27, v28)
 ;;> @0001                               v33 = get_pinned_reg.i64
-;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+8
+;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33-64
 ;;> @0001                               v35 = load.i64 notrap aligned readonly region0 v34+40
 ;;> @0001                               return_call_indirect sig1, v32(v35)
 ;;>
 ;;>                                 block4:
 ;;> @0002                               v36 = uextend.i64 v17
-;;> @0002                               v37 = iadd.i64 v5, v36
-;;> @0002                               v38 = uload8.i32 user2 region3 v37
+;;> @0002                               v38 = uload8.i32 user72 region3 v36
 ;;>                                     v63 = iconst.i32 0
 ;;>                                     v64 = icmp eq v38, v63  ; v63 = 0
 ;;> @0004                               brif v64, block5(v20), block6
 ;;>
 ;;>                                 block6:
 ;;> @0007                               v45 = uextend.i64 v18
-;;> @0007                               v46 = iadd.i64 v5, v45
-;;> @0007                               v47 = load.i32 user2 region3 v46
+;;> @0007                               v47 = load.i32 user72 region3 v45
 ;;>                                     v65 = iconst.i32 2
 ;;>                                     v66 = ishl.i32 v20, v65  ; v65 = 2
 ;;> @0006                               v44 = iadd.i32 v3, v66
 ;;> @0008                               v48 = uextend.i64 v44
-;;> @0008                               v49 = iadd.i64 v5, v48
-;;> @0008                               store user2 region3 v47, v49
+;;> @0008                               store user72 region3 v47, v48
 ;;>                                     v67 = iconst.i32 1
 ;;>                                     v68 = iadd.i32 v20, v67  ; v67 = 1
 ;;> @000a                               jump block5(v68)

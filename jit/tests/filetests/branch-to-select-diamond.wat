@@ -15,7 +15,7 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  mov r8, rdx
-;;>      7  mov rax, [r15+48h]
+;;>      7  mov rax, [r15-60h]
 ;;>      b  mov edx, esi
 ;;>      d  add rdx, rax
 ;;>     10  mov rsi, r8

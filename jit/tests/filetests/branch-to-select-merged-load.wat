@@ -17,8 +17,8 @@
 ;;>
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0002                               v7 = iconst.i64 80
-;;> @0002                               v8 = iadd v1, v7  ; v7 = 80
+;;> @0002                               v7 = iconst.i64 -96
+;;> @0002                               v8 = iadd v1, v7  ; v7 = -96
 ;;> @0002                               v4 = load.f32 notrap aligned region0 v8
 ;;> @0001                               jump block2
 ;;>

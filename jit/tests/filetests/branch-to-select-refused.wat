@@ -28,13 +28,13 @@
 ;;>
 ;;>                                 block2(v13: i32, v15: i32):
 ;;> @0001                               v5 = get_pinned_reg.i64
-;;> @0001                               v6 = load.i64 user66 aligned region0 v5+120
+;;> @0001                               v6 = load.i64 user66 aligned region0 v5-120
 ;;> @0001                               v7 = icmp ult v5, v6
 ;;> @0001                               brif v7, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8+8
+;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8-64
 ;;> @0001                               v10 = load.i64 notrap aligned readonly region1 v9+40
 ;;> @0001                               v11 = iconst.i64 0x001c_0000_0000
 ;;> @0001                               store notrap aligned region2 v11, v10  ; v11 = 0x001c_0000_0000
@@ -50,11 +50,11 @@
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v10+4
 ;;> @0001                               v21 = load.i32 notrap aligned region2 v10+8
 ;;> @0001                               v22 = get_pinned_reg.i64
-;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+56
+;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22-16
 ;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23+112
 ;;> @0001                               v25 = call_indirect sig0, v24(v22, v19, v20, v21)
 ;;> @0001                               v26 = get_pinned_reg.i64
-;;> @0001                               v27 = load.i64 notrap aligned readonly region1 v26+8
+;;> @0001                               v27 = load.i64 notrap aligned readonly region1 v26-64
 ;;> @0001                               v28 = load.i64 notrap aligned readonly region1 v27+40
 ;;> @0001                               return_call_indirect sig1, v25(v28)
 ;;>

@@ -29,7 +29,7 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32, v3: i32):
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
-;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+72
+;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4-96
 ;;> @0008                               v67 = stack_addr.i64 ss0
 ;;> @0004                               v42 = iconst.i32 2
 ;;> @0008                               v50 = iconst.i32 1
@@ -38,13 +38,13 @@
 ;;>
 ;;>                                 block2(v16: i32, v17: i32, v18: i32, v20: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 user66 aligned region1 v8+136
+;;> @0001                               v9 = load.i64 user66 aligned region1 v8-136
 ;;> @0001                               v10 = icmp ult v8, v9
 ;;> @0001                               brif v10, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v11 = get_pinned_reg.i64
-;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+8
+;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11-64
 ;;> @0001                               v13 = load.i64 notrap aligned readonly region0 v12+40
 ;;> @0001                               v14 = iconst.i64 0x0023_0000_0000
 ;;> @0001                               store notrap aligned region2 v14, v13  ; v14 = 0x0023_0000_0000
@@ -64,24 +64,22 @@
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v13+4
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v13+8
 ;;> @0001                               v29 = get_pinned_reg.i64
-;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+56
+;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29-16
 ;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+112
 ;;> @0001                               v32 = call_indirect sig0, v31(v29, v26, v27, v28)
 ;;> @0001                               v33 = get_pinned_reg.i64
-;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+8
+;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33-64
 ;;> @0001                               v35 = load.i64 notrap aligned readonly region0 v34+40
 ;;> @0001                               return_call_indirect sig1, v32(v35)
 ;;>
 ;;>                                 block4:
 ;;> @0002                               v36 = uextend.i64 v17
-;;> @0002                               v37 = iadd.i64 v5, v36
-;;> @0002                               v38 = uload8.i32 user2 region3 v37
+;;> @0002                               v38 = uload8.i32 user72 region3 v36
 ;;>                                     v76 = iconst.i32 0
 ;;>                                     v77 = icmp eq v38, v76  ; v76 = 0
 ;;>                                     v78 = select v77, v76, v18  ; v76 = 0
 ;;> @0007                               v65 = uextend.i64 v78
-;;> @0007                               v66 = iadd.i64 v5, v65
-;;> @0007                               v47 = load.i32 user2 region3 v66
+;;> @0007                               v47 = load.i32 user72 region3 v65
 ;;>                                     v79 = iconst.i32 2
 ;;>                                     v80 = ishl.i32 v20, v79  ; v79 = 2
 ;;> @0006                               v44 = iadd.i32 v3, v80

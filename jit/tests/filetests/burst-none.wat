@@ -33,7 +33,7 @@
 ;;>
 ;;>                                 block0(v0: i64):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0000                               v3 = iconst.i32 0
 ;;> @0000                               v4 = load.i32 notrap aligned region1 v0+16
 ;;> @0000                               v5 = load.i32 notrap aligned region1 v0+24
@@ -52,13 +52,13 @@
 ;;>                                 block5(v16: i32, v17: i32):
 ;;>                                     v35 -> v16
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 user66 aligned region2 v8+136
+;;> @0001                               v9 = load.i64 user66 aligned region2 v8-136
 ;;> @0001                               v10 = icmp ult v8, v9
 ;;> @0001                               brif v10, block6, block7
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v11 = get_pinned_reg.i64
-;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+8
+;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11-64
 ;;> @0001                               v13 = load.i64 notrap aligned readonly region0 v12+40
 ;;> @0001                               v14 = iconst.i64 0x0020_0000_0000
 ;;> @0001                               store notrap aligned region1 v14, v13  ; v14 = 0x0020_0000_0000
@@ -72,11 +72,11 @@
 ;;> @0001                               v21 = load.i32 notrap aligned region1 v13+4
 ;;> @0001                               v22 = load.i32 notrap aligned region1 v13+8
 ;;> @0001                               v23 = get_pinned_reg.i64
-;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+56
+;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23-16
 ;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+112
 ;;> @0001                               v26 = call_indirect sig0, v25(v23, v20, v21, v22)
 ;;> @0001                               v27 = get_pinned_reg.i64
-;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+8
+;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27-64
 ;;> @0001                               v29 = load.i64 notrap aligned readonly region0 v28+40
 ;;> @0001                               return_call_indirect sig1, v26(v29)
 ;;>

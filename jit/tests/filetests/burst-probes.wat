@@ -39,7 +39,7 @@
 ;;>
 ;;>                                 block0(v0: i64):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0000                               v3 = iconst.i32 0
 ;;> @0000                               v4 = load.i32 notrap aligned region1 v0+16
 ;;> @0000                               v5 = load.i32 notrap aligned region1 v0+24
@@ -62,13 +62,13 @@
 ;;>                                     v110 -> v17
 ;;>                                     v111 -> v17
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 user66 aligned region2 v8+136
+;;> @0001                               v9 = load.i64 user66 aligned region2 v8-136
 ;;> @0001                               v10 = icmp ult v8, v9
 ;;> @0001                               brif v10, block6, block7
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v11 = get_pinned_reg.i64
-;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+8
+;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11-64
 ;;> @0001                               v13 = load.i64 notrap aligned readonly region0 v12+40
 ;;> @0001                               v14 = iconst.i64 0x0020_0000_0000
 ;;> @0001                               store notrap aligned region1 v14, v13  ; v14 = 0x0020_0000_0000
@@ -82,17 +82,17 @@
 ;;> @0001                               v21 = load.i32 notrap aligned region1 v13+4
 ;;> @0001                               v22 = load.i32 notrap aligned region1 v13+8
 ;;> @0001                               v23 = get_pinned_reg.i64
-;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+56
+;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23-16
 ;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+112
 ;;> @0001                               v26 = call_indirect sig0, v25(v23, v20, v21, v22)
 ;;> @0001                               v27 = get_pinned_reg.i64
-;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+8
+;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27-64
 ;;> @0001                               v29 = load.i64 notrap aligned readonly region0 v28+40
 ;;> @0001                               return_call_indirect sig1, v26(v29)
 ;;>
 ;;>                                 block7:
 ;;> @0001                               v30 = get_pinned_reg.i64
-;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+8
+;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30-64
 ;;> @0001                               v32 = load.i32 notrap aligned region3 v31+156
 ;;> @0001                               v33 = load.i32 notrap aligned region3 v31+160
 ;;> @0001                               v34 = icmp uge v32, v33
@@ -103,14 +103,14 @@
 ;;> @0001                               v36 = iconst.i32 32
 ;;> @0001                               v37 = iconst.i32 7
 ;;> @0001                               v38 = get_pinned_reg.i64
-;;> @0001                               v39 = load.i64 notrap aligned readonly region0 v38+56
+;;> @0001                               v39 = load.i64 notrap aligned readonly region0 v38-16
 ;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+200
 ;;> @0001                               v41 = call_indirect sig2, v40(v38, v35, v36, v37)  ; v35 = 0, v36 = 32, v37 = 7
 ;;> @0001                               brif v41, block10, block9
 ;;>
 ;;>                                 block10 cold:
 ;;> @0001                               v42 = get_pinned_reg.i64
-;;> @0001                               v43 = load.i64 notrap aligned readonly region0 v42+8
+;;> @0001                               v43 = load.i64 notrap aligned readonly region0 v42-64
 ;;> @0001                               v44 = load.i64 notrap aligned readonly region0 v43+40
 ;;> @0001                               v45 = iconst.i64 0x0020_0000_0000
 ;;> @0001                               store notrap aligned region1 v45, v44  ; v45 = 0x0020_0000_0000
@@ -124,18 +124,18 @@
 ;;> @0001                               v50 = load.i32 notrap aligned region1 v44+4
 ;;> @0001                               v51 = load.i32 notrap aligned region1 v44+8
 ;;> @0001                               v52 = get_pinned_reg.i64
-;;> @0001                               v53 = load.i64 notrap aligned readonly region0 v52+56
+;;> @0001                               v53 = load.i64 notrap aligned readonly region0 v52-16
 ;;> @0001                               v54 = load.i64 notrap aligned readonly region0 v53+112
 ;;> @0001                               v55 = call_indirect sig0, v54(v52, v49, v50, v51)
 ;;> @0001                               v56 = get_pinned_reg.i64
-;;> @0001                               v57 = load.i64 notrap aligned readonly region0 v56+8
+;;> @0001                               v57 = load.i64 notrap aligned readonly region0 v56-64
 ;;> @0001                               v58 = load.i64 notrap aligned readonly region0 v57+40
 ;;> @0001                               return_call_indirect sig1, v55(v58)
 ;;>
 ;;>                                 block9:
 ;;> @0001                               v59 = iconst.i64 0
 ;;> @0001                               v60 = get_pinned_reg.i64
-;;> @0001                               v61 = load.i64 notrap aligned readonly region0 v60+8
+;;> @0001                               v61 = load.i64 notrap aligned readonly region0 v60-64
 ;;> @0001                               v62 = load.i64 notrap aligned readonly region0 v61+176
 ;;> @0001                               v63 = load.i32 notrap aligned region3 v61+156
 ;;> @0001                               v64 = iconst.i32 0x3fff
@@ -151,12 +151,12 @@
 ;;> @0002                               v73 = uextend.i64 v16
 ;;> @0002                               v74 = iadd.i64 v2, v73
 ;;> @0002                               v75 = get_pinned_reg.i64
-;;> @0002                               v76 = load.i64 notrap aligned readonly region0 v75+8
+;;> @0002                               v76 = load.i64 notrap aligned readonly region0 v75-64
 ;;> @0002                               v77 = load.i32 notrap aligned region3 v76+164
 ;;> @0002                               brif v77, block11, block12
 ;;>
 ;;>                                 block11 cold:
-;;> @0002                               v78 = load.i64 notrap aligned readonly can_move region0 v1+80
+;;> @0002                               v78 = load.i64 notrap aligned readonly can_move region0 v1-88
 ;;> @0002                               v79 = load.i64 notrap aligned region6 v78+8
 ;;> @0002                               v80 = iadd.i64 v2, v79
 ;;> @0002                               v81 = iconst.i64 0
@@ -169,7 +169,7 @@
 ;;>                                 block13 cold:
 ;;> @0002                               v86 = iconst.i32 1
 ;;> @0002                               v87 = get_pinned_reg.i64
-;;> @0002                               v88 = load.i64 notrap aligned readonly region0 v87+56
+;;> @0002                               v88 = load.i64 notrap aligned readonly region0 v87-16
 ;;> @0002                               v89 = load.i64 notrap aligned readonly region0 v88+208
 ;;> @0002                               call_indirect sig3, v89(v87, v82, v84, v86)  ; v86 = 1
 ;;> @0002                               jump block12
@@ -184,7 +184,7 @@
 ;;> @0003                               v96 = iconst.i64 2
 ;;> @0003                               v97 = bor v95, v96  ; v96 = 2
 ;;> @0003                               v98 = get_pinned_reg.i64
-;;> @0003                               v99 = load.i64 notrap aligned readonly region0 v98+8
+;;> @0003                               v99 = load.i64 notrap aligned readonly region0 v98-64
 ;;> @0003                               v100 = load.i64 notrap aligned readonly region0 v99+176
 ;;> @0003                               v101 = load.i32 notrap aligned region3 v99+156
 ;;> @0003                               v102 = iconst.i32 0x3fff
@@ -218,7 +218,7 @@
 ;;> @0007                               v123 = iconst.i64 3
 ;;> @0007                               v124 = bor v122, v123  ; v123 = 3
 ;;> @0007                               v125 = get_pinned_reg.i64
-;;> @0007                               v126 = load.i64 notrap aligned readonly region0 v125+8
+;;> @0007                               v126 = load.i64 notrap aligned readonly region0 v125-64
 ;;> @0007                               v127 = load.i64 notrap aligned readonly region0 v126+176
 ;;> @0007                               v128 = load.i32 notrap aligned region3 v126+156
 ;;> @0007                               v129 = iconst.i32 0x3fff
@@ -240,7 +240,7 @@
 ;;> @0009                               v143 = iconst.i64 4
 ;;> @0009                               v144 = bor v142, v143  ; v143 = 4
 ;;> @0009                               v145 = get_pinned_reg.i64
-;;> @0009                               v146 = load.i64 notrap aligned readonly region0 v145+8
+;;> @0009                               v146 = load.i64 notrap aligned readonly region0 v145-64
 ;;> @0009                               v147 = load.i64 notrap aligned readonly region0 v146+176
 ;;> @0009                               v148 = load.i32 notrap aligned region3 v146+156
 ;;> @0009                               v149 = iconst.i32 0x3fff
@@ -257,7 +257,7 @@
 ;;> @0009                               v158 = iconst.i32 -2
 ;;> @0009                               v159 = iconst.i32 7
 ;;> @0009                               v160 = get_pinned_reg.i64
-;;> @0009                               v161 = load.i64 notrap aligned readonly region0 v160+56
+;;> @0009                               v161 = load.i64 notrap aligned readonly region0 v160-16
 ;;> @0009                               v162 = load.i64 notrap aligned readonly region0 v161+200
 ;;> @0009                               v163 = call_indirect sig2, v162(v160, v157, v158, v159)  ; v157 = 0, v158 = -2, v159 = 7
 ;;> @0009                               return v139

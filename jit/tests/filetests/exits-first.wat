@@ -33,10 +33,8 @@
 ;;> @0001                               v8 = bxor v2, v7  ; v7 = 0x5bd1
 ;;> @0001                               v9 = iconst.i32 31
 ;;> @0002                               v10 = imul v8, v9  ; v9 = 31
-;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3+72
 ;;> @0009                               v44 = iconst.i32 1
 ;;> @0011                               v50 = uextend.i64 v10
-;;> @0011                               v51 = iadd v4, v50
 ;;>                                     v98 = iconst.i32 2
 ;;>                                     v115 = iconst.i32 3
 ;;>                                     v138 = iconst.i32 4
@@ -44,13 +42,13 @@
 ;;>
 ;;>                                 block3(v19: i32, v20: i32):
 ;;> @0003                               v11 = get_pinned_reg.i64
-;;> @0003                               v12 = load.i64 user66 aligned region1 v11+136
+;;> @0003                               v12 = load.i64 user66 aligned region1 v11-136
 ;;> @0003                               v13 = icmp ult v11, v12
 ;;> @0003                               brif v13, block4, block5
 ;;>
 ;;>                                 block4 cold:
 ;;> @0003                               v14 = get_pinned_reg.i64
-;;> @0003                               v15 = load.i64 notrap aligned readonly region0 v14+8
+;;> @0003                               v15 = load.i64 notrap aligned readonly region0 v14-64
 ;;> @0003                               v16 = load.i64 notrap aligned readonly region0 v15+40
 ;;> @0003                               v17 = iconst.i64 0x0030_0000_0000
 ;;> @0003                               store notrap aligned region2 v17, v16  ; v17 = 0x0030_0000_0000
@@ -65,11 +63,11 @@
 ;;> @0003                               v26 = load.i32 notrap aligned region2 v16+4
 ;;> @0003                               v27 = load.i32 notrap aligned region2 v16+8
 ;;> @0003                               v28 = get_pinned_reg.i64
-;;> @0003                               v29 = load.i64 notrap aligned readonly region0 v28+56
+;;> @0003                               v29 = load.i64 notrap aligned readonly region0 v28-16
 ;;> @0003                               v30 = load.i64 notrap aligned readonly region0 v29+112
 ;;> @0003                               v31 = call_indirect sig0, v30(v28, v25, v26, v27)
 ;;> @0003                               v32 = get_pinned_reg.i64
-;;> @0003                               v33 = load.i64 notrap aligned readonly region0 v32+8
+;;> @0003                               v33 = load.i64 notrap aligned readonly region0 v32-64
 ;;> @0003                               v34 = load.i64 notrap aligned readonly region0 v33+40
 ;;> @0003                               return_call_indirect sig1, v31(v34)
 ;;>
@@ -84,8 +82,7 @@
 ;;>
 ;;>                                 block8:
 ;;> @0008                               v39 = uextend.i64 v20
-;;> @0008                               v40 = iadd.i64 v4, v39
-;;> @0008                               store.i32 user2 region3 v10, v40
+;;> @0008                               store.i32 user72 region3 v10, v39
 ;;>                                     v149 = iconst.i32 1
 ;;>                                     v150 = icmp.i32 eq v19, v149  ; v149 = 1
 ;;> @000b                               brif v150, block10, block7
@@ -105,7 +102,7 @@
 ;;> @0010                               jump block2(v152)
 ;;>
 ;;>                                 block12:
-;;> @0011                               store.i32 user2 region3 v10, v51
+;;> @0011                               store.i32 user72 region3 v10, v50
 ;;>                                     v155 = iconst.i32 2
 ;;>                                     v156 = icmp.i32 eq v19, v155  ; v155 = 2
 ;;> @0014                               brif v156, block14, block11
@@ -144,7 +141,7 @@
 ;;> @0022                               jump block2(v164)
 ;;>
 ;;>                                 block19:
-;;> @0023                               store.i32 user2 region3 v10, v51
+;;> @0023                               store.i32 user72 region3 v10, v50
 ;;>                                     v167 = iconst.i32 4
 ;;>                                     v168 = isub.i32 v19, v167  ; v167 = 4
 ;;> @0026                               brif v168, block3(v168, v10), block21

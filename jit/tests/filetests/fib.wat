@@ -28,7 +28,7 @@
 ;;>     33  mov rdi, rax
 ;;>     36  cmp edi, 2
 ;;>     39  jl short 49h
-;;>     3b  mov rax, [r15+50h]
+;;>     3b  mov rax, [r15-70h]
 ;;>     3f  call rax
 ;;>     41  mov rbx, rax
 ;;>     44  mov rcx, r12
@@ -39,7 +39,7 @@
 ;;>     52  sub eax, 3
 ;;>     55  cmp eax, 2
 ;;>     58  jl short 6Eh
-;;>     5a  mov rax, [r15+50h]
+;;>     5a  mov rax, [r15-70h]
 ;;>     5e  mov rdi, rcx
 ;;>     61  sub edi, 3
 ;;>     64  mov r12, rcx
@@ -65,7 +65,7 @@
 ;;>     9c  sub edi, 3
 ;;>     9f  cmp edi, 2
 ;;>     a2  jl short 0AFh
-;;>     a4  mov rax, [r15+50h]
+;;>     a4  mov rax, [r15-70h]
 ;;>     a8  call rax
 ;;>     aa  mov r13, rax
 ;;>     ad  jmp short 0B2h
@@ -76,7 +76,7 @@
 ;;>     bb  cmp eax, 2
 ;;>     be  jl short 0DAh
 ;;>     c0  mov rax, r15
-;;>     c3  mov rcx, [r15+50h]
+;;>     c3  mov rcx, [r15-70h]
 ;;>     c7  mov rdi, r12
 ;;>     ca  sub edi, 4
 ;;>     cd  mov r12, rdi

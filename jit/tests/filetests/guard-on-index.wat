@@ -23,162 +23,163 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xor eax, eax
-;;>      6  mov rcx, [r15+48h]
-;;>      a  mov r8, rax
-;;>      d  mov edx, r8d
-;;>     10  movzx r9, byte [rcx+rdx]
-;;>     15  cmp r9d, 3
-;;>     19  jne near 1CCh
-;;>     1f  lea esi, [r8+1]
-;;>     23  cmp esi, edi
-;;>     25  jae near 1C4h
-;;>     2b  movzx r9, byte [rcx+rdx+1]
-;;>     31  cmp r9d, 3
-;;>     35  jne near 163h
-;;>     3b  lea esi, [r8+2]
-;;>     3f  cmp esi, edi
-;;>     41  jae near 15Bh
-;;>     47  movzx r9, byte [rcx+rdx+2]
-;;>     4d  cmp r9d, 3
-;;>     51  jne near 0FAh
-;;>     57  lea esi, [r8+3]
-;;>     5b  cmp esi, edi
-;;>     5d  jae near 0F5h
-;;>     63  movzx rdx, byte [rcx+rdx+3]
-;;>     69  cmp edx, 3
-;;>     6c  jne short 92h
-;;>     6e  add r8d, 4
-;;>     72  add eax, 4
-;;>     75  cmp r8d, edi
-;;>     78  jb short 7Fh
-;;>     7a  mov rsp, rbp
-;;>     7d  pop rbp
-;;>     7e  ret
-;;>     7f  cmp r15, [r15+0C0h]
-;;>     87  jb near 22Fh
-;;>     8d  jmp 0Dh
-;;>     92  mov r8, [r15+8]
-;;>     96  mov r8, [r8+28h]
-;;>     9a  mov r9, 4B00000001h
-;;>     a4  mov [r8], r9
-;;>     a7  mov qword [r8+8], 7
-;;>     af  mov edx, edx
-;;>     b1  mov [r8+30h], rdx
-;;>     b5  lea r9d, [rax+3]
-;;>     b9  mov [r8+28h], r9
-;;>     bd  mov [r8+20h], rsi
-;;>     c1  mov r9d, edi
-;;>     c4  mov [r8+10h], r9
-;;>     c8  mov rdi, r15
-;;>     cb  mov r10, [r15+38h]
-;;>     cf  mov r10, [r10+0B0h]
-;;>     d6  mov rsi, 400000007h
-;;>     e0  call r10
-;;>     e3  mov r10, [r15+8]
-;;>     e7  mov rdi, [r10+28h]
-;;>     eb  mov r10, rax
-;;>     ee  mov rsp, rbp
-;;>     f1  pop rbp
-;;>     f2  jmp r10
-;;>     f5  add eax, 3
-;;>     f8  jmp short 7Ah
-;;>     fa  mov r11, [r15+8]
-;;>     fe  mov r11, [r11+28h]
-;;>    102  mov rcx, 4B00000001h
-;;>    10c  mov [r11], rcx
-;;>    10f  mov qword [r11+8], 7
-;;>    117  mov edx, r9d
-;;>    11a  mov [r11+30h], rdx
-;;>    11e  add eax, 2
-;;>    121  mov [r11+28h], rax
-;;>    125  mov [r11+20h], rsi
-;;>    129  mov eax, edi
-;;>    12b  mov [r11+10h], rax
-;;>    12f  mov rdi, r15
-;;>    132  mov rax, [r15+38h]
-;;>    136  mov rax, [rax+0B0h]
-;;>    13d  mov rsi, 300000007h
-;;>    147  call rax
-;;>    149  mov rcx, [r15+8]
-;;>    14d  mov rdi, [rcx+28h]
-;;>    151  mov r10, rax
-;;>    154  mov rsp, rbp
-;;>    157  pop rbp
-;;>    158  jmp r10
-;;>    15b  add eax, 2
-;;>    15e  jmp 7Ah
-;;>    163  mov rcx, [r15+8]
-;;>    167  mov rcx, [rcx+28h]
-;;>    16b  mov rdx, 4B00000001h
-;;>    175  mov [rcx], rdx
-;;>    178  mov qword [rcx+8], 7
-;;>    180  mov edx, r9d
-;;>    183  mov [rcx+30h], rdx
-;;>    187  add eax, 1
-;;>    18a  mov [rcx+28h], rax
-;;>    18e  mov [rcx+20h], rsi
-;;>    192  mov eax, edi
-;;>    194  mov [rcx+10h], rax
-;;>    198  mov rdi, r15
-;;>    19b  mov rax, [r15+38h]
-;;>    19f  mov rax, [rax+0B0h]
-;;>    1a6  mov rsi, 200000007h
-;;>    1b0  call rax
-;;>    1b2  mov rcx, [r15+8]
-;;>    1b6  mov rdi, [rcx+28h]
-;;>    1ba  mov r10, rax
-;;>    1bd  mov rsp, rbp
-;;>    1c0  pop rbp
-;;>    1c1  jmp r10
-;;>    1c4  add eax, 1
-;;>    1c7  jmp 7Ah
-;;>    1cc  mov rcx, [r15+8]
-;;>    1d0  mov rsi, [rcx+28h]
-;;>    1d4  mov rcx, 4B00000001h
-;;>    1de  mov [rsi], rcx
-;;>    1e1  mov qword [rsi+8], 7
-;;>    1e9  mov ecx, r9d
-;;>    1ec  mov [rsi+30h], rcx
-;;>    1f0  mov eax, eax
-;;>    1f2  mov [rsi+28h], rax
-;;>    1f6  mov [rsi+20h], rdx
-;;>    1fa  mov eax, edi
-;;>    1fc  mov [rsi+10h], rax
-;;>    200  mov rdi, r15
-;;>    203  mov rax, [r15+38h]
-;;>    207  mov rax, [rax+0B0h]
-;;>    20e  mov rsi, 100000007h
-;;>    218  mov rdx, rcx
-;;>    21b  call rax
-;;>    21d  mov rcx, [r15+8]
-;;>    221  mov rdi, [rcx+28h]
-;;>    225  mov r10, rax
-;;>    228  mov rsp, rbp
-;;>    22b  pop rbp
-;;>    22c  jmp r10
-;;>    22f  mov rcx, [r15+8]
-;;>    233  mov rcx, [rcx+28h]
-;;>    237  mov rdx, 4200000001h
-;;>    241  mov [rcx], rdx
-;;>    244  mov qword [rcx+8], 7
-;;>    24c  mov edx, r8d
-;;>    24f  mov [rcx+20h], rdx
-;;>    253  mov eax, eax
-;;>    255  mov [rcx+18h], rax
-;;>    259  mov eax, edi
-;;>    25b  mov [rcx+10h], rax
-;;>    25f  mov esi, [rcx]
-;;>    261  mov edx, [rcx+4]
-;;>    264  mov ecx, [rcx+8]
-;;>    267  mov rdi, r15
-;;>    26a  mov rax, [r15+38h]
-;;>    26e  mov rax, [rax+70h]
-;;>    272  call rax
-;;>    274  mov rcx, [r15+8]
-;;>    278  mov rdi, [rcx+28h]
-;;>    27c  mov r10, rax
-;;>    27f  mov rsp, rbp
-;;>    282  pop rbp
-;;>    283  jmp r10
+;;>      6  mov rsi, rax
+;;>      9  mov ecx, esi
+;;>      b  movzx rdx, byte [r15+rcx]
+;;>     10  cmp edx, 3
+;;>     13  jne near 1C7h
+;;>     19  lea edx, [rsi+1]
+;;>     1c  cmp edx, edi
+;;>     1e  jae near 1BFh
+;;>     24  movzx r8, byte [r15+rcx+1]
+;;>     2a  cmp r8d, 3
+;;>     2e  jne near 15Bh
+;;>     34  lea edx, [rsi+2]
+;;>     37  cmp edx, edi
+;;>     39  jae near 153h
+;;>     3f  movzx r8, byte [r15+rcx+2]
+;;>     45  cmp r8d, 3
+;;>     49  jne near 0EFh
+;;>     4f  lea edx, [rsi+3]
+;;>     52  cmp edx, edi
+;;>     54  jae near 0EAh
+;;>     5a  movzx rcx, byte [r15+rcx+3]
+;;>     60  cmp ecx, 3
+;;>     63  jne short 84h
+;;>     65  add esi, 4
+;;>     68  add eax, 4
+;;>     6b  cmp esi, edi
+;;>     6d  jb short 74h
+;;>     6f  mov rsp, rbp
+;;>     72  pop rbp
+;;>     73  ret
+;;>     74  cmp r15, [r15-0B8h]
+;;>     7c  jb near 226h
+;;>     82  jmp short 9
+;;>     84  mov rsi, [r15-40h]
+;;>     88  mov r8, [rsi+28h]
+;;>     8c  mov rsi, 4B00000001h
+;;>     96  mov [r8], rsi
+;;>     99  mov qword [r8+8], 7
+;;>     a1  mov r10d, ecx
+;;>     a4  mov [r8+30h], r10
+;;>     a8  lea r9d, [rax+3]
+;;>     ac  mov [r8+28h], r9
+;;>     b0  mov [r8+20h], rdx
+;;>     b4  mov edi, edi
+;;>     b6  mov [r8+10h], rdi
+;;>     ba  mov rdi, r15
+;;>     bd  mov r8, [r15-10h]
+;;>     c1  mov r8, [r8+0B0h]
+;;>     c8  mov rsi, 400000007h
+;;>     d2  mov rdx, r10
+;;>     d5  call r8
+;;>     d8  mov r8, [r15-40h]
+;;>     dc  mov rdi, [r8+28h]
+;;>     e0  mov r10, rax
+;;>     e3  mov rsp, rbp
+;;>     e6  pop rbp
+;;>     e7  jmp r10
+;;>     ea  add eax, 3
+;;>     ed  jmp short 6Fh
+;;>     ef  mov r9, [r15-40h]
+;;>     f3  mov r9, [r9+28h]
+;;>     f7  mov r10, 4B00000001h
+;;>    101  mov [r9], r10
+;;>    104  mov qword [r9+8], 7
+;;>    10c  mov r11d, r8d
+;;>    10f  mov [r9+30h], r11
+;;>    113  add eax, 2
+;;>    116  mov [r9+28h], rax
+;;>    11a  mov [r9+20h], rdx
+;;>    11e  mov eax, edi
+;;>    120  mov [r9+10h], rax
+;;>    124  mov rdi, r15
+;;>    127  mov rax, [r15-10h]
+;;>    12b  mov rax, [rax+0B0h]
+;;>    132  mov rsi, 300000007h
+;;>    13c  mov rdx, r11
+;;>    13f  call rax
+;;>    141  mov rcx, [r15-40h]
+;;>    145  mov rdi, [rcx+28h]
+;;>    149  mov r10, rax
+;;>    14c  mov rsp, rbp
+;;>    14f  pop rbp
+;;>    150  jmp r10
+;;>    153  add eax, 2
+;;>    156  jmp 6Fh
+;;>    15b  mov rcx, [r15-40h]
+;;>    15f  mov rsi, [rcx+28h]
+;;>    163  mov rcx, 4B00000001h
+;;>    16d  mov [rsi], rcx
+;;>    170  mov qword [rsi+8], 7
+;;>    178  mov ecx, r8d
+;;>    17b  mov [rsi+30h], rcx
+;;>    17f  add eax, 1
+;;>    182  mov [rsi+28h], rax
+;;>    186  mov [rsi+20h], rdx
+;;>    18a  mov eax, edi
+;;>    18c  mov [rsi+10h], rax
+;;>    190  mov rdi, r15
+;;>    193  mov rax, [r15-10h]
+;;>    197  mov rax, [rax+0B0h]
+;;>    19e  mov rsi, 200000007h
+;;>    1a8  mov rdx, rcx
+;;>    1ab  call rax
+;;>    1ad  mov rcx, [r15-40h]
+;;>    1b1  mov rdi, [rcx+28h]
+;;>    1b5  mov r10, rax
+;;>    1b8  mov rsp, rbp
+;;>    1bb  pop rbp
+;;>    1bc  jmp r10
+;;>    1bf  add eax, 1
+;;>    1c2  jmp 6Fh
+;;>    1c7  mov rsi, [r15-40h]
+;;>    1cb  mov rsi, [rsi+28h]
+;;>    1cf  mov r8, 4B00000001h
+;;>    1d9  mov [rsi], r8
+;;>    1dc  mov qword [rsi+8], 7
+;;>    1e4  mov edx, edx
+;;>    1e6  mov [rsi+30h], rdx
+;;>    1ea  mov eax, eax
+;;>    1ec  mov [rsi+28h], rax
+;;>    1f0  mov [rsi+20h], rcx
+;;>    1f4  mov eax, edi
+;;>    1f6  mov [rsi+10h], rax
+;;>    1fa  mov rdi, r15
+;;>    1fd  mov rax, [r15-10h]
+;;>    201  mov rax, [rax+0B0h]
+;;>    208  mov rsi, 100000007h
+;;>    212  call rax
+;;>    214  mov rcx, [r15-40h]
+;;>    218  mov rdi, [rcx+28h]
+;;>    21c  mov r10, rax
+;;>    21f  mov rsp, rbp
+;;>    222  pop rbp
+;;>    223  jmp r10
+;;>    226  mov rcx, [r15-40h]
+;;>    22a  mov rcx, [rcx+28h]
+;;>    22e  mov rdx, 4200000001h
+;;>    238  mov [rcx], rdx
+;;>    23b  mov qword [rcx+8], 7
+;;>    243  mov edx, esi
+;;>    245  mov [rcx+20h], rdx
+;;>    249  mov eax, eax
+;;>    24b  mov [rcx+18h], rax
+;;>    24f  mov eax, edi
+;;>    251  mov [rcx+10h], rax
+;;>    255  mov esi, [rcx]
+;;>    257  mov edx, [rcx+4]
+;;>    25a  mov ecx, [rcx+8]
+;;>    25d  mov rdi, r15
+;;>    260  mov rax, [r15-10h]
+;;>    264  mov rax, [rax+70h]
+;;>    268  call rax
+;;>    26a  mov rcx, [r15-40h]
+;;>    26e  mov rdi, [rcx+28h]
+;;>    272  mov r10, rax
+;;>    275  mov rsp, rbp
+;;>    278  pop rbp
+;;>    279  jmp r10
 ;;> inline-guarded in function 1: done
 ;;> side-exit in function 1: done

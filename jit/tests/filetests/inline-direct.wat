@@ -25,36 +25,36 @@
 ;;> @0001                               v5 = iconst.i32 8
 ;;> @0001                               v6 = iconst.i32 8
 ;;> @0002                               v7 = uextend.i64 v6  ; v6 = 8
-;;> @0002                               v8 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0002                               v8 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0002                               v9 = iadd v8, v7
 ;;> @0002                               v10 = load.i32 user2 region1 v9
 ;;> @0002                               v11 = iconst.i32 1
 ;;> @0003                               v12 = iadd v10, v11  ; v11 = 1
 ;;> @0004                               v13 = uextend.i64 v5  ; v5 = 8
-;;> @0004                               v14 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0004                               v14 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0004                               v15 = iadd v14, v13
 ;;> @0004                               store user2 region1 v12, v15
 ;;> @0004                               v16 = iconst.i32 16
 ;;> @0004                               v17 = iconst.i32 16
 ;;> @0005                               v18 = uextend.i64 v17  ; v17 = 16
-;;> @0005                               v19 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0005                               v19 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0005                               v20 = iadd v19, v18
 ;;> @0005                               v21 = load.i32 user2 region1 v20
 ;;> @0006                               v22 = bxor v21, v0
 ;;> @0007                               v23 = uextend.i64 v16  ; v16 = 16
-;;> @0007                               v24 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0007                               v24 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0007                               v25 = iadd v24, v23
 ;;> @0007                               store user2 region1 v22, v25
 ;;> @0007                               v26 = iconst.i32 24
 ;;> @0007                               v27 = iconst.i32 24
 ;;> @0008                               v28 = uextend.i64 v27  ; v27 = 24
-;;> @0008                               v29 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0008                               v29 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0008                               v30 = iadd v29, v28
 ;;> @0008                               v31 = load.i32 user2 region1 v30
 ;;> @0008                               v32 = iconst.i32 3
 ;;> @0009                               v33 = imul v31, v32  ; v32 = 3
 ;;> @000a                               v34 = uextend.i64 v26  ; v26 = 24
-;;> @000a                               v35 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @000a                               v35 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @000a                               v36 = iadd v35, v34
 ;;> @000a                               store user2 region1 v33, v36
 ;;> @000a                               v37 = iconst.i32 1

@@ -28,96 +28,96 @@
 ;;>     1c  mov [rsp+8], rdi
 ;;>     21  mov r14, r15
 ;;>     24  xor edi, edi
-;;>     26  mov rbx, [r15+48h]
-;;>     2a  mov rax, [r15+40h]
+;;>     26  mov rbx, [r15-70h]
+;;>     2a  mov rax, [r15-8]
 ;;>     2e  mov r13d, [rax]
 ;;>     31  mov r12, rdi
-;;>     34  mov ecx, [r14+60h]
+;;>     34  mov ecx, [r14-60h]
 ;;>     38  cmp ecx, 8
-;;>     3b  jae short 94h
+;;>     3b  jae short 97h
 ;;>     3d  mov rax, rcx
 ;;>     40  shl eax, 4
 ;;>     43  mov rax, [rbx+rax+8]
-;;>     48  lea rdx, [r14+70h]
-;;>     4c  cmp rax, rdx
-;;>     4f  jne short 94h
-;;>     51  lea eax, [rdi+1]
-;;>     54  add r12d, 1
-;;>     58  mov rcx, [rsp+8]
-;;>     5d  cmp r12d, ecx
-;;>     60  jae short 77h
-;;>     62  mov rdi, rax
-;;>     65  jmp short 67h
-;;>     67  cmp r15, [r15+0C0h]
-;;>     6f  jb near 0F0h
-;;>     75  jmp short 34h
-;;>     77  mov rbx, [rsp+10h]
-;;>     7c  mov r12, [rsp+18h]
-;;>     81  mov r13, [rsp+20h]
-;;>     86  mov r14, [rsp+28h]
-;;>     8b  add rsp, 30h
-;;>     8f  mov rsp, rbp
-;;>     92  pop rbp
-;;>     93  ret
-;;>     94  cmp ecx, 8
-;;>     97  jae near 164h
-;;>     9d  mov rax, rcx
-;;>     a0  shl eax, 4
-;;>     a3  add rax, rbx
-;;>     a6  cmp ecx, 8
-;;>     a9  cmovae rax, rbx
-;;>     ad  mov rcx, [rax]
-;;>     b0  cmp rcx, r13
-;;>     b3  jne short 0E5h
-;;>     b5  mov rcx, [rax+8]
-;;>     b9  mov rdx, [rcx+8]
-;;>     bd  cmp rdx, r14
-;;>     c0  jne short 0C9h
-;;>     c2  mov rsi, [rcx]
-;;>     c5  call rsi
-;;>     c7  jmp short 54h
-;;>     c9  mov [rdx+10h], r14
-;;>     cd  mov [rsp], r14
-;;>     d1  mov rsi, [rcx]
-;;>     d4  mov r15, rdx
-;;>     d7  call rsi
-;;>     d9  mov rdi, [rsp]
-;;>     dd  mov r15, rdi
-;;>     e0  jmp 54h
-;;>     e5  mov rax, [rax+8]
-;;>     e9  test rax, rax
-;;>     ec  je short 166h
-;;>     ee  ud2
-;;>     f0  mov rcx, [rsp+8]
-;;>     f5  mov rax, [r15+8]
-;;>     f9  mov rax, [rax+28h]
-;;>     fd  mov rdx, 4C00000001h
-;;>    107  mov [rax], rdx
-;;>    10a  mov qword [rax+8], 7
-;;>    112  mov edx, r12d
-;;>    115  mov [rax+20h], rdx
-;;>    119  mov edx, edi
-;;>    11b  mov [rax+18h], rdx
-;;>    11f  mov ecx, ecx
-;;>    121  mov [rax+10h], rcx
-;;>    125  mov esi, [rax]
-;;>    127  mov edx, [rax+4]
-;;>    12a  mov ecx, [rax+8]
-;;>    12d  mov rdi, r15
-;;>    130  mov rax, [r15+38h]
-;;>    134  mov rax, [rax+70h]
-;;>    138  call rax
-;;>    13a  mov rcx, [r15+8]
-;;>    13e  mov rdi, [rcx+28h]
-;;>    142  mov r10, rax
-;;>    145  mov rbx, [rsp+10h]
-;;>    14a  mov r12, [rsp+18h]
-;;>    14f  mov r13, [rsp+20h]
-;;>    154  mov r14, [rsp+28h]
-;;>    159  add rsp, 30h
-;;>    15d  mov rsp, rbp
-;;>    160  pop rbp
-;;>    161  jmp r10
-;;>    164  ud2
-;;>    166  ud2
+;;>     48  lea rdx, [r14-0B0h]
+;;>     4f  cmp rax, rdx
+;;>     52  jne short 97h
+;;>     54  lea eax, [rdi+1]
+;;>     57  add r12d, 1
+;;>     5b  mov rcx, [rsp+8]
+;;>     60  cmp r12d, ecx
+;;>     63  jae short 7Ah
+;;>     65  mov rdi, rax
+;;>     68  jmp short 6Ah
+;;>     6a  cmp r15, [r15-0B8h]
+;;>     72  jb near 0F3h
+;;>     78  jmp short 34h
+;;>     7a  mov rbx, [rsp+10h]
+;;>     7f  mov r12, [rsp+18h]
+;;>     84  mov r13, [rsp+20h]
+;;>     89  mov r14, [rsp+28h]
+;;>     8e  add rsp, 30h
+;;>     92  mov rsp, rbp
+;;>     95  pop rbp
+;;>     96  ret
+;;>     97  cmp ecx, 8
+;;>     9a  jae near 167h
+;;>     a0  mov rax, rcx
+;;>     a3  shl eax, 4
+;;>     a6  add rax, rbx
+;;>     a9  cmp ecx, 8
+;;>     ac  cmovae rax, rbx
+;;>     b0  mov rcx, [rax]
+;;>     b3  cmp rcx, r13
+;;>     b6  jne short 0E8h
+;;>     b8  mov rcx, [rax+8]
+;;>     bc  mov rdx, [rcx+8]
+;;>     c0  cmp rdx, r14
+;;>     c3  jne short 0CCh
+;;>     c5  mov rsi, [rcx]
+;;>     c8  call rsi
+;;>     ca  jmp short 57h
+;;>     cc  mov [rdx-38h], r14
+;;>     d0  mov [rsp], r14
+;;>     d4  mov rsi, [rcx]
+;;>     d7  mov r15, rdx
+;;>     da  call rsi
+;;>     dc  mov rdi, [rsp]
+;;>     e0  mov r15, rdi
+;;>     e3  jmp 57h
+;;>     e8  mov rax, [rax+8]
+;;>     ec  test rax, rax
+;;>     ef  je short 169h
+;;>     f1  ud2
+;;>     f3  mov rcx, [rsp+8]
+;;>     f8  mov rax, [r15-40h]
+;;>     fc  mov rax, [rax+28h]
+;;>    100  mov rdx, 4C00000001h
+;;>    10a  mov [rax], rdx
+;;>    10d  mov qword [rax+8], 7
+;;>    115  mov edx, r12d
+;;>    118  mov [rax+20h], rdx
+;;>    11c  mov edx, edi
+;;>    11e  mov [rax+18h], rdx
+;;>    122  mov ecx, ecx
+;;>    124  mov [rax+10h], rcx
+;;>    128  mov esi, [rax]
+;;>    12a  mov edx, [rax+4]
+;;>    12d  mov ecx, [rax+8]
+;;>    130  mov rdi, r15
+;;>    133  mov rax, [r15-10h]
+;;>    137  mov rax, [rax+70h]
+;;>    13b  call rax
+;;>    13d  mov rcx, [r15-40h]
+;;>    141  mov rdi, [rcx+28h]
+;;>    145  mov r10, rax
+;;>    148  mov rbx, [rsp+10h]
+;;>    14d  mov r12, [rsp+18h]
+;;>    152  mov r13, [rsp+20h]
+;;>    157  mov r14, [rsp+28h]
+;;>    15c  add rsp, 30h
+;;>    160  mov rsp, rbp
+;;>    163  pop rbp
+;;>    164  jmp r10
+;;>    167  ud2
+;;>    169  ud2
 ;;> inline-guarded in function 1: done

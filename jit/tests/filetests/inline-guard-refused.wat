@@ -29,18 +29,18 @@
 ;;>
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0001                               v4 = load.i64 notrap aligned readonly can_move region0 v1+80
+;;> @0001                               v4 = load.i64 notrap aligned readonly can_move region0 v1-88
 ;;> @0001                               v5 = load.i64 notrap aligned region1 v4+8
 ;;> @0001                               v3 = uextend.i64 v0
 ;;> @0001                               v6 = icmp uge v3, v5
 ;;> @0001                               trapnz v6, user4
-;;> @0001                               v7 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0001                               v7 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0001                               v9 = iconst.i64 4
 ;;> @0001                               v11 = ishl v3, v9  ; v9 = 4
 ;;> @0001                               v12 = iadd v7, v11
 ;;> @0001                               v13 = select_spectre_guard v6, v7, v12
 ;;> @0001                               v14 = load.i64 notrap aligned region2 v13
-;;> @0001                               v15 = load.i64 notrap aligned readonly can_move region0 v1+64
+;;> @0001                               v15 = load.i64 notrap aligned readonly can_move region0 v1-8
 ;;> @0001                               v16 = load.i32 notrap aligned readonly can_move region0 v15
 ;;> @0001                               v17 = uextend.i64 v16
 ;;> @0001                               v18 = icmp ne v14, v17
@@ -58,7 +58,7 @@
 ;;> @0001                               brif v22, block4, block5
 ;;>
 ;;>                                 block4 cold:
-;;> @0001                               store.i64 notrap aligned region0 v1, v21+16
+;;> @0001                               store.i64 notrap aligned region0 v1, v21-56
 ;;> @0001                               v24 = stack_addr.i64 ss0
 ;;> @0001                               store.i64 notrap aligned region3 v1, v24
 ;;> @0001                               v25 = load.i64 notrap aligned region4 v20

@@ -36,12 +36,12 @@
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v2 = iconst.i32 0
 ;;> @0003                               v30 = iconst.i32 8
-;;> @0003                               v32 = load.i64 notrap aligned readonly can_move region1 v1+72
+;;> @0003                               v32 = load.i64 notrap aligned readonly can_move region1 v1-112
 ;;> @0003                               v33 = iconst.i64 4
-;;> @0003                               v38 = iconst.i64 112
-;;> @0003                               v39 = iadd v1, v38  ; v38 = 112
+;;> @0003                               v38 = iconst.i64 -176
+;;> @0003                               v39 = iadd v1, v38  ; v38 = -176
 ;;> @0003                               v42 = iconst.i32 1
-;;> @0003                               v54 = load.i64 notrap aligned readonly can_move region1 v1+64
+;;> @0003                               v54 = load.i64 notrap aligned readonly can_move region1 v1-8
 ;;> @0003                               v55 = load.i32 notrap aligned readonly can_move region1 v54
 ;;> @0003                               v56 = uextend.i64 v55
 ;;> @0003                               v63 = stack_addr.i64 ss0
@@ -49,13 +49,13 @@
 ;;>
 ;;>                                 block2(v13: i32, v14: i32):
 ;;> @0001                               v4 = get_pinned_reg.i64
-;;> @0001                               v5 = load.i64 user66 aligned region0 v4+192
+;;> @0001                               v5 = load.i64 user66 aligned region0 v4-184
 ;;> @0001                               v6 = icmp ult v4, v5
 ;;> @0001                               brif v6, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v7 = get_pinned_reg.i64
-;;> @0001                               v8 = load.i64 notrap aligned readonly region1 v7+8
+;;> @0001                               v8 = load.i64 notrap aligned readonly region1 v7-64
 ;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8+40
 ;;> @0001                               v10 = iconst.i64 0x004c_0000_0001
 ;;> @0001                               store notrap aligned region2 v10, v9  ; v10 = 0x004c_0000_0001
@@ -71,16 +71,16 @@
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v9+4
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v9+8
 ;;> @0001                               v21 = get_pinned_reg.i64
-;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+56
+;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21-16
 ;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+112
 ;;> @0001                               v24 = call_indirect sig0, v23(v21, v18, v19, v20)
 ;;> @0001                               v25 = get_pinned_reg.i64
-;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+8
+;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25-64
 ;;> @0001                               v27 = load.i64 notrap aligned readonly region1 v26+40
 ;;> @0001                               return_call_indirect sig1, v24(v27)
 ;;>
 ;;>                                 block4:
-;;> @0002                               v28 = load.i32 notrap aligned region3 v1+96
+;;> @0002                               v28 = load.i32 notrap aligned region3 v1-96
 ;;>                                     v79 = iconst.i32 8
 ;;>                                     v80 = icmp uge v28, v79  ; v79 = 8
 ;;> @0003                               brif v80, block6, block7
@@ -91,7 +91,7 @@
 ;;> @0003                               v35 = uextend.i64 v82
 ;;> @0003                               v36 = iadd.i64 v32, v35
 ;;> @0003                               v37 = load.i64 notrap aligned region4 v36+8
-;;>                                     v83 = iadd.i64 v1, v38  ; v38 = 112
+;;>                                     v83 = iadd.i64 v1, v38  ; v38 = -176
 ;;>                                     v84 = icmp ne v37, v83
 ;;> @0003                               brif v84, block6, block8
 ;;>
@@ -123,7 +123,7 @@
 ;;> @0003                               brif v61, block12, block13
 ;;>
 ;;>                                 block12 cold:
-;;> @0003                               store.i64 notrap aligned region1 v1, v60+16
+;;> @0003                               store.i64 notrap aligned region1 v1, v60-56
 ;;> @0003                               store.i64 notrap aligned region5 v1, v63
 ;;> @0003                               v64 = load.i64 notrap aligned region6 v59
 ;;> @0003                               set_pinned_reg.i64 v60

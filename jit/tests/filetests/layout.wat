@@ -17,76 +17,75 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xor eax, eax
-;;>      6  mov rcx, [r15+48h]
-;;>      a  mov edx, esi
-;;>      c  mov r8d, [rcx+rdx]
-;;>     10  test r8d, r8d
-;;>     13  jne short 61h
-;;>     15  cmp edi, 1
-;;>     18  je short 4Ch
-;;>     1a  mov r8d, [rcx+rdx+4]
-;;>     1f  test r8d, r8d
-;;>     22  jne short 6Ch
-;;>     24  cmp edi, 2
-;;>     27  je short 4Ch
-;;>     29  mov r8d, [rcx+rdx+8]
-;;>     2e  test r8d, r8d
-;;>     31  jne short 78h
-;;>     33  cmp edi, 3
-;;>     36  je short 4Ch
-;;>     38  mov r10d, [rcx+rdx+0Ch]
-;;>     3d  test r10d, r10d
-;;>     40  jne short 86h
-;;>     42  sub edi, 4
-;;>     45  add esi, 10h
-;;>     48  test edi, edi
-;;>     4a  jne short 51h
-;;>     4c  mov rsp, rbp
-;;>     4f  pop rbp
-;;>     50  ret
-;;>     51  cmp r15, [r15+88h]
-;;>     59  jb near 92h
-;;>     5f  jmp short 0Ah
-;;>     61  add eax, 4Dh
-;;>     64  imul eax, 1Fh
-;;>     67  mov [rcx+rdx], eax
-;;>     6a  jmp short 15h
-;;>     6c  add eax, 4Dh
-;;>     6f  imul eax, 1Fh
-;;>     72  mov [rcx+rdx+4], eax
-;;>     76  jmp short 24h
-;;>     78  lea r8d, [rax+4Dh]
-;;>     7c  imul eax, r8d, 1Fh
-;;>     80  mov [rcx+rdx+8], eax
-;;>     84  jmp short 33h
-;;>     86  add eax, 4Dh
-;;>     89  imul eax, 1Fh
-;;>     8c  mov [rcx+rdx+0Ch], eax
-;;>     90  jmp short 42h
-;;>     92  mov rcx, [r15+8]
-;;>     96  mov rcx, [rcx+28h]
-;;>     9a  mov rdx, 2100000000h
-;;>     a4  mov [rcx], rdx
-;;>     a7  mov qword [rcx+8], 7
-;;>     af  mov eax, eax
-;;>     b1  mov [rcx+20h], rax
-;;>     b5  mov eax, esi
-;;>     b7  mov [rcx+18h], rax
-;;>     bb  mov eax, edi
-;;>     bd  mov [rcx+10h], rax
-;;>     c1  mov esi, [rcx]
-;;>     c3  mov edx, [rcx+4]
-;;>     c6  mov ecx, [rcx+8]
-;;>     c9  mov rdi, r15
-;;>     cc  mov rax, [r15+38h]
-;;>     d0  mov rax, [rax+70h]
-;;>     d4  call rax
-;;>     d6  mov rcx, [r15+8]
-;;>     da  mov rdi, [rcx+28h]
-;;>     de  mov r10, rax
-;;>     e1  mov rsp, rbp
-;;>     e4  pop rbp
-;;>     e5  jmp r10
+;;>      6  mov ecx, esi
+;;>      8  mov edx, [r15+rcx]
+;;>      c  test edx, edx
+;;>      e  jne short 5Ah
+;;>     10  cmp edi, 1
+;;>     13  je short 45h
+;;>     15  mov edx, [r15+rcx+4]
+;;>     1a  test edx, edx
+;;>     1c  jne short 66h
+;;>     1e  cmp edi, 2
+;;>     21  je short 45h
+;;>     23  mov edx, [r15+rcx+8]
+;;>     28  test edx, edx
+;;>     2a  jne short 73h
+;;>     2c  cmp edi, 3
+;;>     2f  je short 45h
+;;>     31  mov r8d, [r15+rcx+0Ch]
+;;>     36  test r8d, r8d
+;;>     39  jne short 82h
+;;>     3b  sub edi, 4
+;;>     3e  add esi, 10h
+;;>     41  test edi, edi
+;;>     43  jne short 4Ah
+;;>     45  mov rsp, rbp
+;;>     48  pop rbp
+;;>     49  ret
+;;>     4a  cmp r15, [r15-88h]
+;;>     52  jb near 91h
+;;>     58  jmp short 6
+;;>     5a  add eax, 4Dh
+;;>     5d  imul eax, 1Fh
+;;>     60  mov [r15+rcx], eax
+;;>     64  jmp short 10h
+;;>     66  add eax, 4Dh
+;;>     69  imul eax, 1Fh
+;;>     6c  mov [r15+rcx+4], eax
+;;>     71  jmp short 1Eh
+;;>     73  lea r8d, [rax+4Dh]
+;;>     77  imul eax, r8d, 1Fh
+;;>     7b  mov [r15+rcx+8], eax
+;;>     80  jmp short 2Ch
+;;>     82  lea r11d, [rax+4Dh]
+;;>     86  imul eax, r11d, 1Fh
+;;>     8a  mov [r15+rcx+0Ch], eax
+;;>     8f  jmp short 3Bh
+;;>     91  mov rcx, [r15-40h]
+;;>     95  mov rcx, [rcx+28h]
+;;>     99  mov rdx, 2100000000h
+;;>     a3  mov [rcx], rdx
+;;>     a6  mov qword [rcx+8], 7
+;;>     ae  mov eax, eax
+;;>     b0  mov [rcx+20h], rax
+;;>     b4  mov eax, esi
+;;>     b6  mov [rcx+18h], rax
+;;>     ba  mov eax, edi
+;;>     bc  mov [rcx+10h], rax
+;;>     c0  mov esi, [rcx]
+;;>     c2  mov edx, [rcx+4]
+;;>     c5  mov ecx, [rcx+8]
+;;>     c8  mov rdi, r15
+;;>     cb  mov rax, [r15-10h]
+;;>     cf  mov rax, [rax+70h]
+;;>     d3  call rax
+;;>     d5  mov rcx, [r15-40h]
+;;>     d9  mov rdi, [rcx+28h]
+;;>     dd  mov r10, rax
+;;>     e0  mov rsp, rbp
+;;>     e3  pop rbp
+;;>     e4  jmp r10
 ;;> layout in function 0: done
 ;;> layout in function 0: done
 ;;> layout in function 0: done

@@ -34,13 +34,13 @@
 ;;>
 ;;>                                 block2(v13: i32):
 ;;> @0001                               v5 = get_pinned_reg.i64
-;;> @0001                               v6 = load.i64 user66 aligned region0 v5+120
+;;> @0001                               v6 = load.i64 user66 aligned region0 v5-120
 ;;> @0001                               v7 = icmp ult v5, v6
 ;;> @0001                               brif v7, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8+8
+;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8-64
 ;;> @0001                               v10 = load.i64 notrap aligned readonly region1 v9+40
 ;;> @0001                               v11 = iconst.i64 0x001e_0000_0000
 ;;> @0001                               store notrap aligned region2 v11, v10  ; v11 = 0x001e_0000_0000
@@ -56,11 +56,11 @@
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v10+4
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v10+8
 ;;> @0001                               v21 = get_pinned_reg.i64
-;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21+56
+;;> @0001                               v22 = load.i64 notrap aligned readonly region1 v21-16
 ;;> @0001                               v23 = load.i64 notrap aligned readonly region1 v22+112
 ;;> @0001                               v24 = call_indirect sig0, v23(v21, v18, v19, v20)
 ;;> @0001                               v25 = get_pinned_reg.i64
-;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25+8
+;;> @0001                               v26 = load.i64 notrap aligned readonly region1 v25-64
 ;;> @0001                               v27 = load.i64 notrap aligned readonly region1 v26+40
 ;;> @0001                               return_call_indirect sig1, v24(v27)
 ;;>

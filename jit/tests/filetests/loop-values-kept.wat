@@ -19,9 +19,9 @@
 ;;>     10  vxorpd xmm0, xmm0, xmm0
 ;;>     14  movdqu [rsp+8], xmm0
 ;;>     1a  mov rax, r15
-;;>     1d  mov rcx, [r15+48h]
+;;>     1d  mov rcx, [r15-58h]
 ;;>     21  mov rdx, [rcx+8]
-;;>     25  mov [rdx+10h], rax
+;;>     25  mov [rdx-38h], rax
 ;;>     29  mov [rsp], rax
 ;;>     2d  mov rax, [rcx]
 ;;>     30  mov r15, rdx
@@ -38,7 +38,7 @@
 ;;>     58  mov rbx, rdi
 ;;>     5b  movdqu [rsp+8], xmm0
 ;;>     61  jmp short 63h
-;;>     63  cmp r15, [r15+78h]
+;;>     63  cmp r15, [r15-80h]
 ;;>     6b  jb near 81h
 ;;>     71  jmp short 1Ah
 ;;>     73  mov rbx, [rsp+20h]
@@ -47,7 +47,7 @@
 ;;>     7f  pop rbp
 ;;>     80  ret
 ;;>     81  mov rdi, rbx
-;;>     84  mov rax, [r15+8]
+;;>     84  mov rax, [r15-40h]
 ;;>     88  mov rax, [rax+28h]
 ;;>     8c  mov rcx, 2F00000001h
 ;;>     96  mov [rax], rcx
@@ -59,10 +59,10 @@
 ;;>     ae  mov edx, [rax+4]
 ;;>     b1  mov ecx, [rax+8]
 ;;>     b4  mov rdi, r15
-;;>     b7  mov rax, [r15+38h]
+;;>     b7  mov rax, [r15-10h]
 ;;>     bb  mov rax, [rax+70h]
 ;;>     bf  call rax
-;;>     c1  mov rcx, [r15+8]
+;;>     c1  mov rcx, [r15-40h]
 ;;>     c5  mov rdi, [rcx+28h]
 ;;>     c9  mov r10, rax
 ;;>     cc  mov rbx, [rsp+20h]

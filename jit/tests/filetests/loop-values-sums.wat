@@ -23,7 +23,6 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32):
 ;;>                                     v3 = get_pinned_reg.i64
 ;;> @0000                               v5 = iconst.i32 0
-;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3+72
 ;;> @0004                               v38 = iconst.i32 77
 ;;> @0005                               v39 = bxor v2, v38  ; v38 = 77
 ;;> @0007                               v44 = iconst.i32 1
@@ -41,13 +40,13 @@
 ;;>
 ;;>                                 block2(v15: i32, v17: i32, v204: i32, v207: i32):
 ;;> @0001                               v6 = get_pinned_reg.i64
-;;> @0001                               v7 = load.i64 user66 aligned region1 v6+136
+;;> @0001                               v7 = load.i64 user66 aligned region1 v6-136
 ;;> @0001                               v8 = icmp ult v6, v7
 ;;> @0001                               brif v8, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v9 = get_pinned_reg.i64
-;;> @0001                               v10 = load.i64 notrap aligned readonly region0 v9+8
+;;> @0001                               v10 = load.i64 notrap aligned readonly region0 v9-64
 ;;> @0001                               v11 = load.i64 notrap aligned readonly region0 v10+40
 ;;> @0001                               v12 = iconst.i64 0x0021_0000_0000
 ;;> @0001                               store notrap aligned region2 v12, v11  ; v12 = 0x0021_0000_0000
@@ -65,21 +64,20 @@
 ;;> @0001                               v23 = load.i32 notrap aligned region2 v11+4
 ;;> @0001                               v24 = load.i32 notrap aligned region2 v11+8
 ;;> @0001                               v25 = get_pinned_reg.i64
-;;> @0001                               v26 = load.i64 notrap aligned readonly region0 v25+56
+;;> @0001                               v26 = load.i64 notrap aligned readonly region0 v25-16
 ;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26+112
 ;;> @0001                               v28 = call_indirect sig0, v27(v25, v22, v23, v24)
 ;;> @0001                               v29 = get_pinned_reg.i64
-;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+8
+;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29-64
 ;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+40
 ;;> @0001                               return_call_indirect sig1, v28(v31)
 ;;>
 ;;>                                 block4:
 ;;> @0002                               v32 = uextend.i64 v15
-;;> @0002                               v33 = iadd.i64 v4, v32
-;;> @0002                               v34 = load.i32 user2 region3 v33
+;;> @0002                               v34 = load.i32 user72 region3 v32
 ;;> @0003                               v35 = iadd v34, v17
-;;> @0004                               store user2 region3 v35, v33
-;;> @0006                               store.i32 user2 region3 v204, v33+4
+;;> @0004                               store user72 region3 v35, v32
+;;> @0006                               store.i32 user72 region3 v204, v32+4
 ;;>                                     v182 = iconst.i32 1
 ;;>                                     v183 = iadd.i32 v17, v182  ; v182 = 1
 ;;>                                     v185 = icmp eq v183, v207
@@ -89,10 +87,10 @@
 ;;> @000c                               jump block5
 ;;>
 ;;>                                 block6:
-;;> @000d                               v52 = load.i32 user2 region3 v33+64
+;;> @000d                               v52 = load.i32 user72 region3 v32+64
 ;;> @000e                               v53 = iadd v52, v183
-;;> @000f                               store user2 region3 v53, v33+64
-;;> @0011                               store.i32 user2 region3 v204, v33+68
+;;> @000f                               store user72 region3 v53, v32+64
+;;> @0011                               store.i32 user72 region3 v204, v32+68
 ;;>                                     v187 = iconst.i32 2
 ;;>                                     v188 = iadd.i32 v17, v187  ; v187 = 2
 ;;>                                     v190 = icmp eq v188, v207
@@ -102,10 +100,10 @@
 ;;> @0017                               jump block5
 ;;>
 ;;>                                 block8:
-;;> @0018                               v70 = load.i32 user2 region3 v33+128
+;;> @0018                               v70 = load.i32 user72 region3 v32+128
 ;;> @0019                               v71 = iadd v70, v188
-;;> @001a                               store user2 region3 v71, v33+128
-;;> @001c                               store.i32 user2 region3 v204, v33+132
+;;> @001a                               store user72 region3 v71, v32+128
+;;> @001c                               store.i32 user72 region3 v204, v32+132
 ;;>                                     v192 = iconst.i32 3
 ;;>                                     v193 = iadd.i32 v17, v192  ; v192 = 3
 ;;>                                     v195 = icmp eq v193, v207
@@ -115,10 +113,10 @@
 ;;> @0022                               jump block5
 ;;>
 ;;>                                 block10:
-;;> @0023                               v88 = load.i32 user2 region3 v33+192
+;;> @0023                               v88 = load.i32 user72 region3 v32+192
 ;;> @0024                               v89 = iadd v88, v193
-;;> @0025                               store user2 region3 v89, v33+192
-;;> @0027                               store.i32 user2 region3 v204, v33+196
+;;> @0025                               store user72 region3 v89, v32+192
+;;> @0027                               store.i32 user72 region3 v204, v32+196
 ;;>                                     v197 = iconst.i32 4
 ;;>                                     v198 = iadd.i32 v17, v197  ; v197 = 4
 ;;>                                     v200 = icmp ne v198, v207

@@ -49,13 +49,13 @@
 ;;>
 ;;>                                 block4:
 ;;> @0002                               v10 = get_pinned_reg.i64
-;;> @0002                               v11 = load.i64 user66 aligned region1 v10+120
+;;> @0002                               v11 = load.i64 user66 aligned region1 v10-128
 ;;> @0002                               v12 = icmp ult v10, v11
 ;;> @0002                               brif v12, block5, block6
 ;;>
 ;;>                                 block5 cold:
 ;;> @0002                               v13 = get_pinned_reg.i64
-;;> @0002                               v14 = load.i64 notrap aligned readonly region2 v13+8
+;;> @0002                               v14 = load.i64 notrap aligned readonly region2 v13-64
 ;;> @0002                               v15 = load.i64 notrap aligned readonly region2 v14+40
 ;;> @0002                               v16 = iconst.i64 0x0024_0000_0000
 ;;> @0002                               store notrap aligned region0 v16, v15  ; v16 = 0x0024_0000_0000
@@ -74,11 +74,11 @@
 ;;> @0002                               v25 = load.i32 notrap aligned region0 v15+4
 ;;> @0002                               v26 = load.i32 notrap aligned region0 v15+8
 ;;> @0002                               v27 = get_pinned_reg.i64
-;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27+56
+;;> @0002                               v28 = load.i64 notrap aligned readonly region2 v27-16
 ;;> @0002                               v29 = load.i64 notrap aligned readonly region2 v28+112
 ;;> @0002                               v30 = call_indirect sig0, v29(v27, v24, v25, v26)
 ;;> @0002                               v31 = get_pinned_reg.i64
-;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31+8
+;;> @0002                               v32 = load.i64 notrap aligned readonly region2 v31-64
 ;;> @0002                               v33 = load.i64 notrap aligned readonly region2 v32+40
 ;;> @0002                               return_call_indirect sig1, v30(v33)
 ;;>
@@ -101,13 +101,13 @@
 ;;>
 ;;>                                 block8(v47: i32):
 ;;> @0003                               v37 = get_pinned_reg.i64
-;;> @0003                               v38 = load.i64 user66 aligned region1 v37+128
+;;> @0003                               v38 = load.i64 user66 aligned region1 v37-120
 ;;> @0003                               v39 = icmp ult v37, v38
 ;;> @0003                               brif v39, block9, block10
 ;;>
 ;;>                                 block9 cold:
 ;;> @0003                               v40 = get_pinned_reg.i64
-;;> @0003                               v41 = load.i64 notrap aligned readonly region2 v40+8
+;;> @0003                               v41 = load.i64 notrap aligned readonly region2 v40-64
 ;;> @0003                               v42 = load.i64 notrap aligned readonly region2 v41+40
 ;;> @0003                               v43 = iconst.i64 0x002c_0000_0000
 ;;> @0003                               store notrap aligned region0 v43, v42  ; v43 = 0x002c_0000_0000
@@ -125,11 +125,11 @@
 ;;> @0003                               v53 = load.i32 notrap aligned region0 v42+4
 ;;> @0003                               v54 = load.i32 notrap aligned region0 v42+8
 ;;> @0003                               v55 = get_pinned_reg.i64
-;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55+56
+;;> @0003                               v56 = load.i64 notrap aligned readonly region2 v55-16
 ;;> @0003                               v57 = load.i64 notrap aligned readonly region2 v56+112
 ;;> @0003                               v58 = call_indirect sig0, v57(v55, v52, v53, v54)
 ;;> @0003                               v59 = get_pinned_reg.i64
-;;> @0003                               v60 = load.i64 notrap aligned readonly region2 v59+8
+;;> @0003                               v60 = load.i64 notrap aligned readonly region2 v59-64
 ;;> @0003                               v61 = load.i64 notrap aligned readonly region2 v60+40
 ;;> @0003                               return_call_indirect sig1, v58(v61)
 ;;>

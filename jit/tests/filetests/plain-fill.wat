@@ -15,7 +15,7 @@
 ;;>
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
-;;> @0001                               v8 = load.i64 notrap aligned readonly can_move region0 v2+80
+;;> @0001                               v8 = load.i64 notrap aligned readonly can_move region0 v2-88
 ;;> @0001                               v9 = load.i64 notrap aligned region1 v8+8
 ;;> @0001                               v5 = uextend.i64 v1
 ;;> @0001                               v6 = iconst.i64 0x0010_0000
@@ -28,9 +28,9 @@
 ;;>
 ;;>                                 block3:
 ;;> @0001                               v15 = get_pinned_reg.i64
-;;> @0001                               v16 = load.i64 notrap aligned readonly region0 v15+56
+;;> @0001                               v16 = load.i64 notrap aligned readonly region0 v15-16
 ;;> @0001                               v17 = load.i64 notrap aligned readonly region0 v16+32
-;;> @0001                               v13 = load.i64 notrap aligned readonly can_move region0 v2+72
+;;> @0001                               v13 = load.i64 notrap aligned readonly can_move region0 v2-96
 ;;> @0001                               v14 = iadd v13, v4
 ;;> @0000                               v3 = iconst.i32 165
 ;;> @0001                               call_indirect sig0, v17(v15, v14, v3, v5)  ; v3 = 165
@@ -38,7 +38,7 @@
 ;;>
 ;;>                                 block2 cold:
 ;;> @0001                               v19 = get_pinned_reg.i64
-;;> @0001                               v20 = load.i64 notrap aligned readonly region0 v19+56
+;;> @0001                               v20 = load.i64 notrap aligned readonly region0 v19-16
 ;;> @0001                               v21 = load.i64 notrap aligned readonly region0 v20+16
 ;;> @0001                               v18 = iconst.i32 0
 ;;>                                     v22 = iconst.i32 165

@@ -41,13 +41,13 @@
 ;;>
 ;;>                                 block2(v12: i32, v13: i32):
 ;;> @0001                               v4 = get_pinned_reg.i64
-;;> @0001                               v5 = load.i64 user66 aligned region0 v4+120
+;;> @0001                               v5 = load.i64 user66 aligned region0 v4-120
 ;;> @0001                               v6 = icmp ult v4, v5
 ;;> @0001                               brif v6, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v7 = get_pinned_reg.i64
-;;> @0001                               v8 = load.i64 notrap aligned readonly region1 v7+8
+;;> @0001                               v8 = load.i64 notrap aligned readonly region1 v7-64
 ;;> @0001                               v9 = load.i64 notrap aligned readonly region1 v8+40
 ;;> @0001                               v10 = iconst.i64 0x001b_0000_0000
 ;;> @0001                               store notrap aligned region2 v10, v9  ; v10 = 0x001b_0000_0000
@@ -61,11 +61,11 @@
 ;;> @0001                               v17 = load.i32 notrap aligned region2 v9+4
 ;;> @0001                               v18 = load.i32 notrap aligned region2 v9+8
 ;;> @0001                               v19 = get_pinned_reg.i64
-;;> @0001                               v20 = load.i64 notrap aligned readonly region1 v19+56
+;;> @0001                               v20 = load.i64 notrap aligned readonly region1 v19-16
 ;;> @0001                               v21 = load.i64 notrap aligned readonly region1 v20+112
 ;;> @0001                               v22 = call_indirect sig0, v21(v19, v16, v17, v18)
 ;;> @0001                               v23 = get_pinned_reg.i64
-;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23+8
+;;> @0001                               v24 = load.i64 notrap aligned readonly region1 v23-64
 ;;> @0001                               v25 = load.i64 notrap aligned readonly region1 v24+40
 ;;> @0001                               return_call_indirect sig1, v22(v25)
 ;;>
@@ -125,7 +125,7 @@
 ;;>
 ;;>                                 block5(v38: i32):
 ;;> @0012                               v39 = get_pinned_reg.i64
-;;> @0012                               v40 = load.i64 notrap aligned region3 v39+80
+;;> @0012                               v40 = load.i64 notrap aligned region3 v39-112
 ;;> @0012                               v41 = call_indirect sig2, v40(v38)
 ;;> @0013                               return v41
 ;;> }

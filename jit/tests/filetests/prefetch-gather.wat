@@ -17,15 +17,15 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xor eax, eax
-;;>      6  mov rcx, [r15+48h]
+;;>      6  mov rcx, [r15-60h]
 ;;>      a  lea r8d, [rsi+100h]
 ;;>     11  mov r8d, [rcx+r8]
 ;;>     15  lea r8d, [rdx+r8*4]
 ;;>     19  prefetcht0 [rcx+r8]
 ;;>     1e  mov r8d, esi
-;;>     21  mov r8d, [rcx+r8]
+;;>     21  mov r8d, [r15+r8]
 ;;>     25  lea r8d, [rdx+r8*4]
-;;>     29  mov r8d, [rcx+r8]
+;;>     29  mov r8d, [r15+r8]
 ;;>     2d  sub edi, 1
 ;;>     30  add esi, 4
 ;;>     33  add eax, r8d
@@ -34,10 +34,10 @@
 ;;>     3a  mov rsp, rbp
 ;;>     3d  pop rbp
 ;;>     3e  ret
-;;>     3f  cmp r15, [r15+88h]
+;;>     3f  cmp r15, [r15-88h]
 ;;>     47  jb near 4Fh
 ;;>     4d  jmp short 0Ah
-;;>     4f  mov rcx, [r15+8]
+;;>     4f  mov rcx, [r15-40h]
 ;;>     53  mov rcx, [rcx+28h]
 ;;>     57  mov r8, 2200000000h
 ;;>     61  mov [rcx], r8
@@ -54,10 +54,10 @@
 ;;>     86  mov edx, [rcx+4]
 ;;>     89  mov ecx, [rcx+8]
 ;;>     8c  mov rdi, r15
-;;>     8f  mov rax, [r15+38h]
+;;>     8f  mov rax, [r15-10h]
 ;;>     93  mov rax, [rax+70h]
 ;;>     97  call rax
-;;>     99  mov rcx, [r15+8]
+;;>     99  mov rcx, [r15-40h]
 ;;>     9d  mov rdi, [rcx+28h]
 ;;>     a1  mov r10, rax
 ;;>     a4  mov rsp, rbp

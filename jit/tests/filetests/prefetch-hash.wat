@@ -29,7 +29,7 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32):
 ;;>                                     v3 = get_pinned_reg.i64
 ;;> @0000                               v5 = iconst.i32 0
-;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3+72
+;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3-96
 ;;> @0008                               v87 = iconst.i32 64
 ;;> @0008                               v91 = iconst.i64 1
 ;;> @0008                               v95 = iconst.i32 -1640531535
@@ -40,13 +40,13 @@
 ;;>
 ;;>                                 block2(v15: i32, v18: i32):
 ;;> @0001                               v7 = get_pinned_reg.i64
-;;> @0001                               v8 = load.i64 user66 aligned region1 v7+136
+;;> @0001                               v8 = load.i64 user66 aligned region1 v7-144
 ;;> @0001                               v9 = icmp ult v7, v8
 ;;> @0001                               brif v9, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v10 = get_pinned_reg.i64
-;;> @0001                               v11 = load.i64 notrap aligned readonly region0 v10+8
+;;> @0001                               v11 = load.i64 notrap aligned readonly region0 v10-64
 ;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+40
 ;;> @0001                               v13 = iconst.i64 0x0022_0000_0000
 ;;> @0001                               store notrap aligned region2 v13, v12  ; v13 = 0x0022_0000_0000
@@ -64,11 +64,11 @@
 ;;> @0001                               v24 = load.i32 notrap aligned region2 v12+4
 ;;> @0001                               v25 = load.i32 notrap aligned region2 v12+8
 ;;> @0001                               v26 = get_pinned_reg.i64
-;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26+56
+;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26-16
 ;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+112
 ;;> @0001                               v29 = call_indirect sig0, v28(v26, v23, v24, v25)
 ;;> @0001                               v30 = get_pinned_reg.i64
-;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+8
+;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30-64
 ;;> @0001                               v32 = load.i64 notrap aligned readonly region0 v31+40
 ;;> @0001                               return_call_indirect sig1, v29(v32)
 ;;>
@@ -92,8 +92,7 @@
 ;;> @0008                               v103 = iadd.i64 v4, v102
 ;;> @0008                               v104 = load.i16 user64 little region3 v103
 ;;> @0002                               v33 = uextend.i64 v15
-;;> @0002                               v34 = iadd.i64 v4, v33
-;;> @0002                               v35 = load.i32 user2 region3 v34
+;;> @0002                               v35 = load.i32 user72 region3 v33
 ;;>                                     v115 = imul v35, v109  ; v109 = -1640531535
 ;;>                                     v116 = ushr v115, v111  ; v111 = 20
 ;;> @000a                               v77 = iconst.i32 1
@@ -102,13 +101,13 @@
 ;;>
 ;;>                                 block6(v51: i32, v52: i32):
 ;;> @0005                               v40 = get_pinned_reg.i64
-;;> @0005                               v41 = load.i64 user66 aligned region1 v40+144
+;;> @0005                               v41 = load.i64 user66 aligned region1 v40-136
 ;;> @0005                               v42 = icmp ult v40, v41
 ;;> @0005                               brif v42, block7, block8
 ;;>
 ;;>                                 block7 cold:
 ;;> @0005                               v43 = get_pinned_reg.i64
-;;> @0005                               v44 = load.i64 notrap aligned readonly region0 v43+8
+;;> @0005                               v44 = load.i64 notrap aligned readonly region0 v43-64
 ;;> @0005                               v45 = load.i64 notrap aligned readonly region0 v44+40
 ;;> @0005                               v46 = iconst.i64 0x003b_0000_0000
 ;;> @0005                               store notrap aligned region2 v46, v45  ; v46 = 0x003b_0000_0000
@@ -127,11 +126,11 @@
 ;;> @0005                               v59 = load.i32 notrap aligned region2 v45+4
 ;;> @0005                               v60 = load.i32 notrap aligned region2 v45+8
 ;;> @0005                               v61 = get_pinned_reg.i64
-;;> @0005                               v62 = load.i64 notrap aligned readonly region0 v61+56
+;;> @0005                               v62 = load.i64 notrap aligned readonly region0 v61-16
 ;;> @0005                               v63 = load.i64 notrap aligned readonly region0 v62+112
 ;;> @0005                               v64 = call_indirect sig0, v63(v61, v58, v59, v60)
 ;;> @0005                               v65 = get_pinned_reg.i64
-;;> @0005                               v66 = load.i64 notrap aligned readonly region0 v65+8
+;;> @0005                               v66 = load.i64 notrap aligned readonly region0 v65-64
 ;;> @0005                               v67 = load.i64 notrap aligned readonly region0 v66+40
 ;;> @0005                               return_call_indirect sig1, v64(v67)
 ;;>
@@ -140,8 +139,7 @@
 ;;>                                     v118 = ishl.i32 v52, v117  ; v117 = 3
 ;;> @0007                               v70 = iadd.i32 v2, v118
 ;;> @0008                               v71 = uextend.i64 v70
-;;> @0008                               v72 = iadd.i64 v4, v71
-;;> @0008                               v73 = load.i32 user2 region3 v72
+;;> @0008                               v73 = load.i32 user72 region3 v71
 ;;>                                     v119 = iconst.i32 0
 ;;>                                     v120 = icmp eq v73, v119  ; v119 = 0
 ;;> @000a                               brif v120, block5, block9

@@ -24,7 +24,7 @@
 ;;>                                 block0(v0: i32, v1: i32):
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v4 = iconst.i64 0
-;;> @0000                               v3 = load.i64 notrap aligned readonly can_move region0 v2+72
+;;> @0000                               v3 = load.i64 notrap aligned readonly can_move region0 v2-96
 ;;> @0005                               v45 = iconst.i32 80
 ;;> @0005                               v49 = iconst.i64 1
 ;;> @0005                               v52 = iconst.i32 12
@@ -36,13 +36,13 @@
 ;;>
 ;;>                                 block2(v14: i32, v15: i32, v16: i64):
 ;;> @0001                               v6 = get_pinned_reg.i64
-;;> @0001                               v7 = load.i64 user66 aligned region1 v6+136
+;;> @0001                               v7 = load.i64 user66 aligned region1 v6-136
 ;;> @0001                               v8 = icmp ult v6, v7
 ;;> @0001                               brif v8, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v9 = get_pinned_reg.i64
-;;> @0001                               v10 = load.i64 notrap aligned readonly region0 v9+8
+;;> @0001                               v10 = load.i64 notrap aligned readonly region0 v9-64
 ;;> @0001                               v11 = load.i64 notrap aligned readonly region0 v10+40
 ;;> @0001                               v12 = iconst.i64 0x0021_0000_0000
 ;;> @0001                               store notrap aligned region2 v12, v11  ; v12 = 0x0021_0000_0000
@@ -57,11 +57,11 @@
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v11+4
 ;;> @0001                               v21 = load.i32 notrap aligned region2 v11+8
 ;;> @0001                               v22 = get_pinned_reg.i64
-;;> @0001                               v23 = load.i64 notrap aligned readonly region0 v22+56
+;;> @0001                               v23 = load.i64 notrap aligned readonly region0 v22-16
 ;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+112
 ;;> @0001                               v25 = call_indirect sig0, v24(v22, v19, v20, v21)
 ;;> @0001                               v26 = get_pinned_reg.i64
-;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26+8
+;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26-64
 ;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+40
 ;;> @0001                               return_call_indirect sig1, v25(v28)
 ;;>
@@ -94,15 +94,12 @@
 ;;> @0005                               v72 = iadd.i64 v3, v71
 ;;> @0005                               v73 = load.i16 user64 little region3 v72+40
 ;;> @0002                               v29 = uextend.i64 v15
-;;> @0002                               v30 = iadd.i64 v3, v29
-;;> @0002                               v31 = uload8.i32 user2 region3 v30
+;;> @0002                               v31 = uload8.i32 user72 region3 v29
 ;;>                                     v86 = imul v31, v78  ; v78 = 12
 ;;> @0004                               v34 = uextend.i64 v86
-;;> @0004                               v35 = iadd.i64 v3, v34
-;;> @0004                               v36 = uload16.i32 user2 region3 v35+4096
+;;> @0004                               v36 = uload16.i32 user72 region3 v34+4096
 ;;> @0005                               v37 = uextend.i64 v36
-;;> @0005                               v38 = iadd.i64 v3, v37
-;;> @0005                               v39 = load.i64 user2 region3 v38+40
+;;> @0005                               v39 = load.i64 user72 region3 v37+40
 ;;>                                     v87 = iconst.i32 1
 ;;>                                     v88 = isub.i32 v14, v87  ; v87 = 1
 ;;>                                     v89 = iconst.i32 5

@@ -26,7 +26,7 @@
 ;;>                                 block0(v0: i32, v1: i32, v2: i32, v3: i32):
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
-;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4+72
+;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4-96
 ;;> @000b                               v98 = iconst.i32 48
 ;;> @000b                               v102 = iconst.i64 1
 ;;> @000b                               v110 = iconst.i32 32
@@ -35,13 +35,13 @@
 ;;>
 ;;>                                 block2(v16: i32, v20: i32):
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 user66 aligned region1 v8+136
+;;> @0001                               v9 = load.i64 user66 aligned region1 v8-144
 ;;> @0001                               v10 = icmp ult v8, v9
 ;;> @0001                               brif v10, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v11 = get_pinned_reg.i64
-;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11+8
+;;> @0001                               v12 = load.i64 notrap aligned readonly region0 v11-64
 ;;> @0001                               v13 = load.i64 notrap aligned readonly region0 v12+40
 ;;> @0001                               v14 = iconst.i64 0x0023_0000_0000
 ;;> @0001                               store notrap aligned region2 v14, v13  ; v14 = 0x0023_0000_0000
@@ -61,22 +61,20 @@
 ;;> @0001                               v27 = load.i32 notrap aligned region2 v13+4
 ;;> @0001                               v28 = load.i32 notrap aligned region2 v13+8
 ;;> @0001                               v29 = get_pinned_reg.i64
-;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29+56
+;;> @0001                               v30 = load.i64 notrap aligned readonly region0 v29-16
 ;;> @0001                               v31 = load.i64 notrap aligned readonly region0 v30+112
 ;;> @0001                               v32 = call_indirect sig0, v31(v29, v26, v27, v28)
 ;;> @0001                               v33 = get_pinned_reg.i64
-;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+8
+;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33-64
 ;;> @0001                               v35 = load.i64 notrap aligned readonly region0 v34+40
 ;;> @0001                               return_call_indirect sig1, v32(v35)
 ;;>
 ;;>                                 block4:
 ;;> @0002                               v36 = uextend.i64 v16
-;;> @0002                               v37 = iadd.i64 v5, v36
-;;> @0002                               v38 = load.i32 user2 region3 v37
+;;> @0002                               v38 = load.i32 user72 region3 v36
 ;;> @0003                               v39 = iadd.i32 v2, v38
 ;;> @0004                               v40 = uextend.i64 v39
-;;> @0004                               v41 = iadd.i64 v5, v40
-;;> @0004                               v42 = load.i32 user2 region3 v41
+;;> @0004                               v42 = load.i32 user72 region3 v40
 ;;>                                     v157 = iconst.i32 48
 ;;>                                     v158 = iadd.i32 v16, v157  ; v157 = 48
 ;;> @000b                               v100 = uextend.i64 v158
@@ -113,7 +111,7 @@
 ;;> @000b                               v140 = iadd.i64 v5, v139
 ;;>                                     v168 = iadd v140, v159  ; v159 = 1
 ;;> @000b                               v143 = uload32 user65 region3 v168-1
-;;> @0007                               v49 = load.i32 user2 region3 v41+4
+;;> @0007                               v49 = load.i32 user72 region3 v40+4
 ;;> @000b                               v124 = ireduce.i32 v123
 ;;> @000b                               v125 = isub v124, v42
 ;;> @000b                               v144 = ireduce.i32 v143
@@ -123,13 +121,13 @@
 ;;>
 ;;>                                 block5(v62: i32, v63: i32):
 ;;> @0008                               v50 = get_pinned_reg.i64
-;;> @0008                               v51 = load.i64 user66 aligned region1 v50+144
+;;> @0008                               v51 = load.i64 user66 aligned region1 v50-136
 ;;> @0008                               v52 = icmp ult v50, v51
 ;;> @0008                               brif v52, block6, block7
 ;;>
 ;;>                                 block6 cold:
 ;;> @0008                               v53 = get_pinned_reg.i64
-;;> @0008                               v54 = load.i64 notrap aligned readonly region0 v53+8
+;;> @0008                               v54 = load.i64 notrap aligned readonly region0 v53-64
 ;;> @0008                               v55 = load.i64 notrap aligned readonly region0 v54+40
 ;;> @0008                               v56 = iconst.i64 0x003f_0000_0000
 ;;> @0008                               store notrap aligned region2 v56, v55  ; v56 = 0x003f_0000_0000
@@ -152,18 +150,17 @@
 ;;> @0008                               v73 = load.i32 notrap aligned region2 v55+4
 ;;> @0008                               v74 = load.i32 notrap aligned region2 v55+8
 ;;> @0008                               v75 = get_pinned_reg.i64
-;;> @0008                               v76 = load.i64 notrap aligned readonly region0 v75+56
+;;> @0008                               v76 = load.i64 notrap aligned readonly region0 v75-16
 ;;> @0008                               v77 = load.i64 notrap aligned readonly region0 v76+112
 ;;> @0008                               v78 = call_indirect sig0, v77(v75, v72, v73, v74)
 ;;> @0008                               v79 = get_pinned_reg.i64
-;;> @0008                               v80 = load.i64 notrap aligned readonly region0 v79+8
+;;> @0008                               v80 = load.i64 notrap aligned readonly region0 v79-64
 ;;> @0008                               v81 = load.i64 notrap aligned readonly region0 v80+40
 ;;> @0008                               return_call_indirect sig1, v78(v81)
 ;;>
 ;;>                                 block7:
 ;;> @0009                               v82 = uextend.i64 v63
-;;> @0009                               v83 = iadd.i64 v5, v82
-;;> @0009                               v84 = load.i32 user2 region3 v83
+;;> @0009                               v84 = load.i32 user72 region3 v82
 ;;> @000b                               v126 = iadd.i32 v63, v125
 ;;> @000b                               v127 = uextend.i64 v126
 ;;> @000b                               v128 = iadd.i64 v5, v127
@@ -181,8 +178,7 @@
 ;;> @000b                               v156 = load.i16 user64 little region3 v155
 ;;> @000a                               v85 = iadd.i32 v3, v84
 ;;> @000b                               v86 = uextend.i64 v85
-;;> @000b                               v87 = iadd.i64 v5, v86
-;;> @000b                               v88 = load.i32 user2 region3 v87
+;;> @000b                               v88 = load.i32 user72 region3 v86
 ;;>                                     v171 = iconst.i32 4
 ;;>                                     v172 = iadd.i32 v63, v171  ; v171 = 4
 ;;> @000e                               v92 = icmp ne v172, v49

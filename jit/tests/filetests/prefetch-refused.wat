@@ -32,142 +32,143 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  sub rsp, 30h
-;;>      8  mov [rsp+10h], rbx
-;;>      d  mov [rsp+18h], r12
-;;>     12  mov [rsp+20h], r13
-;;>     17  mov [rsp+28h], r14
-;;>     1c  mov r14, rdi
-;;>     1f  mov [rsp], rdx
-;;>     23  xor r12d, r12d
-;;>     26  mov r13, [r15+48h]
-;;>     2a  mov rbx, rsi
-;;>     2d  mov eax, ebx
-;;>     2f  mov ebx, [r13+rax]
-;;>     34  mov rdi, r15
-;;>     37  mov rax, [r15+38h]
-;;>     3b  mov rax, [rax]
-;;>     3e  xor esi, esi
-;;>     40  xor rdx, rdx
-;;>     43  call rax
-;;>     45  mov eax, eax
-;;>     47  mov eax, [r13+rax]
-;;>     4c  mov rdi, r14
-;;>     4f  mov ecx, edi
-;;>     51  movzx rdx, byte [r13+rcx]
-;;>     57  mov edx, edx
-;;>     59  mov edx, [r13+rdx]
-;;>     5e  mov ecx, [r13+rcx]
-;;>     63  mov esi, [r13+10h]
-;;>     67  add eax, r12d
-;;>     6a  add eax, edx
-;;>     6c  add eax, ecx
-;;>     6e  add eax, esi
-;;>     70  test eax, eax
-;;>     72  jne short 8Ah
-;;>     74  mov rdx, [rsp]
-;;>     78  jmp short 90h
-;;>     7a  cmp r15, [r15+88h]
-;;>     82  jb near 172h
-;;>     88  jmp short 2Ah
-;;>     8a  mov rdx, rax
-;;>     8d  shl edx, 3
-;;>     90  mov ecx, edx
-;;>     92  mov ecx, [r13+rcx]
-;;>     97  sub edi, 1
-;;>     9a  lea r12d, [rax+rcx]
-;;>     9e  test edi, edi
-;;>     a0  je short 0C1h
-;;>     a2  mov rsi, rbx
-;;>     a5  mov r14, rdi
-;;>     a8  mov [rsp], rdx
-;;>     ac  jmp 7Ah
-;;>     b1  cmp r15, [r15+90h]
-;;>     b9  jb near 107h
-;;>     bf  jmp short 0C8h
-;;>     c1  lea eax, [r12+rcx]
-;;>     c5  mov rsi, rax
-;;>     c8  mov eax, 64h
-;;>     cd  xor rdx, rdx
-;;>     d0  div edi
-;;>     d2  mov eax, eax
-;;>     d4  mov ecx, [r13+rax]
-;;>     d9  sub edi, 1
-;;>     dc  mov rax, rsi
-;;>     df  add eax, ecx
-;;>     e1  test edi, edi
-;;>     e3  je short 0EAh
-;;>     e5  mov rsi, rax
-;;>     e8  jmp short 0B1h
-;;>     ea  mov rbx, [rsp+10h]
-;;>     ef  mov r12, [rsp+18h]
-;;>     f4  mov r13, [rsp+20h]
-;;>     f9  mov r14, [rsp+28h]
-;;>     fe  add rsp, 30h
-;;>    102  mov rsp, rbp
-;;>    105  pop rbp
-;;>    106  ret
-;;>    107  mov rax, rsi
-;;>    10a  mov rcx, [r15+8]
-;;>    10e  mov rcx, [rcx+28h]
-;;>    112  mov rdx, 8400000000h
-;;>    11c  mov [rcx], rdx
-;;>    11f  mov qword [rcx+8], 7
-;;>    127  mov eax, eax
-;;>    129  mov [rcx+28h], rax
-;;>    12d  mov eax, edi
-;;>    12f  mov [rcx+10h], rax
-;;>    133  mov esi, [rcx]
-;;>    135  mov edx, [rcx+4]
-;;>    138  mov ecx, [rcx+8]
-;;>    13b  mov rdi, r15
-;;>    13e  mov rax, [r15+38h]
-;;>    142  mov rax, [rax+70h]
-;;>    146  call rax
-;;>    148  mov rcx, [r15+8]
-;;>    14c  mov rdi, [rcx+28h]
-;;>    150  mov r10, rax
-;;>    153  mov rbx, [rsp+10h]
-;;>    158  mov r12, [rsp+18h]
-;;>    15d  mov r13, [rsp+20h]
-;;>    162  mov r14, [rsp+28h]
-;;>    167  add rsp, 30h
-;;>    16b  mov rsp, rbp
-;;>    16e  pop rbp
-;;>    16f  jmp r10
-;;>    172  mov rbx, rsi
-;;>    175  mov rdi, r14
-;;>    178  mov rax, [r15+8]
-;;>    17c  mov rax, [rax+28h]
-;;>    180  mov rcx, 2400000000h
-;;>    18a  mov [rax], rcx
-;;>    18d  mov qword [rax+8], 7
-;;>    195  mov ecx, r12d
-;;>    198  mov [rax+28h], rcx
-;;>    19c  mov ecx, edx
-;;>    19e  mov [rax+20h], rcx
-;;>    1a2  mov ecx, ebx
-;;>    1a4  mov [rax+18h], rcx
-;;>    1a8  mov ecx, edi
-;;>    1aa  mov [rax+10h], rcx
-;;>    1ae  mov esi, [rax]
-;;>    1b0  mov edx, [rax+4]
-;;>    1b3  mov ecx, [rax+8]
-;;>    1b6  mov rdi, r15
-;;>    1b9  mov rax, [r15+38h]
-;;>    1bd  mov rax, [rax+70h]
-;;>    1c1  call rax
-;;>    1c3  mov rcx, [r15+8]
-;;>    1c7  mov rdi, [rcx+28h]
-;;>    1cb  mov r10, rax
-;;>    1ce  mov rbx, [rsp+10h]
-;;>    1d3  mov r12, [rsp+18h]
-;;>    1d8  mov r13, [rsp+20h]
-;;>    1dd  mov r14, [rsp+28h]
-;;>    1e2  add rsp, 30h
-;;>    1e6  mov rsp, rbp
-;;>    1e9  pop rbp
-;;>    1ea  jmp r10
+;;>      4  sub rsp, 20h
+;;>      8  mov [rsp], rbx
+;;>      c  mov [rsp+8], r12
+;;>     11  mov [rsp+10h], r13
+;;>     16  mov [rsp+18h], r14
+;;>     1b  mov r13, rdi
+;;>     1e  mov r14, rdx
+;;>     21  xor r12d, r12d
+;;>     24  mov rax, [r15-60h]
+;;>     28  mov rbx, rsi
+;;>     2b  mov eax, ebx
+;;>     2d  mov ebx, [r15+rax]
+;;>     31  mov rdi, r15
+;;>     34  mov rcx, [r15-10h]
+;;>     38  mov rcx, [rcx]
+;;>     3b  xor esi, esi
+;;>     3d  xor rdx, rdx
+;;>     40  call rcx
+;;>     42  mov eax, eax
+;;>     44  mov ecx, [r15+rax]
+;;>     48  mov rdi, r13
+;;>     4b  mov esi, edi
+;;>     4d  movzx rax, byte [r15+rsi]
+;;>     52  mov eax, eax
+;;>     54  mov edx, [r15+rax]
+;;>     58  mov esi, [r15+rsi]
+;;>     5c  mov r8d, [r15+10h]
+;;>     60  lea eax, [r12+rcx]
+;;>     64  add eax, edx
+;;>     66  add eax, esi
+;;>     68  lea ecx, [rax+r8]
+;;>     6c  test ecx, ecx
+;;>     6e  jne short 75h
+;;>     70  mov rdx, r14
+;;>     73  jmp short 7Bh
+;;>     75  mov rdx, rcx
+;;>     78  shl edx, 3
+;;>     7b  mov eax, edx
+;;>     7d  mov esi, [r15+rax]
+;;>     81  sub edi, 1
+;;>     84  lea r12d, [rcx+rsi]
+;;>     88  test edi, edi
+;;>     8a  je short 0B7h
+;;>     8c  mov rsi, rbx
+;;>     8f  mov r13, rdi
+;;>     92  mov r14, rdx
+;;>     95  jmp short 97h
+;;>     97  cmp r15, [r15-90h]
+;;>     9f  jb near 165h
+;;>     a5  jmp short 28h
+;;>     a7  cmp r15, [r15-88h]
+;;>     af  jb near 0FBh
+;;>     b5  jmp short 0BEh
+;;>     b7  lea eax, [r12+rsi]
+;;>     bb  mov rsi, rax
+;;>     be  mov eax, 64h
+;;>     c3  xor rdx, rdx
+;;>     c6  div edi
+;;>     c8  mov eax, eax
+;;>     ca  mov ecx, [r15+rax]
+;;>     ce  sub edi, 1
+;;>     d1  mov rax, rsi
+;;>     d4  add eax, ecx
+;;>     d6  test edi, edi
+;;>     d8  je short 0DFh
+;;>     da  mov rsi, rax
+;;>     dd  jmp short 0A7h
+;;>     df  mov rbx, [rsp]
+;;>     e3  mov r12, [rsp+8]
+;;>     e8  mov r13, [rsp+10h]
+;;>     ed  mov r14, [rsp+18h]
+;;>     f2  add rsp, 20h
+;;>     f6  mov rsp, rbp
+;;>     f9  pop rbp
+;;>     fa  ret
+;;>     fb  mov rax, rsi
+;;>     fe  mov rcx, [r15-40h]
+;;>    102  mov rcx, [rcx+28h]
+;;>    106  mov rdx, 8400000000h
+;;>    110  mov [rcx], rdx
+;;>    113  mov qword [rcx+8], 7
+;;>    11b  mov eax, eax
+;;>    11d  mov [rcx+28h], rax
+;;>    121  mov eax, edi
+;;>    123  mov [rcx+10h], rax
+;;>    127  mov esi, [rcx]
+;;>    129  mov edx, [rcx+4]
+;;>    12c  mov ecx, [rcx+8]
+;;>    12f  mov rdi, r15
+;;>    132  mov rax, [r15-10h]
+;;>    136  mov rax, [rax+70h]
+;;>    13a  call rax
+;;>    13c  mov rcx, [r15-40h]
+;;>    140  mov rdi, [rcx+28h]
+;;>    144  mov r10, rax
+;;>    147  mov rbx, [rsp]
+;;>    14b  mov r12, [rsp+8]
+;;>    150  mov r13, [rsp+10h]
+;;>    155  mov r14, [rsp+18h]
+;;>    15a  add rsp, 20h
+;;>    15e  mov rsp, rbp
+;;>    161  pop rbp
+;;>    162  jmp r10
+;;>    165  mov rdx, r14
+;;>    168  mov rbx, rsi
+;;>    16b  mov rdi, r13
+;;>    16e  mov rax, [r15-40h]
+;;>    172  mov rcx, [rax+28h]
+;;>    176  mov rax, 2400000000h
+;;>    180  mov [rcx], rax
+;;>    183  mov qword [rcx+8], 7
+;;>    18b  mov eax, r12d
+;;>    18e  mov [rcx+28h], rax
+;;>    192  mov eax, edx
+;;>    194  mov [rcx+20h], rax
+;;>    198  mov eax, ebx
+;;>    19a  mov [rcx+18h], rax
+;;>    19e  mov eax, edi
+;;>    1a0  mov [rcx+10h], rax
+;;>    1a4  mov esi, [rcx]
+;;>    1a6  mov edx, [rcx+4]
+;;>    1a9  mov ecx, [rcx+8]
+;;>    1ac  mov rdi, r15
+;;>    1af  mov rax, [r15-10h]
+;;>    1b3  mov rax, [rax+70h]
+;;>    1b7  call rax
+;;>    1b9  mov rcx, [r15-40h]
+;;>    1bd  mov rdi, [rcx+28h]
+;;>    1c1  mov r10, rax
+;;>    1c4  mov rbx, [rsp]
+;;>    1c8  mov r12, [rsp+8]
+;;>    1cd  mov r13, [rsp+10h]
+;;>    1d2  mov r14, [rsp+18h]
+;;>    1d7  add rsp, 20h
+;;>    1db  mov rsp, rbp
+;;>    1de  pop rbp
+;;>    1df  jmp r10
 ;;> prefetch in function 0: the address follows from a value that the loop does not advance by a fixed step
 ;;> prefetch in function 0: the address comes from call_indirect, which cannot be done ahead of time
 ;;> prefetch in function 0: the address comes from a load, the plan says strided

@@ -14,7 +14,7 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov rax, [r15+48h]
+;;>      4  mov rax, [r15-60h]
 ;;>      8  mov rcx, rdx
 ;;>      b  shl ecx, 2
 ;;>      e  mov r8, 3FF0000000000000h
@@ -23,7 +23,7 @@
 ;;>     20  sub r8d, ecx
 ;;>     23  prefetcht0 [rax+r8]
 ;;>     28  mov r8d, esi
-;;>     2b  vmovsd [rax+r8], xmm0
+;;>     2b  vmovsd [r15+r8], xmm0
 ;;>     31  sub edi, 1
 ;;>     34  sub esi, edx
 ;;>     36  test edi, edi
@@ -31,10 +31,10 @@
 ;;>     3a  mov rsp, rbp
 ;;>     3d  pop rbp
 ;;>     3e  ret
-;;>     3f  cmp r15, [r15+88h]
+;;>     3f  cmp r15, [r15-88h]
 ;;>     47  jb near 4Fh
 ;;>     4d  jmp short 1Dh
-;;>     4f  mov rax, [r15+8]
+;;>     4f  mov rax, [r15-40h]
 ;;>     53  mov rax, [rax+28h]
 ;;>     57  mov rcx, 1F00000000h
 ;;>     61  mov [rax], rcx
@@ -49,10 +49,10 @@
 ;;>     80  mov edx, [rax+4]
 ;;>     83  mov ecx, [rax+8]
 ;;>     86  mov rdi, r15
-;;>     89  mov rax, [r15+38h]
+;;>     89  mov rax, [r15-10h]
 ;;>     8d  mov rax, [rax+70h]
 ;;>     91  call rax
-;;>     93  mov rcx, [r15+8]
+;;>     93  mov rcx, [r15-40h]
 ;;>     97  mov rdi, [rcx+28h]
 ;;>     9b  mov r10, rax
 ;;>     9e  mov rsp, rbp

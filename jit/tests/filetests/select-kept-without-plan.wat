@@ -15,7 +15,7 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  jmp short 6
-;;>      6  cmp r15, [r15+78h]
+;;>      6  cmp r15, [r15-78h]
 ;;>      e  jb near 17Dh
 ;;>     14  cmp edi, 1
 ;;>     17  je near 15Dh
@@ -115,7 +115,7 @@
 ;;>    16f  test esi, 3FFh
 ;;>    175  cmove eax, ecx
 ;;>    178  jmp 0BFh
-;;>    17d  mov rax, [r15+8]
+;;>    17d  mov rax, [r15-40h]
 ;;>    181  mov rax, [rax+28h]
 ;;>    185  mov rcx, 1A00000000h
 ;;>    18f  mov [rax], rcx
@@ -128,10 +128,10 @@
 ;;>    1a8  mov edx, [rax+4]
 ;;>    1ab  mov ecx, [rax+8]
 ;;>    1ae  mov rdi, r15
-;;>    1b1  mov rax, [r15+38h]
+;;>    1b1  mov rax, [r15-10h]
 ;;>    1b5  mov rax, [rax+70h]
 ;;>    1b9  call rax
-;;>    1bb  mov rcx, [r15+8]
+;;>    1bb  mov rcx, [r15-40h]
 ;;>    1bf  mov rdi, [rcx+28h]
 ;;>    1c3  mov r10, rax
 ;;>    1c6  mov rsp, rbp

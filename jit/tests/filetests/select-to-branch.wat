@@ -24,7 +24,7 @@
 ;;>     14  je short 2Bh
 ;;>     16  mov rsi, rax
 ;;>     19  jmp short 1Bh
-;;>     1b  cmp r15, [r15+78h]
+;;>     1b  cmp r15, [r15-78h]
 ;;>     23  jb near 3Eh
 ;;>     29  jmp short 4
 ;;>     2b  mov rsp, rbp
@@ -34,7 +34,7 @@
 ;;>     33  imul eax, esi, 0F4243h
 ;;>     39  imul eax, edi
 ;;>     3c  jmp short 0Fh
-;;>     3e  mov rax, [r15+8]
+;;>     3e  mov rax, [r15-40h]
 ;;>     42  mov rax, [rax+28h]
 ;;>     46  mov rcx, 1A00000000h
 ;;>     50  mov [rax], rcx
@@ -47,10 +47,10 @@
 ;;>     69  mov edx, [rax+4]
 ;;>     6c  mov ecx, [rax+8]
 ;;>     6f  mov rdi, r15
-;;>     72  mov rax, [r15+38h]
+;;>     72  mov rax, [r15-10h]
 ;;>     76  mov rax, [rax+70h]
 ;;>     7a  call rax
-;;>     7c  mov rcx, [r15+8]
+;;>     7c  mov rcx, [r15-40h]
 ;;>     80  mov rdi, [rcx+28h]
 ;;>     84  mov r10, rax
 ;;>     87  mov rsp, rbp

@@ -38,20 +38,20 @@
 ;;>                                     v136 -> v13
 ;;>                                     v178 -> v13
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0000                               v3 = iconst.i32 0
 ;;> @0001                               jump block2(v3, v3)  ; v3 = 0, v3 = 0
 ;;>
 ;;>                                 block2(v14: i32, v15: i32):
 ;;>                                     v53 -> v15
 ;;> @0001                               v5 = get_pinned_reg.i64
-;;> @0001                               v6 = load.i64 user66 aligned region1 v5+192
+;;> @0001                               v6 = load.i64 user66 aligned region1 v5-184
 ;;> @0001                               v7 = icmp ult v5, v6
 ;;> @0001                               brif v7, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 notrap aligned readonly region0 v8+8
+;;> @0001                               v9 = load.i64 notrap aligned readonly region0 v8-64
 ;;> @0001                               v10 = load.i64 notrap aligned readonly region0 v9+40
 ;;> @0001                               v11 = iconst.i64 0x0041_0000_0001
 ;;> @0001                               store notrap aligned region2 v11, v10  ; v11 = 0x0041_0000_0001
@@ -67,11 +67,11 @@
 ;;> @0001                               v20 = load.i32 notrap aligned region2 v10+4
 ;;> @0001                               v21 = load.i32 notrap aligned region2 v10+8
 ;;> @0001                               v22 = get_pinned_reg.i64
-;;> @0001                               v23 = load.i64 notrap aligned readonly region0 v22+56
+;;> @0001                               v23 = load.i64 notrap aligned readonly region0 v22-16
 ;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+112
 ;;> @0001                               v25 = call_indirect sig0, v24(v22, v19, v20, v21)
 ;;> @0001                               v26 = get_pinned_reg.i64
-;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26+8
+;;> @0001                               v27 = load.i64 notrap aligned readonly region0 v26-64
 ;;> @0001                               v28 = load.i64 notrap aligned readonly region0 v27+40
 ;;> @0001                               return_call_indirect sig1, v25(v28)
 ;;>
@@ -84,14 +84,14 @@
 ;;> @0003                               brif v34, block8, block9
 ;;>
 ;;>                                 block9:
-;;> @0003                               v35 = load.i64 notrap aligned readonly can_move region0 v1+88
+;;> @0003                               v35 = load.i64 notrap aligned readonly can_move region0 v1-112
 ;;> @0003                               v36 = iconst.i64 4
 ;;> @0003                               v37 = ishl.i32 v31, v36  ; v36 = 4
 ;;> @0003                               v38 = uextend.i64 v37
 ;;> @0003                               v39 = iadd v35, v38
 ;;> @0003                               v40 = load.i64 notrap aligned region4 v39+8
-;;> @0003                               v41 = iconst.i64 112
-;;> @0003                               v42 = iadd.i64 v1, v41  ; v41 = 112
+;;> @0003                               v41 = iconst.i64 -176
+;;> @0003                               v42 = iadd.i64 v1, v41  ; v41 = -176
 ;;> @0003                               v43 = icmp ne v40, v42
 ;;> @0003                               brif v43, block8, block10
 ;;>
@@ -102,7 +102,7 @@
 ;;>
 ;;>                                 block8 cold:
 ;;> @0003                               v47 = get_pinned_reg.i64
-;;> @0003                               v48 = load.i64 notrap aligned readonly region0 v47+8
+;;> @0003                               v48 = load.i64 notrap aligned readonly region0 v47-64
 ;;> @0003                               v49 = load.i64 notrap aligned readonly region0 v48+40
 ;;> @0003                               v50 = iconst.i64 0x004a_0000_0001
 ;;> @0003                               store notrap aligned region2 v50, v49  ; v50 = 0x004a_0000_0001
@@ -119,11 +119,11 @@
 ;;> @0003                               v58 = uextend.i64 v31
 ;;> @0003                               v59 = iconst.i64 0x0001_0000_0007
 ;;> @0003                               v60 = get_pinned_reg.i64
-;;> @0003                               v61 = load.i64 notrap aligned readonly region0 v60+56
+;;> @0003                               v61 = load.i64 notrap aligned readonly region0 v60-16
 ;;> @0003                               v62 = load.i64 notrap aligned readonly region0 v61+176
 ;;> @0003                               v63 = call_indirect sig2, v62(v60, v59, v58)  ; v59 = 0x0001_0000_0007
 ;;> @0003                               v64 = get_pinned_reg.i64
-;;> @0003                               v65 = load.i64 notrap aligned readonly region0 v64+8
+;;> @0003                               v65 = load.i64 notrap aligned readonly region0 v64-64
 ;;> @0003                               v66 = load.i64 notrap aligned readonly region0 v65+40
 ;;> @0003                               return_call_indirect sig1, v63(v66)
 ;;>
@@ -148,14 +148,14 @@
 ;;> @000b                               brif v76, block15, block16
 ;;>
 ;;>                                 block16:
-;;> @000b                               v77 = load.i64 notrap aligned readonly can_move region0 v1+88
+;;> @000b                               v77 = load.i64 notrap aligned readonly can_move region0 v1-112
 ;;> @000b                               v78 = iconst.i64 4
 ;;> @000b                               v79 = ishl.i32 v73, v78  ; v78 = 4
 ;;> @000b                               v80 = uextend.i64 v79
 ;;> @000b                               v81 = iadd v77, v80
 ;;> @000b                               v82 = load.i64 notrap aligned region4 v81+8
-;;> @000b                               v83 = iconst.i64 112
-;;> @000b                               v84 = iadd.i64 v1, v83  ; v83 = 112
+;;> @000b                               v83 = iconst.i64 -176
+;;> @000b                               v84 = iadd.i64 v1, v83  ; v83 = -176
 ;;> @000b                               v85 = icmp ne v82, v84
 ;;> @000b                               brif v85, block15, block17
 ;;>
@@ -166,7 +166,7 @@
 ;;>
 ;;>                                 block15 cold:
 ;;> @000b                               v89 = get_pinned_reg.i64
-;;> @000b                               v90 = load.i64 notrap aligned readonly region0 v89+8
+;;> @000b                               v90 = load.i64 notrap aligned readonly region0 v89-64
 ;;> @000b                               v91 = load.i64 notrap aligned readonly region0 v90+40
 ;;> @000b                               v92 = iconst.i64 0x004a_0000_0001
 ;;> @000b                               store notrap aligned region2 v92, v91  ; v92 = 0x004a_0000_0001
@@ -183,11 +183,11 @@
 ;;> @000b                               v100 = uextend.i64 v73
 ;;> @000b                               v101 = iconst.i64 0x0002_0000_0007
 ;;> @000b                               v102 = get_pinned_reg.i64
-;;> @000b                               v103 = load.i64 notrap aligned readonly region0 v102+56
+;;> @000b                               v103 = load.i64 notrap aligned readonly region0 v102-16
 ;;> @000b                               v104 = load.i64 notrap aligned readonly region0 v103+176
 ;;> @000b                               v105 = call_indirect sig2, v104(v102, v101, v100)  ; v101 = 0x0002_0000_0007
 ;;> @000b                               v106 = get_pinned_reg.i64
-;;> @000b                               v107 = load.i64 notrap aligned readonly region0 v106+8
+;;> @000b                               v107 = load.i64 notrap aligned readonly region0 v106-64
 ;;> @000b                               v108 = load.i64 notrap aligned readonly region0 v107+40
 ;;> @000b                               return_call_indirect sig1, v105(v108)
 ;;>
@@ -212,14 +212,14 @@
 ;;> @0013                               brif v118, block22, block23
 ;;>
 ;;>                                 block23:
-;;> @0013                               v119 = load.i64 notrap aligned readonly can_move region0 v1+88
+;;> @0013                               v119 = load.i64 notrap aligned readonly can_move region0 v1-112
 ;;> @0013                               v120 = iconst.i64 4
 ;;> @0013                               v121 = ishl.i32 v115, v120  ; v120 = 4
 ;;> @0013                               v122 = uextend.i64 v121
 ;;> @0013                               v123 = iadd v119, v122
 ;;> @0013                               v124 = load.i64 notrap aligned region4 v123+8
-;;> @0013                               v125 = iconst.i64 112
-;;> @0013                               v126 = iadd.i64 v1, v125  ; v125 = 112
+;;> @0013                               v125 = iconst.i64 -176
+;;> @0013                               v126 = iadd.i64 v1, v125  ; v125 = -176
 ;;> @0013                               v127 = icmp ne v124, v126
 ;;> @0013                               brif v127, block22, block24
 ;;>
@@ -230,7 +230,7 @@
 ;;>
 ;;>                                 block22 cold:
 ;;> @0013                               v131 = get_pinned_reg.i64
-;;> @0013                               v132 = load.i64 notrap aligned readonly region0 v131+8
+;;> @0013                               v132 = load.i64 notrap aligned readonly region0 v131-64
 ;;> @0013                               v133 = load.i64 notrap aligned readonly region0 v132+40
 ;;> @0013                               v134 = iconst.i64 0x004a_0000_0001
 ;;> @0013                               store notrap aligned region2 v134, v133  ; v134 = 0x004a_0000_0001
@@ -247,11 +247,11 @@
 ;;> @0013                               v142 = uextend.i64 v115
 ;;> @0013                               v143 = iconst.i64 0x0003_0000_0007
 ;;> @0013                               v144 = get_pinned_reg.i64
-;;> @0013                               v145 = load.i64 notrap aligned readonly region0 v144+56
+;;> @0013                               v145 = load.i64 notrap aligned readonly region0 v144-16
 ;;> @0013                               v146 = load.i64 notrap aligned readonly region0 v145+176
 ;;> @0013                               v147 = call_indirect sig2, v146(v144, v143, v142)  ; v143 = 0x0003_0000_0007
 ;;> @0013                               v148 = get_pinned_reg.i64
-;;> @0013                               v149 = load.i64 notrap aligned readonly region0 v148+8
+;;> @0013                               v149 = load.i64 notrap aligned readonly region0 v148-64
 ;;> @0013                               v150 = load.i64 notrap aligned readonly region0 v149+40
 ;;> @0013                               return_call_indirect sig1, v147(v150)
 ;;>
@@ -276,14 +276,14 @@
 ;;> @001b                               brif v160, block28, block29
 ;;>
 ;;>                                 block29:
-;;> @001b                               v161 = load.i64 notrap aligned readonly can_move region0 v1+88
+;;> @001b                               v161 = load.i64 notrap aligned readonly can_move region0 v1-112
 ;;> @001b                               v162 = iconst.i64 4
 ;;> @001b                               v163 = ishl.i32 v157, v162  ; v162 = 4
 ;;> @001b                               v164 = uextend.i64 v163
 ;;> @001b                               v165 = iadd v161, v164
 ;;> @001b                               v166 = load.i64 notrap aligned region4 v165+8
-;;> @001b                               v167 = iconst.i64 112
-;;> @001b                               v168 = iadd.i64 v1, v167  ; v167 = 112
+;;> @001b                               v167 = iconst.i64 -176
+;;> @001b                               v168 = iadd.i64 v1, v167  ; v167 = -176
 ;;> @001b                               v169 = icmp ne v166, v168
 ;;> @001b                               brif v169, block28, block30
 ;;>
@@ -294,7 +294,7 @@
 ;;>
 ;;>                                 block28 cold:
 ;;> @001b                               v173 = get_pinned_reg.i64
-;;> @001b                               v174 = load.i64 notrap aligned readonly region0 v173+8
+;;> @001b                               v174 = load.i64 notrap aligned readonly region0 v173-64
 ;;> @001b                               v175 = load.i64 notrap aligned readonly region0 v174+40
 ;;> @001b                               v176 = iconst.i64 0x004a_0000_0001
 ;;> @001b                               store notrap aligned region2 v176, v175  ; v176 = 0x004a_0000_0001
@@ -311,11 +311,11 @@
 ;;> @001b                               v184 = uextend.i64 v157
 ;;> @001b                               v185 = iconst.i64 0x0004_0000_0007
 ;;> @001b                               v186 = get_pinned_reg.i64
-;;> @001b                               v187 = load.i64 notrap aligned readonly region0 v186+56
+;;> @001b                               v187 = load.i64 notrap aligned readonly region0 v186-16
 ;;> @001b                               v188 = load.i64 notrap aligned readonly region0 v187+176
 ;;> @001b                               v189 = call_indirect sig2, v188(v186, v185, v184)  ; v185 = 0x0004_0000_0007
 ;;> @001b                               v190 = get_pinned_reg.i64
-;;> @001b                               v191 = load.i64 notrap aligned readonly region0 v190+8
+;;> @001b                               v191 = load.i64 notrap aligned readonly region0 v190-64
 ;;> @001b                               v192 = load.i64 notrap aligned readonly region0 v191+40
 ;;> @001b                               return_call_indirect sig1, v189(v192)
 ;;>

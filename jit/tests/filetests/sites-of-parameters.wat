@@ -23,8 +23,8 @@
 ;;>                                     v18 -> v1
 ;;>                                     v24 -> v2
 ;;>                                     v3 = get_pinned_reg.i64
-;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3+72
-;;> @0000                               v5 = load.i64 notrap aligned readonly region0 v3+8
+;;> @0000                               v4 = load.i64 notrap aligned readonly can_move region0 v3-96
+;;> @0000                               v5 = load.i64 notrap aligned readonly region0 v3-64
 ;;> @0000                               v6 = load.i32 notrap aligned region1 v5+80
 ;;> @0000                               v7 = iconst.i32 -1
 ;;> @0000                               v8 = iadd v6, v7  ; v7 = -1
@@ -38,7 +38,7 @@
 ;;> @0000                               v12 = iconst.i64 0x001f_0000_0102
 ;;> @0000                               v13 = uextend.i64 v1
 ;;> @0000                               v14 = get_pinned_reg.i64
-;;> @0000                               v15 = load.i64 notrap aligned readonly region0 v14+56
+;;> @0000                               v15 = load.i64 notrap aligned readonly region0 v14-16
 ;;> @0000                               v16 = load.i64 notrap aligned readonly region0 v15+192
 ;;> @0000                               call_indirect sig0, v16(v12, v13)  ; v12 = 0x001f_0000_0102
 ;;> @0000                               jump block2

@@ -29,7 +29,7 @@
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v2 = iconst.i32 0
 ;;>                                     v96 -> v2
-;;> @0000                               v3 = load.i64 notrap aligned readonly region0 v1+8
+;;> @0000                               v3 = load.i64 notrap aligned readonly region0 v1-64
 ;;> @0000                               v4 = load.i32 notrap aligned region1 v3+80
 ;;> @0000                               v5 = iconst.i32 -1
 ;;> @0000                               v6 = iadd v4, v5  ; v5 = -1
@@ -43,7 +43,7 @@
 ;;> @0000                               v10 = iconst.i64 0x0018_0000_0002
 ;;> @0000                               v11 = uextend.i64 v0
 ;;> @0000                               v12 = get_pinned_reg.i64
-;;> @0000                               v13 = load.i64 notrap aligned readonly region0 v12+56
+;;> @0000                               v13 = load.i64 notrap aligned readonly region0 v12-16
 ;;> @0000                               v14 = load.i64 notrap aligned readonly region0 v13+192
 ;;> @0000                               call_indirect sig0, v14(v10, v11)  ; v10 = 0x0018_0000_0002
 ;;> @0000                               jump block2
@@ -59,13 +59,13 @@
 ;;> @0001                               v19 = iadd v17, v18  ; v18 = 1
 ;;>                                     v90 -> v19
 ;;> @0001                               v20 = get_pinned_reg.i64
-;;> @0001                               v21 = load.i64 user66 aligned region2 v20+120
+;;> @0001                               v21 = load.i64 user66 aligned region2 v20-120
 ;;> @0001                               v22 = icmp ult v20, v21
 ;;> @0001                               brif v22, block6, block7
 ;;>
 ;;>                                 block6 cold:
 ;;> @0001                               v23 = get_pinned_reg.i64
-;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23+8
+;;> @0001                               v24 = load.i64 notrap aligned readonly region0 v23-64
 ;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+40
 ;;> @0001                               v26 = iconst.i64 0x001d_0000_0000
 ;;> @0001                               store notrap aligned region3 v26, v25  ; v26 = 0x001d_0000_0000
@@ -79,11 +79,11 @@
 ;;> @0001                               v33 = load.i32 notrap aligned region3 v25+4
 ;;> @0001                               v34 = load.i32 notrap aligned region3 v25+8
 ;;> @0001                               v35 = get_pinned_reg.i64
-;;> @0001                               v36 = load.i64 notrap aligned readonly region0 v35+56
+;;> @0001                               v36 = load.i64 notrap aligned readonly region0 v35-16
 ;;> @0001                               v37 = load.i64 notrap aligned readonly region0 v36+112
 ;;> @0001                               v38 = call_indirect sig1, v37(v35, v32, v33, v34)
 ;;> @0001                               v39 = get_pinned_reg.i64
-;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39+8
+;;> @0001                               v40 = load.i64 notrap aligned readonly region0 v39-64
 ;;> @0001                               v41 = load.i64 notrap aligned readonly region0 v40+40
 ;;> @0001                               return_call_indirect sig2, v38(v41)
 ;;>
@@ -95,7 +95,7 @@
 ;;>
 ;;>                                 block9:
 ;;> @0003                               v45 = get_pinned_reg.i64
-;;> @0003                               v46 = load.i64 notrap aligned readonly region0 v45+8
+;;> @0003                               v46 = load.i64 notrap aligned readonly region0 v45-64
 ;;> @0003                               v47 = load.i32 notrap aligned region1 v46+80
 ;;> @0003                               v48 = iconst.i32 -1
 ;;> @0003                               v49 = iadd v47, v48  ; v48 = -1
@@ -109,7 +109,7 @@
 ;;> @0003                               v53 = iconst.i64 0x001d_0000_0003
 ;;> @0003                               v54 = uextend.i64 v19
 ;;> @0003                               v55 = get_pinned_reg.i64
-;;> @0003                               v56 = load.i64 notrap aligned readonly region0 v55+56
+;;> @0003                               v56 = load.i64 notrap aligned readonly region0 v55-16
 ;;> @0003                               v57 = load.i64 notrap aligned readonly region0 v56+192
 ;;> @0003                               call_indirect sig0, v57(v53, v54)  ; v53 = 0x001d_0000_0003
 ;;> @0003                               jump block11
@@ -123,7 +123,7 @@
 ;;> @0004                               v60 = iconst.i32 1
 ;;> @0005                               v61 = band.i32 v28, v60  ; v60 = 1
 ;;> @0006                               v62 = get_pinned_reg.i64
-;;> @0006                               v63 = load.i64 notrap aligned readonly region0 v62+8
+;;> @0006                               v63 = load.i64 notrap aligned readonly region0 v62-64
 ;;> @0006                               v64 = load.i32 notrap aligned region1 v63+80
 ;;> @0006                               v65 = iconst.i32 -1
 ;;> @0006                               v66 = iadd v64, v65  ; v65 = -1
@@ -139,7 +139,7 @@
 ;;> @0006                               v72 = icmp.i32 ne v61, v71  ; v71 = 0
 ;;> @0006                               v73 = uextend.i64 v72
 ;;> @0006                               v74 = get_pinned_reg.i64
-;;> @0006                               v75 = load.i64 notrap aligned readonly region0 v74+56
+;;> @0006                               v75 = load.i64 notrap aligned readonly region0 v74-16
 ;;> @0006                               v76 = load.i64 notrap aligned readonly region0 v75+192
 ;;> @0006                               call_indirect sig0, v76(v70, v73)  ; v70 = 0x0033_0000_0005
 ;;> @0006                               jump block13
@@ -153,7 +153,7 @@
 ;;>
 ;;>                                 block14:
 ;;> @0009                               v81 = get_pinned_reg.i64
-;;> @0009                               v82 = load.i64 notrap aligned readonly region0 v81+8
+;;> @0009                               v82 = load.i64 notrap aligned readonly region0 v81-64
 ;;> @0009                               v83 = load.i32 notrap aligned region1 v82+80
 ;;> @0009                               v84 = iconst.i32 -1
 ;;> @0009                               v85 = iadd v83, v84  ; v84 = -1
@@ -167,7 +167,7 @@
 ;;> @0009                               v89 = iconst.i64 0x001d_0000_0003
 ;;> @0009                               v91 = uextend.i64 v19
 ;;> @0009                               v92 = get_pinned_reg.i64
-;;> @0009                               v93 = load.i64 notrap aligned readonly region0 v92+56
+;;> @0009                               v93 = load.i64 notrap aligned readonly region0 v92-16
 ;;> @0009                               v94 = load.i64 notrap aligned readonly region0 v93+192
 ;;> @0009                               call_indirect sig0, v94(v89, v91)  ; v89 = 0x001d_0000_0003
 ;;> @0009                               jump block16
@@ -178,7 +178,7 @@
 ;;>                                 block4(v97: i32):
 ;;>                                     v114 -> v97
 ;;> @000b                               v100 = get_pinned_reg.i64
-;;> @000b                               v101 = load.i64 notrap aligned readonly region0 v100+8
+;;> @000b                               v101 = load.i64 notrap aligned readonly region0 v100-64
 ;;> @000b                               v102 = load.i32 notrap aligned region1 v101+80
 ;;> @000b                               v103 = iconst.i32 -1
 ;;> @000b                               v104 = iadd v102, v103  ; v103 = -1
@@ -192,7 +192,7 @@
 ;;> @000b                               v108 = iconst.i64 0x0047_0000_0004
 ;;> @000b                               v109 = uextend.i64 v97
 ;;> @000b                               v110 = get_pinned_reg.i64
-;;> @000b                               v111 = load.i64 notrap aligned readonly region0 v110+56
+;;> @000b                               v111 = load.i64 notrap aligned readonly region0 v110-16
 ;;> @000b                               v112 = load.i64 notrap aligned readonly region0 v111+192
 ;;> @000b                               call_indirect sig0, v112(v108, v109)  ; v108 = 0x0047_0000_0004
 ;;> @000b                               jump block20

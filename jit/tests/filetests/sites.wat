@@ -26,7 +26,7 @@
 ;;>                                     v28 -> v0
 ;;>                                     v29 -> v0
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0000                               v2 = load.i64 notrap aligned readonly region0 v1+8
+;;> @0000                               v2 = load.i64 notrap aligned readonly region0 v1-64
 ;;> @0000                               v3 = load.i32 notrap aligned region1 v2+80
 ;;> @0000                               v4 = iconst.i32 -1
 ;;> @0000                               v5 = iadd v3, v4  ; v4 = -1
@@ -40,14 +40,14 @@
 ;;> @0000                               v9 = iconst.i64 0x002a_0000_0002
 ;;> @0000                               v10 = uextend.i64 v0
 ;;> @0000                               v11 = get_pinned_reg.i64
-;;> @0000                               v12 = load.i64 notrap aligned readonly region0 v11+56
+;;> @0000                               v12 = load.i64 notrap aligned readonly region0 v11-16
 ;;> @0000                               v13 = load.i64 notrap aligned readonly region0 v12+192
 ;;> @0000                               call_indirect sig0, v13(v9, v10)  ; v9 = 0x002a_0000_0002
 ;;> @0000                               jump block2
 ;;>
 ;;>                                 block2:
 ;;> @0000                               v14 = get_pinned_reg.i64
-;;> @0000                               v15 = load.i64 notrap aligned readonly region0 v14+40
+;;> @0000                               v15 = load.i64 notrap aligned readonly region0 v14-32
 ;;> @0000                               v16 = load.i32 notrap aligned region2 v15
 ;;> @0000                               v17 = iconst.i32 1
 ;;> @0000                               v18 = isub v16, v17  ; v17 = 1
@@ -60,7 +60,7 @@
 ;;> @0000                               v21 = iconst.i32 0
 ;;> @0000                               v22 = iconst.i32 -1
 ;;> @0000                               v23 = get_pinned_reg.i64
-;;> @0000                               v24 = load.i64 notrap aligned readonly region0 v23+56
+;;> @0000                               v24 = load.i64 notrap aligned readonly region0 v23-16
 ;;> @0000                               v25 = load.i64 notrap aligned readonly region0 v24+184
 ;;> @0000                               v26 = call_indirect sig1, v25(v23, v21, v22)  ; v21 = 0, v22 = -1
 ;;> @0000                               jump block4
@@ -70,15 +70,15 @@
 ;;> @0001                               v31 = icmp.i32 uge v28, v30  ; v30 = 8
 ;;> @0001                               trapnz v31, user4
 ;;> @0001                               v32 = get_pinned_reg.i64
-;;> @0001                               v33 = load.i64 notrap aligned readonly can_move region0 v32+72
-;;> @0001                               v34 = load.i64 notrap aligned readonly can_move region0 v32+72
+;;> @0001                               v33 = load.i64 notrap aligned readonly can_move region0 v32-96
+;;> @0001                               v34 = load.i64 notrap aligned readonly can_move region0 v32-96
 ;;> @0001                               v35 = iconst.i64 4
 ;;> @0001                               v36 = ishl.i32 v28, v35  ; v35 = 4
 ;;> @0001                               v37 = uextend.i64 v36
 ;;> @0001                               v38 = iadd v34, v37
 ;;> @0001                               v39 = select_spectre_guard v31, v33, v38
 ;;> @0001                               v40 = load.i64 notrap aligned region3 v39
-;;> @0001                               v41 = load.i64 notrap aligned readonly can_move region0 v32+64
+;;> @0001                               v41 = load.i64 notrap aligned readonly can_move region0 v32-8
 ;;> @0001                               v42 = load.i32 notrap aligned readonly can_move region0 v41
 ;;> @0001                               v43 = uextend.i64 v42
 ;;> @0001                               v44 = icmp ne v40, v43
@@ -92,7 +92,7 @@
 ;;>                                 block7:
 ;;> @0001                               v46 = load.i64 notrap aligned region3 v39+8
 ;;> @0001                               v47 = get_pinned_reg.i64
-;;> @0001                               v48 = load.i64 notrap aligned readonly region0 v47+8
+;;> @0001                               v48 = load.i64 notrap aligned readonly region0 v47-64
 ;;> @0001                               v49 = load.i32 notrap aligned region1 v48+80
 ;;> @0001                               v50 = iconst.i32 -1
 ;;> @0001                               v51 = iadd v49, v50  ; v50 = -1
@@ -112,7 +112,7 @@
 ;;> @0001                               v61 = icmp eq v57, v56
 ;;> @0001                               v62 = select v61, v59, v60  ; v60 = -1
 ;;> @0001                               v63 = get_pinned_reg.i64
-;;> @0001                               v64 = load.i64 notrap aligned readonly region0 v63+56
+;;> @0001                               v64 = load.i64 notrap aligned readonly region0 v63-16
 ;;> @0001                               v65 = load.i64 notrap aligned readonly region0 v64+192
 ;;> @0001                               call_indirect sig0, v65(v55, v62)  ; v55 = 0x002f_0000_0001
 ;;> @0001                               jump block9
@@ -125,7 +125,7 @@
 ;;>
 ;;>                                 block10 cold:
 ;;> @0001                               v70 = get_pinned_reg.i64
-;;> @0001                               store notrap aligned region0 v70, v67+16
+;;> @0001                               store notrap aligned region0 v70, v67-56
 ;;> @0001                               v71 = stack_addr.i64 ss0
 ;;> @0001                               store notrap aligned region4 v70, v71
 ;;> @0001                               v72 = load.i64 notrap aligned region5 v46

@@ -23,10 +23,10 @@
 ;;>
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0001                               v3 = load.i64 notrap aligned region0 v1+128
+;;> @0001                               v3 = load.i64 notrap aligned region0 v1-160
 ;;> @0001                               v4 = call_indirect sig0, v3(v0)
 ;;> @0002                               v5 = get_pinned_reg.i64
-;;> @0002                               v6 = load.i64 notrap aligned region0 v5+160
+;;> @0002                               v6 = load.i64 notrap aligned region0 v5-128
 ;;> @0002                               v7 = call_indirect sig0, v6(v0)
 ;;> @0003                               v8 = iadd v4, v7
 ;;> @0004                               return v8

@@ -29,18 +29,16 @@
 ;;> @0001                               brif v5, block4, block3
 ;;>
 ;;>                                 block3:
-;;> @0005                               v13 = load.i64 notrap aligned readonly can_move region0 v2+72
 ;;> @0005                               v12 = uextend.i64 v0
-;;> @0005                               v14 = iadd v13, v12
-;;> @0005                               v15 = load.i32 user2 region1 v14
+;;> @0005                               v15 = load.i32 user72 region1 v12
 ;;> @0009                               jump block7
 ;;>
 ;;>                                 block7:
-;;> @000c                               v26 = load.i32 user2 region1 v14+4
+;;> @000c                               v26 = load.i32 user72 region1 v12+4
 ;;> @0010                               jump block8
 ;;>
 ;;>                                 block8:
-;;> @0013                               v37 = load.i32 user2 region1 v14+8
+;;> @0013                               v37 = load.i32 user72 region1 v12+8
 ;;> @0018                               jump block6
 ;;>
 ;;>                                 block6:
@@ -48,7 +46,7 @@
 ;;>
 ;;>                                 block4 cold:
 ;;> @0001                               v42 = get_pinned_reg.i64
-;;> @0001                               v43 = load.i64 notrap aligned readonly region0 v42+8
+;;> @0001                               v43 = load.i64 notrap aligned readonly region0 v42-64
 ;;> @0001                               v44 = load.i64 notrap aligned readonly region0 v43+40
 ;;> @0001                               v45 = iconst.i64 0x0024_0000_0000
 ;;> @0001                               store notrap aligned region2 v45, v44  ; v45 = 0x0024_0000_0000
@@ -59,13 +57,13 @@
 ;;>                                     v62 = uextend.i64 v0
 ;;> @0001                               store notrap aligned region2 v62, v44+32
 ;;> @0001                               v51 = get_pinned_reg.i64
-;;> @0001                               v52 = load.i64 notrap aligned readonly region0 v51+56
+;;> @0001                               v52 = load.i64 notrap aligned readonly region0 v51-16
 ;;> @0001                               v53 = load.i64 notrap aligned readonly region0 v52+176
 ;;> @0001                               v50 = iconst.i64 0x0001_0000_0007
 ;;> @0001                               v49 = iconst.i64 1
 ;;> @0001                               v54 = call_indirect sig0, v53(v51, v50, v49)  ; v50 = 0x0001_0000_0007, v49 = 1
 ;;> @0001                               v55 = get_pinned_reg.i64
-;;> @0001                               v56 = load.i64 notrap aligned readonly region0 v55+8
+;;> @0001                               v56 = load.i64 notrap aligned readonly region0 v55-64
 ;;> @0001                               v57 = load.i64 notrap aligned readonly region0 v56+40
 ;;> @0001                               return_call_indirect sig1, v54(v57)
 ;;>

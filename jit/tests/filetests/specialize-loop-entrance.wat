@@ -38,7 +38,6 @@
 ;;> @0001                               jump block6
 ;;>
 ;;>                                 block6:
-;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
 ;;> @0001                               v40 = iconst.i32 2
 ;;> @0005                               v47 = iconst.i32 1
 ;;>                                     v189 = iconst.i32 4
@@ -46,13 +45,13 @@
 ;;>
 ;;>                                 block7(v24: i32, v25: i32):
 ;;> @0001                               v14 = get_pinned_reg.i64
-;;> @0001                               v15 = load.i64 user66 aligned region2 v14+136
+;;> @0001                               v15 = load.i64 user66 aligned region2 v14-136
 ;;> @0001                               v16 = icmp ult v14, v15
 ;;> @0001                               brif v16, block8, block9
 ;;>
 ;;>                                 block8 cold:
 ;;> @0001                               v17 = get_pinned_reg.i64
-;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17+8
+;;> @0001                               v18 = load.i64 notrap aligned readonly region0 v17-64
 ;;> @0001                               v19 = load.i64 notrap aligned readonly region0 v18+40
 ;;> @0001                               v20 = iconst.i64 0x0021_0000_0000
 ;;> @0001                               store notrap aligned region1 v20, v19  ; v20 = 0x0021_0000_0000
@@ -70,11 +69,11 @@
 ;;> @0001                               v31 = load.i32 notrap aligned region1 v19+4
 ;;> @0001                               v32 = load.i32 notrap aligned region1 v19+8
 ;;> @0001                               v33 = get_pinned_reg.i64
-;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33+56
+;;> @0001                               v34 = load.i64 notrap aligned readonly region0 v33-16
 ;;> @0001                               v35 = load.i64 notrap aligned readonly region0 v34+112
 ;;> @0001                               v36 = call_indirect sig0, v35(v33, v30, v31, v32)
 ;;> @0001                               v37 = get_pinned_reg.i64
-;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37+8
+;;> @0001                               v38 = load.i64 notrap aligned readonly region0 v37-64
 ;;> @0001                               v39 = load.i64 notrap aligned readonly region0 v38+40
 ;;> @0001                               return_call_indirect sig1, v36(v39)
 ;;>
@@ -83,8 +82,7 @@
 ;;>                                     v270 = ishl.i32 v24, v269  ; v269 = 2
 ;;> @0003                               v42 = iadd.i32 v4, v270
 ;;> @0004                               v43 = uextend.i64 v42
-;;> @0004                               v44 = iadd.i64 v2, v43
-;;> @0004                               v45 = load.i32 user2 region3 v44
+;;> @0004                               v45 = load.i32 user72 region3 v43
 ;;>                                     v271 = iconst.i32 1
 ;;>                                     v272 = iadd.i32 v24, v271  ; v271 = 1
 ;;>                                     v273 = iconst.i32 3
@@ -96,7 +94,7 @@
 ;;> @0009                               jump block10(v291)
 ;;>
 ;;>                                 block11:
-;;> @000c                               v56 = load.i32 user2 region3 v44+4
+;;> @000c                               v56 = load.i32 user72 region3 v43+4
 ;;>                                     v275 = iconst.i32 2
 ;;>                                     v276 = iadd.i32 v24, v275  ; v275 = 2
 ;;>                                     v277 = iconst.i32 3
@@ -109,7 +107,7 @@
 ;;> @0011                               jump block10(v290)
 ;;>
 ;;>                                 block13:
-;;> @0014                               v67 = load.i32 user2 region3 v44+8
+;;> @0014                               v67 = load.i32 user72 region3 v43+8
 ;;>                                     v279 = iconst.i32 3
 ;;>                                     v280 = iadd.i32 v24, v279  ; v279 = 3
 ;;>                                     v281 = icmp uge v280, v279  ; v279 = 3
@@ -122,7 +120,7 @@
 ;;> @0019                               jump block10(v288)
 ;;>
 ;;>                                 block15:
-;;> @001c                               v78 = load.i32 user2 region3 v44+12
+;;> @001c                               v78 = load.i32 user72 region3 v43+12
 ;;>                                     v282 = iconst.i32 4
 ;;>                                     v283 = iadd.i32 v24, v282  ; v282 = 4
 ;;>                                     v284 = iconst.i32 3
@@ -146,7 +144,6 @@
 ;;> @0023                               jump block21
 ;;>
 ;;>                                 block21 cold:
-;;>                                     v292 = load.i64 notrap aligned readonly can_move region0 v1+72
 ;;>                                     v293 = iconst.i32 2
 ;;>                                     v294 = iconst.i32 1
 ;;>                                     v297 = iconst.i32 4
@@ -154,13 +151,13 @@
 ;;>
 ;;>                                 block22(v100: i32, v101: i32) cold:
 ;;> @0023                               v90 = get_pinned_reg.i64
-;;> @0023                               v91 = load.i64 user66 aligned region2 v90+136
+;;> @0023                               v91 = load.i64 user66 aligned region2 v90-136
 ;;> @0023                               v92 = icmp ult v90, v91
 ;;> @0023                               brif v92, block23, block24
 ;;>
 ;;>                                 block23 cold:
 ;;> @0023                               v93 = get_pinned_reg.i64
-;;> @0023                               v94 = load.i64 notrap aligned readonly region0 v93+8
+;;> @0023                               v94 = load.i64 notrap aligned readonly region0 v93-64
 ;;> @0023                               v95 = load.i64 notrap aligned readonly region0 v94+40
 ;;>                                     v304 = iconst.i64 0x0021_0000_0000
 ;;> @0023                               store notrap aligned region1 v304, v95  ; v304 = 0x0021_0000_0000
@@ -178,11 +175,11 @@
 ;;> @0023                               v107 = load.i32 notrap aligned region1 v95+4
 ;;> @0023                               v108 = load.i32 notrap aligned region1 v95+8
 ;;> @0023                               v109 = get_pinned_reg.i64
-;;> @0023                               v110 = load.i64 notrap aligned readonly region0 v109+56
+;;> @0023                               v110 = load.i64 notrap aligned readonly region0 v109-16
 ;;> @0023                               v111 = load.i64 notrap aligned readonly region0 v110+112
 ;;> @0023                               v112 = call_indirect sig0, v111(v109, v106, v107, v108)
 ;;> @0023                               v113 = get_pinned_reg.i64
-;;> @0023                               v114 = load.i64 notrap aligned readonly region0 v113+8
+;;> @0023                               v114 = load.i64 notrap aligned readonly region0 v113-64
 ;;> @0023                               v115 = load.i64 notrap aligned readonly region0 v114+40
 ;;> @0023                               return_call_indirect sig1, v112(v115)
 ;;>
@@ -190,8 +187,7 @@
 ;;> @0024                               v117 = ishl.i32 v100, v293  ; v293 = 2
 ;;> @0025                               v118 = iadd.i32 v4, v117
 ;;> @0026                               v119 = uextend.i64 v118
-;;> @0026                               v120 = iadd.i64 v292, v119
-;;> @0026                               v121 = load.i32 user2 region3 v120
+;;> @0026                               v121 = load.i32 user72 region3 v119
 ;;> @0028                               v124 = iadd.i32 v100, v294  ; v294 = 1
 ;;> @002a                               v168 = icmp uge v124, v5
 ;;> @002a                               brif v168, block27, block26
@@ -201,7 +197,7 @@
 ;;> @002b                               jump block25(v303)
 ;;>
 ;;>                                 block26 cold:
-;;> @002e                               v132 = load.i32 user2 region3 v120+4
+;;> @002e                               v132 = load.i32 user72 region3 v119+4
 ;;>                                     v207 = iadd.i32 v100, v293  ; v293 = 2
 ;;> @0032                               v169 = icmp uge v207, v5
 ;;> @0032                               brif v169, block29, block28
@@ -212,7 +208,7 @@
 ;;> @0033                               jump block25(v302)
 ;;>
 ;;>                                 block28 cold:
-;;> @0036                               v143 = load.i32 user2 region3 v120+8
+;;> @0036                               v143 = load.i32 user72 region3 v119+8
 ;;>                                     v295 = iconst.i32 3
 ;;>                                     v296 = iadd.i32 v100, v295  ; v295 = 3
 ;;> @003a                               v170 = icmp uge v296, v5
@@ -225,7 +221,7 @@
 ;;> @003b                               jump block25(v300)
 ;;>
 ;;>                                 block30 cold:
-;;> @003e                               v154 = load.i32 user2 region3 v120+12
+;;> @003e                               v154 = load.i32 user72 region3 v119+12
 ;;>                                     v214 = iadd.i32 v100, v297  ; v297 = 4
 ;;> @0041                               v158 = icmp ult v214, v5
 ;;> @0027                               v122 = iadd.i32 v101, v121

@@ -14,96 +14,87 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  sub rsp, 10h
-;;>      8  mov [rsp], rbx
-;;>      c  mov rax, r15
-;;>      f  cmp esi, 3
-;;>     12  jne short 42h
-;;>     14  mov rax, [rax+48h]
-;;>     18  mov edx, edi
-;;>     1a  mov ecx, [rax+rdx]
-;;>     1d  mov esi, [rax+rdx+4]
-;;>     21  mov eax, [rax+rdx+8]
-;;>     25  add ecx, esi
-;;>     27  add eax, ecx
-;;>     29  add rsp, 10h
-;;>     2d  mov rsp, rbp
-;;>     30  pop rbp
-;;>     31  ret
-;;>     32  cmp r15, [r15+88h]
-;;>     3a  jb near 0C3h
-;;>     40  jmp short 4Bh
-;;>     42  xor edx, edx
-;;>     44  mov rcx, [rax+48h]
-;;>     48  mov rbx, rdx
-;;>     4b  lea r9d, [rdi+rdx*4]
-;;>     4f  mov r8d, [rcx+r9]
-;;>     53  lea r10d, [rdx+1]
-;;>     57  cmp r10d, esi
-;;>     5a  jae short 0B0h
-;;>     5c  mov r10d, [rcx+r9+4]
-;;>     61  lea r11d, [rdx+2]
-;;>     65  cmp r11d, esi
-;;>     68  jae short 0A5h
-;;>     6a  mov r11d, [rcx+r9+8]
-;;>     6f  lea eax, [rdx+3]
-;;>     72  cmp eax, esi
-;;>     74  jae short 97h
-;;>     76  mov r9d, [rcx+r9+0Ch]
-;;>     7b  add edx, 4
-;;>     7e  mov rax, rbx
-;;>     81  add r8d, eax
-;;>     84  add r8d, r10d
-;;>     87  add r8d, r11d
-;;>     8a  lea eax, [r8+r9]
-;;>     8e  cmp edx, esi
-;;>     90  jae short 0B6h
-;;>     92  mov rbx, rax
-;;>     95  jmp short 32h
-;;>     97  mov rax, rbx
-;;>     9a  add eax, r8d
-;;>     9d  add eax, r10d
-;;>     a0  add eax, r11d
-;;>     a3  jmp short 0B6h
-;;>     a5  mov rax, rbx
-;;>     a8  add eax, r8d
-;;>     ab  add eax, r10d
-;;>     ae  jmp short 0B6h
-;;>     b0  mov rax, rbx
-;;>     b3  add eax, r8d
-;;>     b6  mov rbx, [rsp]
-;;>     ba  add rsp, 10h
-;;>     be  mov rsp, rbp
-;;>     c1  pop rbp
-;;>     c2  ret
-;;>     c3  mov rax, rbx
-;;>     c6  mov rcx, [r15+8]
-;;>     ca  mov rcx, [rcx+28h]
-;;>     ce  mov r8, 2100000000h
-;;>     d8  mov [rcx], r8
-;;>     db  mov qword [rcx+8], 7
-;;>     e3  mov eax, eax
-;;>     e5  mov [rcx+28h], rax
-;;>     e9  mov eax, edx
-;;>     eb  mov [rcx+20h], rax
-;;>     ef  mov eax, esi
-;;>     f1  mov [rcx+18h], rax
-;;>     f5  mov eax, edi
-;;>     f7  mov [rcx+10h], rax
-;;>     fb  mov esi, [rcx]
-;;>     fd  mov edx, [rcx+4]
-;;>    100  mov ecx, [rcx+8]
-;;>    103  mov rdi, r15
-;;>    106  mov rax, [r15+38h]
-;;>    10a  mov rax, [rax+70h]
-;;>    10e  call rax
-;;>    110  mov rcx, [r15+8]
-;;>    114  mov rdi, [rcx+28h]
-;;>    118  mov r10, rax
-;;>    11b  mov rbx, [rsp]
-;;>    11f  add rsp, 10h
-;;>    123  mov rsp, rbp
-;;>    126  pop rbp
-;;>    127  jmp r10
+;;>      4  cmp esi, 3
+;;>      7  jne short 32h
+;;>      9  mov ecx, edi
+;;>      b  mov eax, [r15+rcx]
+;;>      f  mov edx, [r15+rcx+4]
+;;>     14  mov ecx, [r15+rcx+8]
+;;>     19  add eax, edx
+;;>     1b  add eax, ecx
+;;>     1d  mov rsp, rbp
+;;>     20  pop rbp
+;;>     21  ret
+;;>     22  cmp r15, [r15-88h]
+;;>     2a  jb near 0ACh
+;;>     30  jmp short 37h
+;;>     32  xor ecx, ecx
+;;>     34  mov r11, rcx
+;;>     37  lea eax, [rdi+rcx*4]
+;;>     3a  mov edx, [r15+rax]
+;;>     3e  lea r8d, [rcx+1]
+;;>     42  cmp r8d, esi
+;;>     45  jae short 0A2h
+;;>     47  mov r8d, [r15+rax+4]
+;;>     4c  lea r9d, [rcx+2]
+;;>     50  cmp r9d, esi
+;;>     53  jae short 95h
+;;>     55  mov r9d, [r15+rax+8]
+;;>     5a  lea r10d, [rcx+3]
+;;>     5e  cmp r10d, esi
+;;>     61  jae short 85h
+;;>     63  mov r10d, [r15+rax+0Ch]
+;;>     68  add ecx, 4
+;;>     6b  mov rax, r11
+;;>     6e  lea r11d, [rax+rdx]
+;;>     72  add r8d, r11d
+;;>     75  add r8d, r9d
+;;>     78  lea eax, [r8+r10]
+;;>     7c  cmp ecx, esi
+;;>     7e  jae short 0A7h
+;;>     80  mov r11, rax
+;;>     83  jmp short 22h
+;;>     85  mov rax, r11
+;;>     88  lea r10d, [rax+rdx]
+;;>     8c  add r10d, r8d
+;;>     8f  lea eax, [r10+r9]
+;;>     93  jmp short 0A7h
+;;>     95  mov rax, r11
+;;>     98  lea r10d, [rax+rdx]
+;;>     9c  lea eax, [r10+r8]
+;;>     a0  jmp short 0A7h
+;;>     a2  mov rax, r11
+;;>     a5  add eax, edx
+;;>     a7  mov rsp, rbp
+;;>     aa  pop rbp
+;;>     ab  ret
+;;>     ac  mov rax, r11
+;;>     af  mov rdx, [r15-40h]
+;;>     b3  mov rdx, [rdx+28h]
+;;>     b7  mov r8, 2100000000h
+;;>     c1  mov [rdx], r8
+;;>     c4  mov qword [rdx+8], 7
+;;>     cc  mov eax, eax
+;;>     ce  mov [rdx+28h], rax
+;;>     d2  mov eax, ecx
+;;>     d4  mov [rdx+20h], rax
+;;>     d8  mov eax, esi
+;;>     da  mov [rdx+18h], rax
+;;>     de  mov eax, edi
+;;>     e0  mov [rdx+10h], rax
+;;>     e4  mov esi, [rdx]
+;;>     e6  mov eax, [rdx+4]
+;;>     e9  mov ecx, [rdx+8]
+;;>     ec  mov rdi, r15
+;;>     ef  mov rdx, [r15-10h]
+;;>     f3  mov r8, [rdx+70h]
+;;>     f7  mov rdx, rax
+;;>     fa  call r8
+;;>     fd  mov rcx, [r15-40h]
+;;>    101  mov rdi, [rcx+28h]
+;;>    105  mov r10, rax
+;;>    108  mov rsp, rbp
+;;>    10b  pop rbp
+;;>    10c  jmp r10
 ;;> specialize in function 0: done
 ;;> unroll in function 0: done

@@ -25,65 +25,63 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xor eax, eax
-;;>      6  mov rcx, [r15+48h]
-;;>      a  mov r8d, edi
-;;>      d  mov edx, [rcx+r8+8]
-;;>     12  lea r9d, [rdi+4]
-;;>     16  cmp r9d, esi
-;;>     19  jae short 74h
-;;>     1b  mov r9d, [rcx+r8+0Ch]
-;;>     20  lea r10d, [rdi+8]
-;;>     24  cmp r10d, esi
-;;>     27  jae short 6Dh
-;;>     29  mov r10d, [rcx+r8+10h]
-;;>     2e  lea r11d, [rdi+0Ch]
-;;>     32  cmp r11d, esi
-;;>     35  jae short 63h
-;;>     37  mov r8d, [rcx+r8+14h]
-;;>     3c  add edi, 10h
-;;>     3f  add eax, edx
-;;>     41  add eax, r9d
-;;>     44  add eax, r10d
-;;>     47  add eax, r8d
-;;>     4a  cmp edi, esi
-;;>     4c  jb short 53h
-;;>     4e  mov rsp, rbp
-;;>     51  pop rbp
-;;>     52  ret
-;;>     53  cmp r15, [r15+88h]
-;;>     5b  jb near 78h
-;;>     61  jmp short 0Ah
-;;>     63  add eax, edx
-;;>     65  add eax, r9d
-;;>     68  add eax, r10d
-;;>     6b  jmp short 4Eh
-;;>     6d  add eax, edx
-;;>     6f  add eax, r9d
-;;>     72  jmp short 4Eh
-;;>     74  add eax, edx
-;;>     76  jmp short 4Eh
-;;>     78  mov rdx, [r15+8]
-;;>     7c  mov rdx, [rdx+28h]
-;;>     80  mov r8, 2100000000h
-;;>     8a  mov [rdx], r8
-;;>     8d  mov qword [rdx+8], 7
-;;>     95  mov r8d, eax
-;;>     98  mov [rdx+20h], r8
-;;>     9c  mov esi, esi
-;;>     9e  mov [rdx+18h], rsi
-;;>     a2  mov esi, edi
-;;>     a4  mov [rdx+10h], rsi
-;;>     a8  mov esi, [rdx]
-;;>     aa  mov r8d, [rdx+4]
-;;>     ae  mov ecx, [rdx+8]
-;;>     b1  mov rdi, r15
-;;>     b4  mov r9, [r15+38h]
-;;>     b8  mov r9, [r9+70h]
-;;>     bc  mov rdx, r8
-;;>     bf  call r9
-;;>     c2  mov rdi, [r15+8]
-;;>     c6  mov rdi, [rdi+28h]
-;;>     ca  mov r10, rax
-;;>     cd  mov rsp, rbp
-;;>     d0  pop rbp
-;;>     d1  jmp r10
+;;>      6  mov edx, edi
+;;>      8  mov ecx, [r15+rdx+8]
+;;>      d  lea r8d, [rdi+4]
+;;>     11  cmp r8d, esi
+;;>     14  jae short 6Eh
+;;>     16  mov r8d, [r15+rdx+0Ch]
+;;>     1b  lea r9d, [rdi+8]
+;;>     1f  cmp r9d, esi
+;;>     22  jae short 67h
+;;>     24  mov r9d, [r15+rdx+10h]
+;;>     29  lea r10d, [rdi+0Ch]
+;;>     2d  cmp r10d, esi
+;;>     30  jae short 5Dh
+;;>     32  mov edx, [r15+rdx+14h]
+;;>     37  add edi, 10h
+;;>     3a  add eax, ecx
+;;>     3c  add eax, r8d
+;;>     3f  add eax, r9d
+;;>     42  add eax, edx
+;;>     44  cmp edi, esi
+;;>     46  jb short 4Dh
+;;>     48  mov rsp, rbp
+;;>     4b  pop rbp
+;;>     4c  ret
+;;>     4d  cmp r15, [r15-88h]
+;;>     55  jb near 72h
+;;>     5b  jmp short 6
+;;>     5d  add eax, ecx
+;;>     5f  add eax, r8d
+;;>     62  add eax, r9d
+;;>     65  jmp short 48h
+;;>     67  add eax, ecx
+;;>     69  add eax, r8d
+;;>     6c  jmp short 48h
+;;>     6e  add eax, ecx
+;;>     70  jmp short 48h
+;;>     72  mov rcx, [r15-40h]
+;;>     76  mov rcx, [rcx+28h]
+;;>     7a  mov rdx, 2100000000h
+;;>     84  mov [rcx], rdx
+;;>     87  mov qword [rcx+8], 7
+;;>     8f  mov edx, eax
+;;>     91  mov [rcx+20h], rdx
+;;>     95  mov esi, esi
+;;>     97  mov [rcx+18h], rsi
+;;>     9b  mov esi, edi
+;;>     9d  mov [rcx+10h], rsi
+;;>     a1  mov esi, [rcx]
+;;>     a3  mov edx, [rcx+4]
+;;>     a6  mov ecx, [rcx+8]
+;;>     a9  mov rdi, r15
+;;>     ac  mov r8, [r15-10h]
+;;>     b0  mov r8, [r8+70h]
+;;>     b4  call r8
+;;>     b7  mov rsi, [r15-40h]
+;;>     bb  mov rdi, [rsi+28h]
+;;>     bf  mov r10, rax
+;;>     c2  mov rsp, rbp
+;;>     c5  pop rbp
+;;>     c6  jmp r10

@@ -27,19 +27,19 @@
 ;;>
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
+;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0000                               v3 = iconst.i32 0
 ;;> @0001                               jump block2(v0, v3)  ; v3 = 0
 ;;>
 ;;>                                 block2(v13: i32, v14: i32):
 ;;> @0001                               v5 = get_pinned_reg.i64
-;;> @0001                               v6 = load.i64 user66 aligned region1 v5+136
+;;> @0001                               v6 = load.i64 user66 aligned region1 v5-136
 ;;> @0001                               v7 = icmp ult v5, v6
 ;;> @0001                               brif v7, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 notrap aligned readonly region0 v8+8
+;;> @0001                               v9 = load.i64 notrap aligned readonly region0 v8-64
 ;;> @0001                               v10 = load.i64 notrap aligned readonly region0 v9+40
 ;;> @0001                               v11 = iconst.i64 0x0020_0000_0000
 ;;> @0001                               store notrap aligned region2 v11, v10  ; v11 = 0x0020_0000_0000
@@ -53,11 +53,11 @@
 ;;> @0001                               v18 = load.i32 notrap aligned region2 v10+4
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v10+8
 ;;> @0001                               v20 = get_pinned_reg.i64
-;;> @0001                               v21 = load.i64 notrap aligned readonly region0 v20+56
+;;> @0001                               v21 = load.i64 notrap aligned readonly region0 v20-16
 ;;> @0001                               v22 = load.i64 notrap aligned readonly region0 v21+112
 ;;> @0001                               v23 = call_indirect sig0, v22(v20, v17, v18, v19)
 ;;> @0001                               v24 = get_pinned_reg.i64
-;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+8
+;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24-64
 ;;> @0001                               v26 = load.i64 notrap aligned readonly region0 v25+40
 ;;> @0001                               return_call_indirect sig1, v23(v26)
 ;;>

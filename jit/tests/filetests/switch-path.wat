@@ -30,7 +30,6 @@
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
 ;;> @0000                               v3 = iconst.i32 0
-;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
 ;;> @0011                               v56 = iconst.i32 1
 ;;> @0004                               v33 = iconst.i32 2
 ;;>                                     v63 = iconst.i32 3
@@ -38,13 +37,13 @@
 ;;>
 ;;>                                 block2(v13: i32, v14: i32):
 ;;> @0001                               v5 = get_pinned_reg.i64
-;;> @0001                               v6 = load.i64 user66 aligned region1 v5+136
+;;> @0001                               v6 = load.i64 user66 aligned region1 v5-136
 ;;> @0001                               v7 = icmp ult v5, v6
 ;;> @0001                               brif v7, block3, block4
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               v8 = get_pinned_reg.i64
-;;> @0001                               v9 = load.i64 notrap aligned readonly region0 v8+8
+;;> @0001                               v9 = load.i64 notrap aligned readonly region0 v8-64
 ;;> @0001                               v10 = load.i64 notrap aligned readonly region0 v9+40
 ;;> @0001                               v11 = iconst.i64 0x0020_0000_0000
 ;;> @0001                               store notrap aligned region2 v11, v10  ; v11 = 0x0020_0000_0000
@@ -58,26 +57,25 @@
 ;;> @0001                               v18 = load.i32 notrap aligned region2 v10+4
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v10+8
 ;;> @0001                               v20 = get_pinned_reg.i64
-;;> @0001                               v21 = load.i64 notrap aligned readonly region0 v20+56
+;;> @0001                               v21 = load.i64 notrap aligned readonly region0 v20-16
 ;;> @0001                               v22 = load.i64 notrap aligned readonly region0 v21+112
 ;;> @0001                               v23 = call_indirect sig0, v22(v20, v17, v18, v19)
 ;;> @0001                               v24 = get_pinned_reg.i64
-;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24+8
+;;> @0001                               v25 = load.i64 notrap aligned readonly region0 v24-64
 ;;> @0001                               v26 = load.i64 notrap aligned readonly region0 v25+40
 ;;> @0001                               return_call_indirect sig1, v23(v26)
 ;;>
 ;;>                                 block4:
 ;;> @0002                               v27 = uextend.i64 v13
-;;> @0002                               v28 = iadd.i64 v2, v27
-;;> @0002                               v29 = uload8.i32 user2 region3 v28
+;;> @0002                               v29 = uload8.i32 user72 region3 v27
 ;;> @0003                               br_table v29, block5(v14), [block8, block6, block5(v14)]
 ;;>
 ;;>                                 block8:
-;;> @0004                               v32 = uload8.i32 user2 region3 v28+1
+;;> @0004                               v32 = uload8.i32 user72 region3 v27+1
 ;;> @0006                               jump block9
 ;;>
 ;;>                                 block9:
-;;> @0007                               v37 = uload8.i32 user2 region3 v28+2
+;;> @0007                               v37 = uload8.i32 user72 region3 v27+2
 ;;>                                     v73 = iconst.i32 1
 ;;>                                     v74 = icmp ne v37, v73  ; v73 = 1
 ;;> @0008                               brif v74, block13, block12
@@ -94,7 +92,7 @@
 ;;> @000c                               jump block14
 ;;>
 ;;>                                 block14:
-;;> @000d                               v46 = uload8.i32 user2 region3 v28+3
+;;> @000d                               v46 = uload8.i32 user72 region3 v27+3
 ;;>                                     v75 = iconst.i32 2
 ;;>                                     v76 = icmp eq v46, v75  ; v75 = 2
 ;;> @000e                               brif v76, block16, block17

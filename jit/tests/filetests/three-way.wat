@@ -35,25 +35,22 @@
 ;;> @0001                               brif v7, block3, block4
 ;;>
 ;;>                                 block4:
-;;> @0001                               v8 = load.i64 notrap aligned readonly can_move region0 v3+88
+;;> @0001                               v8 = load.i64 notrap aligned readonly can_move region0 v3-112
 ;;> @0001                               v9 = iconst.i64 4
 ;;> @0001                               v10 = ishl.i32 v2, v9  ; v9 = 4
 ;;> @0001                               v11 = uextend.i64 v10
 ;;> @0001                               v12 = iadd v8, v11
 ;;> @0001                               v13 = load.i64 notrap aligned region1 v12+8
-;;> @0001                               v14 = iconst.i64 112
-;;> @0001                               v15 = iadd.i64 v3, v14  ; v14 = 112
+;;> @0001                               v14 = iconst.i64 -176
+;;> @0001                               v15 = iadd.i64 v3, v14  ; v14 = -176
 ;;> @0001                               v16 = icmp ne v13, v15
 ;;> @0001                               brif v16, block3, block5
 ;;>
 ;;>                                 block5:
-;;> @0002                               v20 = load.i64 notrap aligned readonly can_move region0 v3+72
 ;;> @0002                               v19 = uextend.i64 v0
-;;> @0002                               v21 = iadd v20, v19
-;;> @0002                               v22 = load.i32 user2 region2 v21
+;;> @0002                               v22 = load.i32 user72 region2 v19
 ;;> @0003                               v23 = uextend.i64 v1
-;;> @0003                               v25 = iadd v20, v23
-;;> @0003                               v26 = load.i32 user2 region2 v25
+;;> @0003                               v26 = load.i32 user72 region2 v23
 ;;> @0005                               v29 = icmp ult v22, v26
 ;;> @0005                               v30 = uextend.i32 v29
 ;;> @0007                               v64 = iconst.i32 2
@@ -62,14 +59,14 @@
 ;;>
 ;;>                                 block3 cold:
 ;;> @0001                               trapnz.i8 v7, user4
-;;>                                     v71 = load.i64 notrap aligned readonly can_move region0 v3+88
+;;>                                     v71 = load.i64 notrap aligned readonly can_move region0 v3-112
 ;;>                                     v72 = iconst.i64 4
 ;;>                                     v73 = ishl.i32 v2, v72  ; v72 = 4
 ;;>                                     v74 = uextend.i64 v73
 ;;>                                     v75 = iadd v71, v74
 ;;> @0001                               v40 = select_spectre_guard v7, v71, v75
 ;;> @0001                               v41 = load.i64 notrap aligned region1 v40
-;;> @0001                               v42 = load.i64 notrap aligned readonly can_move region0 v3+64
+;;> @0001                               v42 = load.i64 notrap aligned readonly can_move region0 v3-8
 ;;> @0001                               v43 = load.i32 notrap aligned readonly can_move region0 v42
 ;;> @0001                               v44 = uextend.i64 v43
 ;;> @0001                               v45 = icmp ne v41, v44
@@ -87,7 +84,7 @@
 ;;> @0001                               brif v49, block9, block10
 ;;>
 ;;>                                 block9 cold:
-;;> @0001                               store.i64 notrap aligned region0 v3, v48+16
+;;> @0001                               store.i64 notrap aligned region0 v3, v48-56
 ;;> @0001                               v51 = stack_addr.i64 ss0
 ;;> @0001                               store.i64 notrap aligned region3 v3, v51
 ;;> @0001                               v52 = load.i64 notrap aligned region4 v47

@@ -13,48 +13,47 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xor eax, eax
-;;>      6  mov rcx, [r15+48h]
-;;>      a  mov edx, edi
-;;>      c  mov r9d, [rcx+rdx]
-;;>     10  mov r8d, [rcx+rdx+4]
-;;>     15  mov edx, [rcx+rdx+8]
-;;>     19  add edi, 0Ch
-;;>     1c  add eax, r9d
-;;>     1f  rorx r9d, eax, 1Bh
-;;>     25  xor r9d, r8d
-;;>     28  mov rax, r9
-;;>     2b  shl eax, 3
-;;>     2e  imul r9d, edx
-;;>     32  sub eax, r9d
-;;>     35  cmp edi, esi
-;;>     37  jne short 3Eh
-;;>     39  mov rsp, rbp
-;;>     3c  pop rbp
-;;>     3d  ret
-;;>     3e  cmp r15, [r15+88h]
-;;>     46  jb near 4Eh
-;;>     4c  jmp short 0Ah
-;;>     4e  mov rcx, [r15+8]
-;;>     52  mov rcx, [rcx+28h]
-;;>     56  mov rdx, 2100000000h
-;;>     60  mov [rcx], rdx
-;;>     63  mov qword [rcx+8], 7
-;;>     6b  mov eax, eax
-;;>     6d  mov [rcx+20h], rax
-;;>     71  mov eax, esi
-;;>     73  mov [rcx+18h], rax
-;;>     77  mov eax, edi
-;;>     79  mov [rcx+10h], rax
-;;>     7d  mov esi, [rcx]
-;;>     7f  mov edx, [rcx+4]
-;;>     82  mov ecx, [rcx+8]
-;;>     85  mov rdi, r15
-;;>     88  mov rax, [r15+38h]
-;;>     8c  mov rax, [rax+70h]
-;;>     90  call rax
-;;>     92  mov rcx, [r15+8]
-;;>     96  mov rdi, [rcx+28h]
-;;>     9a  mov r10, rax
-;;>     9d  mov rsp, rbp
-;;>     a0  pop rbp
-;;>     a1  jmp r10
+;;>      6  mov ecx, edi
+;;>      8  mov r8d, [r15+rcx]
+;;>      c  mov edx, [r15+rcx+4]
+;;>     11  mov ecx, [r15+rcx+8]
+;;>     16  add edi, 0Ch
+;;>     19  add eax, r8d
+;;>     1c  rorx r8d, eax, 1Bh
+;;>     22  xor r8d, edx
+;;>     25  mov rax, r8
+;;>     28  shl eax, 3
+;;>     2b  imul r8d, ecx
+;;>     2f  sub eax, r8d
+;;>     32  cmp edi, esi
+;;>     34  jne short 3Bh
+;;>     36  mov rsp, rbp
+;;>     39  pop rbp
+;;>     3a  ret
+;;>     3b  cmp r15, [r15-88h]
+;;>     43  jb near 4Bh
+;;>     49  jmp short 6
+;;>     4b  mov rcx, [r15-40h]
+;;>     4f  mov rcx, [rcx+28h]
+;;>     53  mov rdx, 2100000000h
+;;>     5d  mov [rcx], rdx
+;;>     60  mov qword [rcx+8], 7
+;;>     68  mov eax, eax
+;;>     6a  mov [rcx+20h], rax
+;;>     6e  mov eax, esi
+;;>     70  mov [rcx+18h], rax
+;;>     74  mov eax, edi
+;;>     76  mov [rcx+10h], rax
+;;>     7a  mov esi, [rcx]
+;;>     7c  mov edx, [rcx+4]
+;;>     7f  mov ecx, [rcx+8]
+;;>     82  mov rdi, r15
+;;>     85  mov rax, [r15-10h]
+;;>     89  mov rax, [rax+70h]
+;;>     8d  call rax
+;;>     8f  mov rcx, [r15-40h]
+;;>     93  mov rdi, [rcx+28h]
+;;>     97  mov r10, rax
+;;>     9a  mov rsp, rbp
+;;>     9d  pop rbp
+;;>     9e  jmp r10

@@ -22,13 +22,13 @@
 ;;>     18  je short 2Fh
 ;;>     1a  mov r8, rcx
 ;;>     1d  jmp short 1Fh
-;;>     1f  cmp r15, [r15+78h]
+;;>     1f  cmp r15, [r15-78h]
 ;;>     27  jb near 34h
 ;;>     2d  jmp short 0Ch
 ;;>     2f  mov rsp, rbp
 ;;>     32  pop rbp
 ;;>     33  ret
-;;>     34  mov rcx, [r15+8]
+;;>     34  mov rcx, [r15-40h]
 ;;>     38  mov rcx, [rcx+28h]
 ;;>     3c  mov rdx, 2400000000h
 ;;>     46  mov [rcx], rdx
@@ -43,10 +43,10 @@
 ;;>     66  mov edx, [rcx+4]
 ;;>     69  mov ecx, [rcx+8]
 ;;>     6c  mov rdi, r15
-;;>     6f  mov rax, [r15+38h]
+;;>     6f  mov rax, [r15-10h]
 ;;>     73  mov rax, [rax+70h]
 ;;>     77  call rax
-;;>     79  mov rcx, [r15+8]
+;;>     79  mov rcx, [r15-40h]
 ;;>     7d  mov rdi, [rcx+28h]
 ;;>     81  mov r10, rax
 ;;>     84  mov rsp, rbp

@@ -20,13 +20,13 @@
 ;;>     19  je short 30h
 ;;>     1b  mov rdi, rcx
 ;;>     1e  jmp short 20h
-;;>     20  cmp r15, [r15+78h]
+;;>     20  cmp r15, [r15-78h]
 ;;>     28  jb near 35h
 ;;>     2e  jmp short 6
 ;;>     30  mov rsp, rbp
 ;;>     33  pop rbp
 ;;>     34  ret
-;;>     35  mov rcx, [r15+8]
+;;>     35  mov rcx, [r15-40h]
 ;;>     39  mov rcx, [rcx+28h]
 ;;>     3d  mov rdx, 1B00000000h
 ;;>     47  mov [rcx], rdx
@@ -39,10 +39,10 @@
 ;;>     60  mov edx, [rcx+4]
 ;;>     63  mov ecx, [rcx+8]
 ;;>     66  mov rdi, r15
-;;>     69  mov rax, [r15+38h]
+;;>     69  mov rax, [r15-10h]
 ;;>     6d  mov rax, [rax+70h]
 ;;>     71  call rax
-;;>     73  mov rcx, [r15+8]
+;;>     73  mov rcx, [r15-40h]
 ;;>     77  mov rdi, [rcx+28h]
 ;;>     7b  mov r10, rax
 ;;>     7e  mov rsp, rbp

@@ -12,65 +12,63 @@
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
 ;;>      4  xor eax, eax
-;;>      6  mov rcx, [r15+48h]
-;;>      a  mov r8d, edi
-;;>      d  mov edx, [rcx+r8]
-;;>     11  lea r9d, [rdi+4]
-;;>     15  cmp r9d, esi
-;;>     18  je short 73h
-;;>     1a  mov r9d, [rcx+r8+4]
-;;>     1f  lea r10d, [rdi+8]
-;;>     23  cmp r10d, esi
-;;>     26  je short 6Ch
-;;>     28  mov r10d, [rcx+r8+8]
-;;>     2d  lea r11d, [rdi+0Ch]
-;;>     31  cmp r11d, esi
-;;>     34  je short 62h
-;;>     36  mov r8d, [rcx+r8+0Ch]
-;;>     3b  add edi, 10h
-;;>     3e  add eax, edx
-;;>     40  add eax, r9d
-;;>     43  add eax, r10d
-;;>     46  add eax, r8d
-;;>     49  cmp edi, esi
-;;>     4b  jne short 52h
-;;>     4d  mov rsp, rbp
-;;>     50  pop rbp
-;;>     51  ret
-;;>     52  cmp r15, [r15+88h]
-;;>     5a  jb near 77h
-;;>     60  jmp short 0Ah
-;;>     62  add eax, edx
-;;>     64  add eax, r9d
-;;>     67  add eax, r10d
-;;>     6a  jmp short 4Dh
-;;>     6c  add eax, edx
-;;>     6e  add eax, r9d
-;;>     71  jmp short 4Dh
-;;>     73  add eax, edx
-;;>     75  jmp short 4Dh
-;;>     77  mov rdx, [r15+8]
-;;>     7b  mov rdx, [rdx+28h]
-;;>     7f  mov r8, 2100000000h
-;;>     89  mov [rdx], r8
-;;>     8c  mov qword [rdx+8], 7
-;;>     94  mov r8d, eax
-;;>     97  mov [rdx+20h], r8
-;;>     9b  mov esi, esi
-;;>     9d  mov [rdx+18h], rsi
-;;>     a1  mov esi, edi
-;;>     a3  mov [rdx+10h], rsi
-;;>     a7  mov esi, [rdx]
-;;>     a9  mov r8d, [rdx+4]
-;;>     ad  mov ecx, [rdx+8]
-;;>     b0  mov rdi, r15
-;;>     b3  mov r9, [r15+38h]
-;;>     b7  mov r9, [r9+70h]
-;;>     bb  mov rdx, r8
-;;>     be  call r9
-;;>     c1  mov rdi, [r15+8]
-;;>     c5  mov rdi, [rdi+28h]
-;;>     c9  mov r10, rax
-;;>     cc  mov rsp, rbp
-;;>     cf  pop rbp
-;;>     d0  jmp r10
+;;>      6  mov edx, edi
+;;>      8  mov ecx, [r15+rdx]
+;;>      c  lea r8d, [rdi+4]
+;;>     10  cmp r8d, esi
+;;>     13  je short 6Dh
+;;>     15  mov r8d, [r15+rdx+4]
+;;>     1a  lea r9d, [rdi+8]
+;;>     1e  cmp r9d, esi
+;;>     21  je short 66h
+;;>     23  mov r9d, [r15+rdx+8]
+;;>     28  lea r10d, [rdi+0Ch]
+;;>     2c  cmp r10d, esi
+;;>     2f  je short 5Ch
+;;>     31  mov edx, [r15+rdx+0Ch]
+;;>     36  add edi, 10h
+;;>     39  add eax, ecx
+;;>     3b  add eax, r8d
+;;>     3e  add eax, r9d
+;;>     41  add eax, edx
+;;>     43  cmp edi, esi
+;;>     45  jne short 4Ch
+;;>     47  mov rsp, rbp
+;;>     4a  pop rbp
+;;>     4b  ret
+;;>     4c  cmp r15, [r15-88h]
+;;>     54  jb near 71h
+;;>     5a  jmp short 6
+;;>     5c  add eax, ecx
+;;>     5e  add eax, r8d
+;;>     61  add eax, r9d
+;;>     64  jmp short 47h
+;;>     66  add eax, ecx
+;;>     68  add eax, r8d
+;;>     6b  jmp short 47h
+;;>     6d  add eax, ecx
+;;>     6f  jmp short 47h
+;;>     71  mov rcx, [r15-40h]
+;;>     75  mov rcx, [rcx+28h]
+;;>     79  mov rdx, 2100000000h
+;;>     83  mov [rcx], rdx
+;;>     86  mov qword [rcx+8], 7
+;;>     8e  mov edx, eax
+;;>     90  mov [rcx+20h], rdx
+;;>     94  mov esi, esi
+;;>     96  mov [rcx+18h], rsi
+;;>     9a  mov esi, edi
+;;>     9c  mov [rcx+10h], rsi
+;;>     a0  mov esi, [rcx]
+;;>     a2  mov edx, [rcx+4]
+;;>     a5  mov ecx, [rcx+8]
+;;>     a8  mov rdi, r15
+;;>     ab  mov r8, [r15-10h]
+;;>     af  mov r8, [r8+70h]
+;;>     b3  call r8
+;;>     b6  mov rsi, [r15-40h]
+;;>     ba  mov rdi, [rsi+28h]
+;;>     be  mov r10, rax
+;;>     c1  mov rsp, rbp
+;;>     c4  pop rbp
+;;>     c5  jmp r10

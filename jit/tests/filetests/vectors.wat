@@ -21,12 +21,10 @@
 ;;>
 ;;>                                 block0(v0: i32):
 ;;>                                     v1 = get_pinned_reg.i64
-;;> @0000                               v2 = load.i64 notrap aligned readonly can_move region0 v1+72
 ;;> @0001                               v3 = uextend.i64 v0
-;;> @0001                               v4 = iadd v2, v3
-;;> @0001                               v5 = load.i8x16 user2 region1 v4
-;;> @0002                               v8 = load.i8x16 user2 region1 v4+16
-;;> @0004                               v15 = uload8x8 user2 region1 v4+32
+;;> @0001                               v5 = load.i8x16 user72 region1 v3
+;;> @0002                               v8 = load.i8x16 user72 region1 v3+16
+;;> @0004                               v15 = uload8x8 user72 region1 v3+32
 ;;> @0005                               v17 = uwiden_low v15
 ;;> @0006                               v19 = fcvt_from_sint.f32x4 v17
 ;;> @0003                               v10 = bitcast.f32x4 little v5
@@ -38,6 +36,6 @@
 ;;> @0007                               v24 = bitcast.i8x16 little v23
 ;;> @0008                               v25 = bitcast.f64x2 little v24
 ;;> @0008                               v26 = extractlane v25, 0
-;;> @0008                               store user2 region1 v26, v4
+;;> @0008                               store user72 region1 v26, v3
 ;;> @0009                               return
 ;;> }

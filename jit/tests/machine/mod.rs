@@ -17,7 +17,7 @@ use vm::layout::*;
 use vm::module::{ElementItems, ExportItem, Module, SegmentMode};
 
 /// Where the poll word lies in the eight bytes that `VmOffsets::poll` gives the place of.
-const POLL_WORD: usize = 4;
+const POLL_WORD: isize = 4;
 const RESERVED: usize = (6 << 30) + (64 << 10);
 
 /// One instance of a module whose memory, table and globals are its own.
@@ -97,7 +97,7 @@ extern "sysv64" fn value_sample_thunk() {
 
 fn machine<'a>(context: *mut VmContext) -> &'a mut Machine {
     // SAFETY: `Machine::new` stores its own address there, and one thread runs it.
-    unsafe { &mut *(*context).instance.cast::<Machine>() }
+    unsafe { &mut *(*head(context)).instance.cast::<Machine>() }
 }
 
 extern "sysv64" fn value_sample(context: *mut VmContext, site: u64, value: u64) {
@@ -136,7 +136,14 @@ impl Machine {
     pub fn new(wat: &str, tier: Tier) -> Box<Machine> {
         let module = Arc::new(Module::new(wat.as_bytes()).unwrap());
         let offsets = module.offsets();
-        let context = mapping(offsets.size().max(4096), libc::PROT_READ | libc::PROT_WRITE);
+        // The first memory may have to follow it.
+        let room = offsets.before().next_multiple_of(4096);
+        let start = mapping(room + RESERVED, libc::PROT_NONE);
+        // SAFETY: the mapping's beginning, and a place in it.
+        let context = unsafe {
+            assert_eq!(libc::mprotect(start.cast(), room, libc::PROT_READ | libc::PROT_WRITE), 0);
+            start.add(room)
+        };
         let mut switch = vec![0u64; 1 << 16];
         // SAFETY: all fields are integers or nullable pointers.
         let mut store: Box<VmStoreContext> = Box::new(unsafe { std::mem::zeroed() });
@@ -165,7 +172,7 @@ impl Machine {
         let own: *mut Machine = &mut *machine;
         // SAFETY: the mapping is as large as the context's layout says.
         unsafe {
-            let head = &mut *context.cast::<VmContext>();
+            let head = &mut *head(context.cast());
             head.kind = KIND_WASM;
             head.store = &mut *machine.store;
             head.builtins = machine.builtins.as_ptr();
@@ -193,13 +200,14 @@ impl Machine {
         let module = self.module.clone();
         let offsets = module.offsets();
         for index in 0..module.memories.len() as u32 {
-            let base = mapping(RESERVED, libc::PROT_NONE);
+            // As much is reserved behind the context.
+            let base = if index == 0 && module.context_is_memory() { self.context } else { mapping(RESERVED, libc::PROT_NONE) };
             let length = module.memories[index as usize].initial as usize * 65536;
             // SAFETY: the mapping's beginning.
             assert_eq!(unsafe { libc::mprotect(base.cast(), length, libc::PROT_READ | libc::PROT_WRITE) }, 0);
             let memory = Box::leak(Box::new(VmMemory { base, length: length.into(), reserved: RESERVED, maximum_pages: 1 << 16 }));
             // SAFETY: within the context.
-            unsafe { self.context.add(offsets.memory(index) as usize).cast::<VmMemoryRef>().write(VmMemoryRef { base, memory }) };
+            unsafe { self.context.offset(offsets.memory(index) as isize).cast::<VmMemoryRef>().write(VmMemoryRef { base, memory }) };
         }
         for index in 0..module.tables.len() as u32 {
             let length = module.tables[index as usize].initial as usize;
@@ -207,7 +215,7 @@ impl Machine {
             let base = entries.as_mut_ptr();
             let table = Box::leak(Box::new(VmTable { base, length: length.into(), capacity: length, maximum: length as u64 }));
             // SAFETY: within the context.
-            unsafe { self.context.add(offsets.table(index) as usize).cast::<VmTableRef>().write(VmTableRef { base, table }) };
+            unsafe { self.context.offset(offsets.table(index) as isize).cast::<VmTableRef>().write(VmTableRef { base, table }) };
         }
         for segment in &module.elements {
             let (SegmentMode::Active { index, .. }, ElementItems::Functions(functions)) = (&segment.mode, &segment.items) else { continue };
@@ -228,7 +236,7 @@ impl Machine {
         };
         // SAFETY: tests stay within the table.
         unsafe {
-            let reference = &*self.context.add(self.module.offsets().table(table) as usize).cast::<VmTableRef>();
+            let reference = &*self.context.offset(self.module.offsets().table(table) as isize).cast::<VmTableRef>();
             reference.base.add(at).write(entry);
         }
     }
@@ -236,7 +244,7 @@ impl Machine {
     fn func(&self, index: u32) -> *mut VmFunc {
         let FunctionPlace::Inline(offset) = self.module.offsets().function(index) else { panic!("imports are not run here") };
         // SAFETY: within the context.
-        unsafe { self.context.add(offset as usize).cast() }
+        unsafe { self.context.offset(offset as isize).cast() }
     }
 
     /// Compiles one entrance and publishes it.
@@ -263,10 +271,10 @@ impl Machine {
     /// Sets ([`ASKED`]) or clears the poll words, the context's and every function's.
     pub fn set_poll(&mut self, flag: u32) {
         // SAFETY: the context lives as long as the machine.
-        unsafe { (*self.context.cast::<VmContext>()).poll.store(flag, Ordering::Relaxed) };
+        unsafe { (*head(self.context.cast::<VmContext>())).poll.store(flag, Ordering::Relaxed) };
         for index in 0..self.module.offsets().poll_count() {
             // SAFETY: within the context.
-            unsafe { self.context.add(self.module.offsets().poll(index) as usize + POLL_WORD).cast::<u32>().write(flag) };
+            unsafe { self.context.offset(self.module.offsets().poll(index) as isize + POLL_WORD).cast::<u32>().write(flag) };
         }
     }
 
@@ -274,7 +282,7 @@ impl Machine {
     pub fn set_global(&mut self, index: u32, value: u32) {
         let GlobalPlace::Inline(offset) = self.module.offsets().global(index) else { panic!("imports are not run here") };
         // SAFETY: within the context.
-        unsafe { self.context.add(offset as usize).cast::<u64>().write(u64::from(value)) };
+        unsafe { self.context.offset(offset as isize).cast::<u64>().write(u64::from(value)) };
     }
 
     /// Calls an export with slots, yields its result slots.
@@ -292,8 +300,8 @@ impl Machine {
             let poll = self.module.loop_poll(own, at).expect("a loop has a word");
             // SAFETY: within the context.
             unsafe {
-                let poll = self.context.add(poll as usize + POLL_WORD);
-                self.context.add(offset as usize).cast::<*mut u8>().write(poll);
+                let poll = self.context.offset(poll as isize + POLL_WORD);
+                self.context.offset(offset as isize).cast::<*mut u8>().write(poll);
             }
         }
         let ty = self.module.function_type(index).clone();

@@ -27,7 +27,7 @@ pub use stack::InterpStack;
 pub(crate) use template::{Surroundings, Templates, resume_after_fault, shared_templates};
 
 use crate::bytecode::{Bytecode, Inst, Op};
-use crate::layout::{FunctionPlace, SwitchHeader, VmContext, VmFunc, VmMemoryRef};
+use crate::layout::{FunctionPlace, SwitchHeader, VmContext, VmFunc, VmMemoryRef, head};
 use crate::runtime::{self, Next};
 use crate::trap::{Outcome, TrapCode};
 use machine::{Exec, Regs};
@@ -83,7 +83,7 @@ pub unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outcome<Next
     // SAFETY: the caller's promise.
     unsafe {
         let mut exec = Exec::new(context);
-        let buffer = (*(*context).store).switch_buffer.cast::<SwitchHeader>();
+        let buffer = (*(*head(context)).store).switch_buffer.cast::<SwitchHeader>();
         let code: *const Bytecode = (*exec.code).bytecode((*buffer).function);
         let sp = exec.begin(code)?;
         match exec.rebuild(buffer) {
@@ -138,7 +138,7 @@ impl Exec {
                 first_frame: frame,
                 frames_end: (*interp).frames_end,
                 values_end: (*interp).values_end,
-                counters: (*context).counters,
+                counters: (*head(context)).counters,
                 targets: instance.code.targets().as_ptr(),
                 memory,
                 imported_functions,

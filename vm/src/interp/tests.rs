@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, EngineConfig, TierPolicy};
 use crate::handles::{Extern, InstanceRef};
-use crate::layout::SwitchHeader;
+use crate::layout::{SwitchHeader, head};
 use crate::module::ExportItem;
 use crate::store::Store;
 use crate::trap::{Frame, Outcome, TrapCode, Unwind};
@@ -71,7 +71,7 @@ fn a_frame_is_resumed_at_its_loop() {
         assert_eq!(point.live_slots, 3);
         // SAFETY: a frame of the function's types at its loop; the store is on this thread.
         unsafe {
-            let buffer = (*(*instance.context()).store).switch_buffer;
+            let buffer = (*(*head(instance.context())).store).switch_buffer;
             buffer.cast::<SwitchHeader>().write(SwitchHeader { function: 0, offset: point.offset, version: 0, callees: 0 });
             // Locals n = 3 and s = 1000, and 7 on the operand stack.
             buffer.byte_add(size_of::<SwitchHeader>()).cast::<[u64; 4]>().write([3, 1000, 7, 0xdead]);

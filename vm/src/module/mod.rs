@@ -303,6 +303,11 @@ impl Module {
         !ty.memory64 && !ty.shared && ty.page_size_log2.is_none_or(|bits| bits == 16)
     }
 
+    /// Whether an instance's memory 0 begins at its context's address: where the memory is the module's own, plain and guarded, and so made together with the context.
+    pub fn context_is_memory(&self) -> bool {
+        self.imported_memories == 0 && !self.memories.is_empty() && self.is_plain_memory(0) && !self.checks_accesses
+    }
+
     /// Whether it has memories that the interpreter's ops for loads and stores are not for: further ones, and such as are not plain.
     pub(crate) fn has_far_memories(&self) -> bool {
         (0..self.memories.len() as u32).any(|memory| memory > 0 || !self.is_plain_memory(memory))

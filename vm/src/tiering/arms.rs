@@ -8,7 +8,7 @@ use super::trial::{Candidate, Stage};
 use super::verdict::{LARGE, LARGE_MARGIN, MARGIN, MOST_PAIRS, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;
-use crate::layout::VmContext;
+use crate::layout::{VmContext, head};
 use crate::runtime::store_state;
 use crate::timeline::What;
 use lwp_feedback::policy::Decision;
@@ -174,7 +174,7 @@ impl ModuleCode {
             Stage::Running => {}
             Stage::Settling => {
                 // SAFETY: the caller's promise; this thread runs the store.
-                unsafe { (*(*context).store).rounds = arms.units };
+                unsafe { (*(*head(context)).store).rounds = arms.units };
                 return Some(arms.new.address());
             }
         }
@@ -190,14 +190,14 @@ impl ModuleCode {
                 // SAFETY: the caller's promise; this thread runs the store.
                 unsafe {
                     self.ask_loop_of(context, function, offset);
-                    (*(*context).store).rounds = units;
+                    (*(*head(context)).store).rounds = units;
                 }
                 Some(arms.version(arm).address())
             }
             Next::Ended(judgement) => {
                 let address = judgement.verdict.keeps().then(|| {
                     // SAFETY: as above.
-                    unsafe { (*(*context).store).rounds = arms.units.max(1) };
+                    unsafe { (*(*head(context)).store).rounds = arms.units.max(1) };
                     arms.new.address()
                 });
                 drop(state);

@@ -8,7 +8,7 @@
 //! back; both look at the word with the lock held. Whoever gives an entry other code holds the lock too, and where entries are aside it is the one aside that is changed.
 
 use super::ModuleCode;
-use crate::layout::VmContext;
+use crate::layout::{VmContext, head};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -115,7 +115,7 @@ impl ModuleCode {
     /// As [`Self::enter_by`].
     pub(crate) unsafe fn entry_poll_was_set(&self, context: *mut VmContext) {
         // SAFETY: the caller's promise; the word is an atomic.
-        let asks = || unsafe { &(*context).poll }.load(Ordering::SeqCst) != 0;
+        let asks = || unsafe { &(*head(context)).poll }.load(Ordering::SeqCst) != 0;
         if !asks() && !self.entries.asked.load(Ordering::SeqCst) {
             return;
         }

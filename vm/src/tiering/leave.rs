@@ -9,7 +9,7 @@ use crate::code::Entrance;
 use crate::engine::RecordSource;
 use crate::exits;
 use crate::interp::Surroundings;
-use crate::layout::{ASKED, LOOP_ASKED, VmContext};
+use crate::layout::{ASKED, LOOP_ASKED, VmContext, head};
 use crate::runtime::{self, instance};
 use crate::store::poll_word;
 use crate::timeline::{What, noteworthy};
@@ -37,7 +37,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         let random = (code.switches.load(Ordering::Relaxed) ^ u64::from(offset)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
         let asked = code.answer(context, function, offset, random < u64::from(stress.leave_again));
         // Asked for the deadline's sake, not only to leave.
-        if (*context).poll.load(Ordering::Acquire) != 0 {
+        if (*head(context)).poll.load(Ordering::Acquire) != 0 {
             runtime::interrupted(context)?;
         }
         if offset == FUNCTION_ENTRY {
@@ -82,7 +82,7 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         if !stress.leave_to_interpreter
             && let Some(version) = code.loop_code(function, offset)
         {
-            (*(*context).store).rounds = STRESSED_ROUNDS;
+            (*(*head(context)).store).rounds = STRESSED_ROUNDS;
             return Ok(version.address);
         }
         exits::go_on(context)
@@ -148,7 +148,7 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
 /// As [`hot_call`].
 pub(super) unsafe fn loop_entry(context: *mut VmContext, code: &ModuleCode, function: u32, offset: u32) -> *const u8 {
     // SAFETY: the caller's promise.
-    unsafe { (*(*context).store).rounds = STRESSED_ROUNDS };
+    unsafe { (*(*head(context)).store).rounds = STRESSED_ROUNDS };
     code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
 }
 
@@ -160,7 +160,7 @@ pub(crate) unsafe fn hot_compiled(context: *mut VmContext, function: u32, offset
     // SAFETY: the caller's promise; invariant 4 of `crate::entry` gives the return address.
     unsafe {
         let code = &instance(context).code;
-        let ip = (((*(*context).store).exit_fp + 8) as *const u64).read();
+        let ip = (((*(*head(context)).store).exit_fp + 8) as *const u64).read();
         code.hot(context, function, offset, ip, true)
     }
 }
@@ -249,7 +249,7 @@ impl ModuleCode {
         }
         let class = if offset == FUNCTION_ENTRY { SiteClass::HotFunction } else { SiteClass::HotLoop };
         // SAFETY: the running store's LWPCB is this thread's ring, which lives as long as the thread.
-        unsafe { store_programmed((*(*context).store).lwpcb.cast(), ip, u32::from(class.imm16(0)), offset, counted) };
+        unsafe { store_programmed((*(*head(context)).store).lwpcb.cast(), ip, u32::from(class.imm16(0)), offset, counted) };
         if self.shared.config.deterministic {
             self.shared.settle_here();
         }

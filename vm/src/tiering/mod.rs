@@ -13,7 +13,7 @@ use crate::code::{Adapter, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
 use crate::interp::CallTarget;
-use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc};
+use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc, head};
 use crate::module::Module;
 use crate::queue::Work;
 use crate::registry::PlacedCode;
@@ -330,7 +330,7 @@ impl ModuleCode {
     pub(crate) unsafe fn code_to_run_in(self: &Arc<Self>, context: *mut VmContext, function: u32) -> Option<usize> {
         let code = self.code_to_run(function)?;
         // SAFETY: the caller's promise; the word is an atomic.
-        let asked = unsafe { &(*context).poll }.load(Ordering::Relaxed) != 0;
+        let asked = unsafe { &(*head(context)).poll }.load(Ordering::Relaxed) != 0;
         let own = self.module.defined(function)?;
         if asked {
             return Some(self.lazy_stub(own));
@@ -456,7 +456,7 @@ impl ModuleCode {
             unreachable!("own functions lie in the context")
         };
         // SAFETY: the offset is inside the context, which the caller promises is live.
-        unsafe { &*context.byte_add(offset as usize).cast::<VmFunc>() }
+        unsafe { &*context.byte_offset(offset as isize).cast::<VmFunc>() }
     }
 
     /// Makes `entry` what calls of a function reach, in all instances.

@@ -4,7 +4,7 @@
 //! [`SiteClass::Poll`]. Events of a burst are known only at its end, and so are their polls: the burst's own words hold both (`crate::burst`).
 
 use super::ModuleCode;
-use crate::layout::VmContext;
+use crate::layout::{VmContext, head};
 use crate::runtime::{instance, store_state};
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::ring::store_programmed;
@@ -34,7 +34,7 @@ impl ModuleCode {
         unsafe {
             if std::mem::take(&mut (*store_state(context)).poll_due) {
                 let ip = self.bytecode(function).address_range().start;
-                store_programmed((*(*context).store).lwpcb.cast(), ip, u32::from(SiteClass::Poll.imm16(0)), offset, 0);
+                store_programmed((*(*head(context)).store).lwpcb.cast(), ip, u32::from(SiteClass::Poll.imm16(0)), offset, 0);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{ModuleCode, STUB_BYTES};
 use crate::arena::CodeBlock;
 use crate::code::Adapter;
 use crate::engine::try_lock;
-use crate::layout::{KIND_HOST, VmContext};
+use crate::layout::{KIND_HOST, VmContext, head};
 use crate::runtime::{self, instance};
 use crate::trap::{Outcome, Unwind};
 use std::sync::atomic::Ordering;
@@ -43,17 +43,17 @@ fn stub(function: u32, at: usize, target: usize) -> [u8; STUB_BYTES] {
 pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
     // SAFETY: the caller's promise.
     unsafe {
-        if (*context).kind == KIND_HOST {
+        if (*head(context)).kind == KIND_HOST {
             let host = crate::store::host_func(context);
             let engine = (*runtime::store_state(context)).engine();
             let adapter = engine.adapter(Adapter::CallSlow, host.signature).map_err(failed)?;
             host.entry.store(adapter as *mut u8, Ordering::Release);
             return Ok(adapter);
         }
-        let function = (*context).callee;
+        let function = (*head(context)).callee;
         let code = &instance(context).code;
         code.resolved.fetch_add(1, Ordering::Relaxed);
-        if (*context).poll.load(Ordering::Acquire) != 0 {
+        if (*head(context)).poll.load(Ordering::Acquire) != 0 {
             super::poll_before_call(context, function)?;
         }
         if let Some(arm) = code.call_boundary(context, function) {
@@ -88,7 +88,7 @@ impl ModuleCode {
         let Some(mut published) = try_lock(&self.published) else {
             // A running thread waits for nobody: this once without a stub, all of which is to say whose call it is and to jump.
             // SAFETY: the caller's promise.
-            unsafe { (*context).callee = function };
+            unsafe { (*head(context)).callee = function };
             return Ok(adapter);
         };
         let address = match published.stubs.get(&function) {

@@ -18,7 +18,7 @@ use crate::burst::{AT_ENTRY, AT_RETURN, Kind, ProbeTable, Starts, StoreBurst, ti
 use crate::bytecode::{self, Bytecode, PointKind};
 use crate::code::{Entrance, Tier};
 use crate::exits;
-use crate::layout::VmContext;
+use crate::layout::{VmContext, head};
 use crate::runtime::{instance, store_state};
 use crate::timeline::What;
 use crate::trap::Outcome;
@@ -176,7 +176,7 @@ impl ModuleCode {
     pub(crate) unsafe fn watched_callee(&self, context: *mut VmContext, function: u32) -> Option<WatchedCallee<'_>> {
         // SAFETY: the caller's promise.
         let under_way = unsafe {
-            let store = &*(*context).store;
+            let store = &*(*head(context)).store;
             store.burst_index < store.burst_limit && store.burst_limit < IDLE_WORDS
         };
         if !under_way || self.trials.concern(function) {

@@ -4,7 +4,7 @@ use super::table::table_of;
 use crate::bytecode::{Bytecode, Inst, Op, Slot, Target};
 use crate::interp::machine::{Exec, Flow, Regs, publish, stop};
 use crate::interp::stack::FrameRecord;
-use crate::layout::{SWITCH_BUFFER_SLOTS, SwitchHeader, VmFunc};
+use crate::layout::{SWITCH_BUFFER_SLOTS, SwitchHeader, VmFunc, head};
 use crate::runtime::{self, Next};
 use crate::tiering::{self, WatchedCallee};
 use crate::trap::TrapCode;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(in crate::interp) unsafe fn count_operators<const M: u8>(regs: &mut Regs, operators: u32) -> Flow {
     // SAFETY: see `super`; the running store's LWPCB is this thread's ring.
     unsafe {
-        let store = (*(*regs.exec).context).store;
+        let store = (*head((*regs.exec).context)).store;
         (*store).instructions_interpreted += u64::from(operators);
         count_instructions((*store).lwpcb.cast(), operators, regs.ip as u64);
         regs.next()
@@ -174,7 +174,7 @@ pub(super) unsafe fn counter<'a>(exec: *mut Exec, own: u32) -> &'a AtomicU32 {
 #[inline(always)]
 pub(super) unsafe fn asked(exec: *mut Exec) -> bool {
     // SAFETY: the context is live.
-    unsafe { (*(*exec).context).poll.load(Ordering::Relaxed) != 0 }
+    unsafe { (*head((*exec).context)).poll.load(Ordering::Relaxed) != 0 }
 }
 
 /// Counts a function's entry and looks at the deadline when asked; false when the activation is over.
@@ -597,7 +597,7 @@ unsafe fn enter_code(exec: *mut Exec, offset: u32, entry: *const u8) -> AtLoop {
         if entry.is_null() || live_slots > SWITCH_BUFFER_SLOTS {
             return AtLoop::Continue;
         }
-        let buffer = (*(*context).store).switch_buffer;
+        let buffer = (*(*head(context)).store).switch_buffer;
         buffer.cast::<SwitchHeader>().write(SwitchHeader { function, offset, version: 0, callees: 0 });
         let slots = buffer.byte_add(size_of::<SwitchHeader>());
         std::ptr::copy_nonoverlapping(sp, slots, live_slots);

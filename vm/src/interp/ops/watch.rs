@@ -3,7 +3,7 @@
 use super::table::table_of;
 use crate::bytecode::{Op, Slot};
 use crate::interp::machine::{Flow, Regs};
-use crate::layout::{BURST_WORDS, VmFunc};
+use crate::layout::{BURST_WORDS, VmFunc, head};
 use crate::tiering;
 use std::sync::atomic::Ordering;
 
@@ -27,7 +27,7 @@ unsafe fn append(regs: &Regs, number: u32, payload: u32) {
 unsafe fn append_word(regs: &Regs, word: u64) {
     // SAFETY: see `super`; the buffer has `BURST_WORDS` words, a power of two.
     unsafe {
-        let store = (*(*regs.exec).context).store;
+        let store = (*head((*regs.exec).context)).store;
         let index = (*store).burst_index;
         (*store).burst_buffer.add(index as usize & (BURST_WORDS - 1)).write(word);
         (*store).burst_index = index.wrapping_add(1);
@@ -89,7 +89,7 @@ pub(in crate::interp) unsafe fn probe_call<const M: u8>(regs: &mut Regs, table: 
 pub(in crate::interp) unsafe fn watched_loop<const M: u8>(regs: &mut Regs, _offset: u32, number: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        let store = (*(*regs.exec).context).store;
+        let store = (*head((*regs.exec).context)).store;
         if (*store).burst_index >= (*store).burst_limit {
             return Flow::Slow;
         }

@@ -5,7 +5,7 @@ use super::emit::{Emitter, of_exec, op_at, slot};
 use crate::bytecode::{Inst, Op, Slot, Target};
 use crate::interp::machine::Exec;
 use crate::interp::stack::FrameRecord;
-use crate::layout::{VmContext, VmTableRef};
+use crate::layout::{VmTableRef, context};
 use std::mem::offset_of;
 
 impl Emitter<'_> {
@@ -27,7 +27,7 @@ impl Emitter<'_> {
         self.assembler.memory(W32, MOV, R10, word);
         self.assembler.group_immediate(W32, GROUP_SUB, R10, 1);
         self.exit_if(pc, BELOW);
-        self.assembler.group_immediate_memory(W32, GROUP_CMP, at(R11, offset_of!(VmContext, poll) as i32), 0);
+        self.assembler.group_immediate_memory(W32, GROUP_CMP, at(R11, context::poll), 0);
         self.exit_if(pc, NOT_EQUAL);
         self.assembler.store(4, word, R10);
     }

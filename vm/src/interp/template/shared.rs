@@ -10,7 +10,7 @@ use crate::bytecode::{Inst, Op, Slot};
 use crate::interp::callee::CallTarget;
 use crate::interp::machine::Exec;
 use crate::interp::stack::FrameRecord;
-use crate::layout::{VmContext, VmFunc, VmTable, VmTableEntry};
+use crate::layout::{VmFunc, VmTable, VmTableEntry, context};
 use std::mem::offset_of;
 use std::sync::OnceLock;
 
@@ -83,7 +83,7 @@ fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op
     let of_record = |field: usize| at(RAX, field as i32);
     const ONE: i32 = size_of::<FrameRecord>() as i32;
     assembler.memory(W64, MOV, RAX, of_exec(offset_of!(Exec, context)));
-    assembler.group_immediate_memory(W32, GROUP_CMP, at(RAX, offset_of!(VmContext, poll) as i32), 0);
+    assembler.group_immediate_memory(W32, GROUP_CMP, at(RAX, context::poll), 0);
     exits.push(assembler.jump_if(NOT_EQUAL));
     assembler.memory(W64, MOV, RAX, of_target(offset_of!(CallTarget, compiled)));
     assembler.memory(W64, AND, RAX, of_target(offset_of!(CallTarget, leaves)));
