@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use wasmparser::{MemArg, MemArgTarget, Operator};
 
 use vm::builtin::{Builtin, MOST_PLAIN_BYTES};
+use vm::code::Tier;
 use vm::layout::{memory, memory_ref};
 use vm::trap::TrapCode;
 
@@ -177,14 +178,23 @@ impl Translator<'_, '_> {
     /// they are needed.
     pub(super) fn load_memory_bases(&mut self, scan: &Scan) {
         for (index, &used) in scan.memories.iter().enumerate() {
-            if used {
+            if used && !self.is_at_context(index as u32) {
                 let place = self.module.offsets().memory(index as u32) + memory_ref::base;
                 self.memory_bases[index] = Some(self.load_invariant(types::I64, self.entry_context, place));
             }
         }
     }
 
+    /// Whether a memory's base is read from the pinned register: where that is as cheap as it gets. Tier 2 reads it from the context, which may leave loops, and for what accesses memory
+    /// not at all ([`memory_base`](crate::passes::memory_base)).
+    fn is_at_context(&self, index: u32) -> bool {
+        index == 0 && self.input.tier != Tier::Optimizing && self.module.context_is_memory()
+    }
+
     pub(super) fn memory_base(&mut self, index: u32) -> Value {
+        if self.is_at_context(index) {
+            return self.context();
+        }
         if let Some(base) = self.memory_bases[index as usize] {
             return base;
         }
