@@ -9,6 +9,7 @@
 //! - an access through a copy of the pinned register goes through that register itself, where the copy is of the same block;
 //! - `nop`s, jumps to what follows them, and code that nothing leads to any more go;
 //! - an access whose address lacks its base is given the pinned register for one ([`memory_base`](crate::passes::memory_base));
+//! - a comparison's outcome is not widened: its register is cleared in front of the comparison;
 //! - constants of one byte take one byte;
 //! - branches take a displacement of one byte where their target is near. All are short at first, and those that do not reach grow until all do.
 //!
@@ -35,6 +36,10 @@ use unread::Edit;
 const JUMP_NEAR: u8 = 0xe9;
 const BRANCH_SHORT: u8 = 0x70;
 const BRANCH_NEAR: u8 = 0x80;
+
+/// `xor` of registers of 32 bits, and the prefix where both are of the upper eight.
+const XOR: u8 = 0x31;
+const REX_RB: u8 = 0x45;
 
 /// What the layout needs to know of a function besides its bytes.
 pub(crate) struct Places<'a> {
@@ -277,6 +282,14 @@ impl<'a> Layout<'a> {
                     let again = decoder.decode();
                     let field = decoder.get_constant_offsets(&again).displacement_offset();
                     Some(Kind::Relative { field, target: u32::try_from(instruction.ip_rel_memory_address()).ok()? })
+                }
+                Edit::Cleared(register) => {
+                    let number = register.number() as u8;
+                    let mut now = if number < 8 { vec![XOR] } else { vec![REX_RB, XOR] };
+                    let both = number & 7;
+                    now.push(0xc0 | both << 3 | both);
+                    now.extend(shorter(bytes, instruction).as_deref().unwrap_or(bytes));
+                    Some(Kind::Changed(now))
                 }
                 Edit::Same if is_fixed || is_relocated => Some(Kind::Same),
                 Edit::Same => Some(shorter(bytes, instruction).map_or(Kind::Same, Kind::Changed)),

@@ -122,6 +122,26 @@ fn accesses_are_given_their_base() {
 }
 
 #[test]
+fn an_outcome_is_not_widened_where_its_register_can_be_cleared() {
+    // cmp esi, edx; setb r9b; movzx r9d, r9b; ret
+    let set = [0x41, 0x0f, 0x92, 0xc1];
+    let widen = [0x45, 0x0f, 0xb6, 0xc9];
+    assert_eq!(text(&[&[0x39, 0xd6], &set, &widen, RET]), ["xor r9d, r9d", "cmp esi, edx", "setb r9b", "ret"]);
+    // test rdi, rdi; sete al; movzx eax, al; je to the beginning, which is the register's clearing
+    let parts: [&[u8]; 5] = [&[0x48, 0x85, 0xff], &[0x0f, 0x94, 0xc0], &[0x0f, 0xb6, 0xc0], &branch(-15), RET];
+    assert_eq!(text(&parts), ["xor eax, eax", "test rdi, rdi", "sete al", "je short 0", "ret"]);
+    // The comparison reads the register; is of memory; the outcome goes elsewhere; something stands between.
+    for (compare, set, widen) in [
+        (&[0x44, 0x39, 0xce][..], &set[..], &widen[..]),
+        (&[0x39, 0x17], &set, &widen),
+        (&[0x39, 0xd6], &set, &[0x41, 0x0f, 0xb6, 0xc1]),
+        (&[0x39, 0xd6], &[0x41, 0x0f, 0x92, 0xc1, 0xf9], &widen),
+    ] {
+        assert!(!text(&[compare, set, widen, RET])[0].starts_with("xor"));
+    }
+}
+
+#[test]
 fn what_does_nothing_is_gone() {
     // nop; nop dword; mov eax, eax, which clears the upper half; mov rcx, rcx
     let parts: [&[u8]; 5] = [&[0x90], &[0x0f, 0x1f, 0x44, 0, 0], &[0x89, 0xc0], &[0x48, 0x89, 0xc9], RET];

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{
+    Code, ConditionCode, FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind, Register,
+};
 
 use super::Places;
 use crate::graph::{Block, Graph};
@@ -19,6 +21,8 @@ pub(super) enum Edit {
     Gone,
     /// Its address is of the pinned register: this one in its place.
     Pinned(Instruction),
+    /// Behind an instruction that clears this register of 32 bits.
+    Cleared(Register),
 }
 
 /// What an instruction does to liveness, seen from behind.
@@ -126,7 +130,55 @@ pub(super) fn edits(graph: &Graph, places: &Places<'_>) -> Option<Vec<Edit>> {
             live = steps[number].before(live);
         }
     }
+    for block in &graph.blocks {
+        for number in block.instructions.clone().skip(2) {
+            if let Some(register) = three(&graph.instructions, number)
+                .zip(three(&edits, number))
+                .and_then(|(three, edits)| widened_condition(three, edits, places, &mut factory))
+            {
+                edits[number - 2] = Edit::Cleared(register);
+                edits[number] = Edit::Gone;
+            }
+        }
+    }
     Some(edits)
+}
+
+/// A number and the two before it.
+fn three<T>(all: &[T], last: usize) -> Option<&[T; 3]> {
+    all[..=last].last_chunk()
+}
+
+/// The register of 32 bits that a comparison's outcome is widened to. `setcc` writes the lowest byte and waits for the rest, which the `movzx` behind it throws away: where a load filled the
+/// register before, the outcome waits for that load. A register that was cleared in front of the comparison has no rest to wait for, and needs no `movzx`.
+fn widened_condition(
+    [compare, set, widen]: &[Instruction; 3],
+    edits: &[Edit; 3],
+    places: &Places<'_>,
+    factory: &mut InstructionInfoFactory,
+) -> Option<Register> {
+    let at = compare.ip() as u32;
+    let is_plain = (0..compare.op_count()).all(|operand| compare.op_kind(operand) != OpKind::Memory);
+    let compares = matches!(
+        compare.mnemonic(),
+        Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Ucomiss | Mnemonic::Ucomisd | Mnemonic::Vucomiss | Mnemonic::Vucomisd
+    );
+    let set_to = set.op0_register();
+    let to = widen.op0_register();
+    let is_it = *edits == [Edit::Same; 3]
+        && compares
+        && is_plain
+        && !places.is_fixed(at)
+        && !places.is_relocated(at, compare.len())
+        && set.op_count() == 1
+        && set.condition_code() != ConditionCode::None
+        && set_to.is_gpr8()
+        && !matches!(set_to, Register::AH | Register::CH | Register::DH | Register::BH)
+        && widen.code() == Code::Movzx_r32_rm8
+        && widen.op1_kind() == OpKind::Register
+        && widen.op1_register() == set_to
+        && to.full_register() == set_to.full_register();
+    (is_it && uses(compare, factory).reads & bit(to) == 0).then_some(to)
 }
 
 /// Live registers where blocks begin, by their numbers.
