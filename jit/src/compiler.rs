@@ -100,7 +100,7 @@ fn compile(
         if let Some(module) = without_base {
             passes::memory_base::run(&mut context.func, module);
         }
-        passes::exit_homes::run(&mut context.func);
+        passes::exit_homes::run(context);
         context.verify_if(isa)?;
     }
     let code = isa.compile_function(&context.func, &context.domtree, registers, false, &mut ControlPlane::default())?;
@@ -277,7 +277,7 @@ impl Compiler for CraneliftCompiler {
             code.applied = translation.applied;
             Ok(Some(code))
         };
-        if let Some(code) = self.with_memory(function, |memory| compile(memory, request.tier == Tier::Optimizing))? {
+        if let Some(code) = self.with_memory(function, |memory| compile(memory, true))? {
             return Ok(code);
         }
         let code = self.with_memory(function, |memory| compile(memory, false))?;

@@ -53,8 +53,10 @@ pub struct Memory {
 
 /// Address space for a guarded memory, and opened in front of it, to the last byte, room for what lies there.
 pub(crate) struct Room {
+    ty: MemoryType,
     mapping: Arc<Mapping>,
     start: usize,
+    bytes: usize,
 }
 
 impl Room {
@@ -64,7 +66,7 @@ impl Room {
         let mapping = Mapping::reserve(before + ALIGNMENT + REACH + GUARD).map_err(MemoryError::Reserve)?;
         let start = aligned(&mapping, before);
         mapping.open(start - before, before + bytes).map_err(MemoryError::Reserve)?;
-        Ok(Room { mapping: Arc::new(mapping), start })
+        Ok(Room { ty, mapping: Arc::new(mapping), start, bytes })
     }
 
     /// Where the memory begins.
@@ -100,25 +102,23 @@ impl Memory {
     /// A memory of its type's minimum size, zeroed. One that threads share may be in several stores. With 32-bit addresses and `guarded`, all that an
     /// access can reach is address space of its own; without, only what it may grow to, as far as the system gives it, and whoever accesses it checks.
     pub fn new(ty: MemoryType, guarded: bool) -> Result<Arc<Memory>, MemoryError> {
+        if guarded && !ty.memory64 {
+            return Ok(Memory::in_room(Room::new(ty, 0)?));
+        }
         let bytes = initial_bytes(ty)?;
-        let guarded = guarded && !ty.memory64;
-        let (mapping, reserved) = match (ty.memory64, guarded) {
-            (true, _) => reserve_what_there_is(ty, bytes, REACH_64)?,
-            (false, true) => (Mapping::reserve(REACH + GUARD + ALIGNMENT), REACH),
-            (false, false) => reserve_what_there_is(ty, bytes, REACH)?,
-        };
+        let (mapping, reserved) = reserve_what_there_is(ty, bytes, if ty.memory64 { REACH_64 } else { REACH })?;
         let mapping = mapping.map_err(MemoryError::Reserve)?;
         let start = aligned(&mapping, 0);
         mapping.open(start, bytes).map_err(MemoryError::Reserve)?;
-        Ok(Memory::opened(ty, Arc::new(mapping), start, bytes, reserved, guarded))
+        Ok(Memory::opened(Room { ty, mapping: Arc::new(mapping), start, bytes }, reserved, false))
     }
 
-    /// The same in room that was made for it.
-    pub(crate) fn in_room(ty: MemoryType, room: Room) -> Result<Arc<Memory>, MemoryError> {
-        Ok(Memory::opened(ty, room.mapping, room.start, initial_bytes(ty)?, REACH, true))
+    /// A guarded memory in room that was made for it.
+    pub(crate) fn in_room(room: Room) -> Arc<Memory> {
+        Memory::opened(room, REACH, true)
     }
 
-    fn opened(ty: MemoryType, mapping: Arc<Mapping>, start: usize, bytes: usize, reserved: usize, guarded: bool) -> Arc<Memory> {
+    fn opened(Room { ty, mapping, start, bytes }: Room, reserved: usize, guarded: bool) -> Arc<Memory> {
         if bytes >= HUGE_FROM {
             mapping.advise_huge(start, bytes);
         }

@@ -408,7 +408,7 @@ impl StoreState {
         self.new_memory_in(ty, None)
     }
 
-    /// The same in room that was made for it.
+    /// The same in room that was made for one of this type.
     pub(crate) fn new_memory_in(&mut self, ty: MemoryType, room: Option<Room>) -> Result<MemoryRef, InstantiateError> {
         let wanted = usize::try_from(ty.initial.saturating_mul(65536)).unwrap_or(usize::MAX);
         let maximum = ty.maximum.and_then(|pages| usize::try_from(pages.saturating_mul(65536)).ok());
@@ -424,7 +424,7 @@ impl StoreState {
             }
         }
         let memory = match room {
-            Some(room) => Memory::in_room(ty, room)?,
+            Some(room) => Memory::in_room(room),
             None => Memory::new(ty, self.engine().guards_memories())?,
         };
         Ok(self.add_memory(memory))

@@ -132,9 +132,10 @@ pub(super) fn edits(graph: &Graph, places: &Places<'_>) -> Option<Vec<Edit>> {
     }
     for block in &graph.blocks {
         for number in block.instructions.clone().skip(2) {
-            if let Some(register) = three(&graph.instructions, number)
-                .zip(three(&edits, number))
-                .and_then(|(three, edits)| widened_condition(three, edits, places, &mut factory))
+            let three = number - 2..=number;
+            if edits[three.clone()].iter().all(|&edit| edit == Edit::Same)
+                && let [compare, set, widen] = &graph.instructions[three]
+                && let Some(register) = widened_condition([compare, set, widen], places, &mut factory)
             {
                 edits[number - 2] = Edit::Cleared(register);
                 edits[number] = Edit::Gone;
@@ -144,16 +145,10 @@ pub(super) fn edits(graph: &Graph, places: &Places<'_>) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// A number and the two before it.
-fn three<T>(all: &[T], last: usize) -> Option<&[T; 3]> {
-    all[..=last].last_chunk()
-}
-
 /// The register of 32 bits that a comparison's outcome is widened to. `setcc` writes the lowest byte and waits for the rest, which the `movzx` behind it throws away: where a load filled the
 /// register before, the outcome waits for that load. A register that was cleared in front of the comparison has no rest to wait for, and needs no `movzx`.
 fn widened_condition(
-    [compare, set, widen]: &[Instruction; 3],
-    edits: &[Edit; 3],
+    [compare, set, widen]: [&Instruction; 3],
     places: &Places<'_>,
     factory: &mut InstructionInfoFactory,
 ) -> Option<Register> {
@@ -165,8 +160,7 @@ fn widened_condition(
     );
     let set_to = set.op0_register();
     let to = widen.op0_register();
-    let is_it = *edits == [Edit::Same; 3]
-        && compares
+    let is_it = compares
         && is_plain
         && !places.is_fixed(at)
         && !places.is_relocated(at, compare.len())

@@ -19,10 +19,6 @@ use smallvec::{SmallVec, smallvec};
 
 use vm::memory::{GROWS_TO, WASM_PAGE};
 use vm::module::Module;
-use vm::trap::TrapCode;
-
-use crate::translate::regions;
-use crate::traps;
 
 /// Most that an access may lie above the one before.
 const MOST_ABOVE: u32 = WASM_PAGE as u32;
@@ -190,7 +186,7 @@ pub(crate) fn run(function: &mut Function, module: &Module) {
                 (above <= MOST_ABOVE && domtree.block_dominates(it.block, block)).then_some((it.address, offset))
             });
             match lower {
-                Some((address, offset)) => set_address(&mut function.dfg, inst, address, offset),
+                Some((address, offset)) => super::set_address(&mut function.dfg, inst, address, offset),
                 None if known.len() < MOST_KNOWN => known.push(Known { block, constant: sum.constant, address: access.address }),
                 None => {}
             }
@@ -200,29 +196,11 @@ pub(crate) fn run(function: &mut Function, module: &Module) {
 
 /// The access an instruction is, if it is one whose trap says that it was in bounds.
 fn access(dfg: &DataFlowGraph, inst: Inst, module: &Module) -> Option<Access> {
-    let (flags, offset, address) = match dfg.insts[inst] {
-        InstructionData::Load { flags, offset, arg, .. } => (flags, offset, arg),
-        InstructionData::Store { flags, offset, args: [_, address], .. } => (flags, offset, address),
-        _ => return None,
-    };
-    let flags = dfg.mem_flags[flags];
-    if flags.trap_code() != Some(traps::to_clif(TrapCode::MemoryOutOfBounds)) {
-        return None;
-    }
-    let memory = regions::memory_of(dfg, flags.alias_region()?)?;
+    let (memory, address, offset) = super::access(dfg, inst)?;
     let ty = module.memories[memory as usize];
     if ty.memory64 || ty.initial > GROWS_TO {
         return None;
     }
-    let address = dfg.resolve_aliases(address);
     let (base, index) = super::base_and_index(dfg, address)?;
-    Some(Access { memory, base, index, address, offset: offset.into() })
-}
-
-fn set_address(dfg: &mut DataFlowGraph, inst: Inst, to: Value, by: i32) {
-    match &mut dfg.insts[inst] {
-        InstructionData::Load { arg, offset, .. } => (*arg, *offset) = (to, by.into()),
-        InstructionData::Store { args, offset, .. } => (args[1], *offset) = (to, by.into()),
-        _ => unreachable!("an access loads or stores"),
-    }
+    Some(Access { memory, base, index, address, offset })
 }

@@ -8,8 +8,8 @@
 
 use std::collections::HashMap;
 
+use cranelift_codegen::Context;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
-use cranelift_codegen::dominator_tree::DominatorTree;
 use cranelift_codegen::flowgraph::ControlFlowGraph;
 use cranelift_codegen::ir::{
     Block, Function, Inst, InstBuilder, InstructionData, MemFlagsData, Opcode, StackSlot, StackSlotData, StackSlotKind, Type, Value,
@@ -20,19 +20,17 @@ use cranelift_codegen::loop_analysis::{Loop, LoopAnalysis};
 use super::loop_values::{Class, MOST_BLOCKS, around, calls, pressure};
 
 /// Changes exits of loops without calls whose values do not fit in the registers.
-pub(crate) fn run(function: &mut Function) {
-    let cfg = ControlFlowGraph::with_function(function);
-    let domtree = DominatorTree::with_function(function, &cfg);
-    let mut loops = LoopAnalysis::new();
-    loops.compute(function, &cfg, &domtree);
-    for (of, Left { blocks, exits }) in left_loops(function, &cfg, &loops) {
+pub(crate) fn run(context: &mut Context) {
+    context.compute_loop_analysis();
+    let Context { func: function, cfg, domtree, loop_analysis: loops, .. } = context;
+    for (of, Left { blocks, exits }) in left_loops(function, cfg, loops) {
         let Some(before) = domtree.idom(loops.loop_header(of)) else { continue };
         if loops.innermost_loop(before).is_some() || blocks.len() > MOST_BLOCKS || blocks.iter().any(|&block| calls(function, block)) {
             continue;
         }
         let [general, vector] = [Class::General, Class::Vector].map(|class| pressure(function, &blocks, class) > class.registers());
         let is_full = |ty| if Class::of(ty) == Class::General { general } else { vector };
-        let mut homes = Homes { of, before, loops: &loops, slots: HashMap::new() };
+        let mut homes = Homes { of, before, loops, slots: HashMap::new() };
         for block in exits {
             let insts: Vec<Inst> = function.layout.block_insts(block).collect();
             for inst in insts {

@@ -7,19 +7,17 @@
 //! Runs behind everything else: other passes look for addresses as the translator makes them.
 
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
-use cranelift_codegen::ir::{DataFlowGraph, Function, Inst, InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types};
+use cranelift_codegen::ir::{DataFlowGraph, Function, Inst, InstBuilder, InstructionData, Opcode, Value, types};
 
 use vm::layout::memory_ref;
 use vm::module::Module;
-use vm::trap::TrapCode;
 
-use crate::translate::regions;
 use crate::traps;
 
 /// What became of an access.
 enum Change {
-    /// Its address is this index.
-    Index(Value),
+    /// Its address is this index, and the offset is what it was.
+    Index(Value, i32),
     /// Its address is a constant: so far behind the base.
     Constant(i32),
 }
@@ -44,23 +42,19 @@ pub(crate) fn run(function: &mut Function, module: &Module) {
     for (inst, sum, change) in changes {
         sums.push(sum);
         match change {
-            Change::Index(index) => {
-                let flags = flags(&function.dfg, inst).with_trap_code(Some(traps::WITHOUT_BASE));
-                let flags = function.dfg.mem_flags.insert(flags).expect("a few kinds of flags");
-                match &mut function.dfg.insts[inst] {
-                    InstructionData::Load { arg, flags: old, .. } => (*arg, *old) = (index, flags),
-                    InstructionData::Store { args, flags: old, .. } => (args[1], *old) = (index, flags),
-                    _ => unreachable!("an access loads or stores"),
+            Change::Index(index, offset) => {
+                super::set_address(&mut function.dfg, inst, index, offset);
+                let dfg = &mut function.dfg;
+                let flags = dfg.insts[inst].memflags().expect("an access has flags");
+                let flags = dfg.mem_flags[flags].with_trap_code(Some(traps::WITHOUT_BASE));
+                let flags = dfg.mem_flags.insert(flags).expect("a few kinds of flags");
+                if let InstructionData::Load { flags: old, .. } | InstructionData::Store { flags: old, .. } = &mut dfg.insts[inst] {
+                    *old = flags;
                 }
             }
             Change::Constant(to) => {
-                let mut cursor = FuncCursor::new(function).at_inst(inst);
-                let context = cursor.ins().get_pinned_reg(types::I64);
-                match &mut function.dfg.insts[inst] {
-                    InstructionData::Load { arg, offset, .. } => (*arg, *offset) = (context, to.into()),
-                    InstructionData::Store { args, offset, .. } => (args[1], *offset) = (context, to.into()),
-                    _ => unreachable!("an access loads or stores"),
-                }
+                let context = FuncCursor::new(function).at_inst(inst).ins().get_pinned_reg(types::I64);
+                super::set_address(&mut function.dfg, inst, context, to);
             }
         }
     }
@@ -77,29 +71,20 @@ fn is_base(dfg: &DataFlowGraph, inst: Inst, place: i32) -> bool {
     i32::from(offset) == place && dfg.mem_flags[flags].readonly() && of_context()
 }
 
-fn flags(dfg: &DataFlowGraph, inst: Inst) -> MemFlagsData {
-    dfg.mem_flags[dfg.insts[inst].memflags().expect("an access has flags")]
-}
-
 /// What becomes of an access, and the sum that was its address.
 fn change(dfg: &DataFlowGraph, inst: Inst, place: i32) -> Option<(Inst, Change)> {
-    let (offset, address) = match dfg.insts[inst] {
-        InstructionData::Load { offset, arg, .. } => (i32::from(offset), arg),
-        InstructionData::Store { offset, args: [_, address], .. } => (i32::from(offset), address),
-        _ => return None,
-    };
-    let flags = flags(dfg, inst);
-    if flags.trap_code() != Some(traps::to_clif(TrapCode::MemoryOutOfBounds)) || regions::memory_of(dfg, flags.alias_region()?)? != 0 {
+    let (memory, address, offset) = super::access(dfg, inst)?;
+    if memory != 0 {
         return None;
     }
-    let sum = dfg.value_def(dfg.resolve_aliases(address)).inst()?;
+    let sum = dfg.value_def(address).inst()?;
     let InstructionData::Binary { opcode: Opcode::Iadd, args } = dfg.insts[sum] else { return None };
     let args = args.map(|arg| dfg.resolve_aliases(arg));
     let base = args.iter().position(|&arg| dfg.value_def(arg).inst().is_some_and(|inst| is_base(dfg, inst, place)))?;
     let index = args[1 - base];
     match dfg.insts[dfg.value_def(index).inst()?] {
         // Anything else might take both registers of an address.
-        InstructionData::Unary { opcode: Opcode::Uextend, .. } => Some((sum, Change::Index(index))),
+        InstructionData::Unary { opcode: Opcode::Uextend, .. } => Some((sum, Change::Index(index, offset))),
         InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
             let to = i64::from(offset).checked_add(imm.bits())?;
             i32::try_from(to).ok().filter(|_| imm.bits() >= 0).map(|to| (sum, Change::Constant(to)))

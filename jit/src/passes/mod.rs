@@ -6,12 +6,15 @@
 //! A callee that was inlined more than once has more than one branch of that offset; each is treated alike.
 
 use cranelift_codegen::entity::SecondaryMap;
-use cranelift_codegen::ir::{DataFlowGraph, Function, Inst, Opcode, Value, types};
+use cranelift_codegen::ir::{DataFlowGraph, Function, Inst, InstructionData, Opcode, Value, types};
 
 use vm::code::{Applied, SourcePosition};
 use vm::module::Module;
+use vm::trap::TrapCode;
 
 use crate::plan::FunctionPlan;
+use crate::translate::regions;
+use crate::traps;
 
 pub(crate) mod addresses;
 pub(crate) mod memory_base;
@@ -54,6 +57,28 @@ fn branches(function: &Function, positions: &[SourcePosition], wanted: impl Fn(u
         }
     }
     found
+}
+
+/// Memory, address and offset of an instruction that is an access whose trap says that it was in bounds.
+fn access(dfg: &DataFlowGraph, inst: Inst) -> Option<(u32, Value, i32)> {
+    let (flags, offset, address) = match dfg.insts[inst] {
+        InstructionData::Load { flags, offset, arg, .. } => (flags, offset, arg),
+        InstructionData::Store { flags, offset, args: [_, address], .. } => (flags, offset, address),
+        _ => return None,
+    };
+    let flags = dfg.mem_flags[flags];
+    let in_bounds = flags.trap_code() == Some(traps::to_clif(TrapCode::MemoryOutOfBounds));
+    let memory = regions::memory_of(dfg, flags.alias_region()?)?;
+    in_bounds.then(|| (memory, dfg.resolve_aliases(address), offset.into()))
+}
+
+/// Gives an access another address and offset.
+fn set_address(dfg: &mut DataFlowGraph, inst: Inst, to: Value, by: i32) {
+    match &mut dfg.insts[inst] {
+        InstructionData::Load { arg, offset, .. } => (*arg, *offset) = (to, by.into()),
+        InstructionData::Store { args, offset, .. } => (args[1], *offset) = (to, by.into()),
+        _ => unreachable!("an access loads or stores"),
+    }
 }
 
 /// How often each value is used, of values that are no aliases.
