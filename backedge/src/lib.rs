@@ -79,3 +79,4 @@ pub use types::{
 };
 pub use values::{ExnRef, ExternRef, Ref, V128, Val};
 pub use vm::module::Bytes;
+pub use vm::tiering::WarmFunction;

@@ -2,7 +2,7 @@
 
 use crate::cache::archive::{Archive, Source};
 use crate::types::{ExportType, ExternType, FuncType, GlobalType, ImportType, MemoryType, TableType, TagType};
-use crate::{Context, Engine, Result, bail};
+use crate::{Context, Engine, Result, WarmFunction, bail};
 use std::path::Path;
 use std::sync::Arc;
 use vm::engine::LoadedModule;
@@ -131,7 +131,7 @@ impl Module {
 
     /// Functions that ran interpreted more than once so far and were not compiled: what a cache could hold for the next process. Those first that
     /// gain most by it.
-    pub fn interpreted_functions(&self) -> Vec<u32> {
+    pub fn interpreted_functions(&self) -> Vec<WarmFunction> {
         self.loaded.code.interpreted()
     }
 
@@ -140,14 +140,14 @@ impl Module {
         self.loaded.code.has_kept()
     }
 
-    /// Compiles functions, by index, on all processors, for the engine's cache; nothing in this process uses them. Returns how many there are now; those
-    /// that cannot be compiled are left out. Without a cache it does nothing.
-    pub fn keep(&self, functions: &[u32]) -> usize {
+    /// Compiles functions on all processors, for the engine's cache, unless it holds them; nothing in this process uses them. Returns how many
+    /// of them it holds now; those that cannot be compiled are left out. Without a cache it does nothing.
+    pub fn keep(&self, functions: &[WarmFunction]) -> usize {
         use rayon::prelude::*;
-        if self.engine.cache_directory().is_none() {
-            return 0;
-        }
-        functions.par_iter().filter(|&&function| self.loaded.code.keep(function).is_ok()).count()
+        let Some(keeper) = self.engine.keeper().ok().filter(|keeper| keeper.directory().is_some()) else { return 0 };
+        // (what a run found to be worth the better compiler, or a plan, is not made worse)
+        let held = |warm: WarmFunction| keeper.holds(&self.loaded.module.digest, warm.function);
+        functions.par_iter().filter(|&&warm| held(warm) || self.loaded.code.keep(warm).is_ok()).count()
     }
 
     /// Name from the name section.

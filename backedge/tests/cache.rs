@@ -1,10 +1,11 @@
 //! Machine code that outlives its process: the cache and precompiled modules. Two engines stand for two processes.
 
-use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Instance, Module, Precompiled, Store, TierPolicy};
+use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Instance, Module, Precompiled, Store, TierPolicy, WarmFunction};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
+use vm::code::Tier;
 
 const PROGRAM: &str = r#"(module
     (memory 1)
@@ -36,6 +37,11 @@ fn run(engine: &Engine, module: &Module) -> (i32, usize) {
     (result, kept)
 }
 
+/// Functions to keep in tier 1.
+fn warm(functions: &[u32]) -> Vec<WarmFunction> {
+    functions.iter().map(|&function| WarmFunction { function, optimized: false }).collect()
+}
+
 fn in_process(directory: &Path) -> (i32, usize) {
     let engine = engine(Some(directory));
     let module = Module::new(&engine, PROGRAM).unwrap();
@@ -63,14 +69,40 @@ fn what_was_interpreted_can_be_kept() {
     let first = engine_of();
     let (module, result) = call(&first);
     // The loop came nearer to the price of its function's compiling than the calls to that of theirs.
-    assert_eq!(module.interpreted_functions(), [1, 0]);
-    assert_eq!(module.keep(&[0, 1, 2, u32::MAX]), 2, "and what is no function is left out");
+    assert_eq!(module.interpreted_functions(), warm(&[1, 0]));
+    assert_eq!(module.keep(&warm(&[0, 1, 2, u32::MAX])), 2, "and what is no function is left out");
     first.save_cache();
     let second = engine_of();
     let (module, again) = call(&second);
     assert_eq!((again, module.interpreted_functions()), (result, vec![]));
-    assert_eq!(module.loaded().code.versions().len(), 2);
-    assert_eq!(Module::new(&Engine::default(), PROGRAM).unwrap().keep(&[0]), 0, "an engine without a cache");
+    let tiers = |module: &Module| module.loaded().code.versions().iter().map(|version| version.tier).collect::<Vec<_>>();
+    assert_eq!(tiers(&module), [Tier::Baseline; 2]);
+    assert_eq!(Module::new(&Engine::default(), PROGRAM).unwrap().keep(&warm(&[0])), 0, "an engine without a cache");
+}
+
+/// What ran for long, though not long enough to be compiled, starts in tier 2.
+#[test]
+fn what_was_nearly_compiled_is_kept_optimized() {
+    let directory = tempfile::tempdir().unwrap();
+    let call = |rounds: i32| {
+        let mut config = Config::new();
+        config.cache(Some(CacheDirectory::new(directory.path())));
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, PROGRAM).unwrap();
+        let mut store = Store::new(&engine, ());
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+        let result = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap().call(&mut store, rounds).unwrap();
+        (engine, module, result)
+    };
+    let (engine, module, result) = call(3000);
+    let found = module.interpreted_functions();
+    assert!(found.contains(&WarmFunction { function: 1, optimized: true }), "{found:?}");
+    assert_eq!(module.keep(&found), found.len());
+    engine.save_cache();
+    let (_engine, module, again) = call(3000);
+    assert_eq!(again, result);
+    let versions = module.loaded().code.versions();
+    assert!(versions.iter().any(|version| version.function == 1 && version.tier == Tier::Optimizing));
 }
 
 /// Two processes begin with the same file, and each writes it: what one made is not lost by the other, and the better version of a function stays.
@@ -82,7 +114,7 @@ fn processes_at_the_same_time_keep_what_each_made() {
         let [runs, fills] = [engine(Some(directory.path())), engine(Some(directory.path()))];
         let [running, filling] = [&runs, &fills].map(|engine| Module::new(engine, &program).unwrap());
         run(&runs, &running);
-        assert_eq!(filling.keep(&[0, 1]), 2);
+        assert_eq!(filling.keep(&warm(&[0, 1])), 2);
         if save_first == "run" {
             runs.save_cache();
             fills.save_cache();
@@ -119,9 +151,9 @@ fn a_second_save_keeps_what_the_first_one_wrote() {
     let module_of = |engine: &Engine| Module::new(engine, PROGRAM).unwrap();
     let first = engine_here();
     let module = module_of(&first);
-    assert_eq!(module.keep(&[0]), 1);
+    assert_eq!(module.keep(&warm(&[0])), 1);
     first.save_cache();
-    assert_eq!(module.keep(&[1]), 1);
+    assert_eq!(module.keep(&warm(&[1])), 1);
     first.save_cache();
     let file = only_file(directory.path());
     let written = fs::read(&file).unwrap();
@@ -139,13 +171,101 @@ fn a_second_save_keeps_what_the_first_one_wrote() {
     assert_eq!(module.loaded().code.versions().len(), 2, "both functions' code was there");
 }
 
+/// A process that makes little more than what is there appends that; what others wrote meanwhile stays, and what was cut off is not used.
+#[test]
+fn what_a_later_process_makes_is_appended() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = r#"(module (func (export "a") (result i32) (i32.const 1)) (func (export "b") (result i32) (i32.const 2))
+        (func (export "c") (result i32) (i32.const 3)) (func (export "d") (result i32) (i32.const 4)))"#;
+    // The engine, to be saved, and the module.
+    let process = |kept: &[u32]| {
+        let engine = engine(Some(directory.path()));
+        let module = Module::new(&engine, program).unwrap();
+        assert_eq!(module.keep(&warm(kept)), kept.len());
+        (engine, module)
+    };
+    let held = || {
+        let engine = engine(Some(directory.path()));
+        let module = Module::new(&engine, program).unwrap();
+        let mut store = Store::new(&engine, ());
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+        for (name, expected) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
+            assert_eq!(instance.get_typed_func::<(), i32>(&mut store, name).unwrap().call(&mut store, ()).unwrap(), expected);
+        }
+        let mut functions: Vec<u32> = module.loaded().code.versions().iter().map(|version| version.function).collect();
+        functions.sort();
+        functions
+    };
+    process(&[0]).0.save_cache();
+    let file = only_file(directory.path());
+    let first = fs::read(&file).unwrap();
+    process(&[1]).0.save_cache();
+    let second = fs::read(&file).unwrap();
+    assert_eq!(second[..first.len()], first, "nothing was written anew");
+    assert_eq!(held(), [0, 1]);
+    // Both begin with the same file, so that their versions have the same numbers.
+    let [one, other] = [process(&[2]), process(&[3])];
+    one.0.save_cache();
+    other.0.save_cache();
+    assert_eq!(held(), [0, 1, 3], "a number is of one version");
+    process(&[2]).0.save_cache();
+    assert_eq!(held(), [0, 1, 2, 3]);
+    // Cut off, or with something else behind it: the parts before that count, and the next save writes a whole file again.
+    for length in [second.len() - 1, first.len() + 20, first.len() + 3] {
+        fs::write(&file, &second[..length]).unwrap();
+        assert_eq!(held(), [0]);
+        process(&[2]).0.save_cache();
+        assert!(held().contains(&0) && held().contains(&2));
+        process(&[1, 3]).0.save_cache();
+        assert_eq!(held(), [0, 1, 2, 3]);
+    }
+    // Each process adds a part, until there are so many that the file is written anew.
+    fs::write(&file, &first).unwrap();
+    let mut longest = 0;
+    for _ in 0..40 {
+        let engine = engine(Some(directory.path()));
+        let module = Module::new(&engine, program).unwrap();
+        module.loaded().code.keep(warm(&[1])[0]).unwrap();
+        engine.save_cache();
+        longest = longest.max(fs::metadata(&file).unwrap().len());
+    }
+    let last = fs::metadata(&file).unwrap().len();
+    assert!(last < longest && longest < 20 * second.len() as u64, "{last} of {longest} bytes");
+    assert_eq!(held(), [0, 1]);
+}
+
+/// Filling the cache leaves alone what a run has made better.
+#[test]
+fn filling_does_not_replace_what_a_run_has_made() {
+    let directory = tempfile::tempdir().unwrap();
+    in_process(directory.path());
+    let tiers = || {
+        let engine = engine(Some(directory.path()));
+        let module = Module::new(&engine, PROGRAM).unwrap();
+        let mut store = Store::new(&engine, ());
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+        instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap().call(&mut store, 3).unwrap();
+        let versions = module.loaded().code.versions();
+        let mut tiers: Vec<_> = versions.iter().map(|version| (version.function, format!("{:?}", version.tier))).collect();
+        tiers.sort();
+        (tiers, module, engine)
+    };
+    let (before, ..) = tiers();
+    assert!(before.iter().any(|(_, tier)| tier == "Optimizing"), "{before:?}");
+    let engine = engine(Some(directory.path()));
+    assert_eq!(Module::new(&engine, PROGRAM).unwrap().keep(&warm(&[0, 1])), 2);
+    engine.save_cache();
+    let (after, ..) = tiers();
+    assert!(before.iter().all(|version| after.contains(version)), "{before:?}, then {after:?}");
+}
+
 /// A function whose caller is interpreted finds its kept code at its first call all the same.
 #[test]
 fn the_interpreter_calls_kept_code() {
     let directory = tempfile::tempdir().unwrap();
     let first = engine(Some(directory.path()));
     // `$step` is function 0; `run`, which calls it, is not kept.
-    assert_eq!(Module::new(&first, PROGRAM).unwrap().keep(&[0]), 1);
+    assert_eq!(Module::new(&first, PROGRAM).unwrap().keep(&warm(&[0])), 1);
     first.save_cache();
     let second = engine(Some(directory.path()));
     let module = Module::new(&second, PROGRAM).unwrap();

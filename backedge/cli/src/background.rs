@@ -6,7 +6,7 @@
 use crate::failure::Failure;
 use crate::options::{CacheFill, EngineOptions, Feedback};
 use crate::run;
-use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Module};
+use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Module, WarmFunction};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,6 +15,8 @@ use std::process::{Command, Stdio};
 const FEWEST: usize = 64;
 /// So many are compiled before the first save, twice as many before each further one: whoever runs meanwhile has those first that matter most.
 const FIRST_SAVED: usize = 64;
+/// Marks a function on the list that is to start in tier 2.
+const OPTIMIZED: char = '+';
 /// The list goes through a pipe that takes this many bytes at once.
 const MOST_BYTES: usize = 60_000;
 
@@ -28,8 +30,10 @@ pub fn leave(engine: &Engine, module: &Module, file: &Path, options: &EngineOpti
     }
     engine.save_cache();
     let mut list = format!("{}\n", module.digest());
-    for function in functions {
-        list.push_str(&format!("{function}\n"));
+    for WarmFunction { function, optimized } in functions {
+        list.push_str(&function.to_string());
+        list.extend(optimized.then_some(OPTIMIZED));
+        list.push('\n');
         if list.len() > MOST_BYTES {
             break; // the rest follows after the next run
         }
@@ -73,15 +77,15 @@ pub fn fill(options: &CacheFill) -> Result<(), Failure> {
     }
     let engine = run::engine(&config)?;
     let module = run::load(&engine, &options.file)?;
-    let wanted: Vec<u32> = match &list {
+    let wanted: Vec<WarmFunction> = match &list {
         Some(text) => {
             let mut lines = text.lines();
             if lines.next() != Some(module.digest().as_str()) {
                 return Ok(()); // the file has changed since
             }
-            lines.filter_map(|line| line.parse().ok()).collect()
+            lines.filter_map(warm).collect()
         }
-        None => module.functions().collect(),
+        None => module.functions().map(|function| WarmFunction { function, optimized: false }).collect(),
     };
     let (mut kept, mut rest, mut next) = (0, &wanted[..], FIRST_SAVED);
     while !rest.is_empty() {
@@ -94,4 +98,10 @@ pub fn fill(options: &CacheFill) -> Result<(), Failure> {
         println!("{kept} functions of `{}` are in the cache", options.file.display());
     }
     Ok(())
+}
+
+/// A line of the list.
+fn warm(line: &str) -> Option<WarmFunction> {
+    let number = line.trim_end_matches(OPTIMIZED);
+    Some(WarmFunction { function: number.parse().ok()?, optimized: number.len() < line.len() })
 }

@@ -3,6 +3,8 @@
 //! ```text
 //! magic (8) | index bytes u32 | index CRC-32 u32 | index | payload
 //! ```
+//! In the cache such parts may follow each other: of one function's versions the last one counts, and what follows the last whole part does not.
+//!
 //! A version in the payload:
 //! ```text
 //! bytes of the tables u32 | bytes of the code u32 | tables | code | positions
@@ -11,6 +13,7 @@
 //! for, so opening costs one read. Positions are more than all the rest and seldom needed: they are read and decoded when they are. A file of another build,
 //! processor or module is recognised by the head of its index.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
@@ -27,12 +30,14 @@ pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x05";
 const PREFIX_BYTES: u64 = 16;
 /// Largest index that is read: a damaged length must not ask for memory.
 const MOST_INDEX_BYTES: u32 = 256 << 20;
+/// Parts of a file before it is written anew: each is two reads when it is opened, and holds what later ones have replaced.
+const MOST_PARTS: usize = 16;
 
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ArchiveError {
-    #[error("it is no backedge code: bad magic number at byte offset 0")]
-    Magic,
+    #[error("it is no backedge code: bad magic number at byte offset {offset}")]
+    Magic { offset: u64 },
     #[error("damaged at byte offset {offset}: {what}")]
     Damaged { offset: u64, what: &'static str },
     #[error("made by {made}, this is {here}")]
@@ -80,6 +85,7 @@ pub(crate) struct Entry {
     pub plan: Option<Plan>,
     pub sites: bool,
     pub countdowns: bool,
+    /// In the payload of its part; once that was read, in the file.
     offset: u64,
     length: u32,
     crc: u32,
@@ -154,11 +160,60 @@ impl Source {
     }
 }
 
+/// A part of a file.
+struct Part {
+    index: Index,
+    /// Where its payload is.
+    payload: u64,
+    /// Where it ends.
+    end: u64,
+}
+
+impl Part {
+    /// Reads the index of the part that begins there, in a file of `length` bytes.
+    fn read(file: &Source, length: u64, at: u64, maker: &Maker, module: Option<&[u8; 32]>) -> Result<Part, ArchiveError> {
+        let mut prefix = [0; PREFIX_BYTES as usize];
+        file.read_exact_at(&mut prefix, at).map_err(short(at))?;
+        if prefix[..8] != MAGIC {
+            return Err(ArchiveError::Magic { offset: at });
+        }
+        let word = |at: usize| u32::from_le_bytes(prefix[at..at + 4].try_into().expect("four bytes"));
+        let (index_bytes, crc) = (word(8), word(12));
+        if index_bytes > MOST_INDEX_BYTES || u64::from(index_bytes) > length - at {
+            return Err(ArchiveError::Damaged { offset: at + 8, what: "the index does not fit in the file" });
+        }
+        let offset = at + PREFIX_BYTES;
+        let mut bytes = vec![0; index_bytes as usize];
+        file.read_exact_at(&mut bytes, offset).map_err(short(offset))?;
+        if crc32fast::hash(&bytes) != crc {
+            return Err(ArchiveError::Damaged { offset, what: "the index's checksum does not match" });
+        }
+        let mut index: Index =
+            postcard::from_bytes(&bytes).map_err(|_| ArchiveError::Damaged { offset, what: "the index does not decode" })?;
+        if index.maker != *maker {
+            return Err(ArchiveError::Foreign { made: index.maker.to_string(), here: maker.to_string() });
+        }
+        if module.is_some_and(|wanted| *wanted != index.module) {
+            return Err(ArchiveError::OtherModule);
+        }
+        let payload = offset + u64::from(index_bytes);
+        let mut end = payload.saturating_add(index.module_bytes);
+        for entry in &mut index.entries {
+            entry.offset = entry.offset.saturating_add(payload);
+            end = end.max(entry.offset.saturating_add(u64::from(entry.length)));
+        }
+        Ok(Part { index, payload, end })
+    }
+}
+
 /// An open file.
 pub(crate) struct Archive {
     file: Arc<Source>,
     /// Bytes of it, when it was opened.
     length: u64,
+    /// Where another part may follow.
+    end: u64,
+    parts: usize,
     payload: u64,
     module: [u8; 32],
     loops: Arc<[u32]>,
@@ -168,43 +223,52 @@ pub(crate) struct Archive {
 }
 
 impl Archive {
-    /// Reads the index. `module` is the digest it must be for, if that is known.
+    /// Reads the index, or those of all parts. `module` is the digest it must be for, if that is known.
     pub(crate) fn open(file: Source, maker: &Maker, module: Option<&[u8; 32]>) -> Result<Archive, ArchiveError> {
-        let mut prefix = [0; PREFIX_BYTES as usize];
-        file.read_exact_at(&mut prefix, 0).map_err(short(0))?;
-        if prefix[..8] != MAGIC {
-            return Err(ArchiveError::Magic);
+        let length = file.length()?;
+        let mut first = Part::read(&file, length, 0, maker, module)?;
+        let (mut end, mut parts) = (first.end, 1);
+        let mut last = BTreeMap::new();
+        let mut take = |entries: Vec<Entry>| last.extend(entries.into_iter().map(|entry| (entry.function, entry)));
+        take(std::mem::take(&mut first.index.entries));
+        while let Source::File(_) = file
+            && end < length
+        {
+            match Part::read(&file, length, end, maker, Some(&first.index.module)) {
+                Ok(part) => {
+                    take(part.index.entries);
+                    (end, parts) = (part.end, parts + 1);
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "what follows in a cache file is not used");
+                    break;
+                }
+            }
         }
-        let word = |at: usize| u32::from_le_bytes(prefix[at..at + 4].try_into().expect("four bytes"));
-        let (length, crc) = (word(8), word(12));
-        let whole = file.length()?;
-        if length > MOST_INDEX_BYTES || u64::from(length) > whole {
-            return Err(ArchiveError::Damaged { offset: 8, what: "the index does not fit in the file" });
-        }
-        let mut bytes = vec![0; length as usize];
-        file.read_exact_at(&mut bytes, PREFIX_BYTES).map_err(short(PREFIX_BYTES))?;
-        if crc32fast::hash(&bytes) != crc {
-            return Err(ArchiveError::Damaged { offset: PREFIX_BYTES, what: "the index's checksum does not match" });
-        }
-        let index: Index =
-            postcard::from_bytes(&bytes).map_err(|_| ArchiveError::Damaged { offset: PREFIX_BYTES, what: "the index does not decode" })?;
-        if index.maker != *maker {
-            return Err(ArchiveError::Foreign { made: index.maker.to_string(), here: maker.to_string() });
-        }
-        if module.is_some_and(|wanted| *wanted != index.module) {
-            return Err(ArchiveError::OtherModule);
-        }
-        let mut entries = index.entries;
-        entries.sort_by_key(|entry| entry.function);
         Ok(Archive {
             file: file.into(),
-            length: whole,
-            payload: PREFIX_BYTES + u64::from(length),
-            module: index.module,
-            loops: index.loops.into(),
-            module_bytes: index.module_bytes,
-            entries,
+            length,
+            end,
+            parts,
+            payload: first.payload,
+            module: first.index.module,
+            loops: first.index.loops.into(),
+            module_bytes: first.index.module_bytes,
+            entries: last.into_values().collect(),
         })
+    }
+
+    /// Whether it is whole, and another part may follow.
+    pub(crate) fn can_grow(&self) -> bool {
+        matches!(*self.file, Source::File(_)) && self.end == self.length && self.parts < MOST_PARTS
+    }
+
+    /// The file that it is read from; `None`: it is in memory.
+    pub(crate) fn file(&self) -> Option<&File> {
+        match &*self.file {
+            Source::File(file) | Source::Mapped(file) => Some(file),
+            Source::Memory(_) => None,
+        }
     }
 
     /// Its size in bytes.
@@ -252,7 +316,7 @@ impl Archive {
 
     /// A version as it is written.
     pub(crate) fn encoded(&self, entry: &Entry) -> Result<Vec<u8>, ArchiveError> {
-        let offset = self.payload + entry.offset;
+        let offset = entry.offset;
         // A file that became shorter since ends early.
         if offset.saturating_add(u64::from(entry.length)) > self.length {
             return Err(ArchiveError::Damaged { offset, what: "a version does not fit in the file" });
@@ -262,7 +326,7 @@ impl Archive {
 
     /// A version's code.
     pub(crate) fn code(&self, entry: &Entry) -> Result<CompiledCode, ArchiveError> {
-        let offset = self.payload + entry.offset;
+        let offset = entry.offset;
         let mut code = decode(&self.encoded(entry)?).ok_or(ArchiveError::Damaged { offset, what: "a version does not decode" })?;
         let (file, length, crc) = (self.file.clone(), entry.length, entry.crc);
         code.source = SourceMap::later(move || {
@@ -320,7 +384,7 @@ fn decode(bytes: &[u8]) -> Option<CompiledCode> {
     Some(CompiledCode { bytes: code.to_vec(), ..decoded })
 }
 
-/// Writes a whole file: the module's bytes first where they are given, then the versions.
+/// Writes a file, or one more part of it: the module's bytes first where they are given, then the versions.
 pub(crate) fn write(
     out: &mut impl Write,
     maker: &Maker,

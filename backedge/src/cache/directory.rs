@@ -1,5 +1,6 @@
 //! The cache's directory: whose it may be, how files come and go.
 
+use super::archive::Archive;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -110,7 +111,11 @@ impl CacheDirectory {
 
     /// Opens a file for reading, if it is there and nobody else can have written it.
     pub(super) fn open(&self, name: &str) -> Option<File> {
-        let file = File::open(self.path.join(format!("{name}{SUFFIX}"))).ok()?;
+        self.open_for(OpenOptions::new().read(true), name)
+    }
+
+    fn open_for(&self, how: &OpenOptions, name: &str) -> Option<File> {
+        let file = how.open(self.path.join(format!("{name}{SUFFIX}"))).ok()?;
         let trusted = |metadata: Metadata| ours(&metadata);
         if !fs::symlink_metadata(&self.path).is_ok_and(trusted) || !file.metadata().is_ok_and(trusted) {
             tracing::debug!(path = %self.path.display(), "the cache is not used: it is another user's, or others may write to it");
@@ -121,8 +126,24 @@ impl CacheDirectory {
         Some(file)
     }
 
+    /// Appends to a file, unless it is another one by now or was written to since `state`. Returns its state then, `None` where it was not written to.
+    ///
+    /// # Errors
+    /// It cannot be written to, or not to the end.
+    pub(super) fn append(&self, name: &str, state: FileState, bytes: &[u8]) -> io::Result<Option<FileState>> {
+        let Some(mut file) = self.open_for(OpenOptions::new().read(true).append(true), name) else { return Ok(None) };
+        // (released with the file; whoever replaces the file meanwhile does so, and these bytes are lost)
+        if file.try_lock().is_err() || FileState::of(&file)? != state {
+            return Ok(None);
+        }
+        file.write_all(bytes)?;
+        let state = FileState::of(&file)?;
+        self.keep_below_limit()?;
+        Ok(Some(state))
+    }
+
     /// Replaces a file at one stroke, then removes the ones used longest ago beyond the limit.
-    pub(super) fn write(&self, name: &str, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn write(&self, name: &str, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<FileState> {
         self.make()?;
         if !ours(&fs::symlink_metadata(&self.path)?) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the directory is another user's, or others may write to it"));
@@ -133,12 +154,18 @@ impl CacheDirectory {
             let mut out = BufWriter::new(file);
             fill(&mut out)?;
             out.flush()?;
-            fs::rename(&temporary, self.path.join(format!("{name}{SUFFIX}")))
+            fs::rename(&temporary, self.path.join(format!("{name}{SUFFIX}")))?;
+            FileState::of(out.get_ref())
         })();
         if written.is_err() {
             let _ = fs::remove_file(&temporary);
         }
-        written?;
+        let state = written?;
+        self.keep_below_limit()?;
+        Ok(state)
+    }
+
+    fn keep_below_limit(&self) -> io::Result<()> {
         let mut left = self.most_bytes;
         for file in self.files()? {
             match left.checked_sub(file.bytes) {
@@ -147,6 +174,27 @@ impl CacheDirectory {
             }
         }
         Ok(())
+    }
+}
+
+/// Which file it is, and how long: another process has written to it, or replaced it, where these differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileState {
+    device: u64,
+    inode: u64,
+    length: u64,
+}
+
+impl FileState {
+    /// The state in which an archive was read; `None`: it is in memory.
+    pub(super) fn as_read(archive: &Archive) -> Option<FileState> {
+        let state = FileState::of(archive.file()?).ok()?;
+        Some(FileState { length: archive.length(), ..state })
+    }
+
+    fn of(file: &File) -> io::Result<FileState> {
+        let metadata = file.metadata()?;
+        Ok(FileState { device: metadata.dev(), inode: metadata.ino(), length: metadata.len() })
     }
 }
 

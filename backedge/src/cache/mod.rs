@@ -10,8 +10,10 @@ pub(crate) mod archive;
 mod directory;
 
 use archive::{Archive, Entry, Maker, Source};
+use directory::FileState;
 use lwp_feedback::profile::NotInlinable;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::{self, BufWriter};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Entrance, Tier};
@@ -46,10 +48,14 @@ struct Kept {
 /// Made in this process.
 #[derive(Default)]
 struct Fresh {
-    /// By function; the last one counts. They stay after a save: the next one writes the file anew.
+    /// By function; the last one counts. They stay after a save: another may have to write the file anew.
     versions: BTreeMap<u32, Version>,
-    /// Time that compiling what was made since the last save took.
-    unsaved: Duration,
+    /// Functions whose version was made since the last save.
+    unsaved: BTreeSet<u32>,
+    /// What compiling these took.
+    unsaved_time: Duration,
+    /// The file as this process has read or written it, if more can be appended.
+    file: Option<FileState>,
     /// The module's, once something was made.
     loops: Arc<[u32]>,
 }
@@ -95,7 +101,9 @@ impl KeepingCompiler {
             .entry(*digest)
             .or_insert_with(|| {
                 let archive = self.directory.as_ref().and_then(|directory| self.open(directory, digest));
-                Arc::new(Kept { archive, precompiled: false, fresh: Mutex::default() })
+                let file = archive.as_ref().filter(|archive| archive.can_grow()).and_then(FileState::as_read);
+                let fresh = Fresh { file, ..Fresh::default() };
+                Arc::new(Kept { archive, precompiled: false, fresh: fresh.into() })
             })
             .clone()
     }
@@ -117,45 +125,82 @@ impl KeepingCompiler {
         format!("{digest}-{}", self.kind)
     }
 
+    /// Whether a version of that function is in the cache, or was made for it.
+    pub(crate) fn holds(&self, digest: &[u8; 32], function: u32) -> bool {
+        self.known(digest).is_some_and(|kept| {
+            let saved = kept.archive.as_ref().is_some_and(|archive| archive.entry(function).is_some());
+            saved || lock(&kept.fresh).versions.contains_key(&function)
+        })
+    }
+
     /// Writes what was made since into the cache.
     pub(crate) fn save(&self) {
         let Some(directory) = &self.directory else { return };
         let modules: Vec<_> = lock(&self.modules).iter().map(|(digest, kept)| (*digest, kept.clone())).collect();
         for (digest, kept) in modules {
-            let (mut fresh, unsaved, loops) = {
-                let mut fresh = lock(&kept.fresh);
-                let before = kept.archive.as_ref().map_or(0, Archive::length);
-                if kept.precompiled || !worth_writing(fresh.unsaved, before) {
-                    continue;
-                }
-                (fresh.versions.clone(), std::mem::take(&mut fresh.unsaved), fresh.loops.clone())
-            };
-            tracing::debug!(functions = fresh.len(), compile_time = ?unsaved, "the cache is written");
-            // Another process may have written it meanwhile.
-            let newest = self.open(directory, &digest);
-            let versions_there = newest.as_ref().or(kept.archive.as_ref());
-            let known = kept.archive.as_ref().map_or(0, Archive::last_version);
-            let ours: HashSet<u32> = fresh.values().map(|(entry, _)| entry.version).collect();
-            let mut versions: Vec<Version> = Vec::new();
-            for entry in versions_there.iter().flat_map(|archive| archive.entries()) {
-                // A number is of one version. And what another process found to be worth the better compiler stays; what this one knew before, it has replaced.
-                let replaced = |mine: &Version| entry.version <= known || entry.tier <= mine.0.tier;
-                if ours.contains(&entry.version) || fresh.get(&entry.function).is_some_and(replaced) {
-                    continue;
-                }
-                if let Some(Ok(bytes)) = versions_there.map(|archive| archive.encoded(entry)) {
-                    fresh.remove(&entry.function);
-                    versions.push((entry.clone(), bytes));
-                }
-            }
-            versions.extend(fresh.into_values());
-            versions.sort_by_key(|(entry, _)| entry.function);
-            if let Err(error) =
-                directory.write(&self.name(&digest), |out| archive::write(out, &self.maker, &digest, &loops, &[], &versions))
-            {
+            if let Err(error) = self.save_module(directory, &digest, &kept) {
                 tracing::debug!(%error, "the cache was not written");
             }
         }
+    }
+
+    fn save_module(&self, directory: &CacheDirectory, digest: &[u8; 32], kept: &Kept) -> io::Result<()> {
+        let name = self.name(digest);
+        // Held to the end: what a compile thread makes meanwhile waits a moment to be noted.
+        let mut fresh = lock(&kept.fresh);
+        let fresh = &mut *fresh;
+        if kept.precompiled || fresh.unsaved.is_empty() {
+            return Ok(());
+        }
+        if let Some(state) = fresh.file {
+            let new: Vec<Version> = fresh.unsaved.iter().filter_map(|function| fresh.versions.get(function)).cloned().collect();
+            let mut part = Vec::new();
+            archive::write(&mut part, &self.maker, digest, &[], &[], &new)?;
+            if !worth_writing(fresh.unsaved_time, part.len() as u64) {
+                return Ok(());
+            }
+            fresh.file = directory.append(&name, state, &part)?;
+            if fresh.file.is_some() {
+                tracing::debug!(functions = new.len(), compile_time = ?fresh.unsaved_time, bytes = part.len(), "more is written into the cache");
+                fresh.saved();
+                return Ok(());
+            }
+        }
+        if !worth_writing(fresh.unsaved_time, kept.archive.as_ref().map_or(0, Archive::length)) {
+            return Ok(());
+        }
+        tracing::debug!(functions = fresh.versions.len(), compile_time = ?fresh.unsaved_time, "the cache is written");
+        let versions = fresh.joined_with(kept.archive.as_ref(), self.open(directory, digest).as_ref());
+        let write = |out: &mut BufWriter<_>| archive::write(out, &self.maker, digest, &fresh.loops, &[], &versions);
+        fresh.file = Some(directory.write(&name, write)?);
+        fresh.saved();
+        Ok(())
+    }
+}
+
+impl Fresh {
+    fn saved(&mut self) {
+        self.unsaved.clear();
+        self.unsaved_time = Duration::ZERO;
+    }
+
+    /// All versions for a file that is written anew: these, and what another process may have written meanwhile. `read` is what this process began with, `newest` what is there.
+    fn joined_with(&self, read: Option<&Archive>, newest: Option<&Archive>) -> Vec<Version> {
+        let there = newest.or(read);
+        let known = read.map_or(0, Archive::last_version);
+        let ours: HashSet<u32> = self.versions.values().map(|(entry, _)| entry.version).collect();
+        let mut joined = self.versions.clone();
+        for entry in there.iter().flat_map(|archive| archive.entries()) {
+            // A number is of one version. And what another process found to be worth the better compiler stays; what this one knew before, it has replaced.
+            let replaced = |mine: &Version| entry.version <= known || entry.tier <= mine.0.tier;
+            if ours.contains(&entry.version) || self.versions.get(&entry.function).is_some_and(replaced) {
+                continue;
+            }
+            if let Some(Ok(bytes)) = there.map(|archive| archive.encoded(entry)) {
+                joined.insert(entry.function, (entry.clone(), bytes));
+            }
+        }
+        joined.into_values().collect()
     }
 }
 
@@ -169,7 +214,8 @@ impl Compiler for KeepingCompiler {
             if !kept.precompiled {
                 let version = (Entry::of(request), archive::encode(&code));
                 let mut fresh = lock(&kept.fresh);
-                fresh.unsaved += took;
+                fresh.unsaved_time += took;
+                fresh.unsaved.insert(request.function);
                 fresh.loops = request.module.loops.clone();
                 fresh.versions.insert(request.function, version);
             }

@@ -68,6 +68,7 @@ use thresholds::{
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
+pub use warm::WarmFunction;
 pub(crate) use watched::{WatchedCallee, watched_enough, watched_return};
 
 /// Offset that stands for a function's entry where a loop's offset could stand.
