@@ -39,6 +39,7 @@ use options::{Command, Options};
 use std::io::Write as _;
 
 fn main() {
+    vm::background::without_library_backtraces();
     log_to_stderr();
     let arguments = arguments::with_subcommand(std::env::args_os());
     let options = Options::try_parse_from(arguments).unwrap_or_else(|error| wrong_usage(&error));
