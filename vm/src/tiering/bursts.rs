@@ -29,8 +29,8 @@ use std::time::{Duration, Instant};
 
 /// Loops of a module that can get bursts; further ones are counted as refused. A guess.
 const MOST_CANDIDATES: usize = 1024;
-/// What runs for less will not gain by knowing where its loads come from.
-const CALIBRATES_AFTER: Duration = Duration::from_millis(50);
+/// What runs for less will not gain by knowing where its loads come from; measuring that takes some 10 ms, a thirtieth of CPython's first `print(1)`.
+const CALIBRATES_AFTER: Duration = Duration::from_millis(300);
 /// Where an earlier process left code, what is hot at the start is in it, and what is not has little to gain: instrumented code is compiled for runs that
 /// last longer than this. Twice what a start of CPython takes.
 const KEPT_SERVES_FOR: Duration = Duration::from_millis(250);
