@@ -30,13 +30,14 @@ const AHEAD_NS: f64 = LEARNING.as_nanos() as f64;
 const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
 const LONGEST_NS: f64 = 400e3;
-/// Of that the model, which the thread that runs waits for, ns: the stalls of tier changes are to stay below 200 µs (`backedge bench stalls`).
-const LONGEST_MODEL_NS: f64 = 100e3;
+/// Of that the model, which the thread that runs waits for, ns: the stalls of tier changes are to stay below 200 µs (`backedge bench stalls`), whose 99th percentile is about three times this: 165 to
+/// 225 at 100 µs and at least 1024 words, 119 to 168 so, 92 to 125 at 25 µs and 256 words (a day of slow memory).
+const LONGEST_MODEL_NS: f64 = 50e3;
 /// Longest burst wanted that only counts, ns: many short ones say more of what a run consists of than few long ones, for most phases are longer than any
 /// burst; but the first words of each find cold caches (20 us of it, here).
 const LONGEST_COUNT_NS: f64 = 50e3;
 /// Words of a burst, by kind: at the start, at least, at most (the buffer must hold what is written until the next loop header).
-const WORDS: [(u32, u32, u32); 3] = [(4096, 1024, 8192), (1024, 256, 2048), (512, 256, 1024)];
+const WORDS: [(u32, u32, u32); 3] = [(2048, 512, 8192), (1024, 256, 2048), (512, 256, 1024)];
 
 /// Counts, for reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
