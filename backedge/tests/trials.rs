@@ -392,10 +392,16 @@ fn what_is_decided_of_an_inlined_function_is_tried_in_its_copy() {
     let policy = Arc::new(Later(told.clone(), 0, decision.clone()));
     let profiles = vec![saved(probe.loaded.module.hash, 1, vec![inline_direct(&probe, 1, 0)])];
     let mut guest = Guest::new(&engine(EngineConfig { policy, profiles, ..EngineConfig::default() }), SUMS);
-    for _ in 0..10 {
+    let inlines =
+        |guest: &Guest| guest.loaded.code.versions().iter().any(|version| version.function == 1 && version.tier == Tier::Optimizing);
+    for _ in 0..200 {
         assert_eq!(guest.call("sums", &[100_000, 8]), sums(100_000, 8));
         guest.loaded.engine().settle();
+        if inlines(&guest) {
+            break;
+        }
     }
+    assert!(inlines(&guest));
     assert!(guest.loaded.code.trials().is_empty());
     told.store(true, Ordering::Relaxed);
     // It is not called any more, so its own trial would see nothing.
@@ -405,7 +411,7 @@ fn what_is_decided_of_an_inlined_function_is_tried_in_its_copy() {
         assert_eq!(guest.call("sums", &[500_000, 8]), sums(500_000, 8));
     }
     let trials = guest.loaded.code.trials();
-    let record = trials.iter().find(|record| record.function == 1).expect("a trial of the caller");
+    let record = trials.iter().find(|record| record.function == 1).unwrap_or_else(|| panic!("a trial of the caller: {trials:?}"));
     assert_eq!(record.decisions, [decision]);
     let versions = guest.loaded.code.versions();
     let candidate = versions.iter().find(|version| version.number == record.versions[1]).expect("the candidate");

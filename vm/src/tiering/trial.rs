@@ -298,6 +298,17 @@ impl Trials {
     }
 }
 
+/// Where a function is to be tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// There is tier-2 code.
+    At(Entrance),
+    /// At the loop with this offset, once it has an entrance of its own.
+    Without(u32),
+    /// Not yet.
+    Nowhere,
+}
+
 impl ModuleCode {
     /// Whether plans are tried before they are kept.
     pub(super) fn tries(&self) -> bool {
@@ -377,13 +388,22 @@ impl ModuleCode {
             state.for_copies.remove(&function)
         };
         let copies = if for_copies { Vec::new() } else { self.copies_of(function) };
-        let entrance = self.entrance_to_try(function);
-        if entrance.is_none() && copies.is_empty() {
+        let place = self.place_to_try(function);
+        if place == Place::Nowhere && copies.is_empty() {
             return; // no tier-2 code yet: asked again when there is
         }
         let wanted = self.wanted(function);
         self.reconsider_copies(function, copies);
-        let Some(entrance) = entrance else { return };
+        let entrance = match place {
+            Place::At(entrance) => entrance,
+            Place::Nowhere => return,
+            Place::Without(offset) => {
+                if wanted.0.as_ref().is_some_and(|plan| !are_small(&plan.decisions)) {
+                    self.request(function, Entrance::Loop(offset), Tier::Optimizing, false);
+                }
+                return; // asked again when its code is there
+            }
+        };
         let is_small = wanted.0.as_ref().is_some_and(|plan| !plan.decisions.is_empty() && are_small(&plan.decisions));
         if is_small && self.awaits_times(function) {
             return; // asked again after the next burst; no burst sees a function that has a trial, and there may be much more to win
@@ -465,16 +485,16 @@ impl ModuleCode {
     }
 
     /// Where a function's work repeats: the hottest of its loops if it is called rarely, else its body; only what has tier-2 code.
-    fn entrance_to_try(&self, function: u32) -> Option<Entrance> {
+    fn place_to_try(&self, function: u32) -> Place {
         let linked = |offset: u32| self.loop_code(function, offset).is_some_and(|code| code.tier == Tier::Optimizing);
-        let (calls, hottest, rounds) = {
+        let (calls, hottest, rounds, unlinked) = {
             let counted = self.counted.lock().unwrap_or_else(|error| error.into_inner());
             let counted = counted.get(&function);
             let events = counted.map_or(0, |counted| counted.events.iter().fold(0, |sum: u64, &events| sum.saturating_add(events)));
             let rounds = counted.map_or(0, |counted| counted.loops.values().fold(0, |sum: u64, &rounds| sum.saturating_add(rounds)));
-            let loops = counted.iter().flat_map(|counted| &counted.loops).filter(|&(&offset, _)| linked(offset));
-            let hottest = loops.max_by_key(|&(&offset, &rounds)| (rounds, offset)).map(|(&offset, _)| offset);
-            (events.saturating_sub(rounds), hottest, rounds)
+            let loops = || counted.iter().flat_map(|counted| &counted.loops).map(|(&offset, &rounds)| (rounds, offset));
+            let hottest = loops().filter(|&(_, offset)| linked(offset)).max().map(|(_, offset)| offset);
+            (events.saturating_sub(rounds), hottest, rounds, loops().max().map(|(_, offset)| offset))
         };
         // Not under the counts' lock: whoever holds the trials' may take it, and the function is read for its loops.
         let carried = self.trials.lock().carried.get(&function).copied();
@@ -483,9 +503,11 @@ impl ModuleCode {
         let body = self.published().current.get(&(function, Entrance::Body)).is_some_and(|version| version.tier == Tier::Optimizing);
         let long = rounds.checked_div(calls).map_or(rounds >= LOOP_ROUNDS_UNCALLED, |rounds| rounds >= LOOP_ROUNDS);
         match hottest {
-            Some(offset) if long || !body && calls == 0 => Some(Entrance::Loop(offset)),
-            _ if long && rounds > 0 => None, // its loop's entrance is on the way
-            _ => body.then_some(Entrance::Body),
+            Some(offset) if long || !body && calls == 0 => Place::At(Entrance::Loop(offset)),
+            // Where calls go to tier 2 before any counter of a loop ended, nobody else asks for its entrance.
+            _ if long && rounds > 0 => unlinked.filter(|_| body).map_or(Place::Nowhere, Place::Without),
+            _ if body => Place::At(Entrance::Body),
+            _ => Place::Nowhere,
         }
     }
 
