@@ -10,11 +10,12 @@
 //! - `nop`s, jumps to what follows them, and code that nothing leads to any more go;
 //! - an access whose address lacks its base is given the pinned register for one ([`memory_base`](crate::passes::memory_base));
 //! - a comparison's outcome is not widened: its register is cleared in front of the comparison;
+//! - what the flags hold already is not compared again, and what counts where a condition holds adds the carry ([`flags`]);
 //! - constants of one byte take one byte;
 //! - branches take a displacement of one byte where their target is near. All are short at first, and those that do not reach grow until all do.
 //!
-//! A poll's comparison and branch stay as they are, and a jump that one byte leads behind them ([`BackEdge`]) is short where it reaches both places. Polls that who falls into the loop
-//! would jump over are put where nobody falls in.
+//! A poll's comparison and branch stay as they are, and a jump that one byte leads behind them ([`BackEdge`]), or where a jump that is there leads, is short where it reaches both
+//! places. Polls that who falls into the loop would jump over are put where nobody falls in.
 //! What is behind the code, constants, is aligned as it was. [`Map`] says where everything went: all tables of places are the caller's to change by it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use iced_x86::{Code, Decoder, DecoderOptions, Encoder, FlowControl, Instruction};
 use vm::code::BackEdge;
 
+mod flags;
 #[cfg(test)]
 mod tests;
 mod unread;
@@ -246,7 +248,7 @@ impl<'a> Layout<'a> {
             let flow = instruction.flow_control();
             let kind = match edit {
                 Edit::Gone => None,
-                Edit::Pinned(now) => {
+                Edit::Now(now) => {
                     if is_fixed || is_relocated {
                         return None;
                     }
@@ -339,6 +341,14 @@ impl<'a> Layout<'a> {
         if self.left_out.contains(&next) { self.past(self.pieces[next + 1].old) } else { at }
     }
 
+    /// Where the jump at a place leads, if one is there: who would come to it may go there at once.
+    fn led_on(&self, at: u32) -> Option<u32> {
+        match self.pieces.get(self.piece(at))?.kind {
+            Kind::Branch { condition: ALWAYS, to: Leads::To(target), .. } => Some(target),
+            _ => None,
+        }
+    }
+
     /// Where a branch's displacement counts from.
     fn behind(&self, number: usize) -> u32 {
         self.at[number] + self.pieces[number].bytes()
@@ -351,7 +361,17 @@ impl<'a> Layout<'a> {
         let one = over(to.target());
         match to {
             Leads::To(_) => [one, one],
-            Leads::Polls { compare, .. } => [one, over(self.past(compare))],
+            Leads::Polls { compare, .. } => {
+                let past = self.past(compare);
+                let ways = [one, over(past)];
+                let Some(target) = self.led_on(past) else { return ways };
+                let through = [one, over(target)];
+                let is_led = match self.pieces[number].size() {
+                    Some(Size::Short) => reaches(through, i8::MAX.into()),
+                    _ => same_but_low(through),
+                };
+                if is_led { through } else { ways }
+            }
         }
     }
 
@@ -370,7 +390,7 @@ impl<'a> Layout<'a> {
                 let ways = self.ways(*number, to);
                 match size {
                     Size::Nothing => ways[0] != 0,
-                    Size::Short => ways.iter().any(|over| !(-reach - 1..=reach).contains(over)),
+                    Size::Short => !reaches(ways, reach),
                     Size::Near => false,
                 }
             };
@@ -565,7 +585,9 @@ impl<'a> Layout<'a> {
         let now = |it: &Loop| {
             let last = self.piece(it.end).checked_sub(1)?;
             let is_there = self.pieces[last].old + self.pieces[last].length == it.end;
-            let now = Loop { start: self.now(self.fallen_to(it.start)), end: self.behind(last) };
+            let start = self.fallen_to(it.start);
+            let start = self.led_on(start).filter(|target| (start..it.end).contains(target)).unwrap_or(start);
+            let now = Loop { start: self.now(start), end: self.behind(last) };
             (is_there && now.start < now.end).then_some(now)
         };
         let [loops, dispatches] =
@@ -637,6 +659,11 @@ impl<'a> Layout<'a> {
 /// Whether one byte of a branch leads it one way and the other.
 fn one_byte_leads(size: Size, ways: [i64; 2]) -> bool {
     size == Size::Short || same_but_low(ways)
+}
+
+/// Whether displacements of up to so much lead so far.
+fn reaches(ways: [i64; 2], reach: i64) -> bool {
+    ways.iter().all(|over| (-reach - 1..=reach).contains(over))
 }
 
 /// Whether two displacements of four bytes differ in their lowest alone.

@@ -96,10 +96,10 @@ fn compile(
     context.verify_if(isa)?;
     context.optimize(isa, &mut ControlPlane::default())?;
     if isa.flags().opt_level() == OptLevel::Speed {
-        passes::loop_values::run(context);
         if let Some(module) = without_base {
             passes::memory_base::run(&mut context.func, module);
         }
+        passes::loop_values::run(context);
         passes::exit_homes::run(context);
         context.verify_if(isa)?;
     }

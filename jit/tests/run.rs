@@ -50,6 +50,48 @@ fn memory_and_loops() {
     check(SUM, "sum", &[1000], &[999 * 1000 / 2 * 3]);
 }
 
+/// What counts where a condition holds, by all conditions whose outcome the carry can be, and their opposites.
+#[test]
+fn counts() {
+    let conditions = [
+        "(i32.eqz (local.get $x))",
+        "(i32.ne (local.get $x) (i32.const 0))",
+        "(i32.lt_u (local.get $x) (local.get $y))",
+        "(i32.ge_u (local.get $x) (local.get $y))",
+        "(i32.gt_u (local.get $x) (local.get $y))",
+        "(i32.le_u (local.get $x) (local.get $y))",
+        "(i32.lt_s (local.get $x) (local.get $y))",
+        "(i32.eq (local.get $x) (local.get $y))",
+    ];
+    let holds = |x: u32, y: u32| [x == 0, x != 0, x < y, x >= y, x > y, x <= y, (x as i32) < y as i32, x == y];
+    for ty in ["i32", "i64"] {
+        for (number, condition) in conditions.iter().enumerate() {
+            let sum = format!("({ty}.add (local.get $k) ({ty}.const 1))");
+            // What it was before is stored, too, so that both are there at once.
+            let program = |[one, other]: [&str; 2]| {
+                format!(
+                    r#"(module (memory 1) (func (export "count") (param $n i32) (param $y i32) (param $k {ty}) (result {ty}) (local $x i32) (local $was {ty})
+                    (loop $next (;poll;)
+                      (local.set $x (i32.and (i32.mul (local.get $n) (i32.const 0x9e3779b1)) (i32.const 0xc0000001)))
+                      (local.set $was (local.get $k))
+                      (local.set $k (select {one} {other} {condition}))
+                      ({ty}.store (i32.const 8) (local.get $was))
+                      (br_if $next (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+                    (local.get $k)))"#
+                )
+            };
+            for y in [0, 1, 0x8000_0000, u32::MAX] {
+                let all = (1..=100u32).filter(|n| holds(n.wrapping_mul(0x9e37_79b1) & 0xc000_0001, y)[number]).count() as u64;
+                let begin = if ty == "i32" { u64::from(u32::MAX) } else { u64::MAX };
+                let counted =
+                    |count: u64| if ty == "i32" { u64::from(count as u32).wrapping_sub(1) & begin } else { begin.wrapping_add(count) };
+                check(&program([&sum, "(local.get $k)"]), "count", &[100, y.into(), begin], &[counted(all)]);
+                check(&program(["(local.get $k)", &sum]), "count", &[100, y.into(), begin], &[counted(100 - all)]);
+            }
+        }
+    }
+}
+
 #[test]
 fn recursion() {
     let fib = r#"(module (func $fib (export "fib") (param i32) (result i32)

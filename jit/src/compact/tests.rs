@@ -142,6 +142,85 @@ fn an_outcome_is_not_widened_where_its_register_can_be_cleared() {
 }
 
 #[test]
+fn what_counts_where_a_condition_holds_adds_the_carry() {
+    let [one_more, test, compare]: [&[u8]; 3] = [&[0x8d, 0x48, 1], &[0x85, 0xd2], &[0x39, 0xf2]];
+    let [equal, unequal, above, below]: [&[u8]; 4] = [&[0x0f, 0x44, 0xc8], &[0x0f, 0x45, 0xc8], &[0x0f, 0x43, 0xc8], &[0x0f, 0x42, 0xc8]];
+    // xor edx, edx: flags are others.
+    let behind: &[u8] = &[0x31, 0xd2];
+    for (compare, choose, expected) in [
+        (test, equal, ["mov ecx, eax", "cmp edx, 1", "sbb ecx, 0FFFFFFFFh"]),
+        (test, unequal, ["mov ecx, eax", "cmp edx, 1", "adc ecx, 0"]),
+        (compare, above, ["mov ecx, eax", "cmp edx, esi", "adc ecx, 0"]),
+        (compare, below, ["mov ecx, eax", "cmp edx, esi", "sbb ecx, 0FFFFFFFFh"]),
+    ] {
+        assert_eq!(text(&[one_more, compare, choose, behind, RET])[..3], expected);
+    }
+    // mov edi, eax; cmove or cmovb edi, ecx: the sum is in a third register, which xor ecx, ecx ends
+    let [copy, equal_to, below_to]: [&[u8]; 3] = [&[0x89, 0xc7], &[0x0f, 0x44, 0xf9], &[0x0f, 0x42, 0xf9]];
+    let gone: &[u8] = &[0x31, 0xc9];
+    assert_eq!(text(&[one_more, test, copy, equal_to, gone, RET])[..3], ["cmp edx, 1", "mov edi, eax", "adc edi, 0"]);
+    assert_eq!(text(&[one_more, compare, copy, below_to, gone, RET])[..3], ["cmp edx, esi", "mov edi, eax", "adc edi, 0"]);
+    assert_eq!(text(&[one_more, compare, copy, &[0x0f, 0x43, 0xf9], gone, RET])[2], "sbb edi, 0FFFFFFFFh");
+    assert_eq!(text(&[one_more, compare, &[0x48, 0x89, 0xc7], below_to, gone, RET])[1..3], ["mov rdi, rax", "adc edi, 0"]);
+    assert_eq!(text(&[one_more, test, copy, equal_to, behind, RET])[0], "lea ecx, [rax+1]", "who returns may return the sum");
+    for copy in [&[0x89, 0xdf][..], &[0x8b, 0x38], &[0x89, 0xc6]] {
+        assert_eq!(text(&[one_more, test, copy, equal_to, gone, RET])[0], "lea ecx, [rax+1]", "{copy:x?}");
+    }
+    let wide = text(&[&[0x48, 0x8d, 0x48, 1], &[0x48, 0x85, 0xd2], &[0x48, 0x0f, 0x44, 0xc8], behind, RET]);
+    assert_eq!(wide[..3], ["mov rcx, rax", "cmp rdx, 1", "sbb rcx, 0FFFFFFFFFFFFFFFFh"]);
+    // Two more; more of another; signed; the comparison reads what the sum is in; half of the sum is chosen; flags are read, or may be.
+    for (add, compare, choose, behind) in [
+        (&[0x8d, 0x48, 2][..], test, equal, behind),
+        (&[0x8d, 0x4b, 1], test, equal, behind),
+        (&[0x8d, 0x4c, 0x18, 1], test, equal, behind),
+        (one_more, compare, &[0x0f, 0x4c, 0xc8], behind),
+        (one_more, test, above, behind),
+        (one_more, compare, equal, behind),
+        (one_more, &[0x85, 0xc9], equal, behind),
+        (one_more, &[0x39, 0xca], above, behind),
+        (one_more, &[0x85, 0xfa], equal, behind),
+        (one_more, test, equal, &[0x0f, 0x45, 0xf7, 0x31, 0xd2]),
+        (one_more, test, equal, &[0x89, 0xd6]),
+        (one_more, test, equal, &[0x75, 0]),
+    ] {
+        let text = text(&[add, compare, choose, behind, RET]);
+        assert!(text[0].starts_with("lea ecx"), "{text:?}");
+    }
+    let mut code = Code::new(&[one_more, test, equal, behind, RET]);
+    code.fixed = vec![3];
+    assert!(code.text()[0].starts_with("lea ecx"), "a table tells of the comparison");
+}
+
+#[test]
+fn what_flags_and_upper_halves_hold_already_is_not_made_again() {
+    // test edx, edx; cmove ecx, eax; and once more
+    let [test, choose]: [&[u8]; 2] = [&[0x85, 0xd2], &[0x0f, 0x44, 0xc8]];
+    assert_eq!(text(&[test, choose, &[0x8d, 0x73, 1], test, choose, RET]).iter().filter(|it| it.starts_with("test")).count(), 1);
+    // Flags are others, the register is, the comparison is (of 64 bits), a call, another block.
+    for between in [&[0xff, 0xc6][..], &[0x89, 0xf2], &[0x48, 0x85, 0xd2], CALL, &[0x74, 0]] {
+        assert!(text(&[test, choose, between, test, choose, RET]).iter().filter(|it| **it == "test edx, edx").count() == 2, "{between:x?}");
+    }
+    // mov ecx, ecx
+    let clear: &[u8] = &[0x89, 0xc9];
+    for (writes, is_gone) in [
+        (choose, true),
+        (&[0x8b, 0x0c, 0x24][..], true),
+        (&[0x0f, 0xb6, 0xca], true),
+        (&[0x48, 0x0f, 0x44, 0xc8], false),
+        (&[0x0f, 0xbc, 0xca], false),
+        (&[0xb1, 1], false),
+        (&[0x39, 0xd1], false),
+        (&[0x89, 0xca], false),
+    ] {
+        let is_there = text(&[writes, clear, RET]).contains(&"mov ecx, ecx".to_owned());
+        assert_eq!(is_there, !is_gone, "{writes:x?}");
+    }
+    for between in [&[0x48, 0x89, 0xc1][..], &[0xb1, 1], CALL, &[0x74, 0]] {
+        assert!(text(&[choose, between, clear, RET]).contains(&"mov ecx, ecx".to_owned()), "{between:x?}");
+    }
+}
+
+#[test]
 fn what_does_nothing_is_gone() {
     // nop; nop dword; mov eax, eax, which clears the upper half; mov rcx, rcx
     let parts: [&[u8]; 5] = [&[0x90], &[0x0f, 0x1f, 0x44, 0, 0], &[0x89, 0xc0], &[0x48, 0x89, 0xc9], RET];
@@ -314,6 +393,39 @@ fn a_poll_is_where_nobody_falls_in_and_one_byte_leads_to_it() {
         // Who polls and is not asked goes on in the loop.
         let back = Decoder::with_ip(64, &code[poll + 14..], poll as u64 + 14, DecoderOptions::NONE).decode();
         assert_eq!(back.near_branch64(), 2);
+    }
+}
+
+#[test]
+fn who_passes_a_poll_goes_where_the_jump_behind_it_leads() {
+    // jmp to the body; a poll, and a jump over so many bytes to the body; inc ecx; je back to the poll.
+    for over in [3, 60, 160, 300] {
+        let skipped = [&filler(over)[..], RET].concat();
+        let poll: &[u8] = &[0x0f, 0x1f, 0x44, 0, 0, 0x4d, 0x3b, 0xbc, 0x27, 0x68, 3, 0, 0, 0x0f, 0x82];
+        let body: &[u8] = &[0xff, 0xc1];
+        let (ahead, at) = (branch(24), 6 + 3);
+        let to_exit = (5 + skipped.len() + body.len() + 6 + 1) as i32;
+        let back = branch(-((19 + 5 + skipped.len() + body.len() + 6) as i32));
+        let entry = [&[0x85, 0xd2, 0x90][..], &ahead].concat();
+        let parts = [&entry[..], poll, &to_exit.to_le_bytes(), &jump(skipped.len() as i32), &skipped, body, &back, RET, &[0x31, 0xc0], RET];
+        let mut code = Code::new(&parts);
+        // Who does not fall into the poll comes to what is skipped.
+        let begin = at as u32;
+        let skips = begin + 19 + 5;
+        code.polls = vec![Poll { at: begin, filler: 5, word: 0x368 }];
+        let behind = skips + skipped.len() as u32;
+        code.starts = vec![0, begin, begin + 19, skips, behind, behind + 8, behind + 9];
+        let (mut bytes, Compacted { map, back_edges, .. }) = code.compacted().unwrap();
+        let edge = back_edges.iter().max_by_key(|edge| edge.at).unwrap();
+        let target = |bytes: &[u8]| {
+            let last = map.get(behind + 2).unwrap();
+            Decoder::with_ip(64, &bytes[last as usize..], last.into(), DecoderOptions::NONE).decode().near_branch64() as u32
+        };
+        assert_eq!(Some(target(&bytes)), map.get(begin + 5), "it polls");
+        bytes[edge.at as usize] = edge.passes;
+        let past = [map.get(behind), map.get(begin + 19)];
+        assert!(past.contains(&Some(target(&bytes))), "{over}: {}", disassemble(&bytes));
+        assert_eq!(past[0] == Some(target(&bytes)), over < 200, "{over}: {}", disassemble(&bytes));
     }
 }
 

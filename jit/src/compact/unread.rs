@@ -6,7 +6,7 @@ use iced_x86::{
     Code, ConditionCode, FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind, Register,
 };
 
-use super::Places;
+use super::{Places, flags};
 use crate::graph::{Block, Graph};
 use crate::markers::PINNED;
 use crate::spills::{Effect, Registers, bit, copy, is_call, writes};
@@ -19,8 +19,8 @@ const MOST_VISITS: usize = 64;
 pub(super) enum Edit {
     Same,
     Gone,
-    /// Its address is of the pinned register: this one in its place.
-    Pinned(Instruction),
+    /// This one is in its place.
+    Now(Instruction),
     /// Behind an instruction that clears this register of 32 bits.
     Cleared(Register),
 }
@@ -112,7 +112,7 @@ pub(super) fn edits(graph: &Graph, places: &Places<'_>) -> Option<Vec<Edit>> {
         if places.is_without_base(instruction.ip() as u32) {
             let now = with_base(instruction)?;
             steps[number] = Step::of(&now, &mut factory);
-            edits[number] = Edit::Pinned(now);
+            edits[number] = Edit::Now(now);
         }
     }
     for block in &graph.blocks {
@@ -141,6 +141,17 @@ pub(super) fn edits(graph: &Graph, places: &Places<'_>) -> Option<Vec<Edit>> {
                 edits[number] = Edit::Gone;
             }
         }
+    }
+    for block in &graph.blocks {
+        let mut live = vec![behind(graph, block, &before, places)];
+        live.extend(steps[block.instructions.clone()].iter().rev().scan(live[0], |live, step| {
+            *live = step.before(*live);
+            Some(*live)
+        }));
+        live.pop();
+        live.reverse();
+        flags::count_by_carry(graph, block, &live, places, &mut factory, &mut edits);
+        flags::remove_known(graph, block, places, &mut factory, &mut edits);
     }
     Some(edits)
 }
@@ -270,7 +281,7 @@ fn through_pinned(
             let mut now = *instruction;
             now.set_memory_base(PINNED);
             steps[number] = Step::of(&now, factory);
-            edits[number] = Edit::Pinned(now);
+            edits[number] = Edit::Now(now);
         }
         copies = match step {
             Step::Copy { to, .. } => copies & !to,

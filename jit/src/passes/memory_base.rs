@@ -4,10 +4,15 @@
 //! the index alone, with a trap code that says so, and [`compact`](crate::compact) writes `[index + offset]` anew as `[r15 + index + offset]` once registers are
 //! allocated. The code that instruction selection yields is no code to run before that; where it cannot be laid out anew the function is compiled as it was.
 //!
+//! An address that is selected ([`branch_to_select`](super::branch_to_select)) is selected without its base, and a slot of the frame stands there as so far from the base; that
+//! distance is computed once.
+//!
 //! Runs behind everything else: other passes look for addresses as the translator makes them.
 
+use std::collections::HashMap;
+
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
-use cranelift_codegen::ir::{DataFlowGraph, Function, Inst, InstBuilder, InstructionData, Opcode, Value, types};
+use cranelift_codegen::ir::{DataFlowGraph, Function, Inst, InstBuilder, InstructionData, Opcode, StackSlot, Value, types};
 
 use vm::layout::memory_ref;
 use vm::module::Module;
@@ -18,9 +23,14 @@ use crate::traps;
 enum Change {
     /// Its address is this index, and the offset is what it was.
     Index(Value, i32),
+    /// The same where the address is selected.
+    Selected(Value, i32),
     /// Its address is a constant: so far behind the base.
     Constant(i32),
 }
+
+/// Selects within each other that are looked through.
+const MOST_NESTING: u32 = 4;
 
 /// Changes accesses of memory 0.
 pub(crate) fn run(function: &mut Function, module: &Module) {
@@ -38,11 +48,16 @@ pub(crate) fn run(function: &mut Function, module: &Module) {
             changes.extend(change(&function.dfg, inst, place).map(|(sum, change)| (inst, sum, change)));
         }
     }
-    let mut sums = Vec::new();
+    let mut without = Without { place, known: HashMap::new(), slots: HashMap::new(), replaced: Vec::new() };
     for (inst, sum, change) in changes {
-        sums.push(sum);
+        without.replaced.push(sum);
         match change {
-            Change::Index(index, offset) => {
+            Change::Index(..) | Change::Selected(..) => {
+                let (index, offset) = match change {
+                    Change::Selected(address, offset) => (without.base(function, address), offset),
+                    Change::Index(index, offset) => (index, offset),
+                    Change::Constant(_) => unreachable!("it is one of the others"),
+                };
                 super::set_address(&mut function.dfg, inst, index, offset);
                 let dfg = &mut function.dfg;
                 let flags = dfg.insts[inst].memflags().expect("an access has flags");
@@ -58,7 +73,7 @@ pub(crate) fn run(function: &mut Function, module: &Module) {
             }
         }
     }
-    remove_unused(function, &sums, &bases);
+    remove_unused(function, &without.replaced, &bases);
 }
 
 /// Whether an instruction reads the memory's base from the context.
@@ -78,10 +93,11 @@ fn change(dfg: &DataFlowGraph, inst: Inst, place: i32) -> Option<(Inst, Change)>
         return None;
     }
     let sum = dfg.value_def(address).inst()?;
+    if dfg.insts[sum].opcode() == Opcode::Select {
+        return has_base(dfg, address, place, MOST_NESTING)?.then_some((sum, Change::Selected(address, offset)));
+    }
     let InstructionData::Binary { opcode: Opcode::Iadd, args } = dfg.insts[sum] else { return None };
-    let args = args.map(|arg| dfg.resolve_aliases(arg));
-    let base = args.iter().position(|&arg| dfg.value_def(arg).inst().is_some_and(|inst| is_base(dfg, inst, place)))?;
-    let index = args[1 - base];
+    let index = index(dfg, args, place)?;
     match dfg.insts[dfg.value_def(index).inst()?] {
         // Anything else might take both registers of an address.
         InstructionData::Unary { opcode: Opcode::Uextend, .. } => Some((sum, Change::Index(index, offset))),
@@ -90,6 +106,80 @@ fn change(dfg: &DataFlowGraph, inst: Inst, place: i32) -> Option<(Inst, Change)>
             i32::try_from(to).ok().filter(|_| imm.bits() >= 0).map(|to| (sum, Change::Constant(to)))
         }
         _ => None,
+    }
+}
+
+/// What is added to the memory's base in a sum.
+fn index(dfg: &DataFlowGraph, args: [Value; 2], place: i32) -> Option<Value> {
+    let args = args.map(|arg| dfg.resolve_aliases(arg));
+    let base = args.iter().position(|&arg| dfg.value_def(arg).inst().is_some_and(|inst| is_base(dfg, inst, place)))?;
+    Some(args[1 - base])
+}
+
+fn is_constant(dfg: &DataFlowGraph, value: Value) -> bool {
+    dfg.value_def(dfg.resolve_aliases(value)).inst().is_some_and(|inst| dfg.insts[inst].opcode() == Opcode::Iconst)
+}
+
+/// Whether the base is in an address, or in one of those that are selected from; `None` if it could not be left out of each.
+fn has_base(dfg: &DataFlowGraph, address: Value, place: i32, depth: u32) -> Option<bool> {
+    let inst = dfg.value_def(dfg.resolve_aliases(address)).inst()?;
+    let within = |address: Value| has_base(dfg, address, place, depth.checked_sub(1)?);
+    match dfg.insts[inst] {
+        InstructionData::StackAddr { .. } => Some(false),
+        InstructionData::Ternary { opcode: Opcode::Select, args: [_, left, right] } => Some(within(left)? | within(right)?),
+        InstructionData::Binary { opcode: Opcode::Iadd, args } if index(dfg, args, place).is_some() => Some(true),
+        InstructionData::Binary { opcode: Opcode::Iadd, args: [sum, by] } if is_constant(dfg, by) => within(sum),
+        _ => None,
+    }
+}
+
+/// Addresses without the base, as they are made.
+struct Without {
+    place: i32,
+    known: HashMap<Value, Value>,
+    /// How far slots are from the base.
+    slots: HashMap<(StackSlot, i32), Value>,
+    /// What was made anew, what depends on others first.
+    replaced: Vec<Inst>,
+}
+
+impl Without {
+    /// An address, of which [`has_base`] is told, less the base.
+    fn base(&mut self, function: &mut Function, address: Value) -> Value {
+        let address = function.dfg.resolve_aliases(address);
+        if let Some(&known) = self.known.get(&address) {
+            return known;
+        }
+        let inst = function.dfg.value_def(address).inst().expect("parameters have no base");
+        self.replaced.push(inst);
+        let now = match function.dfg.insts[inst] {
+            InstructionData::StackAddr { stack_slot, offset, .. } => self.slot(function, stack_slot, offset.into()),
+            InstructionData::Ternary { args: [condition, left, right], .. } => {
+                let [left, right] = [left, right].map(|it| self.base(function, it));
+                FuncCursor::new(function).at_inst(inst).ins().select(condition, left, right)
+            }
+            InstructionData::Binary { args, .. } => match index(&function.dfg, args, self.place) {
+                Some(index) => index,
+                None => {
+                    let sum = self.base(function, args[0]);
+                    FuncCursor::new(function).at_inst(inst).ins().iadd(sum, args[1])
+                }
+            },
+            ref other => unreachable!("no address is a {}", other.opcode()),
+        };
+        self.known.insert(address, now);
+        now
+    }
+
+    /// Computed where the function is entered: what the pinned register holds there is its own context.
+    fn slot(&mut self, function: &mut Function, slot: StackSlot, offset: i32) -> Value {
+        *self.slots.entry((slot, offset)).or_insert_with(|| {
+            let entry = function.layout.entry_block().expect("a function has blocks");
+            let mut cursor = FuncCursor::new(function).at_first_insertion_point(entry);
+            let address = cursor.ins().stack_addr(types::I64, slot, offset);
+            let context = cursor.ins().get_pinned_reg(types::I64);
+            cursor.ins().isub(address, context)
+        })
     }
 }
 

@@ -14,22 +14,17 @@
 
 ;;>      0  push rbp
 ;;>      1  mov rbp, rsp
-;;>      4  mov r8, rdx
-;;>      7  mov rax, [r15-60h]
-;;>      b  mov edx, esi
-;;>      d  add rdx, rax
-;;>     10  mov rsi, r8
-;;>     13  mov esi, esi
-;;>     15  add rax, rsi
-;;>     18  test edi, edi
-;;>     1a  cmovne rax, rdx
-;;>     1e  mov edx, [rax]
-;;>     20  lea esi, [rdx+rcx]
-;;>     23  xor edx, ecx
-;;>     25  test edi, edi
-;;>     27  cmovne edx, esi
-;;>     2a  mov [rax], edx
-;;>     2c  mov rsp, rbp
-;;>     2f  pop rbp
-;;>     30  ret
+;;>      4  mov r11d, esi
+;;>      7  mov r10d, edx
+;;>      a  test edi, edi
+;;>      c  cmovne r10, r11
+;;>     10  mov r9d, [r15+r10]
+;;>     14  lea eax, [r9+rcx]
+;;>     18  xor r9d, ecx
+;;>     1b  test edi, edi
+;;>     1d  cmovne r9d, eax
+;;>     21  mov [r15+r10], r9d
+;;>     25  mov rsp, rbp
+;;>     28  pop rbp
+;;>     29  ret
 ;;> branch-to-select in function 0: done

@@ -27,10 +27,11 @@
 ;;>     sig1 = (i64) -> i32 tail
 ;;>
 ;;>                                 block0(v0: i32, v1: i32, v2: i32, v3: i32):
+;;>                                     v88 = stack_addr.i64 ss0
+;;>                                     v89 = get_pinned_reg.i64
+;;>                                     v90 = isub v88, v89
 ;;>                                     v4 = get_pinned_reg.i64
 ;;> @0000                               v6 = iconst.i32 0
-;;> @0000                               v5 = load.i64 notrap aligned readonly can_move region0 v4-96
-;;> @0008                               v67 = stack_addr.i64 ss0
 ;;> @0004                               v42 = iconst.i32 2
 ;;> @0008                               v50 = iconst.i32 1
 ;;> @000b                               v56 = iconst.i32 4
@@ -84,9 +85,8 @@
 ;;>                                     v80 = ishl.i32 v20, v79  ; v79 = 2
 ;;> @0006                               v44 = iadd.i32 v3, v80
 ;;> @0008                               v48 = uextend.i64 v44
-;;> @0008                               v49 = iadd.i64 v5, v48
-;;>                                     v72 = select.i64 v77, v67, v49
-;;> @0008                               store user2 region3 v47, v72
+;;>                                     v91 = select.i64 v77, v90, v48
+;;> @0008                               store user72 region3 v47, v91
 ;;> @0004                               jump block5
 ;;>
 ;;>                                 block5:
