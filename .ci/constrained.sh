@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The specification's suite and the small programs under limits that hosts have: one processor, a root that nothing can be written to; the programs with little
-# address space.
+# The specification's suite, the small programs and random modules under limits that hosts have: one processor, little address space, a root that nothing can be written to.
 #
-#   bash .ci/constrained.sh PATH_TO_BACKEDGE PATH_TO_SPEC_TEST [LIMIT...]     limits: one-cpu address-space read-only; all of them without
+#   [FUZZ=PATH_TO_FUZZ] bash .ci/constrained.sh PATH_TO_BACKEDGE PATH_TO_SPEC_TEST [LIMIT...]     limits: one-cpu address-space read-only; all of them without
 #
-# The suite runs in the configurations named below, the programs as `bench-programs/check-programs.sh` runs them with QUICK=1. A failure ends its limit, and the whole with code 1.
+# The suite runs in the configurations named below, the programs as `bench-programs/check-programs.sh` runs them with QUICK=1, and the fuzzer, where there is one, CASES modules (40). A failure ends its
+# limit, and the whole with code 1.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -37,11 +37,15 @@ inside() {
         address-space) ulimit -v 4000000 ;;
         read-only) make_read_only ;;
     esac
-    # Open: the suite's process holds more stores at once than 4 GB of addresses have room for, so under that limit there are the programs only.
-    [ "$limit" != address-space ] || CONFIGURATIONS=()
     for configuration in "${CONFIGURATIONS[@]}"; do
         SPEC_CONFIGURATION="=$configuration" "$spec" || fail "$limit: the suite, $configuration"
     done
+    if [ -n "${FUZZ:-}" ]; then
+        # Shared memory can be written to with a read-only root as well, and keeps what was found.
+        "$FUZZ" run --cases "${CASES:-40}" --out "/dev/shm/backedge-fuzz-$limit" >"/dev/shm/backedge-fuzz-$limit.log" 2>&1 ||
+            { cat "/dev/shm/backedge-fuzz-$limit.log"; fail "$limit: the fuzzer"; }
+        tail -1 "/dev/shm/backedge-fuzz-$limit.log"
+    fi
     QUICK=1 bash "$root/bench-programs/check-programs.sh" "$backedge" | tail -1
     # A large program's cache, or a run without.
     "$backedge" run "$root/bench-programs/programs/regex/regex.wasm" 0 >/dev/null || fail "$limit: a later run"

@@ -67,3 +67,19 @@ impl Drop for Mapping {
         unsafe { libc::munmap(self.base().cast(), self.length) };
     }
 }
+
+/// Bytes of address space that this process may have, if there is a limit.
+pub(crate) fn address_limit() -> Option<usize> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: writes the whole structure it is given.
+    let told = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
+    (told && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX))
+}
+
+/// Bytes of address space that this process may have besides those that it has, if there is a limit.
+pub(crate) fn addresses_left() -> Option<usize> {
+    let limit = address_limit()?;
+    let sizes = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let used = sizes.split(' ').next().and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0);
+    Some(limit.saturating_sub(used.saturating_mul(PAGE)))
+}

@@ -1,7 +1,7 @@
 //! Linear memories: reserved once, opened as they grow, never moved.
 
 use crate::layout::VmMemory;
-use crate::mapping::{Mapping, PAGE};
+use crate::mapping::{Mapping, PAGE, address_limit, addresses_left};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use wasmparser::MemoryType;
@@ -47,6 +47,7 @@ pub struct Memory {
     start: usize,
     guarded: bool,
     mapping: Arc<Mapping>,
+    _share: Option<Share>,
     /// Held while it grows: threads may share it.
     growth: Mutex<()>,
 }
@@ -106,19 +107,21 @@ impl Memory {
             return Ok(Memory::in_room(Room::new(ty, 0)?));
         }
         let bytes = initial_bytes(ty)?;
-        let (mapping, reserved) = reserve_what_there_is(ty, bytes, if ty.memory64 { REACH_64 } else { REACH })?;
+        let (share, its) = addresses_left().map(Share::of).unzip();
+        let most = its.map_or(usize::MAX, |bytes| bytes / WASM_PAGE * WASM_PAGE).min(if ty.memory64 { REACH_64 } else { REACH });
+        let (mapping, reserved) = reserve_what_there_is(ty, bytes, most)?;
         let mapping = mapping.map_err(MemoryError::Reserve)?;
         let start = aligned(&mapping, 0);
         mapping.open(start, bytes).map_err(MemoryError::Reserve)?;
-        Ok(Memory::opened(Room { ty, mapping: Arc::new(mapping), start, bytes }, reserved, false))
+        Ok(Memory::opened(Room { ty, mapping: Arc::new(mapping), start, bytes }, reserved, share, false))
     }
 
     /// A guarded memory in room that was made for it.
     pub(crate) fn in_room(room: Room) -> Arc<Memory> {
-        Memory::opened(room, REACH, true)
+        Memory::opened(room, REACH, None, true)
     }
 
-    fn opened(Room { ty, mapping, start, bytes }: Room, reserved: usize, guarded: bool) -> Arc<Memory> {
+    fn opened(Room { ty, mapping, start, bytes }: Room, reserved: usize, share: Option<Share>, guarded: bool) -> Arc<Memory> {
         if bytes >= HUGE_FROM {
             mapping.advise_huge(start, bytes);
         }
@@ -131,7 +134,7 @@ impl Memory {
             reserved,
             maximum_pages: ty.maximum.unwrap_or(most_pages).min(most_pages),
         };
-        Arc::new(Memory { vm, ty, start, guarded, mapping, growth: Mutex::new(()) })
+        Arc::new(Memory { vm, ty, start, guarded, mapping, _share: share, growth: Mutex::new(()) })
     }
 
     /// Whether code that checks nothing may access it.
@@ -184,10 +187,27 @@ impl Memory {
 
 /// Whether this process may have the address space of guarded memories: not under a low limit (`ulimit -v`).
 pub fn guards_fit() -> bool {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: writes the whole structure it is given.
-    let told = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
-    !told || limit.rlim_cur == libc::RLIM_INFINITY || limit.rlim_cur >= (GUARDED_AT_LEAST * (REACH + GUARD + ALIGNMENT)) as u64
+    address_limit().is_none_or(|limit| limit >= GUARDED_AT_LEAST * (REACH + GUARD + ALIGNMENT))
+}
+
+/// Memories there are whose address space is a share of a limited one.
+static SHARES: AtomicUsize = AtomicUsize::new(0);
+
+/// One of [`SHARES`].
+struct Share;
+
+impl Share {
+    /// Its bytes: of what a limit leaves, a quarter for the first memory, which is the program's, and a sixteenth for each other one, so that there is always something left, for the process as well.
+    fn of(left: usize) -> (Share, usize) {
+        let parts = if SHARES.fetch_add(1, Ordering::Relaxed) == 0 { 4 } else { 16 };
+        (Share, left / parts)
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        SHARES.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Address space for a memory whose accesses are checked: as much as its type allows and the system gives, `most` bytes unless it starts with more.

@@ -1,13 +1,16 @@
 //! Tables: space for all the entries a table may ever have is reserved, so its base never changes.
 
 use crate::layout::{VmFunc, VmTable, VmTableEntry};
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, addresses_left};
 use crate::signature;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasmparser::{RefType, TableType};
 
 /// Most entries a table may have, whatever its type says; growing past it fails, as the specification allows.
 pub const MAXIMUM_ENTRIES: u64 = 10_000_000;
+
+/// Where address space is limited a table gets one part in so many of what is left, unless it begins with more. A guess.
+const PARTS: usize = 64;
 
 /// A table. `vm` is its first field and what compiled code sees.
 #[repr(C)]
@@ -55,7 +58,9 @@ impl Table {
             return Err(TableError::Limit { entries: ty.initial });
         }
         let maximum = ty.maximum.unwrap_or(u64::from(u32::MAX));
-        let capacity = maximum.min(MAXIMUM_ENTRIES).max(ty.initial) as usize;
+        // Of address space that is limited a small part, as for memories.
+        let most = addresses_left().map_or(MAXIMUM_ENTRIES, |left| (left / PARTS / size_of::<VmTableEntry>()) as u64);
+        let capacity = maximum.min(MAXIMUM_ENTRIES.min(most)).max(ty.initial) as usize;
         let mapping = Mapping::reserve(capacity.max(1) * size_of::<VmTableEntry>()).map_err(TableError::Reserve)?;
         let vm = VmTable { base: mapping.base().cast(), length: AtomicUsize::new(0), capacity, maximum };
         let table = Box::new(Table { vm, ty, mapping });

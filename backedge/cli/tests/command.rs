@@ -132,6 +132,27 @@ fn the_environment_is_passed_only_when_asked() {
 }
 
 #[test]
+fn a_limited_address_space_has_room_for_many_memories() {
+    let files = Files::new();
+    // The first one still grows to much more than a sixteenth of 4 GB.
+    let memories = "(memory 1)".repeat(40);
+    let many = files.write(
+        "many.wat",
+        format!(
+            r#"(module {memories} (table 1 funcref) (table 1 externref)
+            (func (export "grow") (param $pages i32) (result i32) (memory.grow (local.get $pages)))
+            (func (export "grow_last") (param $pages i32) (result i32) (memory.grow 39 (local.get $pages))))"#
+        ),
+    );
+    for (export, pages, grew) in [("grow", "8000", "1"), ("grow_last", "10", "1"), ("grow_last", "60000", "-1")] {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -v 4000000; exec \"$0\" \"$@\""]).arg(env!("CARGO_BIN_EXE_backedge"));
+        let output = limited.args(["run", "-C", "cache=n", "--invoke", export]).arg(&many).arg(pages).output().unwrap();
+        assert_eq!(text(&output.stdout), format!("{grew}\n"), "{export} {pages}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn directories_are_seen_only_when_given() {
     let files = Files::new();
     // Opens `in.txt` below descriptor 3 and copies it to stdout; exits with the error number where it cannot.
