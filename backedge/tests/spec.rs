@@ -98,6 +98,9 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
     let pinned_retiring = stressed(&config(TierPolicy::Optimizing), vm::engine::Stress { retire_every: 2, ..Default::default() });
     let mut capped = auto.clone();
     capped.machine().code_cap = 64 << 10;
+    // Few scripts have so much code: here nearly each new version costs an old one.
+    let mut crowded = auto.clone();
+    crowded.machine().code_cap = 1 << 10;
     let mut tried = threads.clone();
     tried.machine().trials.try_same = true;
     let mut failing = config(TierPolicy::Optimizing);
@@ -112,6 +115,7 @@ fn configurations() -> Vec<(&'static str, Config, (bool, bool))> {
         ("every third version retired", retiring, (true, true)),
         ("tier 2 at first call, every second version retired", pinned_retiring, (false, true)),
         ("64 KiB of code", capped, (true, true)),
+        ("1 KiB of code", crowded, (true, true)),
         ("every function tried against itself", tried, (true, true)),
         ("memories without guards, tier 1 at first call", unguarded(&config(TierPolicy::Baseline)), (true, false)),
         ("memories without guards, tier 2 at first call", unguarded(&config(TierPolicy::Optimizing)), (false, true)),

@@ -174,6 +174,24 @@ pub const TABLE: &[Configuration] = &[
             setup.config.machine().stress.watch_all = random.once_in(2);
         },
     },
+    Configuration {
+        name: "retire",
+        what: "all tiers, every second to fourth version retired as soon as it is linked",
+        setup: |setup, random| {
+            eager(setup, random);
+            setup.config.deterministic(random.once_in(2));
+            setup.config.machine().stress.retire_every = 2 + random.below(3) as u32;
+        },
+    },
+    Configuration {
+        name: "cap",
+        what: "all tiers, room for 64 KiB of code or for hardly any, so that a new version costs old ones",
+        setup: |setup, random| {
+            eager(setup, random);
+            setup.config.deterministic(random.once_in(2));
+            setup.config.machine().code_cap = if random.once_in(4) { 64 << 10 } else { 512 << random.below(3) };
+        },
+    },
 ];
 
 /// Name of the outside oracle, which is compared like a configuration.
