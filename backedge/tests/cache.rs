@@ -401,6 +401,12 @@ fn a_damaged_precompiled_module_is_an_error_or_works() {
         let error = unsafe { Module::deserialize(&here, &bytes[..length]) }.map(|_| ()).expect_err("an index is missing").to_string();
         assert!(error.contains("byte offset"), "{error}");
     }
+    for missing in [1, 50] {
+        // SAFETY: a prefix of what `serialize` made, which says how long it is.
+        let error =
+            unsafe { Module::deserialize(&here, &bytes[..bytes.len() - missing]) }.map(|_| ()).expect_err("code is missing").to_string();
+        assert!(error.contains("ends early"), "{error}");
+    }
     let mut foreign = bytes.clone();
     foreign[20] ^= 1;
     // SAFETY: the index's checksum is wrong, which is checked before anything is run.

@@ -228,6 +228,10 @@ impl Archive {
         let length = file.length()?;
         let mut first = Part::read(&file, length, 0, maker, module)?;
         let (mut end, mut parts) = (first.end, 1);
+        // A cache file's versions that are there are used all the same.
+        if end > length && !matches!(file, Source::File(_)) {
+            return Err(ArchiveError::Damaged { offset: length, what: "the file ends early" });
+        }
         let mut last = BTreeMap::new();
         let mut take = |entries: Vec<Entry>| last.extend(entries.into_iter().map(|entry| (entry.function, entry)));
         take(std::mem::take(&mut first.index.entries));

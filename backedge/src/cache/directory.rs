@@ -39,8 +39,11 @@ impl CacheDirectory {
     /// The user's own, if the environment says where.
     pub fn of_user() -> Option<CacheDirectory> {
         let from = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let base = from("XDG_CACHE_HOME").or_else(|| Some(from("HOME")?.join(".cache")))?;
-        Some(CacheDirectory::new(base.join("backedge")))
+        let base = from("XDG_CACHE_HOME").or_else(|| Some(from("HOME")?.join(".cache")));
+        if base.is_none() {
+            tracing::debug!("there is no cache: neither XDG_CACHE_HOME nor HOME is set to an absolute path");
+        }
+        Some(CacheDirectory::new(base?.join("backedge")))
     }
 
     /// Limits the size of all files together, in bytes.
@@ -118,7 +121,7 @@ impl CacheDirectory {
         let file = how.open(self.path.join(format!("{name}{SUFFIX}"))).ok()?;
         let trusted = |metadata: Metadata| ours(&metadata);
         if !fs::symlink_metadata(&self.path).is_ok_and(trusted) || !file.metadata().is_ok_and(trusted) {
-            tracing::debug!(path = %self.path.display(), "the cache is not used: it is another user's, or others may write to it");
+            tracing::debug!(path = %self.path.display(), "the cache is not used: it is another user's, others may write to it, or it is a link");
             return None;
         }
         // It was used now. Fails on a read-only disk, which is no harm.

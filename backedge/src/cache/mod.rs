@@ -169,10 +169,10 @@ impl KeepingCompiler {
         if !worth_writing(fresh.unsaved_time, kept.archive.as_ref().map_or(0, Archive::length)) {
             return Ok(());
         }
-        tracing::debug!(functions = fresh.versions.len(), compile_time = ?fresh.unsaved_time, "the cache is written");
         let versions = fresh.joined_with(kept.archive.as_ref(), self.open(directory, digest).as_ref());
         let write = |out: &mut BufWriter<_>| archive::write(out, &self.maker, digest, &fresh.loops, &[], &versions);
         fresh.file = Some(directory.write(&name, write)?);
+        tracing::debug!(functions = fresh.versions.len(), compile_time = ?fresh.unsaved_time, "the cache is written");
         fresh.saved();
         Ok(())
     }
