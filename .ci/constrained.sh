@@ -45,6 +45,7 @@ inside() {
         "$FUZZ" run --cases "${CASES:-40}" --out "/dev/shm/backedge-fuzz-$limit" >"/dev/shm/backedge-fuzz-$limit.log" 2>&1 ||
             { cat "/dev/shm/backedge-fuzz-$limit.log"; fail "$limit: the fuzzer"; }
         tail -1 "/dev/shm/backedge-fuzz-$limit.log"
+        rm -rf "/dev/shm/backedge-fuzz-$limit" "/dev/shm/backedge-fuzz-$limit.log"
     fi
     QUICK=1 bash "$root/bench-programs/check-programs.sh" "$backedge" | tail -1
     # A large program's cache, or a run without.

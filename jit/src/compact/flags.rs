@@ -70,7 +70,7 @@ impl Count {
         };
         let is_one_more =
             add.memory_index() == Register::None && add.memory_displacement64() == 1 && add.segment_prefix() == Register::None;
-        if !is_one_more || !matches!(compare.mnemonic(), Mnemonic::Cmp | Mnemonic::Test) {
+        if !is_one_more {
             return None;
         }
         let copies = third.mnemonic() == Mnemonic::Mov;
@@ -85,9 +85,9 @@ impl Count {
         let (sum, to, other) = (add.op0_register(), choose.op0_register(), choose.op1_register());
         let (from, is_it) = if copies {
             let from = third.op1_register().full_register();
-            let is_copied = third.op0_register().full_register() == to.full_register()
-                && from.is_gpr64()
-                && (!is_wide || third.op0_register().is_gpr64());
+            let copy = third.op0_register();
+            let is_copied =
+                copy.full_register() == to.full_register() && from.is_gpr64() && (copy.is_gpr64() || !is_wide && copy.is_gpr32());
             // Nobody else reads the sum.
             (from, is_copied && other == sum && to != sum && live.get(3)? & bit(sum) == 0)
         } else {
@@ -103,15 +103,15 @@ impl Count {
         }
         let (tested, where_carry) = match (compare.mnemonic(), choose.condition_code()) {
             (Mnemonic::Cmp, condition @ (ConditionCode::b | ConditionCode::ae)) => (None, condition == ConditionCode::b),
-            (Mnemonic::Test, condition @ (ConditionCode::e | ConditionCode::ne)) if is_of_one(compare) => {
-                let tested = compare.op0_register();
-                (Some(tested).filter(|it| it.is_gpr32() || it.is_gpr64()), condition == ConditionCode::e)
+            (Mnemonic::Test, condition @ (ConditionCode::e | ConditionCode::ne))
+                if is_of_one(compare) && matches!(compare.code(), Code::Test_rm32_r32 | Code::Test_rm64_r64) =>
+            {
+                (Some(compare.op0_register()), condition == ConditionCode::e)
             }
             _ => return None,
         };
-        let is_known = tested.is_some() || compare.mnemonic() == Mnemonic::Cmp;
         // Where the number is copied the sum is chosen, else what it was before.
-        is_known.then_some(Count { is_wide, from, to, tested, carry_adds: where_carry == copies, copies })
+        Some(Count { is_wide, from, to, tested, carry_adds: where_carry == copies, copies })
     }
 
     /// What becomes of the sum, of the comparison, and of the choice.

@@ -163,7 +163,8 @@ fn what_counts_where_a_condition_holds_adds_the_carry() {
     assert_eq!(text(&[one_more, compare, copy, &[0x0f, 0x43, 0xf9], gone, RET])[2], "sbb edi, 0FFFFFFFFh");
     assert_eq!(text(&[one_more, compare, &[0x48, 0x89, 0xc7], below_to, gone, RET])[1..3], ["mov rdi, rax", "adc edi, 0"]);
     assert_eq!(text(&[one_more, test, copy, equal_to, behind, RET])[0], "lea ecx, [rax+1]", "who returns may return the sum");
-    for copy in [&[0x89, 0xdf][..], &[0x8b, 0x38], &[0x89, 0xc6]] {
+    // Of another number, from memory, to another register, of 16 bits.
+    for copy in [&[0x89, 0xdf][..], &[0x8b, 0x38], &[0x89, 0xc6], &[0x66, 0x89, 0xc7]] {
         assert_eq!(text(&[one_more, test, copy, equal_to, gone, RET])[0], "lea ecx, [rax+1]", "{copy:x?}");
     }
     let wide = text(&[&[0x48, 0x8d, 0x48, 1], &[0x48, 0x85, 0xd2], &[0x48, 0x0f, 0x44, 0xc8], behind, RET]);
