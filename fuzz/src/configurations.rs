@@ -176,20 +176,20 @@ pub const TABLE: &[Configuration] = &[
     },
     Configuration {
         name: "retire",
-        what: "all tiers on threads, every second to fourth version retired as soon as it is linked",
+        what: "all tiers, every second to fourth version retired as soon as it is linked",
         setup: |setup, random| {
             eager(setup, random);
-            // Not on the guest's own thread, which would compile a version that is always retired at each round of a loop.
+            setup.config.deterministic(random.once_in(2));
             setup.config.machine().stress.retire_every = 2 + random.below(3) as u32;
         },
     },
     Configuration {
         name: "cap",
-        what: "all tiers on threads, room for 64 KiB of code",
+        what: "all tiers, room for 512 bytes to 64 KiB of code",
         setup: |setup, random| {
             eager(setup, random);
-            // Not less: where what is hot at once does not fit, versions take each other's place for ever.
-            setup.config.machine().code_cap = 64 << 10;
+            setup.config.deterministic(random.once_in(2));
+            setup.config.machine().code_cap = 512 << random.below(8);
         },
     },
 ];

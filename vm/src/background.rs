@@ -1,12 +1,16 @@
 //! What concerns this process as a whole: that it works where nobody waits for it, and what its errors carry.
 
-/// Leaves the terminal's session, so that its hang-up and its interrupts are for others, and makes this thread, and those it starts, run only where a processor
-/// has nothing else to do. A system that refuses either is no harm.
+/// Has the terminal's hang-up and interrupts be for others, and makes this thread, and those it starts, run only where a processor has nothing else to do. A system that
+/// refuses either is no harm.
+///
+/// It stays in the session: Linux gives each session the same share of a processor whatever its threads are (`sched(7)`, autogroup), so that one of its own had half of
+/// the processor that the next run was on (CPython's took 0.45 s there for 0.19).
 pub fn detach() {
     let class = libc::sched_param { sched_priority: 0 };
-    // SAFETY: both concern this process and thread alone; the structure lives through the call.
+    // SAFETY: all three concern this process and thread alone; the structure lives through the call, and no Rust code is installed as a handler.
     unsafe {
-        libc::setsid();
+        libc::setpgid(0, 0);
+        libc::signal(libc::SIGHUP, libc::SIG_IGN);
         libc::sched_setscheduler(0, libc::SCHED_IDLE, &class);
     }
 }

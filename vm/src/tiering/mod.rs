@@ -128,6 +128,8 @@ struct Published {
     linked_bytes: usize,
     /// Times an entrance went back to lower tiers.
     evicted: u64,
+    /// What went back to lower tiers and how long it stays there.
+    waits: HashMap<(u32, Entrance), retire::Wait>,
 }
 
 struct ContextPointer(*mut VmContext);
@@ -386,7 +388,7 @@ impl ModuleCode {
         }
         // Whoever waits here finds the code published.
         let _one = self.compiling.lock().unwrap_or_else(|error| error.into_inner());
-        if self.published().requested.insert((function, entrance, tier, false)) {
+        if self.published().is_asked_anew(function, entrance, tier, false) {
             self.compile(function, entrance, tier, false);
         }
     }
@@ -529,9 +531,9 @@ impl ModuleCode {
         }
     }
 
-    /// Queues a compile unless it was asked for before.
+    /// Queues a compile unless it was asked for before, or is to wait since it was evicted.
     fn request(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
-        if self.published().requested.insert((function, entrance, tier, counted)) {
+        if self.published().is_asked_anew(function, entrance, tier, counted) {
             self.note(function, entrance, || What::Asked { tier });
             self.shared.queue.push_work(self.clone(), Work::Compile(function, entrance, tier));
         }

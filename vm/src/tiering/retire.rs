@@ -13,9 +13,9 @@
 //! Running code is not made to report: it comes by sooner or later, since code that is replaced is asked to leave anyway. Only where much memory
 //! waits, [`Retirement::hurry`] sets the polls of the stores that are behind.
 
-use super::ModuleCode;
 use super::listener::Counted;
 use super::versions::CodeVersion;
+use super::{ModuleCode, Published};
 use crate::code::{Entrance, Tier};
 use crate::engine::Shared;
 use crate::layout::VmContext;
@@ -31,6 +31,17 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 const MOST_WAITING_BYTES: usize = 256 << 10;
 /// Versions and failures of one module whose description is kept for the report after they are gone.
 const MOST_DESCRIBED: usize = 1000;
+
+/// Evictions of one entrance up to which each doubles its wait.
+const MOST_WAIT_DOUBLINGS: u32 = 40;
+
+/// What was evicted stays in lower tiers until it was asked for so many times more, twice as many after each eviction: what does not fit under the cap is compiled
+/// a number of times that grows with the logarithm of how often it runs. Compiled at each asking, versions took each other's place for ever.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Wait {
+    evictions: u32,
+    asks_to_pass: u64,
+}
 
 /// Code that nothing leads to any more, but that a frame may be in.
 struct Retiring {
@@ -199,6 +210,29 @@ unsafe fn walk(store: &StoreState, shared: &Shared) {
     store.set_reported(epoch);
 }
 
+impl Published {
+    /// Whether a compile is to be made that was not asked for before, nor is to wait since it was evicted; it counts as asked for from now on.
+    pub(super) fn is_asked_anew(&mut self, function: u32, entrance: Entrance, tier: Tier, counted: bool) -> bool {
+        let asked = (function, entrance, tier, counted);
+        if self.requested.contains(&asked) {
+            return false;
+        }
+        if let Some(wait) = self.waits.get_mut(&(function, entrance))
+            && wait.asks_to_pass > 0
+        {
+            wait.asks_to_pass -= 1;
+            return false;
+        }
+        self.requested.insert(asked)
+    }
+
+    fn wait_longer(&mut self, function: u32, entrance: Entrance) {
+        let wait = self.waits.entry((function, entrance)).or_default();
+        wait.evictions += 1;
+        wait.asks_to_pass = (1 << wait.evictions.min(MOST_WAIT_DOUBLINGS)) - 1;
+    }
+}
+
 impl ModuleCode {
     /// A version that nothing leads to any more: its code goes once no frame can be in it.
     pub(super) fn retire(self: &Arc<Self>, version: Arc<CodeVersion>) {
@@ -264,7 +298,7 @@ impl ModuleCode {
         let config = &self.shared.config;
         let every = config.stress.retire_every;
         if every != 0 && linked.number.is_multiple_of(every) {
-            self.evict(linked.function, linked.entrance);
+            self.evict_for_longer(linked.function, linked.entrance);
         }
         loop {
             let victim = {
@@ -281,7 +315,14 @@ impl ModuleCode {
             if self.trials.concern(function) {
                 return; // it ends soon, and then the next version is over the cap too
             }
-            self.evict(function, entrance);
+            self.evict_for_longer(function, entrance);
+        }
+    }
+
+    /// Evicts an entrance, which then waits twice as long as the last time.
+    fn evict_for_longer(self: &Arc<Self>, function: u32, entrance: Entrance) {
+        if self.evict(function, entrance) {
+            self.published().wait_longer(function, entrance);
         }
     }
 
