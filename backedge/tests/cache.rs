@@ -4,7 +4,7 @@ use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Instance, Module,
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use vm::code::Tier;
 
 const PROGRAM: &str = r#"(module
@@ -103,6 +103,40 @@ fn what_was_nearly_compiled_is_kept_optimized() {
     assert_eq!(again, result);
     let versions = module.loaded().code.versions();
     assert!(versions.iter().any(|version| version.function == 1 && version.tier == Tier::Optimizing));
+}
+
+/// Kept code counts nothing, so no record says what is hot in it; a run that is long enough finds out all the same. A short one is left alone.
+#[test]
+fn what_is_hot_in_kept_code_gets_bursts() {
+    let directory = tempfile::tempdir().unwrap();
+    let load = || {
+        let mut config = Config::new();
+        config.cache(Some(CacheDirectory::new(directory.path())));
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, PROGRAM).unwrap();
+        let mut store = Store::new(&engine, ());
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+        let run = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+        (engine, module, store, run)
+    };
+    let (engine, module, mut store, run) = load();
+    run.call(&mut store, 3000).unwrap();
+    assert_eq!(module.keep(&[WarmFunction { function: 1, optimized: true }]), 1);
+    engine.save_cache();
+    // Whether it has instrumented code after so long at most.
+    let is_watched = |most: Duration| {
+        let (_engine, module, mut store, run) = load();
+        let began = Instant::now();
+        let has = |tier| module.loaded().code.versions().iter().any(|version| version.function == 1 && version.tier == tier);
+        let expected = run.call(&mut store, 100_000).unwrap();
+        assert!(has(Tier::Optimizing), "kept code runs");
+        while began.elapsed() < most && !has(Tier::Instrumented) {
+            assert_eq!(run.call(&mut store, 100_000).unwrap(), expected);
+        }
+        has(Tier::Instrumented)
+    };
+    assert!(!is_watched(Duration::from_millis(100)));
+    assert!(is_watched(Duration::from_secs(30)));
 }
 
 /// Two processes begin with the same file, and each writes it: what one made is not lost by the other, and the better version of a function stays.

@@ -287,6 +287,11 @@ impl Module {
         (first..=last).map(|index| self.offsets.poll(index as u32))
     }
 
+    /// Those of its loops alone.
+    pub fn loop_polls(&self, own: usize) -> impl Iterator<Item = i32> {
+        self.polls(own).skip(1)
+    }
+
     /// Loops in the bodies before a defined function's; of all of them for the number of functions.
     fn loops_before(&self, own: usize) -> usize {
         self.bodies.get(own).map_or(self.loops.len(), |body| self.loops.partition_point(|&offset| (offset as usize) < body.start))

@@ -292,6 +292,7 @@ impl ModuleCode {
         if self.is_watched(function) {
             lock(&self.bursts.kept).push(function);
         }
+        self.look_for(function);
     }
 
     /// What waits for its compile, or gets none, is interpreted for the while: an activation that cannot be asked in one of its loops comes at the next one, so bursts
@@ -495,6 +496,9 @@ impl ModuleCode {
     /// the next call begins, again and again at the same place of the program: that is for what is new alone, of which any place says something.
     pub(crate) fn ask_for_bursts(self: &Arc<Self>, runs: bool) {
         self.consider_returned();
+        if runs && self.has_kept && self.shared.started.elapsed() >= KEPT_SERVES_FOR {
+            self.look_around();
+        }
         self.compile_wanted();
         if lock(&self.bursts.candidates).values().any(|candidate| candidate.ready && candidate.loads) {
             self.calibrate();

@@ -43,6 +43,9 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         if offset == FUNCTION_ENTRY {
             return Ok(0);
         }
+        if asked == LOOP_ASKED {
+            code.seen_at(context, function, offset);
+        }
         if asked == LOOP_ASKED
             && !stress.leave_to_interpreter
             && !exits::holds_callees(context)

@@ -43,6 +43,7 @@ mod planning;
 mod pollrecord;
 mod reconsider;
 mod retire;
+mod sights;
 mod stubs;
 pub(crate) mod thresholds;
 mod trial;
@@ -170,6 +171,7 @@ pub struct ModuleCode {
     callees: listener::Callees,
     age: cost::Age,
     bursts: bursts::ModuleBursts,
+    sights: sights::Sights,
     edges: edges::BackEdges,
     entries: entries::Entries,
 }
@@ -215,6 +217,7 @@ impl ModuleCode {
             callees: listener::Callees::default(),
             age: cost::Age::default(),
             bursts: bursts::ModuleBursts::default(),
+            sights: sights::Sights::default(),
             edges: edges::BackEdges::default(),
             entries: entries::Entries::default(),
             key,
