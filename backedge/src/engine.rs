@@ -120,7 +120,7 @@ impl Engine {
 
     /// What precompiled bytes hold, by their first bytes; `None` if they are nothing precompiled.
     pub fn detect_precompiled(bytes: &[u8]) -> Option<Precompiled> {
-        bytes.starts_with(&MAGIC[..7]).then_some(Precompiled::Module)
+        bytes.starts_with(&vm::module::PRECOMPILED).then_some(Precompiled::Module)
     }
 
     /// See [`Engine::detect_precompiled`].

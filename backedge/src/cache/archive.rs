@@ -14,7 +14,6 @@
 //! processor or module is recognised by the head of its index.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -40,8 +39,8 @@ pub(crate) enum ArchiveError {
     Magic { offset: u64 },
     #[error("damaged at byte offset {offset}: {what}")]
     Damaged { offset: u64, what: &'static str },
-    #[error("made by {made}, this is {here}")]
-    Foreign { made: String, here: String },
+    #[error("{0}")]
+    Foreign(String),
     #[error("made for another module")]
     OtherModule,
     #[error(transparent)]
@@ -69,10 +68,27 @@ impl Maker {
     }
 }
 
-impl fmt::Display for Maker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let checked = if self.guarded { "" } else { " with bounds checks" };
-        write!(f, "backedge {} ({}){checked} for {}", self.version, &self.sources[..self.sources.len().min(12)], self.processor)
+impl Maker {
+    /// How code of this maker is not what `here` makes, in words.
+    fn difference(&self, here: &Maker) -> String {
+        let build = |maker: &Maker| format!("backedge {} ({})", maker.version, &maker.sources[..maker.sources.len().min(12)]);
+        let mut says = Vec::new();
+        if (&self.version, &self.sources) != (&here.version, &here.sources) {
+            says.push(format!("made by {}, this is {}", build(self), build(here)));
+        }
+        if self.processor != here.processor {
+            let lacking = |of: &Maker, other: &Maker| {
+                let has = |word: &&str| other.processor.split(' ').any(|known| known == *word);
+                of.processor.split(' ').filter(|word| !has(word)).collect::<Vec<_>>().join(" ")
+            };
+            let sides = [("made for", lacking(self, here)), ("made without", lacking(here, self))];
+            let named = sides.iter().filter(|(_, words)| !words.is_empty()).map(|(how, words)| format!("{how} {words}"));
+            says.push(format!("for another processor ({})", named.collect::<Vec<_>>().join(", ")));
+        }
+        if self.guarded != here.guarded {
+            says.push(if self.guarded { "without bounds checks" } else { "with bounds checks" }.into());
+        }
+        says.join(", ")
     }
 }
 
@@ -191,7 +207,7 @@ impl Part {
         let mut index: Index =
             postcard::from_bytes(&bytes).map_err(|_| ArchiveError::Damaged { offset, what: "the index does not decode" })?;
         if index.maker != *maker {
-            return Err(ArchiveError::Foreign { made: index.maker.to_string(), here: maker.to_string() });
+            return Err(ArchiveError::Foreign(index.maker.difference(maker)));
         }
         if module.is_some_and(|wanted| *wanted != index.module) {
             return Err(ArchiveError::OtherModule);
@@ -420,6 +436,25 @@ pub(crate) fn write(
 mod tests {
     use super::*;
     use vm::code::SourcePosition;
+
+    #[test]
+    fn a_refusal_names_what_differs_and_nothing_else() {
+        let maker = |sources: &str, processor: &str, guarded| Maker {
+            version: "1.0".into(),
+            sources: sources.into(),
+            processor: processor.into(),
+            guarded,
+        };
+        let here = maker("aaaa", "x86-64 has_avx has_fma", true);
+        assert_eq!(
+            maker("bbbb", "x86-64 has_avx has_fma", true).difference(&here),
+            "made by backedge 1.0 (bbbb), this is backedge 1.0 (aaaa)"
+        );
+        assert_eq!(
+            maker("aaaa", "x86-64 has_avx has_bmi1", false).difference(&here),
+            "for another processor (made for has_bmi1, made without has_fma), with bounds checks"
+        );
+    }
 
     #[test]
     fn a_version_is_read_as_it_was_written() {

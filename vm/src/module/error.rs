@@ -40,6 +40,9 @@ pub enum ModuleError {
     /// The header is that of a component.
     #[error("is a component; backedge runs core modules: build for wasm32-wasip1")]
     Component,
+    /// The header is that of code that `backedge compile` makes.
+    #[error("is precompiled code, not a module: `run --allow-precompiled` and `Module::deserialize` take it")]
+    Precompiled,
     /// Neither the binary's header nor text.
     #[error("is neither a WebAssembly binary (no `\\0asm` header) nor WebAssembly text")]
     NotWasm,

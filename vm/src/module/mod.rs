@@ -16,6 +16,7 @@ pub use bytes::Bytes;
 pub use dwarf::SourcePlace;
 pub use error::ModuleError;
 pub use features::SUPPORTED;
+pub use parse::PRECOMPILED;
 
 use smallvec::SmallVec;
 use std::ops::Range;

@@ -24,12 +24,18 @@ const MOST_LOOPS: usize = 1 << 20;
 /// Below this size bodies are validated, and the bytes hashed, on the calling thread: waking the pool costs more (a guess: about 0.2 ms of validation).
 const PARALLEL_BYTES: usize = 128 * 1024;
 
+/// First bytes of code that is kept or precompiled, without the format's version.
+pub const PRECOMPILED: [u8; 7] = *b"\0becode";
+
 /// See [`Module::new`].
 pub(super) fn parse(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
     if bytes.starts_with(b"\0asm") { parse_binary(bytes, validated) } else { parse_binary(text_to_binary(&bytes)?.into(), validated) }
 }
 
 fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
+    if bytes.starts_with(&PRECOMPILED) {
+        return Err(ModuleError::Precompiled);
+    }
     let text = std::str::from_utf8(bytes).map_err(|_| ModuleError::NotWasm)?;
     if !text.trim_start().starts_with(['(', ';']) {
         return Err(ModuleError::NotWasm);
@@ -536,6 +542,7 @@ mod tests {
         assert_eq!(load("(component)").err(), Some(ModuleError::Component));
         assert_eq!(Module::new(b"\x7fELF").err(), Some(ModuleError::NotWasm));
         assert_eq!(Module::new(b"").err(), Some(ModuleError::NotWasm));
+        assert_eq!(Module::new(b"\0becode\x05").err(), Some(ModuleError::Precompiled));
         assert!(matches!(load("(module\n  (func (foo)))"), Err(ModuleError::Text { line: 2, .. })));
         let truncated = Module::new(b"\0asm\x01\0\0\0\x01");
         assert!(matches!(truncated, Err(ModuleError::Invalid { .. })));

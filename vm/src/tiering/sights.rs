@@ -33,7 +33,9 @@ pub(super) struct Sights {
 
 #[derive(Default)]
 struct State {
-    /// Functions with loops whose kept code runs, and that have not been seen.
+    /// Functions whose kept code was published since the latest look.
+    published: Vec<u32>,
+    /// Those with loops that have not been seen.
     functions: Vec<u32>,
     /// The first that came of each question: function, loop, ns that it took.
     seen: Vec<(u32, u32, f64)>,
@@ -45,15 +47,16 @@ struct State {
 impl ModuleCode {
     /// Kept code of a function was published that counts nothing.
     pub(super) fn look_for(&self, function: u32) {
-        if self.module.defined(function).is_some_and(|own| self.module.loop_polls(own).next().is_some()) {
-            lock(&self.sights.state).functions.push(function);
-        }
+        lock(&self.sights.state).published.push(function);
     }
 
     /// The monitor's tick: takes in what was seen, and asks again if it is time.
     pub(super) fn look_around(self: &Arc<Self>) {
         let (seen, asks) = {
             let mut state = lock(&self.sights.state);
+            let published = std::mem::take(&mut state.published);
+            let has_loops = |own: usize| self.module.loop_polls(own).next().is_some();
+            state.functions.extend(published.into_iter().filter(|&function| self.module.defined(function).is_some_and(has_loops)));
             if state.functions.is_empty() && state.seen.is_empty() {
                 return;
             }
