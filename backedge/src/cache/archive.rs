@@ -86,7 +86,14 @@ impl Maker {
             says.push(format!("for another processor ({})", named.collect::<Vec<_>>().join(", ")));
         }
         if self.guarded != here.guarded {
-            says.push(if self.guarded { "without bounds checks" } else { "with bounds checks" }.into());
+            says.push(
+                if self.guarded {
+                    "made without bounds checks, this is with bounds checks"
+                } else {
+                    "made with bounds checks, this is without"
+                }
+                .into(),
+            );
         }
         says.join(", ")
     }
@@ -452,7 +459,7 @@ mod tests {
         );
         assert_eq!(
             maker("aaaa", "x86-64 has_avx has_bmi1", false).difference(&here),
-            "for another processor (made for has_bmi1, made without has_fma), with bounds checks"
+            "for another processor (made for has_bmi1, made without has_fma), made with bounds checks, this is without"
         );
     }
 

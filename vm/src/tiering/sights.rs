@@ -1,32 +1,41 @@
 //! Which loops of code that an earlier process left are hot here. That code counts nothing, so no hot record names them, and what the earlier run was too short to learn would never be.
 //!
-//! From time to time the monitor's thread asks all of them to come ([`ModuleCode::look_around`]). The moment is its own, so whichever loop comes first is one that the program spends its time in: a sample
-//! of the program counter with the polls in place of a timer's signal. That loop becomes a candidate for bursts and the others are not asked any more. Its activation goes on in the interpreter, as from any
-//! poll, where it becomes hot as in a first run.
+//! From time to time the monitor's thread asks all of them to come ([`ModuleCode::look_around`]) and takes the question back at its next tick. The moment is its own, so whichever loop comes first, and at once, is
+//! one that the program spends its time in: a sample of the program counter with the polls in place of a timer's signal. A loop that does so several times becomes a candidate for bursts.
+//!
+//! A body that came from a file cannot be entered at its loops, so an activation that is asked goes on in the interpreter, as from any poll, and becomes hot there as in a first run: code for the loop is compiled.
+//! So a function is asked only once the run is so long that its compile is a small part of it. (CPython's evaluation loop, asked in runs of 0.6 s, made them 0.86.)
 
 use super::ModuleCode;
 use super::edges::{ask_loop, stop_asking_loop};
-use super::thresholds::WATCHED_FROM;
+use super::thresholds::{WATCHED_FROM, expected_compile_time};
 use crate::burst::ticks;
 use crate::code::{Entrance, Tier};
 use crate::engine::{lock, try_lock};
 use crate::layout::VmContext;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What comes later after it was asked is not what the program spends its time in, ns. A guess.
-const SOON_NS: f64 = 2e6;
-/// Events that a loop which comes at once is taken to have had; one that takes longer has fewer, in inverse proportion from `AT_ONCE_NS` on.
-const MOST_HEAT: f64 = 1e6;
-/// See `MOST_HEAT`.
-const AT_ONCE_NS: f64 = 10e3;
-/// Questions that find nothing new double the ticks until the next one, up to this many.
-const MOST_PAUSE: u32 = 64;
+const AT_ONCE_NS: f64 = 50e3;
+/// So many times a loop comes first before it is a candidate: of a program that does many things many come once.
+const SIGHTS: u32 = 3;
+/// Events that such a loop is taken to have had.
+const HEAT: u64 = 1_000_000;
+/// A function is asked once the run has taken so many times what its compile is expected to take.
+const COMPILES: u32 = 100;
+/// Questions that come with each tick; after that one in so many ticks does.
+const FIRST_QUESTIONS: u32 = 16;
+/// See `FIRST_QUESTIONS`.
+const STEADY_TICKS: u32 = 8;
+/// `Sights::asked` while the words are being written.
+const BEGUN: u64 = 1;
 
 /// The looks at a module's kept code.
 #[derive(Default)]
 pub(super) struct Sights {
-    /// When all were asked, ticks; 0 where nobody is asked, or one came.
+    /// When all had been asked, ticks, or [`BEGUN`]; 0 where nobody is asked, or one came.
     asked: AtomicU64,
     state: Mutex<State>,
 }
@@ -35,13 +44,13 @@ pub(super) struct Sights {
 struct State {
     /// Functions whose kept code was published since the latest look.
     published: Vec<u32>,
-    /// Those with loops that have not been seen.
+    /// Those with loops that are no candidates yet.
     functions: Vec<u32>,
-    /// The first that came of each question: function, loop, ns that it took.
-    seen: Vec<(u32, u32, f64)>,
-    /// Ticks until the next question, and after how many the one after it comes.
-    due_in: u32,
-    pause: u32,
+    /// Those that are asked now.
+    asked: Vec<u32>,
+    /// How often each loop was the first to come, and at once.
+    seen: HashMap<(u32, u32), u32>,
+    ticks: u32,
 }
 
 impl ModuleCode {
@@ -50,34 +59,32 @@ impl ModuleCode {
         lock(&self.sights.state).published.push(function);
     }
 
-    /// The monitor's tick: takes in what was seen, and asks again if it is time.
+    /// The monitor's tick: takes the question back, makes candidates of what was seen, and asks again if it is time.
     pub(super) fn look_around(self: &Arc<Self>) {
-        let (seen, asks) = {
+        let (asked, found, asks) = {
             let mut state = lock(&self.sights.state);
             let published = std::mem::take(&mut state.published);
             let has_loops = |own: usize| self.module.loop_polls(own).next().is_some();
             state.functions.extend(published.into_iter().filter(|&function| self.module.defined(function).is_some_and(has_loops)));
-            if state.functions.is_empty() && state.seen.is_empty() {
-                return;
-            }
-            let seen = std::mem::take(&mut state.seen);
-            state.functions.retain(|function| seen.iter().all(|(of, ..)| of != function));
-            if !seen.is_empty() {
-                (state.pause, state.due_in) = (1, 0);
-            }
-            let asks = state.due_in == 0 && !state.functions.is_empty();
-            if asks {
-                state.due_in = state.pause.max(1);
-                state.pause = (2 * state.pause).clamp(1, MOST_PAUSE);
-            }
-            state.due_in = state.due_in.saturating_sub(1);
-            (seen, asks)
+            self.sights.asked.store(0, Ordering::SeqCst);
+            let asked = std::mem::take(&mut state.asked);
+            let found: Vec<(u32, u32)> = state.seen.iter().filter(|(_, sights)| **sights >= SIGHTS).map(|(&key, _)| key).collect();
+            state.functions.retain(|function| found.iter().all(|(of, _)| of != function));
+            state.seen.retain(|(function, _), _| found.iter().all(|(of, _)| of != function));
+            state.ticks = state.ticks.saturating_add(1);
+            (asked, found, state.ticks <= FIRST_QUESTIONS || state.ticks.is_multiple_of(STEADY_TICKS))
         };
-        for (function, offset, took) in seen {
-            tracing::debug!(function, offset, took, "seen in kept code");
-            let heat = MOST_HEAT * (AT_ONCE_NS / took.max(AT_ONCE_NS));
-            self.any_candidate(function, offset, heat as u64, 0, true);
-            self.watch_loops(function, heat as u64);
+        if !asked.is_empty() {
+            let published = self.published();
+            for context in &published.instances {
+                // SAFETY: in the list, so live (see `ContextPointer`).
+                unsafe { self.stop_asking(context.0, &asked) };
+            }
+        }
+        for (function, offset) in found {
+            tracing::debug!(function, offset, "seen in kept code");
+            self.any_candidate(function, offset, HEAT, 0, true);
+            self.watch_loops(function, HEAT);
             if self.body_bytes(function) < WATCHED_FROM {
                 // Its bursts leave for that.
                 self.request(function, Entrance::Loop(offset), Tier::Optimizing, false);
@@ -89,11 +96,20 @@ impl ModuleCode {
     }
 
     fn ask_kept(&self) {
-        let functions = lock(&self.sights.state).functions.clone();
-        let words: Vec<i32> =
-            functions.iter().filter_map(|&function| self.module.defined(function)).flat_map(|own| self.module.loop_polls(own)).collect();
+        let elapsed = self.shared.started.elapsed();
+        let pays = |function: u32| elapsed >= expected_compile_time(Tier::Optimizing, self.body_bytes(function)) * COMPILES;
+        let functions: Vec<u32> = {
+            let mut state = lock(&self.sights.state);
+            let asked = state.functions.iter().copied().filter(|&function| pays(function) && !self.trials.would_be_disturbed(function));
+            state.asked = asked.collect();
+            state.asked.clone()
+        };
+        if functions.is_empty() {
+            return;
+        }
+        let words: Vec<i32> = self.words(&functions).collect();
         let published = self.published();
-        self.sights.asked.store(ticks(), Ordering::SeqCst);
+        self.sights.asked.store(BEGUN, Ordering::SeqCst);
         for context in &published.instances {
             for &word in &words {
                 // SAFETY: in the list, so live (see `ContextPointer`), and the word is the module's.
@@ -101,9 +117,32 @@ impl ModuleCode {
             }
         }
         self.edges.poll(words, |word| published.ask(word));
+        if self.sights.asked.compare_exchange(BEGUN, ticks(), Ordering::SeqCst, Ordering::SeqCst).is_err() {
+            // One came while the words were written: those written since ask for nothing.
+            for context in &published.instances {
+                // SAFETY: as above.
+                unsafe { self.stop_asking(context.0, &functions) };
+            }
+        }
     }
 
-    /// A loop came that was asked. If all kept code was, and it is the first of it, it was seen, and the rest is left alone.
+    /// The poll words of these functions' loops.
+    fn words(&self, functions: &[u32]) -> impl Iterator<Item = i32> {
+        functions.iter().filter_map(|&function| self.module.defined(function)).flat_map(|own| self.module.loop_polls(own))
+    }
+
+    /// Takes the question to these functions back in an instance. (Their back edges pass again from the monitor's next tick on.)
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    unsafe fn stop_asking(&self, context: *mut VmContext, functions: &[u32]) {
+        for word in self.words(functions) {
+            // SAFETY: the caller's promise, and the word is the module's.
+            unsafe { stop_asking_loop(context, word) };
+        }
+    }
+
+    /// A loop came that was asked. If all kept code was, and it is the first of it, it was seen, and the rest of its instance is left alone.
     ///
     /// # Safety
     /// `context` is the running context of this module.
@@ -112,23 +151,15 @@ impl ModuleCode {
             return;
         }
         let Some(mut state) = try_lock(&self.sights.state) else { return };
-        if !state.functions.contains(&function) {
+        if !state.asked.contains(&function) {
             return; // asked for a burst
         }
         let asked = self.sights.asked.swap(0, Ordering::SeqCst);
-        if asked == 0 {
-            return;
+        let took = if asked == BEGUN { 0.0 } else { ticks().saturating_sub(asked) as f64 * self.shared.ns_per_tick() };
+        if asked != 0 && took <= AT_ONCE_NS {
+            *state.seen.entry((function, offset)).or_default() += 1;
         }
-        let took = ticks().saturating_sub(asked) as f64 * self.shared.ns_per_tick();
-        if took <= SOON_NS {
-            state.seen.push((function, offset, took));
-        }
-        for own in state.functions.iter().filter_map(|&function| self.module.defined(function)) {
-            for word in self.module.loop_polls(own) {
-                // SAFETY: the caller's promise, and the word is the module's.
-                unsafe { stop_asking_loop(context, word) };
-            }
-        }
-        // (their back edges pass again from the monitor's next tick on)
+        // SAFETY: the caller's promise.
+        unsafe { self.stop_asking(context, &state.asked) };
     }
 }
