@@ -1,6 +1,6 @@
 //! Machine code that outlives its process: the cache and precompiled modules. Two engines stand for two processes.
 
-use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Instance, Module, Precompiled, Store, TierPolicy, WarmFunction};
+use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Instance, Module, Precompiled, Store, TierPolicy, TypedFunc, WarmFunction};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -35,6 +35,18 @@ fn run(engine: &Engine, module: &Module) -> (i32, usize) {
     }
     let kept = module.loaded().code.versions().iter().filter(|version| version.compile_time == Duration::ZERO).count();
     (result, kept)
+}
+
+/// The program, ready to run, in an engine of the usual settings.
+fn load(directory: &Path) -> (Engine, Module, Store<()>, TypedFunc<i32, i32>) {
+    let mut config = Config::new();
+    config.cache(Some(CacheDirectory::new(directory)));
+    let engine = Engine::new(&config).unwrap();
+    let module = Module::new(&engine, PROGRAM).unwrap();
+    let mut store = Store::new(&engine, ());
+    let instance = Instance::new(&mut store, &module, &[]).unwrap();
+    let run = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap();
+    (engine, module, store, run)
 }
 
 /// Functions to keep in tier 1.
@@ -85,13 +97,8 @@ fn what_was_interpreted_can_be_kept() {
 fn what_was_nearly_compiled_is_kept_optimized() {
     let directory = tempfile::tempdir().unwrap();
     let call = |rounds: i32| {
-        let mut config = Config::new();
-        config.cache(Some(CacheDirectory::new(directory.path())));
-        let engine = Engine::new(&config).unwrap();
-        let module = Module::new(&engine, PROGRAM).unwrap();
-        let mut store = Store::new(&engine, ());
-        let instance = Instance::new(&mut store, &module, &[]).unwrap();
-        let result = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap().call(&mut store, rounds).unwrap();
+        let (engine, module, mut store, run) = load(directory.path());
+        let result = run.call(&mut store, rounds).unwrap();
         (engine, module, result)
     };
     let (engine, module, result) = call(3000);
@@ -109,23 +116,13 @@ fn what_was_nearly_compiled_is_kept_optimized() {
 #[test]
 fn what_is_hot_in_kept_code_gets_bursts() {
     let directory = tempfile::tempdir().unwrap();
-    let load = || {
-        let mut config = Config::new();
-        config.cache(Some(CacheDirectory::new(directory.path())));
-        let engine = Engine::new(&config).unwrap();
-        let module = Module::new(&engine, PROGRAM).unwrap();
-        let mut store = Store::new(&engine, ());
-        let instance = Instance::new(&mut store, &module, &[]).unwrap();
-        let run = instance.get_typed_func::<i32, i32>(&mut store, "run").unwrap();
-        (engine, module, store, run)
-    };
-    let (engine, module, mut store, run) = load();
+    let (engine, module, mut store, run) = load(directory.path());
     run.call(&mut store, 3000).unwrap();
     assert_eq!(module.keep(&[WarmFunction { function: 1, optimized: true }]), 1);
     engine.save_cache();
     // Whether it has instrumented code after so long at most.
     let is_watched = |most: Duration| {
-        let (_engine, module, mut store, run) = load();
+        let (_engine, module, mut store, run) = load(directory.path());
         let began = Instant::now();
         let has = |tier| module.loaded().code.versions().iter().any(|version| version.function == 1 && version.tier == tier);
         let expected = run.call(&mut store, 100_000).unwrap();

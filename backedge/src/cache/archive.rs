@@ -22,10 +22,13 @@ use std::sync::Arc;
 use lwp_feedback::policy::Plan;
 use serde::{Deserialize, Serialize};
 use vm::code::{CompileRequest, CompiledCode, Entrance, Positions, SourceMap, Tier};
-use vm::module::{Bytes, Module};
+use vm::module::{Bytes, Module, PRECOMPILED};
 
 /// First bytes of a file, with the format's version last.
-pub(crate) const MAGIC: [u8; 8] = *b"\0becode\x05";
+pub(crate) const MAGIC: [u8; 8] = {
+    let [a, b, c, d, e, f, g] = PRECOMPILED;
+    [a, b, c, d, e, f, g, 5]
+};
 const PREFIX_BYTES: u64 = 16;
 /// Largest index that is read: a damaged length must not ask for memory.
 const MOST_INDEX_BYTES: u32 = 256 << 20;

@@ -502,12 +502,18 @@ impl ModuleCode {
 
     /// Asks all running code of a function to leave at the header of one loop.
     fn ask_loop(&self, published: &Published, function: u32, loop_offset: u32) {
-        let word = self.loop_word(function, loop_offset);
+        self.ask_loops(published, &[self.loop_word(function, loop_offset)]);
+    }
+
+    /// The same of several loops, by their poll words.
+    fn ask_loops(&self, published: &Published, words: &[i32]) {
         for context in &published.instances {
-            // SAFETY: in the list, so live (see `ContextPointer`).
-            unsafe { edges::ask_loop(context.0, word) };
+            for &word in words {
+                // SAFETY: in the list, so live (see `ContextPointer`).
+                unsafe { edges::ask_loop(context.0, word) };
+            }
         }
-        self.edges.poll([word], |word| published.ask(word));
+        self.edges.poll(words.iter().copied(), |word| published.ask(word));
     }
 
     /// The same in one instance.

@@ -6,9 +6,9 @@
 //! A body that came from a file cannot be entered at its loops, so an activation that is asked goes on in the interpreter, as from any poll, and becomes hot there as in a first run: code for the loop is compiled.
 //! So a function is asked only once the run is so long that its compile is a small part of it. (CPython's evaluation loop, asked in runs of 0.6 s, made them 0.86.)
 
-use super::ModuleCode;
-use super::edges::{ask_loop, stop_asking_loop};
+use super::edges::stop_asking_loop;
 use super::thresholds::{WATCHED_FROM, expected_compile_time};
+use super::{ModuleCode, Published};
 use crate::burst::ticks;
 use crate::code::{Entrance, Tier};
 use crate::engine::{lock, try_lock};
@@ -46,8 +46,8 @@ struct State {
     published: Vec<u32>,
     /// Those with loops that are no candidates yet.
     functions: Vec<u32>,
-    /// Those that are asked now.
-    asked: Vec<u32>,
+    /// The poll words of those loops of theirs that are asked now.
+    asked: Arc<[i32]>,
     /// How often each loop was the first to come, and at once.
     seen: HashMap<(u32, u32), u32>,
     ticks: u32,
@@ -75,11 +75,7 @@ impl ModuleCode {
             (asked, found, state.ticks <= FIRST_QUESTIONS || state.ticks.is_multiple_of(STEADY_TICKS))
         };
         if !asked.is_empty() {
-            let published = self.published();
-            for context in &published.instances {
-                // SAFETY: in the list, so live (see `ContextPointer`).
-                unsafe { self.stop_asking(context.0, &asked) };
-            }
+            take_back(&self.published(), &asked);
         }
         for (function, offset) in found {
             tracing::debug!(function, offset, "seen in kept code");
@@ -98,47 +94,23 @@ impl ModuleCode {
     fn ask_kept(&self) {
         let elapsed = self.shared.started.elapsed();
         let pays = |function: u32| elapsed >= expected_compile_time(Tier::Optimizing, self.body_bytes(function)) * COMPILES;
-        let functions: Vec<u32> = {
+        let words: Arc<[i32]> = {
             let mut state = lock(&self.sights.state);
-            let asked = state.functions.iter().copied().filter(|&function| pays(function) && !self.trials.would_be_disturbed(function));
-            state.asked = asked.collect();
+            let asked = state.functions.iter().filter(|&&function| pays(function) && !self.trials.would_be_disturbed(function));
+            let own = asked.filter_map(|&function| self.module.defined(function));
+            let words: Vec<i32> = own.flat_map(|own| self.module.loop_polls(own)).collect();
+            state.asked = words.into();
             state.asked.clone()
         };
-        if functions.is_empty() {
+        if words.is_empty() {
             return;
         }
-        let words: Vec<i32> = self.words(&functions).collect();
         let published = self.published();
         self.sights.asked.store(BEGUN, Ordering::SeqCst);
-        for context in &published.instances {
-            for &word in &words {
-                // SAFETY: in the list, so live (see `ContextPointer`), and the word is the module's.
-                unsafe { ask_loop(context.0, word) };
-            }
-        }
-        self.edges.poll(words, |word| published.ask(word));
+        self.ask_loops(&published, &words);
         if self.sights.asked.compare_exchange(BEGUN, ticks(), Ordering::SeqCst, Ordering::SeqCst).is_err() {
             // One came while the words were written: those written since ask for nothing.
-            for context in &published.instances {
-                // SAFETY: as above.
-                unsafe { self.stop_asking(context.0, &functions) };
-            }
-        }
-    }
-
-    /// The poll words of these functions' loops.
-    fn words(&self, functions: &[u32]) -> impl Iterator<Item = i32> {
-        functions.iter().filter_map(|&function| self.module.defined(function)).flat_map(|own| self.module.loop_polls(own))
-    }
-
-    /// Takes the question to these functions back in an instance. (Their back edges pass again from the monitor's next tick on.)
-    ///
-    /// # Safety
-    /// `context` is a live context of this module.
-    unsafe fn stop_asking(&self, context: *mut VmContext, functions: &[u32]) {
-        for word in self.words(functions) {
-            // SAFETY: the caller's promise, and the word is the module's.
-            unsafe { stop_asking_loop(context, word) };
+            take_back(&published, &words);
         }
     }
 
@@ -151,7 +123,7 @@ impl ModuleCode {
             return;
         }
         let Some(mut state) = try_lock(&self.sights.state) else { return };
-        if !state.asked.contains(&function) {
+        if !state.asked.contains(&self.loop_word(function, offset)) {
             return; // asked for a burst
         }
         let asked = self.sights.asked.swap(0, Ordering::SeqCst);
@@ -160,6 +132,25 @@ impl ModuleCode {
             *state.seen.entry((function, offset)).or_default() += 1;
         }
         // SAFETY: the caller's promise.
-        unsafe { self.stop_asking(context, &state.asked) };
+        unsafe { stop_asking(context, &state.asked) };
+    }
+}
+
+/// Takes a question back in all instances. (Their back edges pass again from the monitor's next tick on.)
+fn take_back(published: &Published, words: &[i32]) {
+    for context in &published.instances {
+        // SAFETY: in the list, so live (see `ContextPointer`).
+        unsafe { stop_asking(context.0, words) };
+    }
+}
+
+/// The same in one instance.
+///
+/// # Safety
+/// `context` is a live context of the module whose words these are.
+unsafe fn stop_asking(context: *mut VmContext, words: &[i32]) {
+    for &word in words {
+        // SAFETY: the caller's promise.
+        unsafe { stop_asking_loop(context, word) };
     }
 }
