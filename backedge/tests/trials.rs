@@ -150,7 +150,7 @@ fn saved(module: u64, function: u32, decisions: Vec<Decision>) -> Arc<SavedProfi
 fn tier2_plans(guest: &Guest, function: u32) -> Vec<bool> {
     let versions = guest.loaded.code.versions();
     let normal =
-        versions.iter().filter(|version| version.function == function && !version.arm && version.tier == vm::code::Tier::Optimizing);
+        versions.iter().filter(|version| version.function == function && !version.is_arm() && version.tier == vm::code::Tier::Optimizing);
     normal.map(|version| version.plan.is_some()).collect()
 }
 

@@ -7,13 +7,13 @@
 //!
 //! Invariants:
 //! 1. A byte that a published entry leads to is not written again until its block is freed, but for the one byte in which a jump's two targets differ
-//!    ([`CodeBlock::set_byte`]).
+//!    ([`CodeBlock::set_byte`]), and the displacement of a jump that is aligned for it ([`CodeBlock::set_displacement`]).
 //! 2. A block is freed only after every thread that ran wasm has reported that no frame is in it (`crate::tiering`).
 
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Bytes reserved for code; a process that cannot have them gets the largest power of two less that it can.
@@ -227,6 +227,17 @@ impl CodeBlock {
         // SAFETY: a byte of the writable view of this block, which is mapped as long as the process; beside `fill`, which has the block for itself, it is
         // read and written by atomic accesses only.
         unsafe { &*(address as *const AtomicU8) }
+    }
+
+    /// Writes the four bytes from `at` on, a multiple of four, of code that may be running: the displacement of a jump. One that runs it goes where it led before, or where it leads now: the
+    /// aligned word is one store, and one instruction's bytes are fetched from it at once (so do processors of both makers, and HotSpot and V8 patch calls by it; the AMD64 manual, volume 2, 7.6.1, grants it
+    /// for aligned stores of up to eight bytes).
+    pub fn set_displacement(&self, at: usize, value: i32) {
+        assert!(at.is_multiple_of(4) && at + 4 <= self.length, "not an aligned word of the block");
+        let address = arena().expect("a block exists").write + self.offset + at;
+        // SAFETY: an aligned word of the writable view of this block, which is mapped as long as the process; beside `fill`, which has the block for itself, it is
+        // written by atomic stores only.
+        unsafe { &*(address as *const AtomicI32) }.store(value, Ordering::Release);
     }
 
     /// Writes the block's contents, before anything leads to it: `bytes` from its byte `at`. What they do not fill becomes `int3`.

@@ -54,14 +54,15 @@ pub struct CompileRequest {
     pub sites: bool,
     /// Tier 1 only: emit countdowns that call [`Builtin::Hot`](crate::builtin::Builtin::Hot) (off when there is no tier above).
     pub countdowns: bool,
-    /// An arm of a trial (tier 2): it counts units of work and reports when they are used up. A loop's entrance counts the rounds of its loop down in a
+    /// A loop's arm of a trial (tier 2): its entrance counts the rounds of its loop down in a
     /// register, from [`VmStoreContext::rounds`](crate::layout::VmStoreContext), in place of that header's poll, and leaves at 0 as the poll does; its
-    /// other headers look at the instance's poll word, so that asking its function to leave moves the other versions only. A body counts its calls
-    /// down in the function's countdown word and calls [`Builtin::Hot`](crate::builtin::Builtin::Hot) at 0.
+    /// other headers look at the instance's poll word, so that asking its function to leave moves the other versions only.
     pub rounds: bool,
+    /// A body's candidate: a [gate](crate::tiering) goes with the code. It is no other code for it.
+    pub gated: bool,
     /// Where the code is to stand, as far as processors look at it: at an address that is the same modulo [`arena::PERIOD`](crate::arena::PERIOD). `None`: anywhere.
     pub beside: Option<usize>,
-    /// For tests of trials: makes the entered loop, or every call, slower. Needs `rounds`.
+    /// For tests of trials: makes the entered loop (with `rounds`), or every call (`gated`), slower.
     pub padding: Padding,
     /// For tests: every so many guards (and calls, loop headers and blocks, which otherwise have none) one is made to fail in tier 2; 0 none.
     pub fail_guards: u32,
@@ -111,7 +112,7 @@ fn step_ns() -> f64 {
 impl CompileRequest {
     /// A request without plan, sites, countdowns and listing.
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
-        let (sites, countdowns, rounds, listing) = (false, false, false, false);
+        let (sites, countdowns, rounds, gated, listing) = (false, false, false, false, false);
         let (padding, fail_guards, probe_base) = (Padding::default(), 0, 0);
         CompileRequest {
             module,
@@ -123,6 +124,7 @@ impl CompileRequest {
             sites,
             countdowns,
             rounds,
+            gated,
             beside: None,
             padding,
             fail_guards,

@@ -2,6 +2,7 @@
 
 use crate::arena::CodeBlock;
 use crate::code::{BackEdge, CompiledCode, Landing, Reloc, RelocTarget, SourceMap, SourcePosition, SpeculativeLoad};
+use crate::gate::{self, Gate};
 use crate::module::Module;
 use crate::speculative;
 use crate::trap::{Frame, TrapCode};
@@ -14,6 +15,8 @@ pub struct PlacedCode {
     block: CodeBlock,
     /// Where in the block the code begins.
     begins: usize,
+    /// Where in the block its gate is.
+    gate: Option<usize>,
     traps: Vec<(u32, TrapCode)>,
     speculative: Vec<SpeculativeLoad>,
     source: SourceMap,
@@ -45,13 +48,22 @@ static PLACED: RwLock<BTreeMap<usize, Tables>> = RwLock::new(BTreeMap::new());
 impl PlacedCode {
     /// Copies code to code memory, applies its relocations and registers it. Nothing leads to it yet.
     pub fn new(code: &CompiledCode, module: Option<Arc<Module>>, role: Role) -> Result<Box<PlacedCode>, String> {
-        PlacedCode::beside(code, module, role, None)
+        PlacedCode::beside(code, module, role, None, None)
     }
 
     /// The same, as far as processors look at addresses where other code's block is ([`PlacedCode::block_address`]).
-    pub fn beside(code: &CompiledCode, module: Option<Arc<Module>>, role: Role, other: Option<usize>) -> Result<Box<PlacedCode>, String> {
+    /// A gate stands behind the code.
+    pub fn beside(
+        code: &CompiledCode,
+        module: Option<Arc<Module>>,
+        role: Role,
+        other: Option<usize>,
+        gate: Option<Gate>,
+    ) -> Result<Box<PlacedCode>, String> {
         let begins = code.lead_in as usize;
-        let length = begins + code.bytes.len();
+        let code_ends = begins + code.bytes.len();
+        let gate_at = gate.map(|_| code_ends.next_multiple_of(gate::BYTES));
+        let length = gate_at.map_or(code_ends, |at| at + gate::BYTES);
         let beside = match other {
             Some(address) if address.is_multiple_of(code.alignment.max(1) as usize) => CodeBlock::beside(length, address).ok(),
             _ => None,
@@ -70,10 +82,15 @@ impl PlacedCode {
         if let Some(edge) = code.back_edges.iter().find(|edge| bytes.get(edge.at as usize) != Some(&edge.polls)) {
             return Err(format!("no back edge at {:#x}", edge.at));
         }
+        if let (Some(gate), Some(at)) = (gate, gate_at) {
+            bytes.resize(at - begins, 0xcc);
+            bytes.extend(gate.code(block.address() + at, block.address() + begins));
+        }
         block.fill(begins, &bytes);
         let placed = Box::new(PlacedCode {
             block,
             begins,
+            gate: gate_at,
             traps: code.traps.clone(),
             speculative: code.speculative.clone(),
             source: code.source.clone(),
@@ -104,6 +121,18 @@ impl PlacedCode {
     /// Lets a back edge of this code lead behind its poll, or to it.
     pub(crate) fn steer(&self, edge: &BackEdge, passes: bool) {
         self.block.set_byte(self.begins + edge.at as usize, if passes { edge.passes } else { edge.polls });
+    }
+
+    /// The address of its gate.
+    pub(crate) fn gate(&self) -> Option<usize> {
+        Some(self.block.address() + self.gate?)
+    }
+
+    /// Lets its gate lead to an address in code memory.
+    pub(crate) fn lead_gate(&self, to: usize) {
+        if let (Some(at), Some(address)) = (self.gate, self.gate()) {
+            self.block.set_displacement(at + gate::DISPLACEMENT, gate::displacement(address, to));
+        }
     }
 
     /// Offset in the code → index in the positions, and the positions.

@@ -367,7 +367,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
         compile_ms: version.compile_time.as_secs_f64() * 1e3,
         published_ms: version.published.as_secs_f64() * 1e3,
         counted: version.counted,
-        arm: version.arm,
+        arm: version.is_arm(),
         decisions: version.plan.as_ref().map_or(Vec::new(), |plan| plan.decisions.clone()),
         applied: version
             .applied

@@ -321,10 +321,7 @@ impl Translator<'_, '_> {
                 let params = SmallVec::<[Value; 8]>::from_slice(self.b.block_params(entry));
                 self.define_locals(&params);
                 self.parameter_sites(start);
-                match self.input.rounds {
-                    true => self.count_call(&params),
-                    false => self.countdown(u32::MAX),
-                }
+                self.countdown(u32::MAX);
                 self.pad_entry();
                 self.probe_entry(&params);
             }

@@ -114,9 +114,9 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Makes calls of a trial's arm slower, where a test wants that.
+    /// Makes calls of a trial's candidate slower, where a test wants that: by the count that its gate has taken one off.
     pub(super) fn pad_entry(&mut self) {
-        if self.input.rounds && self.input.padding.every != 0 {
+        if self.input.padding.every != 0 {
             let own = self.module.defined(self.input.function).expect("only defined functions are compiled");
             let context = self.context();
             let counters = self.load_constant(types::I64, context, context::counters);

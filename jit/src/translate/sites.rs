@@ -207,21 +207,6 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Where a trial's arm is called: counts the function's word down. The call that finds it used up goes to the resolver with all it was given: a call from here would
-    /// have the whole function keep its parameters in saved registers, or on the stack, and be other code than what is on trial.
-    pub(super) fn count_call(&mut self, params: &[Value]) {
-        let Some((cold, hot)) = self.take_one_off() else { return };
-        self.enter(cold);
-        let function = self.iconst32(self.input.function);
-        let (resolve, context, _) = self.builtin_entry(Builtin::Resolve);
-        self.store(Region::Context, function, context, context::callee);
-        let ty = self.module.functions[self.input.function as usize];
-        let signature = self.wasm_signature(ty);
-        self.b.ins().return_call_indirect(signature, resolve, params);
-        self.b.seal_block(hot);
-        self.enter(hot);
-    }
-
     /// Takes one off the function's word; the cold block is where it was 0. `None` where it has no word.
     fn take_one_off(&mut self) -> Option<(Block, Block)> {
         let index = self.module.defined(self.input.function)?;

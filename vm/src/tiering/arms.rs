@@ -1,7 +1,8 @@
 //! The arms of a trial on the running thread: it ends each block itself, takes one stamp and goes on in the next arm. It never waits for a compile.
 //!
 //! A loop's arms come by at their header when their rounds are used up ([`ModuleCode::loop_boundary`]), a body's when the countdown of calls is
-//! ([`ModuleCode::call_boundary`]): such a call goes to the resolver instead, by a tail call with all it was given, which leaves the arm's own code as it would be without a count.
+//! ([`ModuleCode::call_boundary`]): calls reach the [gate](crate::gate), which counts them, leads to the arm whose block it is, and sends the call that finds the count used up to the resolver, with all it
+//! was given.
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
 use super::trial::{Candidate, Stage};
@@ -136,7 +137,7 @@ impl ModuleCode {
         self.counters[own].store(units, Ordering::Relaxed);
     }
 
-    /// Takes the arms of a body's trial out of all calls' way; what calls reach now.
+    /// Takes the gate of a body's trial out of all calls' way; what calls reach now.
     pub(super) fn restore_entry(&self, function: u32) -> usize {
         let published = self.published();
         let own = self.module.defined(function).expect("only defined functions are tried");
@@ -216,7 +217,7 @@ impl ModuleCode {
         if self.counters[own].load(Ordering::Relaxed) != USED_UP {
             return None; // a call that came by for another reason
         }
-        let (address, others) = {
+        let (address, gate) = {
             let mut state = self.trials.lock();
             let active = state.active.as_mut()?;
             let Candidate { function: tried, entrance: Entrance::Body, arms: Some(arms), .. } = &mut active.candidate else { return None };
@@ -239,24 +240,27 @@ impl ModuleCode {
             }
             match arms.next(running, stamp) {
                 Next::Run(arm, units) => {
+                    arms.new.lead_gate(arms.version(arm).address());
                     let since = stamp.ticks.saturating_sub(std::mem::replace(&mut arms.came, stamp.ticks).max(1));
                     let long = arms.progress > 1 && since as f64 * self.shared.ns_per_tick() > LONG_BLOCK.as_nanos() as f64;
                     self.trials.long_blocks.store(long, Ordering::Relaxed);
                     self.count_units(own, units);
-                    (arms.version(arm).address(), others)
+                    (arms.version(arm).address(), others.then(|| arms.new.gate()).flatten())
                 }
                 Next::Ended(judgement) => {
                     self.count_units(own, i32::MAX as u64);
                     let address = if judgement.verdict.keeps() {
                         arms.arm = Arm::New;
                         let address = arms.new.address();
+                        arms.new.lead_gate(address);
                         drop(state);
                         // SAFETY: the caller's promise.
                         unsafe { self.enter_by(context, own, address) };
                         address
                     } else {
+                        arms.new.lead_gate(arms.old.address());
                         drop(state);
-                        // Before the arms are retired.
+                        // Before the candidate is retired.
                         self.restore_entry(function)
                     };
                     self.decided(judgement);
@@ -264,12 +268,12 @@ impl ModuleCode {
                 }
             }
         };
-        if others {
+        if let Some(gate) = gate {
             // Of all instances only this one goes on with the trial.
             self.restore_entry(function);
+            // SAFETY: the caller's promise.
+            unsafe { self.enter_by(context, own, gate) };
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.enter_by(context, own, address) };
         Some(address)
     }
 

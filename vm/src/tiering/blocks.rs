@@ -1,7 +1,8 @@
 //! The order of a trial's blocks: which version runs next and for how many units of work, and which times count.
 //!
 //! A *block* is a run of one version for a fixed number of units; its first quarter warms up caches and predictors and is not counted. A *pair* is a block
-//! of each version in random order. A *stamp* is taken at each end of a block's parts: time stamp counter, processor, and a number that moves with every
+//! of each version in random order, and the next pair in the other order: a block that follows one of the same version is a percent faster than one that follows a switch, and so each version has as many of
+//! both. A *stamp* is taken at each end of a block's parts: time stamp counter, processor, and a number that moves with every
 //! event that spoils a measure (a compile, a host call). A pair with a spoilt block is dropped whole, so that both versions lose the same.
 //!
 //! A program does one thing after the other, each for some milliseconds, and a plan that helps in one of them may do harm in the next. So what is not clear after a few pairs is
@@ -80,6 +81,8 @@ pub(super) struct Blocks {
     sizes: Sizes,
     units: u64,
     order: [Arm; 2],
+    /// The order of the last whole pair, if the next is to have the other.
+    answers: Option<[Arm; 2]>,
     /// 0 or 1: which block of the pair runs.
     at: usize,
     counted: bool,
@@ -103,6 +106,7 @@ impl Blocks {
             sizes,
             units: sizes.first_units,
             order: [Arm::Old, Arm::New],
+            answers: None,
             at: 0,
             counted: false,
             began: Stamp::default(),
@@ -168,7 +172,13 @@ impl Blocks {
     pub(super) fn begin_pair(&mut self, now: Stamp) -> Next {
         self.rests_until = None;
         self.since.get_or_insert(now.ticks);
-        self.order = if self.random() >> 8 & 1 == 0 { [Arm::Old, Arm::New] } else { [Arm::New, Arm::Old] };
+        self.order = if let Some([first, second]) = self.answers {
+            [second, first]
+        } else if self.random() >> 8 & 1 == 0 {
+            [Arm::Old, Arm::New]
+        } else {
+            [Arm::New, Arm::Old]
+        };
         self.at = 0;
         self.begin_block(now)
     }
@@ -225,6 +235,7 @@ impl Blocks {
         }
         let (old, new) = if arm == Arm::New { (self.first, per_unit) } else { (per_unit, self.first) };
         self.pairs.push((old, new));
+        self.answers = if self.answers.is_none() { Some(self.order) } else { None };
         self.lost_ticks += (new - old) * self.units as f64;
         self.ran_ticks += (new + old) * self.units as f64;
         let most = if self.ran_ticks > self.sizes.most_ticks as f64 { self.pairs.len() } else { self.sizes.most_pairs };

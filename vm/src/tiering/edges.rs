@@ -141,7 +141,9 @@ impl ModuleCode {
         self.edges.change(|all| {
             for &word in &words {
                 let versions = all.versions.entry(word).or_default();
-                versions.push(version.clone());
+                if !versions.iter().any(|known| known.number == version.number) {
+                    versions.push(version.clone());
+                }
                 // Its own poll, as it was compiled, and so they do all.
                 all.steer(word, false);
             }

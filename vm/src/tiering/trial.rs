@@ -1,7 +1,8 @@
 //! Trials: a candidate version timed against the current one on the live run, in alternating blocks (`blocks`), until a verdict (`verdict`).
 //!
-//! Both versions are compiled as *arms* ([`super::arms`]), which count units of work: a loop's entrance counts the rounds of its loop in a register, a body
-//! counts its calls. Nothing else is different from the versions they stand for, and both count alike. The winner is then published in its normal form.
+//! The two versions are *arms* ([`super::arms`]), whose units of work are counted. Of a body these are calls, counted by a [gate](crate::gate) in front of both: the code in force, and the candidate, which is
+//! compiled once, as it will stay if it wins. Of a loop they are rounds: both are compiled anew, with an entrance that counts them in a register and nothing else that is different from the versions they stand
+//! for; the winner is then published in its normal form.
 //!
 //! One trial runs at a time in a module, on one store: trials on one call chain would spoil each other's measure. The rest wait in a queue; one whose code
 //! does not run makes room for the next ([`super::turns`]).
@@ -544,18 +545,21 @@ impl ModuleCode {
             (function, entrance, plan, base, slowed, ready)
         };
         if !ready {
-            let request = |plan: Option<Arc<Plan>>, padding, beside| {
+            let rounds = matches!(entrance, Entrance::Loop(_));
+            let request = |plan: Option<Arc<Plan>>, padding, beside, gated| {
                 let version = self.next_version.fetch_add(1, Ordering::Relaxed);
                 let request = CompileRequest::new(self.module.clone(), function, entrance, Tier::Optimizing, version);
                 let plan = plan.and_then(|plan| self.exits.amend(plan));
-                CompileRequest { plan, rounds: true, beside, padding, fail_guards: self.shared.config.stress.fail_guards, ..request }
+                CompileRequest { plan, rounds, gated, beside, padding, fail_guards: self.shared.config.stress.fail_guards, ..request }
             };
             let trials = &self.shared.config.trials;
-            let old = self.build(&request(base, Padding::default(), None), false);
+            let in_force = if rounds { None } else { self.body_in_force(function, base.as_ref()) };
+            let is_new = in_force.is_none();
+            let old = in_force.map_or_else(|| self.build(&request(base, Padding::default(), None, false), false), Ok);
             let padding = slowed.map_or(Padding { every: trials.padding, steps: PADDING_STEPS }, |slowed| slowed.padding);
             // The same code at another address is up to 5 % faster or slower (caches of instructions and of branches): no merit of a plan.
-            let new = old.as_ref().ok().map(|old| self.build(&request(plan, padding, old.block_address()), false));
-            let took = old.iter().chain(new.iter().flatten()).map(|version| version.compile_time).sum();
+            let new = old.as_ref().ok().map(|old| self.build(&request(plan, padding, old.block_address(), !rounds), false));
+            let took = old.iter().filter(|_| is_new).chain(new.iter().flatten()).map(|version| version.compile_time).sum();
             self.trials.lock().compiled(took);
             let failure = match (old, new) {
                 (Ok(old), Some(Ok(new))) => {
@@ -566,7 +570,7 @@ impl ModuleCode {
                     let distances = self.new_distances();
                     let farther = fired(&new).iter().any(|&(_, _, offset)| distances.contains(&offset));
                     let no_effect = !trials.try_same && !farther && old.code_bytes == new.code_bytes && fired(&old) == fired(&new);
-                    if entrance == Entrance::Body {
+                    if !rounds {
                         // Their loops pass their polls as those of linked code do, or what is measured is mostly polls.
                         let published = self.published();
                         [&old, &new].into_iter().for_each(|arm| self.add_back_edges(&published, arm));
@@ -596,6 +600,12 @@ impl ModuleCode {
         {
             let mut state = self.trials.lock();
             let Some(active) = &mut state.active else { return };
+            if active.candidate.arms.as_ref().is_some_and(|arms| arms.old.is_retired()) {
+                // Meanwhile other code took its place.
+                let candidate = state.active.take().map(|active| active.candidate);
+                drop(state);
+                return self.try_later(candidate);
+            }
             active.stage = Stage::Running;
             if let Some(arms) = &mut active.candidate.arms {
                 arms.moved = Instant::now();
@@ -608,6 +618,60 @@ impl ModuleCode {
             self.trials.function.store(function, Ordering::Release);
         }
         self.call_to_trial();
+    }
+
+    /// The body that calls lead to, if it is tier-2 code to that plan and nothing else.
+    fn body_in_force(&self, function: u32, plan: Option<&Arc<Plan>>) -> Option<Arc<CodeVersion>> {
+        let decisions = |plan: Option<&Arc<Plan>>| plan.map_or(Vec::new(), |plan| plan.decisions.clone());
+        let plan = plan.cloned().and_then(|plan| self.exits.amend(plan));
+        let version = self.published().current.get(&(function, Entrance::Body)).cloned()?;
+        let same = version.tier == Tier::Optimizing && !version.counted && decisions(version.plan.as_ref()) == decisions(plan.as_ref());
+        (same && !version.is_gone()).then_some(version)
+    }
+
+    /// A version is about to be retired: no trial goes on with it. What it was compared with waits for a turn, and is compared with what is in force by then.
+    pub(super) fn leave_trials(self: &Arc<Self>, version: &CodeVersion) {
+        let is_of = |candidate: &Candidate| candidate.arms.as_ref().is_some_and(|arms| arms.old.number == version.number);
+        let (active, waited) = {
+            let mut state = self.trials.lock();
+            let active = state.active.take_if(|active| active.stage == Stage::Running && is_of(&active.candidate));
+            if active.is_some() {
+                self.trials.function.store(u32::MAX, Ordering::Release);
+            }
+            let waiting = state.waiting.iter_mut().filter(|candidate| is_of(candidate));
+            (active, waiting.filter_map(|candidate| candidate.arms.take()).collect::<Vec<_>>())
+        };
+        if let Some(Active { candidate, .. }) = active {
+            self.try_later(Some(candidate));
+        }
+        for arms in waited {
+            self.retire(arms.new);
+        }
+    }
+
+    /// Gives up the arms of a candidate that was taken out of the state, and lets it wait for others.
+    fn try_later(self: &Arc<Self>, candidate: Option<Candidate>) {
+        let Some(mut candidate) = candidate else { return };
+        if let Some(Arms { new, old, .. }) = candidate.arms.take() {
+            if candidate.entrance == Entrance::Body {
+                // Nobody gets to what was in force by it, and who is in it gets to what is.
+                let own = self.module.defined(candidate.function).expect("only defined functions are tried");
+                new.lead_gate(self.lazy_stub(own));
+                self.restore_entry(candidate.function);
+            }
+            self.retire(new);
+            if !old.is_retired() && !self.is_in_force(&old) {
+                self.retire(old);
+            }
+        }
+        self.trials.lock().waiting.push_back(candidate);
+        self.next_trial();
+    }
+
+    /// Whether calls or a loop lead to a version.
+    fn is_in_force(&self, version: &CodeVersion) -> bool {
+        let published = self.published();
+        published.current.get(&(version.function, version.entrance)).is_some_and(|current| current.number == version.number)
     }
 
     /// A candidate that waited asks what would be asked now. It may have waited for seconds, in which more became known.
@@ -634,6 +698,9 @@ impl ModuleCode {
     pub(super) fn end_early(self: &Arc<Self>, candidate: Candidate, verdict: Verdict) {
         // Before the arms are retired.
         if candidate.entrance == Entrance::Body {
+            if let Some(arms) = &candidate.arms {
+                arms.new.lead_gate(arms.old.address());
+            }
             self.restore_entry(candidate.function);
         }
         let judgement = match &candidate.arms {
@@ -661,7 +728,7 @@ impl ModuleCode {
         true
     }
 
-    /// The running trial has its verdict: the loser's code is out of the way at once, the winner's normal form is compiled on a compile thread.
+    /// The running trial has its verdict: the loser's code is out of the way at once, the winner's plan is carried out on a compile thread.
     pub(super) fn decided(self: &Arc<Self>, judgement: Judgement) {
         let candidate = {
             let mut state = self.trials.lock();
@@ -685,15 +752,16 @@ impl ModuleCode {
 
     /// The job after a candidate won: its plan becomes the function's, in all its tier-2 versions.
     pub(crate) fn settle_trial(self: &Arc<Self>, judgement: Judgement) {
-        let function = {
+        let (function, body) = {
             let mut state = self.trials.lock();
             let Some(Active { candidate, stage: Stage::Settling, .. }) = &state.active else { return };
             let (function, plan) = (candidate.function, candidate.plan.clone());
+            let body = candidate.arms.as_ref().filter(|_| candidate.entrance == Entrance::Body).map(|arms| arms.new.clone());
             match plan {
                 Some(plan) => _ = state.adopted.insert(function, plan),
                 None => _ = state.adopted.remove(&function),
             }
-            function
+            (function, body)
         };
         let mut entrances: Vec<Entrance> = {
             let published = self.published();
@@ -702,7 +770,10 @@ impl ModuleCode {
         };
         entrances.sort_unstable();
         for entrance in entrances {
-            self.compile(function, entrance, Tier::Optimizing, false);
+            match &body {
+                Some(body) if entrance == Entrance::Body => self.link(body.clone(), false),
+                _ => _ = self.compile(function, entrance, Tier::Optimizing, false),
+            }
         }
         let active = self.trials.lock().active.take();
         self.trials.function.store(u32::MAX, Ordering::Release);
@@ -771,9 +842,10 @@ impl ModuleCode {
             // What its arms lead back to.
             self.request(function, Entrance::Loop(outer), Tier::Optimizing, false);
         }
-        if let Some(Arms { old, new, .. }) = arms {
-            self.retire(old);
-            self.retire(new);
+        for version in arms.into_iter().flat_map(|arms| [arms.old, arms.new]) {
+            if !version.is_retired() && !self.is_in_force(&version) {
+                self.retire(version);
+            }
         }
         self.reconsider(function);
     }

@@ -13,8 +13,6 @@ use std::time::Duration;
 const TRIAL_TAKES: Duration = Duration::from_millis(150);
 /// How long the best candidate's compiles are saved for. A guess.
 const WAITED_FOR: Duration = Duration::from_secs(4);
-/// Versions that a trial compiles.
-const ARMS: f64 = 2.0;
 /// A trial that waits longer than this for its code to run lets the next one go first: what runs at all in this part of the program runs every few milliseconds. (It was 250 ms. Yosys goes through one pass after
 /// the other, so that most of those that wait are of a pass that is over: a round of them took as long as a quarter of the run.)
 const MOST_IDLE: Duration = Duration::from_millis(40);
@@ -50,7 +48,11 @@ impl ModuleCode {
         let left = state.compiles_left(trials.compile_percent);
         let costs = |candidate: &Candidate| match candidate.arms {
             Some(_) => 0.0,
-            None => ARMS * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function)),
+            // A body is compared with what is in force.
+            None => {
+                let compiles = if candidate.entrance == Entrance::Body { 1.0 } else { 2.0 };
+                compiles * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function))
+            }
         };
         let missing = |candidate: &Candidate| costs(candidate).min(COMPILES_SAVED.as_nanos() as f64) - left;
         let promises = |candidate: &Candidate| candidate.promises() / (costs(candidate) + TRIAL_TAKES.as_nanos() as f64);
@@ -76,7 +78,10 @@ impl ModuleCode {
             Entrance::Body => {
                 let own = self.module.defined(candidate.function).expect("only defined functions are tried");
                 self.count_units(own, arms.units);
-                self.set_entry_in_instances(&published, candidate.function, arms.version(arms.arm).address());
+                arms.new.lead_gate(arms.version(arms.arm).address());
+                if let Some(gate) = arms.new.gate() {
+                    self.set_entry_in_instances(&published, candidate.function, gate);
+                }
             }
         }
     }

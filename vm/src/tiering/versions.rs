@@ -8,13 +8,14 @@ use super::thresholds::expected_compile_time;
 use super::{CompileFailure, LoopCode, ModuleCode};
 use crate::code::{Applied, BackEdge, CompileError, CompileRequest, CompiledCode, Entrance, Padding, Tier};
 use crate::engine::TierPolicy;
+use crate::gate::Gate;
 use crate::profiling::{piece, version_name};
 use crate::registry::{PlacedCode, Role};
 use crate::timeline::What;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Offsets, Tier as CodeTier};
 use lwp_feedback::layout::EventId;
 use lwp_feedback::policy::Plan;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -46,8 +47,10 @@ pub struct CodeVersion {
     pub value_sites: usize,
     /// LWPINS sites in the code.
     pub hot_sites: usize,
-    /// An arm of a trial: it counts its work, and nothing but the trial leads to it.
-    pub arm: bool,
+    /// See [`CodeVersion::is_arm`].
+    arm: AtomicBool,
+    /// Nothing but frames lead to it any more.
+    retired: AtomicBool,
     /// Jumps to loop headers that may pass the poll, by its word.
     pub(super) back_edges: Box<[BackEdge]>,
     address: usize,
@@ -77,6 +80,33 @@ impl CodeVersion {
         let placed = placed.as_ref()?;
         let (locations, positions) = placed.tables();
         Some((placed.bytes(self.code_bytes), locations.to_vec(), positions.to_vec()))
+    }
+
+    /// An arm of a trial that nothing else leads to: a loop's for good, a body's until it wins.
+    pub fn is_arm(&self) -> bool {
+        self.arm.load(Ordering::Relaxed)
+    }
+
+    /// Nothing leads to it any more.
+    pub(super) fn set_retired(&self) {
+        self.retired.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether that was said.
+    pub(super) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::SeqCst)
+    }
+
+    /// The gate that was placed with it, if it has one.
+    pub(super) fn gate(&self) -> Option<usize> {
+        self.placed().as_ref()?.gate()
+    }
+
+    /// Lets its gate lead to an address in code memory.
+    pub(super) fn lead_gate(&self, to: usize) {
+        if let Some(placed) = self.placed().as_ref() {
+            placed.lead_gate(to);
+        }
     }
 
     /// How often a speculative load of it has faulted: each costs microseconds. 0 once its code is given up.
@@ -170,6 +200,7 @@ impl ModuleCode {
             countdowns: (tier == Tier::Baseline && automatic || counted) && events.contains(EventId::PROGRAMMED),
             // Entered for two rounds, of which the first header takes one: see `leave`.
             rounds: self.shared.config.stress.leave_always && tier != Tier::Instrumented && matches!(entrance, Entrance::Loop(_)),
+            gated: false,
             beside: None,
             padding: Padding::default(),
             fail_guards: self.shared.config.stress.fail_guards,
@@ -239,7 +270,8 @@ impl ModuleCode {
         counted: bool,
     ) -> Result<Arc<CodeVersion>, CompileError> {
         let function = request.function;
-        let placed = PlacedCode::beside(&code, Some(self.module.clone()), Role::Plain, request.beside)
+        let gate = request.gated.then(|| self.module.defined(function)).flatten().map(|own| Gate { own, used_up: self.lazy_stub(own) });
+        let placed = PlacedCode::beside(&code, Some(self.module.clone()), Role::Plain, request.beside, gate)
             .map_err(|reason| CompileError::Limit { function, reason })?;
         let id = FunctionId { module: self.key, func: function };
         let tier = match request.tier {
@@ -280,7 +312,8 @@ impl ModuleCode {
             value_sites: code.sites.len(),
             hot_sites: code.hot_sites as usize,
             applied: code.applied,
-            arm: request.rounds,
+            arm: AtomicBool::new(request.rounds || request.gated),
+            retired: AtomicBool::new(false),
             back_edges: by_word(code.back_edges),
             address: placed.address(),
             placed: Mutex::new(Some(placed)),
@@ -292,7 +325,7 @@ impl ModuleCode {
             tier: version.tier,
             took_ns: compile_time.as_nanos() as u64,
             code_bytes: version.code_bytes,
-            arm: version.arm,
+            arm: version.is_arm(),
         });
         Ok(version)
     }
@@ -307,6 +340,7 @@ impl ModuleCode {
             self.count_to(own, after);
         }
         let mut published = self.published();
+        version.arm.store(false, Ordering::Relaxed);
         published.linked_bytes += version.code_bytes;
         let before = published.current.insert((function, version.entrance), version.clone());
         published.linked_bytes -= before.as_ref().map_or(0, |before| before.code_bytes);
