@@ -5,12 +5,13 @@
 //! processor (Zen 5) has an indirect branch's first target beside the branch and looks further ones up by history, which takes longer.
 #![forbid(unsafe_code)]
 
+use crate::arena::{CodeBlock, PERIOD};
 use crate::layout::context;
 
-/// Bytes of a gate, and what its address is a multiple of.
-pub(crate) const BYTES: usize = 32;
+/// Bytes of a gate.
+const BYTES: usize = 32;
 /// Where in it the displacement is that says where it leads to.
-pub(crate) const DISPLACEMENT: usize = 16;
+const DISPLACEMENT: usize = 16;
 
 /// What a gate is made for.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +22,32 @@ pub struct Gate {
     pub used_up: usize,
 }
 
+/// A gate in code memory. Given back when dropped.
+#[derive(Debug)]
+pub(crate) struct PlacedGate(CodeBlock);
+
+impl PlacedGate {
+    /// What calls are to reach.
+    pub(crate) fn address(&self) -> usize {
+        self.0.address()
+    }
+
+    /// From now on it leads to an address in code memory.
+    pub(crate) fn lead(&self, to: usize) {
+        self.0.set_displacement(DISPLACEMENT, displacement(self.address(), to));
+    }
+}
+
 impl Gate {
+    /// Places it, leading to code at an address: half a [`PERIOD`] from that, and from what it is compared with.
+    pub(crate) fn placed(self, to: usize) -> Result<PlacedGate, String> {
+        let mut block = CodeBlock::beside(BYTES, (to + PERIOD / 2) & !(BYTES - 1))?;
+        block.fill(0, &self.code(block.address(), to));
+        Ok(PlacedGate(block))
+    }
+
     /// Its code at an address, leading to another. Nothing that holds an argument is written: r11 is free where functions are entered.
-    pub(crate) fn code(self, at: usize, to: usize) -> Vec<u8> {
+    fn code(self, at: usize, to: usize) -> Vec<u8> {
         let mut code = Vec::with_capacity(BYTES);
         // mov r11, [r15 + counters]
         code.extend([0x4d, 0x8b, 0x5f, context::counters as u8]);
@@ -47,7 +71,7 @@ impl Gate {
 }
 
 /// What the gate at an address holds where it leads to another.
-pub(crate) fn displacement(at: usize, to: usize) -> i32 {
+fn displacement(at: usize, to: usize) -> i32 {
     // (all code lies within half a gigabyte)
     to.wrapping_sub(at + DISPLACEMENT + 4) as i32
 }

@@ -2,7 +2,7 @@
 
 use crate::arena::CodeBlock;
 use crate::code::{BackEdge, CompiledCode, Landing, Reloc, RelocTarget, SourceMap, SourcePosition, SpeculativeLoad};
-use crate::gate::{self, Gate};
+use crate::gate::{Gate, PlacedGate};
 use crate::module::Module;
 use crate::speculative;
 use crate::trap::{Frame, TrapCode};
@@ -15,8 +15,8 @@ pub struct PlacedCode {
     block: CodeBlock,
     /// Where in the block the code begins.
     begins: usize,
-    /// Where in the block its gate is.
-    gate: Option<usize>,
+    /// What leads to it, or to what it is compared with.
+    gate: Option<PlacedGate>,
     traps: Vec<(u32, TrapCode)>,
     speculative: Vec<SpeculativeLoad>,
     source: SourceMap,
@@ -52,7 +52,7 @@ impl PlacedCode {
     }
 
     /// The same, as far as processors look at addresses where other code's block is ([`PlacedCode::block_address`]).
-    /// A gate stands behind the code.
+    /// A gate stands as far from either as may be: the one that it stood beside would be a tenth faster where calls take as long as a jump.
     pub fn beside(
         code: &CompiledCode,
         module: Option<Arc<Module>>,
@@ -61,9 +61,7 @@ impl PlacedCode {
         gate: Option<Gate>,
     ) -> Result<Box<PlacedCode>, String> {
         let begins = code.lead_in as usize;
-        let code_ends = begins + code.bytes.len();
-        let gate_at = gate.map(|_| code_ends.next_multiple_of(gate::BYTES));
-        let length = gate_at.map_or(code_ends, |at| at + gate::BYTES);
+        let length = begins + code.bytes.len();
         let beside = match other {
             Some(address) if address.is_multiple_of(code.alignment.max(1) as usize) => CodeBlock::beside(length, address).ok(),
             _ => None,
@@ -82,15 +80,12 @@ impl PlacedCode {
         if let Some(edge) = code.back_edges.iter().find(|edge| bytes.get(edge.at as usize) != Some(&edge.polls)) {
             return Err(format!("no back edge at {:#x}", edge.at));
         }
-        if let (Some(gate), Some(at)) = (gate, gate_at) {
-            bytes.resize(at - begins, 0xcc);
-            bytes.extend(gate.code(block.address() + at, block.address() + begins));
-        }
         block.fill(begins, &bytes);
+        let gate = gate.map(|gate| gate.placed(block.address() + begins)).transpose()?;
         let placed = Box::new(PlacedCode {
             block,
             begins,
-            gate: gate_at,
+            gate,
             traps: code.traps.clone(),
             speculative: code.speculative.clone(),
             source: code.source.clone(),
@@ -125,13 +120,13 @@ impl PlacedCode {
 
     /// The address of its gate.
     pub(crate) fn gate(&self) -> Option<usize> {
-        Some(self.block.address() + self.gate?)
+        Some(self.gate.as_ref()?.address())
     }
 
     /// Lets its gate lead to an address in code memory.
     pub(crate) fn lead_gate(&self, to: usize) {
-        if let (Some(at), Some(address)) = (self.gate, self.gate()) {
-            self.block.set_displacement(at + gate::DISPLACEMENT, gate::displacement(address, to));
+        if let Some(gate) = &self.gate {
+            gate.lead(to);
         }
     }
 
