@@ -1,7 +1,7 @@
 //! The end of a version's life: unlinked, then kept until no frame can be in its code, then until no record can name its addresses, then freed.
 //!
 //! The protocol (invariant 2 of `crate::arena`):
-//! 1. A version is *unlinked*: no entry pointer, in force or aside, loop table or running trial leads to it ([`ModuleCode::link`], [`ModuleCode::evict`], [`ModuleCode::leave_trials`]).
+//! 1. A version is *unlinked*: no entry pointer, in force or aside, loop table or running trial leads to it ([`ModuleCode::link`], [`ModuleCode::evict`]).
 //! 2. Only then the engine's *retire epoch* is advanced and the version noted with it ([`ModuleCode::retire`]).
 //! 3. A store *reports*, on the thread that runs it, at a poll, at a host call and where it is entered from the host: it reads the epoch, then walks its
 //!    wasm frames by frame pointer and notes which retired versions it found ([`report_frames`]). At those places no code address is on its way
@@ -240,9 +240,6 @@ impl ModuleCode {
     pub(super) fn retire(self: &Arc<Self>, version: Arc<CodeVersion>) {
         tracing::debug!(function = version.function, version = version.number, "retired");
         self.note(version.function, version.entrance, || What::Retired { version: version.number });
-        // In this order: a trial that is being prepared looks at it when it begins.
-        version.set_retired();
-        self.leave_trials(&version);
         let retirement = &self.shared.retirement;
         let mut waiting = retirement.lock();
         let epoch = retirement.epoch.fetch_add(1, Ordering::SeqCst) + 1;

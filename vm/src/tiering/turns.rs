@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// What a trial takes besides its compiles: one that shows nothing takes some 100 to 250 ms, and one runs at a time.
 const TRIAL_TAKES: Duration = Duration::from_millis(150);
+/// Versions that a trial compiles.
+const ARMS: f64 = 2.0;
 /// How long the best candidate's compiles are saved for. A guess.
 const WAITED_FOR: Duration = Duration::from_secs(4);
 /// A trial that waits longer than this for its code to run lets the next one go first: what runs at all in this part of the program runs every few milliseconds. (It was 250 ms. Yosys goes through one pass after
@@ -48,11 +50,7 @@ impl ModuleCode {
         let left = state.compiles_left(trials.compile_percent);
         let costs = |candidate: &Candidate| match candidate.arms {
             Some(_) => 0.0,
-            // A body is compared with what is in force.
-            None => {
-                let compiles = if candidate.entrance == Entrance::Body { 1.0 } else { 2.0 };
-                compiles * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function))
-            }
+            None => ARMS * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function)),
         };
         let missing = |candidate: &Candidate| costs(candidate).min(COMPILES_SAVED.as_nanos() as f64) - left;
         let promises = |candidate: &Candidate| candidate.promises() / (costs(candidate) + TRIAL_TAKES.as_nanos() as f64);

@@ -49,8 +49,6 @@ pub struct CodeVersion {
     pub hot_sites: usize,
     /// See [`CodeVersion::is_arm`].
     arm: AtomicBool,
-    /// Nothing but frames lead to it any more.
-    retired: AtomicBool,
     /// Jumps to loop headers that may pass the poll, by its word.
     pub(super) back_edges: Box<[BackEdge]>,
     address: usize,
@@ -85,16 +83,6 @@ impl CodeVersion {
     /// An arm of a trial that nothing else leads to: a loop's for good, a body's until it wins.
     pub fn is_arm(&self) -> bool {
         self.arm.load(Ordering::Relaxed)
-    }
-
-    /// Nothing leads to it any more.
-    pub(super) fn set_retired(&self) {
-        self.retired.store(true, Ordering::SeqCst);
-    }
-
-    /// Whether that was said.
-    pub(super) fn is_retired(&self) -> bool {
-        self.retired.load(Ordering::SeqCst)
     }
 
     /// The gate that was placed with it, if it has one.
@@ -313,7 +301,6 @@ impl ModuleCode {
             hot_sites: code.hot_sites as usize,
             applied: code.applied,
             arm: AtomicBool::new(request.rounds || request.gated),
-            retired: AtomicBool::new(false),
             back_edges: by_word(code.back_edges),
             address: placed.address(),
             placed: Mutex::new(Some(placed)),
