@@ -237,7 +237,10 @@ impl CodeBlock {
         let address = arena().expect("a block exists").write + self.offset + at;
         // SAFETY: an aligned word of the writable view of this block, which is mapped as long as the process; beside `fill`, which has the block for itself, it is
         // written by atomic stores only.
-        unsafe { &*(address as *const AtomicI32) }.store(value, Ordering::Release);
+        let word = unsafe { &*(address as *const AtomicI32) };
+        if word.load(Ordering::Relaxed) != value {
+            word.store(value, Ordering::Release);
+        }
     }
 
     /// Writes the block's contents, before anything leads to it: `bytes` from its byte `at`. What they do not fill becomes `int3`.

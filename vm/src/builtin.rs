@@ -109,6 +109,4 @@ builtins! {
     TimedLoad(I64, I64, I32);
     /// (imm16 in the low half, data1, data2): a guest's own LWPINS. → 1 when the ring was full.
     Programmed(I32, I32, I64) -> I32;
-    /// The code behind lazy stubs. Not called: jumped to with the arguments of a call and the callee in the context, it goes on in that function's code.
-    Resolve();
 }

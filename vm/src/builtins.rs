@@ -46,7 +46,6 @@ static ENTRIES: LazyLock<Entries> = LazyLock::new(|| {
         Builtin::Programmed => programmed_thunk as *const () as usize,
         Builtin::ValueSample => value_sample_thunk as *const () as usize,
         Builtin::Burst => burst_thunk as *const () as usize,
-        Builtin::Resolve => resolver(),
         Builtin::TimedLoad => burst::timed_load_thunk as *const () as usize,
     }))
 });

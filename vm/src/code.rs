@@ -58,7 +58,9 @@ pub struct CompileRequest {
     /// register, from [`VmStoreContext::rounds`](crate::layout::VmStoreContext), in place of that header's poll, and leaves at 0 as the poll does; its
     /// other headers look at the instance's poll word, so that asking its function to leave moves the other versions only.
     pub rounds: bool,
-    /// A body's candidate: a [gate](crate::tiering) goes with the code. It is no other code for it.
+    /// An arm of a trial, of a loop or of a body: nothing that lasts, unless it [wins](Compiler::candidate_ended).
+    pub arm: bool,
+    /// A body's candidate: a [gate](crate::gate) goes with the code. It is no other code for it.
     pub gated: bool,
     /// Where the code is to stand, as far as processors look at it: at an address that is the same modulo [`arena::PERIOD`](crate::arena::PERIOD). `None`: anywhere.
     pub beside: Option<usize>,
@@ -112,7 +114,7 @@ fn step_ns() -> f64 {
 impl CompileRequest {
     /// A request without plan, sites, countdowns and listing.
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
-        let (sites, countdowns, rounds, gated, listing) = (false, false, false, false, false);
+        let (sites, countdowns, rounds, arm, gated, listing) = (false, false, false, false, false, false);
         let (padding, fail_guards, probe_base) = (Padding::default(), 0, 0);
         CompileRequest {
             module,
@@ -124,6 +126,7 @@ impl CompileRequest {
             sites,
             countdowns,
             rounds,
+            arm,
             gated,
             beside: None,
             padding,
@@ -136,6 +139,11 @@ impl CompileRequest {
 
     /// Whether another process can start with what comes of it: a function's body in the form that stays, not one made to be measured.
     pub fn lasting(&self) -> bool {
+        self.lasts_if_it_wins() && !self.arm
+    }
+
+    /// The same of a trial's candidate, should it win.
+    pub fn lasts_if_it_wins(&self) -> bool {
         let usual = match self.tier {
             Tier::Baseline => self.sites && self.countdowns,
             Tier::Instrumented => false,
@@ -514,6 +522,8 @@ pub trait Compiler: Send + Sync {
     fn kept_loops(&self, _digest: &[u8; 32]) -> Option<Arc<[u32]>> {
         None
     }
+    /// The trial of a [gated](CompileRequest::gated) candidate, the version of that number, has ended; if it won, it is what lasts of its function from now on.
+    fn candidate_ended(&self, _module: &Module, _version: u32, _won: bool) {}
     /// A function's body kept from an earlier process, and the request that made it.
     fn kept(&self, _module: &Arc<Module>, _function: u32) -> Option<(CompileRequest, CompiledCode)> {
         None

@@ -10,6 +10,8 @@ use crate::layout::context;
 
 /// Bytes of a gate.
 const BYTES: usize = 32;
+/// What its address is a multiple of.
+const ALIGNMENT: usize = 64;
 /// Where in it the displacement is that says where it leads to.
 const DISPLACEMENT: usize = 16;
 
@@ -32,6 +34,11 @@ impl PlacedGate {
         self.0.address()
     }
 
+    /// Where it stands, and what stands there.
+    pub(crate) fn code(&self) -> (usize, Vec<u8>) {
+        (self.address(), self.0.copy(0..BYTES))
+    }
+
     /// From now on it leads to an address in code memory.
     pub(crate) fn lead(&self, to: usize) {
         self.0.set_displacement(DISPLACEMENT, displacement(self.address(), to));
@@ -41,7 +48,8 @@ impl PlacedGate {
 impl Gate {
     /// Places it, leading to code at an address: half a [`PERIOD`] from that, and from what it is compared with.
     pub(crate) fn placed(self, to: usize) -> Result<PlacedGate, String> {
-        let mut block = CodeBlock::beside(BYTES, (to + PERIOD / 2) & !(BYTES - 1))?;
+        // (where the reservation is small there may be no such place)
+        let mut block = CodeBlock::beside(BYTES, (to + PERIOD / 2) & !(ALIGNMENT - 1)).or_else(|_| CodeBlock::new(BYTES, ALIGNMENT))?;
         block.fill(0, &self.code(block.address(), to));
         Ok(PlacedGate(block))
     }

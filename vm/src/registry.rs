@@ -123,6 +123,11 @@ impl PlacedCode {
         Some(self.gate.as_ref()?.address())
     }
 
+    /// Its gate, for tools outside.
+    pub(crate) fn gate_code(&self) -> Option<(usize, Vec<u8>)> {
+        self.gate.as_ref().map(PlacedGate::code)
+    }
+
     /// Lets its gate lead to an address in code memory.
     pub(crate) fn lead_gate(&self, to: usize) {
         if let Some(gate) = &self.gate {

@@ -50,6 +50,8 @@ struct Kept {
 struct Fresh {
     /// By function; the last one counts. They stay after a save: another may have to write the file anew.
     versions: BTreeMap<u32, Version>,
+    /// What is on trial, by the version's number: its request, code and compile time.
+    candidates: HashMap<u32, (CompileRequest, CompiledCode, Duration)>,
     /// Functions whose version was made since the last save.
     unsaved: BTreeSet<u32>,
     /// What compiling these took.
@@ -178,6 +180,18 @@ impl KeepingCompiler {
     }
 }
 
+impl Kept {
+    /// From now on this is what lasts of the function.
+    fn keep(&self, request: &CompileRequest, code: &CompiledCode, took: Duration) {
+        let version = (Entry::of(request), archive::encode(code));
+        let mut fresh = lock(&self.fresh);
+        fresh.unsaved_time += took;
+        fresh.unsaved.insert(request.function);
+        fresh.loops = request.module.loops.clone();
+        fresh.versions.insert(request.function, version);
+    }
+}
+
 impl Fresh {
     fn saved(&mut self) {
         self.unsaved.clear();
@@ -209,18 +223,24 @@ impl Compiler for KeepingCompiler {
         let began = Instant::now();
         let code = self.inner.compile(request)?;
         let took = began.elapsed();
-        if self.directory.is_some() && request.lasting() {
+        if self.directory.is_some() && (request.lasting() || request.gated && request.lasts_if_it_wins()) {
             let kept = self.kept(&request.module.digest);
-            if !kept.precompiled {
-                let version = (Entry::of(request), archive::encode(&code));
-                let mut fresh = lock(&kept.fresh);
-                fresh.unsaved_time += took;
-                fresh.unsaved.insert(request.function);
-                fresh.loops = request.module.loops.clone();
-                fresh.versions.insert(request.function, version);
+            if kept.precompiled {
+            } else if request.gated {
+                lock(&kept.fresh).candidates.insert(request.version, (request.clone(), code.clone(), took));
+            } else {
+                kept.keep(request, &code, took);
             }
         }
         Ok(code)
+    }
+
+    fn candidate_ended(&self, module: &Module, version: u32, won: bool) {
+        let Some(kept) = self.known(&module.digest) else { return };
+        let candidate = lock(&kept.fresh).candidates.remove(&version);
+        if let Some((request, code, took)) = candidate.filter(|_| won) {
+            kept.keep(&request, &code, took);
+        }
     }
 
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError> {
@@ -293,6 +313,35 @@ pub(crate) fn precompile(compiler: &KeepingCompiler, module: &Arc<Module>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_candidate_is_kept_if_it_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = Arc::new(jit::CraneliftCompiler::new(Default::default()).unwrap());
+        let compiler = KeepingCompiler::new(inner, Some(CacheDirectory::new(folder.path())), "test", true);
+        let bytes = wat::parse_str("(module (func (param i32) (result i32) (i32.add (local.get 0) (i32.const 1))))").unwrap();
+        let module = Arc::new(Module::new(&bytes).unwrap());
+        let compile = |version, arm, gated| {
+            let request = CompileRequest::new(module.clone(), 0, Entrance::Body, Tier::Optimizing, version);
+            compiler.compile(&CompileRequest { arm, gated, ..request }).unwrap();
+        };
+        let kept = || {
+            let kept = compiler.kept(&module.digest);
+            let fresh = lock(&kept.fresh);
+            (fresh.versions.get(&0).map(|version| version.0.version), fresh.candidates.len())
+        };
+        compile(1, false, false);
+        assert_eq!(kept(), (Some(1), 0));
+        // What a trial compares, and what it tries.
+        compile(2, true, false);
+        compile(3, true, true);
+        assert_eq!(kept(), (Some(1), 1));
+        compiler.candidate_ended(&module, 3, false);
+        assert_eq!(kept(), (Some(1), 0));
+        compile(4, true, true);
+        compiler.candidate_ended(&module, 4, true);
+        assert_eq!(kept(), (Some(4), 0));
+    }
 
     #[test]
     fn a_file_is_written_for_what_each_run_would_compile_again() {

@@ -22,7 +22,7 @@ const MOST_CUT: u32 = 8;
 
 /// A trial that has taken this long without a verdict ends at the next look: others wait for it.
 const LONGEST: Duration = Duration::from_secs(1);
-/// The program's time that each pair of a trial that is not clear stands for; what is left of it the old version runs. A program does one thing after the other, and goes round: CPython's
+/// The program's time that each pair of a trial that is not clear stands for; what is left of it does not count. A program does one thing after the other, and goes round: CPython's
 /// `work.py` has five in 110 ms, of which 64 pairs in 42 ms saw some.
 const PAIR_STANDS_FOR: Duration = Duration::from_millis(2);
 /// Blocks that take longer would hardly ever be whole if bursts began in them: these come every 10 ms or so in loops that are new, every 50 ms later.
@@ -39,6 +39,8 @@ pub(super) struct Arms {
     /// Of what was last run.
     pub(super) arm: Arm,
     pub(super) units: u64,
+    /// The candidate has won and is what calls reach now.
+    pub(super) linked: bool,
     /// The block in progress is ours: nothing left in between.
     pub(super) in_block: bool,
     /// The store and context it runs in.
@@ -91,6 +93,11 @@ impl Arms {
     }
 }
 
+/// What a countdown of calls is set to for so many units.
+fn counted(units: u64) -> u64 {
+    units.clamp(1, i32::MAX as u64)
+}
+
 impl ModuleCode {
     /// `free`: the candidate is nothing that could cost.
     pub(super) fn arms(&self, old: Arc<CodeVersion>, new: Arc<CodeVersion>, free: bool) -> Arms {
@@ -119,6 +126,7 @@ impl ModuleCode {
             began: None,
             arm: Arm::Old,
             units: sizes.first_units,
+            linked: false,
             in_block: false,
             owner: None,
             cut: (0, 0),
@@ -131,7 +139,7 @@ impl ModuleCode {
     }
 
     pub(super) fn count_units(&self, own: usize, units: u64) {
-        let units = units.clamp(1, i32::MAX as u64) as u32;
+        let units = counted(units) as u32;
         self.functions[own].looks.store(false, Ordering::Relaxed);
         self.reloads[own].store(units, Ordering::Relaxed);
         self.counters[own].store(units, Ordering::Relaxed);
@@ -201,8 +209,9 @@ impl ModuleCode {
                     unsafe { (*(*head(context)).store).rounds = arms.units.max(1) };
                     arms.new.address()
                 });
+                let loser = self.decide(&mut state, judgement.verdict);
                 drop(state);
-                self.decided(judgement);
+                self.decided(loser, judgement);
                 address
             }
         }
@@ -226,10 +235,17 @@ impl ModuleCode {
             }
             // SAFETY: the caller's promise.
             let owner = unsafe { ((*store_state(context)).id, context as usize) };
-            if active.stage == Stage::Settling || arms.owner.is_some_and(|known| known != owner) {
+            if active.stage == Stage::Settling {
+                // It is about to be linked, or was already: what calls reach.
+                self.count_units(own, i32::MAX as u64);
+                return None;
+            }
+            if arms.owner.is_some_and(|known| known != owner) {
                 self.count_units(own, i32::MAX as u64);
                 return Some(arms.version(arms.arm).address());
             }
+            // A side exit, or what else counts the function's events, has counted otherwise meanwhile.
+            arms.in_block &= u64::from(self.reloads[own].load(Ordering::Relaxed)) == counted(arms.units);
             let others = arms.owner.is_none();
             arms.owner = Some(owner);
             // SAFETY: the caller's promise.
@@ -249,21 +265,21 @@ impl ModuleCode {
                 }
                 Next::Ended(judgement) => {
                     self.count_units(own, i32::MAX as u64);
-                    let address = if judgement.verdict.keeps() {
-                        arms.arm = Arm::New;
-                        let address = arms.new.address();
-                        arms.new.lead_gate(address);
-                        drop(state);
+                    arms.arm = if judgement.verdict.keeps() { Arm::New } else { Arm::Old };
+                    let kept = arms.version(arms.arm).address();
+                    arms.new.lead_gate(kept);
+                    // Under the same lock: nobody else ends it.
+                    let loser = self.decide(&mut state, judgement.verdict);
+                    drop(state);
+                    let address = if loser.is_none() {
                         // SAFETY: the caller's promise.
-                        unsafe { self.enter_by(context, own, address) };
-                        address
+                        unsafe { self.enter_by(context, own, kept) };
+                        kept
                     } else {
-                        arms.new.lead_gate(arms.old.address());
-                        drop(state);
                         // Before the candidate is retired.
                         self.restore_entry(function)
                     };
-                    self.decided(judgement);
+                    self.decided(loser, judgement);
                     return Some(address);
                 }
             }

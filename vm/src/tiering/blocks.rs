@@ -1,7 +1,7 @@
 //! The order of a trial's blocks: which version runs next and for how many units of work, and which times count.
 //!
 //! A *block* is a run of one version for a fixed number of units; its first quarter warms up caches and predictors and is not counted. A *pair* is a block
-//! of each version in random order, and the next pair in the other order: a block that follows one of the same version is a percent faster than one that follows a switch, and so each version has as many of
+//! of each version in random order, and the next pair in the other order: a block that follows one of the same version is a percent faster than one that follows a switch, and so each version has about as many of
 //! both. A *stamp* is taken at each end of a block's parts: time stamp counter, processor, and a number that moves with every
 //! event that spoils a measure (a compile, a host call). A pair with a spoilt block is dropped whole, so that both versions lose the same.
 //!
@@ -97,8 +97,9 @@ pub(super) struct Blocks {
     random: u64,
     /// The time stamp until which blocks do not count.
     rests_until: Option<u64>,
-    /// What rests of the candidate have taken.
-    rested_ticks: f64,
+    /// Units of the pairs' blocks of either version, and of the candidate in rests.
+    paired_units: f64,
+    rested_units: f64,
     /// The time stamp of the first pair's begin.
     since: Option<u64>,
 }
@@ -121,7 +122,8 @@ impl Blocks {
             ran_ticks: 0.0,
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             rests_until: None,
-            rested_ticks: 0.0,
+            paired_units: 0.0,
+            rested_units: 0.0,
             since: None,
         }
     }
@@ -138,8 +140,7 @@ impl Blocks {
 
     /// Ticks that the candidate took, less what the old version would have taken: negative where it is faster. Of rests as much as of the pairs' blocks.
     pub(super) fn lost_ticks(&self) -> f64 {
-        let of_pairs = (self.ran_ticks + self.lost_ticks) / 2.0;
-        self.lost_ticks * (1.0 + self.rested_ticks / of_pairs.max(1.0))
+        self.lost_ticks * (1.0 + self.rested_units / self.paired_units.max(1.0))
     }
 
     fn random(&mut self) -> u64 {
@@ -169,10 +170,9 @@ impl Blocks {
     }
 
     /// A step of a rest: as short as a block, so that it ends in time whatever the program does meanwhile.
-    fn rest_on(&mut self, now: Stamp) -> Next {
+    fn rest_on(&mut self) -> Next {
         let arm = self.either();
-        self.order[self.at] = arm;
-        self.began = now;
+        self.rested_units += if arm == Arm::New { self.units as f64 } else { 0.0 };
         Next::Run(arm, self.units)
     }
 
@@ -211,10 +211,7 @@ impl Blocks {
     /// The units of the last `Run` are used up.
     pub(super) fn boundary(&mut self, now: Stamp) -> Next {
         if let Some(until) = self.rests_until {
-            if self.order[self.at] == Arm::New {
-                self.rested_ticks += now.ticks.saturating_sub(self.began.ticks) as f64;
-            }
-            return if now.ticks < until { self.rest_on(now) } else { self.begin_pair(now) };
+            return if now.ticks < until { self.rest_on() } else { self.begin_pair(now) };
         }
         let arm = self.order[self.at];
         if !self.counted {
@@ -254,10 +251,11 @@ impl Blocks {
         self.answers = if self.answers.is_none() { Some(self.order) } else { None };
         self.lost_ticks += (new - old) * self.units as f64;
         self.ran_ticks += (new + old) * self.units as f64;
+        self.paired_units += self.units as f64;
         let most = if self.ran_ticks > self.sizes.most_ticks as f64 { self.pairs.len() } else { self.sizes.most_pairs };
         match verdict::look(&self.pairs, most, self.sizes.margin, self.dropped) {
             Some(judgement) => Next::Ended(if self.sizes.free { judgement.of_free(self.sizes.margin) } else { judgement }),
-            None if self.rest(now) => self.rest_on(now),
+            None if self.rest(now) => self.rest_on(),
             None => self.begin_pair(now),
         }
     }

@@ -177,7 +177,7 @@ pub(super) enum Stage {
     /// A compile thread works on the arms.
     Preparing,
     Running,
-    /// The candidate won and runs on as an arm until its normal form is published.
+    /// The candidate won and runs on: a body's until it is linked, a loop's as an arm until its normal form is published.
     Settling,
 }
 
@@ -551,7 +551,8 @@ impl ModuleCode {
                 let version = self.next_version.fetch_add(1, Ordering::Relaxed);
                 let request = CompileRequest::new(self.module.clone(), function, entrance, Tier::Optimizing, version);
                 let plan = plan.and_then(|plan| self.exits.amend(plan));
-                CompileRequest { plan, rounds, gated, beside, padding, fail_guards: self.shared.config.stress.fail_guards, ..request }
+                let (events, fail_guards) = (self.shared.config.events, self.shared.config.stress.fail_guards);
+                CompileRequest { plan, rounds, arm: true, gated, beside, padding, events, fail_guards, ..request }
             };
             let trials = &self.shared.config.trials;
             let old = self.build(&request(base, Padding::default(), None, false), false);
@@ -581,7 +582,12 @@ impl ModuleCode {
                     active.candidate.arms = Some(arms);
                     no_effect.then_some(Reason::NoEffect)
                 }
-                (Err(error), _) | (_, Some(Err(error))) => {
+                (Ok(old), Some(Err(error))) => {
+                    tracing::debug!(function, %error, "no trial");
+                    self.retire(old);
+                    Some(Reason::NotCompiled)
+                }
+                (Err(error), _) => {
                     tracing::debug!(function, %error, "no trial");
                     Some(Reason::NotCompiled)
                 }
@@ -613,10 +619,22 @@ impl ModuleCode {
         self.call_to_trial();
     }
 
-    /// Whether calls or a loop lead to a version.
-    fn is_in_force(&self, version: &CodeVersion) -> bool {
-        let published = self.published();
-        published.current.get(&(version.function, version.entrance)).is_some_and(|current| current.number == version.number)
+    /// Whether a version was compiled to what a plan is by now, without the guards that were taken back.
+    fn is_as_planned(&self, version: &CodeVersion, plan: Option<&Arc<Plan>>) -> bool {
+        let plan = plan.cloned().and_then(|plan| self.exits.amend(plan));
+        let decisions = |plan: Option<&Arc<Plan>>| plan.map_or(Vec::new(), |plan| plan.decisions.clone());
+        decisions(version.plan.as_ref()) == decisions(plan.as_ref())
+    }
+
+    /// Retires arms: nothing leads to them any more, but to what was linked.
+    fn give_up(self: &Arc<Self>, arms: Arms) {
+        if let Some(compiler) = &self.shared.compiler {
+            compiler.candidate_ended(&self.module, arms.new.number, arms.linked);
+        }
+        self.retire(arms.old);
+        if !arms.linked {
+            self.retire(arms.new);
+        }
     }
 
     /// A candidate that waited asks what would be asked now. It may have waited for seconds, in which more became known.
@@ -673,20 +691,19 @@ impl ModuleCode {
         true
     }
 
-    /// The running trial has its verdict: the loser's code is out of the way at once, the winner's plan is carried out on a compile thread.
-    pub(super) fn decided(self: &Arc<Self>, judgement: Judgement) {
-        let candidate = {
-            let mut state = self.trials.lock();
-            if judgement.verdict.keeps() {
-                let Some(active) = &mut state.active else { return };
-                active.stage = Stage::Settling;
-                None
-            } else {
-                self.trials.function.store(u32::MAX, Ordering::Release);
-                state.active.take().map(|active| active.candidate)
-            }
-        };
-        match candidate {
+    /// The running trial has its verdict: a winner goes on, a loser is taken out.
+    pub(super) fn decide(&self, state: &mut State, verdict: Verdict) -> Option<Candidate> {
+        if verdict.keeps() {
+            state.active.as_mut().expect("it has the verdict").stage = Stage::Settling;
+            return None;
+        }
+        self.trials.function.store(u32::MAX, Ordering::Release);
+        state.active.take().map(|active| active.candidate)
+    }
+
+    /// What follows from that: the loser's code is out of the way at once, the winner's plan is carried out on a compile thread.
+    pub(super) fn decided(self: &Arc<Self>, loser: Option<Candidate>, judgement: Judgement) {
+        match loser {
             None => self.shared.queue.push_work(self.clone(), Work::Settle(Box::new(judgement))),
             Some(candidate) => {
                 self.ended(candidate, judgement);
@@ -697,23 +714,27 @@ impl ModuleCode {
 
     /// The job after a candidate won: its plan becomes the function's, in all its tier-2 versions.
     pub(crate) fn settle_trial(self: &Arc<Self>, judgement: Judgement) {
-        let (function, body) = {
+        let (function, plan, body) = {
             let mut state = self.trials.lock();
             let Some(Active { candidate, stage: Stage::Settling, .. }) = &state.active else { return };
             let (function, plan) = (candidate.function, candidate.plan.clone());
-            let body = candidate.arms.as_ref().filter(|_| candidate.entrance == Entrance::Body).map(|arms| arms.new.clone());
-            match plan {
+            let arms = candidate.arms.as_ref().filter(|_| candidate.entrance == Entrance::Body && candidate.slowed.is_none());
+            let body = arms.map(|arms| arms.new.clone());
+            match plan.clone() {
                 Some(plan) => _ = state.adopted.insert(function, plan),
                 None => _ = state.adopted.remove(&function),
             }
-            (function, body)
+            (function, plan, body)
         };
+        // A guard may have been taken back since it was compiled; and a test may have it slowed down.
+        let mut body = body.filter(|body| self.is_as_planned(body, plan.as_ref()) && self.shared.config.trials.padding == 0);
         let mut entrances: Vec<Entrance> = {
             let published = self.published();
             let of_function = published.current.iter().filter(|((of, _), version)| *of == function && version.tier == Tier::Optimizing);
             of_function.map(|((_, entrance), _)| *entrance).collect()
         };
         entrances.sort_unstable();
+        body = body.filter(|_| entrances.contains(&Entrance::Body));
         for entrance in entrances {
             match &body {
                 Some(body) if entrance == Entrance::Body => self.link(body.clone(), false),
@@ -722,11 +743,18 @@ impl ModuleCode {
         }
         let active = self.trials.lock().active.take();
         self.trials.function.store(u32::MAX, Ordering::Release);
-        if let Some(Active { candidate, .. }) = active {
+        if let Some(Active { mut candidate, .. }) = active {
             if candidate.entrance == Entrance::Body {
                 self.restore_entry(function);
             }
+            if let Some(arms) = &mut candidate.arms {
+                arms.linked = body.is_some();
+            }
             self.ended(candidate, judgement);
+            // Meanwhile a guard of it may have failed too often.
+            if body.is_some_and(|body| !self.is_as_planned(&body, plan.as_ref())) {
+                self.replace_optimized(function);
+            }
             self.reconsider_callers(function);
         }
         self.next_trial();
@@ -773,7 +801,7 @@ impl ModuleCode {
             }
             _ => None,
         };
-        {
+        let forgotten = {
             let mut state = self.trials.lock();
             if state.records.len() >= MOST_RECORDS {
                 state.records.pop_front();
@@ -781,22 +809,24 @@ impl ModuleCode {
             state.records.push_back(record);
             state.ended += 1;
             state.settle_up(judgement.verdict, Duration::from_nanos(lost_ns as u64), self.shared.config.trials.loss_percent);
-            self.follow_up(&mut state, candidate, judgement, outer);
-        }
+            self.follow_up(&mut state, candidate, judgement, outer)
+        };
         if let Some(outer) = outer {
             // What its arms lead back to.
             self.request(function, Entrance::Loop(outer), Tier::Optimizing, false);
         }
-        for version in arms.into_iter().flat_map(|arms| [arms.old, arms.new]) {
-            if !self.is_in_force(&version) {
-                self.retire(version);
-            }
+        if let Some(arms) = arms {
+            self.give_up(arms);
+        }
+        for arms in forgotten {
+            self.give_up(arms);
         }
         self.reconsider(function);
     }
 
-    /// What a verdict leads to: the next distance, halves of a plan that lost, the function's other entrance, the loop around the one that was tried.
-    fn follow_up(&self, state: &mut State, candidate: Candidate, judgement: Judgement, outer: Option<u32>) {
+    /// What a verdict leads to: the next distance, halves of a plan that lost, the function's other entrance, the loop around the one that was tried. Returns arms of candidates that are not waiting any more.
+    fn follow_up(&self, state: &mut State, candidate: Candidate, judgement: Judgement, outer: Option<u32>) -> Vec<Arms> {
+        let mut forgotten = Vec::new();
         let Candidate { function, entrance, fresh, gone, slowed, tournament, second_entrance, whole, .. } = candidate;
         let base = state.adopted.get(&function).map_or(Vec::new(), |plan| plan.decisions.clone());
         if !gone.is_empty() {
@@ -805,7 +835,7 @@ impl ModuleCode {
                 verdict if verdict.keeps() => memory.lose(&gone, true),
                 _ => memory.confirm(&gone),
             }
-            return;
+            return forgotten;
         }
         if fresh.is_empty() {
             // Tried against itself.
@@ -815,7 +845,7 @@ impl ModuleCode {
                 let candidate = self.candidate(function, entrance, base, Vec::new(), Tournament::Both);
                 state.waiting.push_back(Candidate { slowed: Some(slowed), ..candidate });
             }
-            return;
+            return forgotten;
         }
         let ran = !matches!(judgement.verdict, Verdict::Abandoned(_));
         let lost = |state: &mut State| state.memory.entry(function).or_default().lose(&fresh, ran);
@@ -843,7 +873,11 @@ impl ModuleCode {
                 }
                 if tournament == Tournament::Farther {
                     // What was nearer than the loser is not waiting any more.
-                    state.waiting.retain(|waiting| waiting.function != function || waiting.tournament != Tournament::Nearer);
+                    state.waiting.retain_mut(|waiting| {
+                        let stays = waiting.function != function || waiting.tournament != Tournament::Nearer;
+                        forgotten.extend(waiting.arms.take_if(|_| !stays));
+                        stays
+                    });
                 }
             }
             Verdict::Abandoned(Reason::Idle) if !second_entrance => {
@@ -878,6 +912,7 @@ impl ModuleCode {
             }
             _ => lost(state),
         }
+        forgotten
     }
 
     /// The loops that a loop stands in, innermost last.

@@ -188,6 +188,7 @@ impl ModuleCode {
             countdowns: (tier == Tier::Baseline && automatic || counted) && events.contains(EventId::PROGRAMMED),
             // Entered for two rounds, of which the first header takes one: see `leave`.
             rounds: self.shared.config.stress.leave_always && tier != Tier::Instrumented && matches!(entrance, Entrance::Loop(_)),
+            arm: false,
             gated: false,
             beside: None,
             padding: Padding::default(),
@@ -285,6 +286,9 @@ impl ModuleCode {
             let bytes = placed.bytes(code.bytes.len());
             let piece = piece(&name, placed.address(), &bytes, &self.module, (function, request.version), &code);
             self.shared.config.observers.iter().for_each(|observer| observer.placed(&piece));
+            if let Some((address, bytes)) = placed.gate_code() {
+                self.shared.observe_nameless("backedge trial gate", address, &bytes);
+            }
         }
         let version = Arc::new(CodeVersion {
             number: request.version,
@@ -300,7 +304,7 @@ impl ModuleCode {
             value_sites: code.sites.len(),
             hot_sites: code.hot_sites as usize,
             applied: code.applied,
-            arm: AtomicBool::new(request.rounds || request.gated),
+            arm: AtomicBool::new(request.arm),
             back_edges: by_word(code.back_edges),
             address: placed.address(),
             placed: Mutex::new(Some(placed)),
