@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Which pipeline compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub struct CompileRequest {
     /// register, from [`VmStoreContext::rounds`](crate::layout::VmStoreContext), in place of that header's poll, and leaves at 0 as the poll does; its
     /// other headers look at the instance's poll word, so that asking its function to leave moves the other versions only.
     pub rounds: bool,
-    /// An arm of a trial, of a loop or of a body: nothing that lasts, unless it [wins](Compiler::candidate_ended).
+    /// An arm of a trial, of a loop or of a body: nothing that lasts, unless it [wins](Compiler::keep).
     pub arm: bool,
     /// A body's candidate: a [gate](crate::gate) goes with the code. It is no other code for it.
     pub gated: bool,
@@ -522,8 +522,12 @@ pub trait Compiler: Send + Sync {
     fn kept_loops(&self, _digest: &[u8; 32]) -> Option<Arc<[u32]>> {
         None
     }
-    /// The trial of a [gated](CompileRequest::gated) candidate, the version of that number, has ended; if it won, it is what lasts of its function from now on.
-    fn candidate_ended(&self, _module: &Module, _version: u32, _won: bool) {}
+    /// Whether something lasts of what it makes.
+    fn keeps(&self) -> bool {
+        false
+    }
+    /// A trial's candidate has won, which took that long to compile: it is what lasts of its function from now on.
+    fn keep(&self, _request: &CompileRequest, _code: &CompiledCode, _took: Duration) {}
     /// A function's body kept from an earlier process, and the request that made it.
     fn kept(&self, _module: &Arc<Module>, _function: u32) -> Option<(CompileRequest, CompiledCode)> {
         None

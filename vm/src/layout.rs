@@ -284,7 +284,7 @@ pub const fn asked(asks: bool) -> u32 {
     if asks { ASKED } else { 0 }
 }
 
-/// What a loop's poll word holds to ask that loop alone, for a burst or a trial.
+/// What a loop's poll word holds to ask that loop alone, for a burst, a trial or a look around.
 pub const LOOP_ASKED: u32 = 2 * ASKED;
 
 /// Words of the burst buffer, a power of two. 128 KiB: it shall fit in L2 beside what the program has there.

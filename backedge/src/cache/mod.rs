@@ -50,8 +50,6 @@ struct Kept {
 struct Fresh {
     /// By function; the last one counts. They stay after a save: another may have to write the file anew.
     versions: BTreeMap<u32, Version>,
-    /// What is on trial, by the version's number: its request, code and compile time.
-    candidates: HashMap<u32, (CompileRequest, CompiledCode, Duration)>,
     /// Functions whose version was made since the last save.
     unsaved: BTreeSet<u32>,
     /// What compiling these took.
@@ -180,18 +178,6 @@ impl KeepingCompiler {
     }
 }
 
-impl Kept {
-    /// From now on this is what lasts of the function.
-    fn keep(&self, request: &CompileRequest, code: &CompiledCode, took: Duration) {
-        let version = (Entry::of(request), archive::encode(code));
-        let mut fresh = lock(&self.fresh);
-        fresh.unsaved_time += took;
-        fresh.unsaved.insert(request.function);
-        fresh.loops = request.module.loops.clone();
-        fresh.versions.insert(request.function, version);
-    }
-}
-
 impl Fresh {
     fn saved(&mut self) {
         self.unsaved.clear();
@@ -223,24 +209,30 @@ impl Compiler for KeepingCompiler {
         let began = Instant::now();
         let code = self.inner.compile(request)?;
         let took = began.elapsed();
-        if self.directory.is_some() && (request.lasting() || request.gated && request.lasts_if_it_wins()) {
-            let kept = self.kept(&request.module.digest);
-            if kept.precompiled {
-            } else if request.gated {
-                lock(&kept.fresh).candidates.insert(request.version, (request.clone(), code.clone(), took));
-            } else {
-                kept.keep(request, &code, took);
-            }
+        if request.lasting() {
+            self.keep(request, &code, took);
         }
         Ok(code)
     }
 
-    fn candidate_ended(&self, module: &Module, version: u32, won: bool) {
-        let Some(kept) = self.known(&module.digest) else { return };
-        let candidate = lock(&kept.fresh).candidates.remove(&version);
-        if let Some((request, code, took)) = candidate.filter(|_| won) {
-            kept.keep(&request, &code, took);
+    fn keeps(&self) -> bool {
+        self.directory.is_some()
+    }
+
+    fn keep(&self, request: &CompileRequest, code: &CompiledCode, took: Duration) {
+        if self.directory.is_none() || !request.lasts_if_it_wins() {
+            return;
         }
+        let kept = self.kept(&request.module.digest);
+        if kept.precompiled {
+            return;
+        }
+        let version = (Entry::of(request), archive::encode(code));
+        let mut fresh = lock(&kept.fresh);
+        fresh.unsaved_time += took;
+        fresh.unsaved.insert(request.function);
+        fresh.loops = request.module.loops.clone();
+        fresh.versions.insert(request.function, version);
     }
 
     fn adapter(&self, adapter: Adapter, signature: &AdapterSignature) -> Result<CompiledCode, CompileError> {
@@ -321,26 +313,19 @@ mod tests {
         let compiler = KeepingCompiler::new(inner, Some(CacheDirectory::new(folder.path())), "test", true);
         let bytes = wat::parse_str("(module (func (param i32) (result i32) (i32.add (local.get 0) (i32.const 1))))").unwrap();
         let module = Arc::new(Module::new(&bytes).unwrap());
-        let compile = |version, arm, gated| {
+        let compile = |version, arm| {
             let request = CompileRequest::new(module.clone(), 0, Entrance::Body, Tier::Optimizing, version);
-            compiler.compile(&CompileRequest { arm, gated, ..request }).unwrap();
+            let request = CompileRequest { arm, gated: arm, ..request };
+            let code = compiler.compile(&request).unwrap();
+            (request, code)
         };
-        let kept = || {
-            let kept = compiler.kept(&module.digest);
-            let fresh = lock(&kept.fresh);
-            (fresh.versions.get(&0).map(|version| version.0.version), fresh.candidates.len())
-        };
-        compile(1, false, false);
-        assert_eq!(kept(), (Some(1), 0));
-        // What a trial compares, and what it tries.
-        compile(2, true, false);
-        compile(3, true, true);
-        assert_eq!(kept(), (Some(1), 1));
-        compiler.candidate_ended(&module, 3, false);
-        assert_eq!(kept(), (Some(1), 0));
-        compile(4, true, true);
-        compiler.candidate_ended(&module, 4, true);
-        assert_eq!(kept(), (Some(4), 0));
+        let kept = || lock(&compiler.kept(&module.digest).fresh).versions.get(&0).map(|version| version.0.version);
+        compile(1, false);
+        assert_eq!(kept(), Some(1));
+        let (request, code) = compile(2, true);
+        assert_eq!(kept(), Some(1));
+        compiler.keep(&request, &code, Duration::from_millis(1));
+        assert_eq!(kept(), Some(2));
     }
 
     #[test]

@@ -142,7 +142,13 @@ impl ModuleCode {
         let units = counted(units) as u32;
         self.functions[own].looks.store(false, Ordering::Relaxed);
         self.reloads[own].store(units, Ordering::Relaxed);
-        self.counters[own].store(units, Ordering::Relaxed);
+        // (the call that comes to a boundary is the block's first, and passes no gate)
+        self.counters[own].store(units - 1, Ordering::Relaxed);
+    }
+
+    /// Whether the function's countdown is that of a block of so many units.
+    pub(super) fn counts_units(&self, own: usize, units: u64) -> bool {
+        u64::from(self.reloads[own].load(Ordering::Relaxed)) == counted(units)
     }
 
     /// Takes the gate of a body's trial out of all calls' way; what calls reach now.
@@ -226,7 +232,7 @@ impl ModuleCode {
         if self.counters[own].load(Ordering::Relaxed) != USED_UP {
             return None; // a call that came by for another reason
         }
-        let (address, gate) = {
+        let (address, candidate) = {
             let mut state = self.trials.lock();
             let active = state.active.as_mut()?;
             let Candidate { function: tried, entrance: Entrance::Body, arms: Some(arms), .. } = &mut active.candidate else { return None };
@@ -245,7 +251,7 @@ impl ModuleCode {
                 return Some(arms.version(arms.arm).address());
             }
             // A side exit, or what else counts the function's events, has counted otherwise meanwhile.
-            arms.in_block &= u64::from(self.reloads[own].load(Ordering::Relaxed)) == counted(arms.units);
+            arms.in_block &= self.counts_units(own, arms.units);
             let others = arms.owner.is_none();
             arms.owner = Some(owner);
             // SAFETY: the caller's promise.
@@ -261,7 +267,7 @@ impl ModuleCode {
                     let long = arms.progress > 1 && since as f64 * self.shared.ns_per_tick() > LONG_BLOCK.as_nanos() as f64;
                     self.trials.long_blocks.store(long, Ordering::Relaxed);
                     self.count_units(own, units);
-                    (arms.version(arm).address(), others.then(|| arms.new.gate()).flatten())
+                    (arms.version(arm).address(), others.then_some(arms.new.number))
                 }
                 Next::Ended(judgement) => {
                     self.count_units(own, i32::MAX as u64);
@@ -284,13 +290,28 @@ impl ModuleCode {
                 }
             }
         };
-        if let Some(gate) = gate {
-            // Of all instances only this one goes on with the trial.
-            self.restore_entry(function);
+        if let Some(candidate) = candidate {
             // SAFETY: the caller's promise.
-            unsafe { self.enter_by(context, own, gate) };
+            unsafe { self.keep_to_trial(context, function, candidate) };
         }
         Some(address)
+    }
+
+    /// Of all instances only one goes on with a body's trial, if that still runs: another thread may have ended it meanwhile, and what nothing leads to is given up.
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    unsafe fn keep_to_trial(&self, context: *mut VmContext, function: u32, candidate: u32) {
+        let own = self.module.defined(function).expect("only defined functions are tried");
+        let published = self.published();
+        let state = self.trials.lock();
+        let running =
+            state.active.as_ref().filter(|active| active.stage == Stage::Running).and_then(|active| active.candidate.arms.as_ref());
+        let Some(gate) = running.filter(|arms| arms.new.number == candidate).and_then(|arms| arms.new.gate()) else { return };
+        let entry = self.functions[own].entry.load(Ordering::Acquire) as usize;
+        self.set_entry_in_instances(&published, function, entry);
+        // SAFETY: the caller's promise.
+        unsafe { self.enter_by(context, own, gate) };
     }
 
     /// # Safety

@@ -164,7 +164,11 @@ impl Blocks {
         let due = self.since.unwrap_or(now.ticks) + pairs as u64 * self.sizes.ticks_per_pair;
         let missing = due.saturating_sub(now.ticks);
         if missing > 0 {
-            self.rests_until = Some(now.ticks + self.random() % (2 * missing));
+            let length = self.random() % (2 * missing);
+            self.rests_until = Some(now.ticks + length);
+            // Half of it, for all that is known. (What is run of its steps is not: whoever comes to the loop ends one.)
+            let of_candidate = (self.ran_ticks + self.lost_ticks) / 2.0;
+            self.rested_units += length as f64 / 2.0 * self.paired_units / of_candidate.max(1.0);
         }
         missing > 0
     }
@@ -172,7 +176,6 @@ impl Blocks {
     /// A step of a rest: as short as a block, so that it ends in time whatever the program does meanwhile.
     fn rest_on(&mut self) -> Next {
         let arm = self.either();
-        self.rested_units += if arm == Arm::New { self.units as f64 } else { 0.0 };
         Next::Run(arm, self.units)
     }
 

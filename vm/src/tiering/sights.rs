@@ -14,7 +14,7 @@ use crate::code::{Entrance, Tier};
 use crate::engine::{lock, try_lock};
 use crate::layout::VmContext;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What comes later after it was asked is not what the program spends its time in, ns. A guess.
@@ -37,6 +37,8 @@ const BEGUN: u64 = 1;
 pub(super) struct Sights {
     /// When all had been asked, ticks, or [`BEGUN`]; 0 where nobody is asked, or one came.
     asked: AtomicU64,
+    /// Whether a question was asked that is not taken back yet.
+    open: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -67,6 +69,7 @@ impl ModuleCode {
             let has_loops = |own: usize| self.module.loop_polls(own).next().is_some();
             state.functions.extend(published.into_iter().filter(|&function| self.module.defined(function).is_some_and(has_loops)));
             self.sights.asked.store(0, Ordering::SeqCst);
+            self.sights.open.store(false, Ordering::SeqCst);
             let asked = std::mem::take(&mut state.asked);
             let found: Vec<(u32, u32)> = state.seen.iter().filter(|(_, sights)| **sights >= SIGHTS).map(|(&key, _)| key).collect();
             state.functions.retain(|function| found.iter().all(|(of, _)| of != function));
@@ -106,6 +109,7 @@ impl ModuleCode {
             return;
         }
         let published = self.published();
+        self.sights.open.store(true, Ordering::SeqCst);
         self.sights.asked.store(BEGUN, Ordering::SeqCst);
         self.ask_loops(&published, &words);
         if self.sights.asked.compare_exchange(BEGUN, ticks(), Ordering::SeqCst, Ordering::SeqCst).is_err() {
@@ -114,12 +118,12 @@ impl ModuleCode {
         }
     }
 
-    /// A loop came that was asked. If all kept code was, and it is the first of it, it was seen, and the rest of its instance is left alone.
+    /// A loop came that was asked. If all kept code was, and it is the first of it in any instance, it was seen; the rest of its instance is left alone.
     ///
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn seen_at(&self, context: *mut VmContext, function: u32, offset: u32) {
-        if self.sights.asked.load(Ordering::Relaxed) == 0 {
+        if !self.sights.open.load(Ordering::Relaxed) {
             return;
         }
         let Some(mut state) = try_lock(&self.sights.state) else { return };

@@ -1,7 +1,7 @@
 //! Trials: a candidate version timed against the current one on the live run, in alternating blocks (`blocks`), until a verdict (`verdict`).
 //!
 //! Both versions are compiled as *arms* ([`super::arms`]), whose units of work are counted. Of a body these are calls, counted by a [gate](crate::gate) in front of both, and the arms are the code that they stand
-//! for: the winner is linked as it is. Of a loop they are rounds, which its entrance counts in a register; nothing else is different from the versions they stand for, and the winner is then published in its
+//! for: the winner is linked as it is, unless a guard of it was taken back. Of a loop they are rounds, which its entrance counts in a register; nothing else is different from the versions they stand for, and the winner is then published in its
 //! normal form. The code in force is compiled anew, and is no arm itself: what ran before the trial runs otherwise than what began with it. (A recursion's own calls had led to that code and not to the gate, and
 //! in four of five processes `fib` against itself was 3 to 12 % faster than what was in force.)
 //!
@@ -309,6 +309,10 @@ enum Place {
     Without(u32),
     /// Not yet.
     Nowhere,
+}
+
+fn decisions_of(plan: Option<&Arc<Plan>>) -> Vec<Decision> {
+    plan.map_or(Vec::new(), |plan| plan.decisions.clone())
 }
 
 impl ModuleCode {
@@ -619,17 +623,13 @@ impl ModuleCode {
         self.call_to_trial();
     }
 
-    /// Whether a version was compiled to what a plan is by now, without the guards that were taken back.
-    fn is_as_planned(&self, version: &CodeVersion, plan: Option<&Arc<Plan>>) -> bool {
-        let plan = plan.cloned().and_then(|plan| self.exits.amend(plan));
-        let decisions = |plan: Option<&Arc<Plan>>| plan.map_or(Vec::new(), |plan| plan.decisions.clone());
-        decisions(version.plan.as_ref()) == decisions(plan.as_ref())
-    }
-
     /// Retires arms: nothing leads to them any more, but to what was linked.
     fn give_up(self: &Arc<Self>, arms: Arms) {
-        if let Some(compiler) = &self.shared.compiler {
-            compiler.candidate_ended(&self.module, arms.new.number, arms.linked);
+        if let Some(candidate) = arms.new.take_candidate()
+            && let Some(compiler) = &self.shared.compiler
+            && arms.linked
+        {
+            compiler.keep(&candidate.0, &candidate.1, arms.new.compile_time);
         }
         self.retire(arms.old);
         if !arms.linked {
@@ -726,8 +726,10 @@ impl ModuleCode {
             }
             (function, plan, body)
         };
+        let amended = |plan: &Option<Arc<Plan>>| decisions_of(plan.clone().and_then(|plan| self.exits.amend(plan)).as_ref());
+        let planned = amended(&plan);
         // A guard may have been taken back since it was compiled; and a test may have it slowed down.
-        let mut body = body.filter(|body| self.is_as_planned(body, plan.as_ref()) && self.shared.config.trials.padding == 0);
+        let mut body = body.filter(|body| decisions_of(body.plan.as_ref()) == planned && self.shared.config.trials.padding == 0);
         let mut entrances: Vec<Entrance> = {
             let published = self.published();
             let of_function = published.current.iter().filter(|((of, _), version)| *of == function && version.tier == Tier::Optimizing);
@@ -752,7 +754,7 @@ impl ModuleCode {
             }
             self.ended(candidate, judgement);
             // Meanwhile a guard of it may have failed too often.
-            if body.is_some_and(|body| !self.is_as_planned(&body, plan.as_ref())) {
+            if amended(&plan) != planned {
                 self.replace_optimized(function);
             }
             self.reconsider_callers(function);

@@ -75,10 +75,22 @@ impl ModuleCode {
             Entrance::Loop(offset) => self.ask_loop(&published, candidate.function, offset),
             Entrance::Body => {
                 let own = self.module.defined(candidate.function).expect("only defined functions are tried");
-                self.count_units(own, arms.units);
+                // A block that is under way goes on, unless something else has set the word, or threads at once took it past 0.
+                let word = u64::from(self.counters[own].load(Ordering::Relaxed));
+                if arms.began.is_none() || !self.counts_units(own, arms.units) || word > arms.units {
+                    self.count_units(own, arms.units);
+                }
                 arms.new.lead_gate(arms.version(arms.arm).address());
-                if let Some(gate) = arms.new.gate() {
-                    self.set_entry_in_instances(&published, candidate.function, gate);
+                let Some(gate) = arms.new.gate() else { return };
+                match arms.owner {
+                    None => self.set_entry_in_instances(&published, candidate.function, gate),
+                    // The others have nothing to do with it.
+                    Some((_, owner)) => {
+                        if let Some(context) = published.instances.iter().find(|context| context.0 as usize == owner) {
+                            // SAFETY: in the list, so live (see `ContextPointer`).
+                            unsafe { self.enter_by(context.0, own, gate) };
+                        }
+                    }
                 }
             }
         }

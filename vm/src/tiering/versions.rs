@@ -47,6 +47,8 @@ pub struct CodeVersion {
     pub value_sites: usize,
     /// LWPINS sites in the code.
     pub hot_sites: usize,
+    /// Of a trial's candidate, while its trial lasts: what would be kept of it.
+    candidate: Mutex<Option<Box<(CompileRequest, CompiledCode)>>>,
     /// See [`CodeVersion::is_arm`].
     arm: AtomicBool,
     /// Jumps to loop headers that may pass the poll, by its word.
@@ -83,6 +85,11 @@ impl CodeVersion {
     /// An arm of a trial that nothing else leads to: a loop's for good, a body's until it wins.
     pub fn is_arm(&self) -> bool {
         self.arm.load(Ordering::Relaxed)
+    }
+
+    /// What would be kept of it, if it is a trial's candidate; once.
+    pub(super) fn take_candidate(&self) -> Option<Box<(CompileRequest, CompiledCode)>> {
+        self.candidate.lock().unwrap_or_else(|error| error.into_inner()).take()
     }
 
     /// The gate that was placed with it, if it has one.
@@ -259,6 +266,8 @@ impl ModuleCode {
         counted: bool,
     ) -> Result<Arc<CodeVersion>, CompileError> {
         let function = request.function;
+        let keeps = request.gated && self.shared.compiler.as_ref().is_some_and(|compiler| compiler.keeps());
+        let candidate = keeps.then(|| Box::new((request.clone(), code.clone())));
         let gate = request.gated.then(|| self.module.defined(function)).flatten().map(|own| Gate { own, used_up: self.lazy_stub(own) });
         let placed = PlacedCode::beside(&code, Some(self.module.clone()), Role::Plain, request.beside, gate)
             .map_err(|reason| CompileError::Limit { function, reason })?;
@@ -304,6 +313,7 @@ impl ModuleCode {
             value_sites: code.sites.len(),
             hot_sites: code.hot_sites as usize,
             applied: code.applied,
+            candidate: Mutex::new(candidate),
             arm: AtomicBool::new(request.arm),
             back_edges: by_word(code.back_edges),
             address: placed.address(),
