@@ -12,7 +12,7 @@ with [--backedge PATH] [--suite feedback,compute,systems] [--filter TEXT] [--jso
 aa       Every optimized function is tried against itself, and once more against itself slowed by --slowed percent. At most 5 % of the first may have a
          winner; of the second every one whose unit of work is over 1 us must be found slower, and 95 % of the shorter ones.
 hostile  Cumulative time with a policy that is wrong on purpose over that with --no-feedback, for the calls that --no-feedback gets done in 1, 2, 5, 10 and 20
-         seconds. At most 1.05.
+         seconds. At most 1.05. `(same)` is --no-feedback once more: what two runs of the same differ by here and now; it is not counted.
 gain     Steady time per call without feedback, with it, and with it from what a run of three times the length has saved (all values). Share: gain online / gain
          with the profile, each as 1 - time / time without. And the time to 90 % of the steady speed, without and with the profile.
 phases   A kernel and its control in turns, so many seconds each: time with feedback over that without, for --total seconds. At most 1.02.
@@ -34,6 +34,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Of the trials' times per unit of work, ns: what "every unit over 1 us" is.
 LEAST_UNIT_NS = 1000
 MARKS = [1, 2, 5, 10, 20]
+# No policy: what `hostile` compares with, once more.
+SAME = "(same)"
 # Kernels made for a plan that rests on branches (event 3) or on misses (event 4).
 RESTS_ON = {"partition/0": 3, "branch_arms/0": 3, "select_chain/0": 3, "gather/0": 4, "histogram/0": 4, "hash_probe/0": 4, "graph/0": 4, "graph/2": 4}
 # Kernels whose next mode is their control on the same code.
@@ -122,12 +124,13 @@ def hostile(options):
     print(f"{'row':24}{'policy':10}" + "".join(f"{mark:>7} s" for mark in marks) + "   taken back")
     out, good = [], True
     for row in rows(options):
-        found = {policy: {"ratios": {mark: [] for mark in marks}, "taken_back": 0, "kept": 0} for policy in options.policies.split(",")}
+        found = {policy: {"ratios": {mark: [] for mark in marks}, "taken_back": 0, "kept": 0} for policy in [SAME, *options.policies.split(",")]}
         for _ in range(options.runs):
             plain, _ = steady(options, row, seconds, "--no-feedback")
             for policy, it in found.items():
                 # A little longer, so that the slower one has done the same calls.
-                wrong, _ = steady(options, row, 1.15 * seconds, "--hostile-policy", policy, "--trials")
+                hostile = ["--no-feedback"] if policy == SAME else ["--hostile-policy", policy]
+                wrong, _ = steady(options, row, 1.15 * seconds, *hostile, "--trials")
                 if plain["result"] != wrong["result"]:
                     sys.exit(f"optimizer.py: {row[0]} with {policy}: result {wrong['result']}, not {plain['result']}")
                 for mark in marks:
@@ -145,12 +148,13 @@ def hostile(options):
                 it["taken_back"] += len(verdicts) - kept
         for policy, it in found.items():
             it["ratios"] = {mark: statistics.median(ratios) for mark, ratios in it["ratios"].items()}
-            good &= max(it["ratios"].values()) <= 1.05
+            good &= policy == SAME or max(it["ratios"].values()) <= 1.05
             out.append({"row": row[0], "policy": policy, **it})
             print(f"{row[0]:24}{policy:10}" + "".join(f"{ratio:8.3f}{'*' if ratio > 1.05 else ' '}" for ratio in it["ratios"].values())
                   + f"  {it['taken_back']} of {it['taken_back'] + it['kept']}", flush=True)
-    over = [it for it in out if max(it["ratios"].values()) > 1.05]
-    print(f"{len(out) - len(over)} of {len(out)} at most 1.05 times --no-feedback at every mark")
+    for same, what in [(False, "at most 1.05 times --no-feedback at every mark"), (True, f"rows of {SAME} are, which differ by nothing")]:
+        of = [it for it in out if (it["policy"] == SAME) == same]
+        print(f"{sum(max(it['ratios'].values()) <= 1.05 for it in of)} of {len(of)} {what}")
     return out, good
 
 

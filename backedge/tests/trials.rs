@@ -196,6 +196,38 @@ fn a_candidate_that_costs_is_taken_back_and_stays_away() {
 }
 
 #[test]
+fn of_two_stores_on_two_threads_one_is_timed_and_both_are_right() {
+    let mut guest = Guest::new(&engine(given(SHORT, 0)), GUEST);
+    let stops = Arc::new(AtomicBool::new(false));
+    let other = std::thread::spawn({
+        let (loaded, stops) = (guest.loaded.clone(), stops.clone());
+        move || {
+            let mut store = Store::new(loaded.engine()).expect("a store");
+            // SAFETY: no imports.
+            let instance = unsafe { store.instantiate(&loaded, &[]) }.expect("it instantiates");
+            let mut guest = Guest { store, instance, loaded };
+            let mut called = 0;
+            while !stops.load(Ordering::Relaxed) {
+                assert_eq!(guest.call("calls", &[u64::from(ROUNDS)]), calls());
+                called += 1;
+            }
+            called
+        }
+    });
+    for _ in 0..3 {
+        let before = guest.loaded.code.trials().len();
+        guest.until_tried(SHORT, "calls", &[u64::from(ROUNDS)], calls());
+        guest.loaded.code.forget_rolled_back(SHORT);
+        let began = Instant::now();
+        while guest.loaded.code.trials().len() <= before && began.elapsed() < Duration::from_secs(2) {
+            assert_eq!(guest.call("calls", &[u64::from(ROUNDS)]), calls());
+        }
+    }
+    stops.store(true, Ordering::Relaxed);
+    assert!(other.join().expect("its results are right") > 0);
+}
+
+#[test]
 fn a_version_against_itself_changes_nothing() {
     let mut config = EngineConfig { feedback: vm::engine::FeedbackPolicy::Off, ..EngineConfig::default() };
     config.trials.try_same = true;

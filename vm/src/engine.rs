@@ -852,6 +852,7 @@ impl Shared {
             return;
         }
         let modules = self.live_modules();
+        modules.iter().for_each(|code| code.end_look());
         self.budget.earn(modules.iter().any(|code| code.is_learning()), monitor_cpu_ns);
         if self.budget.has_credit() {
             let runs = self.with_stores(|stores| stores.iter().any(|store| store.runs()));

@@ -14,7 +14,7 @@ use super::thresholds::expected_compile_time;
 use super::versions::cpu_time;
 use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeTable, Ring, Starts, StoreBurst, count, finish, ticks};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
-use crate::engine::{lock, try_lock};
+use crate::engine::{FeedbackPolicy, lock, try_lock};
 use crate::layout::{BURST_WORDS, VmContext};
 use crate::runtime::{instance, store_state};
 use crate::timeline::What;
@@ -496,7 +496,9 @@ impl ModuleCode {
     /// the next call begins, again and again at the same place of the program: that is for what is new alone, of which any place says something.
     pub(crate) fn ask_for_bursts(self: &Arc<Self>, runs: bool) {
         self.consider_returned();
-        if runs && self.has_kept && self.shared.started.elapsed() >= KEPT_SERVES_FOR {
+        // (what is asked leaves its code, which is worth it for a plan alone)
+        let plans = self.shared.config.feedback != FeedbackPolicy::Off;
+        if runs && plans && self.has_kept && self.shared.started.elapsed() >= KEPT_SERVES_FOR {
             self.look_around();
         }
         self.compile_wanted();

@@ -61,25 +61,33 @@ impl ModuleCode {
         lock(&self.sights.state).published.push(function);
     }
 
-    /// The monitor's tick: takes the question back, makes candidates of what was seen, and asks again if it is time.
+    /// The monitor's tick: takes the question back, whatever else is due.
+    pub(crate) fn end_look(&self) {
+        if !self.sights.open.load(Ordering::Relaxed) {
+            return;
+        }
+        let asked = {
+            let mut state = lock(&self.sights.state);
+            self.sights.asked.store(0, Ordering::SeqCst);
+            self.sights.open.store(false, Ordering::SeqCst);
+            std::mem::take(&mut state.asked)
+        };
+        take_back(&self.published(), &asked);
+    }
+
+    /// A tick with credit: makes candidates of what was seen, and asks again if it is time.
     pub(super) fn look_around(self: &Arc<Self>) {
-        let (asked, found, asks) = {
+        let (found, asks) = {
             let mut state = lock(&self.sights.state);
             let published = std::mem::take(&mut state.published);
             let has_loops = |own: usize| self.module.loop_polls(own).next().is_some();
             state.functions.extend(published.into_iter().filter(|&function| self.module.defined(function).is_some_and(has_loops)));
-            self.sights.asked.store(0, Ordering::SeqCst);
-            self.sights.open.store(false, Ordering::SeqCst);
-            let asked = std::mem::take(&mut state.asked);
             let found: Vec<(u32, u32)> = state.seen.iter().filter(|(_, sights)| **sights >= SIGHTS).map(|(&key, _)| key).collect();
             state.functions.retain(|function| found.iter().all(|(of, _)| of != function));
             state.seen.retain(|(function, _), _| found.iter().all(|(of, _)| of != function));
             state.ticks = state.ticks.saturating_add(1);
-            (asked, found, state.ticks <= FIRST_QUESTIONS || state.ticks.is_multiple_of(STEADY_TICKS))
+            (found, state.ticks <= FIRST_QUESTIONS || state.ticks.is_multiple_of(STEADY_TICKS))
         };
-        if !asked.is_empty() {
-            take_back(&self.published(), &asked);
-        }
         for (function, offset) in found {
             tracing::debug!(function, offset, "seen in kept code");
             self.any_candidate(function, offset, HEAT, 0, true);
