@@ -632,6 +632,18 @@ impl ModuleCode {
         before
     }
 
+    /// Threads that count down one word at once may take it past 0 together: what one of them has loaded it with is lost, and the next record would be four thousand million events away. So
+    /// words that are larger than what they were loaded with are loaded again. (Counting by atomic operations would cost every call and round twenty cycles.)
+    pub(crate) fn restore_counts(&self) {
+        for (own, (word, reload)) in self.counters.iter().zip(&self.reloads).enumerate() {
+            let (now, events) = (word.load(Ordering::Relaxed), reload.load(Ordering::Relaxed));
+            // (a trial looks after its own)
+            if now > events && !self.trials.concern(self.module.imported_functions + own as u32) {
+                word.store(events.saturating_sub(1), Ordering::Relaxed);
+            }
+        }
+    }
+
     /// The engine's insides.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
