@@ -34,9 +34,9 @@ impl PlacedGate {
         self.0.address()
     }
 
-    /// Where it stands, and what stands there.
-    pub(crate) fn code(&self) -> (usize, Vec<u8>) {
-        (self.address(), self.0.copy(0..BYTES))
+    /// What stands there, for tools outside.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.copy(0..BYTES)
     }
 
     /// From now on it leads to an address in code memory.

@@ -118,21 +118,9 @@ impl PlacedCode {
         self.block.set_byte(self.begins + edge.at as usize, if passes { edge.passes } else { edge.polls });
     }
 
-    /// The address of its gate.
-    pub(crate) fn gate(&self) -> Option<usize> {
-        Some(self.gate.as_ref()?.address())
-    }
-
-    /// Its gate, for tools outside.
-    pub(crate) fn gate_code(&self) -> Option<(usize, Vec<u8>)> {
-        self.gate.as_ref().map(PlacedGate::code)
-    }
-
-    /// Lets its gate lead to an address in code memory.
-    pub(crate) fn lead_gate(&self, to: usize) {
-        if let Some(gate) = &self.gate {
-            gate.lead(to);
-        }
+    /// Its gate, if it was placed with one.
+    pub(crate) fn gate(&self) -> Option<&PlacedGate> {
+        self.gate.as_ref()
     }
 
     /// Offset in the code → index in the positions, and the positions.

@@ -220,7 +220,7 @@ impl Compiler for KeepingCompiler {
     }
 
     fn keep(&self, request: &CompileRequest, code: &CompiledCode, took: Duration) {
-        if self.directory.is_none() || !request.lasts_if_it_wins() {
+        if !self.keeps() || !request.lasts_if_it_wins() {
             return;
         }
         let kept = self.kept(&request.module.digest);

@@ -311,10 +311,6 @@ enum Place {
     Nowhere,
 }
 
-fn decisions_of(plan: Option<&Arc<Plan>>) -> Vec<Decision> {
-    plan.map_or(Vec::new(), |plan| plan.decisions.clone())
-}
-
 impl ModuleCode {
     /// Whether plans are tried before they are kept.
     pub(super) fn tries(&self) -> bool {
@@ -726,17 +722,17 @@ impl ModuleCode {
             }
             (function, plan, body)
         };
-        let amended = |plan: &Option<Arc<Plan>>| decisions_of(plan.clone().and_then(|plan| self.exits.amend(plan)).as_ref());
-        let planned = amended(&plan);
-        // A guard may have been taken back since it was compiled; and a test may have it slowed down.
-        let mut body = body.filter(|body| decisions_of(body.plan.as_ref()) == planned && self.shared.config.trials.padding == 0);
+        let amended = || plan.clone().and_then(|plan| self.exits.amend(plan));
+        let planned = amended();
         let mut entrances: Vec<Entrance> = {
             let published = self.published();
             let of_function = published.current.iter().filter(|((of, _), version)| *of == function && version.tier == Tier::Optimizing);
             of_function.map(|((_, entrance), _)| *entrance).collect()
         };
         entrances.sort_unstable();
-        body = body.filter(|_| entrances.contains(&Entrance::Body));
+        // A guard may have been taken back since it was compiled; and a test may have it slowed down.
+        let stays = |body: &CodeVersion| body.plan == planned && self.shared.config.trials.padding == 0;
+        let body = body.filter(|body| stays(body) && entrances.contains(&Entrance::Body));
         for entrance in entrances {
             match &body {
                 Some(body) if entrance == Entrance::Body => self.link(body.clone(), false),
@@ -754,7 +750,7 @@ impl ModuleCode {
             }
             self.ended(candidate, judgement);
             // Meanwhile a guard of it may have failed too often.
-            if amended(&plan) != planned {
+            if amended() != planned {
                 self.replace_optimized(function);
             }
             self.reconsider_callers(function);

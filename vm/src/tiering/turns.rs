@@ -11,10 +11,10 @@ use std::time::Duration;
 
 /// What a trial takes besides its compiles: one that shows nothing takes some 100 to 250 ms, and one runs at a time.
 const TRIAL_TAKES: Duration = Duration::from_millis(150);
-/// Versions that a trial compiles.
-const ARMS: f64 = 2.0;
 /// How long the best candidate's compiles are saved for. A guess.
 const WAITED_FOR: Duration = Duration::from_secs(4);
+/// Versions that a trial compiles.
+const ARMS: f64 = 2.0;
 /// A trial that waits longer than this for its code to run lets the next one go first: what runs at all in this part of the program runs every few milliseconds. (It was 250 ms. Yosys goes through one pass after
 /// the other, so that most of those that wait are of a pass that is over: a round of them took as long as a quarter of the run.)
 const MOST_IDLE: Duration = Duration::from_millis(40);

@@ -94,13 +94,13 @@ impl CodeVersion {
 
     /// The gate that was placed with it, if it has one.
     pub(super) fn gate(&self) -> Option<usize> {
-        self.placed().as_ref()?.gate()
+        Some(self.placed().as_ref()?.gate()?.address())
     }
 
     /// Lets its gate lead to an address in code memory.
     pub(super) fn lead_gate(&self, to: usize) {
-        if let Some(placed) = self.placed().as_ref() {
-            placed.lead_gate(to);
+        if let Some(gate) = self.placed().as_ref().and_then(|placed| placed.gate()) {
+            gate.lead(to);
         }
     }
 
@@ -295,8 +295,8 @@ impl ModuleCode {
             let bytes = placed.bytes(code.bytes.len());
             let piece = piece(&name, placed.address(), &bytes, &self.module, (function, request.version), &code);
             self.shared.config.observers.iter().for_each(|observer| observer.placed(&piece));
-            if let Some((address, bytes)) = placed.gate_code() {
-                self.shared.observe_nameless("backedge trial gate", address, &bytes);
+            if let Some(gate) = placed.gate() {
+                self.shared.observe_nameless("backedge trial gate", gate.address(), &gate.bytes());
             }
         }
         let version = Arc::new(CodeVersion {
