@@ -934,11 +934,7 @@ impl Shared {
     /// Looks after the trials and the retired code of all modules.
     pub(crate) fn tend(&self) {
         self.free_retired();
-        let together = self.with_stores(|stores| stores.iter().filter(|store| store.runs()).count() > 1);
         for code in self.live_modules() {
-            if together {
-                code.restore_counts();
-            }
             code.tend();
         }
     }

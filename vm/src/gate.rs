@@ -20,7 +20,7 @@ const DISPLACEMENT: usize = 16;
 pub struct Gate {
     /// Which of the module's own functions.
     pub own: usize,
-    /// Where the call goes that finds the countdown at 0: the function's lazy stub.
+    /// Where a call goes that finds the countdown used up: the function's lazy stub.
     pub used_up: usize,
 }
 
@@ -63,8 +63,8 @@ impl Gate {
         code.extend([0x41, 0x83, 0xab]);
         code.extend(((4 * self.own) as i32).to_le_bytes());
         code.push(1);
-        // jb used_up; nop
-        code.extend([0x72, 0x06, 0x90]);
+        // js used_up; nop
+        code.extend([0x78, 0x06, 0x90]);
         // jmp to
         code.push(0xe9);
         debug_assert_eq!(code.len(), DISPLACEMENT);
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(code[4..12], [0x41, 0x83, 0xab, 12, 0, 0, 0, 1]);
         let target = |at: usize| (0x1000 + at as i64 + 4 + i64::from(i32::from_le_bytes(code[at..at + 4].try_into().unwrap()))) as usize;
         assert_eq!((code[15], target(16)), (0xe9, 0x40));
-        // 12: jb over the jump to the other.
-        assert_eq!((code[12], 14 + usize::from(code[13]), code[20], target(21)), (0x72, 20, 0xe9, 0x5000));
+        // 12: js over the jump to the other.
+        assert_eq!((code[12], 14 + usize::from(code[13]), code[20], target(21)), (0x78, 20, 0xe9, 0x5000));
     }
 }

@@ -76,10 +76,9 @@ pub(crate) fn address_limit() -> Option<usize> {
     (told && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX))
 }
 
-/// Bytes of address space that this process may have besides those that it has, if there is a limit.
-pub(crate) fn addresses_left() -> Option<usize> {
-    let limit = address_limit()?;
+/// Bytes of address space that this process may have besides those that it has, where it may have `limit`.
+pub(crate) fn addresses_left(limit: usize) -> usize {
     let sizes = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let used = sizes.split(' ').next().and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0);
-    Some(limit.saturating_sub(used.saturating_mul(PAGE)))
+    limit.saturating_sub(used.saturating_mul(PAGE))
 }

@@ -1,7 +1,7 @@
 //! Tables: space for all the entries a table may ever have is reserved, so its base never changes.
 
 use crate::layout::{VmFunc, VmTable, VmTableEntry};
-use crate::mapping::{Mapping, addresses_left};
+use crate::mapping::{Mapping, address_limit, addresses_left};
 use crate::signature;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasmparser::{RefType, TableType};
@@ -59,7 +59,7 @@ impl Table {
         }
         let maximum = ty.maximum.unwrap_or(u64::from(u32::MAX));
         // Of address space that is limited a small part, as for memories.
-        let most = addresses_left().map_or(MAXIMUM_ENTRIES, |left| (left / PARTS / size_of::<VmTableEntry>()) as u64);
+        let most = address_limit().map_or(MAXIMUM_ENTRIES, |limit| (addresses_left(limit) / PARTS / size_of::<VmTableEntry>()) as u64);
         let capacity = maximum.min(MAXIMUM_ENTRIES.min(most)).max(ty.initial) as usize;
         let mapping = Mapping::reserve(capacity.max(1) * size_of::<VmTableEntry>()).map_err(TableError::Reserve)?;
         let vm = VmTable { base: mapping.base().cast(), length: AtomicUsize::new(0), capacity, maximum };

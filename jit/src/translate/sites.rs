@@ -207,7 +207,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Takes one off the function's word; the cold block is where it was 0. `None` where it has no word.
+    /// Takes one off the function's word; the cold block is where none was left. `None` where it has no word.
     fn take_one_off(&mut self) -> Option<(Block, Block)> {
         let index = self.module.defined(self.input.function)?;
         let place = i32::try_from(index * 4).ok()?;
@@ -218,8 +218,9 @@ impl Translator<'_, '_> {
         let after = self.b.ins().isub(before, one);
         self.store(Region::Counters, after, counters, place);
         let zero = self.iconst32(0);
-        let borrow = self.b.ins().icmp(IntCC::Equal, before, zero);
-        Some(self.split_cold(borrow))
+        // (below 0 too: threads at once may take it past 0 and lose what one of them has loaded it with)
+        let ran_out = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, before, zero);
+        Some(self.split_cold(ran_out))
     }
 
     /// Counts the function's word down, at function entry (`offset` is all ones) or at a loop header.

@@ -53,7 +53,7 @@
 ;;> @0000                               v18 = isub v16, v17  ; v17 = 1
 ;;> @0000                               store notrap aligned region2 v18, v15
 ;;> @0000                               v19 = iconst.i32 0
-;;> @0000                               v20 = icmp eq v16, v19  ; v19 = 0
+;;> @0000                               v20 = icmp sle v16, v19  ; v19 = 0
 ;;> @0000                               brif v20, block3, block4
 ;;>
 ;;>                                 block3 cold:

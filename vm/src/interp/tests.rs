@@ -6,6 +6,7 @@ use crate::layout::{SwitchHeader, head};
 use crate::module::ExportItem;
 use crate::store::Store;
 use crate::trap::{Frame, Outcome, TrapCode, Unwind};
+use std::sync::atomic::Ordering;
 use wasmparser::{FuncType, ValType};
 
 pub(super) struct Guest {
@@ -164,6 +165,27 @@ fn recursion_is_deep_and_ends() {
         assert_eq!(guest.call("down", 100_000).unwrap(), 100_000);
         assert_eq!(trap(guest.call("down", u32::MAX)).0, TrapCode::StackOverflow);
         assert_eq!(guest.call("down", 100_000).unwrap(), 100_000);
+    }
+}
+
+/// As threads leave it that take it past 0 at once: what one of them has loaded it with is lost.
+#[test]
+fn a_countdown_word_below_0_is_loaded_at_the_next_event() {
+    for form in FORMS {
+        let mut guest = Guest::new(form, SUM, Vec::new());
+        let twice = r#"(module (func $one (export "one") (param i32) (result i32) (local.get 0)) (func (export "twice") (param i32) (result i32) (call $one (call $one (local.get 0)))))"#;
+        let mut calls = Guest::new(form, twice, Vec::new());
+        for (guest, export, function) in [(&mut guest, "sum", 0), (&mut calls, "twice", 0)] {
+            guest.call(export, 10).unwrap();
+            // SAFETY: a word of the module's, which nobody else counts down meanwhile.
+            let word = unsafe { &*guest.instance.instance().code.counters().add(function) };
+            for lost in [u32::MAX, u32::MAX - 5, 1 << 31] {
+                word.store(lost, Ordering::Relaxed);
+                guest.call(export, 10).unwrap();
+                let left = word.load(Ordering::Relaxed);
+                assert!((left as i32) >= 0, "{form:?}, {export}: {lost:#x} became {left:#x}");
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! was given.
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
+use super::thresholds::{MOST_EVENTS, used_up};
 use super::trial::{Candidate, Stage};
 use super::verdict::{LARGE, LARGE_MARGIN, MARGIN, MOST_PAIRS, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
@@ -27,8 +28,6 @@ const LONGEST: Duration = Duration::from_secs(1);
 const PAIR_STANDS_FOR: Duration = Duration::from_millis(2);
 /// Blocks that take longer would hardly ever be whole if bursts began in them: these come every 10 ms or so in loops that are new, every 50 ms later.
 const LONG_BLOCK: Duration = Duration::from_millis(8);
-/// What a countdown of calls is when the call that found it at 0 has taken one off.
-const USED_UP: u32 = u32::MAX;
 
 /// The compiled arms and what was measured so far.
 pub(super) struct Arms {
@@ -95,7 +94,7 @@ impl Arms {
 
 /// What a countdown of calls is set to for so many units.
 fn counted(units: u64) -> u64 {
-    units.clamp(1, i32::MAX as u64)
+    units.clamp(1, MOST_EVENTS.into())
 }
 
 impl ModuleCode {
@@ -229,7 +228,7 @@ impl ModuleCode {
     /// As [`ModuleCode::loop_boundary`], from the resolver.
     pub(super) unsafe fn call_boundary(self: &Arc<Self>, context: *mut VmContext, function: u32) -> Option<usize> {
         let own = self.module.defined(function).filter(|_| self.trials.concern(function))?;
-        if self.counters[own].load(Ordering::Relaxed) != USED_UP {
+        if !used_up(self.counters[own].load(Ordering::Relaxed)) {
             return None; // a call that came by for another reason
         }
         let (address, candidate) = {
@@ -243,11 +242,11 @@ impl ModuleCode {
             let owner = unsafe { ((*store_state(context)).id, context as usize) };
             if active.stage == Stage::Settling {
                 // It is about to be linked, or was already: what calls reach.
-                self.count_units(own, i32::MAX as u64);
+                self.count_units(own, MOST_EVENTS.into());
                 return None;
             }
             if arms.owner.is_some_and(|known| known != owner) {
-                self.count_units(own, i32::MAX as u64);
+                self.count_units(own, MOST_EVENTS.into());
                 return Some(arms.version(arms.arm).address());
             }
             // A side exit, or what else counts the function's events, has counted otherwise meanwhile.
@@ -270,7 +269,7 @@ impl ModuleCode {
                     (arms.version(arm).address(), others.then_some(arms.new.number))
                 }
                 Next::Ended(judgement) => {
-                    self.count_units(own, i32::MAX as u64);
+                    self.count_units(own, MOST_EVENTS.into());
                     arms.arm = if judgement.verdict.keeps() { Arm::New } else { Arm::Old };
                     let kept = arms.version(arms.arm).address();
                     arms.new.lead_gate(kept);

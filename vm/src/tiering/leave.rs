@@ -3,7 +3,7 @@
 
 use super::bursts::Form;
 use super::retire::report_frames;
-use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS, strings};
+use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS, MOST_EVENTS, strings};
 use super::{FUNCTION_ENTRY, ModuleCode, edges};
 use crate::code::Entrance;
 use crate::engine::RecordSource;
@@ -242,8 +242,7 @@ impl ModuleCode {
         let before = self.functions[own].hot_records.fetch_add(1, Ordering::Relaxed);
         // Of a threshold of 1, for tests, every event is wanted.
         let doublings = if reload <= 1 { 0 } else { before.saturating_sub(even).min(MOST_DOUBLINGS) };
-        // Compiled code takes the borrow from the word's sign.
-        let reload = reload.max(1).saturating_mul(1 << doublings).min(i32::MAX as u32);
+        let reload = reload.max(1).saturating_mul(1 << doublings).min(MOST_EVENTS);
         // Odd: where each call passes one loop header, all even ones would end at the same of the two, and the record names one.
         let reload = if reload < 16 { reload } else { reload | 1 };
         let counted = u64::from(self.count_to(own, reload));

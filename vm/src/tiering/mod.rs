@@ -64,7 +64,8 @@ pub(crate) use retire::{Retirement, report_frames};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
 use thresholds::{
-    BASELINE_STEP, BRIEF, INTERPRETER_STEP, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look, first_record, strings, weighted,
+    BASELINE_STEP, BRIEF, INTERPRETER_STEP, MOST_EVENTS, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look, first_record,
+    strings, used_up, weighted,
 };
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
@@ -632,18 +633,6 @@ impl ModuleCode {
         before
     }
 
-    /// Threads that count down one word at once may take it past 0 together: what one of them has loaded it with is lost, and the next record would be four thousand million events away. So
-    /// words that are larger than what they were loaded with are loaded again. (Counting by atomic operations would cost every call and round twenty cycles.)
-    pub(crate) fn restore_counts(&self) {
-        for (own, (word, reload)) in self.counters.iter().zip(&self.reloads).enumerate() {
-            let (now, events) = (word.load(Ordering::Relaxed), reload.load(Ordering::Relaxed));
-            // (a trial looks after its own)
-            if now > events && !self.trials.concern(self.module.imported_functions + own as u32) {
-                word.store(events.saturating_sub(1), Ordering::Relaxed);
-            }
-        }
-    }
-
     /// The engine's insides.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
@@ -659,7 +648,7 @@ impl ModuleCode {
         match tier {
             Tier::Baseline | Tier::Instrumented => first_record(&self.shared.config, self.hot_events(own)),
             // Counted only to be measured: soon enough, whatever the size.
-            Tier::Optimizing => self.shared.config.hot_baseline.max(1),
+            Tier::Optimizing => self.shared.config.hot_baseline.clamp(1, MOST_EVENTS),
         }
     }
 
@@ -790,13 +779,14 @@ impl ModuleCode {
 
     /// Calls and back edges that no hot record has counted yet, by function: what the countdowns have run down.
     pub fn uncounted(&self) -> Vec<(u32, u64)> {
-        let words = self.counters.iter().zip(&self.reloads);
-        let left =
-            words.map(|(word, reload)| reload.load(Ordering::Relaxed).saturating_sub(word.load(Ordering::Relaxed).saturating_add(1)));
-        left.enumerate()
-            .filter(|&(_, count)| count > 0)
-            .map(|(own, count)| (self.module.imported_functions + own as u32, count.into()))
-            .collect()
+        let counts = (0..self.counters.len()).map(|own| (self.module.imported_functions + own as u32, self.came(own).into()));
+        counts.filter(|&(_, count)| count > 0).collect()
+    }
+
+    /// Events of a function since its countdown began.
+    fn came(&self, own: usize) -> u32 {
+        let (word, events) = (self.counters[own].load(Ordering::Relaxed), self.reloads[own].load(Ordering::Relaxed));
+        if used_up(word) { events } else { events.saturating_sub(word + 1) }
     }
 
     /// What names the module in records and in the profile; see [`crate::engine::FeedbackScope`].

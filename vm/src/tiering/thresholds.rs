@@ -39,6 +39,15 @@ pub(crate) const LARGE: usize = 1024;
 /// Loops of one function that are counted.
 pub(super) const MOST_LOOPS: usize = 1024;
 
+/// Most events that a countdown word is loaded with: one below 0 is used up.
+pub(super) const MOST_EVENTS: u32 = i32::MAX as u32;
+
+/// Whether a countdown word is used up. It stays so until it is loaded again, however often it is counted down: threads that take it past 0 at once may lose what one of them has loaded it with, and the next
+/// that counts sees it again. (Counting by atomic operations would cost every call and round twenty cycles.)
+pub(super) fn used_up(word: u32) -> bool {
+    (word as i32) < 0
+}
+
 /// Where time decides too, the first record comes after that part of the events that make a function hot by themselves; each further one after twice as many.
 const FIRST_RECORD_SHARE: u32 = 16;
 
@@ -84,5 +93,5 @@ pub(super) fn weighted(threshold: u32, bytes: usize, step: usize) -> u32 {
     if threshold <= 1 {
         return 1;
     }
-    u32::try_from(u64::from(threshold) * (bytes / step).max(1) as u64).unwrap_or(u32::MAX)
+    (u64::from(threshold) * (bytes / step).max(1) as u64).min(MOST_EVENTS.into()) as u32
 }

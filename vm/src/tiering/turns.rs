@@ -75,9 +75,8 @@ impl ModuleCode {
             Entrance::Loop(offset) => self.ask_loop(&published, candidate.function, offset),
             Entrance::Body => {
                 let own = self.module.defined(candidate.function).expect("only defined functions are tried");
-                // A block that is under way goes on, unless something else has set the word, or threads at once took it past 0.
-                let word = u64::from(self.counters[own].load(Ordering::Relaxed));
-                if arms.began.is_none() || !self.counts_units(own, arms.units) || word > arms.units {
+                // A block that is under way goes on, unless something else has set the word.
+                if arms.began.is_none() || !self.counts_units(own, arms.units) {
                     self.count_units(own, arms.units);
                 }
                 arms.new.lead_gate(arms.version(arms.arm).address());

@@ -30,7 +30,7 @@ impl ModuleCode {
         let ran = |own: usize| {
             let function = &self.functions[own];
             let counted_to = self.reloads[own].load(Ordering::Relaxed);
-            let events = counted_to.saturating_sub(self.counters[own].load(Ordering::Relaxed));
+            let events = self.came(own);
             // (the first look is for the templates)
             let price = counted_to.max(self.hot_interpreter(self.module.imported_functions + own as u32));
             let lacks_code = function.bytecode.get().is_some() && self.targets[own].compiled.load(Ordering::Relaxed).is_null();

@@ -150,17 +150,17 @@ pub(in crate::interp) unsafe fn return_many<const M: u8>(regs: &mut Regs, from: 
     }
 }
 
-/// Decrements a countdown word, shared with other threads, which may lose counts; true where it was 0.
+/// Decrements a countdown word, shared with other threads, which may lose counts and reloads; true where none was left.
 #[inline(always)]
 pub(super) fn count_down(word: &AtomicU32) -> bool {
-    let left = word.load(Ordering::Relaxed);
-    word.store(left.wrapping_sub(1), Ordering::Relaxed);
-    left == 0
+    let left = word.load(Ordering::Relaxed).wrapping_sub(1);
+    word.store(left, Ordering::Relaxed);
+    (left as i32) < 0
 }
 
 /// Whether a countdown word went below 0 and was not reloaded since: another thread may have decremented it too.
 fn ran_out(word: &AtomicU32) -> bool {
-    word.load(Ordering::Relaxed) > u32::MAX / 2
+    (word.load(Ordering::Relaxed) as i32) < 0
 }
 
 /// The countdown word of an own function, by its index among the defined ones.

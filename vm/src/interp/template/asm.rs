@@ -114,6 +114,7 @@ pub(super) const ABOVE_EQUAL: Condition = Condition(0x3);
 pub(super) const EQUAL: Condition = Condition(0x4);
 pub(super) const NOT_EQUAL: Condition = Condition(0x5);
 pub(super) const BELOW_EQUAL: Condition = Condition(0x6);
+pub(super) const NEGATIVE: Condition = Condition(0x8);
 pub(super) const ABOVE: Condition = Condition(0x7);
 pub(super) const PARITY: Condition = Condition(0xa);
 pub(super) const NO_PARITY: Condition = Condition(0xb);

@@ -26,7 +26,7 @@ impl Emitter<'_> {
         self.assembler.memory(W64, MOV, R11, of_exec(offset_of!(Exec, context)));
         self.assembler.memory(W32, MOV, R10, word);
         self.assembler.group_immediate(W32, GROUP_SUB, R10, 1);
-        self.exit_if(pc, BELOW);
+        self.exit_if(pc, NEGATIVE);
         self.assembler.group_immediate_memory(W32, GROUP_CMP, at(R11, context::poll), 0);
         self.exit_if(pc, NOT_EQUAL);
         self.assembler.store(4, word, R10);

@@ -105,7 +105,7 @@ fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op
     assembler.memory(W32, MOV, RDI, of_target(offset_of!(CallTarget, counter)));
     assembler.memory(W64, ADD, RDI, of_exec(offset_of!(Exec, counters)));
     assembler.group_immediate_memory(W32, GROUP_SUB, at(RDI, 0), 1);
-    let ran_out = assembler.jump_if(BELOW);
+    let ran_out = assembler.jump_if(NEGATIVE);
 
     assembler.memory(W32, MOV, RDI, of_target(offset_of!(CallTarget, zeroed_from)));
     assembler.memory(W32, CMP, RDI, of_target(offset_of!(CallTarget, zeroed_to)));
