@@ -34,7 +34,8 @@ inside() {
     local limit=$1 backedge=$2 spec=$3 configuration
     case $limit in
         one-cpu) [ "$(nproc)" = 1 ] || fail "$(nproc) processors, not 1" ;;
-        address-space) ulimit -v 4000000 ;;
+        # (scripts beside each other would leave each other's memories no room to grow)
+        address-space) ulimit -v 4000000; export SPEC_THREADS=1 ;;
         read-only) make_read_only ;;
     esac
     for configuration in "${CONFIGURATIONS[@]}"; do

@@ -175,8 +175,9 @@ fn run_all(config: &Config, careful: bool, scripts: &[Script]) -> Total {
             total.failures.extend(failures);
         }
     };
+    let threads = std::env::var("SPEC_THREADS").map(|threads| threads.parse().expect("SPEC_THREADS is a number"));
     std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+        for _ in 0..threads.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, usize::from)) {
             std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, worker).expect("a thread starts");
         }
     });

@@ -107,7 +107,7 @@ impl Memory {
             return Ok(Memory::in_room(Room::new(ty, 0)?));
         }
         let bytes = initial_bytes(ty)?;
-        let (share, its) = address_limit().map(|limit| Share::of(limit, addresses_left(limit))).unzip();
+        let (share, its) = address_limit().map(|limit| Share::of(limit, addresses_left(limit), bytes)).unzip();
         let most = its.map_or(usize::MAX, |bytes| bytes / WASM_PAGE * WASM_PAGE).min(if ty.memory64 { REACH_64 } else { REACH });
         let (mapping, reserved) = reserve_what_there_is(ty, bytes, most)?;
         let mapping = mapping.map_err(MemoryError::Reserve)?;
@@ -190,6 +190,9 @@ pub fn guards_fit() -> bool {
     address_limit().is_none_or(|limit| limit >= GUARDED_AT_LEAST * (REACH + GUARD + ALIGNMENT))
 }
 
+/// Bytes that a memory can grow by where address space is limited, if that is there. A guess.
+const GROWS_AT_LEAST: usize = 16 * WASM_PAGE;
+
 /// Memories there are whose address space is a share of a limited one.
 static SHARES: AtomicUsize = AtomicUsize::new(0);
 
@@ -197,11 +200,12 @@ static SHARES: AtomicUsize = AtomicUsize::new(0);
 struct Share;
 
 impl Share {
-    /// Its bytes: of what a limit leaves, a quarter for the first memory, which is the program's, and a sixteenth for each other one. Of that these leave an eighth of the limit alone: it is for what
-    /// memories begin with, however many there are, and for the process itself.
-    fn of(limit: usize, left: usize) -> (Share, usize) {
+    /// Its bytes, for a memory that begins with `bytes`: of what a limit leaves, a quarter for the first memory, which is the program's, and a sixteenth for each other one. These leave an eighth of the
+    /// limit alone: it is for what memories begin with and grow by at least, however many there are, and for the process itself.
+    fn of(limit: usize, left: usize, bytes: usize) -> (Share, usize) {
         let first = SHARES.fetch_add(1, Ordering::Relaxed) == 0;
-        (Share, if first { left / 4 } else { left.saturating_sub(limit / 8) / 16 })
+        let share = if first { left / 4 } else { left.saturating_sub(limit / 8) / 16 };
+        (Share, share.max(bytes.saturating_add(GROWS_AT_LEAST)))
     }
 }
 
