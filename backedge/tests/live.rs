@@ -7,7 +7,7 @@ mod common;
 
 use common::{Guest, engine};
 use std::time::{Duration, Instant};
-use vm::engine::{EngineConfig, TierPolicy};
+use vm::engine::{Engine, EngineConfig, LoadedModule, TierPolicy};
 
 /// What has to happen within this time, on a machine that runs other tests as well.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -33,17 +33,18 @@ fn program(functions: &str, body: &str) -> String {
     )
 }
 
-/// How often the compiler carried out `transformation` in what was published, and how many bursts there were.
-fn done(engine: &vm::engine::Engine, loaded: &std::sync::Arc<vm::engine::LoadedModule>, transformation: &str) -> (usize, u64) {
+/// How often the compiler carried out `transformation` in what was published of a function, or of any, and how many bursts there were.
+fn done(engine: &Engine, loaded: &LoadedModule, transformation: &str, function: Option<&str>) -> (usize, u64) {
     engine.settle();
     let report = engine.report(loaded);
-    let versions = report.functions.iter().flat_map(|function| &function.versions);
+    let functions = report.functions.iter().filter(|it| function.is_none() || it.name.as_deref() == function);
+    let versions = functions.flat_map(|function| &function.versions);
     let applied = versions.flat_map(|version| &version.applied).filter(|it| it.name == transformation && it.refused.is_none());
     (applied.count(), report.bursts.branch_bursts + report.bursts.count_bursts)
 }
 
-/// Runs a program until `transformation` was carried out or there is no hope; whether it was. Results are the interpreter's at every call.
-fn fires(transformation: &str, wat: &str) -> bool {
+/// Runs a program until `transformation` was carried out, in a function or in any, or there is no hope; whether it was. Results are the interpreter's at every call.
+fn fires(transformation: &str, function: Option<&str>, wat: &str) -> bool {
     let interpreter = engine(EngineConfig { tier: TierPolicy::Interpreter, ..EngineConfig::default() });
     let expected = Guest::new(&interpreter, &interpreter.load(wat.as_bytes()).unwrap()).call("run", ROUNDS).unwrap();
     let mut config = EngineConfig { hot_interpreter: 50, hot_baseline: 1000, feedback_budget: 20.0, ..EngineConfig::default() };
@@ -54,7 +55,7 @@ fn fires(transformation: &str, wat: &str) -> bool {
     let began = Instant::now();
     loop {
         assert_eq!(guest.call("run", ROUNDS).unwrap(), expected, "{transformation}");
-        let (times, bursts) = done(&engine, &loaded, transformation);
+        let (times, bursts) = done(&engine, &loaded, transformation, function);
         if times > 0 {
             // What was compiled is what runs now.
             assert_eq!(guest.call("run", ROUNDS).unwrap(), expected, "{transformation}");
@@ -69,8 +70,8 @@ fn fires(transformation: &str, wat: &str) -> bool {
 
 /// `reason` fires, `control` does not.
 fn check(transformation: &str, reason: &str, control: &str) {
-    assert!(fires(transformation, reason), "{transformation} was not carried out for {reason}");
-    assert!(!fires(transformation, control), "{transformation} was carried out for {control}");
+    assert!(fires(transformation, None, reason), "{transformation} was not carried out for {reason}");
+    assert!(!fires(transformation, None, control), "{transformation} was carried out for {control}");
 }
 
 const ADD_A: &str = "(local.set $a (i32.add (local.get $a) (local.get $x)))";
@@ -112,6 +113,20 @@ fn direct_calls_that_are_made_often_are_inlined() {
     };
     // The other callee is larger than any that is inlined.
     check("inline-direct", &call(8), &call(60));
+}
+
+/// What is inlined early is never optimized by itself; what records say of its calls is carried out in its copy.
+#[test]
+fn an_indirect_call_is_inlined_in_what_is_inlined_itself() {
+    let call = |index: &str| {
+        let callee = format!(
+            "{} (func $work (param $v i32) (param $i i32) (result i32) (call_indirect (type $t) (local.get $v) (local.get $i)))",
+            table()
+        );
+        program(&callee, &format!("(local.set $a (i32.add (local.get $a) (call $work (local.get $x) {index})))"))
+    };
+    assert!(fires("inline-guarded", Some("run"), &call("(i32.shr_u (local.get $n) (i32.const 30))")));
+    assert!(!fires("inline-guarded", None, &call(&random(8))));
 }
 
 #[test]

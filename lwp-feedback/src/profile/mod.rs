@@ -548,6 +548,11 @@ impl Profile {
         self.functions.get(&function).map(|profile| snapshot::of_function(function.func, &profile))
     }
 
+    /// Records of a function so far.
+    pub fn records(&self, function: FunctionId) -> u64 {
+        self.functions.get(&function).map_or(0, |profile| profile.records)
+    }
+
     /// How often a function turned to something else: bursts whose outcomes differed from all before them, which are then forgotten.
     pub fn shifts(&self, function: FunctionId) -> u64 {
         self.functions.get(&function).map_or(0, |profile| profile.shifts)

@@ -30,15 +30,16 @@ impl ModuleCode {
         Some(Arc::new(Plan { function, decisions }))
     }
 
-    /// What copies of a function are to be compiled to: its plan in force, and what else was wanted of it that no trial and no guard took back. Of what it calls only what is in force is inlined there, as
-    /// far as the compiler takes it: the policy did not count that growth.
+    /// What copies of a function are to be compiled to: its plan in force, and what else was wanted of it that no trial and no guard took back. Of what it calls directly only what is in force is inlined
+    /// there: the policy did not count that growth. What it calls by a table is, as far as the compiler takes it: where a function was inlined before it was optimized itself, no trial of its own will ever
+    /// say so (of twelve processes of a loop around such a call one ran four times as long).
     fn in_copies(&self, function: u32) -> Vec<Decision> {
         // A plan file says itself what it wants of copies.
         if self.module.defined(function).is_none() || self.shared.config.plans.is_some() {
             return Vec::new();
         }
-        let mut wanted = self.latest_plan(function).map_or(Vec::new(), |plan| plan.decisions.clone());
-        wanted.retain(|decision| !matches!(decision, Decision::Inline(_)));
+        let mut wanted = self.plan_of_copies(function).map_or(Vec::new(), |plan| plan.decisions.clone());
+        wanted.retain(|decision| !matches!(decision, Decision::Inline(it) if it.direct));
         let decisions = {
             let state = self.trials.lock();
             if let Some(memory) = state.memory.get(&function) {

@@ -27,7 +27,14 @@ pub(super) struct Planning {
     /// Estimated bytes that plans in force added, by function.
     grown: Mutex<BTreeMap<u32, u64>>,
     /// What the policy wanted when it was asked last, by function.
-    latest: Mutex<BTreeMap<u32, Arc<Plan>>>,
+    latest: Mutex<BTreeMap<u32, Latest>>,
+}
+
+/// What the policy wanted of a function.
+struct Latest {
+    /// The function's records then.
+    records: u64,
+    plan: Option<Arc<Plan>>,
 }
 
 /// A decision as timelines name it.
@@ -48,6 +55,7 @@ impl ModuleCode {
             return (!plan.decisions.is_empty()).then(|| Arc::new(plan));
         }
         let profile = self.shared.profile.function(id)?;
+        let records = profile.records;
         let mut snapshot = self.snapshot_of(vec![profile]);
         snapshot.grown_bytes = lock(&self.planning.grown).iter().filter(|&(&other, _)| other != function).map(|(_, bytes)| bytes).sum();
         let (plans, refusals) = self.shared.config.policy.plan(&snapshot, &self.shared.config.budgets);
@@ -61,16 +69,16 @@ impl ModuleCode {
         self.note(function, Entrance::Body, || What::Planned { decisions: decisions(), refusals: refused });
         tracing::debug!(function, decisions = plan.as_ref().map_or(0, |plan| plan.decisions.len()), refused, "planned");
         let plan = plan.map(Arc::new);
-        match &plan {
-            Some(plan) => _ = lock(&self.planning.latest).insert(function, plan.clone()),
-            None => _ = lock(&self.planning.latest).remove(&function),
-        }
+        lock(&self.planning.latest).insert(function, Latest { records, plan: plan.clone() });
         plan
     }
 
-    /// What the policy wanted of a function when it was asked last.
-    pub(super) fn latest_plan(&self, function: u32) -> Option<Arc<Plan>> {
-        lock(&self.planning.latest).get(&function).cloned()
+    /// What the policy wants of a function that runs in copies, and is not looked at for its own sake: as of when it had half of its records or more.
+    pub(super) fn plan_of_copies(&self, function: u32) -> Option<Arc<Plan>> {
+        let records = self.shared.profile.records(FunctionId { module: self.key, func: function });
+        let known =
+            lock(&self.planning.latest).get(&function).filter(|latest| records <= 2 * latest.records).map(|latest| latest.plan.clone());
+        known.unwrap_or_else(|| self.plan(function))
     }
 
     /// The plan that an earlier process ended with, where there is one.

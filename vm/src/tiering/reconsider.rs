@@ -56,7 +56,7 @@ impl ModuleCode {
             return;
         }
         // Without the parts that guards have taken back: they would be asked for again and again.
-        let Some(plan) = self.planned(function).and_then(|plan| self.exits.amend(plan)) else { return };
+        let Some(plan) = self.composed(function, self.planned(function)).and_then(|plan| self.exits.amend(plan)) else { return };
         let mut again = false;
         for (entrance, old) in entrances {
             let old = old.as_ref().map_or(&[][..], |old| &old.decisions);

@@ -167,7 +167,7 @@ impl ModuleCode {
                 self.adopt(function, saved.clone());
                 saved
             }),
-            Tier::Optimizing => self.planned(function),
+            Tier::Optimizing => self.composed(function, self.planned(function)),
         };
         let plan = plan.and_then(|plan| self.exits.amend(plan));
         let probe_base = match tier {
