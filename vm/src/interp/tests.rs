@@ -179,7 +179,7 @@ fn a_countdown_word_below_0_is_loaded_at_the_next_event() {
             guest.call(export, 10).unwrap();
             // SAFETY: a word of the module's, which nobody else counts down meanwhile.
             let word = unsafe { &*guest.instance.instance().code.counters().add(function) };
-            for lost in [u32::MAX, u32::MAX - 5, 1 << 31] {
+            for lost in [u32::MAX, u32::MAX - 5, 3 << 30] {
                 word.store(lost, Ordering::Relaxed);
                 guest.call(export, 10).unwrap();
                 let left = word.load(Ordering::Relaxed);

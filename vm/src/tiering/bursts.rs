@@ -575,7 +575,9 @@ impl ModuleCode {
     /// A defined function that has an instrumented body: its number, the code at its entries that is to go, and what is to be there.
     fn exchange(&self, function: u32, instrument: bool) -> Option<(usize, usize, usize)> {
         let own = self.module.defined(function).expect("only defined functions have code here");
-        let instrumented = match self.instrumented(function, AT_ENTRY)?.0 {
+        let instrumented = self.instrumented(function, AT_ENTRY);
+        self.functions[own].instruments.store(instrument && instrumented.is_some(), Ordering::Relaxed);
+        let instrumented = match instrumented?.0 {
             Form::Code(instrumented) => instrumented,
             // Its resolver knows what to do (`enters_watched`).
             Form::Interpreted => self.lazy_stub(own),

@@ -16,7 +16,9 @@ use wasmparser::Operator;
 impl ModuleCode {
     /// What the policy plans for a function, and what follows from plans of the functions that it calls.
     pub(super) fn composed(&self, function: u32, planned: Option<Arc<Plan>>) -> Option<Arc<Plan>> {
-        let mut followed: Vec<Decision> = self.callees(function).into_iter().flat_map(|callee| self.specialized_to(callee)).collect();
+        // (without trials no specialization wins)
+        let callees = if self.tries() { self.callees(function) } else { BTreeSet::new() };
+        let mut followed: Vec<Decision> = callees.into_iter().flat_map(|callee| self.specialized_to(callee)).collect();
         let adopted = self.adopted(function);
         let inlined: BTreeSet<u32> = planned.iter().chain(&adopted).flat_map(|plan| inlined(&plan.decisions)).collect();
         for callee in inlined.into_iter().filter(|&callee| callee != function) {
@@ -30,8 +32,8 @@ impl ModuleCode {
         Some(Arc::new(Plan { function, decisions }))
     }
 
-    /// What copies of a function are to be compiled to: its plan in force, and what else was wanted of it that no trial and no guard took back. Of what it calls directly only what is in force is inlined
-    /// there: the policy did not count that growth. What it calls by a table is, as far as the compiler takes it: where a function was inlined before it was optimized itself, no trial of its own will ever
+    /// What copies of a function are to be compiled to: its plan in force, and what else was wanted of it that no trial and no guard took back. Of what it calls directly, which is much,
+    /// only what is in force is inlined there: the policy did not count that growth. What it calls by a table is, as far as the compiler takes it: where a function was inlined before it was optimized itself, no trial of its own will ever
     /// say so (of twelve processes of a loop around such a call one ran four times as long).
     fn in_copies(&self, function: u32) -> Vec<Decision> {
         // A plan file says itself what it wants of copies.

@@ -105,7 +105,7 @@ pub(super) unsafe fn poll_before_call(context: *mut VmContext, function: u32) ->
     }
 }
 
-/// The interpreter called a function whose countdown was 0.
+/// The interpreter called a function whose countdown is used up.
 ///
 /// # Safety
 /// `context` is the running context of kind wasm.
@@ -127,7 +127,7 @@ pub unsafe fn hot_call(context: *mut VmContext, function: u32) {
     }
 }
 
-/// The interpreter took a back edge of a function whose countdown was 0: code to continue the loop in, or null.
+/// The interpreter took a back edge of a function whose countdown is used up: code to continue the loop in, or null.
 ///
 /// # Safety
 /// As [`hot_call`].
@@ -155,7 +155,7 @@ pub(super) unsafe fn loop_entry(context: *mut VmContext, code: &ModuleCode, func
     code.loop_code(function, offset).map_or(std::ptr::null(), |code| code.address as *const u8)
 }
 
-/// Compiled code found a countdown at 0. The record's address is the return address of the builtin's call.
+/// Compiled code found a countdown used up. The record's address is the return address of the builtin's call.
 ///
 /// # Safety
 /// As [`hot_call`]; called from the builtin's thunk.

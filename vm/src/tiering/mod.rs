@@ -4,7 +4,7 @@
 //! under the lock that also guards the list of instances, so a new instance cannot miss one. Order of publication: bytes, trap table and
 //! address map first (`PlacedCode::new`, `CodeMap::insert`), then the entry pointers (Release).
 //!
-//! Countdowns: one word per defined function, decremented at calls and back edges by the interpreter and by tier 1. Where it was 0, the
+//! Countdowns: one word per defined function, decremented at calls and back edges by the interpreter and by tier 1. Where it is used up, the
 //! function is hot: an LWPINS record is written and the word reloaded. Nothing else tells the monitor what to compile.
 
 use crate::arena::CodeBlock;
@@ -106,6 +106,8 @@ struct FunctionCode {
     looks: AtomicBool,
     /// When a call of it that was asked for a burst came last, ticks.
     asked_at: AtomicU64,
+    /// Calls are to reach its instrumented body, those that the interpreter makes too.
+    instruments: AtomicBool,
 }
 
 #[derive(Clone, Copy)]
@@ -304,7 +306,7 @@ impl ModuleCode {
         Some(bytecode)
     }
 
-    /// Enter adapter and compiled code of a function, if both are known and no trial is interested in its calls.
+    /// Enter adapter and compiled code of a function, if both are known and neither a trial nor a burst is interested in its calls.
     ///
     /// # Safety
     /// `own` is below the number of defined functions.
@@ -315,7 +317,16 @@ impl ModuleCode {
         let code = target.compiled.load(Ordering::Acquire) as usize;
         let adapter = function.enter_adapter.load(Ordering::Acquire) as usize;
         let tried = self.trials.concern(own as u32 + self.module.imported_functions);
-        (code != 0 && adapter != 0 && !tried).then_some((adapter, code))
+        let instruments = function.instruments.load(Ordering::Relaxed);
+        (code != 0 && adapter != 0 && !tried && !instruments).then_some((adapter, code))
+    }
+
+    /// A call of the interpreter goes by a function's entry in an instance: where that is the ordinary code, no burst asks for it any more.
+    pub(crate) fn see_entry(&self, own: usize, entry: &AtomicPtr<u8>) {
+        let function = &self.functions[own];
+        if function.instruments.load(Ordering::Relaxed) && entry.load(Ordering::Acquire) == function.entry.load(Ordering::Acquire) {
+            function.instruments.store(false, Ordering::Relaxed);
+        }
     }
 
     /// Code to run a function with: compiled now if the engine's policy says so. `None`: interpret.

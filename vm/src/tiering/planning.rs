@@ -34,6 +34,8 @@ pub(super) struct Planning {
 struct Latest {
     /// The function's records then.
     records: u64,
+    /// How often it had turned to something else.
+    shifts: u64,
     plan: Option<Arc<Plan>>,
 }
 
@@ -45,6 +47,14 @@ pub(super) fn place_name(decision: &Decision) -> String {
 impl ModuleCode {
     /// What to do with a function that is about to be optimized. `None`: nothing.
     pub(super) fn plan(&self, function: u32) -> Option<Arc<Plan>> {
+        let plan = self.ask_policy(function);
+        let bytes = plan.as_ref().map_or(0, |plan| self.growth(plan));
+        lock(&self.planning.grown).insert(function, bytes);
+        plan
+    }
+
+    /// What the policy wants of a function, whatever is made of it.
+    fn ask_policy(&self, function: u32) -> Option<Arc<Plan>> {
         // A plan file is all there is; it is looked at where code is compiled.
         if self.shared.config.feedback == FeedbackPolicy::Off || self.shared.config.plans.is_some() {
             return None;
@@ -55,7 +65,7 @@ impl ModuleCode {
             return (!plan.decisions.is_empty()).then(|| Arc::new(plan));
         }
         let profile = self.shared.profile.function(id)?;
-        let records = profile.records;
+        let at = Latest { records: profile.records, shifts: self.shared.profile.shifts(id), plan: None };
         let mut snapshot = self.snapshot_of(vec![profile]);
         snapshot.grown_bytes = lock(&self.planning.grown).iter().filter(|&(&other, _)| other != function).map(|(_, bytes)| bytes).sum();
         let (plans, refusals) = self.shared.config.policy.plan(&snapshot, &self.shared.config.budgets);
@@ -63,22 +73,21 @@ impl ModuleCode {
         self.published().refusals.insert(function, refusals);
         // A policy may be anyone's: only what it says about this function is taken.
         let plan = plans.into_iter().find(|plan| plan.function == id && !plan.decisions.is_empty());
-        let bytes = plan.as_ref().map_or(0, |plan| self.growth(plan));
-        lock(&self.planning.grown).insert(function, bytes);
         let decisions = || plan.iter().flat_map(|plan| &plan.decisions).map(place_name).collect();
         self.note(function, Entrance::Body, || What::Planned { decisions: decisions(), refusals: refused });
         tracing::debug!(function, decisions = plan.as_ref().map_or(0, |plan| plan.decisions.len()), refused, "planned");
         let plan = plan.map(Arc::new);
-        lock(&self.planning.latest).insert(function, Latest { records, plan: plan.clone() });
+        lock(&self.planning.latest).insert(function, Latest { plan: plan.clone(), ..at });
         plan
     }
 
-    /// What the policy wants of a function that runs in copies, and is not looked at for its own sake: as of when it had half of its records or more.
+    /// What the policy wants of a function that runs in copies, and may not be looked at for its own sake: as of when it had half of its records or more, and did the same.
     pub(super) fn plan_of_copies(&self, function: u32) -> Option<Arc<Plan>> {
-        let records = self.shared.profile.records(FunctionId { module: self.key, func: function });
-        let known =
-            lock(&self.planning.latest).get(&function).filter(|latest| records <= 2 * latest.records).map(|latest| latest.plan.clone());
-        known.unwrap_or_else(|| self.plan(function))
+        let id = FunctionId { module: self.key, func: function };
+        let (records, shifts) = (self.shared.profile.records(id), self.shared.profile.shifts(id));
+        let lasts = |latest: &&Latest| records <= 2 * latest.records && shifts == latest.shifts;
+        let known = lock(&self.planning.latest).get(&function).filter(lasts).map(|latest| latest.plan.clone());
+        known.unwrap_or_else(|| self.ask_policy(function))
     }
 
     /// The plan that an earlier process ended with, where there is one.

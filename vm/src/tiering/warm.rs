@@ -34,7 +34,7 @@ impl ModuleCode {
             // (the first look is for the templates)
             let price = counted_to.max(self.hot_interpreter(self.module.imported_functions + own as u32));
             let lacks_code = function.bytecode.get().is_some() && self.targets[own].compiled.load(Ordering::Relaxed).is_null();
-            (lacks_code && events > EVENTS).then(|| (f64::from(events) / f64::from(price), self.module.imported_functions + own as u32))
+            (lacks_code && events >= EVENTS).then(|| (f64::from(events) / f64::from(price), self.module.imported_functions + own as u32))
         };
         let mut found: Vec<(f64, u32)> = (0..self.functions.len()).filter_map(ran).collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
