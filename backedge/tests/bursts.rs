@@ -2,7 +2,11 @@
 //!
 //! The machine is shared and tests run at the same time, so a program whose truth is a time gets several tries.
 
+#[path = "common/rounds.rs"]
+mod rounds;
+
 use lwp_feedback::class::SiteClass;
+use rounds::{RANDOM_BIT, rounds};
 use std::sync::{Arc, Mutex, MutexGuard};
 use vm::engine::{Engine, EngineConfig, FeedbackPolicy, Stress};
 use vm::handles::{Extern, InstanceRef};
@@ -69,24 +73,8 @@ fn function<'a>(report: &'a Report, name: &str) -> &'a FunctionReport {
     report.functions.iter().find(|function| function.name.as_deref() == Some(name)).expect("it ran hot")
 }
 
-/// A loop of `$n` rounds around `body`, with a random `$x`, counters `$a` and `$b`, and its result.
-fn rounds(body: &str) -> String {
-    format!(
-        "(module (func $run (export \"run\") (param $n i32) (result i32) (local $x i32) (local $a i32) (local $b i32)
-          (local.set $x (i32.const 88172645))
-          (loop $again
-            (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 13))))
-            (local.set $x (i32.xor (local.get $x) (i32.shr_u (local.get $x) (i32.const 17))))
-            (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 5))))
-            {body}
-            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
-          (i32.add (local.get $a) (i32.mul (local.get $b) (i32.const 3)))))"
-    )
-}
-
 const ADD_A: &str = "(local.set $a (i32.add (local.get $a) (i32.const 1)))";
 const ADD_B: &str = "(local.set $b (i32.add (local.get $b) (i32.const 1)))";
-const RANDOM_BIT: &str = "(i32.and (i32.shr_u (local.get $x) (i32.const 11)) (i32.const 1))";
 
 /// Runs until bursts have left enough records; the number of rounds must be the same every time for the results to be.
 fn run_branches(body: &str) -> (Guest, Report) {
@@ -94,8 +82,8 @@ fn run_branches(body: &str) -> (Guest, Report) {
 }
 
 fn run_stressed(body: &str, stress: Stress) -> (Guest, Report) {
-    let mut guest = Guest::stressed(&rounds(body), 20.0, FeedbackPolicy::Lwp, stress);
-    let expected = Guest::new(&rounds(body), 0.0).call("run", &[20_000_000]);
+    let mut guest = Guest::stressed(&rounds("", body), 20.0, FeedbackPolicy::Lwp, stress);
+    let expected = Guest::new(&rounds("", body), 0.0).call("run", &[20_000_000]);
     // (a few calls as a rule; where the model takes long, bursts are short)
     for _ in 0..60 {
         assert_eq!(guest.call("run", &[20_000_000]), expected, "bursts change no result");
@@ -355,7 +343,7 @@ const BIASED: &str = "(if (i32.lt_u (i32.and (i32.shr_u (local.get $x) (i32.cons
 #[test]
 fn the_models_mispredictions_are_in_the_time_too() {
     let _one = machine();
-    let text = rounds(BIASED).replacen("(module ", "(module (global $limit (export \"limit\") (mut i32) (i32.const 0)) (func (export \"set\") (param i32) (global.set $limit (local.get 0))) ", 1);
+    let text = rounds("", BIASED).replacen("(module ", "(module (global $limit (export \"limit\") (mut i32) (i32.const 0)) (func (export \"set\") (param i32) (global.set $limit (local.get 0))) ", 1);
     let mut guest = Guest::acted_on(&text, 0.0, FeedbackPolicy::Off);
     const ROUNDS: u64 = 8_000_000;
     let mut time = |limit: u64| {
@@ -400,7 +388,7 @@ fn the_models_mispredictions_are_in_the_time_too() {
 fn a_select_is_no_branch_but_says_what_one_would_meet() {
     let _one = machine();
     let body = format!("(local.set $a (select (i32.add (local.get $a) (i32.const 3)) (local.get $a) {RANDOM_BIT}))");
-    let mut guest = Guest::new(&rounds(&body), 20.0);
+    let mut guest = Guest::new(&rounds("", &body), 20.0);
     let mut selects = Vec::new();
     for _ in 0..40 {
         guest.call("run", &[20_000_000]);
@@ -420,7 +408,7 @@ fn a_select_is_no_branch_but_says_what_one_would_meet() {
 #[test]
 fn nothing_is_recorded_without_a_budget() {
     let _one = machine();
-    let mut guest = Guest::new(&rounds(&format!("(if {RANDOM_BIT} (then {ADD_A}))")), 0.0);
+    let mut guest = Guest::new(&rounds("", &format!("(if {RANDOM_BIT} (then {ADD_A}))")), 0.0);
     guest.call("run", &[30_000_000]);
     let report = guest.report();
     assert_eq!((report.bursts.branch_bursts, report.bursts.load_bursts, report.bursts.words), (0, 0, 0));
@@ -641,7 +629,7 @@ fn data2_of_a_branch_is_the_address_of_what_runs_next() {
     let _one = machine();
     // The operators behind the `if` on either side, by what they add.
     let body = format!("(if {RANDOM_BIT} (then {ADD_A}) (else {ADD_B}))");
-    let records = branch_records(&rounds(&body));
+    let records = branch_records(&rounds("", &body));
     assert!(records.len() > 1000, "{}", records.len());
     let offsets: std::collections::BTreeSet<u32> = records.iter().map(|record| record.0).collect();
     let (branch, back) = (*offsets.first().expect("the if"), *offsets.last().expect("the back edge"));

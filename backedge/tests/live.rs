@@ -4,8 +4,11 @@
 //! `prefetch` is not here: whether memory is slow is not this test's to say (`backedge/tests/bursts.rs` times loads, `bench-programs/optimizer.py cause` what rests on that).
 
 mod common;
+#[path = "common/rounds.rs"]
+mod rounds;
 
 use common::{Guest, engine};
+use rounds::{RANDOM_BIT, rounds};
 use std::time::{Duration, Instant};
 use vm::engine::{Engine, EngineConfig, LoadedModule, TierPolicy};
 
@@ -16,22 +19,6 @@ const BURSTS: u64 = 300;
 /// And time, for what comes after many bursts.
 const LOOKED_AT: Duration = Duration::from_secs(2);
 const ROUNDS: u64 = 2_000_000;
-
-/// A loop of `$n` rounds around `body` with a random `$x`, sums `$a` and `$b` and the round `$n`; `functions` are beside it.
-fn program(functions: &str, body: &str) -> String {
-    format!(
-        r#"(module {functions}
-        (func $run (export "run") (param $n i32) (result i32) (local $x i32) (local $a i32) (local $b i32) (local $c i32)
-          (local.set $x (i32.const 88172645))
-          (loop $again
-            (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 13))))
-            (local.set $x (i32.xor (local.get $x) (i32.shr_u (local.get $x) (i32.const 17))))
-            (local.set $x (i32.xor (local.get $x) (i32.shl (local.get $x) (i32.const 5))))
-            {body}
-            (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
-          (i32.add (local.get $a) (i32.mul (local.get $b) (i32.const 3)))))"#
-    )
-}
 
 /// How often the compiler carried out `transformation` in what was published of a function, or of any, and how many bursts there were.
 fn done(engine: &Engine, loaded: &LoadedModule, transformation: &str, function: Option<&str>) -> (usize, u64) {
@@ -75,7 +62,6 @@ fn check(transformation: &str, reason: &str, control: &str) {
 }
 
 const ADD_A: &str = "(local.set $a (i32.add (local.get $a) (local.get $x)))";
-const RANDOM_BIT: &str = "(i32.and (i32.shr_u (local.get $x) (i32.const 11)) (i32.const 1))";
 /// Once in 256 rounds.
 const SELDOM: &str = "(i32.eqz (i32.and (i32.shr_u (local.get $x) (i32.const 9)) (i32.const 255)))";
 
@@ -99,7 +85,7 @@ fn mixed(value: &str, by: u32, times: usize) -> String {
 #[test]
 fn indirect_calls_of_one_function_are_inlined() {
     let call = |index: &str| {
-        program(&table(), &format!("(local.set $a (i32.add (local.get $a) (call_indirect (type $t) (local.get $x) {index})))"))
+        rounds(&table(), &format!("(local.set $a (i32.add (local.get $a) (call_indirect (type $t) (local.get $x) {index})))"))
     };
     // (a constant index would be looked up by the compiler)
     check("inline-guarded", &call("(i32.shr_u (local.get $n) (i32.const 30))"), &call(&random(8)));
@@ -109,7 +95,7 @@ fn indirect_calls_of_one_function_are_inlined() {
 fn direct_calls_that_are_made_often_are_inlined() {
     let call = |times| {
         let callee = format!("(func $f (param $v i32) (result i32) {})", mixed("(local.get $v)", 40503, times));
-        program(&callee, "(local.set $a (i32.add (local.get $a) (call $f (local.get $x))))")
+        rounds(&callee, "(local.set $a (i32.add (local.get $a) (call $f (local.get $x))))")
     };
     // The other callee is larger than any that is inlined.
     check("inline-direct", &call(8), &call(60));
@@ -123,7 +109,7 @@ fn an_indirect_call_is_inlined_in_what_is_inlined_itself() {
             "{} (func $work (param $v i32) (param $i i32) (result i32) (call_indirect (type $t) (local.get $v) (local.get $i)))",
             table()
         );
-        program(&callee, &format!("(local.set $a (i32.add (local.get $a) (call $work (local.get $x) {index})))"))
+        rounds(&callee, &format!("(local.set $a (i32.add (local.get $a) (call $work (local.get $x) {index})))"))
     };
     assert!(fires("inline-guarded", Some("run"), &call("(i32.shr_u (local.get $n) (i32.const 30))")));
     assert!(!fires("inline-guarded", None, &call(&random(8))));
@@ -137,7 +123,7 @@ fn a_parameter_that_is_always_the_same_is_specialized_for() {
           (br_if $l (local.tee $times (i32.sub (local.get $times) (i32.const 1)))))
         (local.get $s))
       (type $t (func (param i32 i32) (result i32))) (table 1 funcref) (elem (i32.const 0) $f)"#;
-    let call = |times: &str| program(callee, &format!("(local.set $a (i32.add (local.get $a) (call $f (local.get $x) {times})))"));
+    let call = |times: &str| rounds(callee, &format!("(local.set $a (i32.add (local.get $a) (call $f (local.get $x) {times})))"));
     check(
         "specialize",
         &call("(i32.add (i32.shr_u (local.get $n) (i32.const 30)) (i32.const 4))"),
@@ -147,7 +133,7 @@ fn a_parameter_that_is_always_the_same_is_specialized_for() {
 
 #[test]
 fn a_branch_that_is_mispredicted_becomes_a_select() {
-    let branch = |condition: &str| program("", &format!("(if {condition} (then {ADD_A}))"));
+    let branch = |condition: &str| rounds("", &format!("(if {condition} (then {ADD_A}))"));
     check("branch-to-select", &branch(RANDOM_BIT), &branch("(i32.and (local.get $n) (i32.const 1))"));
 }
 
@@ -156,7 +142,7 @@ fn a_select_that_rounds_wait_for_becomes_a_branch() {
     // What is chosen is what the next round begins with.
     let chain = |condition: &str| {
         let other = mixed("(local.get $c)", 77, 4);
-        program(
+        rounds(
             "",
             &format!(
                 "(local.set $c (select {other} (i32.add (local.get $c) (i32.const 1)) {condition})) (local.set $a (i32.add (local.get $a) (local.get $c)))"
@@ -169,7 +155,7 @@ fn a_select_that_rounds_wait_for_becomes_a_branch() {
 #[test]
 fn a_branch_that_mostly_goes_one_way_is_laid_out_for_it() {
     let branch = |condition: &str| {
-        program("", &format!("(if {condition} (then {ADD_A}) (else (local.set $b (i32.xor (local.get $b) (local.get $x)))))"))
+        rounds("", &format!("(if {condition} (then {ADD_A}) (else (local.set $b (i32.xor (local.get $b) (local.get $x)))))"))
     };
     check("layout", &branch(SELDOM), &branch(RANDOM_BIT));
 }
@@ -180,7 +166,7 @@ fn switch(ways: u32, index: &str) -> String {
     let jump = format!("(br_table {targets} {index})");
     let all = (0..ways)
         .fold(jump, |inner, way| format!("(block {inner}) (local.set $a (i32.add (local.get $a) (i32.const {}))) (br $out)", way + 3));
-    program("", &format!("(block $out {all})"))
+    rounds("", &format!("(block $out {all})"))
 }
 
 #[test]

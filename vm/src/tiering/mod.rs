@@ -63,9 +63,10 @@ pub(crate) use pollrecord::ask_poll_record;
 pub(crate) use retire::{Retirement, report_frames};
 use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
+pub(crate) use thresholds::used_up;
 use thresholds::{
     BASELINE_STEP, BRIEF, INTERPRETER_STEP, MOST_EVENTS, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look, first_record,
-    strings, used_up, weighted,
+    strings, weighted,
 };
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};

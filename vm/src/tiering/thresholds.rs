@@ -44,7 +44,8 @@ pub(super) const MOST_EVENTS: u32 = i32::MAX as u32;
 
 /// Whether a countdown word is used up. It stays so until it is loaded again, however often it is counted down: threads that take it past 0 at once may lose what one of them has loaded it with, and the next
 /// that counts sees it again. (Counting by atomic operations would cost every call and round twenty cycles.)
-pub(super) fn used_up(word: u32) -> bool {
+#[inline(always)]
+pub(crate) fn used_up(word: u32) -> bool {
     (word as i32) < 0
 }
 

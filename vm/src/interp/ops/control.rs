@@ -6,7 +6,7 @@ use crate::interp::machine::{Exec, Flow, Regs, publish, stop};
 use crate::interp::stack::FrameRecord;
 use crate::layout::{SWITCH_BUFFER_SLOTS, SwitchHeader, VmFunc, head};
 use crate::runtime::{self, Next};
-use crate::tiering::{self, WatchedCallee};
+use crate::tiering::{self, WatchedCallee, used_up};
 use crate::trap::TrapCode;
 use lwp_feedback::ring::count_instructions;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -155,12 +155,12 @@ pub(in crate::interp) unsafe fn return_many<const M: u8>(regs: &mut Regs, from: 
 pub(super) fn count_down(word: &AtomicU32) -> bool {
     let left = word.load(Ordering::Relaxed).wrapping_sub(1);
     word.store(left, Ordering::Relaxed);
-    (left as i32) < 0
+    used_up(left)
 }
 
 /// Whether a countdown word went below 0 and was not reloaded since: another thread may have decremented it too.
 fn ran_out(word: &AtomicU32) -> bool {
-    (word.load(Ordering::Relaxed) as i32) < 0
+    used_up(word.load(Ordering::Relaxed))
 }
 
 /// The countdown word of an own function, by its index among the defined ones.
