@@ -230,6 +230,9 @@ pub fn estimate(input: impl Read, rates: &Rates) -> Result<Estimate, RecordFileE
 /// Rounds of a function in joint bursts below which the others are looked at too: those look at one loop of it.
 const ENOUGH_ROUNDS: f64 = 256.0;
 
+/// Joint bursts that only counted from which on rates are taken from those alone. A guess.
+const ENOUGH_COUNTED: usize = 8;
+
 /// What bursts of one kind said of a function.
 #[derive(Default)]
 struct Seen {
@@ -278,18 +281,13 @@ fn seen_by(collected: &Collected, samples: bool, wanted: impl Fn(&Burst) -> bool
 const BRANCH_NS: f64 = 0.5;
 /// What a mispredicted one takes more, ns: 15 to 20 cycles on today's processors.
 const MISPREDICTED_NS: f64 = 5.0;
-/// What instrumented code takes a word, and a burst's begin, at most, ns: most of a window, on cold code. What a window takes beyond is the program's.
-const WORD_NS: f64 = 15.0;
-const BEGIN_NS: f64 = 20e3;
-
 /// What a burst's window would have taken in ordinary code, ns. Its own time would not do: instrumented code takes as long for what is cheap in tier 2 as for what is
-/// dear, so that of two phases the one whose branches are mispredicted looked twice as busy as it was.
+/// dear, so that of two phases the one whose branches are mispredicted looked twice as busy as it was. Nor does what the window has beyond that say anything: the instrumented code is cold.
 fn natural_ns(burst: &Burst, judged: &BTreeMap<Place, [f64; 2]>) -> f64 {
     let mispredicted = |place: &Place| judged.get(place).map_or(0.0, |[all, wrong]| wrong / all);
     let work: f64 = burst.branches.iter().map(|(place, count)| count * (BRANCH_NS + MISPREDICTED_NS * mispredicted(place))).sum();
     let rounds: f64 = burst.rounds.values().sum();
-    let words = burst.branches.values().sum::<f64>() + 2.0 * burst.values.values().sum::<f64>() + rounds;
-    work.max(rounds * BRANCH_NS).min(burst.window) + (burst.window - BEGIN_NS - words * WORD_NS).max(0.0)
+    work.max(rounds * BRANCH_NS).min(burst.window)
 }
 
 /// The time that a burst stands for, ns: since the one before, whose end is in `before`, less what nobody came in.
@@ -302,7 +300,10 @@ fn span_of(burst: &Burst, before: &mut Option<f64>) -> f64 {
 /// Rounds per nanosecond of each function, from joint bursts of branches since its tier-2 and its instrumented code were there.
 fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
     let mut sums: BTreeMap<Function, (f64, f64)> = BTreeMap::new();
-    let joint: Vec<&Burst> = collected.bursts.iter().filter(|burst| burst.joint && !burst.loads_timed).collect();
+    let of = |counted: bool| collected.bursts.iter().filter(move |burst| burst.joint && !burst.loads_timed && (burst.counted || !counted));
+    // Of the others the first branches train the model and leave no record, so their work looks like half of what it is.
+    let enough = of(true).count() >= ENOUGH_COUNTED;
+    let joint: Vec<&Burst> = of(enough).collect();
     let mut before = None;
     for burst in joint {
         let span = span_of(burst, &mut before);
@@ -371,7 +372,12 @@ fn extrapolate(collected: &Collected, rates: &Rates) -> Estimate {
         *(if interpreted > 0.0 { &mut baseline } else { &mut interpreted }) += left;
         let since = collected.optimized.get(&function).map_or(0.0, |since| (collected.last - since).max(0.0));
         let since = lasts.get(&function).map_or(since, |&lasts| since.min(lasts));
-        let optimized = in_time.get(&function).copied().unwrap_or(0.0) * since;
+        let rate = in_time.get(&function).copied().unwrap_or(0.0);
+        let optimized = match collected.instrumented.get(&function) {
+            // What its callers inlined has no code of its own in tier 2, and runs there all the same. (What runs in tier 1 is counted there.)
+            Some(ready) if since == 0.0 => (rate * (collected.last - ready) - interpreted - baseline).max(0.0),
+            _ => rate * since,
+        };
         let rounds = interpreted + baseline + optimized;
         let own = tier1.get(&function).map_or(&[][..], Vec::as_slice);
         let branches = seen(false, &function);
@@ -463,9 +469,40 @@ mod tests {
         let predicted = natural_ns(&seen, &BTreeMap::new());
         assert_eq!(predicted, natural_ns(&seen, &judged(0.0)));
         assert_eq!(natural_ns(&seen, &judged(500.0)), predicted + 2000.0 * 0.5 * MISPREDICTED_NS);
-        // What nobody saw, and never more than the window.
-        let waits = Burst { window: 1e6, ..seen.clone() };
-        assert!(natural_ns(&waits, &judged(0.0)) > 0.9e6 && natural_ns(&waits, &judged(1000.0)) <= 1e6);
+        // However long the code took that nobody saw, and never more than the window.
+        assert_eq!(natural_ns(&Burst { window: 1e6, ..seen.clone() }, &judged(0.0)), predicted);
+        assert_eq!(natural_ns(&Burst { window: 100.0, ..seen }, &judged(1000.0)), 100.0);
+    }
+
+    #[test]
+    fn what_all_callers_have_inlined_runs_in_their_code() {
+        let mut collected = Collected { last: 1000.0, ..Collected::default() };
+        collected.counted = BTreeMap::from([(FUNCTION, [30.0, 0.0])]);
+        collected.bursts = (1..=10).map(|nth| burst(true, f64::from(nth) * 100.0, 20.0, 40.0)).collect();
+        let total = |collected: &Collected| extrapolate(collected, &Rates::default()).branches[&(7, 1, 1)];
+        assert_eq!(total(&collected), 2.0 * 30.0);
+        // Two rounds a nanosecond since there is instrumented code of it, the counted ones among them, though there is none of tier 2.
+        collected.instrumented = BTreeMap::from([(FUNCTION, 200.0)]);
+        assert_eq!(total(&collected), 2.0 * 1600.0);
+        // What runs in tier 1 is counted there, all of it.
+        collected.counted = BTreeMap::from([(FUNCTION, [30.0, 1900.0])]);
+        assert_eq!(total(&collected), 2.0 * 1930.0);
+    }
+
+    #[test]
+    fn rates_are_taken_from_bursts_that_count_once_there_are_enough() {
+        let bursts = |counted: u32| {
+            let others = (1..=10).map(|nth| burst(true, f64::from(nth) * 100.0, 20.0, 20.0));
+            let counts = (1..=counted).map(|nth| Burst { counted: true, ..burst(true, f64::from(nth) * 100.0 + 50.0, 10.0, 20.0) });
+            let mut bursts: Vec<Burst> = others.chain(counts).collect();
+            bursts.sort_by(|a, b| a.ended.total_cmp(&b.ended));
+            let instrumented = BTreeMap::from([(FUNCTION, 0.0)]);
+            rates_in_time(&Collected { bursts, instrumented, last: 1100.0, ..Collected::default() })[&FUNCTION]
+        };
+        // 10 rounds in the 10 ns that 20 branches take; of the others 20 in as long, for half of their branches left no record.
+        let all = ENOUGH_COUNTED as u32;
+        assert!((bursts(all) - 1.0).abs() < 1e-9, "{}", bursts(all));
+        assert!(bursts(all - 1) > 1.2, "{}", bursts(all - 1));
     }
 
     #[test]

@@ -10,10 +10,11 @@ use crate::run::run_then;
 use clap::Args;
 use lwp_feedback::accuracy::{Estimate, Place, Rates, ValuePlace, estimate, overlap};
 use lwp_feedback::layout::EventId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufReader, Write as _};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use vm::burst::ExactProfile;
 use vm::report::Report;
@@ -27,6 +28,9 @@ pub struct Accuracy {
     /// Also print so many sites of each event, those with the largest difference first
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub sites: usize,
+    /// Where the full run's counts are kept: it takes some ten times as long as the sampled one, and is left out where FILE has the counts of the same program
+    #[arg(long, value_name = "FILE")]
+    pub full: Option<PathBuf>,
     #[command(flatten)]
     pub run: Run,
 }
@@ -137,25 +141,31 @@ pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
     // Only kept for reading it back; what cannot be removed is in the system's folder for such things.
     let _ = std::fs::remove_file(&folder);
     let (code, report, estimated) = estimated?;
-    let mut full = options.run.clone();
-    full.engine.exact = true;
-    full.engine.tier = Tier::Baseline;
-    let mut exact = None;
-    let began = Instant::now();
-    let again = run_then(&full, true, &mut |engine, module| exact = Some((engine.vm().exact_profile(), module.report().failures.len())))?;
-    let full_ms = began.elapsed().as_secs_f64() * 1e3;
-    if again != code {
-        return Err(Failure::Load(format!("the program ended with {code} and then with {again}: its runs cannot be compared")));
+    let known = match &options.full {
+        Some(path) if path.exists() => Some(FullRun::read(path, &FullRun::of_what(&report, &options.run))?),
+        _ => None,
+    };
+    let full = match known {
+        Some(known) => known,
+        None => {
+            let made = count_everything(&options.run)?;
+            if let Some(path) = &options.full {
+                made.write(path)?;
+            }
+            made
+        }
+    };
+    if full.exit_code != code {
+        return Err(Failure::Load(format!("the program ended with {code} and then with {}: its runs cannot be compared", full.exit_code)));
     }
-    let (exact, not_instrumented) = exact.ok_or_else(|| Failure::Load("the full run left no counts".into()))?;
     let answer = Answer {
-        full_ms,
+        full_ms: full.ms,
         sampled_ms,
         cost_percent: report.bursts.cost_percent,
-        dropped: exact.dropped,
-        not_instrumented,
-        events: compare(&exact, &estimated, options),
-        top_values: top_values(&exact, &report, options.sites),
+        dropped: full.counts.dropped,
+        not_instrumented: full.not_instrumented,
+        events: compare(&full.counts, &estimated, options),
+        top_values: top_values(&full.counts, &report, options.sites),
     };
     let text = if options.json {
         let mut text = serde_json::to_string_pretty(&answer).map_err(|error| Failure::Load(format!("cannot write JSON: {error}")))?;
@@ -167,6 +177,57 @@ pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
     // A reader that went away (`| head`) is no failure.
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(code)
+}
+
+/// What was counted in a fully instrumented run.
+#[derive(Serialize, Deserialize)]
+struct FullRun {
+    /// Of what: the version of backedge, the module's hash, the events that were counted, and what the guest was given.
+    of: [String; 4],
+    exit_code: i32,
+    ms: f64,
+    /// Functions that stayed uninstrumented.
+    not_instrumented: usize,
+    counts: ExactProfile,
+}
+
+impl FullRun {
+    /// What a run's counts belong to. Files that the guest reads are not looked at.
+    fn of_what(report: &Report, run: &Run) -> [String; 4] {
+        let given = format!("{:?}", (&run.file_and_args.get(1..), &run.invoke, &run.env, &run.dirs));
+        [env!("CARGO_PKG_VERSION").into(), format!("{:016x}", report.hash), run.engine.events.to_string(), given]
+    }
+
+    fn read(path: &Path, of: &[String; 4]) -> Result<FullRun, Failure> {
+        let input = std::fs::File::open(path).map_err(|error| Failure::read(path, &error))?;
+        let found: FullRun = serde_json::from_reader(BufReader::new(input))
+            .map_err(|error| Failure::Load(format!("`{}` does not hold counts of a full run: {error}", path.display())))?;
+        let names = ["version of backedge", "module", "events", "arguments"];
+        match names.iter().zip(found.of.iter().zip(of)).find(|(_, (found, own))| found != own) {
+            Some((name, (found, own))) => {
+                Err(Failure::Load(format!("`{}` has the counts of another run: its {name}: {found}, here {own}", path.display())))
+            }
+            None => Ok(found),
+        }
+    }
+
+    fn write(&self, path: &Path) -> Result<(), Failure> {
+        let text = serde_json::to_vec(self).map_err(|error| Failure::Load(format!("cannot write JSON: {error}")))?;
+        std::fs::write(path, text).map_err(|error| Failure::Load(format!("cannot write `{}`: {error}", path.display())))
+    }
+}
+
+/// Runs the program fully instrumented.
+fn count_everything(run: &Run) -> Result<FullRun, Failure> {
+    let mut options = run.clone();
+    options.engine.exact = true;
+    options.engine.tier = Tier::Baseline;
+    let mut exact = None;
+    let began = Instant::now();
+    let exit_code = run_then(&options, true, &mut |engine, module| exact = Some((engine.vm().exact_profile(), module.report())))?;
+    let ms = began.elapsed().as_secs_f64() * 1e3;
+    let (counts, report) = exact.ok_or_else(|| Failure::Load("the full run left no counts".into()))?;
+    Ok(FullRun { of: FullRun::of_what(&report, run), exit_code, ms, not_instrumented: report.failures.len(), counts })
 }
 
 fn compare(exact: &ExactProfile, sample: &Estimate, options: &Accuracy) -> Vec<EventAccuracy> {

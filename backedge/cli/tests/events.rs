@@ -318,3 +318,23 @@ fn accuracy_compares_samples_with_exact_counts() {
     let (text, _) = expect(0, &["accuracy", "-C", "cache=n", &program, "0", "1000", "3"]);
     assert!(text.contains("overlap") && text.contains("3 branch"), "{text}");
 }
+
+#[test]
+fn accuracy_keeps_the_counts_of_the_full_run() {
+    let program = kernel("branch_arms");
+    let files = Files::new();
+    let full = files.path("full.json");
+    let accuracy =
+        |code: i32, rounds: &str| expect(code, &["accuracy", "--json", "-C", "cache=n", "--full", &full, &program, "0", "1000", rounds]);
+    let answer = |rounds: &str| -> Value { serde_json::from_str(&accuracy(0, rounds).0).unwrap() };
+    let (first, second) = (answer("3"), answer("3"));
+    // To the last digit, so it was not run again.
+    assert_eq!(first["full_ms"], second["full_ms"]);
+    let counted = |answer: &Value| answer["events"].as_array().unwrap().iter().map(|event| event["events"].clone()).collect::<Vec<_>>();
+    assert_eq!(counted(&first)[..2], counted(&second)[..2]);
+    let (_, err) = accuracy(1, "4");
+    assert!(err.contains("counts of another run: its arguments") && err.lines().count() <= 2, "{err}");
+    std::fs::write(&full, "{\"of\": 1}").unwrap();
+    let (_, err) = accuracy(1, "3");
+    assert!(err.contains("does not hold counts of a full run"), "{err}");
+}

@@ -11,6 +11,7 @@ use super::{ProbeTable, Probes};
 use crate::code::ProbeKind;
 use lwp_feedback::calibrate::known_plateaus;
 use lwp_feedback::class::SiteClass;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -24,17 +25,36 @@ pub type Place = (u64, u32, u32);
 /// A value site: its place, class and detail.
 pub type ValuePlace = (Place, SiteClass, u8);
 
-/// How often everything happened.
-#[derive(Clone, Debug, Default)]
+/// How often everything happened. As JSON, maps are lists of pairs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExactProfile {
     /// Branches: executions.
+    #[serde(with = "pairs")]
     pub branches: BTreeMap<Place, u64>,
     /// Loads: executions, and how many missed the near caches, by the time they took.
+    #[serde(with = "pairs")]
     pub loads: BTreeMap<Place, (u64, u64)>,
     /// Values: how often the site was passed, and its most frequent values, most frequent first.
+    #[serde(with = "pairs")]
     pub values: BTreeMap<ValuePlace, (u64, Vec<(u64, u64)>)>,
     /// Buffers that were dropped: they held more than they hold, or made no sense.
     pub dropped: u64,
+}
+
+/// A map as a list: JSON's keys are strings.
+mod pairs {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::collections::BTreeMap;
+
+    pub(super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(map: &BTreeMap<K, V>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(map)
+    }
+
+    pub(super) fn deserialize<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<K, V>, D::Error> {
+        Ok(Vec::<(K, V)>::deserialize(deserializer)?.into_iter().collect())
+    }
 }
 
 #[derive(Default)]

@@ -23,7 +23,7 @@ use lwp_feedback::layout::EventId;
 use lwp_feedback::monitor::LEARNING;
 use lwp_feedback::ring::refresh_core_id;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,9 @@ const PATIENCE: Duration = Duration::from_millis(40);
 const MOST_BURST_NS: f64 = 2e6;
 /// Nanoseconds that a word in a body's burst costs: most of the time between its calls is other code's. Measured: 1 to 2 ns, and the entry asks.
 const BODY_WORD_NS: f64 = 4.0;
+/// Calls in a burst of something that takes no part in it from which on it is to take part, and those of the run that one of them stands for. Guesses.
+const MOST_UNSEEN: u32 = 8;
+const UNSEEN_CALL_STANDS_FOR: u64 = 1000;
 /// Ticks after which the same questions come again, when nothing is new any more and credit is short.
 const STEADY_TURNS: u32 = 16;
 /// Nanoseconds that a burst's stay in watched forms counts for at most: one that trapped says when the next burst ended.
@@ -159,13 +162,15 @@ struct Instrumented {
     version: u32,
 }
 
-/// Functions of which an instrumented loop's code returned during a burst.
+/// Functions whose bodies are worth looking at, by what bursts saw.
 #[derive(Default)]
 struct Returned {
-    /// When the burst began in which it did so last.
+    /// When the burst began in which an instrumented loop's code returned last.
     latest: HashMap<u32, u64>,
-    /// Those that did so more than once in a burst, since the last tick.
+    /// Those of which an instrumented loop's code returned more than once in a burst, since the last tick.
     often: Vec<u32>,
+    /// Those that instrumented code called and that took no part in the burst, since the last tick: the function, and how often.
+    unseen: Vec<(u32, u32)>,
 }
 
 /// A module's bursts.
@@ -181,6 +186,8 @@ pub(super) struct ModuleBursts {
     tables: Mutex<Vec<u32>>,
     /// Large functions whose code an earlier process left, and that are no candidates yet.
     kept: Mutex<Vec<u32>>,
+    /// Number of the latest question to all while nobody has come, or 0.
+    asked_jointly: AtomicU32,
     /// At the latest tick something was new or credit was not what is short: the next question comes as soon as one is answered.
     eager: AtomicBool,
 }
@@ -454,8 +461,12 @@ impl ModuleCode {
         {
             let mut candidates = lock(&self.bursts.candidates);
             for (&(function, offset), candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
+                if self.trials.would_be_disturbed(function) {
+                    continue;
+                }
                 if offset == AT_ENTRY {
-                    if !self.compiled(function).is_null() {
+                    // (one that all callers have inlined needs no code of its own for this)
+                    if !self.compiled(function).is_null() || matches!(self.instrumented(function, AT_ENTRY), Some((Form::Code(_), _))) {
                         bodies.push(function);
                     }
                 } else if self.leads_on(function, offset) {
@@ -476,6 +487,7 @@ impl ModuleCode {
             let mut joint = lock(&self.bursts.joint);
             joint.number = self.shared.next_question();
             joint.asked.get_or_insert(now);
+            self.bursts.asked_jointly.store(joint.number, Ordering::Relaxed);
             joint.bodies.clone_from(&bodies);
             joint.looks = joint.looks.wrapping_add(u32::from(!counts));
             joint.kind = match counts {
@@ -487,7 +499,7 @@ impl ModuleCode {
         for function in bodies {
             self.exchange_entries(&published, function, true);
         }
-        for (function, offset) in loops.into_iter().filter(|&(function, _)| !self.trials.would_be_disturbed(function)) {
+        for (function, offset) in loops {
             self.ask_loop(&published, function, offset);
         }
     }
@@ -577,12 +589,16 @@ impl ModuleCode {
         let own = self.module.defined(function).expect("only defined functions have code here");
         let instrumented = self.instrumented(function, AT_ENTRY);
         self.functions[own].instruments.store(instrument && instrumented.is_some(), Ordering::Relaxed);
+        let tried = self.trials.try_body(function);
         let instrumented = match instrumented?.0 {
             Form::Code(instrumented) => instrumented,
+            // (the resolver counts for the trial, and knows no watched form of what is on it)
+            Form::Interpreted if tried => return None,
             // Its resolver knows what to do (`enters_watched`).
             Form::Interpreted => self.lazy_stub(own),
         };
-        let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
+        let gate = if tried { self.interrupted_gate(function) } else { None };
+        let ordinary = gate.unwrap_or_else(|| self.functions[own].entry.load(Ordering::Acquire) as usize);
         Some(if instrument { (own, ordinary, instrumented) } else { (own, instrumented, ordinary) })
     }
 
@@ -621,7 +637,7 @@ impl ModuleCode {
     /// loop's code sees a part. (Of one that is called seldom, bursts of the body would only ever see how its loops begin.) Noted for the monitor.
     fn returned(&self, function: u32, began: u64) {
         let Some(mut returned) = try_lock(&self.bursts.returned) else { return };
-        let Returned { latest, often } = &mut *returned;
+        let Returned { latest, often, .. } = &mut *returned;
         if *latest.entry(function).or_default() != began {
             latest.insert(function, began);
         } else if !often.contains(&function) {
@@ -629,9 +645,16 @@ impl ModuleCode {
         }
     }
 
-    /// Makes candidates of the bodies that returned often in bursts, as hot as their loops.
+    /// Makes candidates of the bodies that returned often in bursts, as hot as their loops, and of those that were called and not seen.
     fn consider_returned(self: &Arc<Self>) {
-        let often = std::mem::take(&mut lock(&self.bursts.returned).often);
+        let (often, unseen) = {
+            let mut returned = lock(&self.bursts.returned);
+            (std::mem::take(&mut returned.often), std::mem::take(&mut returned.unseen))
+        };
+        // What all callers have inlined never gets hot by itself, and what it does is part of what they do.
+        for (function, calls) in unseen.into_iter().filter(|&(function, _)| self.module.defined(function).is_some()) {
+            self.burst_candidate(function, AT_ENTRY, u64::from(calls) * UNSEEN_CALL_STANDS_FOR, 0);
+        }
         for function in often {
             let heat = {
                 let candidates = lock(&self.bursts.candidates);
@@ -673,7 +696,10 @@ impl ModuleCode {
                 Some((.., false)) => {}
                 Some(_) | None => self.enter_ordinary_here(context, function),
             }
-            self.compiled(function) as usize
+            match (self.compiled(function) as usize, self.module.defined(function)) {
+                (0, Some(own)) => self.lazy_stub(own),
+                (compiled, _) => compiled,
+            }
         }
     }
 
@@ -688,14 +714,53 @@ impl ModuleCode {
     /// `context` is the running context of this module.
     pub(super) unsafe fn join_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<Form> {
         // SAFETY: the caller's promise; nothing else uses the store now.
-        let state = unsafe { &*store_state(context) };
-        let open = state.burst.as_ref()?.open.as_ref()?;
-        if !open.joint || state.context.burst_index >= state.context.burst_limit || self.trials.concern(function) {
+        let state = unsafe { &mut *store_state(context) };
+        let open = state.burst.as_mut()?.open.as_mut()?;
+        if !open.joint || state.context.burst_index >= state.context.burst_limit {
+            return None;
+        }
+        if self.trials.would_be_disturbed(function) {
             return None;
         }
         // Where loads are timed the interpreter has nothing to say.
         let says = |form| open.kind != Kind::Loads || matches!(form, Form::Code(_));
-        self.instrumented(function, offset).map(|(form, _)| form).filter(|&form| says(form))
+        let form = self.instrumented(function, offset).map(|(form, _)| form).filter(|&form| says(form))?;
+        if self.trials.concern(function) {
+            self.interrupt_block();
+        }
+        Some(form)
+    }
+
+    /// The loop that is on trial came to a block's end: a burst begins there, if all are asked and a block is short.
+    ///
+    /// # Safety
+    /// As [`Self::begin_burst`].
+    pub(super) unsafe fn begin_burst_on_trial(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<Form> {
+        let asked = self.bursts.asked_jointly.load(Ordering::Relaxed);
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let answered = unsafe { (*store_state(context)).burst.as_ref() }.map_or(0, |burst| burst.answered);
+        if asked == 0 || asked == answered || self.trials.would_be_disturbed(function) {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        let form = unsafe { self.begin_burst(context, function, offset) }?;
+        self.interrupt_block();
+        // What its block called has answered already.
+        let asked: Vec<(u32, u32)> = match try_lock(&self.bursts.candidates) {
+            Some(candidates) => candidates.iter().filter(|(_, candidate)| candidate.ready).map(|(&key, _)| key).collect(),
+            None => Vec::new(),
+        };
+        for (other, at) in asked.into_iter().filter(|&key| key != (function, offset)) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if at != AT_ENTRY {
+                    self.ask_loop_of(context, other, at);
+                } else if let Some((own, from, to)) = self.exchange(other, true) {
+                    self.exchange_entry(context, own, from, to);
+                }
+            }
+        }
+        Some(form)
     }
 
     /// A loop came that was asked: begins a burst, or goes on with the one it left. The code to run, or `None` where nothing is to be done.
@@ -721,7 +786,12 @@ impl ModuleCode {
             let (number, asked_jointly, wants) = {
                 let mut joint = try_lock(&self.bursts.joint)?;
                 let says = joint.kind != Kind::Loads || matches!(form, Form::Code(_));
-                let asked = if joint.number == answered || !says { None } else { joint.asked.take() };
+                let comes = joint.asked.is_some() && joint.number != answered && says;
+                let comes = comes && !(self.has_active_trial() && self.is_in_block_of_other(function, offset));
+                let asked = if comes { joint.asked.take() } else { None };
+                if asked.is_some() {
+                    self.bursts.asked_jointly.store(0, Ordering::Relaxed);
+                }
                 (joint.number, asked, joint.kind)
             };
             let joint = asked_jointly.is_some();
@@ -807,6 +877,10 @@ impl ModuleCode {
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
         let written = std::mem::take(&mut state.context.burst_index) as usize;
+        if self.has_active_trial() {
+            // SAFETY: the caller's promise.
+            unsafe { self.ask_tried_loop(context) };
+        }
         // The next probe that looks asks what to do.
         state.context.burst_limit = 0;
         state.context.burst_timing = 0;
@@ -817,7 +891,7 @@ impl ModuleCode {
         let began = ticks();
         open.pause(began);
         let ns_per_tick = self.shared.ns_per_tick();
-        let mut read = None;
+        let (mut read, mut unseen) = (None, Vec::new());
         if written <= BURST_WORDS {
             // SAFETY: the buffer has BURST_WORDS words, and the code that writes them does not run now.
             let words = unsafe { std::slice::from_raw_parts(state.context.burst_buffer, written) };
@@ -837,12 +911,20 @@ impl ModuleCode {
             // SAFETY: the running store's LWPCB is this thread's ring.
             read = unsafe {
                 match open.kind {
-                    Kind::Counts => count(&self.shared.probes, &open, words, &ring),
+                    Kind::Counts => count(&self.shared.probes, &open, words, &ring).map(|calls| {
+                        unseen = calls.into_iter().filter(|&(_, calls)| calls >= MOST_UNSEEN).collect();
+                        Vec::new()
+                    }),
                     Kind::Branches | Kind::Loads => finish(&self.shared.probes, burst, &open, words, &ring),
                 }
             };
         }
         let model_ns = ticks().saturating_sub(began) as f64 * ns_per_tick;
+        if !unseen.is_empty()
+            && let Some(mut returned) = try_lock(&self.bursts.returned)
+        {
+            returned.unseen.append(&mut unseen);
+        }
         if open.joint {
             // What only counts says nothing of what a loop is like.
             let seen = read.as_deref().filter(|_| open.kind != Kind::Counts).unwrap_or_default();
