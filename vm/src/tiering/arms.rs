@@ -6,7 +6,7 @@
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
 use super::thresholds::{MOST_EVENTS, used_up};
-use super::trial::{Active, Candidate, Stage};
+use super::trial::{Active, Candidate, Stage, State};
 use super::verdict::{LARGE, LARGE_MARGIN, MARGIN, MOST_PAIRS, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;
@@ -14,8 +14,8 @@ use crate::layout::{VmContext, head};
 use crate::runtime::store_state;
 use crate::timeline::What;
 use lwp_feedback::policy::Decision;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Blocks that may be left before their end for each pair that is whole. Each costs a switch, a microsecond or so, which is many times what a short loop takes.
@@ -270,8 +270,9 @@ impl ModuleCode {
         }
     }
 
-    /// The gate of a body that is on trial, whose block does not count: a burst puts something else in its place, or has done so.
-    pub(super) fn interrupted_gate(&self, function: u32) -> Option<usize> {
+    /// The gate of a body that is on trial, whose block does not count: a burst puts something else in its place, or has done so. While the lock is held the trial goes on,
+    /// and whoever ends it takes the gate from all entries.
+    pub(super) fn interrupted_gate(&self, function: u32) -> Option<(usize, MutexGuard<'_, State>)> {
         let mut state = self.trials.lock();
         let Active { candidate, stage: Stage::Running, .. } = state.active.as_mut()? else { return None };
         if candidate.function != function || candidate.entrance != Entrance::Body {
@@ -279,7 +280,7 @@ impl ModuleCode {
         }
         let arms = candidate.arms.as_mut()?;
         (arms.in_block, arms.interrupted) = (false, true);
-        arms.new.gate()
+        Some((arms.new.gate()?, state))
     }
 
     /// The resolver was asked for a function: the arm to go on in where an arm's calls are used up.

@@ -11,6 +11,7 @@
 use super::ModuleCode;
 use super::edges::stop_asking_loop;
 use super::thresholds::expected_compile_time;
+use super::trial::State;
 use super::versions::cpu_time;
 use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeTable, Ring, Starts, StoreBurst, count, finish, ticks};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
@@ -24,7 +25,7 @@ use lwp_feedback::monitor::LEARNING;
 use lwp_feedback::ring::refresh_core_id;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 /// Loops of a module that can get bursts; further ones are counted as refused. A guess.
@@ -160,6 +161,16 @@ pub(super) enum Form {
 struct Instrumented {
     form: Form,
     version: u32,
+}
+
+/// What is at a function's entries and what is to be there.
+struct Exchange<'a> {
+    /// The function's number among the defined ones.
+    own: usize,
+    from: usize,
+    to: usize,
+    /// Where one of them is the gate of a trial: that does not end meanwhile.
+    _trial: Option<MutexGuard<'a, State>>,
 }
 
 /// Functions whose bodies are worth looking at, by what bursts saw.
@@ -584,8 +595,8 @@ impl ModuleCode {
         }
     }
 
-    /// A defined function that has an instrumented body: its number, the code at its entries that is to go, and what is to be there.
-    fn exchange(&self, function: u32, instrument: bool) -> Option<(usize, usize, usize)> {
+    /// What is to be done at the entries of a defined function that has an instrumented body.
+    fn exchange(&self, function: u32, instrument: bool) -> Option<Exchange<'_>> {
         let own = self.module.defined(function).expect("only defined functions have code here");
         let instrumented = self.instrumented(function, AT_ENTRY);
         self.functions[own].instruments.store(instrument && instrumented.is_some(), Ordering::Relaxed);
@@ -597,14 +608,17 @@ impl ModuleCode {
             // Its resolver knows what to do (`enters_watched`).
             Form::Interpreted => self.lazy_stub(own),
         };
-        let gate = if tried { self.interrupted_gate(function) } else { None };
-        let ordinary = gate.unwrap_or_else(|| self.functions[own].entry.load(Ordering::Acquire) as usize);
-        Some(if instrument { (own, ordinary, instrumented) } else { (own, instrumented, ordinary) })
+        let (ordinary, trial) = match if tried { self.interrupted_gate(function) } else { None } {
+            Some((gate, trial)) => (gate, Some(trial)),
+            None => (self.functions[own].entry.load(Ordering::Acquire) as usize, None),
+        };
+        let (from, to) = if instrument { (ordinary, instrumented) } else { (instrumented, ordinary) };
+        Some(Exchange { own, from, to, _trial: trial })
     }
 
     /// Puts the instrumented body at the entries of a function, or what belongs there in its stead.
     fn exchange_entries(&self, published: &super::Published, function: u32, instrument: bool) {
-        let Some((own, from, to)) = self.exchange(function, instrument) else { return };
+        let Some(Exchange { own, from, to, _trial }) = self.exchange(function, instrument) else { return };
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
             unsafe { self.exchange_entry(context.0, own, from, to) };
@@ -621,7 +635,7 @@ impl ModuleCode {
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn enter_ordinary_here(&self, context: *mut VmContext, function: u32) {
-        let Some((own, from, to)) = self.exchange(function, false) else { return };
+        let Some(Exchange { own, from, to, _trial }) = self.exchange(function, false) else { return };
         // SAFETY: the caller's promise.
         unsafe { self.exchange_entry(context, own, from, to) };
     }
@@ -755,7 +769,7 @@ impl ModuleCode {
             unsafe {
                 if at != AT_ENTRY {
                     self.ask_loop_of(context, other, at);
-                } else if let Some((own, from, to)) = self.exchange(other, true) {
+                } else if let Some(Exchange { own, from, to, _trial }) = self.exchange(other, true) {
                     self.exchange_entry(context, own, from, to);
                 }
             }
