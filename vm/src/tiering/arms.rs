@@ -6,7 +6,7 @@
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
 use super::thresholds::{MOST_EVENTS, used_up};
-use super::trial::{Active, Candidate, Stage, State};
+use super::trial::{Candidate, Stage};
 use super::verdict::{LARGE, LARGE_MARGIN, MARGIN, MOST_PAIRS, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;
@@ -14,8 +14,8 @@ use crate::layout::{VmContext, head};
 use crate::runtime::store_state;
 use crate::timeline::What;
 use lwp_feedback::policy::Decision;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Blocks that may be left before their end for each pair that is whole. Each costs a switch, a microsecond or so, which is many times what a short loop takes.
@@ -28,9 +28,6 @@ const LONGEST: Duration = Duration::from_secs(1);
 const PAIR_STANDS_FOR: Duration = Duration::from_millis(2);
 /// Blocks that take longer would hardly ever be whole if bursts began in them: these come every 10 ms or so in loops that are new, every 50 ms later.
 const LONG_BLOCK: Duration = Duration::from_millis(8);
-
-/// Lengths of a block after whose begin it is over in any case, or its loop is. A guess.
-const MOST_BLOCKS_AWAITED: f64 = 4.0;
 
 /// The compiled arms and what was measured so far.
 pub(super) struct Arms {
@@ -45,8 +42,6 @@ pub(super) struct Arms {
     pub(super) linked: bool,
     /// The block in progress is ours: nothing left in between.
     pub(super) in_block: bool,
-    /// It is not, since a burst began: no sign that the loop ends before its blocks do.
-    pub(super) interrupted: bool,
     /// The store and context it runs in.
     pub(super) owner: Option<(u64, usize)>,
     /// Blocks that were left before their end since there were so many pairs.
@@ -67,12 +62,6 @@ impl Arms {
         if arm == Arm::Old { &self.old } else { &self.new }
     }
 
-    /// Whether the block that ends at that time stamp took so long that hardly one would be whole if bursts began in them.
-    fn is_long(&mut self, now: u64, ns_per_tick: f64) -> bool {
-        let since = now.saturating_sub(std::mem::replace(&mut self.came, now).max(1));
-        self.progress > 1 && since as f64 * ns_per_tick > LONG_BLOCK.as_nanos() as f64
-    }
-
     /// The step after a boundary in `version`; a pair begins anew where the block was not ours.
     fn next(&mut self, version: u32, stamp: Stamp) -> Next {
         self.began.get_or_insert_with(Instant::now);
@@ -85,8 +74,7 @@ impl Arms {
         if self.cut.1 != pairs {
             self.cut = (0, pairs);
         }
-        let interrupted = std::mem::take(&mut self.interrupted);
-        self.cut.0 += u32::from(!ours && !interrupted && !self.blocks.rests());
+        self.cut.0 += u32::from(!ours && !self.blocks.rests());
         let next = if self.cut.0 > MOST_CUT {
             // The loop ends sooner than its blocks: what calls it is to be timed.
             Next::Ended(self.blocks.end(Verdict::Abandoned(Reason::Idle)))
@@ -139,7 +127,6 @@ impl ModuleCode {
             units: sizes.first_units,
             linked: false,
             in_block: false,
-            interrupted: false,
             owner: None,
             cut: (0, 0),
             came: 0,
@@ -213,7 +200,6 @@ impl ModuleCode {
         let next = arms.next(version, stamp);
         match next {
             Next::Run(arm, units) => {
-                self.trials.long_blocks.store(arms.is_long(stamp.ticks, self.shared.ns_per_tick()), Ordering::Relaxed);
                 // Arms do not look at this word; another activation of the function comes here by it.
                 // SAFETY: the caller's promise; this thread runs the store.
                 unsafe {
@@ -234,53 +220,6 @@ impl ModuleCode {
                 address
             }
         }
-    }
-
-    /// Whether the loop on trial, which is not this one, is likely to be in the middle of a block: its arms do not poll, so a burst that began in what they call would see
-    /// nothing of the loop itself.
-    pub(super) fn is_in_block_of_other(&self, function: u32, offset: u32) -> bool {
-        let state = self.trials.lock();
-        let Some(Active { candidate, stage: Stage::Running, .. }) = &state.active else { return false };
-        let (Entrance::Loop(tried), Some(arms)) = (candidate.entrance, &candidate.arms) else { return false };
-        if (candidate.function, tried) == (function, offset) || !arms.in_block {
-            return false;
-        }
-        // (where the loop has ended since nobody says so)
-        let since = crate::burst::ticks().saturating_sub(arms.came) as f64 * self.shared.ns_per_tick();
-        since < MOST_BLOCKS_AWAITED * self.shared.config.trials.block.as_nanos() as f64
-    }
-
-    /// A burst begins in the code that is on trial: the block that ran does not count.
-    pub(super) fn interrupt_block(&self) {
-        if let Some(arms) = self.trials.lock().active.as_mut().and_then(|active| active.candidate.arms.as_mut()) {
-            (arms.in_block, arms.interrupted) = (false, true);
-        }
-    }
-
-    /// A burst is over, which may have begun in the loop on trial: that one comes to its trial again.
-    ///
-    /// # Safety
-    /// `context` is the running context of this module.
-    pub(super) unsafe fn ask_tried_loop(&self, context: *mut VmContext) {
-        let state = self.trials.lock();
-        let Some(Active { candidate, stage: Stage::Running, .. }) = &state.active else { return };
-        if let (Entrance::Loop(offset), Some(_)) = (candidate.entrance, &candidate.arms) {
-            // SAFETY: the caller's promise.
-            unsafe { self.ask_loop_of(context, candidate.function, offset) };
-        }
-    }
-
-    /// The gate of a body that is on trial, whose block does not count: a burst puts something else in its place, or has done so. While the lock is held the trial goes on,
-    /// and whoever ends it takes the gate from all entries.
-    pub(super) fn interrupted_gate(&self, function: u32) -> Option<(usize, MutexGuard<'_, State>)> {
-        let mut state = self.trials.lock();
-        let Active { candidate, stage: Stage::Running, .. } = state.active.as_mut()? else { return None };
-        if candidate.function != function || candidate.entrance != Entrance::Body {
-            return None;
-        }
-        let arms = candidate.arms.as_mut()?;
-        (arms.in_block, arms.interrupted) = (false, true);
-        Some((arms.new.gate()?, state))
     }
 
     /// The resolver was asked for a function: the arm to go on in where an arm's calls are used up.
@@ -323,7 +262,9 @@ impl ModuleCode {
             match arms.next(running, stamp) {
                 Next::Run(arm, units) => {
                     arms.new.lead_gate(arms.version(arm).address());
-                    self.trials.long_blocks.store(arms.is_long(stamp.ticks, self.shared.ns_per_tick()), Ordering::Relaxed);
+                    let since = stamp.ticks.saturating_sub(std::mem::replace(&mut arms.came, stamp.ticks).max(1));
+                    let long = arms.progress > 1 && since as f64 * self.shared.ns_per_tick() > LONG_BLOCK.as_nanos() as f64;
+                    self.trials.long_blocks.store(long, Ordering::Relaxed);
                     self.count_units(own, units);
                     (arms.version(arm).address(), others.then_some(arms.new.number))
                 }

@@ -11,7 +11,6 @@
 use super::ModuleCode;
 use super::edges::stop_asking_loop;
 use super::thresholds::expected_compile_time;
-use super::trial::State;
 use super::versions::cpu_time;
 use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeTable, Ring, Starts, StoreBurst, count, finish, ticks};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
@@ -24,8 +23,8 @@ use lwp_feedback::layout::EventId;
 use lwp_feedback::monitor::LEARNING;
 use lwp_feedback::ring::refresh_core_id;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 /// Loops of a module that can get bursts; further ones are counted as refused. A guess.
@@ -49,9 +48,6 @@ const PATIENCE: Duration = Duration::from_millis(40);
 const MOST_BURST_NS: f64 = 2e6;
 /// Nanoseconds that a word in a body's burst costs: most of the time between its calls is other code's. Measured: 1 to 2 ns, and the entry asks.
 const BODY_WORD_NS: f64 = 4.0;
-/// Calls in a burst of something that takes no part in it from which on it is to take part, and those of the run that one of them stands for. Guesses.
-const MOST_UNSEEN: u32 = 8;
-const UNSEEN_CALL_STANDS_FOR: u64 = 1000;
 /// Ticks after which the same questions come again, when nothing is new any more and credit is short.
 const STEADY_TURNS: u32 = 16;
 /// Nanoseconds that a burst's stay in watched forms counts for at most: one that trapped says when the next burst ended.
@@ -163,25 +159,13 @@ struct Instrumented {
     version: u32,
 }
 
-/// What is at a function's entries and what is to be there.
-struct Exchange<'a> {
-    /// The function's number among the defined ones.
-    own: usize,
-    from: usize,
-    to: usize,
-    /// Where one of them is the gate of a trial: that does not end meanwhile.
-    _trial: Option<MutexGuard<'a, State>>,
-}
-
-/// Functions whose bodies are worth looking at, by what bursts saw.
+/// Functions of which an instrumented loop's code returned during a burst.
 #[derive(Default)]
 struct Returned {
-    /// When the burst began in which an instrumented loop's code returned last.
+    /// When the burst began in which it did so last.
     latest: HashMap<u32, u64>,
-    /// Those of which an instrumented loop's code returned more than once in a burst, since the last tick.
+    /// Those that did so more than once in a burst, since the last tick.
     often: Vec<u32>,
-    /// Those that instrumented code called and that took no part in the burst, since the last tick: the function, and how often.
-    unseen: Vec<(u32, u32)>,
 }
 
 /// A module's bursts.
@@ -197,8 +181,6 @@ pub(super) struct ModuleBursts {
     tables: Mutex<Vec<u32>>,
     /// Large functions whose code an earlier process left, and that are no candidates yet.
     kept: Mutex<Vec<u32>>,
-    /// Number of the latest question to all while nobody has come, or 0.
-    asked_jointly: AtomicU32,
     /// At the latest tick something was new or credit was not what is short: the next question comes as soon as one is answered.
     eager: AtomicBool,
 }
@@ -472,12 +454,8 @@ impl ModuleCode {
         {
             let mut candidates = lock(&self.bursts.candidates);
             for (&(function, offset), candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
-                if self.trials.would_be_disturbed(function) {
-                    continue;
-                }
                 if offset == AT_ENTRY {
-                    // (one that all callers have inlined needs no code of its own for this)
-                    if !self.compiled(function).is_null() || matches!(self.instrumented(function, AT_ENTRY), Some((Form::Code(_), _))) {
+                    if !self.compiled(function).is_null() {
                         bodies.push(function);
                     }
                 } else if self.leads_on(function, offset) {
@@ -498,7 +476,6 @@ impl ModuleCode {
             let mut joint = lock(&self.bursts.joint);
             joint.number = self.shared.next_question();
             joint.asked.get_or_insert(now);
-            self.bursts.asked_jointly.store(joint.number, Ordering::Relaxed);
             joint.bodies.clone_from(&bodies);
             joint.looks = joint.looks.wrapping_add(u32::from(!counts));
             joint.kind = match counts {
@@ -510,7 +487,7 @@ impl ModuleCode {
         for function in bodies {
             self.exchange_entries(&published, function, true);
         }
-        for (function, offset) in loops {
+        for (function, offset) in loops.into_iter().filter(|&(function, _)| !self.trials.would_be_disturbed(function)) {
             self.ask_loop(&published, function, offset);
         }
     }
@@ -595,30 +572,23 @@ impl ModuleCode {
         }
     }
 
-    /// What is to be done at the entries of a defined function that has an instrumented body.
-    fn exchange(&self, function: u32, instrument: bool) -> Option<Exchange<'_>> {
+    /// A defined function that has an instrumented body: its number, the code at its entries that is to go, and what is to be there.
+    fn exchange(&self, function: u32, instrument: bool) -> Option<(usize, usize, usize)> {
         let own = self.module.defined(function).expect("only defined functions have code here");
         let instrumented = self.instrumented(function, AT_ENTRY);
         self.functions[own].instruments.store(instrument && instrumented.is_some(), Ordering::Relaxed);
-        let tried = self.trials.try_body(function);
         let instrumented = match instrumented?.0 {
             Form::Code(instrumented) => instrumented,
-            // (the resolver counts for the trial, and knows no watched form of what is on it)
-            Form::Interpreted if tried => return None,
             // Its resolver knows what to do (`enters_watched`).
             Form::Interpreted => self.lazy_stub(own),
         };
-        let (ordinary, trial) = match if tried { self.interrupted_gate(function) } else { None } {
-            Some((gate, trial)) => (gate, Some(trial)),
-            None => (self.functions[own].entry.load(Ordering::Acquire) as usize, None),
-        };
-        let (from, to) = if instrument { (ordinary, instrumented) } else { (instrumented, ordinary) };
-        Some(Exchange { own, from, to, _trial: trial })
+        let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
+        Some(if instrument { (own, ordinary, instrumented) } else { (own, instrumented, ordinary) })
     }
 
     /// Puts the instrumented body at the entries of a function, or what belongs there in its stead.
     fn exchange_entries(&self, published: &super::Published, function: u32, instrument: bool) {
-        let Some(Exchange { own, from, to, _trial }) = self.exchange(function, instrument) else { return };
+        let Some((own, from, to)) = self.exchange(function, instrument) else { return };
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
             unsafe { self.exchange_entry(context.0, own, from, to) };
@@ -635,7 +605,7 @@ impl ModuleCode {
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn enter_ordinary_here(&self, context: *mut VmContext, function: u32) {
-        let Some(Exchange { own, from, to, _trial }) = self.exchange(function, false) else { return };
+        let Some((own, from, to)) = self.exchange(function, false) else { return };
         // SAFETY: the caller's promise.
         unsafe { self.exchange_entry(context, own, from, to) };
     }
@@ -651,7 +621,7 @@ impl ModuleCode {
     /// loop's code sees a part. (Of one that is called seldom, bursts of the body would only ever see how its loops begin.) Noted for the monitor.
     fn returned(&self, function: u32, began: u64) {
         let Some(mut returned) = try_lock(&self.bursts.returned) else { return };
-        let Returned { latest, often, .. } = &mut *returned;
+        let Returned { latest, often } = &mut *returned;
         if *latest.entry(function).or_default() != began {
             latest.insert(function, began);
         } else if !often.contains(&function) {
@@ -659,16 +629,9 @@ impl ModuleCode {
         }
     }
 
-    /// Makes candidates of the bodies that returned often in bursts, as hot as their loops, and of those that were called and not seen.
+    /// Makes candidates of the bodies that returned often in bursts, as hot as their loops.
     fn consider_returned(self: &Arc<Self>) {
-        let (often, unseen) = {
-            let mut returned = lock(&self.bursts.returned);
-            (std::mem::take(&mut returned.often), std::mem::take(&mut returned.unseen))
-        };
-        // What all callers have inlined never gets hot by itself, and what it does is part of what they do.
-        for (function, calls) in unseen.into_iter().filter(|&(function, _)| self.module.defined(function).is_some()) {
-            self.burst_candidate(function, AT_ENTRY, u64::from(calls) * UNSEEN_CALL_STANDS_FOR, 0);
-        }
+        let often = std::mem::take(&mut lock(&self.bursts.returned).often);
         for function in often {
             let heat = {
                 let candidates = lock(&self.bursts.candidates);
@@ -710,10 +673,7 @@ impl ModuleCode {
                 Some((.., false)) => {}
                 Some(_) | None => self.enter_ordinary_here(context, function),
             }
-            match (self.compiled(function) as usize, self.module.defined(function)) {
-                (0, Some(own)) => self.lazy_stub(own),
-                (compiled, _) => compiled,
-            }
+            self.compiled(function) as usize
         }
     }
 
@@ -728,53 +688,14 @@ impl ModuleCode {
     /// `context` is the running context of this module.
     pub(super) unsafe fn join_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<Form> {
         // SAFETY: the caller's promise; nothing else uses the store now.
-        let state = unsafe { &mut *store_state(context) };
-        let open = state.burst.as_mut()?.open.as_mut()?;
-        if !open.joint || state.context.burst_index >= state.context.burst_limit {
-            return None;
-        }
-        if self.trials.would_be_disturbed(function) {
+        let state = unsafe { &*store_state(context) };
+        let open = state.burst.as_ref()?.open.as_ref()?;
+        if !open.joint || state.context.burst_index >= state.context.burst_limit || self.trials.concern(function) {
             return None;
         }
         // Where loads are timed the interpreter has nothing to say.
         let says = |form| open.kind != Kind::Loads || matches!(form, Form::Code(_));
-        let form = self.instrumented(function, offset).map(|(form, _)| form).filter(|&form| says(form))?;
-        if self.trials.concern(function) {
-            self.interrupt_block();
-        }
-        Some(form)
-    }
-
-    /// The loop that is on trial came to a block's end: a burst begins there, if all are asked and a block is short.
-    ///
-    /// # Safety
-    /// As [`Self::begin_burst`].
-    pub(super) unsafe fn begin_burst_on_trial(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<Form> {
-        let asked = self.bursts.asked_jointly.load(Ordering::Relaxed);
-        // SAFETY: the caller's promise; nothing else uses the store now.
-        let answered = unsafe { (*store_state(context)).burst.as_ref() }.map_or(0, |burst| burst.answered);
-        if asked == 0 || asked == answered || self.trials.would_be_disturbed(function) {
-            return None;
-        }
-        // SAFETY: the caller's promise.
-        let form = unsafe { self.begin_burst(context, function, offset) }?;
-        self.interrupt_block();
-        // What its block called has answered already.
-        let asked: Vec<(u32, u32)> = match try_lock(&self.bursts.candidates) {
-            Some(candidates) => candidates.iter().filter(|(_, candidate)| candidate.ready).map(|(&key, _)| key).collect(),
-            None => Vec::new(),
-        };
-        for (other, at) in asked.into_iter().filter(|&key| key != (function, offset)) {
-            // SAFETY: the caller's promise.
-            unsafe {
-                if at != AT_ENTRY {
-                    self.ask_loop_of(context, other, at);
-                } else if let Some(Exchange { own, from, to, _trial }) = self.exchange(other, true) {
-                    self.exchange_entry(context, own, from, to);
-                }
-            }
-        }
-        Some(form)
+        self.instrumented(function, offset).map(|(form, _)| form).filter(|&form| says(form))
     }
 
     /// A loop came that was asked: begins a burst, or goes on with the one it left. The code to run, or `None` where nothing is to be done.
@@ -800,12 +721,7 @@ impl ModuleCode {
             let (number, asked_jointly, wants) = {
                 let mut joint = try_lock(&self.bursts.joint)?;
                 let says = joint.kind != Kind::Loads || matches!(form, Form::Code(_));
-                let comes = joint.asked.is_some() && joint.number != answered && says;
-                let comes = comes && !(self.has_active_trial() && self.is_in_block_of_other(function, offset));
-                let asked = if comes { joint.asked.take() } else { None };
-                if asked.is_some() {
-                    self.bursts.asked_jointly.store(0, Ordering::Relaxed);
-                }
+                let asked = if joint.number == answered || !says { None } else { joint.asked.take() };
                 (joint.number, asked, joint.kind)
             };
             let joint = asked_jointly.is_some();
@@ -891,10 +807,6 @@ impl ModuleCode {
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
         let written = std::mem::take(&mut state.context.burst_index) as usize;
-        if self.has_active_trial() {
-            // SAFETY: the caller's promise.
-            unsafe { self.ask_tried_loop(context) };
-        }
         // The next probe that looks asks what to do.
         state.context.burst_limit = 0;
         state.context.burst_timing = 0;
@@ -905,7 +817,7 @@ impl ModuleCode {
         let began = ticks();
         open.pause(began);
         let ns_per_tick = self.shared.ns_per_tick();
-        let (mut read, mut unseen) = (None, Vec::new());
+        let mut read = None;
         if written <= BURST_WORDS {
             // SAFETY: the buffer has BURST_WORDS words, and the code that writes them does not run now.
             let words = unsafe { std::slice::from_raw_parts(state.context.burst_buffer, written) };
@@ -925,20 +837,12 @@ impl ModuleCode {
             // SAFETY: the running store's LWPCB is this thread's ring.
             read = unsafe {
                 match open.kind {
-                    Kind::Counts => count(&self.shared.probes, &open, words, &ring).map(|calls| {
-                        unseen = calls.into_iter().filter(|&(_, calls)| calls >= MOST_UNSEEN).collect();
-                        Vec::new()
-                    }),
+                    Kind::Counts => count(&self.shared.probes, &open, words, &ring),
                     Kind::Branches | Kind::Loads => finish(&self.shared.probes, burst, &open, words, &ring),
                 }
             };
         }
         let model_ns = ticks().saturating_sub(began) as f64 * ns_per_tick;
-        if !unseen.is_empty()
-            && let Some(mut returned) = try_lock(&self.bursts.returned)
-        {
-            returned.unseen.append(&mut unseen);
-        }
         if open.joint {
             // What only counts says nothing of what a loop is like.
             let seen = read.as_deref().filter(|_| open.kind != Kind::Counts).unwrap_or_default();

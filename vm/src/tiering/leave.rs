@@ -60,13 +60,6 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             return exits::leave_for_a_while(context);
         }
         if code.trials.concern(function)
-            && asked == LOOP_ASKED
-            && !stress.leave_to_interpreter
-            && let Some(form) = code.begin_burst_on_trial(context, function, offset)
-        {
-            return code.enter_form(context, function, form);
-        }
-        if code.trials.concern(function)
             && !stress.leave_to_interpreter
             && let Some(address) = code.loop_boundary(context, function, offset, version)
         {

@@ -294,9 +294,9 @@ impl Trials {
         self.concern(function) && self.of_body.load(Ordering::Relaxed)
     }
 
-    /// Whether a burst in the function would spoil a block of its trial that may not come again soon.
+    /// Whether a burst in the function's loops would spoil a block of the trial of its body that may not come again soon.
     pub(super) fn would_be_disturbed(&self, function: u32) -> bool {
-        self.concern(function) && self.long_blocks.load(Ordering::Relaxed)
+        self.try_body(function) && self.long_blocks.load(Ordering::Relaxed)
     }
 }
 
