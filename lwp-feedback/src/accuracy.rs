@@ -281,6 +281,7 @@ fn seen_by(collected: &Collected, samples: bool, wanted: impl Fn(&Burst) -> bool
 const BRANCH_NS: f64 = 0.5;
 /// What a mispredicted one takes more, ns: 15 to 20 cycles on today's processors.
 const MISPREDICTED_NS: f64 = 5.0;
+
 /// What a burst's window would have taken in ordinary code, ns. Its own time would not do: instrumented code takes as long for what is cheap in tier 2 as for what is
 /// dear, so that of two phases the one whose branches are mispredicted looked twice as busy as it was. Nor does what the window has beyond that say anything: the instrumented code is cold.
 fn natural_ns(burst: &Burst, judged: &BTreeMap<Place, [f64; 2]>) -> f64 {

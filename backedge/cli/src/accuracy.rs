@@ -141,19 +141,14 @@ pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
     // Only kept for reading it back; what cannot be removed is in the system's folder for such things.
     let _ = std::fs::remove_file(&folder);
     let (code, report, estimated) = estimated?;
-    let known = match &options.full {
-        Some(path) if path.exists() => Some(FullRun::read(path, &FullRun::of_what(&report, &options.run))?),
-        _ => None,
-    };
-    let full = match known {
-        Some(known) => known,
-        None => {
+    let full = match &options.full {
+        Some(path) if path.exists() => FullRun::read(path, &FullRun::of_what(&report, &options.run))?,
+        Some(path) => {
             let made = count_everything(&options.run)?;
-            if let Some(path) = &options.full {
-                made.write(path)?;
-            }
+            made.write(path)?;
             made
         }
+        None => count_everything(&options.run)?,
     };
     if full.exit_code != code {
         return Err(Failure::Load(format!("the program ended with {code} and then with {}: its runs cannot be compared", full.exit_code)));
@@ -213,7 +208,7 @@ impl FullRun {
 
     fn write(&self, path: &Path) -> Result<(), Failure> {
         let text = serde_json::to_vec(self).map_err(|error| Failure::Load(format!("cannot write JSON: {error}")))?;
-        std::fs::write(path, text).map_err(|error| Failure::Load(format!("cannot write `{}`: {error}", path.display())))
+        std::fs::write(path, text).map_err(|error| Failure::write(path, &error))
     }
 }
 

@@ -527,7 +527,7 @@ fn room_for(file: &Path) -> Result<(), Failure> {
         () if file.exists() && !file.is_file() => Ok(()),
         () => {
             let probe = folder.join(format!(".backedge-bench-{}", std::process::id()));
-            let made = std::fs::File::create(&probe).map_err(|error| Failure::Load(format!("cannot write `{}`: {error}", file.display())));
+            let made = std::fs::File::create(&probe).map_err(|error| Failure::write(file, &error));
             let _ = std::fs::remove_file(&probe);
             made.map(drop)
         }

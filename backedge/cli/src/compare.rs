@@ -80,7 +80,7 @@ pub fn compare(options: &CompareFeedback) -> Result<(), Failure> {
         let (row, file) = judge(model, &delivered, &full, &module);
         let path = folder.0.join(format!("{}.json", model.name()));
         let text = serde_json::to_string(&file).map_err(|error| Failure::Load(format!("cannot write a plan file: {error}")))?;
-        std::fs::write(&path, text).map_err(|error| Failure::Load(format!("cannot write `{}`: {error}", path.display())))?;
+        std::fs::write(&path, text).map_err(|error| Failure::write(&path, &error))?;
         rows.push(row);
         plans.push(path);
     }

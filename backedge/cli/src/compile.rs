@@ -14,7 +14,7 @@ pub fn compile(options: &Compile) -> Result<(), Failure> {
     let engine = run::engine(&Config::new())?;
     let module = run::load(&engine, &options.file)?;
     let bytes = module.serialize().map_err(|error| Failure::Load(format!("`{}`: {error:#}", options.file.display())))?;
-    std::fs::write(&options.output, bytes).map_err(|error| Failure::Load(format!("cannot write `{}`: {error}", options.output.display())))
+    std::fs::write(&options.output, bytes).map_err(|error| Failure::write(&options.output, &error))
 }
 
 /// Loads a precompiled module, where that was allowed.

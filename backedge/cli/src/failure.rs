@@ -46,6 +46,11 @@ impl Failure {
         })
     }
 
+    /// The failure of a file that could not be written.
+    pub fn write(path: &Path, error: &std::io::Error) -> Failure {
+        Failure::Load(format!("cannot write `{}`: {error}", path.display()))
+    }
+
     /// The failure of running a guest.
     pub fn stopped(error: &Error) -> Failure {
         let backtrace = error.downcast_ref::<WasmBacktrace>().map(ToString::to_string);

@@ -62,7 +62,7 @@ fn export(options: &ProfileExport) -> Result<(), Failure> {
     if let Some(path) = &options.json {
         let json = serde_json::json!({"module": format!("{:016x}", module.hash), "hints": priors, "profile": profile});
         let text = format!("{json:#}\n");
-        std::fs::write(path, text).map_err(|error| Failure::Load(format!("cannot write `{}`: {error}", path.display())))?;
+        std::fs::write(path, text).map_err(|error| Failure::write(path, &error))?;
     }
     if priors.is_empty() {
         warn("the profile says nothing that these sections can hold");
@@ -71,5 +71,5 @@ fn export(options: &ProfileExport) -> Result<(), Failure> {
     let bytes = if bytes.starts_with(b"\0asm") { bytes } else { module.bytes().to_vec() };
     let out = vm::hints::into_module(&bytes, &priors, module)
         .ok_or_else(|| Failure::Load(format!("`{}`: its sections cannot be told apart", options.file.display())))?;
-    std::fs::write(&options.output, out).map_err(|error| Failure::Load(format!("cannot write `{}`: {error}", options.output.display())))
+    std::fs::write(&options.output, out).map_err(|error| Failure::write(&options.output, &error))
 }
