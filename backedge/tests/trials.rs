@@ -18,6 +18,7 @@ use vm::handles::{Extern, InstanceRef};
 use vm::store::{Store, call_slots};
 use vm::tiering::TrialRecord;
 use vm::tiering::verdict::{Reason, Verdict};
+use vm::timeline::What;
 use wasmparser::Operator;
 
 fn engine(config: EngineConfig) -> Engine {
@@ -234,6 +235,63 @@ fn a_version_against_itself_changes_nothing() {
     let mut guest = Guest::new(&engine(config), GUEST);
     guest.until_tried(LONG, "long", &[u64::from(ROUNDS)], long());
     guest.until_tried(SHORT, "calls", &[u64::from(ROUNDS)], calls());
+}
+
+/// Bursts that began in a function between the first and the last moment of its trial.
+fn bursts_on_trial(guest: &Guest, function: u32) -> usize {
+    let moments = guest.loaded.engine().timeline().moments();
+    let own = || moments.iter().filter(|moment| moment.function == function);
+    let at = |wanted: fn(&What) -> bool| own().find(|moment| wanted(&moment.what)).expect("it was tried").at_ns;
+    let trial = at(|what| matches!(what, What::TrialBegan { .. }))..at(|what| matches!(what, What::TrialEnded { .. }));
+    own().filter(|moment| matches!(moment.what, What::Burst { .. }) && trial.contains(&moment.at_ns)).count()
+}
+
+/// All else of these programs is what the function on trial calls, so without it bursts would see another program.
+#[test]
+fn what_is_on_trial_takes_part_in_bursts() {
+    for (function, name, rounds) in [(LONG, "long", long()), (SHORT, "calls", calls())] {
+        let mut config = EngineConfig { timeline: true, ..EngineConfig::default() };
+        config.trials.try_same = true;
+        // A trial takes a few hundred milliseconds, in which a busy machine may not get to ask.
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(20) {
+            let mut guest = Guest::new(&engine(config.clone()), GUEST);
+            let record = guest.until_tried(function, name, &[u64::from(ROUNDS)], rounds);
+            let bursts = bursts_on_trial(&guest, function);
+            if bursts > 0 && record.judgement.pairs > 16 {
+                break;
+            }
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "no burst of {name}");
+    }
+}
+
+/// Another instance of the module is not called to a trial that is not its own, round by round.
+#[test]
+fn a_trial_and_its_bursts_leave_other_instances_alone() {
+    let mut config = EngineConfig::default();
+    config.trials.try_same = true;
+    let mut guest = Guest::new(&engine(config), GUEST);
+    // SAFETY: no imports.
+    let other = unsafe { guest.store.instantiate(&guest.loaded, &[]) }.expect("it instantiates");
+    let mut other = Guest { store: guest.store, instance: other, loaded: guest.loaded.clone() };
+    let first = guest.instance;
+    let (began, mut rounds) = (Instant::now(), 0);
+    while other.loaded.code.trials().iter().all(|record| record.function != LONG) && began.elapsed() < Duration::from_secs(30) {
+        for instance in [first, other.instance] {
+            let Some(Extern::Func(function)) = instance.export("long") else { panic!("no function") };
+            let mut slots = vec![u64::from(ROUNDS); call_slots(&function.ty()).max(1)];
+            // SAFETY: as in `Guest::call`.
+            unsafe { other.store.call(function, &mut slots) }.expect("it returns");
+            assert_eq!(slots[0], long());
+            rounds += u64::from(ROUNDS);
+        }
+        other.loaded.code.reconsider(LONG);
+    }
+    let (trials, switches) = (other.loaded.code.trials(), other.loaded.code.switches());
+    assert!(trials.iter().any(|record| record.function == LONG), "no trial in {rounds} rounds");
+    // Each burst is some, and each look of the monitor; every round would be millions.
+    assert!(switches < rounds / 1000, "{switches} switches in {rounds} rounds");
 }
 
 #[test]

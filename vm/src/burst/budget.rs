@@ -37,7 +37,7 @@ const LONGEST_MODEL_NS: f64 = 50e3;
 /// burst; but the first words of each find cold caches (20 us of it, here).
 const LONGEST_COUNT_NS: f64 = 50e3;
 /// Words of a burst, by kind: at the start, at least, at most (the buffer must hold what is written until the next loop header).
-const WORDS: [(u32, u32, u32); 3] = [(2048, 512, 8192), (1024, 256, 2048), (512, 256, 1024)];
+const WORDS: [(u32, u32, u32); 3] = [(2048, 512, 8192), (1024, 256, 2048), (2048, 512, 4096)];
 
 /// Counts, for reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

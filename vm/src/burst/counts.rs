@@ -8,14 +8,20 @@ use super::{Open, Probes, words};
 use crate::code::ProbeKind;
 use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
 use lwp_feedback::ring::{ValueSampling, count_value, set_value_sampling, store_programmed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Counts the words of a burst that is over and stores what it saw: a record for each site, and one for the rounds of each function. Returns the functions it
-/// saw (module hash, function), or `None` where the buffer made no sense.
+/// One event in so many at the beginning of a burst in which all take part does not count. It begins at a loop's header or at a call, and the frames that are there are of ordinary code,
+/// which writes nothing until they poll or return: what follows a header would be seen more often than what goes before it, and callees more often than their callers.
+/// (Overlap of `hashtable` 85 % with 512 words and none left out, 93 with 2,048 and half of them.)
+const LEFT_OUT: usize = 2;
+
+/// Counts the words of a burst that is over and stores what it saw: a record for each site, and one for the rounds of each function. Returns the functions
+/// that code of `module` (its hash) called and that wrote nothing, with the number of calls, or `None` where the buffer made no sense. Of an indirect call it may be another
+/// module's function.
 ///
 /// # Safety
 /// The ring's LWPCB is the running thread's, from [`lwp_feedback::ring::Ring::lwpcb`].
-pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &Ring<'_>) -> Option<Vec<(u64, u32)>> {
+pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &Ring<'_>, module: u64) -> Option<Vec<(u32, u32)>> {
     // Passed, and taken, by site.
     let mut tables: BTreeMap<u32, Vec<[u32; 2]>> = BTreeMap::new();
     // The table of the latest event is that of the next, nearly always.
@@ -24,7 +30,14 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
     // SAFETY: the caller's promise.
     let sampling = if ring.values { Some(unsafe { set_value_sampling(ring.lwpcb, ValueSampling::BURST) }) } else { None };
     let mut sequences = Sequences::default();
+    // Calls by callee: direct ones are known by their probes only.
+    let mut calls = BTreeMap::<u32, u32>::new();
+    let mut left_out = if open.joint { buffer.len() / LEFT_OUT } else { 0 };
     let whole = words::read(probes, buffer, open.registers, |seen| {
+        if left_out > 0 {
+            left_out -= 1;
+            return;
+        }
         if ring.values {
             sequences.see(seen);
         }
@@ -36,6 +49,9 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
             current = (seen.base, tables.remove(&seen.base).unwrap_or_else(|| vec![[0; 2]; seen.table.sites.len()]));
         }
         let site = &seen.site;
+        if site.kind == ProbeKind::IndirectCall && seen.payload != u32::MAX && seen.table.module == module {
+            *calls.entry(seen.payload).or_default() += 1;
+        }
         let [passed, taken] = &mut current.1[(seen.number - seen.base) as usize];
         *passed += 1;
         *taken += u32::from(site.kind == ProbeKind::Branch && seen.payload != 0);
@@ -62,7 +78,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
         unsafe { store_programmed(ring.lwpcb, ip, u32::from(class.imm16(detail)), data1, data2) };
     };
     sequences.say(say);
-    let (mut functions, mut last) = (Vec::new(), None);
+    let (mut functions, mut last) = (BTreeSet::new(), None);
     for (base, counts) in tables {
         let Some((_, table)) = probes.table(base) else { continue };
         let (mut rounds, mut rounds_ip) = (0, None);
@@ -74,6 +90,9 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
                     continue;
                 }
                 ProbeKind::Call(callee) => {
+                    if table.module == module {
+                        *calls.entry(callee).or_default() += passed as u32;
+                    }
                     // SAFETY: the caller's promise.
                     unsafe { say_calls(site.ip, callee, passed as u32, ring) };
                     continue;
@@ -91,7 +110,7 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
         }
         if let Some(ip) = rounds_ip {
             say(ip, SiteClass::BurstRounds, 0, 0, rounds);
-            functions.push((table.module, table.function));
+            functions.insert((table.module, table.function));
             last = Some(ip);
         }
     }
@@ -99,5 +118,5 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
         // SAFETY: the caller's promise.
         unsafe { say_window(open, ip, ring) };
     }
-    whole.then_some(functions)
+    whole.then(|| calls.into_iter().filter(|&(callee, _)| !functions.contains(&(module, callee))).collect())
 }

@@ -189,6 +189,9 @@ pub(crate) struct Open {
     pub(crate) waited_us: u32,
 }
 
+/// Those that are told to wait while a block is under way and asked again behind it. A guess.
+const MOST_TURNED_AWAY: usize = 64;
+
 /// What a store keeps for bursts.
 pub(crate) struct StoreBurst {
     pub(crate) open: Option<Open>,
@@ -197,6 +200,8 @@ pub(crate) struct StoreBurst {
     selects: u32,
     /// Number of the latest joint question that it answered.
     pub(crate) answered: u32,
+    /// Who came meanwhile and was told to wait for what is on trial: context, function and offset.
+    pub(crate) turned_away: Vec<(usize, u32, u32)>,
     /// The function that is to go on in its watched form.
     pub(crate) watch: Option<u32>,
     /// Time stamp at which the form that runs was entered; 0 while none does.
@@ -207,7 +212,23 @@ pub(crate) struct StoreBurst {
 
 impl StoreBurst {
     pub(crate) fn new(seed: u32) -> StoreBurst {
-        StoreBurst { open: None, predictor: Predictor::new(seed), selects: 0, answered: 0, watch: None, watched_since: 0, watched_ticks: 0 }
+        StoreBurst {
+            open: None,
+            predictor: Predictor::new(seed),
+            selects: 0,
+            answered: 0,
+            turned_away: Vec::new(),
+            watch: None,
+            watched_since: 0,
+            watched_ticks: 0,
+        }
+    }
+
+    /// Takes note of who is to be asked again when the burst begins.
+    pub(crate) fn turn_away(&mut self, who: (usize, u32, u32)) {
+        if !self.turned_away.contains(&who) && self.turned_away.len() < MOST_TURNED_AWAY {
+            self.turned_away.push(who);
+        }
     }
 
     /// That function goes on in its watched form.

@@ -26,7 +26,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// The program's time that each pair of a trial that is not clear stands for; what is left of it does not count. A program does one thing after the other, and goes round: CPython's
 /// `work.py` has five in 110 ms, of which 64 pairs in 42 ms saw some.
 const PAIR_STANDS_FOR: Duration = Duration::from_millis(2);
-/// Blocks that take longer would hardly ever be whole if bursts began in them: these come every 10 ms or so in loops that are new, every 50 ms later.
+/// Blocks of a body that take longer would hardly ever be whole if bursts began in its loops: these come every 10 ms or so in loops that are new, every 50 ms later.
 const LONG_BLOCK: Duration = Duration::from_millis(8);
 
 /// The compiled arms and what was measured so far.
@@ -42,12 +42,16 @@ pub(super) struct Arms {
     pub(super) linked: bool,
     /// The block in progress is ours: nothing left in between.
     pub(super) in_block: bool,
+    /// It is not, since a burst began: no sign that the loop ends before its blocks do.
+    pub(super) interrupted: bool,
     /// The store and context it runs in.
     pub(super) owner: Option<(u64, usize)>,
     /// Blocks that were left before their end since there were so many pairs.
     cut: (u32, usize),
     /// Time stamp of the last boundary.
-    came: u64,
+    pub(super) came: u64,
+    /// Ticks that the last whole step took.
+    pub(super) lasted: u64,
     /// Boundaries so far.
     pub(super) progress: u64,
     pub(super) moved: Instant,
@@ -62,6 +66,16 @@ impl Arms {
         if arm == Arm::Old { &self.old } else { &self.new }
     }
 
+    /// Whether that store and context run the trial, as far as is known.
+    pub(super) fn are_of(&self, owner: (u64, usize)) -> bool {
+        self.owner.is_none_or(|known| known == owner)
+    }
+
+    /// A burst begins in what is on trial, or takes its place: the block that would run does not count.
+    pub(super) fn interrupt(&mut self) {
+        (self.in_block, self.interrupted) = (false, true);
+    }
+
     /// The step after a boundary in `version`; a pair begins anew where the block was not ours.
     fn next(&mut self, version: u32, stamp: Stamp) -> Next {
         self.began.get_or_insert_with(Instant::now);
@@ -74,7 +88,8 @@ impl Arms {
         if self.cut.1 != pairs {
             self.cut = (0, pairs);
         }
-        self.cut.0 += u32::from(!ours && !self.blocks.rests());
+        let interrupted = std::mem::take(&mut self.interrupted);
+        self.cut.0 += u32::from(!ours && !interrupted && !self.blocks.rests());
         let next = if self.cut.0 > MOST_CUT {
             // The loop ends sooner than its blocks: what calls it is to be timed.
             Next::Ended(self.blocks.end(Verdict::Abandoned(Reason::Idle)))
@@ -83,6 +98,8 @@ impl Arms {
         } else {
             self.blocks.begin_pair(stamp)
         };
+        let since = stamp.ticks.saturating_sub(std::mem::replace(&mut self.came, stamp.ticks));
+        self.lasted = if ours { since } else { 0 };
         self.in_block = matches!(next, Next::Run(..));
         if let Next::Run(arm, units) = next {
             self.arm = arm;
@@ -95,6 +112,15 @@ impl Arms {
 /// What a countdown of calls is set to for so many units.
 fn counted(units: u64) -> u64 {
     units.clamp(1, MOST_EVENTS.into())
+}
+
+/// The store and context that run.
+///
+/// # Safety
+/// `context` is the running context.
+pub(super) unsafe fn owner_of(context: *mut VmContext) -> (u64, usize) {
+    // SAFETY: the caller's promise.
+    (unsafe { (*store_state(context)).id }, context as usize)
 }
 
 impl ModuleCode {
@@ -127,9 +153,11 @@ impl ModuleCode {
             units: sizes.first_units,
             linked: false,
             in_block: false,
+            interrupted: false,
             owner: None,
             cut: (0, 0),
             came: 0,
+            lasted: 0,
             progress: 0,
             moved: Instant::now(),
             turn: Instant::now(),
@@ -178,8 +206,8 @@ impl ModuleCode {
             return None;
         }
         // SAFETY: the caller's promise.
-        let owner = unsafe { ((*store_state(context)).id, context as usize) };
-        if arms.owner.is_some_and(|known| known != owner) {
+        let owner = unsafe { owner_of(context) };
+        if !arms.are_of(owner) {
             return None;
         }
         arms.owner = Some(owner);
@@ -239,15 +267,25 @@ impl ModuleCode {
                 return None;
             }
             // SAFETY: the caller's promise.
-            let owner = unsafe { ((*store_state(context)).id, context as usize) };
+            let owner = unsafe { owner_of(context) };
             if active.stage == Stage::Settling {
                 // It is about to be linked, or was already: what calls reach.
                 self.count_units(own, MOST_EVENTS.into());
                 return None;
             }
-            if arms.owner.is_some_and(|known| known != owner) {
+            if !arms.are_of(owner) {
                 self.count_units(own, MOST_EVENTS.into());
                 return Some(arms.version(arms.arm).address());
+            }
+            // SAFETY: the caller's promise.
+            if unsafe { self.is_in_burst(context) } {
+                // What its code calls may be inlined wherever the program calls it: such calls are not what keeps a trial going.
+                arms.interrupt();
+                self.count_units(own, arms.units);
+                let arm = arms.version(arms.arm).address();
+                drop(state);
+                // SAFETY: as above.
+                return Some(unsafe { self.instrument_tried_body(context, function) }.unwrap_or(arm));
             }
             // A side exit, or what else counts the function's events, has counted otherwise meanwhile.
             arms.in_block &= self.counts_units(own, arms.units);
@@ -255,15 +293,15 @@ impl ModuleCode {
             arms.owner = Some(owner);
             // SAFETY: the caller's promise.
             let stamp = unsafe { self.stamp(context) };
-            let running = arms.version(arms.arm).number;
+            let (running, came) = (arms.version(arms.arm).number, arms.came);
             if arms.began.is_none() {
                 self.note(function, Entrance::Body, || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
             }
             match arms.next(running, stamp) {
                 Next::Run(arm, units) => {
                     arms.new.lead_gate(arms.version(arm).address());
-                    let since = stamp.ticks.saturating_sub(std::mem::replace(&mut arms.came, stamp.ticks).max(1));
-                    let long = arms.progress > 1 && since as f64 * self.shared.ns_per_tick() > LONG_BLOCK.as_nanos() as f64;
+                    let since = stamp.ticks.saturating_sub(came.max(1)) as f64 * self.shared.ns_per_tick();
+                    let long = arms.progress > 1 && since > LONG_BLOCK.as_nanos() as f64;
                     self.trials.long_blocks.store(long, Ordering::Relaxed);
                     self.count_units(own, units);
                     (arms.version(arm).address(), others.then_some(arms.new.number))
@@ -293,7 +331,8 @@ impl ModuleCode {
             // SAFETY: the caller's promise.
             unsafe { self.keep_to_trial(context, function, candidate) };
         }
-        Some(address)
+        // SAFETY: as above.
+        Some(unsafe { self.instrument_tried_body(context, function) }.unwrap_or(address))
     }
 
     /// Of all instances only one goes on with a body's trial, if that still runs: another thread may have ended it meanwhile, and what nothing leads to is given up.

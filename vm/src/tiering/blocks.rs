@@ -155,6 +155,16 @@ impl Blocks {
         self.rests_until.is_some()
     }
 
+    /// Whether, right after a step, no pair is begun: what is to run now may as well run later.
+    pub(super) fn is_between_pairs(&self) -> bool {
+        self.rests() || self.at == 0 && (!self.counted || self.warm_units() == 0)
+    }
+
+    /// Ticks that a block's counted part lasts at least, about.
+    pub(super) fn least_ticks(&self) -> u64 {
+        self.sizes.least_ticks
+    }
+
     /// Begins a rest behind a pair, if one is due.
     fn rest(&mut self, now: Stamp) -> bool {
         let pairs = self.pairs.len();

@@ -23,7 +23,7 @@ use lwp_feedback::layout::EventId;
 use lwp_feedback::monitor::LEARNING;
 use lwp_feedback::ring::refresh_core_id;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,9 @@ const PATIENCE: Duration = Duration::from_millis(40);
 const MOST_BURST_NS: f64 = 2e6;
 /// Nanoseconds that a word in a body's burst costs: most of the time between its calls is other code's. Measured: 1 to 2 ns, and the entry asks.
 const BODY_WORD_NS: f64 = 4.0;
+/// Calls in a burst of something that takes no part in it from which on it is to take part, and those of the run that one of them stands for. Guesses.
+const MOST_UNSEEN: u32 = 8;
+const UNSEEN_CALL_STANDS_FOR: u64 = 1000;
 /// Ticks after which the same questions come again, when nothing is new any more and credit is short.
 const STEADY_TURNS: u32 = 16;
 /// Nanoseconds that a burst's stay in watched forms counts for at most: one that trapped says when the next burst ended.
@@ -56,7 +59,7 @@ const MOST_WATCHED_NS: f64 = 2e6;
 pub(super) const IDLE_WORDS: u32 = 1 << 15;
 
 /// A loop, or a function without one (its offset is [`AT_ENTRY`]), that bursts look at.
-struct Candidate {
+pub(super) struct Candidate {
     hot_since: Instant,
     /// Calls and back edges that made it hot so far.
     heat: u64,
@@ -69,7 +72,7 @@ struct Candidate {
     /// And cannot be compiled.
     failed: bool,
     /// Its instrumented entrance is there, or it is interpreted meanwhile.
-    ready: bool,
+    pub(super) ready: bool,
     /// What was asked for is there.
     made: bool,
     /// Whether its bursts can time loads.
@@ -154,24 +157,33 @@ pub(super) enum Form {
     Interpreted,
 }
 
+impl Form {
+    /// Whether it has something to say in a burst of that kind: where loads are timed the interpreter has not.
+    pub(super) fn says(self, kind: Kind) -> bool {
+        kind != Kind::Loads || matches!(self, Form::Code(_))
+    }
+}
+
 struct Instrumented {
     form: Form,
     version: u32,
 }
 
-/// Functions of which an instrumented loop's code returned during a burst.
+/// Functions whose bodies are worth looking at, by what bursts saw.
 #[derive(Default)]
 struct Returned {
-    /// When the burst began in which it did so last.
+    /// When the burst began in which an instrumented loop's code returned last.
     latest: HashMap<u32, u64>,
-    /// Those that did so more than once in a burst, since the last tick.
+    /// Those of which an instrumented loop's code returned more than once in a burst, since the last tick.
     often: Vec<u32>,
+    /// Those that instrumented code called and that took no part in the burst, since the last tick: the function, and how often.
+    unseen: Vec<(u32, u32)>,
 }
 
 /// A module's bursts.
 #[derive(Default)]
 pub(super) struct ModuleBursts {
-    candidates: Mutex<HashMap<(u32, u32), Candidate>>,
+    pub(super) candidates: Mutex<HashMap<(u32, u32), Candidate>>,
     loops: RwLock<HashMap<(u32, u32), Instrumented>>,
     /// Of each function the shifts of its profile that were acted on, and when the next one may be.
     shifts: Mutex<HashMap<u32, (u64, Instant)>>,
@@ -181,6 +193,8 @@ pub(super) struct ModuleBursts {
     tables: Mutex<Vec<u32>>,
     /// Large functions whose code an earlier process left, and that are no candidates yet.
     kept: Mutex<Vec<u32>>,
+    /// Number of the latest question to all while nobody has come, or 0.
+    pub(super) asked_jointly: AtomicU32,
     /// At the latest tick something was new or credit was not what is short: the next question comes as soon as one is answered.
     eager: AtomicBool,
 }
@@ -454,8 +468,12 @@ impl ModuleCode {
         {
             let mut candidates = lock(&self.bursts.candidates);
             for (&(function, offset), candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
+                if self.trials.would_be_disturbed(function) {
+                    continue;
+                }
                 if offset == AT_ENTRY {
-                    if !self.compiled(function).is_null() {
+                    // (one that all callers have inlined needs no code of its own for this)
+                    if !self.compiled(function).is_null() || matches!(self.instrumented(function, AT_ENTRY), Some((Form::Code(_), _))) {
                         bodies.push(function);
                     }
                 } else if self.leads_on(function, offset) {
@@ -476,6 +494,7 @@ impl ModuleCode {
             let mut joint = lock(&self.bursts.joint);
             joint.number = self.shared.next_question();
             joint.asked.get_or_insert(now);
+            self.bursts.asked_jointly.store(joint.number, Ordering::Relaxed);
             joint.bodies.clone_from(&bodies);
             joint.looks = joint.looks.wrapping_add(u32::from(!counts));
             joint.kind = match counts {
@@ -487,7 +506,7 @@ impl ModuleCode {
         for function in bodies {
             self.exchange_entries(&published, function, true);
         }
-        for (function, offset) in loops.into_iter().filter(|&(function, _)| !self.trials.would_be_disturbed(function)) {
+        for (function, offset) in loops {
             self.ask_loop(&published, function, offset);
         }
     }
@@ -549,8 +568,9 @@ impl ModuleCode {
         due.sort_unstable();
         // A burst leaves for the loop's ordinary code, so there must be some.
         due.retain(|&(_, (function, offset))| match offset {
-            AT_ENTRY => !self.compiled(function).is_null(),
-            // A loop that is asked goes on in code of its own, not in the arm that is timed.
+            // A body that is asked does not give way to the arm that is timed.
+            AT_ENTRY => !self.compiled(function).is_null() && !self.trials.try_body(function),
+            // A loop that is asked goes on in code of its own, not in the arm.
             _ => self.leads_on(function, offset) && !self.trials.would_be_disturbed(function),
         });
         due.truncate(ASKED_AT_ONCE);
@@ -572,26 +592,36 @@ impl ModuleCode {
         }
     }
 
-    /// A defined function that has an instrumented body: its number, the code at its entries that is to go, and what is to be there.
-    fn exchange(&self, function: u32, instrument: bool) -> Option<(usize, usize, usize)> {
+    /// Puts the instrumented body of a defined function at its entry in one instance, or what belongs there in its stead.
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    pub(super) unsafe fn exchange(&self, context: *mut VmContext, function: u32, instrument: bool) {
         let own = self.module.defined(function).expect("only defined functions have code here");
         let instrumented = self.instrumented(function, AT_ENTRY);
         self.functions[own].instruments.store(instrument && instrumented.is_some(), Ordering::Relaxed);
-        let instrumented = match instrumented?.0 {
-            Form::Code(instrumented) => instrumented,
+        let instrumented = match instrumented {
+            Some((Form::Code(instrumented), _)) => instrumented,
             // Its resolver knows what to do (`enters_watched`).
-            Form::Interpreted => self.lazy_stub(own),
+            Some((Form::Interpreted, _)) => self.lazy_stub(own),
+            None => return,
         };
         let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
-        Some(if instrument { (own, ordinary, instrumented) } else { (own, instrumented, ordinary) })
+        // SAFETY: the caller's promise.
+        unsafe {
+            if instrument {
+                self.exchange_entry(context, own, ordinary, instrumented);
+            } else if !self.restore_gate(context, function, instrumented) {
+                self.exchange_entry(context, own, instrumented, ordinary);
+            }
+        }
     }
 
-    /// Puts the instrumented body at the entries of a function, or what belongs there in its stead.
+    /// The same in all instances.
     fn exchange_entries(&self, published: &super::Published, function: u32, instrument: bool) {
-        let Some((own, from, to)) = self.exchange(function, instrument) else { return };
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
-            unsafe { self.exchange_entry(context.0, own, from, to) };
+            unsafe { self.exchange(context.0, function, instrument) };
         }
     }
 
@@ -605,9 +635,8 @@ impl ModuleCode {
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn enter_ordinary_here(&self, context: *mut VmContext, function: u32) {
-        let Some((own, from, to)) = self.exchange(function, false) else { return };
         // SAFETY: the caller's promise.
-        unsafe { self.exchange_entry(context, own, from, to) };
+        unsafe { self.exchange(context, function, false) };
     }
 
     /// The loops that an instrumented version is entered at: one, or all of the function's where it is interpreted.
@@ -621,7 +650,7 @@ impl ModuleCode {
     /// loop's code sees a part. (Of one that is called seldom, bursts of the body would only ever see how its loops begin.) Noted for the monitor.
     fn returned(&self, function: u32, began: u64) {
         let Some(mut returned) = try_lock(&self.bursts.returned) else { return };
-        let Returned { latest, often } = &mut *returned;
+        let Returned { latest, often, .. } = &mut *returned;
         if *latest.entry(function).or_default() != began {
             latest.insert(function, began);
         } else if !often.contains(&function) {
@@ -629,9 +658,18 @@ impl ModuleCode {
         }
     }
 
-    /// Makes candidates of the bodies that returned often in bursts, as hot as their loops.
+    /// Makes candidates of the bodies that returned often in bursts, as hot as their loops, and of those that were called and not seen.
     fn consider_returned(self: &Arc<Self>) {
-        let often = std::mem::take(&mut lock(&self.bursts.returned).often);
+        let (often, unseen) = {
+            let mut returned = lock(&self.bursts.returned);
+            (std::mem::take(&mut returned.often), std::mem::take(&mut returned.unseen))
+        };
+        // What all callers have inlined never gets hot by itself, and what it does is part of what they do.
+        // (of an indirect call it may be another module's function)
+        let own = |function| self.module.defined(function).is_some_and(|own| own < self.functions.len());
+        for (function, calls) in unseen.into_iter().filter(|&(function, _)| own(function)) {
+            self.burst_candidate(function, AT_ENTRY, u64::from(calls) * UNSEEN_CALL_STANDS_FOR, 0);
+        }
         for function in often {
             let heat = {
                 let candidates = lock(&self.bursts.candidates);
@@ -673,12 +711,15 @@ impl ModuleCode {
                 Some((.., false)) => {}
                 Some(_) | None => self.enter_ordinary_here(context, function),
             }
-            self.compiled(function) as usize
+            match (self.compiled(function) as usize, self.module.defined(function)) {
+                (0, Some(own)) => self.lazy_stub(own),
+                (compiled, _) => compiled,
+            }
         }
     }
 
     /// Whether a burst has been open for so long that it gives way to a body that is called.
-    fn is_stale(&self, open: &Open) -> bool {
+    pub(super) fn is_stale(&self, open: &Open) -> bool {
         ticks().saturating_sub(open.began) as f64 * self.shared.ns_per_tick() > MOST_BURST_NS
     }
 
@@ -688,14 +729,15 @@ impl ModuleCode {
     /// `context` is the running context of this module.
     pub(super) unsafe fn join_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<Form> {
         // SAFETY: the caller's promise; nothing else uses the store now.
-        let state = unsafe { &*store_state(context) };
-        let open = state.burst.as_ref()?.open.as_ref()?;
-        if !open.joint || state.context.burst_index >= state.context.burst_limit || self.trials.concern(function) {
+        let state = unsafe { &mut *store_state(context) };
+        let open = state.burst.as_mut()?.open.as_mut()?;
+        if !open.joint || state.context.burst_index >= state.context.burst_limit {
             return None;
         }
-        // Where loads are timed the interpreter has nothing to say.
-        let says = |form| open.kind != Kind::Loads || matches!(form, Form::Code(_));
-        self.instrumented(function, offset).map(|(form, _)| form).filter(|&form| says(form))
+        let form = self.instrumented(function, offset).map(|(form, _)| form).filter(|form| form.says(open.kind))?;
+        // SAFETY: the caller's promise.
+        unsafe { self.interrupt_block(context, function) };
+        Some(form)
     }
 
     /// A loop came that was asked: begins a burst, or goes on with the one it left. The code to run, or `None` where nothing is to be done.
@@ -703,11 +745,20 @@ impl ModuleCode {
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn begin_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<Form> {
+        // SAFETY: the caller's promise.
+        unsafe { self.begin_burst_of(context, function, offset, false) }
+    }
+
+    /// The same; with `only_joint` nothing but a new one that all are asked for.
+    ///
+    /// # Safety
+    /// As [`Self::begin_burst`].
+    pub(super) unsafe fn begin_burst_of(&self, context: *mut VmContext, function: u32, offset: u32, only_joint: bool) -> Option<Form> {
         let (form, version) = self.instrumented(function, offset)?;
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
         let goes_on = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.version == version);
-        if goes_on {
+        if goes_on && !only_joint {
             state.burst.as_mut()?.open.as_mut()?.running_since = ticks();
             return Some(form);
         }
@@ -718,13 +769,26 @@ impl ModuleCode {
         let (number, joint, kind) = {
             // Who asks has these for as long as the system lets it run, and a guest does not wait: it is asked again.
             let mut candidates = try_lock(&self.bursts.candidates)?;
-            let (number, asked_jointly, wants) = {
+            let (number, asked_jointly, wants, left_to_trial) = {
                 let mut joint = try_lock(&self.bursts.joint)?;
-                let says = joint.kind != Kind::Loads || matches!(form, Form::Code(_));
-                let asked = if joint.number == answered || !says { None } else { joint.asked.take() };
-                (joint.number, asked, joint.kind)
+                let comes = joint.asked.is_some() && joint.number != answered && form.says(joint.kind);
+                // SAFETY: the caller's promise.
+                let left = comes && unsafe { self.is_in_block_of_other(context, function, offset, joint.kind) };
+                let asked = if comes && !left { joint.asked.take() } else { None };
+                if asked.is_some() {
+                    self.bursts.asked_jointly.store(0, Ordering::Relaxed);
+                }
+                (joint.number, asked, joint.kind, left)
             };
             let joint = asked_jointly.is_some();
+            if left_to_trial {
+                let seed = self.shared.config.ring.seed;
+                let burst = state.burst.get_or_insert_with(|| Box::new(StoreBurst::new(seed)));
+                burst.turn_away((context as usize, function, offset));
+            }
+            if only_joint && !joint {
+                return None;
+            }
             // The loop that was asked, or another one of its function.
             let asked = match candidates.get(&(function, offset))?.asked {
                 Some(_) => Some((function, offset)),
@@ -740,7 +804,7 @@ impl ModuleCode {
             });
             let candidate = candidates.get_mut(&(function, offset))?;
             // What was asked jointly and comes when the burst is over was not waited for.
-            let wanted = joint || asked.is_some() || offset != AT_ENTRY && answered != number;
+            let wanted = joint || asked.is_some() || offset != AT_ENTRY && answered != number && !left_to_trial;
             let leads_on = wanted && (offset == AT_ENTRY || self.leads_on(function, offset));
             if !wanted {
                 return None;
@@ -796,6 +860,10 @@ impl ModuleCode {
         state.context.burst_limit = self.shared.budget.words(kind) * if registers { 4 } else { 1 };
         state.context.burst_registers = u32::from(registers);
         state.context.burst_timing = u32::from(kind == Kind::Loads);
+        if joint {
+            // SAFETY: the caller's promise.
+            unsafe { self.ask_who_was_turned_away(context) };
+        }
         Some(form)
     }
 
@@ -817,7 +885,7 @@ impl ModuleCode {
         let began = ticks();
         open.pause(began);
         let ns_per_tick = self.shared.ns_per_tick();
-        let mut read = None;
+        let (mut read, mut unseen) = (None, Vec::new());
         if written <= BURST_WORDS {
             // SAFETY: the buffer has BURST_WORDS words, and the code that writes them does not run now.
             let words = unsafe { std::slice::from_raw_parts(state.context.burst_buffer, written) };
@@ -837,13 +905,23 @@ impl ModuleCode {
             // SAFETY: the running store's LWPCB is this thread's ring.
             read = unsafe {
                 match open.kind {
-                    Kind::Counts => count(&self.shared.probes, &open, words, &ring),
+                    Kind::Counts => count(&self.shared.probes, &open, words, &ring, self.key).map(|calls| {
+                        unseen = calls.into_iter().filter(|&(_, calls)| calls >= MOST_UNSEEN).collect();
+                        Vec::new()
+                    }),
                     Kind::Branches | Kind::Loads => finish(&self.shared.probes, burst, &open, words, &ring),
                 }
             };
         }
         let model_ns = ticks().saturating_sub(began) as f64 * ns_per_tick;
+        if !unseen.is_empty()
+            && let Some(mut returned) = try_lock(&self.bursts.returned)
+        {
+            returned.unseen.append(&mut unseen);
+        }
         if open.joint {
+            // SAFETY: the caller's promise.
+            unsafe { self.ask_tried_loop(context) };
             // What only counts says nothing of what a loop is like.
             let seen = read.as_deref().filter(|_| open.kind != Kind::Counts).unwrap_or_default();
             // SAFETY: the caller's promise.

@@ -63,7 +63,10 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
             && !stress.leave_to_interpreter
             && let Some(address) = code.loop_boundary(context, function, offset, version)
         {
-            return Ok(address);
+            return match code.begin_burst_on_trial(context, function, offset) {
+                Some(form) => code.enter_form(context, function, form),
+                None => Ok(address),
+            };
         }
         if asked == LOOP_ASKED
             && !stress.leave_to_interpreter

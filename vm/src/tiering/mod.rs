@@ -39,6 +39,7 @@ mod edges;
 mod entries;
 mod leave;
 mod listener;
+mod on_trial;
 mod planning;
 mod pollrecord;
 mod reconsider;

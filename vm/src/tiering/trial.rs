@@ -18,7 +18,7 @@ use super::planning::place_name;
 use super::verdict::{Distribution, Judgement, MARGIN, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::{CompileRequest, Entrance, Padding, Tier};
-use crate::engine::TierPolicy;
+use crate::engine::{TierPolicy, try_lock};
 use crate::queue::Work;
 use crate::shape::shape;
 use crate::timeline::What;
@@ -168,7 +168,9 @@ impl Candidate {
             return f64::INFINITY;
         }
         let because = self.fresh.iter().map(Decision::because);
-        because.map(|it| (it.saves_ns - it.costs_ns) * it.samples as f64).filter(|saves| *saves > 0.0).sum()
+        let saves = because.map(|it| (it.saves_ns - it.costs_ns) * it.samples as f64).filter(|saves| *saves > 0.0);
+        // (the sum of none is -0.0, which comes after what had its turn)
+        saves.sum::<f64>() + 0.0
     }
 }
 
@@ -281,6 +283,11 @@ impl Default for Trials {
 impl Trials {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|error| error.into_inner())
+    }
+
+    /// The same, unless another thread has it.
+    pub(super) fn try_lock(&self) -> Option<MutexGuard<'_, State>> {
+        try_lock(&self.state)
     }
 
     /// Whether the function is on trial right now.
@@ -950,7 +957,11 @@ mod tests {
             arms: None,
         };
         assert_eq!(candidate(true, &[100, 20]).promises(), 180.0);
-        assert_eq!(candidate(true, &[0]).promises(), 0.0, "a hint, of which nothing was seen");
+        assert_eq!(
+            candidate(true, &[0]).promises().to_bits(),
+            0.0f64.to_bits(),
+            "a hint, of which nothing was seen, comes no later than what had its turn"
+        );
         assert_eq!([candidate(false, &[100]).promises(), candidate(true, &[]).promises()], [f64::INFINITY; 2]);
     }
 

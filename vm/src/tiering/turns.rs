@@ -24,6 +24,8 @@ const MOST_IDLE_TURNS: u32 = 50;
 const GONE: Duration = Duration::from_millis(250);
 /// A trial whose blocks are short and that has no verdict after this long lets the others go first, too: its code runs now and then, and they waited six seconds for one of Yosys'. Most take a quarter of that.
 const LONGEST_TURN: Duration = Duration::from_secs(1);
+/// The same where blocks take long. (It was without end: of a function that all callers have inlined only the interpreter's rounds behind bursts call the body, and those that waited waited for ever.)
+const LONGEST_TURN_OF_LONG_BLOCKS: Duration = Duration::from_secs(5);
 /// A trial without any block for this long is over.
 const MOST_WAIT: Duration = Duration::from_secs(5);
 
@@ -115,7 +117,8 @@ impl ModuleCode {
             if active.stage != Stage::Running {
                 return;
             }
-            let had_turn = others && arms.turn.elapsed() > LONGEST_TURN && !self.trials.long_blocks.load(Ordering::Relaxed);
+            let long = self.trials.long_blocks.load(Ordering::Relaxed);
+            let had_turn = others && arms.turn.elapsed() > if long { LONGEST_TURN_OF_LONG_BLOCKS } else { LONGEST_TURN };
             if arms.progress != active.seen {
                 arms.idle_turns = 0;
                 if !had_turn {
