@@ -10,7 +10,7 @@ use lwp_feedback::class::{BURST_SITE_BRANCH, BURST_SITE_TRANSFER, SiteClass};
 use lwp_feedback::ring::{ValueSampling, count_value, set_value_sampling, store_programmed};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One event in so many at the beginning of a burst in which all take part does not count. It begins at a loop's header or at a call, and the frames that are there are of ordinary code,
+/// Of the words of a burst in which all take part the first one in so many do not count. It begins at a loop's header or at a call, and the frames that are there are of ordinary code,
 /// which writes nothing until they poll or return: what follows a header would be seen more often than what goes before it, and callees more often than their callers.
 /// (Overlap of `hashtable` 85 % with 512 words and none left out, 93 with 2,048 and half of them.)
 const LEFT_OUT: usize = 2;
@@ -32,10 +32,9 @@ pub(crate) unsafe fn count(probes: &Probes, open: &Open, buffer: &[u64], ring: &
     let mut sequences = Sequences::default();
     // Calls by callee: direct ones are known by their probes only.
     let mut calls = BTreeMap::<u32, u32>::new();
-    let mut left_out = if open.joint { buffer.len() / LEFT_OUT } else { 0 };
+    let counts_from = if open.joint { buffer.len() - buffer.len() / LEFT_OUT } else { buffer.len() };
     let whole = words::read(probes, buffer, open.registers, |seen| {
-        if left_out > 0 {
-            left_out -= 1;
+        if seen.behind >= counts_from {
             return;
         }
         if ring.values {

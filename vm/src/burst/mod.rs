@@ -202,6 +202,8 @@ pub(crate) struct StoreBurst {
     pub(crate) answered: u32,
     /// Who came meanwhile and was told to wait for what is on trial: context, function and offset.
     pub(crate) turned_away: Vec<(usize, u32, u32)>,
+    /// Time stamp since which something is there that is to answer the joint question and waits, not for being called; 0 while nothing is.
+    present_since: u64,
     /// The function that is to go on in its watched form.
     pub(crate) watch: Option<u32>,
     /// Time stamp at which the form that runs was entered; 0 while none does.
@@ -218,14 +220,31 @@ impl StoreBurst {
             selects: 0,
             answered: 0,
             turned_away: Vec::new(),
+            present_since: 0,
             watch: None,
             watched_since: 0,
             watched_ticks: 0,
         }
     }
 
+    /// What is to answer the joint question is there since that time stamp.
+    pub(crate) fn is_present(&mut self, since: u64) {
+        if self.present_since == 0 || since < self.present_since {
+            self.present_since = since;
+        }
+    }
+
+    /// Ticks since which it is, when the burst begins.
+    pub(crate) fn take_present(&mut self) -> u64 {
+        match std::mem::take(&mut self.present_since) {
+            0 => 0,
+            since => ticks().saturating_sub(since),
+        }
+    }
+
     /// Takes note of who is to be asked again when the burst begins.
     pub(crate) fn turn_away(&mut self, who: (usize, u32, u32)) {
+        self.is_present(ticks());
         if !self.turned_away.contains(&who) && self.turned_away.len() < MOST_TURNED_AWAY {
             self.turned_away.push(who);
         }

@@ -15,6 +15,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) table: &'a ProbeTable,
     pub(crate) base: u32,
     pub(crate) site: ProbeSite,
+    /// Words of the buffer behind it.
+    pub(crate) behind: usize,
     /// The upper half of its word.
     pub(crate) payload: u32,
     /// The word behind, of probes that write two: a load's address, a value. Of a loop that is left its trip count.
@@ -118,7 +120,8 @@ pub(crate) fn read(probes: &Probes, words: &[u64], registers: bool, mut each: im
             ProbeKind::ReturnOf if !runs.is_empty() => runs.retain(|key, _| (key.0, key.1) != (*base, payload)),
             _ => {}
         }
-        each(&Seen { number, table, base: *base, site, payload, second, value, registers: saved });
+        let behind = words.as_slice().len();
+        each(&Seen { number, table, base: *base, site, behind, payload, second, value, registers: saved });
     }
     true
 }

@@ -44,6 +44,8 @@ pub(super) struct Arms {
     pub(super) in_block: bool,
     /// It is not, since a burst began: no sign that the loop ends before its blocks do.
     pub(super) interrupted: bool,
+    /// Of `Blocks::attempts`, when that was last so.
+    interrupted_at: Option<u64>,
     /// The store and context it runs in.
     pub(super) owner: Option<(u64, usize)>,
     /// Blocks that were left before their end since there were so many pairs.
@@ -73,7 +75,12 @@ impl Arms {
 
     /// A burst begins in what is on trial, or takes its place: the block that would run does not count.
     pub(super) fn interrupt(&mut self) {
-        (self.in_block, self.interrupted) = (false, true);
+        (self.in_block, self.interrupted, self.interrupted_at) = (false, true, Some(self.blocks.attempts()));
+    }
+
+    /// Whether a burst may begin in it, or take its place: some pair ran since the last one did, or none counts now. A trial comes to its end however many bursts there are.
+    pub(super) fn may_be_interrupted(&self) -> bool {
+        self.blocks.rests() || self.interrupted_at != Some(self.blocks.attempts())
     }
 
     /// The step after a boundary in `version`; a pair begins anew where the block was not ours.
@@ -154,6 +161,7 @@ impl ModuleCode {
             linked: false,
             in_block: false,
             interrupted: false,
+            interrupted_at: None,
             owner: None,
             cut: (0, 0),
             came: 0,
@@ -202,7 +210,8 @@ impl ModuleCode {
         let active = state.active.as_mut()?;
         let Candidate { function: tried, entrance, arms: Some(arms), .. } = &mut active.candidate else { return None };
         if *tried != function || *entrance != Entrance::Loop(offset) {
-            arms.in_block = false;
+            // A loop of the body on trial was asked, for a burst mostly, and leaves the arm.
+            arms.interrupt();
             return None;
         }
         // SAFETY: the caller's promise.
@@ -280,7 +289,7 @@ impl ModuleCode {
             // SAFETY: the caller's promise.
             if unsafe { self.is_in_burst(context) } {
                 // What its code calls may be inlined wherever the program calls it: such calls are not what keeps a trial going.
-                arms.interrupt();
+                (arms.in_block, arms.interrupted) = (false, true);
                 self.count_units(own, arms.units);
                 let arm = arms.version(arms.arm).address();
                 drop(state);
@@ -293,16 +302,17 @@ impl ModuleCode {
             arms.owner = Some(owner);
             // SAFETY: the caller's promise.
             let stamp = unsafe { self.stamp(context) };
-            let (running, came) = (arms.version(arms.arm).number, arms.came);
+            let running = arms.version(arms.arm).number;
             if arms.began.is_none() {
                 self.note(function, Entrance::Body, || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
             }
             match arms.next(running, stamp) {
                 Next::Run(arm, units) => {
                     arms.new.lead_gate(arms.version(arm).address());
-                    let since = stamp.ticks.saturating_sub(came.max(1)) as f64 * self.shared.ns_per_tick();
-                    let long = arms.progress > 1 && since > LONG_BLOCK.as_nanos() as f64;
-                    self.trials.long_blocks.store(long, Ordering::Relaxed);
+                    if arms.lasted > 0 {
+                        let long = arms.lasted as f64 * self.shared.ns_per_tick() > LONG_BLOCK.as_nanos() as f64;
+                        self.trials.long_blocks.store(long, Ordering::Relaxed);
+                    }
                     self.count_units(own, units);
                     (arms.version(arm).address(), others.then_some(arms.new.number))
                 }

@@ -160,6 +160,11 @@ impl Blocks {
         self.rests() || self.at == 0 && (!self.counted || self.warm_units() == 0)
     }
 
+    /// Pairs and dropped blocks so far: what moves with each pair that runs.
+    pub(super) fn attempts(&self) -> u64 {
+        self.pairs.len() as u64 + self.dropped
+    }
+
     /// Ticks that a block's counted part lasts at least, about.
     pub(super) fn least_ticks(&self) -> u64 {
         self.sizes.least_ticks

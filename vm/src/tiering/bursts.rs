@@ -59,7 +59,7 @@ const MOST_WATCHED_NS: f64 = 2e6;
 pub(super) const IDLE_WORDS: u32 = 1 << 15;
 
 /// A loop, or a function without one (its offset is [`AT_ENTRY`]), that bursts look at.
-pub(super) struct Candidate {
+struct Candidate {
     hot_since: Instant,
     /// Calls and back edges that made it hot so far.
     heat: u64,
@@ -72,7 +72,7 @@ pub(super) struct Candidate {
     /// And cannot be compiled.
     failed: bool,
     /// Its instrumented entrance is there, or it is interpreted meanwhile.
-    pub(super) ready: bool,
+    ready: bool,
     /// What was asked for is there.
     made: bool,
     /// Whether its bursts can time loads.
@@ -183,7 +183,7 @@ struct Returned {
 /// A module's bursts.
 #[derive(Default)]
 pub(super) struct ModuleBursts {
-    pub(super) candidates: Mutex<HashMap<(u32, u32), Candidate>>,
+    candidates: Mutex<HashMap<(u32, u32), Candidate>>,
     loops: RwLock<HashMap<(u32, u32), Instrumented>>,
     /// Of each function the shifts of its profile that were acted on, and when the next one may be.
     shifts: Mutex<HashMap<u32, (u64, Instant)>>,
@@ -202,6 +202,14 @@ pub(super) struct ModuleBursts {
 /// What a candidate's offset names.
 fn entrance(offset: u32) -> Entrance {
     if offset == AT_ENTRY { Entrance::Body } else { Entrance::Loop(offset) }
+}
+
+/// The other way round.
+pub(super) fn candidate_offset(entrance: Entrance) -> u32 {
+    match entrance {
+        Entrance::Body => AT_ENTRY,
+        Entrance::Loop(offset) => offset,
+    }
 }
 
 impl ModuleCode {
@@ -378,8 +386,7 @@ impl ModuleCode {
     pub(super) fn instrumented_compiled(&self, function: u32, entrance: Entrance, took: Duration, whole: bool) {
         self.shared.budget.compiled(took);
         if !whole {
-            let offset = if let Entrance::Loop(offset) = entrance { offset } else { AT_ENTRY };
-            if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&(function, offset)) {
+            if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&(function, candidate_offset(entrance))) {
                 candidate.failed = true;
             }
         }
@@ -404,10 +411,7 @@ impl ModuleCode {
         };
         let table = ProbeTable::new(&self.module, self.key, request.function, &first, code.probes.iter().map(probe));
         self.insert_probes(request.probe_base, table);
-        let offset = match request.entrance {
-            Entrance::Loop(offset) => offset,
-            Entrance::Body => AT_ENTRY,
-        };
+        let offset = candidate_offset(request.entrance);
         let loads = code.probes.iter().any(|probe| probe.kind == ProbeKind::Load);
         self.ready((request.function, offset), Form::Code(address), request.version, loads);
     }
@@ -465,10 +469,13 @@ impl ModuleCode {
     fn ask_jointly(&self, now: Instant, counts: bool) {
         let (mut loops, mut bodies) = (Vec::new(), Vec::new());
         let mut timed = false;
+        let (left_alone, comes) = (self.trials.to_be_left_alone(), self.tried_that_comes());
         {
             let mut candidates = lock(&self.bursts.candidates);
             for (&(function, offset), candidate) in candidates.iter_mut().filter(|(_, candidate)| candidate.ready) {
-                if self.trials.would_be_disturbed(function) {
+                // What is on trial comes by itself between two pairs, with all loops of its function, whose headers would leave the arm.
+                let left = left_alone == Some(function) || comes.is_some_and(|tried| tried.0 == function && tried.1 != offset);
+                if offset != AT_ENTRY && left {
                     continue;
                 }
                 if offset == AT_ENTRY {
@@ -544,6 +551,7 @@ impl ModuleCode {
             self.ask_jointly(now, counts);
             return;
         }
+        let undisturbed = self.trials.to_be_left_alone();
         // While something is new, the credit is for that.
         let mut candidates = lock(&self.bursts.candidates);
         let mut due: Vec<(u32, (u32, u32))> = Vec::new();
@@ -571,7 +579,7 @@ impl ModuleCode {
             // A body that is asked does not give way to the arm that is timed.
             AT_ENTRY => !self.compiled(function).is_null() && !self.trials.try_body(function),
             // A loop that is asked goes on in code of its own, not in the arm.
-            _ => self.leads_on(function, offset) && !self.trials.would_be_disturbed(function),
+            _ => self.leads_on(function, offset) && undisturbed != Some(function),
         });
         due.truncate(ASKED_AT_ONCE);
         for function in left_alone {
@@ -729,8 +737,8 @@ impl ModuleCode {
     /// `context` is the running context of this module.
     pub(super) unsafe fn join_burst(&self, context: *mut VmContext, function: u32, offset: u32) -> Option<Form> {
         // SAFETY: the caller's promise; nothing else uses the store now.
-        let state = unsafe { &mut *store_state(context) };
-        let open = state.burst.as_mut()?.open.as_mut()?;
+        let state = unsafe { &*store_state(context) };
+        let open = state.burst.as_ref()?.open.as_ref()?;
         if !open.joint || state.context.burst_index >= state.context.burst_limit {
             return None;
         }
@@ -755,6 +763,13 @@ impl ModuleCode {
     /// As [`Self::begin_burst`].
     pub(super) unsafe fn begin_burst_of(&self, context: *mut VmContext, function: u32, offset: u32, only_joint: bool) -> Option<Form> {
         let (form, version) = self.instrumented(function, offset)?;
+        if only_joint {
+            // Before what is open ends for nothing.
+            let asks = try_lock(&self.bursts.joint).is_some_and(|joint| joint.asked.is_some() && form.says(joint.kind));
+            if !asks || !self.shared.budget.has_credit() || !self.leads_on(function, offset) {
+                return None;
+            }
+        }
         // SAFETY: the caller's promise; nothing else uses the store now.
         let state = unsafe { &mut *store_state(context) };
         let goes_on = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).is_some_and(|open| open.version == version);
@@ -819,6 +834,9 @@ impl ModuleCode {
             candidate.own += u32::from(!joint);
             candidate.waiting = None;
             let waited = asked_jointly.or(asked.flatten()).map_or(Duration::ZERO, |since| since.elapsed());
+            // (whoever was turned away was not away)
+            let present = if joint { state.burst.as_mut().map_or(0, |burst| burst.take_present()) } else { 0 };
+            let waited = waited.saturating_sub(Duration::from_nanos((present as f64 * self.shared.ns_per_tick()) as u64));
             waited_us = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
             let branches = self.shared.config.events.contains(EventId::BRANCHES);
             let timed = joint && wants == Kind::Loads;

@@ -1,21 +1,23 @@
 //! Joint bursts in what is on trial. A trial is on for most of a program's first seconds, and what it is of is what the program does: a burst that begins in what a tried loop calls
 //! sees nothing of the loop, whose arms do not poll.
 //!
-//! So a question to all waits for the end of a pair where one is under way: the burst begins there, in place of the next pair, and spoils no block. Who came meanwhile is asked again. What runs its
-//! blocks elsewhere, or so seldom that nobody waits for it, joins where it comes, and its pair begins anew.
+//! So a question to all waits for the end of a pair where one is under way: the burst begins there, in place of the next pair, and spoils no block. Who came meanwhile is asked again. What comes to its
+//! blocks' ends so seldom that nobody waits for it joins where it comes, and its pair begins anew. Between two such interruptions a pair runs in any case.
 
 use super::ModuleCode;
 use super::arms::{Arms, owner_of};
-use super::bursts::Form;
+use super::bursts::{Form, candidate_offset};
 use super::trial::{Active, Stage};
 use crate::burst::{AT_ENTRY, Kind, ticks};
-use crate::code::Entrance;
 use crate::layout::VmContext;
 use crate::runtime::store_state;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-/// What is on trial is waited for twice as long as its last step took, or for so many of the shortest blocks: afterwards its loop has ended. A guess.
+/// What is on trial is waited for twice as long as its last step took: afterwards its loop has ended, or it is no more likely to come than anything else. At least so many of the shortest blocks, and
+/// unless these take longer at most so long, or all bursts of a trial would begin where its blocks end. Guesses.
 const LEAST_AWAITED: u64 = 4;
+const MOST_AWAITED: Duration = Duration::from_millis(2);
 
 impl ModuleCode {
     /// Does something with the arms of what is on trial, at a function's entrance ([`AT_ENTRY`] or a loop's offset), if that runs its blocks in this context. Meanwhile the trial does not end, so
@@ -29,14 +31,25 @@ impl ModuleCode {
         }
         let mut state = self.trials.try_lock()?;
         let Active { candidate, stage: Stage::Running, .. } = state.active.as_mut()? else { return None };
-        let at = match candidate.entrance {
-            Entrance::Body => AT_ENTRY,
-            Entrance::Loop(offset) => offset,
-        };
-        let key = (candidate.function, at);
+        let key = (candidate.function, candidate_offset(candidate.entrance));
         // SAFETY: the caller's promise.
         let owner = unsafe { owner_of(context) };
         candidate.arms.as_mut().filter(|arms| arms.are_of(owner)).map(|arms| act(key, arms))
+    }
+
+    /// What of it runs in bursts in its place. (A large body's form is interpreted, and its resolver counts for the trial.)
+    fn form_on_trial(&self, (function, at): (u32, u32)) -> Option<Form> {
+        let form = self.instrumented(function, at)?.0;
+        (at != AT_ENTRY || matches!(form, Form::Code(_))).then_some(form)
+    }
+
+    /// The entrance that is on trial, if it begins bursts by itself.
+    pub(super) fn tried_that_comes(&self) -> Option<(u32, u32)> {
+        let state = self.trials.lock();
+        let Active { candidate, stage: Stage::Running, .. } = state.active.as_ref()? else { return None };
+        let key = (candidate.function, candidate_offset(candidate.entrance));
+        drop(state);
+        self.form_on_trial(key).map(|_| key)
     }
 
     /// Whether something else than this entrance is on trial, and likely to be in the middle of a block: a burst that began now would see nothing of it, and one of that kind can begin where its pair ends.
@@ -45,14 +58,12 @@ impl ModuleCode {
     /// `context` is the running context of this module.
     pub(super) unsafe fn is_in_block_of_other(&self, context: *mut VmContext, function: u32, offset: u32, kind: Kind) -> bool {
         let in_block = |key: (u32, u32), arms: &mut Arms| {
-            let takes_part = match self.instrumented(key.0, key.1) {
-                Some((form, _)) => form.says(kind) && (key.1 != AT_ENTRY || matches!(form, Form::Code(_))),
-                None => false,
-            };
+            let takes_part = self.form_on_trial(key).is_some_and(|form| form.says(kind));
             // (where the loop has ended since nobody says so)
             let since = ticks().saturating_sub(arms.came);
-            let awaited = (LEAST_AWAITED * arms.blocks.least_ticks()).max(2 * arms.lasted);
-            takes_part && key != (function, offset) && arms.in_block && since < awaited
+            let most = (MOST_AWAITED.as_nanos() as f64 / self.shared.ns_per_tick()) as u64;
+            let awaited = (2 * arms.lasted).min(most).max(LEAST_AWAITED * arms.blocks.least_ticks());
+            takes_part && key != (function, offset) && arms.in_block && arms.may_be_interrupted() && since < awaited
         };
         // SAFETY: the caller's promise.
         unsafe { self.on_trial(context, in_block) }.unwrap_or(false)
@@ -133,8 +144,14 @@ impl ModuleCode {
             if !self.is_asked_jointly(context) {
                 return None;
             }
-            let between = |key, arms: &mut Arms| key == (function, offset) && arms.blocks.is_between_pairs();
-            self.on_trial(context, between).filter(|&between| between)?;
+            let between = |key, arms: &mut Arms| {
+                let comes = key == (function, offset) && arms.blocks.is_between_pairs() && arms.may_be_interrupted();
+                comes.then(|| arms.came.saturating_sub(arms.lasted))
+            };
+            let since = self.on_trial(context, between).flatten()?;
+            if let Some(burst) = &mut (*store_state(context)).burst {
+                burst.is_present(since);
+            }
             self.begin_burst_of(context, function, offset, true)?
         };
         // SAFETY: as above.
@@ -148,27 +165,36 @@ impl ModuleCode {
     /// As [`Self::begin_burst`], from the resolver.
     pub(super) unsafe fn instrument_tried_body(&self, context: *mut VmContext, function: u32) -> Option<usize> {
         // SAFETY: the caller's promise; nothing else uses the store now.
-        let joins = unsafe {
-            let state = &*store_state(context);
-            let open = state.burst.as_ref().and_then(|burst| burst.open.as_ref());
-            open.is_some_and(|open| open.joint) && state.context.burst_index < state.context.burst_limit
-        };
+        let state = unsafe { &mut *store_state(context) };
+        let open = state.burst.as_ref().and_then(|burst| burst.open.as_ref()).filter(|open| !self.is_stale(open));
+        let joins = open.is_some_and(|open| open.joint) && state.context.burst_index < state.context.burst_limit;
         // SAFETY: the caller's promise.
-        if !joins && !unsafe { self.is_asked_jointly(context) } {
+        let begins = open.is_none() && self.shared.budget.has_credit() && unsafe { self.is_asked_jointly(context) };
+        if !joins && !begins {
             return None;
         }
-        let (Form::Code(instrumented), _) = self.instrumented(function, AT_ENTRY)? else { return None };
+        let Form::Code(instrumented) = self.form_on_trial((function, AT_ENTRY))? else { return None };
         let own = self.module.defined(function)?;
         let exchange = |key, arms: &mut Arms| {
-            let comes = key == (function, AT_ENTRY) && (joins || arms.blocks.is_between_pairs());
+            let comes = key == (function, AT_ENTRY) && arms.may_be_interrupted() && (joins || arms.blocks.is_between_pairs());
             let gate = arms.new.gate().filter(|_| comes)?;
             arms.interrupt();
             // SAFETY: the caller's promise.
             unsafe { self.exchange_entry(context, own, gate, instrumented) };
-            Some(instrumented)
+            Some(arms.came.saturating_sub(arms.lasted))
         };
         // SAFETY: as above.
-        unsafe { self.on_trial(context, exchange) }?
+        let since = unsafe { self.on_trial(context, exchange) }.flatten()?;
+        if begins {
+            if let Some(burst) = &mut state.burst {
+                burst.is_present(since);
+            }
+            if state.burst.as_ref().is_none_or(|burst| burst.open.is_none()) {
+                // Its entry asks at once.
+                (state.context.burst_index, state.context.burst_limit) = (0, 0);
+            }
+        }
+        Some(instrumented)
     }
 
     /// Puts the gate of a body that is on trial in the place of its instrumented code. False where it is not, or not here.
@@ -181,6 +207,10 @@ impl ModuleCode {
             let gate = arms.new.gate().filter(|_| key == (function, AT_ENTRY))?;
             // SAFETY: the caller's promise.
             unsafe { self.exchange_entry(context, own, instrumented, gate) };
+            if arms.interrupted {
+                // What is left of the block is none: the next call begins a pair.
+                self.counters[own].store(0, Ordering::Relaxed);
+            }
             Some(())
         };
         // SAFETY: as above.

@@ -105,9 +105,10 @@ impl ModuleCode {
     fn ask_kept(&self) {
         let elapsed = self.shared.started.elapsed();
         let pays = |function: u32| elapsed >= expected_compile_time(Tier::Optimizing, self.body_bytes(function)) * COMPILES;
+        let left_alone = self.trials.to_be_left_alone();
         let words: Arc<[i32]> = {
             let mut state = lock(&self.sights.state);
-            let asked = state.functions.iter().filter(|&&function| pays(function) && !self.trials.would_be_disturbed(function));
+            let asked = state.functions.iter().filter(|&&function| pays(function) && left_alone != Some(function));
             let own = asked.filter_map(|&function| self.module.defined(function));
             let words: Vec<i32> = own.flat_map(|own| self.module.loop_polls(own)).collect();
             state.asked = words.into();

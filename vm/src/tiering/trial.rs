@@ -301,9 +301,13 @@ impl Trials {
         self.concern(function) && self.of_body.load(Ordering::Relaxed)
     }
 
-    /// Whether a burst in the function's loops would spoil a block of the trial of its body that may not come again soon.
-    pub(super) fn would_be_disturbed(&self, function: u32) -> bool {
-        self.try_body(function) && self.long_blocks.load(Ordering::Relaxed)
+    /// The function that is on trial, if a burst in its loops would spoil a block that may not come again soon, or one more without a pair in between.
+    pub(super) fn to_be_left_alone(&self) -> Option<u32> {
+        let state = self.lock();
+        let Active { candidate, stage: Stage::Running, .. } = state.active.as_ref()? else { return None };
+        let long = candidate.entrance == Entrance::Body && self.long_blocks.load(Ordering::Relaxed);
+        let again = candidate.arms.as_ref().is_some_and(|arms| !arms.may_be_interrupted());
+        (long || again).then_some(candidate.function)
     }
 }
 
@@ -415,7 +419,7 @@ impl ModuleCode {
         };
         let is_small = wanted.0.as_ref().is_some_and(|plan| !plan.decisions.is_empty() && are_small(&plan.decisions));
         if is_small && self.awaits_times(function) {
-            return; // asked again after the next burst; no burst sees a function that has a trial, and there may be much more to win
+            return; // asked again after the next burst; no burst times the loads of what is on trial by itself, and there may be much more to win
         }
         {
             let mut state = self.trials.lock();
