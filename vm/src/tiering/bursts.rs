@@ -385,10 +385,8 @@ impl ModuleCode {
     /// The instrumented code of a candidate was compiled, which took so long, or could not be.
     pub(super) fn instrumented_compiled(&self, function: u32, entrance: Entrance, took: Duration, whole: bool) {
         self.shared.budget.compiled(took);
-        if !whole {
-            if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&(function, candidate_offset(entrance))) {
-                candidate.failed = true;
-            }
+        if !whole && let Some(candidate) = lock(&self.bursts.candidates).get_mut(&(function, candidate_offset(entrance))) {
+            candidate.failed = true;
         }
     }
 
