@@ -286,16 +286,6 @@ impl ModuleCode {
                 self.count_units(own, MOST_EVENTS.into());
                 return Some(arms.version(arms.arm).address());
             }
-            // SAFETY: the caller's promise.
-            if unsafe { self.is_in_burst(context) } {
-                // What its code calls may be inlined wherever the program calls it: such calls are not what keeps a trial going.
-                (arms.in_block, arms.interrupted) = (false, true);
-                self.count_units(own, arms.units);
-                let arm = arms.version(arms.arm).address();
-                drop(state);
-                // SAFETY: as above.
-                return Some(unsafe { self.instrument_tried_body(context, function) }.unwrap_or(arm));
-            }
             // A side exit, or what else counts the function's events, has counted otherwise meanwhile.
             arms.in_block &= self.counts_units(own, arms.units);
             let others = arms.owner.is_none();

@@ -124,16 +124,6 @@ impl ModuleCode {
         }
     }
 
-    /// Whether code that ran lately writes for a burst.
-    ///
-    /// # Safety
-    /// `context` is the running context of this module.
-    pub(super) unsafe fn is_in_burst(&self, context: *mut VmContext) -> bool {
-        // SAFETY: the caller's promise; nothing else uses the store now.
-        let open = unsafe { (*store_state(context)).burst.as_ref() }.and_then(|burst| burst.open.as_ref());
-        open.is_some_and(|open| !self.is_stale(open))
-    }
-
     /// The loop on trial came to a step's end: where all are asked and its next pair has not begun, a burst does in its stead.
     ///
     /// # Safety
