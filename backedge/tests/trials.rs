@@ -274,21 +274,17 @@ fn a_trial_and_its_bursts_leave_other_instances_alone() {
     let mut guest = Guest::new(&engine(config), GUEST);
     // SAFETY: no imports.
     let other = unsafe { guest.store.instantiate(&guest.loaded, &[]) }.expect("it instantiates");
-    let mut other = Guest { store: guest.store, instance: other, loaded: guest.loaded.clone() };
-    let first = guest.instance;
+    let instances = [guest.instance, other];
     let (began, mut rounds) = (Instant::now(), 0);
-    while other.loaded.code.trials().iter().all(|record| record.function != LONG) && began.elapsed() < Duration::from_secs(30) {
-        for instance in [first, other.instance] {
-            let Some(Extern::Func(function)) = instance.export("long") else { panic!("no function") };
-            let mut slots = vec![u64::from(ROUNDS); call_slots(&function.ty()).max(1)];
-            // SAFETY: as in `Guest::call`.
-            unsafe { other.store.call(function, &mut slots) }.expect("it returns");
-            assert_eq!(slots[0], long());
+    while guest.loaded.code.trials().iter().all(|record| record.function != LONG) && began.elapsed() < Duration::from_secs(30) {
+        for instance in instances {
+            guest.instance = instance;
+            assert_eq!(guest.call("long", &[u64::from(ROUNDS)]), long());
             rounds += u64::from(ROUNDS);
         }
-        other.loaded.code.reconsider(LONG);
+        guest.loaded.code.reconsider(LONG);
     }
-    let (trials, switches) = (other.loaded.code.trials(), other.loaded.code.switches());
+    let (trials, switches) = (guest.loaded.code.trials(), guest.loaded.code.switches());
     assert!(trials.iter().any(|record| record.function == LONG), "no trial in {rounds} rounds");
     // Each burst is some, and each look of the monitor; every round would be millions.
     assert!(switches < rounds / 1000, "{switches} switches in {rounds} rounds");

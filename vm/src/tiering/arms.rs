@@ -83,6 +83,16 @@ impl Arms {
         self.blocks.rests() || self.interrupted_at != Some(self.blocks.attempts())
     }
 
+    /// Whether, right after a step, a burst may take the place of what is to run.
+    pub(super) fn makes_room(&self) -> bool {
+        self.blocks.is_between_pairs() && self.may_be_interrupted()
+    }
+
+    /// Time stamp since which its code is there: the last boundary, or the one before where the step between was whole.
+    pub(super) fn there_since(&self) -> u64 {
+        self.came.saturating_sub(self.lasted)
+    }
+
     /// The step after a boundary in `version`; a pair begins anew where the block was not ours.
     fn next(&mut self, version: u32, stamp: Stamp) -> Next {
         self.began.get_or_insert_with(Instant::now);

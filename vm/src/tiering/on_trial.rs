@@ -135,8 +135,8 @@ impl ModuleCode {
                 return None;
             }
             let between = |key, arms: &mut Arms| {
-                let comes = key == (function, offset) && arms.blocks.is_between_pairs() && arms.may_be_interrupted();
-                comes.then(|| arms.came.saturating_sub(arms.lasted))
+                let comes = key == (function, offset) && arms.makes_room();
+                comes.then(|| arms.there_since())
             };
             let since = self.on_trial(context, between).flatten()?;
             if let Some(burst) = &mut (*store_state(context)).burst {
@@ -166,12 +166,13 @@ impl ModuleCode {
         let Form::Code(instrumented) = self.form_on_trial((function, AT_ENTRY))? else { return None };
         let own = self.module.defined(function)?;
         let exchange = |key, arms: &mut Arms| {
-            let comes = key == (function, AT_ENTRY) && arms.may_be_interrupted() && (joins || arms.blocks.is_between_pairs());
+            let comes = if joins { arms.may_be_interrupted() } else { arms.makes_room() };
+            let comes = comes && key == (function, AT_ENTRY);
             let gate = arms.new.gate().filter(|_| comes)?;
             arms.interrupt();
             // SAFETY: the caller's promise.
             unsafe { self.exchange_entry(context, own, gate, instrumented) };
-            Some(arms.came.saturating_sub(arms.lasted))
+            Some(arms.there_since())
         };
         // SAFETY: as above.
         let since = unsafe { self.on_trial(context, exchange) }.flatten()?;
