@@ -93,6 +93,11 @@ impl Arms {
         self.came.saturating_sub(self.lasted)
     }
 
+    /// Whether nothing has come to a boundary for so many ticks, and for four times as long as a step takes; calls of bursts' code are nothing.
+    pub(super) fn idles(&self, ticks: u64) -> bool {
+        crate::burst::ticks().saturating_sub(self.came) > ticks.max(4 * self.lasted)
+    }
+
     /// The step after a boundary in `version`; a pair begins anew where the block was not ours.
     fn next(&mut self, version: u32, stamp: Stamp) -> Next {
         self.began.get_or_insert_with(Instant::now);
@@ -296,6 +301,17 @@ impl ModuleCode {
                 self.count_units(own, MOST_EVENTS.into());
                 return Some(arms.version(arms.arm).address());
             }
+            // SAFETY: the caller's promise.
+            if unsafe { self.is_in_burst(context) } {
+                // What its code calls may be inlined wherever the program calls it: such calls are not what keeps a trial going.
+                arms.interrupt();
+                self.count_units(own, arms.units);
+                let arm = arms.version(arms.arm).address();
+                drop(state);
+                // SAFETY: as above.
+                return Some(unsafe { self.instrument_tried_body(context, function) }.unwrap_or(arm));
+            }
+            self.trials.idles.store(false, Ordering::Relaxed);
             // A side exit, or what else counts the function's events, has counted otherwise meanwhile.
             arms.in_block &= self.counts_units(own, arms.units);
             let others = arms.owner.is_none();

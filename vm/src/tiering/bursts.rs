@@ -575,7 +575,7 @@ impl ModuleCode {
         // A burst leaves for the loop's ordinary code, so there must be some.
         due.retain(|&(_, (function, offset))| match offset {
             // A body that is asked does not give way to the arm that is timed.
-            AT_ENTRY => !self.compiled(function).is_null() && !self.trials.try_body(function),
+            AT_ENTRY => !self.compiled(function).is_null() && !self.trials.need_calls_of(function),
             // A loop that is asked goes on in code of its own, not in the arm.
             _ => self.leads_on(function, offset) && undisturbed != Some(function),
         });
@@ -617,6 +617,7 @@ impl ModuleCode {
         unsafe {
             if instrument {
                 self.exchange_entry(context, own, ordinary, instrumented);
+                self.instrument_idle_body(context, function, instrumented);
             } else if !self.restore_gate(context, function, instrumented) {
                 self.exchange_entry(context, own, instrumented, ordinary);
             }

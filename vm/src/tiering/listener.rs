@@ -124,19 +124,21 @@ impl ModuleCode {
         match event.tier {
             // Templates take the place of tier 1, which is a third faster at best (`super::cost`); its values come from bursts, where there are any.
             CodeTier::Interpreter if self.skips_baseline() => {
+                // Said once: the first compile that is asked for may be over, and have changed what compiles are expected to take, before the next line runs.
+                let least = shared.compile_costs.pays_from_templates(bytes, self.age.young());
                 let vectors = self.has_vectors(function);
-                let pays = |spent| vectors || spent >= shared.compile_costs.pays_from_templates(bytes, self.age.young());
+                let (pays, loop_pays) = (vectors || spent >= least, at_loop && (vectors || spent_in_loop >= least));
                 // (what is asked for first is made first)
-                if pays(spent) {
+                if pays {
                     self.request(function, Entrance::Body, Tier::Optimizing, measure);
                 }
-                if at_loop && pays(spent_in_loop) {
+                if loop_pays {
                     // Bursts leave for the loop's own code: without that it would have none.
                     self.request(function, Entrance::Loop(event.data1), Tier::Optimizing, measure);
                     self.burst_candidate(function, event.data1, rounds_of_loop, event.value);
                 }
                 // Its last record here, so whatever the record is of.
-                if pays(spent) {
+                if pays {
                     for called in self.callees.moved_up(function, is_called, events, self.own(function).bytecode.get().map(Box::as_ref)) {
                         self.burst_candidate(called.0, AT_ENTRY, called.1, 0);
                     }

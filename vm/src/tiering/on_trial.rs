@@ -124,6 +124,16 @@ impl ModuleCode {
         }
     }
 
+    /// Whether code that ran lately writes for a burst.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    pub(super) unsafe fn is_in_burst(&self, context: *mut VmContext) -> bool {
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let open = unsafe { (*store_state(context)).burst.as_ref() }.and_then(|burst| burst.open.as_ref());
+        open.is_some_and(|open| !self.is_stale(open))
+    }
+
     /// The loop on trial came to a step's end: where all are asked and its next pair has not begun, a burst does in its stead.
     ///
     /// # Safety
@@ -186,6 +196,26 @@ impl ModuleCode {
             }
         }
         Some(instrumented)
+    }
+
+    /// A body is asked whose trial waits for calls that do not come: its instrumented code takes its gate's place, if it is that.
+    ///
+    /// # Safety
+    /// `context` is a live context of this module.
+    pub(super) unsafe fn instrument_idle_body(&self, context: *mut VmContext, function: u32, instrumented: usize) {
+        let Some(own) = self.module.defined(function).filter(|_| self.trials.try_body(function) && !self.trials.need_calls_of(function))
+        else {
+            return;
+        };
+        let exchange = |key, arms: &mut Arms| {
+            if let Some(gate) = arms.new.gate().filter(|_| key == (function, AT_ENTRY)) {
+                arms.interrupt();
+                // SAFETY: the caller's promise.
+                unsafe { self.exchange_entry(context, own, gate, instrumented) };
+            }
+        };
+        // SAFETY: as above.
+        unsafe { self.on_trial(context, exchange) };
     }
 
     /// Puts the gate of a body that is on trial in the place of its instrumented code. False where it is not, or not here.

@@ -263,6 +263,8 @@ pub(super) struct Trials {
     of_body: AtomicBool,
     /// Whether its blocks are so long that hardly one would be whole if bursts began in the function's loops.
     pub(super) long_blocks: AtomicBool,
+    /// Whether it waits for calls that none but bursts' code makes, as far as is known: bursts see the body as if it were not on trial.
+    pub(super) idles: AtomicBool,
     /// A candidate waits until what trials have lost is made up for.
     pub(super) postponed: AtomicBool,
     state: Mutex<State>,
@@ -274,6 +276,7 @@ impl Default for Trials {
             function: AtomicU32::new(u32::MAX),
             of_body: AtomicBool::new(false),
             long_blocks: AtomicBool::new(false),
+            idles: AtomicBool::new(false),
             postponed: AtomicBool::new(false),
             state: Mutex::default(),
         }
@@ -299,6 +302,11 @@ impl Trials {
     /// Whether the function's body is on trial right now.
     pub(super) fn try_body(&self, function: u32) -> bool {
         self.concern(function) && self.of_body.load(Ordering::Relaxed)
+    }
+
+    /// The same, and calls of it are what that waits for and gets: no burst is to take them.
+    pub(super) fn need_calls_of(&self, function: u32) -> bool {
+        self.try_body(function) && !self.idles.load(Ordering::Relaxed)
     }
 
     /// The function that is on trial, if a burst in its loops would spoil a block that may not come again soon, or one more without a pair in between.
@@ -622,6 +630,8 @@ impl ModuleCode {
                 arms.turn = arms.moved;
                 arms.owner = None;
                 arms.in_block = false;
+                // (where nobody called the body in its last turn, its turns are too short to see that again)
+                self.trials.idles.store(entrance == Entrance::Body && arms.idle_turns > 0, Ordering::Relaxed);
             }
             self.trials.long_blocks.store(false, Ordering::Relaxed);
             self.trials.of_body.store(entrance == Entrance::Body, Ordering::Relaxed);

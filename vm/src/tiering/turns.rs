@@ -75,6 +75,8 @@ impl ModuleCode {
         let Some(arms) = &candidate.arms else { return };
         match candidate.entrance {
             Entrance::Loop(offset) => self.ask_loop(&published, candidate.function, offset),
+            // (bursts have it, and put the gate back)
+            Entrance::Body if !self.trials.need_calls_of(candidate.function) && self.instruments(candidate.function) => {}
             Entrance::Body => {
                 let own = self.module.defined(candidate.function).expect("only defined functions are tried");
                 // A block that is under way goes on, unless something else has set the word.
@@ -125,6 +127,10 @@ impl ModuleCode {
                     active.seen = arms.progress;
                     return;
                 }
+            }
+            let of_body = active.candidate.entrance == Entrance::Body;
+            if of_body && arms.turn.elapsed() > MOST_IDLE && arms.idles((MOST_IDLE.as_nanos() as f64 / self.shared.ns_per_tick()) as u64) {
+                self.trials.idles.store(true, Ordering::Relaxed);
             }
             let idle = arms.moved.elapsed();
             if idle > GONE {

@@ -179,7 +179,7 @@ impl ModuleCode {
             let store = &*(*head(context)).store;
             store.burst_index < store.burst_limit && store.burst_limit < IDLE_WORDS
         };
-        if !under_way || self.trials.try_body(function) {
+        if !under_way || self.trials.need_calls_of(function) {
             return None;
         }
         if let Some(watched) = self.own(function).watched.get() {
@@ -213,7 +213,7 @@ impl ModuleCode {
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn enters_watched(&self, context: *mut VmContext, function: u32) -> bool {
-        if self.compiled(function).is_null() || self.trials.try_body(function) {
+        if self.compiled(function).is_null() || self.trials.need_calls_of(function) {
             return false;
         }
         let Some((Form::Interpreted, version)) = self.instrumented(function, AT_ENTRY) else { return false };
