@@ -31,6 +31,7 @@ use std::time::Duration;
 mod arms;
 mod blocks;
 mod bursts;
+mod candidates;
 mod compose;
 pub(crate) mod cost;
 mod difference;

@@ -1,0 +1,333 @@
+//! What bursts look at: the loops and bodies of a module that became hot, their instrumented code, and what asks for that.
+//!
+//! A loop that becomes hot in tier 1 becomes a *candidate*, and its instrumented entrance is compiled while there is credit, the hottest for its size first; so does a function that is called often, one whose
+//! code returns more than once in a burst, and one that instrumented code calls and that takes no part. Who is asked to come, and when, says [`super::bursts`].
+
+use super::ModuleCode;
+use super::bursts::{ASKED_AT_ONCE, Form, Instrumented, candidate_offset, entrance};
+use super::thresholds::expected_compile_time;
+use super::versions::cpu_time;
+use crate::burst::{AT_ENTRY, ENOUGH};
+use crate::code::{Entrance, Tier};
+use crate::engine::{lock, try_lock};
+use lwp_feedback::monitor::LEARNING;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Loops of a module that can get bursts; further ones are counted as refused. A guess.
+const MOST_CANDIDATES: usize = 1024;
+/// Where an earlier process left code, what is hot at the start is in it, and what is not has little to gain: instrumented code is compiled for runs that
+/// last longer than this. Twice what a start of CPython takes.
+pub(super) const KEPT_SERVES_FOR: Duration = Duration::from_millis(250);
+/// Calls of the run that one stands for which a burst saw of something that took no part in it. A guess.
+const UNSEEN_CALL_STANDS_FOR: u64 = 1000;
+/// Times that a new loop is asked in vain before it counts as one that does not run. A guess.
+const MOST_ABSENT: u32 = 3;
+/// Bursts that time a loop's loads before it is known where they come from. A guess: one in a loop that misses far leaves some 100 records.
+const LEAST_TIMED: u32 = 2;
+/// How long a loop counts as new for the sake of those: the first bursts come before the machine's plateaus are known.
+const UNTIMED: Duration = LEARNING.saturating_mul(4);
+
+/// A loop, or a function without one (its offset is [`AT_ENTRY`]), that bursts look at.
+pub(super) struct Candidate {
+    pub(super) hot_since: Instant,
+    /// Calls and back edges that made it hot so far.
+    pub(super) heat: u64,
+    /// Some record named it: that is worth compiling.
+    pub(super) named: bool,
+    /// It is to be interpreted until its code is there, and that was not begun.
+    pub(super) unwatched: bool,
+    /// Its instrumented entrance was asked for.
+    pub(super) wanted: bool,
+    /// And cannot be compiled.
+    pub(super) failed: bool,
+    /// Its instrumented entrance is there, or it is interpreted meanwhile.
+    pub(super) ready: bool,
+    /// What was asked for is there.
+    pub(super) made: bool,
+    /// Whether its bursts can time loads.
+    pub(super) loads: bool,
+    /// Its bursts are interpreted, and code that can time loads was not asked for.
+    pub(super) untimed: bool,
+    pub(super) asked: Option<Instant>,
+    /// Since when it is asked and does not come.
+    pub(super) waiting: Option<Instant>,
+    /// Bursts it had, and times it was asked and did not come.
+    pub(super) turns: u32,
+    pub(super) bursts: u32,
+    /// Of those, the ones that it was asked for by itself, and of these the ones that timed loads.
+    pub(super) own: u32,
+    pub(super) timed: u32,
+}
+
+impl Candidate {
+    /// Whether there is much to learn of it: it is hot since lately, has had few bursts, and comes when it is asked.
+    pub(super) fn is_new(&self, now: Instant) -> bool {
+        let age = now.duration_since(self.hot_since);
+        let learning = self.bursts < ENOUGH && age < LEARNING;
+        let absent = self.turns.saturating_sub(self.bursts);
+        !self.failed && absent < MOST_ABSENT && (learning || self.awaits_times() && age < UNTIMED)
+    }
+
+    /// Whether it has loads of which nothing is known yet.
+    pub(super) fn awaits_times(&self) -> bool {
+        self.loads && self.timed < LEAST_TIMED
+    }
+}
+
+/// Functions whose bodies are worth looking at, by what bursts saw.
+#[derive(Default)]
+pub(super) struct Returned {
+    /// When the burst began in which an instrumented loop's code returned last.
+    pub(super) latest: HashMap<u32, u64>,
+    /// Those of which an instrumented loop's code returned more than once in a burst, since the last tick.
+    pub(super) often: Vec<u32>,
+    /// Those that instrumented code called and that took no part in the burst, since the last tick: the function, and how often.
+    pub(super) unseen: Vec<(u32, u32)>,
+}
+
+impl ModuleCode {
+    /// A loop became hot, or a function ([`AT_ENTRY`]): from now on bursts look at it. Its events so far, and of those the latest, which are new where it is known.
+    pub(super) fn burst_candidate(self: &Arc<Self>, function: u32, offset: u32, events: u64, latest: u64) {
+        self.any_candidate(function, offset, events, latest, true);
+    }
+
+    /// The same. One that is not `named` is never compiled for bursts, unless its function's are interpreted anyway.
+    pub(super) fn any_candidate(self: &Arc<Self>, function: u32, offset: u32, events: u64, latest: u64, named: bool) {
+        if !self.shared.budget.allows_any() || self.shared.config.deterministic || !self.shared.bursts() {
+            return;
+        }
+        {
+            let mut candidates = lock(&self.bursts.candidates);
+            if let Some(known) = candidates.get_mut(&(function, offset)) {
+                known.heat = known.heat.saturating_add(latest);
+                known.named |= named;
+                return;
+            }
+            // What no record named leaves room for what one will.
+            if candidates.len() >= if named { MOST_CANDIDATES } else { MOST_CANDIDATES / 2 } {
+                return;
+            }
+            let candidate = Candidate {
+                hot_since: Instant::now(),
+                heat: events,
+                named: named || self.is_watched(function),
+                unwatched: offset != AT_ENTRY && self.may_watch() && !self.is_watched(function),
+                wanted: false,
+                failed: false,
+                ready: false,
+                made: false,
+                loads: false,
+                untimed: false,
+                asked: None,
+                waiting: None,
+                turns: 0,
+                bursts: 0,
+                own: 0,
+                timed: 0,
+            };
+            candidates.insert((function, offset), candidate);
+        }
+        // Compiled at once only while there is credit; otherwise when some is earned, the hottest first.
+        if self.shared.budget.has_credit() {
+            self.compile_wanted();
+        }
+    }
+
+    /// A burst ended: where it was of another phase, the function's loops are new again. Each time only after twice as long, for new loops get more bursts.
+    pub(super) fn learn_again_if_shifted(&self, function: u32) {
+        let id = lwp_feedback::codemap::FunctionId { module: self.key, func: function };
+        let (shifts, now) = (self.shared.profile.shifts(id), Instant::now());
+        {
+            let mut acted = lock(&self.bursts.shifts);
+            let (seen, next) = acted.entry(function).or_insert((0, now));
+            if shifts <= *seen || now < *next {
+                return;
+            }
+            *seen = shifts;
+            *next = now + LEARNING.saturating_mul(1u32 << shifts.min(8));
+        }
+        for (_, candidate) in lock(&self.bursts.candidates).iter_mut().filter(|((of, _), _)| *of == function) {
+            (candidate.turns, candidate.bursts, candidate.own, candidate.timed, candidate.hot_since) = (0, 0, 0, 0, now);
+        }
+    }
+
+    /// Asks for instrumented code of candidates that have none, while there is credit.
+    pub(super) fn compile_wanted(self: &Arc<Self>) {
+        if self.has_kept && self.shared.started.elapsed() < KEPT_SERVES_FOR {
+            return;
+        }
+        // (the lock is not to be held below, where more candidates come)
+        let kept = std::mem::take(&mut *lock(&self.bursts.kept));
+        for function in kept {
+            // Of how much they run nothing is known; the larger they are, the more there is to win.
+            let bytes = self.body_bytes(function) as u64;
+            self.any_candidate(function, AT_ENTRY, bytes.saturating_mul(bytes), 0, true);
+        }
+        if self.shared.budget.may_compile() {
+            self.watch_waiting();
+        }
+        // A tick's worth; a module may have thousands of candidates.
+        for _ in 0..ASKED_AT_ONCE {
+            if !self.compile_hottest() {
+                break;
+            }
+        }
+        self.compile_to_time();
+    }
+
+    /// Code of an earlier process was published: it writes no hot records, so nobody would ever look at it again, and the plan that it has, or has not, would be the last.
+    pub(super) fn note_kept(&self, function: u32) {
+        if self.is_watched(function) {
+            lock(&self.bursts.kept).push(function);
+        }
+        self.look_for(function);
+    }
+
+    /// What waits for its compile, or gets none, is interpreted for the while: an activation that cannot be asked in one of its loops comes at the next one, so bursts
+    /// would begin at the same place of the program again and again, as if nothing else ran.
+    fn watch_waiting(&self) {
+        let mut waiting: Vec<(u32, u32)> = Vec::new();
+        for (&key, candidate) in lock(&self.bursts.candidates).iter_mut() {
+            if waiting.len() < ASKED_AT_ONCE && std::mem::take(&mut candidate.unwatched) && !candidate.wanted && !candidate.ready {
+                waiting.push(key);
+            }
+        }
+        let began = cpu_time();
+        for (function, offset) in waiting {
+            self.watch(function, offset);
+        }
+        self.shared.budget.compiled(cpu_time().saturating_sub(began));
+    }
+
+    /// Asks for instrumented code of an interpreted candidate that has said what its branches are like, once the run is so long that its compile is a small part of
+    /// it: that can time loads.
+    fn compile_to_time(self: &Arc<Self>) {
+        let next = {
+            let mut candidates = lock(&self.bursts.candidates);
+            let expected = |key: &(u32, u32)| expected_compile_time(Tier::Instrumented, self.body_bytes(key.0));
+            let untimed = candidates.iter_mut().filter(|(_, candidate)| candidate.untimed && candidate.bursts >= ENOUGH);
+            let hottest =
+                untimed.filter(|(key, _)| self.shared.budget.has_earned(expected(key))).max_by_key(|(_, candidate)| candidate.heat);
+            let Some((&key, candidate)) = hottest else { return };
+            candidate.untimed = false;
+            key
+        };
+        self.request(next.0, entrance(next.1), Tier::Instrumented, false);
+    }
+
+    /// Asks for that of the candidate that is the hottest for its size, which is what a compile costs. False where none is left or what is under way takes the credit.
+    fn compile_hottest(self: &Arc<Self>) -> bool {
+        let next = {
+            let mut candidates = lock(&self.bursts.candidates);
+            // As many at a time as there is credit for; what a compile really took is paid afterwards.
+            let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.made && !candidate.failed);
+            let expected: Duration =
+                under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.bytes_before_burst(key.0))).sum();
+            let budget = &self.shared.budget;
+            if !budget.may_compile() || !expected.is_zero() && !budget.has_credit_for(expected) {
+                return false;
+            }
+            let waiting = candidates.iter_mut().filter(|(_, candidate)| candidate.named && !candidate.wanted);
+            let for_its_size = |key: &(u32, u32), candidate: &Candidate| {
+                candidate.heat.saturating_mul(1024) / self.bytes_before_burst(key.0).max(64) as u64
+            };
+            let hottest = waiting.max_by_key(|(key, candidate)| (for_its_size(key, candidate), std::cmp::Reverse(**key)));
+            let Some((&key, candidate)) = hottest else { return false };
+            candidate.wanted = true;
+            key
+        };
+        let entrance = entrance(next.1);
+        if self.is_watched(next.0) {
+            // At once: the queue may hold compiles of a fifth of a second, and what is new is new for a second.
+            let began = cpu_time();
+            let made = self.watch(next.0, next.1);
+            self.instrumented_compiled(next.0, entrance, cpu_time().saturating_sub(began), made);
+        } else {
+            self.request(next.0, entrance, Tier::Instrumented, false);
+        }
+        true
+    }
+
+    /// The instrumented code of a candidate was compiled, which took so long, or could not be.
+    pub(super) fn instrumented_compiled(&self, function: u32, entrance: Entrance, took: Duration, whole: bool) {
+        self.shared.budget.compiled(took);
+        if !whole && let Some(candidate) = lock(&self.bursts.candidates).get_mut(&(function, candidate_offset(entrance))) {
+            candidate.failed = true;
+        }
+    }
+
+    /// A candidate can have bursts from now on; whether they can time loads.
+    pub(super) fn ready(&self, key: (u32, u32), form: Form, version: u32, loads: bool) {
+        if key.1 == AT_ENTRY {
+            // What is there now would not be known any more.
+            self.enter_ordinary(key.0);
+        }
+        let (interpreted, watched) = (matches!(form, Form::Interpreted), self.is_watched(key.0));
+        let meanwhile = interpreted && !watched;
+        {
+            let mut loops = self.bursts.loops.write().unwrap_or_else(|error| error.into_inner());
+            if meanwhile && loops.contains_key(&key) {
+                return; // its code was quicker
+            }
+            loops.insert(key, Instrumented { form, version });
+        }
+        if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&key) {
+            candidate.ready = true;
+            candidate.made |= !meanwhile;
+            candidate.loads = loads;
+            candidate.untimed = interpreted && watched && !self.shared.config.stress.watch_all;
+        }
+    }
+
+    /// Whether some candidate became hot so lately that there is much to learn.
+    pub(crate) fn is_learning(&self) -> bool {
+        let now = Instant::now();
+        lock(&self.bursts.candidates).values().any(|candidate| candidate.is_new(now))
+    }
+
+    /// Whether a function became hot lately and has loops of whose loads nothing is known yet.
+    pub(super) fn awaits_times(&self, function: u32) -> bool {
+        let now = Instant::now();
+        let candidates = lock(&self.bursts.candidates);
+        let mut own = candidates.iter().filter(|(key, candidate)| key.0 == function && candidate.ready);
+        own.any(|(_, candidate)| candidate.awaits_times() && candidate.is_new(now) && now.duration_since(candidate.hot_since) < LEARNING)
+    }
+
+    /// An instrumented loop's function returned in the burst that began then. Twice in one: it is called often, so its body is worth looking at, of which a
+    /// loop's code sees a part. (Of one that is called seldom, bursts of the body would only ever see how its loops begin.) Noted for the monitor.
+    pub(super) fn returned(&self, function: u32, began: u64) {
+        let Some(mut returned) = try_lock(&self.bursts.returned) else { return };
+        let Returned { latest, often, .. } = &mut *returned;
+        if *latest.entry(function).or_default() != began {
+            latest.insert(function, began);
+        } else if !often.contains(&function) {
+            often.push(function);
+        }
+    }
+
+    /// Makes candidates of the bodies that returned often in bursts, as hot as their loops, and of those that were called and not seen.
+    pub(super) fn consider_returned(self: &Arc<Self>) {
+        let (often, unseen) = {
+            let mut returned = lock(&self.bursts.returned);
+            (std::mem::take(&mut returned.often), std::mem::take(&mut returned.unseen))
+        };
+        // What all callers have inlined never gets hot by itself, and what it does is part of what they do.
+        // (of an indirect call it may be another module's function)
+        let own = |function| self.module.defined(function).is_some_and(|own| own < self.functions.len());
+        for (function, calls) in unseen.into_iter().filter(|&(function, _)| own(function)) {
+            self.burst_candidate(function, AT_ENTRY, u64::from(calls) * UNSEEN_CALL_STANDS_FOR, 0);
+        }
+        for function in often {
+            let heat = {
+                let candidates = lock(&self.bursts.candidates);
+                if candidates.contains_key(&(function, AT_ENTRY)) {
+                    continue;
+                }
+                candidates.iter().filter(|((of, _), _)| *of == function).map(|(_, candidate)| candidate.heat).max()
+            };
+            self.burst_candidate(function, AT_ENTRY, heat.unwrap_or(0), 0);
+        }
+    }
+}
