@@ -242,6 +242,19 @@ fn only_mispredicted_branches_become_selects() {
     assert_eq!(at(140, 500, 500, 480), Err(RefusalReason::BackEdge));
     assert_eq!(at(999, 500, 500, 480), Err(RefusalReason::ShapeUnknown));
     assert_eq!(at(110, 20, 20, 20), Err(RefusalReason::TooFewSamples { samples: 40, needed: 64 }));
+    // How often it runs is known from what was only counted, too: few records say that it pays, barely for certain.
+    let few = branch(110, 83, 81, 70);
+    let counted = BranchSnapshot { counted: [6000, 6000], ..few.branches[0] };
+    let costs = Costs { operator_ns: 0.0, select_ns: 0.73, ..Costs::default() };
+    let budgets = Budgets { min_gain: 1.0, costs, ..Budgets::default() };
+    let decided = |branch: BranchSnapshot| {
+        let (plans, refusals) = plan(&of(FunctionSnapshot { branches: vec![branch], ..FunctionSnapshot::default() }), &budgets);
+        let why = refusals.iter().find(|it| it.transformation == "branch-to-select").map(|it| it.reason.clone());
+        (plans.iter().flat_map(|plan| &plan.decisions).any(|it| it.name() == "branch-to-select"), why)
+    };
+    let (there, why) = decided(few.branches[0]);
+    assert!(!there && matches!(why, Some(RefusalReason::SavesTooLittle { .. })), "{why:?}");
+    assert_eq!(decided(counted), (true, None));
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //! nothing: one that alternates divides evenly and is predicted always, and must stay a branch. Idea: results of HWPGO and LLVM's
 //! select optimization (`docs/src/policy.md`).
 
-use super::{Transformation, View, enough, outcomes, pays_times};
+use super::{Transformation, View, enough, executions, outcomes, pays_times};
 use crate::policy::{Because, Budgets, Decision, RefusalReason, SiteDecision};
 use crate::profile::BranchSnapshot;
 
@@ -29,8 +29,7 @@ fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
         let arms = view.shape.and_then(|shape| shape.branch(branch.offset));
         // An operator is about two bytes; both arms are there already, what is new are the selects.
         let growth = arms.map_or(0, |arms| (arms.taken.stores + arms.not_taken.stores + 1).saturating_mul(4));
-        let executions = budgets.costs.executions_of_bursts(outcomes(branch));
-        out.answer(branch.offset, executions, growth, decide(view, branch, budgets).map(Decision::BranchToSelect));
+        out.answer(branch.offset, executions(branch, &budgets.costs), growth, decide(view, branch, budgets).map(Decision::BranchToSelect));
     }
 }
 

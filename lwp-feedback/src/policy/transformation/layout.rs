@@ -7,7 +7,7 @@
 //! A function's branches are laid out together: each saves a fraction of a nanosecond, and most of a large function's are passed too seldom to be worth a compile of their own.
 //! Where records say nothing yet, the module's `metadata.code.branch_hint` decides.
 
-use super::{Transformation, View, enough, outcomes, pays};
+use super::{Transformation, View, enough, executions, pays};
 use crate::policy::{Because, Budgets, Decision, LikelyDecision, RefusalReason};
 use crate::profile::BranchSnapshot;
 
@@ -24,16 +24,13 @@ fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
     let mut hinted: Vec<(u32, bool)> = view.prior.map_or(Vec::new(), |prior| prior.branches.clone());
     let mut all_seen = 0u64;
     for branch in &view.function.branches {
-        let samples = outcomes(branch);
         let seen = branch.seen();
         all_seen = all_seen.saturating_add(seen);
         if view.trusts_prior(seen, budgets) && hinted.iter().any(|&(offset, _)| offset == branch.offset) {
             continue;
         }
         hinted.retain(|&(offset, _)| offset != branch.offset);
-        let [taken, not_taken] = branch.counted;
-        let executions = budgets.costs.executions_of_bursts(samples).max(budgets.costs.executions_of_counts(taken.saturating_add(not_taken)));
-        out.answer(branch.offset, executions, 0, decide(view, branch, budgets).map(Decision::Layout));
+        out.answer(branch.offset, executions(branch, &budgets.costs), 0, decide(view, branch, budgets).map(Decision::Layout));
     }
     if !view.trusts_prior(0, budgets) || all_seen >= budgets.min_samples.saturating_mul(4) {
         return;

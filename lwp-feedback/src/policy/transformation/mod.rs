@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Budgets, Decision, Refusal, RefusalReason};
+use super::{Budgets, Costs, Decision, Refusal, RefusalReason};
 use crate::codemap::FunctionId;
 use crate::profile::{BranchSnapshot, FunctionFacts, FunctionPrior, FunctionShape, FunctionSnapshot, ValueCount};
 
@@ -58,6 +58,12 @@ pub fn certain_share(value: &ValueCount, total: u64) -> f64 {
 /// Outcomes of a branch that left records.
 pub fn outcomes(branch: &BranchSnapshot) -> u64 {
     branch.taken.saturating_add(branch.not_taken)
+}
+
+/// Executions of a branch that its records stand for, or that what bursts only counted does, if that is more: most bursts only count.
+pub fn executions(branch: &BranchSnapshot, costs: &Costs) -> f64 {
+    let [taken, not_taken] = branch.counted;
+    costs.executions_of_bursts(outcomes(branch)).max(costs.executions_of_counts(taken.saturating_add(not_taken)))
 }
 
 /// One thing that could be done, with what it would bring.
