@@ -246,6 +246,7 @@ impl ModuleCode {
         }
         // SAFETY: the caller's promise.
         let stamp = unsafe { self.stamp(context) };
+        self.trials.idles.store(false, Ordering::Relaxed);
         if arms.began.is_none() {
             self.note(function, Entrance::Loop(offset), || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
         }

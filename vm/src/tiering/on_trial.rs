@@ -45,6 +45,9 @@ impl ModuleCode {
 
     /// The entrance that is on trial, if it begins bursts by itself.
     pub(super) fn tried_that_comes(&self) -> Option<(u32, u32)> {
+        if self.trials.idles.load(Ordering::Relaxed) {
+            return None;
+        }
         let state = self.trials.lock();
         let Active { candidate, stage: Stage::Running, .. } = state.active.as_ref()? else { return None };
         let key = (candidate.function, candidate_offset(candidate.entrance));

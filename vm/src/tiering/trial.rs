@@ -263,7 +263,7 @@ pub(super) struct Trials {
     of_body: AtomicBool,
     /// Whether its blocks are so long that hardly one would be whole if bursts began in the function's loops.
     pub(super) long_blocks: AtomicBool,
-    /// Whether it waits for calls that none but bursts' code makes, as far as is known: bursts see the body as if it were not on trial.
+    /// Whether it waits for what does not come, calls that none but bursts' code makes or rounds of a loop that has ended: bursts go on as if it were not there.
     pub(super) idles: AtomicBool,
     /// A candidate waits until what trials have lost is made up for.
     pub(super) postponed: AtomicBool,
@@ -311,6 +311,9 @@ impl Trials {
 
     /// The function that is on trial, if a burst in its loops would spoil a block that may not come again soon, or one more without a pair in between.
     pub(super) fn to_be_left_alone(&self) -> Option<u32> {
+        if self.idles.load(Ordering::Relaxed) {
+            return None;
+        }
         let state = self.lock();
         let Active { candidate, stage: Stage::Running, .. } = state.active.as_ref()? else { return None };
         let long = candidate.entrance == Entrance::Body && self.long_blocks.load(Ordering::Relaxed);
@@ -630,8 +633,8 @@ impl ModuleCode {
                 arms.turn = arms.moved;
                 arms.owner = None;
                 arms.in_block = false;
-                // (where nobody called the body in its last turn, its turns are too short to see that again)
-                self.trials.idles.store(entrance == Entrance::Body && arms.idle_turns > 0, Ordering::Relaxed);
+                // (where nobody came in its last turn, its turns are too short to see that again)
+                self.trials.idles.store(arms.idle_turns > 0, Ordering::Relaxed);
             }
             self.trials.long_blocks.store(false, Ordering::Relaxed);
             self.trials.of_body.store(entrance == Entrance::Body, Ordering::Relaxed);

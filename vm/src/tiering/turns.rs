@@ -128,8 +128,7 @@ impl ModuleCode {
                     return;
                 }
             }
-            let of_body = active.candidate.entrance == Entrance::Body;
-            if of_body && arms.turn.elapsed() > MOST_IDLE && arms.idles((MOST_IDLE.as_nanos() as f64 / self.shared.ns_per_tick()) as u64) {
+            if arms.turn.elapsed() > MOST_IDLE && arms.idles((MOST_IDLE.as_nanos() as f64 / self.shared.ns_per_tick()) as u64) {
                 self.trials.idles.store(true, Ordering::Relaxed);
             }
             let idle = arms.moved.elapsed();
