@@ -324,11 +324,6 @@ impl ModuleCode {
         (code != 0 && adapter != 0 && !tried && !instruments).then_some((adapter, code))
     }
 
-    /// Whether a function was asked for a burst of its body, and no call has come since that goes by.
-    fn instruments(&self, function: u32) -> bool {
-        self.module.defined(function).is_some_and(|own| self.functions[own].instruments.load(Ordering::Relaxed))
-    }
-
     /// A call of the interpreter goes by a function's entry in an instance: where that is the ordinary code, no burst asks for it any more.
     pub(crate) fn see_entry(&self, own: usize, entry: &AtomicPtr<u8>) {
         let function = &self.functions[own];

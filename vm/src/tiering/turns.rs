@@ -75,8 +75,6 @@ impl ModuleCode {
         let Some(arms) = &candidate.arms else { return };
         match candidate.entrance {
             Entrance::Loop(offset) => self.ask_loop(&published, candidate.function, offset),
-            // (bursts have it, and put the gate back)
-            Entrance::Body if !self.trials.need_calls_of(candidate.function) && self.instruments(candidate.function) => {}
             Entrance::Body => {
                 let own = self.module.defined(candidate.function).expect("only defined functions are tried");
                 // A block that is under way goes on, unless something else has set the word.
@@ -85,6 +83,16 @@ impl ModuleCode {
                 }
                 arms.new.lead_gate(arms.version(arms.arm).address());
                 let Some(gate) = arms.new.gate() else { return };
+                if !self.trials.need_calls_of(candidate.function) {
+                    // Where bursts have the entry they put the gate back.
+                    let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
+                    let of_trial = |context: usize| arms.owner.is_none_or(|(_, owner)| owner == context);
+                    for context in published.instances.iter().filter(|context| of_trial(context.0 as usize)) {
+                        // SAFETY: in the list, so live (see `ContextPointer`).
+                        unsafe { self.exchange_entry(context.0, own, ordinary, gate) };
+                    }
+                    return;
+                }
                 match arms.owner {
                     None => self.set_entry_in_instances(&published, candidate.function, gate),
                     // The others have nothing to do with it.
