@@ -158,12 +158,12 @@ impl ModuleCode {
             least_units: if loops { 64 } else { 1 },
             // A body counts in 32 bits; a loop is not to run for minutes where its rounds became longer.
             most_units: 1 << 28,
-            least_ticks: (length.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
+            least_ticks: self.ticks_in(length),
             most_pairs: if prefetches { 32 } else { MOST_PAIRS },
-            ticks_per_pair: if prefetches { 0 } else { (PAIR_STANDS_FOR.as_nanos() as f64 / self.shared.ns_per_tick()) as u64 },
+            ticks_per_pair: if prefetches { 0 } else { self.ticks_in(PAIR_STANDS_FOR) },
             free,
             margin: if old.code_bytes.max(new.code_bytes) >= LARGE { LARGE_MARGIN } else { MARGIN },
-            most_ticks: (LONGEST.as_nanos() as f64 / self.shared.ns_per_tick()) as u64,
+            most_ticks: self.ticks_in(LONGEST),
         };
         let seed = config.seed.wrapping_add(u64::from(new.number) << 32);
         Arms {
@@ -370,8 +370,7 @@ impl ModuleCode {
         let own = self.module.defined(function).expect("only defined functions are tried");
         let published = self.published();
         let state = self.trials.lock();
-        let running =
-            state.active.as_ref().filter(|active| active.stage == Stage::Running).and_then(|active| active.candidate.arms.as_ref());
+        let running = state.running().and_then(|candidate| candidate.arms.as_ref());
         let Some(gate) = running.filter(|arms| arms.new.number == candidate).and_then(|arms| arms.new.gate()) else { return };
         let entry = self.functions[own].entry.load(Ordering::Acquire) as usize;
         self.set_entry_in_instances(&published, function, entry);

@@ -324,6 +324,11 @@ impl ModuleCode {
         (code != 0 && adapter != 0 && !tried && !instruments).then_some((adapter, code))
     }
 
+    /// A time in ticks of the time stamp counter.
+    fn ticks_in(&self, time: Duration) -> u64 {
+        (time.as_nanos() as f64 / self.shared.ns_per_tick()) as u64
+    }
+
     /// A call of the interpreter goes by a function's entry in an instance: where that is the ordinary code, no burst asks for it any more.
     pub(crate) fn see_entry(&self, own: usize, entry: &AtomicPtr<u8>) {
         let function = &self.functions[own];

@@ -45,13 +45,10 @@ impl ModuleCode {
 
     /// The entrance that is on trial, if it begins bursts by itself.
     pub(super) fn tried_that_comes(&self) -> Option<(u32, u32)> {
-        if self.trials.idles.load(Ordering::Relaxed) {
+        if self.trials.idles() {
             return None;
         }
-        let state = self.trials.lock();
-        let Active { candidate, stage: Stage::Running, .. } = state.active.as_ref()? else { return None };
-        let key = (candidate.function, candidate_offset(candidate.entrance));
-        drop(state);
+        let key = self.trials.lock().running().map(|candidate| (candidate.function, candidate_offset(candidate.entrance)))?;
         self.form_on_trial(key).map(|_| key)
     }
 
@@ -64,8 +61,7 @@ impl ModuleCode {
             let takes_part = self.form_on_trial(key).is_some_and(|form| form.says(kind));
             // (where the loop has ended since nobody says so)
             let since = ticks().saturating_sub(arms.came);
-            let most = (MOST_AWAITED.as_nanos() as f64 / self.shared.ns_per_tick()) as u64;
-            let awaited = (2 * arms.lasted).min(most).max(LEAST_AWAITED * arms.blocks.least_ticks());
+            let awaited = (2 * arms.lasted).min(self.ticks_in(MOST_AWAITED)).max(LEAST_AWAITED * arms.blocks.least_ticks());
             takes_part && key != (function, offset) && arms.in_block && arms.may_be_interrupted() && since < awaited
         };
         // SAFETY: the caller's promise.
@@ -206,10 +202,7 @@ impl ModuleCode {
     /// # Safety
     /// `context` is a live context of this module.
     pub(super) unsafe fn instrument_idle_body(&self, context: *mut VmContext, function: u32, instrumented: usize) {
-        let Some(own) = self.module.defined(function).filter(|_| self.trials.try_body(function) && !self.trials.need_calls_of(function))
-        else {
-            return;
-        };
+        let Some(own) = self.module.defined(function).filter(|_| self.trials.try_body(function) && self.trials.idles()) else { return };
         let exchange = |key, arms: &mut Arms| {
             if let Some(gate) = arms.new.gate().filter(|_| key == (function, AT_ENTRY)) {
                 arms.interrupt();

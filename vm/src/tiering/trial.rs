@@ -224,6 +224,11 @@ impl State {
         active.into_iter().chain(&self.waiting).any(|candidate| candidate.function == function)
     }
 
+    /// What is on trial, if its blocks run.
+    pub(super) fn running(&self) -> Option<&Candidate> {
+        self.active.as_ref().filter(|active| active.stage == Stage::Running).map(|active| &active.candidate)
+    }
+
     /// Nanoseconds that compiles for trials may take now.
     pub(super) fn compiles_left(&mut self, percent: f64) -> f64 {
         let now = Instant::now();
@@ -306,16 +311,21 @@ impl Trials {
 
     /// The same, and calls of it are what that waits for and gets: no burst is to take them.
     pub(super) fn need_calls_of(&self, function: u32) -> bool {
-        self.try_body(function) && !self.idles.load(Ordering::Relaxed)
+        self.try_body(function) && !self.idles()
+    }
+
+    /// Whether what is on trial waits for what does not come, as far as is known.
+    pub(super) fn idles(&self) -> bool {
+        self.idles.load(Ordering::Relaxed)
     }
 
     /// The function that is on trial, if a burst in its loops would spoil a block that may not come again soon, or one more without a pair in between.
     pub(super) fn to_be_left_alone(&self) -> Option<u32> {
-        if self.idles.load(Ordering::Relaxed) {
+        if self.idles() {
             return None;
         }
         let state = self.lock();
-        let Active { candidate, stage: Stage::Running, .. } = state.active.as_ref()? else { return None };
+        let candidate = state.running()?;
         let long = candidate.entrance == Entrance::Body && self.long_blocks.load(Ordering::Relaxed);
         let again = candidate.arms.as_ref().is_some_and(|arms| !arms.may_be_interrupted());
         (long || again).then_some(candidate.function)

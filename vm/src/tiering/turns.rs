@@ -1,7 +1,7 @@
 //! Whose turn it is: which candidate is tried next, and when a trial makes room for the others.
 
 use super::ModuleCode;
-use super::trial::{Active, COMPILES_SAVED, Candidate, Stage, State};
+use super::trial::{COMPILES_SAVED, Candidate, Stage, State};
 use super::verdict::{Reason, Verdict};
 use crate::code::{Entrance, Tier};
 use crate::queue::Work;
@@ -71,7 +71,7 @@ impl ModuleCode {
     pub(super) fn call_to_trial(&self) {
         let published = self.published();
         let state = self.trials.lock();
-        let Some(Active { candidate, stage: Stage::Running, .. }) = &state.active else { return };
+        let Some(candidate) = state.running() else { return };
         let Some(arms) = &candidate.arms else { return };
         match candidate.entrance {
             Entrance::Loop(offset) => self.ask_loop(&published, candidate.function, offset),
@@ -83,23 +83,17 @@ impl ModuleCode {
                 }
                 arms.new.lead_gate(arms.version(arms.arm).address());
                 let Some(gate) = arms.new.gate() else { return };
-                if !self.trials.need_calls_of(candidate.function) {
-                    // Where bursts have the entry they put the gate back.
-                    let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
-                    let of_trial = |context: usize| arms.owner.is_none_or(|(_, owner)| owner == context);
-                    for context in published.instances.iter().filter(|context| of_trial(context.0 as usize)) {
-                        // SAFETY: in the list, so live (see `ContextPointer`).
-                        unsafe { self.exchange_entry(context.0, own, ordinary, gate) };
-                    }
-                    return;
-                }
-                match arms.owner {
-                    None => self.set_entry_in_instances(&published, candidate.function, gate),
-                    // The others have nothing to do with it.
-                    Some((_, owner)) => {
-                        if let Some(context) = published.instances.iter().find(|context| context.0 as usize == owner) {
-                            // SAFETY: in the list, so live (see `ContextPointer`).
-                            unsafe { self.enter_by(context.0, own, gate) };
+                let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
+                // The others have nothing to do with it.
+                let of_trial = |context: usize| arms.owner.is_none_or(|(_, owner)| owner == context);
+                for context in published.instances.iter().filter(|context| of_trial(context.0 as usize)) {
+                    // SAFETY: in the list, so live (see `ContextPointer`).
+                    unsafe {
+                        if self.trials.idles() {
+                            // Where bursts have the entry they put the gate back.
+                            self.exchange_entry(context.0, own, ordinary, gate);
+                        } else {
+                            self.enter_by(context.0, own, gate);
                         }
                     }
                 }
@@ -136,7 +130,7 @@ impl ModuleCode {
                     return;
                 }
             }
-            if arms.turn.elapsed() > MOST_IDLE && arms.idles((MOST_IDLE.as_nanos() as f64 / self.shared.ns_per_tick()) as u64) {
+            if arms.turn.elapsed() > MOST_IDLE && arms.idles(self.ticks_in(MOST_IDLE)) {
                 self.trials.idles.store(true, Ordering::Relaxed);
             }
             let idle = arms.moved.elapsed();
