@@ -229,6 +229,12 @@ impl Budget {
         self.words[kind as usize].store(next as u64, Ordering::Relaxed);
     }
 
+    /// A burst had left its loop to templates, for so long.
+    pub(crate) fn astray(&self, ns: f64) {
+        self.credit_ns.fetch_sub(ns as i64, Ordering::Relaxed);
+        self.burst_ns.fetch_add(ns as u64, Ordering::Relaxed);
+    }
+
     pub(crate) fn stats(&self) -> BurstStats {
         let ms = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64 / 1e6;
         let cost = ms(&self.burst_ns) + ms(&self.model_ns) + ms(&self.compile_ns) + ms(&self.monitor_ns);

@@ -210,6 +210,8 @@ pub(crate) struct StoreBurst {
     watched_since: u64,
     /// Ticks in watched forms before that, in this burst.
     watched_ticks: u64,
+    /// The function that the latest burst left to templates, and the time stamp of that, while it is not known to be in code again.
+    pub(crate) astray: Option<(u32, u64)>,
 }
 
 impl StoreBurst {
@@ -224,6 +226,7 @@ impl StoreBurst {
             watch: None,
             watched_since: 0,
             watched_ticks: 0,
+            astray: None,
         }
     }
 

@@ -190,7 +190,7 @@ impl ModuleCode {
 
     pub(super) fn count_units(&self, own: usize, units: u64) {
         let units = counted(units) as u32;
-        self.functions[own].looks.store(false, Ordering::Relaxed);
+        self.functions[own].due.store(units, Ordering::Relaxed);
         self.reloads[own].store(units, Ordering::Relaxed);
         // (the call that comes to a boundary is the block's first, and passes no gate)
         self.counters[own].store(units - 1, Ordering::Relaxed);

@@ -26,6 +26,8 @@ const UNSEEN_CALL_STANDS_FOR: u64 = 1000;
 const MOST_ABSENT: u32 = 3;
 /// Bursts that time a loop's loads before it is known where they come from. A guess: one in a loop that misses far leaves some 100 records.
 const LEAST_TIMED: u32 = 2;
+/// What a burst costs that leaves a loop to templates, of which nobody knows when they come by a loop with code. A guess: of `fft`, whose rounds take 0.7 ms, 3 to 6 ms.
+const ASTRAY: Duration = Duration::from_millis(1);
 /// How long a loop counts as new for the sake of those: the first bursts come before the machine's plateaus are known.
 const UNTIMED: Duration = LEARNING.saturating_mul(4);
 
@@ -59,6 +61,8 @@ pub(super) struct Candidate {
     /// Of those, the ones that it was asked for by itself, and of these the ones that timed loads.
     pub(super) own: u32,
     pub(super) timed: u32,
+    /// Bursts that ended in it and left it to templates, for it has no code of its own.
+    astray: u32,
 }
 
 impl Candidate {
@@ -126,6 +130,7 @@ impl ModuleCode {
                 bursts: 0,
                 own: 0,
                 timed: 0,
+                astray: 0,
             };
             candidates.insert((function, offset), candidate);
         }
@@ -278,6 +283,20 @@ impl ModuleCode {
             candidate.made |= !meanwhile;
             candidate.loads = loads;
             candidate.untimed = interpreted && watched && !self.shared.config.stress.watch_all;
+        }
+    }
+
+    /// A burst ended in a loop without code of its own. That is compiled once so many did that it will have been worth it. (Their records of hot loops would not ask for it: they are few, and name loops by
+    /// turns. `fft` was in templates for a seventh of its time.)
+    pub(super) fn went_astray(self: &Arc<Self>, function: u32, offset: u32) {
+        let astray = {
+            let Some(mut candidates) = try_lock(&self.bursts.candidates) else { return };
+            let Some(candidate) = candidates.get_mut(&(function, offset)) else { return };
+            candidate.astray = candidate.astray.saturating_add(1);
+            candidate.astray
+        };
+        if ASTRAY.saturating_mul(astray) >= expected_compile_time(Tier::Optimizing, self.body_bytes(function)) {
+            self.request(function, Entrance::Loop(offset), Tier::Optimizing, false);
         }
     }
 

@@ -5,12 +5,13 @@ use super::bursts::Form;
 use super::retire::report_frames;
 use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS, MOST_EVENTS, strings};
 use super::{FUNCTION_ENTRY, ModuleCode, edges};
+use crate::burst::ticks;
 use crate::code::Entrance;
 use crate::engine::RecordSource;
 use crate::exits;
 use crate::interp::Surroundings;
 use crate::layout::{ASKED, LOOP_ASKED, VmContext, head};
-use crate::runtime::{self, instance};
+use crate::runtime::{self, instance, store_state};
 use crate::store::poll_word;
 use crate::timeline::{What, noteworthy};
 use crate::trap::Outcome;
@@ -140,6 +141,11 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
         let code = &instance(context).code;
         if code.loop_code(function, offset).is_some() {
             code.count_anew(function);
+            if let Some(burst) = &mut (*store_state(context)).burst
+                && let Some((_, since)) = burst.astray.take_if(|astray| astray.0 == function)
+            {
+                code.shared.budget.astray(ticks().saturating_sub(since) as f64 * code.shared.ns_per_tick());
+            }
         } else if !code.looks_on(function) {
             let ip = code.bytecode(function).address_range().start;
             code.hot(context, function, offset, ip, false);
@@ -249,6 +255,9 @@ impl ModuleCode {
         // Odd: where each call passes one loop header, all even ones would end at the same of the two, and the record names one.
         let reload = if reload < 16 { reload } else { reload | 1 };
         let counted = u64::from(self.count_to(own, reload));
+        if !compiled {
+            self.look_for_loops(function);
+        }
         if !self.shared.watched() || !records {
             return counted; // nobody drains, and nothing moves up; or the record is not ours to write
         }
@@ -269,6 +278,7 @@ mod tests {
     use crate::code::Tier;
     use crate::engine::{Engine, EngineConfig};
     use crate::tiering::LoopCode;
+    use crate::tiering::thresholds::LOOKS_EVERY;
 
     #[test]
     fn the_interpreter_looks_for_a_loop_with_code_after_twice_as_many_events_each_time() {
@@ -292,8 +302,23 @@ mod tests {
                 assert!(code.looks_on(0));
                 assert_eq!(words(), (after, after / 2));
             }
+            assert!(code.looks_on(0));
+            assert_eq!(words().0, hot);
             assert!(!code.looks_on(0) && !code.looks_on(0), "now a record is due, of as many events as came");
         }
+        // A record that is far off does not keep it from looking, and is of what came before, too.
+        let far = 20 * LOOKS_EVERY;
+        code.count_to(0, far);
+        code.counters[0].store(far - 1 - 100, Ordering::Relaxed);
+        code.look_for_loops(0);
+        assert_eq!(words(), (101, 1));
+        let mut last = 101;
+        while code.looks_on(0) {
+            let (after, to_come) = words();
+            assert!(after == last + to_come && to_come <= LOOKS_EVERY, "{after} behind {last}");
+            last = after;
+        }
+        assert_eq!(last, far);
         // Once it was found, or the countdown is another's, there is no more to look for.
         code.enter_loops_soon(0, loops.iter().copied());
         code.count_anew(0);

@@ -8,7 +8,7 @@
 //! function is hot: an LWPINS record is written and the word reloaded. Nothing else tells the monitor what to compile.
 
 use crate::arena::CodeBlock;
-use crate::bytecode::{self, Bytecode};
+use crate::bytecode::{self, Bytecode, PointKind};
 use crate::code::{Adapter, Entrance, Tier};
 use crate::engine::{Shared, TierPolicy};
 use crate::exits::Exits;
@@ -67,7 +67,7 @@ use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
 pub(crate) use thresholds::used_up;
 use thresholds::{
-    BASELINE_STEP, BRIEF, INTERPRETER_STEP, MOST_EVENTS, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look, first_record,
+    BASELINE_STEP, BRIEF, INTERPRETER_STEP, LOOKS_EVERY, MOST_EVENTS, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look, first_record,
     strings, weighted,
 };
 use trial::Trials;
@@ -105,8 +105,8 @@ struct FunctionCode {
     looked_for_kept: AtomicBool,
     /// Hot records written since the code of the function last changed.
     hot_records: AtomicU32,
-    /// Whether the interpreter looks for a loop of it that has code.
-    looks: AtomicBool,
+    /// Events after which the countdown's record is due. Where they are more than it was loaded with, the interpreter looks for a loop that has code in between.
+    due: AtomicU32,
     /// When a call of it that was asked for a burst came last, ticks.
     asked_at: AtomicU64,
     /// Calls are to reach its instrumented body, those that the interpreter makes too.
@@ -621,27 +621,44 @@ impl ModuleCode {
         if let Some(own) = self.module.defined(function)
             && loops.into_iter().any(|offset| known.contains_key(&(function, offset)))
         {
-            self.count_to(own, 1);
-            self.functions[own].looks.store(true, Ordering::Relaxed);
+            self.count_to(own, self.hot_interpreter(function));
+            self.count_on(own, 0, 1);
         }
     }
 
-    /// The loop that came has no code, but it may be one inside that does: whether the interpreter goes on looking, after twice as many events each time until a record is due, which is of all of them. (A
-    /// single look found the loop around mostly, and an `allocator` of a million rounds stayed in templates until it was called again: half as fast.)
+    /// The same for all loops of a function, where a record is due after so many events that an activation would be long in templates before it.
+    fn look_for_loops(&self, function: u32) {
+        let own = self.module.defined(function).expect("only defined functions count");
+        let (came, due) = (self.came(own), self.functions[own].due.load(Ordering::Relaxed));
+        if came < due && self.has_loop_code(function) {
+            self.count_on(own, came, came + 1);
+        }
+    }
+
+    /// Whether some loop of a function has code.
+    fn has_loop_code(&self, function: u32) -> bool {
+        let Some(bytecode) = self.own(function).bytecode.get() else { return false };
+        let known = self.loops.read().unwrap_or_else(|error| error.into_inner());
+        bytecode.points().iter().any(|point| point.kind == PointKind::Loop && known.contains_key(&(function, point.offset)))
+    }
+
+    /// The loop that came has no code, but it may be another one that does: whether the interpreter goes on looking, after twice as many events each time but at most [`LOOKS_EVERY`], until a record is due, which
+    /// is of all of them. (A single look found the loop around mostly, and an `allocator` of a million rounds stayed in templates until it was called again: half as fast. So did `hashtable`, with four
+    /// loops one behind the other, where no look came before the record.)
     fn looks_on(&self, function: u32) -> bool {
         let own = self.module.defined(function).expect("only defined functions count");
-        let looks = self.functions[own].looks.load(Ordering::Relaxed);
+        let due = self.functions[own].due.load(Ordering::Relaxed);
         let counted = self.reloads[own].load(Ordering::Relaxed);
-        if !looks || counted.saturating_mul(2) >= self.hot_interpreter(function) {
+        if counted >= due {
             return false;
         }
-        self.count_on(own, counted, 2 * counted);
+        self.count_on(own, counted, (counted + counted.min(LOOKS_EVERY)).min(due));
         true
     }
 
     /// A function's countdown begins anew: after so many events, one at least. Returns how many the last one was of.
     fn count_to(&self, own: usize, events: u32) -> u32 {
-        self.functions[own].looks.store(false, Ordering::Relaxed);
+        self.functions[own].due.store(events, Ordering::Relaxed);
         self.count_on(own, 0, events)
     }
 

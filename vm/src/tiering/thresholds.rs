@@ -30,6 +30,8 @@ pub(super) const VECTOR_FIRST_SHARE: u32 = 64;
 pub(super) const WATCHED_FROM: usize = 512;
 /// The countdown's reload doubles with each record of a function, up to this many times: one that waits for its compile must not flood the ring.
 pub(super) const MOST_DOUBLINGS: u32 = 12;
+/// Events between two looks of an activation in templates for a loop that has code: a look takes as long as two or three rounds. Odd, so that of loops that take turns each comes up.
+pub(super) const LOOKS_EVERY: u32 = 1021;
 /// Calls and rounds after which a function's ops are strung together ([`crate::interp::Templates`]), whatever its size: that takes time by the op as running does.
 const STRUNG_AFTER: u32 = 4;
 /// Bytes of the largest body that templates call in place of its compiled code, unless it has a loop or calls (recursion would never reach its code): going there and back takes some 40 ns, which a template does some 20 ops in.

@@ -354,6 +354,9 @@ impl ModuleCode {
             Entrance::Loop(offset) => {
                 let code = LoopCode { address, tier };
                 self.loops.write().unwrap_or_else(|error| error.into_inner()).insert((function, offset), code);
+                if countdowns && self.skips_baseline() {
+                    self.look_for_loops(function);
+                }
                 if tier == Tier::Optimizing {
                     self.ask_to_leave(&published, function);
                 }

@@ -298,10 +298,12 @@ pub(crate) unsafe fn watched_enough(context: *mut VmContext, function: u32, offs
         let code = &instance(context).code;
         code.end_burst(context);
         let entry = super::leave::loop_entry(context, code, function, offset);
-        if entry.is_null()
-            && let Some(watched) = code.own(function).watched.get()
-        {
-            code.enter_loops_soon(function, watched.inside(offset));
+        if entry.is_null() {
+            code.look_for_loops(function);
+            code.went_astray(function, offset);
+            if let Some(burst) = &mut (*store_state(context)).burst {
+                burst.astray = Some((function, ticks()));
+            }
         }
         entry
     }
