@@ -522,6 +522,7 @@ unsafe fn start(context: *mut VmContext, function: u32, slots: *mut u64) -> Outc
 ///
 /// # Safety
 /// As [`call_function`]; `code` is the function's and `adapter` that of its signature.
+#[inline(always)]
 pub(crate) unsafe fn call_compiled(context: *mut VmContext, function: u32, adapter: usize, code: usize, slots: *mut u64) -> Outcome {
     // SAFETY: the caller's promise.
     unsafe {
@@ -532,6 +533,7 @@ pub(crate) unsafe fn call_compiled(context: *mut VmContext, function: u32, adapt
 }
 
 /// Runs compiled code, and what it leaves for the interpreter, to the function's end or to where it goes on elsewhere.
+#[inline(always)]
 unsafe fn run_or_resume(context: *mut VmContext, adapter: usize, code: usize, slots: *mut u64) -> Outcome<Next> {
     // SAFETY: the caller's promise (see `run_compiled`).
     unsafe {
@@ -547,6 +549,7 @@ pub(crate) fn internal(error: &str) -> Box<Unwind> {
     Box::new(Unwind::Host { error: format!("internal compiler error: {error}").into(), frames: Vec::new() })
 }
 
+#[inline(always)]
 unsafe fn check_host_stack(context: *mut VmContext) -> Outcome {
     let here = 0u8;
     // SAFETY: the caller's promise (see `call_function`).
@@ -601,6 +604,7 @@ enum Finish {
 ///
 /// # Safety
 /// `adapter` fits `code`'s signature; the rest as in [`call_function`].
+#[inline(always)]
 unsafe fn run_compiled(context: *mut VmContext, adapter: usize, code: usize, slots: *mut u64, continues_frame: bool) -> Outcome<Finish> {
     // SAFETY: the caller's promise. Raw pointers throughout: the code may call back into Rust that uses the same store.
     unsafe {

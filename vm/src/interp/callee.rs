@@ -1,14 +1,15 @@
 //! What templates know of a function that they call.
 
 use crate::bytecode::{Bytecode, Inst};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// Slots of the largest frame that templates work on or make: displacements have 31 bits.
 pub(super) const MOST_SLOTS: u32 = 1 << 24;
 
-/// A function of a module as its callers find it: where its compiled code is, and what its frame in the interpreter is made of. Read by [`super::template`] by offset.
+/// A function of a module as its callers find it: where its compiled code is, and what its frame in the interpreter is made of. Read by [`super::template`] by offset. All that a
+/// call looks at is one line of the cache: a program that has many functions finds most of them far away.
 #[derive(Debug, Default)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct CallTarget {
     /// Compiled code, or null: interpret.
     pub(crate) compiled: AtomicPtr<u8>,
@@ -24,12 +25,25 @@ pub(crate) struct CallTarget {
     pub(super) zeroed_to: AtomicU32,
     /// Byte offset of the function's countdown word among all.
     pub(super) counter: u32,
+    /// The enter adapter of its signature, or null until known.
+    pub(crate) adapter: AtomicPtr<u8>,
+    /// Calls are to reach its instrumented body, those that the interpreter makes too.
+    pub(crate) instruments: AtomicBool,
 }
+
+const _: () = assert!(size_of::<CallTarget>() == 64);
 
 impl CallTarget {
     /// Of a function that is not translated yet, by its index among the defined ones.
     pub(crate) fn new(own: usize) -> CallTarget {
         CallTarget { leaves: AtomicUsize::new(usize::MAX), counter: (own * size_of::<u32>()) as u32, ..CallTarget::default() }
+    }
+
+    /// Its compiled code, where it has some and is not interpreted nevertheless.
+    #[inline(always)]
+    pub(crate) fn compiled_to_call(&self) -> Option<usize> {
+        let compiled = self.compiled.load(Ordering::Acquire) as usize;
+        (compiled & self.leaves.load(Ordering::Relaxed) != 0).then_some(compiled)
     }
 
     /// The function was translated. `code` stays where it is as long as this.

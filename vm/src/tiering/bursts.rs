@@ -328,7 +328,7 @@ impl ModuleCode {
     pub(super) unsafe fn exchange(&self, context: *mut VmContext, function: u32, instrument: bool) {
         let own = self.module.defined(function).expect("only defined functions have code here");
         let instrumented = self.instrumented(function, AT_ENTRY);
-        self.functions[own].instruments.store(instrument && instrumented.is_some(), Ordering::Relaxed);
+        self.targets[own].instruments.store(instrument && instrumented.is_some(), Ordering::Relaxed);
         let instrumented = match instrumented {
             Some((Form::Code(instrumented), _)) => instrumented,
             // Its resolver knows what to do (`enters_watched`).

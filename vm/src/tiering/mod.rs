@@ -67,8 +67,8 @@ use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
 pub(crate) use thresholds::used_up;
 use thresholds::{
-    BASELINE_STEP, BRIEF, INTERPRETER_STEP, LOOKS_EVERY, MOST_EVENTS, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look, first_record,
-    strings, weighted,
+    BASELINE_STEP, BRIEF, INTERPRETER_STEP, LOOKS_EVERY, MOST_EVENTS, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look,
+    first_record, strings, weighted,
 };
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
@@ -99,8 +99,6 @@ struct FunctionCode {
     bytecode: OnceLock<Box<Bytecode>>,
     /// The form of it that writes bursts.
     watched: OnceLock<Box<watched::Watched>>,
-    /// 0 until known.
-    enter_adapter: AtomicPtr<u8>,
     /// Whether code of an earlier process was looked for.
     looked_for_kept: AtomicBool,
     /// Hot records written since the code of the function last changed.
@@ -109,8 +107,6 @@ struct FunctionCode {
     due: AtomicU32,
     /// When a call of it that was asked for a burst came last, ticks.
     asked_at: AtomicU64,
-    /// Calls are to reach its instrumented body, those that the interpreter makes too.
-    instruments: AtomicBool,
 }
 
 #[derive(Clone, Copy)]
@@ -302,25 +298,24 @@ impl ModuleCode {
     pub(crate) unsafe fn interpretable(&self, own: usize) -> Option<&Bytecode> {
         // SAFETY: the caller's promise.
         let (function, target) = unsafe { (self.functions.get_unchecked(own), self.targets.get_unchecked(own)) };
-        let bytecode = function.bytecode.get()?;
-        if !target.compiled.load(Ordering::Acquire).is_null() && !bytecode.brief {
+        if target.compiled_to_call().is_some() {
             return None;
         }
-        Some(bytecode)
+        function.bytecode.get().map(Box::as_ref)
     }
 
     /// Enter adapter and compiled code of a function, if both are known and neither a trial nor a burst is interested in its calls.
     ///
     /// # Safety
-    /// `own` is below the number of defined functions.
+    /// `own` is below the number of defined functions, and `function` is its number among all.
     #[inline(always)]
-    pub(crate) unsafe fn callable(&self, own: usize) -> Option<(usize, usize)> {
+    pub(crate) unsafe fn callable(&self, own: usize, function: u32) -> Option<(usize, usize)> {
         // SAFETY: the caller's promise.
-        let (function, target) = unsafe { (self.functions.get_unchecked(own), self.targets.get_unchecked(own)) };
+        let target = unsafe { self.targets.get_unchecked(own) };
         let code = target.compiled.load(Ordering::Acquire) as usize;
-        let adapter = function.enter_adapter.load(Ordering::Acquire) as usize;
-        let tried = self.trials.concern(own as u32 + self.module.imported_functions);
-        let instruments = function.instruments.load(Ordering::Relaxed);
+        let adapter = target.adapter.load(Ordering::Acquire) as usize;
+        let tried = self.trials.concern(function);
+        let instruments = target.instruments.load(Ordering::Relaxed);
         (code != 0 && adapter != 0 && !tried && !instruments).then_some((adapter, code))
     }
 
@@ -331,9 +326,9 @@ impl ModuleCode {
 
     /// A call of the interpreter goes by a function's entry in an instance: where that is the ordinary code, no burst asks for it any more.
     pub(crate) fn see_entry(&self, own: usize, entry: &AtomicPtr<u8>) {
-        let function = &self.functions[own];
-        if function.instruments.load(Ordering::Relaxed) && entry.load(Ordering::Acquire) == function.entry.load(Ordering::Acquire) {
-            function.instruments.store(false, Ordering::Relaxed);
+        let instruments = &self.targets[own].instruments;
+        if instruments.load(Ordering::Relaxed) && entry.load(Ordering::Acquire) == self.functions[own].entry.load(Ordering::Acquire) {
+            instruments.store(false, Ordering::Relaxed);
         }
     }
 
@@ -418,7 +413,7 @@ impl ModuleCode {
 
     /// The enter adapter of a function's signature.
     pub(crate) fn enter_adapter(&self, function: u32) -> Result<usize, String> {
-        let known = &self.own(function).enter_adapter;
+        let known = &self.target(function).adapter;
         let address = known.load(Ordering::Acquire) as usize;
         if address != 0 {
             return Ok(address);

@@ -189,7 +189,7 @@ impl ModuleCode {
         let joint = unsafe { &*store_state(context) }.burst.as_ref()?.open.as_ref()?.joint;
         let own = self.module.defined(function)?;
         // SAFETY: it is the number of a defined function.
-        let (adapter, _) = unsafe { self.callable(own) }.filter(|_| joint)?;
+        let (adapter, _) = unsafe { self.callable(own, function) }.filter(|_| joint)?;
         match self.instrumented(function, AT_ENTRY)? {
             (Form::Code(address), _) => Some(WatchedCallee::Code(adapter, address)),
             (Form::Interpreted, _) => None,

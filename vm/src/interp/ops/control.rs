@@ -259,7 +259,7 @@ unsafe fn call_compiled(regs: &mut Regs, own: u32, base: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let exec = regs.exec;
-        match (*(*exec).code).callable(own as usize) {
+        match (*(*exec).code).callable(own as usize, own + (*exec).imported_functions) {
             Some((adapter, code)) => call_code(regs, own, [adapter, code], base),
             None => Flow::Slow,
         }
