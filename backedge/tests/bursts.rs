@@ -358,16 +358,21 @@ fn what_a_burst_leaves_to_templates_comes_back_to_code() {
              (loop $around {loops} (br_if $around (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
              (local.get $x)))"#
     );
-    let mut guest = Guest::acted_on(&wat, 1.0, FeedbackPolicy::Off);
-    guest.call("run", &[10_000]);
-    let report = guest.report();
-    let run = function(&report, "run");
-    assert!(run.body_bytes >= 512, "{}", run.body_bytes);
-    // What a burst leaves to templates is charged to it, and nothing more is seen meanwhile.
-    let bursts = report.bursts.branch_bursts + report.bursts.count_bursts;
-    let each = report.bursts.burst_ms / bursts as f64;
-    println!("{bursts} bursts of {each:.2} ms");
-    assert!(bursts >= 15 && each < 2.0, "{bursts} bursts of {each:.2} ms: {:?}", report.bursts);
+    let mut said = Vec::new();
+    for _ in 0..3 {
+        let mut guest = Guest::acted_on(&wat, 1.0, FeedbackPolicy::Off);
+        guest.call("run", &[10_000]);
+        let report = guest.report();
+        assert!(function(&report, "run").body_bytes >= 512);
+        // What a burst leaves to templates is charged to it, and nothing more is seen meanwhile. (5 to 150 ms each, and one to ten of them, where it stays there.)
+        let bursts = report.bursts.branch_bursts + report.bursts.count_bursts;
+        let each = report.bursts.burst_ms / bursts as f64;
+        if bursts >= 15 && each < 1.0 {
+            return;
+        }
+        said.push(format!("{bursts} bursts of {each:.2} ms"));
+    }
+    panic!("{said:?}");
 }
 
 /// `run` with a branch that is taken where a random byte is below `$limit`, otherwise the same work. Nothing but the branch differs between limits.
