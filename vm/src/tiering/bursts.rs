@@ -41,8 +41,6 @@ const MOST_UNSEEN: u32 = 8;
 const STEADY_TURNS: u32 = 16;
 /// Nanoseconds that a burst's stay in watched forms counts for at most: one that trapped says when the next burst ended.
 const MOST_WATCHED_NS: f64 = 2e6;
-/// Nanoseconds that what a burst left to templates counts for at most, if it is not seen to come to code again before the next.
-const MOST_ASTRAY_NS: f64 = 1e6;
 /// The limit while no burst is under way and there is no code to leave to: when to ask again.
 pub(super) const IDLE_WORDS: u32 = 1 << 15;
 
@@ -556,9 +554,9 @@ impl ModuleCode {
             burst.answered = number;
         }
         let began = ticks();
-        // (its function may have returned long ago)
-        let astray = burst.astray.take().map_or(0.0, |(_, since)| began.saturating_sub(since) as f64 * self.shared.ns_per_tick());
-        self.shared.budget.astray(astray.min(MOST_ASTRAY_NS));
+        if let Some((_, since)) = burst.astray.take() {
+            self.charge_astray(since, false);
+        }
         burst.open = Some(Open { kind, version, offset, function, joint, registers, running_since: began, ticks: 0, began, waited_us });
         // SAFETY: the running store's LWPCB is this thread's ring.
         unsafe { refresh_core_id(state.context.lwpcb.cast()) };

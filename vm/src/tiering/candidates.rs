@@ -7,7 +7,7 @@ use super::ModuleCode;
 use super::bursts::{ASKED_AT_ONCE, Form, Instrumented, candidate_offset, entrance};
 use super::thresholds::expected_compile_time;
 use super::versions::cpu_time;
-use crate::burst::{AT_ENTRY, ENOUGH};
+use crate::burst::{AT_ENTRY, ENOUGH, ticks};
 use crate::code::{Entrance, Tier};
 use crate::engine::{lock, try_lock};
 use lwp_feedback::monitor::LEARNING;
@@ -298,6 +298,12 @@ impl ModuleCode {
         if ASTRAY.saturating_mul(astray) >= expected_compile_time(Tier::Optimizing, self.body_bytes(function)) {
             self.request(function, Entrance::Loop(offset), Tier::Optimizing, false);
         }
+    }
+
+    /// What a burst left to templates at that time stamp is in code again, or nobody knows where it is and another burst begins (then `is_known` is false: its function may have returned long ago).
+    pub(super) fn charge_astray(&self, since: u64, is_known: bool) {
+        let ns = ticks().saturating_sub(since) as f64 * self.shared.ns_per_tick();
+        self.shared.budget.astray(if is_known { ns } else { ns.min(ASTRAY.as_nanos() as f64) });
     }
 
     /// Whether some candidate became hot so lately that there is much to learn.

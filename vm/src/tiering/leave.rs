@@ -5,7 +5,6 @@ use super::bursts::Form;
 use super::retire::report_frames;
 use super::thresholds::{EVEN_RECORDS, MOST_DOUBLINGS, MOST_EVENTS, strings};
 use super::{FUNCTION_ENTRY, ModuleCode, edges};
-use crate::burst::ticks;
 use crate::code::Entrance;
 use crate::engine::RecordSource;
 use crate::exits;
@@ -144,7 +143,7 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
             if let Some(burst) = &mut (*store_state(context)).burst
                 && let Some((_, since)) = burst.astray.take_if(|astray| astray.0 == function)
             {
-                code.shared.budget.astray(ticks().saturating_sub(since) as f64 * code.shared.ns_per_tick());
+                code.charge_astray(since, true);
             }
         } else if !code.looks_on(function) {
             let ip = code.bytecode(function).address_range().start;
