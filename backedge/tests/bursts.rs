@@ -8,6 +8,7 @@ mod rounds;
 use lwp_feedback::class::SiteClass;
 use rounds::{RANDOM_BIT, rounds};
 use std::sync::{Arc, Mutex, MutexGuard};
+use vm::code::Tier;
 use vm::engine::{Engine, EngineConfig, FeedbackPolicy, Stress};
 use vm::handles::{Extern, InstanceRef};
 use vm::report::{FunctionReport, Report};
@@ -683,4 +684,32 @@ fn data2_of_a_branch_is_the_address_of_what_runs_next() {
     let calls = branch_records(CALLED);
     let called: std::collections::BTreeSet<u32> = calls.iter().filter_map(|it| it.2).map(|it| it.0).collect();
     assert!(called.contains(&0) && called.contains(&1), "functions that branches lead to: {called:?}");
+}
+
+#[test]
+fn what_is_asked_keeps_its_entry_and_is_led_to_its_burst_by_its_detour() {
+    let _one = machine();
+    // A recursion without loops: nothing else can be asked than its body, and its own calls reach it by its entry.
+    let wat = r#"(module
+        (func $fib (export "fib") (param i32) (result i32)
+          (if (result i32) (i32.lt_u (local.get 0) (i32.const 2)) (then (local.get 0))
+            (else (i32.add (call $fib (i32.sub (local.get 0) (i32.const 1))) (call $fib (i32.sub (local.get 0) (i32.const 2))))))))"#;
+    // (a trial's gate is an entry too)
+    let mut guest = Guest::acted_on(wat, 20.0, FeedbackPolicy::Off);
+    let mut before = None;
+    for _ in 0..500 {
+        assert_eq!(guest.call("fib", &[27]), 196_418, "bursts change no result");
+        let words = guest.report().bursts.words;
+        let (detours, entries) = guest.loaded.code.bodies_asked();
+        let in_force = guest.loaded.code.versions_in_force();
+        if !in_force.iter().any(|version| version.tier == Tier::Optimizing) {
+            continue;
+        }
+        let (detours_before, entries_before, words_before) = *before.get_or_insert((detours, entries, words));
+        if detours >= detours_before + 20 && words > words_before + 10_000 {
+            assert_eq!(entries, entries_before, "what is compiled is asked by its detour alone");
+            return;
+        }
+    }
+    panic!("{before:?}, now {:?} and {:?}", guest.loaded.code.bodies_asked(), guest.report().bursts);
 }

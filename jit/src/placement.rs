@@ -21,6 +21,8 @@ pub(crate) struct Loop {
 
 /// Bytes of a line.
 pub(crate) const LINE: u32 = 64;
+/// Bytes in front of the code for what calls of it begin with.
+const ROOM: u32 = vm::code::DETOUR_ROOM as u32;
 /// Bytes into a line at which an innermost loop is to begin where that takes no more lines. Measured on an AMD EPYC (Zen 5) from 10 to 24 in steps of 2 over eleven programs: sparse rows
 /// want 14 or more, random branches 16 or less, a search of byte pairs 18 or less; all others do not care.
 const BEST: u32 = 16;
@@ -37,7 +39,7 @@ const DEEPEST: usize = 8;
 /// How much more than an outermost loop it counts where a loop dispatches. A guess: who has a loop around one `br_table` spends its time there.
 const DISPATCHES: f64 = 512.0;
 
-/// Bytes between the begin of a line and the code's first byte at which its loops lie best; a multiple of `step`, less than a line. What counts is how many lines a loop takes beyond
+/// Bytes between the begin of a line and the code's first byte at which its loops lie best; a multiple of `step`, [`ROOM`] at least and less than a line more. What counts is how many lines a loop takes beyond
 /// what its length asks for, and then how far from [`BEST`] it begins; of `dispatches`, from a loop's begin to the end of the indirect jump, the same and how far from the end of a line they end. Of
 /// equally good ones the least.
 pub(crate) fn lead_in(mut loops: Vec<Loop>, dispatches: &[Loop], step: u32) -> u32 {
@@ -67,7 +69,8 @@ pub(crate) fn lead_in(mut loops: Vec<Loop>, dispatches: &[Loop], step: u32) -> u
         };
         dispatches.iter().map(dispatch).chain(weighted.iter().map(one)).sum()
     };
-    let begins = (0..LINE).step_by(step.clamp(1, LINE) as usize);
+    let step = step.clamp(1, LINE);
+    let begins = (ROOM.next_multiple_of(step)..ROOM + LINE).step_by(step as usize);
     begins.map(|begin| (cost(begin), begin)).min_by(|a, b| a.partial_cmp(b).expect("no cost is NaN")).map_or(0, |(_, begin)| begin)
 }
 
@@ -91,7 +94,7 @@ mod tests {
             for start in 0..130 {
                 let it = Loop { start, end: start + length };
                 let begin = lead_in(vec![it], &[], 1);
-                assert!(begin < LINE);
+                assert!((ROOM..ROOM + LINE).contains(&begin));
                 let least = length.div_ceil(LINE);
                 // One more at most, where with fewer it would begin or end at a line's begin.
                 let may_take_more = (0..LINE).all(|begin| lines(begin, it) > least || at_edges(it, begin) > 0);
@@ -103,11 +106,11 @@ mod tests {
 
     #[test]
     fn what_lies_well_stays() {
-        assert_eq!(lead_in(Vec::new(), &[], 1), 0);
-        assert_eq!(lead_in(vec![Loop { start: 16, end: 60 }], &[], 1), 0);
+        assert_eq!(lead_in(Vec::new(), &[], 1), ROOM);
+        assert_eq!(lead_in(vec![Loop { start: 16, end: 60 }], &[], 1), LINE);
         assert_eq!(
             lead_in(vec![Loop { start: 10, end: 62 }], &[], 1),
-            2,
+            LINE + 2,
             "one line, and as near to the best begin as that leaves room for"
         );
         assert_eq!(lead_in(vec![Loop { start: 0x29, end: 0x81 }], &[], 1), 0x40 + BEST - 0x29, "the loop of 88 bytes");
@@ -120,7 +123,7 @@ mod tests {
         assert_eq!((lines(begin, inner), lines(0, outer), begin), (1, 3, 28));
         let begin = lead_in(vec![inner, outer], &[], 16);
         assert_eq!((begin % 16, lines(begin, inner)), (0, 1));
-        assert_eq!(lead_in(vec![inner], &[], 64), 0);
+        assert_eq!(lead_in(vec![inner], &[], 64), LINE);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod threads;
 pub mod exception;
 mod stack;
 mod arena;
+mod detour;
 mod gate;
 mod registry;
 mod entry;

@@ -2,6 +2,7 @@
 
 use crate::arena::CodeBlock;
 use crate::code::{BackEdge, CompiledCode, Landing, Reloc, RelocTarget, SourceMap, SourcePosition, SpeculativeLoad};
+use crate::detour::{Detour, ROOM};
 use crate::gate::{Gate, PlacedGate};
 use crate::module::Module;
 use crate::speculative;
@@ -15,6 +16,8 @@ pub struct PlacedCode {
     block: CodeBlock,
     /// Where in the block the code begins.
     begins: usize,
+    /// What calls of it begin with.
+    detour: Option<Detour>,
     /// What leads to it, or to what it is compared with.
     gate: Option<PlacedGate>,
     traps: Vec<(u32, TrapCode)>,
@@ -24,6 +27,15 @@ pub struct PlacedCode {
     module: Option<Arc<Module>>,
     role: Role,
     landings: Vec<Landing>,
+}
+
+/// What stands in front of code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Front {
+    /// Whether it is called by a [detour](crate::detour).
+    pub detour: bool,
+    /// The [gate](crate::gate) that leads to it or to what it is compared with.
+    pub gate: Option<Gate>,
 }
 
 /// What a return address in some code says of the frame that is returned to.
@@ -48,7 +60,7 @@ static PLACED: RwLock<BTreeMap<usize, Tables>> = RwLock::new(BTreeMap::new());
 impl PlacedCode {
     /// Copies code to code memory, applies its relocations and registers it. Nothing leads to it yet.
     pub fn new(code: &CompiledCode, module: Option<Arc<Module>>, role: Role) -> Result<Box<PlacedCode>, String> {
-        PlacedCode::beside(code, module, role, None, None)
+        PlacedCode::beside(code, module, role, None, Front::default())
     }
 
     /// The same, as far as processors look at addresses where other code's block is ([`PlacedCode::block_address`]).
@@ -58,9 +70,12 @@ impl PlacedCode {
         module: Option<Arc<Module>>,
         role: Role,
         other: Option<usize>,
-        gate: Option<Gate>,
+        front: Front,
     ) -> Result<Box<PlacedCode>, String> {
-        let begins = code.lead_in as usize;
+        let mut begins = code.lead_in as usize;
+        if front.detour && begins < ROOM {
+            begins += (code.alignment as usize).max(ROOM);
+        }
         let length = begins + code.bytes.len();
         let beside = match other {
             Some(address) if address.is_multiple_of(code.alignment.max(1) as usize) => CodeBlock::beside(length, address).ok(),
@@ -80,11 +95,16 @@ impl PlacedCode {
         if let Some(edge) = code.back_edges.iter().find(|edge| bytes.get(edge.at as usize) != Some(&edge.polls)) {
             return Err(format!("no back edge at {:#x}", edge.at));
         }
-        block.fill(begins, &bytes);
-        let gate = gate.map(|gate| gate.placed(block.address() + begins)).transpose()?;
+        let detour = if front.detour { Detour::before(begins) } else { None };
+        match detour {
+            Some(detour) => block.fill(detour.begins(), &[detour.code(begins), bytes].concat()),
+            None => block.fill(begins, &bytes),
+        }
+        let gate = front.gate.map(|gate| gate.placed(block.address() + begins)).transpose()?;
         let placed = Box::new(PlacedCode {
             block,
             begins,
+            detour,
             gate,
             traps: code.traps.clone(),
             speculative: code.speculative.clone(),
@@ -94,13 +114,25 @@ impl PlacedCode {
             landings: code.landings.clone(),
         });
         speculative::register(placed.address(), &placed.speculative);
-        PLACED.write().unwrap_or_else(|e| e.into_inner()).insert(placed.address(), Tables(&raw const *placed));
+        PLACED.write().unwrap_or_else(|e| e.into_inner()).insert(placed.entry(), Tables(&raw const *placed));
         Ok(placed)
     }
 
     /// Where the code starts.
     pub fn address(&self) -> usize {
         self.block.address() + self.begins
+    }
+
+    /// Where calls enter it: at its detour, if it has one.
+    pub fn entry(&self) -> usize {
+        self.block.address() + self.detour.map_or(self.begins, Detour::begins)
+    }
+
+    /// Lets its calls go to an address in code memory, or stay here again.
+    pub(crate) fn lead_calls(&self, to: Option<usize>) {
+        if let Some(detour) = self.detour {
+            detour.lead(&self.block, to);
+        }
     }
 
     /// Where the bytes in front of it begin that align a place inside of it.
@@ -146,17 +178,19 @@ impl PlacedCode {
 
 impl Drop for PlacedCode {
     fn drop(&mut self) {
-        PLACED.write().unwrap_or_else(|e| e.into_inner()).remove(&self.address());
+        PLACED.write().unwrap_or_else(|e| e.into_inner()).remove(&self.entry());
         speculative::forget(self.address(), &self.speculative);
     }
 }
 
 fn with_code<R>(pc: usize, f: impl FnOnce(&PlacedCode, u32) -> R) -> Option<R> {
     let placed = PLACED.read().unwrap_or_else(|e| e.into_inner());
-    let (&start, tables) = placed.range(..=pc).next_back()?;
+    let (_, tables) = placed.range(..=pc).next_back()?;
     // SAFETY: in the map, so not yet freed: removal needs the write lock.
     let code = unsafe { &*tables.0 };
-    (pc - start < code.length()).then(|| f(code, (pc - start) as u32))
+    // (who is at its detour is about to begin it)
+    let offset = pc.saturating_sub(code.address());
+    (offset < code.length()).then(|| f(code, offset as u32))
 }
 
 /// The trap recorded at a pc.

@@ -449,7 +449,10 @@ fn a_loop_that_nothing_leads_to_is_none() {
     let parts = [&jump(2 + 5)[..], &[0xff, 0xc0], &jump(-7), RET];
     let mut code = Code::new(&parts);
     code.starts = vec![0, 5, 12];
-    assert_eq!(code.compacted().map(|(bytes, compacted)| (bytes, compacted.lead_in)), Some((RET.to_vec(), 0)));
+    assert_eq!(
+        code.compacted().map(|(bytes, compacted)| (bytes, compacted.lead_in)),
+        Some((RET.to_vec(), placement::lead_in(Vec::new(), &[], 1)))
+    );
 }
 
 #[test]

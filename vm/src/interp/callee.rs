@@ -1,7 +1,7 @@
 //! What templates know of a function that they call.
 
 use crate::bytecode::{Bytecode, Inst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// Slots of the largest frame that templates work on or make: displacements have 31 bits.
 pub(super) const MOST_SLOTS: u32 = 1 << 24;
@@ -27,8 +27,6 @@ pub(crate) struct CallTarget {
     pub(super) counter: u32,
     /// The enter adapter of its signature, or null until known.
     pub(crate) adapter: AtomicPtr<u8>,
-    /// Calls are to reach its instrumented body, those that the interpreter makes too.
-    pub(crate) instruments: AtomicBool,
 }
 
 const _: () = assert!(size_of::<CallTarget>() == 64);

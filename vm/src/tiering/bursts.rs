@@ -5,12 +5,13 @@
 //! instrumented entrance here, and at the burst's end leaves for the loop's ordinary code. A function that returns before its burst is full asks to come
 //! again.
 //!
-//! A function without loops that becomes hot gets bursts too: while it is asked, its instances' entries lead to its instrumented body, which begins the burst
-//! at a call and, when it is full or none may begin, hands the call on to the ordinary code.
+//! A function without loops that becomes hot gets bursts too: while it is asked, its code's [detour](crate::detour) leads to its instrumented body, or where it has no code of its own or a trial has its calls its
+//! instances' entries do. That begins the burst at a call and, when it is full or none may begin, hands the call on to the ordinary code.
 
 use super::ModuleCode;
 use super::candidates::{Candidate, KEPT_SERVES_FOR, Returned};
 use super::edges::stop_asking_loop;
+use super::{CodeVersion, Published};
 use crate::burst::{AT_ENTRY, AT_RETURN, ENOUGH, Kind, Open, ProbeTable, Ring, Starts, StoreBurst, count, finish, ticks};
 use crate::code::{CompileRequest, CompiledCode, Entrance, ProbeKind, Tier};
 use crate::engine::{FeedbackPolicy, lock, try_lock};
@@ -21,7 +22,7 @@ use lwp_feedback::calibrate::{known_plateaus, request_plateaus};
 use lwp_feedback::layout::EventId;
 use lwp_feedback::ring::refresh_core_id;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
@@ -116,6 +117,10 @@ pub(super) struct ModuleBursts {
     /// Of each function the shifts of its profile that were acted on, and when the next one may be.
     pub(super) shifts: Mutex<HashMap<u32, (u64, Instant)>>,
     joint: Mutex<Joint>,
+    /// How often bodies were asked, by their detours and by their entries in the instances.
+    asked_bodies: [AtomicU64; 2],
+    /// Functions that are asked at their code's detours, and that code. No lock but the code's own is taken under this one.
+    detours: Mutex<HashMap<u32, Arc<CodeVersion>>>,
     pub(super) returned: Mutex<Returned>,
     /// Numbers of the first probes of this module's tables.
     tables: Mutex<Vec<u32>>,
@@ -230,7 +235,7 @@ impl ModuleCode {
             };
         }
         for function in bodies {
-            self.exchange_entries(&published, function, true);
+            self.ask_body(&published, function);
         }
         for (function, offset) in loops {
             self.ask_loop(&published, function, offset);
@@ -312,11 +317,60 @@ impl ModuleCode {
             }
             let (function, offset) = key;
             if offset == AT_ENTRY {
-                self.exchange_entries(&published, function, true);
+                self.ask_body(&published, function);
                 continue;
             }
             self.ask_loop(&published, function, offset);
         }
+    }
+
+    /// Calls of a function are to reach what runs in its bursts.
+    fn ask_body(&self, published: &Published, function: u32) {
+        if !self.lead_calls(published, function) {
+            self.exchange_entries(published, function, true);
+        }
+    }
+
+    /// The same in one instance, by the thread that runs it.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    pub(super) unsafe fn ask_body_here(&self, context: *mut VmContext, function: u32) {
+        // (who would wait for the list has other calls to ask)
+        if !try_lock(&self.published).is_some_and(|published| self.lead_calls(&published, function)) {
+            // SAFETY: the caller's promise.
+            unsafe { self.exchange(context, function, true) };
+        }
+    }
+
+    /// Leads the detour of a function's compiled body to what runs in its bursts. False where there is no such code, or a trial has its calls.
+    fn lead_calls(&self, published: &Published, function: u32) -> bool {
+        let Some(version) = published.current.get(&(function, Entrance::Body)).filter(|_| !self.trials.try_body(function)) else {
+            return false;
+        };
+        let to = match self.instrumented(function, AT_ENTRY) {
+            Some((Form::Code(instrumented), _)) => instrumented,
+            // Its resolver knows what to do (`enters_watched`).
+            Some((Form::Interpreted, _)) => self.lazy_stub(self.module.defined(function).expect("it has code")),
+            None => return false,
+        };
+        let mut detours = lock(&self.bursts.detours);
+        version.lead_calls(Some(to));
+        self.bursts.asked_bodies[0].fetch_add(1, Ordering::Relaxed);
+        detours.insert(function, version.clone());
+        true
+    }
+
+    /// How often a body was asked for bursts by its detour, and how often by its entry in an instance, which costs calls of it more for good.
+    pub fn bodies_asked(&self) -> (u64, u64) {
+        let [detours, entries] = &self.bursts.asked_bodies;
+        (detours.load(Ordering::Relaxed), entries.load(Ordering::Relaxed))
+    }
+
+    /// Takes that back. False where there is nothing to take back.
+    pub(super) fn lead_back(&self, function: u32) -> bool {
+        let mut detours = lock(&self.bursts.detours);
+        detours.remove(&function).inspect(|version| version.lead_calls(None)).is_some()
     }
 
     /// Puts the instrumented body of a defined function at its entry in one instance, or what belongs there in its stead.
@@ -326,7 +380,6 @@ impl ModuleCode {
     pub(super) unsafe fn exchange(&self, context: *mut VmContext, function: u32, instrument: bool) {
         let own = self.module.defined(function).expect("only defined functions have code here");
         let instrumented = self.instrumented(function, AT_ENTRY);
-        self.targets[own].instruments.store(instrument && instrumented.is_some(), Ordering::Relaxed);
         let instrumented = match instrumented {
             Some((Form::Code(instrumented), _)) => instrumented,
             // Its resolver knows what to do (`enters_watched`).
@@ -337,6 +390,7 @@ impl ModuleCode {
         // SAFETY: the caller's promise.
         unsafe {
             if instrument {
+                self.bursts.asked_bodies[1].fetch_add(1, Ordering::Relaxed);
                 self.exchange_entry(context, own, ordinary, instrumented);
                 self.instrument_idle_body(context, function, instrumented);
             } else if !self.restore_gate(context, function, instrumented) {
@@ -346,7 +400,7 @@ impl ModuleCode {
     }
 
     /// The same in all instances.
-    fn exchange_entries(&self, published: &super::Published, function: u32, instrument: bool) {
+    fn exchange_entries(&self, published: &Published, function: u32, instrument: bool) {
         for context in &published.instances {
             // SAFETY: in the list, so live (see `ContextPointer`).
             unsafe { self.exchange(context.0, function, instrument) };
@@ -355,16 +409,20 @@ impl ModuleCode {
 
     /// Calls of a function reach its ordinary code again.
     pub(super) fn enter_ordinary(&self, function: u32) {
-        self.exchange_entries(&self.published(), function, false);
+        if !self.lead_back(function) {
+            self.exchange_entries(&self.published(), function, false);
+        }
     }
 
-    /// The same in one instance, by the thread that runs it, which would wait for the list of all: the others' entries restore themselves at their next call.
+    /// The same by the thread that runs one instance, which would wait for the list of all: the others' entries restore themselves at their next call.
     ///
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn enter_ordinary_here(&self, context: *mut VmContext, function: u32) {
-        // SAFETY: the caller's promise.
-        unsafe { self.exchange(context, function, false) };
+        if !self.lead_back(function) {
+            // SAFETY: the caller's promise.
+            unsafe { self.exchange(context, function, false) };
+        }
     }
 
     /// The loops that an instrumented version is entered at: one, or all of the function's where it is interpreted.
@@ -403,9 +461,10 @@ impl ModuleCode {
                 Some((.., false)) => {}
                 Some(_) | None => self.enter_ordinary_here(context, function),
             }
-            match (self.compiled(function) as usize, self.module.defined(function)) {
-                (0, Some(own)) => self.lazy_stub(own),
-                (compiled, _) => compiled,
+            let own = self.module.defined(function).expect("only defined functions have code here");
+            match self.compiled(function) as usize {
+                0 => self.lazy_stub(own),
+                compiled => self.behind_detour(own, compiled),
             }
         }
     }
@@ -597,9 +656,9 @@ impl ModuleCode {
             let callee = |module: u64, function: u32| match self.module.defined(function) {
                 Some(own) if module == self.key && own < self.functions.len() => {
                     // Compiled code, or the ops that are interpreted: a stub is nothing that runs.
-                    match (self.targets[own].compiled.load(Ordering::Relaxed) as u64, self.functions[own].bytecode.get()) {
+                    match (self.targets[own].compiled.load(Ordering::Relaxed) as usize, self.functions[own].bytecode.get()) {
                         (0, Some(bytecode)) => bytecode.address_range().start,
-                        (compiled, _) => compiled,
+                        (compiled, _) => self.behind_detour(own, compiled) as u64,
                     }
                 }
                 _ => 0,

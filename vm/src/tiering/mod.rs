@@ -96,6 +96,8 @@ pub struct CompileFailure {
 struct FunctionCode {
     /// What `VmFunc::entry` of a new instance gets.
     entry: AtomicPtr<u8>,
+    /// Where its compiled code begins, behind the detour by which [`CallTarget`]'s enters it.
+    body: AtomicPtr<u8>,
     bytecode: OnceLock<Box<Bytecode>>,
     /// The form of it that writes bursts.
     watched: OnceLock<Box<watched::Watched>>,
@@ -304,7 +306,7 @@ impl ModuleCode {
         function.bytecode.get().map(Box::as_ref)
     }
 
-    /// Enter adapter and compiled code of a function, if both are known and neither a trial nor a burst is interested in its calls.
+    /// Enter adapter and compiled code of a function, if both are known and no trial is interested in its calls.
     ///
     /// # Safety
     /// `own` is below the number of defined functions, and `function` is its number among all.
@@ -315,8 +317,7 @@ impl ModuleCode {
         let code = target.compiled.load(Ordering::Acquire) as usize;
         let adapter = target.adapter.load(Ordering::Acquire) as usize;
         let tried = self.trials.concern(function);
-        let instruments = target.instruments.load(Ordering::Relaxed);
-        (code != 0 && adapter != 0 && !tried && !instruments).then_some((adapter, code))
+        (code != 0 && adapter != 0 && !tried).then_some((adapter, code))
     }
 
     /// A time in ticks of the time stamp counter.
@@ -324,11 +325,13 @@ impl ModuleCode {
         (time.as_nanos() as f64 / self.shared.ns_per_tick()) as u64
     }
 
-    /// A call of the interpreter goes by a function's entry in an instance: where that is the ordinary code, no burst asks for it any more.
-    pub(crate) fn see_entry(&self, own: usize, entry: &AtomicPtr<u8>) {
-        let instruments = &self.targets[own].instruments;
-        if instruments.load(Ordering::Relaxed) && entry.load(Ordering::Acquire) == self.functions[own].entry.load(Ordering::Acquire) {
-            instruments.store(false, Ordering::Relaxed);
+    /// Where the code begins that a function's entry is: behind its detour, if it is that of its compiled code.
+    fn behind_detour(&self, own: usize, entry: usize) -> usize {
+        let function = &self.functions[own];
+        if entry == self.targets[own].compiled.load(Ordering::Acquire) as usize {
+            function.body.load(Ordering::Acquire) as usize
+        } else {
+            entry
         }
     }
 

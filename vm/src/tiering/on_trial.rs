@@ -116,7 +116,7 @@ impl ModuleCode {
             // SAFETY: as above.
             unsafe {
                 match offset {
-                    AT_ENTRY => self.exchange(context, function, true),
+                    AT_ENTRY => self.ask_body_here(context, function),
                     _ => self.ask_loop_of(context, function, offset),
                 }
             }

@@ -267,6 +267,7 @@ impl ModuleCode {
             }
             match entrance {
                 Entrance::Body => {
+                    self.lead_back(function);
                     self.targets[own].compiled.store(std::ptr::null_mut(), Ordering::SeqCst);
                     let stub = self.stub_entry(&published, own);
                     self.set_entry(&published, function, stub);

@@ -64,11 +64,13 @@ pub(crate) unsafe fn resolve(context: *mut VmContext) -> Outcome<usize> {
         }
         // An answer may have come between the asker's word and its exchange.
         code.entry_poll_was_set(context);
-        if let Some(compiled) = code.module.defined(function).and_then(|own| code.entered_by(context, own)) {
-            return Ok(compiled);
+        // (its detour may be what led here)
+        let own = code.module.defined(function).expect("only defined functions have stubs");
+        if let Some(compiled) = code.entered_by(context, own) {
+            return Ok(code.behind_detour(own, compiled));
         }
         if let Some(compiled) = code.code_to_run_in(context, function) {
-            return Ok(compiled);
+            return Ok(code.behind_detour(own, compiled));
         }
         code.slow_entry(context, function, true)
     }

@@ -10,7 +10,7 @@ use crate::code::{Applied, BackEdge, CompileError, CompileRequest, CompiledCode,
 use crate::engine::TierPolicy;
 use crate::gate::Gate;
 use crate::profiling::{piece, version_name};
-use crate::registry::{PlacedCode, Role};
+use crate::registry::{Front, PlacedCode, Role};
 use crate::timeline::What;
 use lwp_feedback::codemap::{CodeEntry, FunctionId, Offsets, Tier as CodeTier};
 use lwp_feedback::layout::EventId;
@@ -54,6 +54,7 @@ pub struct CodeVersion {
     /// Jumps to loop headers that may pass the poll, by its word.
     pub(super) back_edges: Box<[BackEdge]>,
     address: usize,
+    entry: usize,
     placed: Place,
 }
 
@@ -66,6 +67,18 @@ impl CodeVersion {
     /// Where its code starts, or started.
     pub(crate) fn address(&self) -> usize {
         self.address
+    }
+
+    /// Where calls enter it: at its detour, if it is a body.
+    pub(super) fn entry(&self) -> usize {
+        self.entry
+    }
+
+    /// Lets calls of it go to an address in code memory, or enter it again.
+    pub(super) fn lead_calls(&self, to: Option<usize>) {
+        if let Some(placed) = self.placed().as_ref() {
+            placed.lead_calls(to);
+        }
     }
 
     /// Addresses its code takes, while it has any.
@@ -269,7 +282,8 @@ impl ModuleCode {
         let keeps = request.gated && self.shared.compiler.as_ref().is_some_and(|compiler| compiler.keeps());
         let candidate = keeps.then(|| Box::new((request.clone(), code.clone())));
         let gate = request.gated.then(|| self.module.defined(function)).flatten().map(|own| Gate { own, used_up: self.lazy_stub(own) });
-        let placed = PlacedCode::beside(&code, Some(self.module.clone()), Role::Plain, request.beside, gate)
+        let front = Front { detour: request.entrance == Entrance::Body, gate };
+        let placed = PlacedCode::beside(&code, Some(self.module.clone()), Role::Plain, request.beside, front)
             .map_err(|reason| CompileError::Limit { function, reason })?;
         let id = FunctionId { module: self.key, func: function };
         let tier = match request.tier {
@@ -317,6 +331,7 @@ impl ModuleCode {
             arm: AtomicBool::new(request.arm),
             back_edges: by_word(code.back_edges),
             address: placed.address(),
+            entry: placed.entry(),
             placed: Mutex::new(Some(placed)),
         });
         self.published().versions.push(version.clone());
@@ -333,7 +348,7 @@ impl ModuleCode {
 
     /// Lets calls, or the rounds of its loop, lead to a version; what they led to before is retired.
     pub(super) fn link(self: &Arc<Self>, version: Arc<CodeVersion>, countdowns: bool) {
-        let (function, tier, address) = (version.function, version.tier, version.address());
+        let (function, tier) = (version.function, version.tier);
         let own = self.module.defined(function).expect("only defined functions are compiled");
         if countdowns {
             let after = self.hot_after(own, tier);
@@ -348,11 +363,13 @@ impl ModuleCode {
         self.add_back_edges(&published, &version);
         match version.entrance {
             Entrance::Body => {
-                self.targets[own].compiled.store(address as *mut u8, Ordering::Release);
-                self.set_entry(&published, function, address);
+                self.lead_back(function);
+                self.functions[own].body.store(version.address() as *mut u8, Ordering::Release);
+                self.targets[own].compiled.store(version.entry() as *mut u8, Ordering::Release);
+                self.set_entry(&published, function, version.entry());
             }
             Entrance::Loop(offset) => {
-                let code = LoopCode { address, tier };
+                let code = LoopCode { address: version.address(), tier };
                 self.loops.write().unwrap_or_else(|error| error.into_inner()).insert((function, offset), code);
                 if countdowns && self.skips_baseline() {
                     self.look_for_loops(function);

@@ -322,7 +322,6 @@ unsafe fn call_own_slowly(regs: &mut Regs, function: u32, base: Slot) -> Flow {
         if !(*(*exec).code).compiled(function).is_null() {
             let own = function - (*exec).imported_functions;
             let functions = (*exec).context.byte_offset((*exec).functions_place as isize).cast::<VmFunc>();
-            (*(*exec).code).see_entry(own as usize, &(*functions.add(own as usize)).entry);
             return call_out(regs, functions.add(own as usize), base);
         }
         let code: *const Bytecode = (*(*exec).code).bytecode(function);
