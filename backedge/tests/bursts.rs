@@ -7,9 +7,11 @@ mod rounds;
 
 use lwp_feedback::class::SiteClass;
 use rounds::{RANDOM_BIT, rounds};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 use vm::code::Tier;
-use vm::engine::{Engine, EngineConfig, FeedbackPolicy, Stress};
+use vm::engine::{Engine, EngineConfig, FeedbackPolicy, LoadedModule, Stress};
 use vm::handles::{Extern, InstanceRef};
 use vm::report::{FunctionReport, Report};
 use vm::store::{Store, call_slots};
@@ -25,7 +27,7 @@ struct Guest {
     engine: Engine,
     store: Store,
     instance: InstanceRef,
-    loaded: Arc<vm::engine::LoadedModule>,
+    loaded: Arc<LoadedModule>,
 }
 
 impl Guest {
@@ -43,8 +45,13 @@ impl Guest {
         let config = EngineConfig { feedback_budget: budget, feedback, stress, ..thresholds };
         let compiler = jit::CraneliftCompiler::new(Default::default()).expect("this machine is one the compiler supports");
         let engine = Engine::new(config, Some(Arc::new(compiler))).expect("the engine starts");
-        let mut store = Store::new(&engine).expect("a store");
         let loaded = engine.load(wat.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{wat}"));
+        Guest::of(engine, loaded)
+    }
+
+    /// In a store of its own.
+    fn of(engine: Engine, loaded: Arc<LoadedModule>) -> Guest {
+        let mut store = Store::new(&engine).expect("a store");
         // SAFETY: no imports.
         let instance = unsafe { store.instantiate(&loaded, &[]) }.expect("it instantiates");
         Guest { engine, store, instance, loaded }
@@ -686,16 +693,17 @@ fn data2_of_a_branch_is_the_address_of_what_runs_next() {
     assert!(called.contains(&0) && called.contains(&1), "functions that branches lead to: {called:?}");
 }
 
+/// A recursion without loops: nothing else can be asked than its body, and its own calls reach it by its entry.
+const RECURSION: &str = r#"(module
+    (func $fib (export "fib") (param i32) (result i32)
+      (if (result i32) (i32.lt_u (local.get 0) (i32.const 2)) (then (local.get 0))
+        (else (i32.add (call $fib (i32.sub (local.get 0) (i32.const 1))) (call $fib (i32.sub (local.get 0) (i32.const 2))))))))"#;
+
 #[test]
 fn what_is_asked_keeps_its_entry_and_is_led_to_its_burst_by_its_detour() {
     let _one = machine();
-    // A recursion without loops: nothing else can be asked than its body, and its own calls reach it by its entry.
-    let wat = r#"(module
-        (func $fib (export "fib") (param i32) (result i32)
-          (if (result i32) (i32.lt_u (local.get 0) (i32.const 2)) (then (local.get 0))
-            (else (i32.add (call $fib (i32.sub (local.get 0) (i32.const 1))) (call $fib (i32.sub (local.get 0) (i32.const 2))))))))"#;
     // (a trial's gate is an entry too)
-    let mut guest = Guest::acted_on(wat, 20.0, FeedbackPolicy::Off);
+    let mut guest = Guest::acted_on(RECURSION, 20.0, FeedbackPolicy::Off);
     let mut before = None;
     for _ in 0..500 {
         assert_eq!(guest.call("fib", &[27]), 196_418, "bursts change no result");
@@ -712,4 +720,40 @@ fn what_is_asked_keeps_its_entry_and_is_led_to_its_burst_by_its_detour() {
         }
     }
     panic!("{before:?}, now {:?} and {:?}", guest.loaded.code.bodies_asked(), guest.report().bursts);
+}
+
+#[test]
+fn a_burst_keeps_the_calls_it_asked_for_while_another_store_runs_the_same_code() {
+    let _one = machine();
+    let run = |beside: bool| {
+        let mut guest = Guest::acted_on(RECURSION, 20.0, FeedbackPolicy::Off);
+        let (engine, loaded) = (guest.engine.clone(), guest.loaded.clone());
+        let done = AtomicBool::new(false);
+        let mean = std::thread::scope(|scope| {
+            let done = &done;
+            if beside {
+                scope.spawn(move || {
+                    let mut other = Guest::of(engine, loaded);
+                    while !done.load(Ordering::Relaxed) {
+                        assert_eq!(other.call("fib", &[20]), 6765, "nor do another store's");
+                    }
+                });
+            }
+            let began = Instant::now();
+            let bursts = loop {
+                assert_eq!(guest.call("fib", &[27]), 196_418, "bursts change no result");
+                let bursts = guest.engine.burst_stats();
+                if bursts.branch_bursts + bursts.count_bursts > 200 || began.elapsed() > Duration::from_secs(20) {
+                    break bursts;
+                }
+            };
+            done.store(true, Ordering::Relaxed);
+            bursts.words as f64 / (bursts.branch_bursts + bursts.count_bursts) as f64
+        });
+        eprintln!("{mean} words in a burst, {beside}");
+        mean
+    };
+    // Cut short by the other store's next call it would have a word or two.
+    let tries: Vec<f64> = (0..3).map(|_| run(true) / run(false)).collect();
+    assert!(tries.iter().any(|&share| share > 0.5), "{tries:?} of a burst's words where another store runs");
 }

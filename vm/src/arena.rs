@@ -6,7 +6,7 @@
 //! reaches any other by a 32-bit displacement, and the signal handler tells wasm code from everything else by one range.
 //!
 //! Invariants:
-//! 1. A byte that a published entry leads to is not written again until its block is freed, but for the one byte in which a jump's two targets differ
+//! 1. A byte that a published entry leads to is not written again until its block is freed, but for the one byte in which a jump's two targets differ, or a detour's two instructions
 //!    ([`CodeBlock::set_byte`]), and the displacement of a jump that is aligned for it ([`CodeBlock::set_displacement`]).
 //! 2. A block is freed only after every thread that ran wasm has reported that no frame is in it (`crate::tiering`).
 

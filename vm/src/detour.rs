@@ -60,6 +60,20 @@ impl Detour {
     }
 }
 
+/// Bytes that [`is_front`] looks at.
+pub(crate) const FRONT: usize = LENGTH + ALIGNMENT + PROLOGUE.len();
+/// What a body begins with: push rbp; mov rbp, rsp.
+const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xe5];
+
+/// Whether code begins with a detour or the nop behind one: where a function is about to push its caller's frame. Async-signal-safe.
+pub(crate) fn is_front(code: &[u8; FRONT]) -> bool {
+    let body_behind = |bytes: &[u8], nop: &[u8]| bytes.strip_prefix(nop).is_some_and(|body| body.starts_with(&PROLOGUE));
+    match code[0] {
+        TEST | JUMP => NOPS.iter().any(|nop| body_behind(&code[LENGTH..], nop)),
+        _ => NOPS[1..].iter().any(|nop| body_behind(code, nop)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +87,10 @@ mod tests {
             let code = detour.code(begins);
             assert_eq!(detour.begins() + code.len(), begins);
             assert!(code.len() < LENGTH + ALIGNMENT);
+            // Both are the front of a body, and that is not.
+            let all = [&code[..], &PROLOGUE, &[0xcc; FRONT]].concat();
+            let front = |at: usize| is_front(all[at..at + FRONT].try_into().unwrap());
+            assert!(front(0) && front(LENGTH) == (begins % 8 != 0) && !front(code.len()) && !front(code.len() + 1), "{begins}");
             // What falls through is two instructions at most.
             let mut decoder = iced_x86::Decoder::new(64, &code, iced_x86::DecoderOptions::NONE);
             let decoded: Vec<_> = decoder.iter().map(|it| it.mnemonic()).collect();

@@ -160,9 +160,14 @@ impl PlacedCode {
         (&self.source.locations, &self.source.positions)
     }
 
-    /// Addresses it takes.
+    /// Addresses it takes, its detour's included.
     pub fn range(&self) -> Range<u64> {
-        self.address() as u64..(self.address() + self.length()) as u64
+        self.entry() as u64..(self.address() + self.length()) as u64
+    }
+
+    /// Bytes of the detour that calls begin with, up to the code.
+    pub(crate) fn detour_bytes(&self) -> Vec<u8> {
+        self.block.copy(self.begins - (self.address() - self.entry())..self.begins)
     }
 
     /// Bytes of code memory it takes.

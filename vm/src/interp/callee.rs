@@ -11,7 +11,7 @@ pub(super) const MOST_SLOTS: u32 = 1 << 24;
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct CallTarget {
-    /// Compiled code, or null: interpret.
+    /// Where its compiled code is entered, or null: interpret.
     pub(crate) compiled: AtomicPtr<u8>,
     /// All ones, but 0 of a function that is interpreted even where it has compiled code.
     pub(super) leaves: AtomicUsize,

@@ -13,6 +13,7 @@
 //! 4. Code that was sampled keeps its address and its tables until the process ends ([`super::keep_addresses`]), so that a pc can be named later.
 
 use crate::arena;
+use crate::detour::{self, FRONT};
 use crate::engine::Engine;
 use crate::layout::VmContext;
 use crate::registry;
@@ -441,10 +442,11 @@ unsafe fn walk(store: &StoreState, pc: usize, [fp, sp]: [usize; 2], writer: &mut
                         }
                         // At a function's first instructions and at its return the caller is known by the stack pointer alone.
                         // SAFETY: code in the arena can be read, and blocks are filled up behind their last instruction.
-                        let code = unsafe { std::slice::from_raw_parts(pc as *const u8, 3) };
+                        let code = unsafe { &*(pc as *const [u8; FRONT]) };
                         match code {
+                            _ if detour::is_front(code) && readable(sp) => (read(sp), fp),
                             [0x55 | 0xc3 | 0xc2, ..] if readable(sp) => (read(sp), fp),
-                            [0x48, 0x89, 0xe5] if readable(sp) => (read(sp + 8), fp),
+                            [0x48, 0x89, 0xe5, ..] if readable(sp) => (read(sp + 8), fp),
                             _ if readable(fp) => (read(fp + 8), read(fp)),
                             _ => (0, 0),
                         }

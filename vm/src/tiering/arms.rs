@@ -337,13 +337,15 @@ impl ModuleCode {
                     self.count_units(own, MOST_EVENTS.into());
                     arms.arm = if judgement.verdict.keeps() { Arm::New } else { Arm::Old };
                     let kept = arms.version(arms.arm).address();
+                    // (as it will be linked: one more target costs calls more for good)
+                    let entry = arms.version(arms.arm).entry();
                     arms.new.lead_gate(kept);
                     // Under the same lock: nobody else ends it.
                     let loser = self.decide(&mut state, judgement.verdict);
                     drop(state);
                     let address = if loser.is_none() {
                         // SAFETY: the caller's promise.
-                        unsafe { self.enter_by(context, own, kept) };
+                        unsafe { self.enter_by(context, own, entry) };
                         kept
                     } else {
                         // Before the candidate is retired.

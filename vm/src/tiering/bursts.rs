@@ -36,6 +36,8 @@ const PATIENCE: Duration = Duration::from_millis(40);
 const MOST_BURST_NS: f64 = 2e6;
 /// Nanoseconds that a word in a body's burst costs: most of the time between its calls is other code's. Measured: 1 to 2 ns, and the entry asks.
 const BODY_WORD_NS: f64 = 4.0;
+/// For as long another store's burst keeps the calls that it has asked for, ns: some three times as long as one whose code runs all the time. A guess.
+const OTHERS_BURST_NS: f64 = 3e5;
 /// Calls in a burst of something that takes no part in it from which on it is to take part. A guess.
 const MOST_UNSEEN: u32 = 8;
 /// Ticks after which the same questions come again, when nothing is new any more and credit is short.
@@ -52,7 +54,7 @@ struct Joint {
     number: u32,
     /// When it was asked, while nobody has come.
     asked: Option<Instant>,
-    /// Functions whose entries lead to instrumented bodies for it.
+    /// Functions whose calls lead to instrumented bodies for it.
     bodies: Vec<u32>,
     /// Questions, to one or to all.
     turns: u32,
@@ -109,6 +111,15 @@ pub(super) struct Instrumented {
     pub(super) version: u32,
 }
 
+/// The burst that began last: all stores' calls go by the detours that are on for it.
+#[derive(Default)]
+struct UnderWay {
+    /// Its store's number, from 1, or 0.
+    store: AtomicU64,
+    /// Ticks.
+    since: AtomicU64,
+}
+
 /// A module's bursts.
 #[derive(Default)]
 pub(super) struct ModuleBursts {
@@ -117,6 +128,7 @@ pub(super) struct ModuleBursts {
     /// Of each function the shifts of its profile that were acted on, and when the next one may be.
     pub(super) shifts: Mutex<HashMap<u32, (u64, Instant)>>,
     joint: Mutex<Joint>,
+    under_way: UnderWay,
     /// How often bodies were asked, by their detours and by their entries in the instances.
     asked_bodies: [AtomicU64; 2],
     /// Functions that are asked at their code's detours, and that code. No lock but the code's own is taken under this one.
@@ -309,13 +321,16 @@ impl ModuleCode {
         for function in left_alone {
             self.enter_ordinary(function);
         }
-        let published = self.published();
-        for (_, key) in due {
-            if let Some(candidate) = candidates.get_mut(&key) {
+        for (_, key) in &due {
+            if let Some(candidate) = candidates.get_mut(key) {
                 candidate.asked = Some(now);
                 candidate.waiting.get_or_insert(now);
             }
-            let (function, offset) = key;
+        }
+        // Who comes at once finds them free.
+        drop(candidates);
+        let published = self.published();
+        for (_, (function, offset)) in due {
             if offset == AT_ENTRY {
                 self.ask_body(&published, function);
                 continue;
@@ -331,13 +346,12 @@ impl ModuleCode {
         }
     }
 
-    /// The same in one instance, by the thread that runs it.
+    /// The same by the thread that runs one instance, of which its entry is asked where there is no detour. Where that thread would wait nobody is asked.
     ///
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn ask_body_here(&self, context: *mut VmContext, function: u32) {
-        // (who would wait for the list has other calls to ask)
-        if !try_lock(&self.published).is_some_and(|published| self.lead_calls(&published, function)) {
+        if try_lock(&self.published).is_some_and(|published| !self.lead_calls(&published, function)) {
             // SAFETY: the caller's promise.
             unsafe { self.exchange(context, function, true) };
         }
@@ -361,7 +375,7 @@ impl ModuleCode {
         true
     }
 
-    /// How often a body was asked for bursts by its detour, and how often by its entry in an instance, which costs calls of it more for good.
+    /// How often a body was asked for bursts by its detour, and how often by an instance's entry, which may cost calls of it more for good.
     pub fn bodies_asked(&self) -> (u64, u64) {
         let [detours, entries] = &self.bursts.asked_bodies;
         (detours.load(Ordering::Relaxed), entries.load(Ordering::Relaxed))
@@ -369,8 +383,19 @@ impl ModuleCode {
 
     /// Takes that back. False where there is nothing to take back.
     pub(super) fn lead_back(&self, function: u32) -> bool {
-        let mut detours = lock(&self.bursts.detours);
-        detours.remove(&function).inspect(|version| version.lead_calls(None)).is_some()
+        lock(&self.bursts.detours).remove(&function).inspect(|version| version.lead_calls(None)).is_some()
+    }
+
+    /// Whether another store's burst is under way, which calls are asked for.
+    ///
+    /// # Safety
+    /// `context` is the running context of this module.
+    unsafe fn others_take_part(&self, context: *mut VmContext) -> bool {
+        let UnderWay { store, since } = &self.bursts.under_way;
+        // SAFETY: the caller's promise; nothing else uses the store now.
+        let mine = unsafe { (*store_state(context)).id } + 1;
+        let others = ![0, mine].contains(&store.load(Ordering::Relaxed));
+        others && ticks().saturating_sub(since.load(Ordering::Relaxed)) as f64 * self.shared.ns_per_tick() < OTHERS_BURST_NS
     }
 
     /// Puts the instrumented body of a defined function at its entry in one instance, or what belongs there in its stead.
@@ -409,17 +434,24 @@ impl ModuleCode {
 
     /// Calls of a function reach its ordinary code again.
     pub(super) fn enter_ordinary(&self, function: u32) {
-        if !self.lead_back(function) {
+        if !self.lead_back(function) || self.trials.try_body(function) {
             self.exchange_entries(&self.published(), function, false);
         }
     }
 
-    /// The same by the thread that runs one instance, which would wait for the list of all: the others' entries restore themselves at their next call.
+    /// The same by the thread that runs one instance, which waits for nobody: the others' entries restore themselves at their next call, and a detour at the next one if another thread has the list or a burst for which it is.
     ///
     /// # Safety
     /// `context` is the running context of this module.
     pub(super) unsafe fn enter_ordinary_here(&self, context: *mut VmContext, function: u32) {
-        if !self.lead_back(function) {
+        // SAFETY: the caller's promise.
+        if unsafe { self.others_take_part(context) } {
+            return;
+        }
+        let Some(mut detours) = try_lock(&self.bursts.detours) else { return };
+        let was_led = detours.remove(&function).inspect(|version| version.lead_calls(None)).is_some();
+        drop(detours);
+        if !was_led || self.trials.try_body(function) {
             // SAFETY: the caller's promise.
             unsafe { self.exchange(context, function, false) };
         }
@@ -616,6 +648,8 @@ impl ModuleCode {
         if let Some((_, since)) = burst.astray.take() {
             self.charge_astray(since, false);
         }
+        self.bursts.under_way.since.store(began, Ordering::Relaxed);
+        self.bursts.under_way.store.store(state.id + 1, Ordering::Relaxed);
         burst.open = Some(Open { kind, version, offset, function, joint, registers, running_since: began, ticks: 0, began, waited_us });
         // SAFETY: the running store's LWPCB is this thread's ring.
         unsafe { refresh_core_id(state.context.lwpcb.cast()) };
@@ -646,6 +680,7 @@ impl ModuleCode {
         let Some(burst) = &mut state.burst else { return };
         let watched_ticks = burst.take_watched_ticks();
         let Some(mut open) = burst.open.take() else { return };
+        let _ = self.bursts.under_way.store.compare_exchange(state.id + 1, 0, Ordering::Relaxed, Ordering::Relaxed);
         let began = ticks();
         open.pause(began);
         let ns_per_tick = self.shared.ns_per_tick();
@@ -658,6 +693,7 @@ impl ModuleCode {
                     // Compiled code, or the ops that are interpreted: a stub is nothing that runs.
                     match (self.targets[own].compiled.load(Ordering::Relaxed) as usize, self.functions[own].bytecode.get()) {
                         (0, Some(bytecode)) => bytecode.address_range().start,
+                        (0, None) => 0,
                         (compiled, _) => self.behind_detour(own, compiled) as u64,
                     }
                 }

@@ -266,7 +266,7 @@ impl ModuleCode {
     /// A candidate can have bursts from now on; whether they can time loads.
     pub(super) fn ready(&self, key: (u32, u32), form: Form, version: u32, loads: bool) {
         if key.1 == AT_ENTRY {
-            // What is there now would not be known any more.
+            // What calls lead to now would not be known any more.
             self.enter_ordinary(key.0);
         }
         let (interpreted, watched) = (matches!(form, Form::Interpreted), self.is_watched(key.0));

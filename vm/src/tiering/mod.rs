@@ -278,7 +278,7 @@ impl ModuleCode {
         })
     }
 
-    /// Compiled code of a function, or null.
+    /// Where the compiled code of a function is entered, or null.
     pub fn compiled(&self, function: u32) -> *const u8 {
         self.target(function).compiled.load(Ordering::Acquire)
     }
@@ -364,7 +364,7 @@ impl ModuleCode {
         }
         // SAFETY: the caller's promise.
         let entry = unsafe { self.func(context, own) }.entry.load(Ordering::Acquire) as usize;
-        // What is compiled has its stub as its entry only while it is asked for a burst of its watched form.
+        // What is compiled has its stub as its entry only while its trial idles and a burst of its watched form is asked for.
         Some(if entry == self.lazy_stub(own) { code } else { entry })
     }
 

@@ -293,7 +293,8 @@ impl ModuleCode {
         };
         if self.shared.watched() {
             let source = code.source.clone();
-            let offsets = Offsets::later(move || source.outermost());
+            let detour = (placed.address() - placed.entry()) as u32;
+            let offsets = Offsets::later(move || source.outermost().iter().map(|&(at, offset)| (at + detour, offset)).collect());
             let entry = CodeEntry::new(id, request.version, tier, Arc::from([])).with_offsets(offsets).with_return_addresses();
             self.shared
                 .code_map
@@ -309,6 +310,9 @@ impl ModuleCode {
             let bytes = placed.bytes(code.bytes.len());
             let piece = piece(&name, placed.address(), &bytes, &self.module, (function, request.version), &code);
             self.shared.config.observers.iter().for_each(|observer| observer.placed(&piece));
+            if placed.entry() != placed.address() {
+                self.shared.observe_nameless("backedge detour", placed.entry(), &placed.detour_bytes());
+            }
             if let Some(gate) = placed.gate() {
                 self.shared.observe_nameless("backedge trial gate", gate.address(), &gate.bytes());
             }
