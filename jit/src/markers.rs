@@ -318,20 +318,9 @@ fn patch_prefetch(code: &mut [u8], before: &Instruction, offset: u32) -> Option<
 const OF_REGISTERS: usize = 3;
 /// Bytes of `cmp r15, [r15 + displacement of 32 bits]`, its longest encoding without prefixes: REX, opcode, ModRM, SIB, displacement.
 pub(crate) const COMPARE: usize = 8;
-/// One instruction that does nothing, by length: what fills up in front of the comparison, and what [`spills`](crate::spills) leaves. (Five segment prefixes on the comparison, which would take no slot at all, made
+/// What fills up in front of the comparison, and what [`spills`](crate::spills) leaves. (Five segment prefixes on the comparison, which would take no slot at all, made
 /// loops up to a quarter slower on an Intel Xeon of model 167 than the three instructions were.)
-pub(crate) const NOPS: [&[u8]; 10] = [
-    &[],
-    &[0x90],
-    &[0x66, 0x90],
-    &[0x0f, 0x1f, 0],
-    &[0x0f, 0x1f, 0x40, 0],
-    &[0x0f, 0x1f, 0x44, 0, 0],
-    &[0x66, 0x0f, 0x1f, 0x44, 0, 0],
-    &[0x0f, 0x1f, 0x80, 0, 0, 0, 0],
-    &[0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0],
-    &[0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0],
-];
+pub(crate) use vm::code::NOPS;
 /// The register that holds the context.
 pub(crate) const PINNED: Register = Register::R15;
 

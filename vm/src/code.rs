@@ -2,7 +2,7 @@
 //!
 //! The compiler yields relocatable bytes with their tables; the machine places, publishes and retires them. `vm` never names Cranelift.
 
-pub use crate::detour::ROOM as DETOUR_ROOM;
+pub use crate::detour::{NOPS, ROOM as DETOUR_ROOM};
 use crate::module::Module;
 use crate::trap::TrapCode;
 use lwp_feedback::eventset::EventSet;

@@ -17,16 +17,18 @@ const LENGTH: usize = 5;
 const ALIGNMENT: usize = 8;
 /// Bytes in front of code that are enough for it, where that is aligned.
 pub const ROOM: usize = ALIGNMENT;
-/// Nops of 1 to 7 bytes, between it and code that is not aligned (AMD64 manual, volume 3, `NOP`).
-const NOPS: [&[u8]; ALIGNMENT] = [
+/// One instruction that does nothing, by length (AMD64 manual, volume 3, `NOP`).
+pub const NOPS: [&[u8]; 10] = [
     &[],
     &[0x90],
     &[0x66, 0x90],
-    &[0x0f, 0x1f, 0x00],
-    &[0x0f, 0x1f, 0x40, 0x00],
-    &[0x0f, 0x1f, 0x44, 0x00, 0x00],
-    &[0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00],
-    &[0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
+    &[0x0f, 0x1f, 0],
+    &[0x0f, 0x1f, 0x40, 0],
+    &[0x0f, 0x1f, 0x44, 0, 0],
+    &[0x66, 0x0f, 0x1f, 0x44, 0, 0],
+    &[0x0f, 0x1f, 0x80, 0, 0, 0, 0],
+    &[0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0],
+    &[0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0],
 ];
 
 /// Where in a block a detour stands.
@@ -44,7 +46,7 @@ impl Detour {
         self.0
     }
 
-    /// Its bytes up to the code, which calls fall through.
+    /// Its bytes up to the code, which calls fall through; where that is not aligned there is a nop between.
     pub(crate) fn code(self, begins: usize) -> Vec<u8> {
         [&[TEST, 0, 0, 0, 0], NOPS[begins - self.0 - LENGTH]].concat()
     }
@@ -69,8 +71,8 @@ const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xe5];
 pub(crate) fn is_front(code: &[u8; FRONT]) -> bool {
     let body_behind = |bytes: &[u8], nop: &[u8]| bytes.strip_prefix(nop).is_some_and(|body| body.starts_with(&PROLOGUE));
     match code[0] {
-        TEST | JUMP => NOPS.iter().any(|nop| body_behind(&code[LENGTH..], nop)),
-        _ => NOPS[1..].iter().any(|nop| body_behind(code, nop)),
+        TEST | JUMP => NOPS[..ALIGNMENT].iter().any(|nop| body_behind(&code[LENGTH..], nop)),
+        _ => NOPS[1..ALIGNMENT].iter().any(|nop| body_behind(code, nop)),
     }
 }
 

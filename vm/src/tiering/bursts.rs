@@ -157,6 +157,11 @@ pub(super) fn candidate_offset(entrance: Entrance) -> u32 {
     }
 }
 
+/// Calls of a function enter its code again. False where its detour did not lead elsewhere.
+fn lead_back(detours: &mut HashMap<u32, Arc<CodeVersion>>, function: u32) -> bool {
+    detours.remove(&function).inspect(|version| version.lead_calls(None)).is_some()
+}
+
 impl ModuleCode {
     /// Has the machine's plateaus measured, once in the process. Nobody waits for it, the monitor least of all: hot records would wait with it.
     fn calibrate(&self) {
@@ -357,17 +362,21 @@ impl ModuleCode {
         }
     }
 
+    /// Where calls of a defined function go while it is asked, if bursts know it.
+    fn asked_entry(&self, function: u32) -> Option<usize> {
+        match self.instrumented(function, AT_ENTRY)?.0 {
+            Form::Code(instrumented) => Some(instrumented),
+            // Its resolver knows what to do (`enters_watched`).
+            Form::Interpreted => self.module.defined(function).map(|own| self.lazy_stub(own)),
+        }
+    }
+
     /// Leads the detour of a function's compiled body to what runs in its bursts. False where there is no such code, or a trial has its calls.
     fn lead_calls(&self, published: &Published, function: u32) -> bool {
         let Some(version) = published.current.get(&(function, Entrance::Body)).filter(|_| !self.trials.try_body(function)) else {
             return false;
         };
-        let to = match self.instrumented(function, AT_ENTRY) {
-            Some((Form::Code(instrumented), _)) => instrumented,
-            // Its resolver knows what to do (`enters_watched`).
-            Some((Form::Interpreted, _)) => self.lazy_stub(self.module.defined(function).expect("it has code")),
-            None => return false,
-        };
+        let Some(to) = self.asked_entry(function) else { return false };
         let mut detours = lock(&self.bursts.detours);
         version.lead_calls(Some(to));
         self.bursts.asked_bodies[0].fetch_add(1, Ordering::Relaxed);
@@ -383,7 +392,7 @@ impl ModuleCode {
 
     /// Takes that back. False where there is nothing to take back.
     pub(super) fn lead_back(&self, function: u32) -> bool {
-        lock(&self.bursts.detours).remove(&function).inspect(|version| version.lead_calls(None)).is_some()
+        lead_back(&mut lock(&self.bursts.detours), function)
     }
 
     /// Whether another store's burst is under way, which calls are asked for.
@@ -404,13 +413,7 @@ impl ModuleCode {
     /// `context` is a live context of this module.
     pub(super) unsafe fn exchange(&self, context: *mut VmContext, function: u32, instrument: bool) {
         let own = self.module.defined(function).expect("only defined functions have code here");
-        let instrumented = self.instrumented(function, AT_ENTRY);
-        let instrumented = match instrumented {
-            Some((Form::Code(instrumented), _)) => instrumented,
-            // Its resolver knows what to do (`enters_watched`).
-            Some((Form::Interpreted, _)) => self.lazy_stub(own),
-            None => return,
-        };
+        let Some(instrumented) = self.asked_entry(function) else { return };
         let ordinary = self.functions[own].entry.load(Ordering::Acquire) as usize;
         // SAFETY: the caller's promise.
         unsafe {
@@ -449,7 +452,7 @@ impl ModuleCode {
             return;
         }
         let Some(mut detours) = try_lock(&self.bursts.detours) else { return };
-        let was_led = detours.remove(&function).inspect(|version| version.lead_calls(None)).is_some();
+        let was_led = lead_back(&mut detours, function);
         drop(detours);
         if !was_led || self.trials.try_body(function) {
             // SAFETY: the caller's promise.
