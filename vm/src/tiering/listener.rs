@@ -125,7 +125,7 @@ impl ModuleCode {
             // Templates take the place of tier 1, which is a third faster at best (`super::cost`); its values come from bursts, where there are any.
             CodeTier::Interpreter if self.skips_baseline() => {
                 // Said once: the first compile that is asked for may be over, and have changed what compiles are expected to take, before the next line runs.
-                let least = shared.compile_costs.pays_from_templates(bytes, self.age.young());
+                let least = shared.compile_costs.pays_from_templates(bytes, self.age.stage());
                 let vectors = self.has_vectors(function);
                 let (pays, loop_pays) = (vectors || spent >= least, at_loop && (vectors || spent_in_loop >= least));
                 // (what is asked for first is made first)

@@ -219,7 +219,7 @@ impl ModuleCode {
             planning: planning::Planning::default(),
             rests: Mutex::default(),
             callees: listener::Callees::default(),
-            age: cost::Age::default(),
+            age: cost::Age::new(module.bodies.iter().map(|body| body.len()).sum()),
             bursts: bursts::ModuleBursts::default(),
             sights: sights::Sights::default(),
             edges: edges::BackEdges::default(),
@@ -698,7 +698,7 @@ impl ModuleCode {
         }
         // What is told of long before could not move it up yet; but the least time of several intervals is nearest to its own. (With the half of it CPython's `print(1)` took 6 % more on one
         // processor, for more was compiled; with records from 31 events on it took 3 % more on two.)
-        first.max(self.shared.compile_costs.fewest_from_templates(self.body_bytes(function), self.age.young()) / 8)
+        first.max(self.shared.compile_costs.fewest_from_templates(self.body_bytes(function), self.age.stage()) / 8)
     }
 
     /// Events in the interpreter that make a function hot, by its size in these steps.
