@@ -92,11 +92,11 @@ fn without_an_event_exactly_the_plans_that_rest_on_it_are_gone() {
     let files = Files::new();
     let mut ever = BTreeMap::<String, usize>::new();
     let kernels: [(&str, &[&str]); 5] = [
-        ("branch_arms", &["0", "200000", "200"]),
-        ("select_chain", &["0", "200000", "300"]),
+        ("branch_arms", &["0", "200000", "600"]),
+        ("select_chain", &["0", "200000", "1000"]),
         ("gather", &["0", "262144", "6"]),
-        ("partition", &["0", "200000", "150"]),
-        ("indirect_call", &["0", "40000000"]),
+        ("partition", &["0", "200000", "600"]),
+        ("indirect_call", &["0", "400000000"]),
     ];
     for (name, args) in kernels {
         let (module, records) = (kernel(name), record(&files, name, args, &[]));
@@ -126,7 +126,7 @@ fn only_listed_events_are_recorded_and_only_their_probes_placed() {
         let answers = answers(&records, &kernel(name));
         (events_in(&records), answers)
     };
-    let (events, answers) = of("1,255", "indirect_call", &["0", "40000000"]);
+    let (events, answers) = of("1,255", "indirect_call", &["0", "400000000"]);
     assert_eq!(events.keys().collect::<Vec<_>>(), ["lwpins", "lwpval"], "{events:?}");
     assert!(answers.iter().all(|(key, answer)| !answer.0 || !OF_BRANCHES.contains(&key.2.as_str()) && key.2 != "prefetch"), "{answers:?}");
     let (events, _) = of("branch,lwpins", "branch_arms", &["0", "200000", "600"]);

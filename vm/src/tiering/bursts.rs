@@ -263,10 +263,9 @@ impl ModuleCode {
     /// A tick with credit: asks the candidates that had fewest turns, or all together. `runs`: some store runs wasm. What is asked while none does is answered where
     /// the next call begins, again and again at the same place of the program: that is for what is new alone, of which any place says something.
     ///
-    /// Nothing is asked while the module is young: what is over by then gains nothing, its instrumented code is compiled in vain, and bursts leave loops that have no code of their own yet to templates
-    /// (whole runs of 50 to 200 ms of seven programs took 1.11 times as long, of `regex` 1.4 times).
+    /// Nothing is asked at first ([`Age::may_be_watched`](super::cost::Age::may_be_watched)).
     pub(crate) fn ask_for_bursts(self: &Arc<Self>, runs: bool) {
-        if by_cost(&self.shared.config) && self.age.is_young() {
+        if by_cost(&self.shared.config) && !self.age.may_be_watched() {
             return;
         }
         self.consider_returned();
