@@ -24,9 +24,8 @@ import sys
 import tempfile
 import time
 
-from suite import REAL, real_row, rounds, rows
+from suite import HERE, REAL, real_row, rounds, rows
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 # 97.5 % quantiles of Student's t by degrees of freedom; beyond, the normal one.
 T = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26, 10: 2.23, 12: 2.18, 15: 2.13, 20: 2.09, 30: 2.04, 60: 2.00}
 

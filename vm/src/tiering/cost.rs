@@ -77,7 +77,7 @@ impl Age {
     }
 
     fn stage_at(&self, now: Instant) -> Stage {
-        match self.at(now) {
+        match self.ran_at(now) {
             _ if self.small => Stage::Small,
             ran if ran < YOUNG => Stage::Young,
             _ => Stage::Grown,
@@ -90,10 +90,11 @@ impl Age {
     }
 
     fn may_be_watched_at(&self, now: Instant) -> bool {
-        self.at(now) >= UNWATCHED
+        self.ran_at(now) >= UNWATCHED
     }
 
-    fn at(&self, now: Instant) -> Duration {
+    /// How long it has been running.
+    fn ran_at(&self, now: Instant) -> Duration {
         now.duration_since(*self.began.get_or_init(|| now))
     }
 }
