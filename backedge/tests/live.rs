@@ -74,7 +74,12 @@ fn random(below: u32) -> String {
 
 /// Eight functions in a table, too large to be inlined without feedback.
 fn table() -> String {
-    let one = |add: u32| format!("(func $f{add} (param $v i32) (result i32) {} )", mixed("(local.get $v)", add + 7, 6));
+    table_of(6)
+}
+
+/// The same, of so many times the seven bytes of a multiplication and a rotation.
+fn table_of(times: usize) -> String {
+    let one = |add: u32| format!("(func $f{add} (param $v i32) (result i32) {} )", mixed("(local.get $v)", add + 7, times));
     let functions: String = (0..8).map(one).collect();
     format!("(type $t (func (param i32) (result i32))) (table 8 funcref) (elem (i32.const 0) $f0 $f1 $f2 $f3 $f4 $f5 $f6 $f7) {functions}")
 }
@@ -93,6 +98,17 @@ fn indirect_calls_of_one_function_are_inlined() {
     check("inline-guarded", &call("(i32.shr_u (local.get $n) (i32.const 30))"), &call(&random(8)));
 }
 
+/// A resumable function, an operator's: what a scheduler calls by a table has hundreds of bytes.
+#[test]
+fn an_indirect_call_of_hundreds_of_bytes_is_inlined() {
+    let call = |times| {
+        let call =
+            "(local.set $a (i32.add (local.get $a) (call_indirect (type $t) (local.get $x) (i32.shr_u (local.get $n) (i32.const 30)))))";
+        rounds(&table_of(times), call)
+    };
+    check("inline-guarded", &call(60), &call(120));
+}
+
 #[test]
 fn direct_calls_that_are_made_often_are_inlined() {
     let call = |times| {
@@ -100,7 +116,8 @@ fn direct_calls_that_are_made_often_are_inlined() {
         rounds(&callee, "(local.set $a (i32.add (local.get $a) (call $f (local.get $x))))")
     };
     // The other callee is larger than any that is inlined.
-    check("inline-direct", &call(8), &call(60));
+    check("inline-direct", &call(8), &call(120));
+    assert!(fires("inline-direct", None, &call(60), WAITED_FOR));
 }
 
 /// What is inlined early is never optimized by itself; what records say of its calls is carried out in its copy.

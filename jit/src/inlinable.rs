@@ -1,7 +1,7 @@
 //! Which functions may be translated in place of their calls.
 
 use lwp_feedback::profile::NotInlinable;
-use vm::module::{Module, SHORT_BYTES};
+use vm::module::Module;
 use wasmparser::{BinaryReaderError, Operator, ValType};
 
 use crate::translate::numeric::is_numeric;
@@ -11,6 +11,8 @@ use crate::translate::vector::is_vector;
 pub(crate) const MOST_BYTES_STATIC: usize = 40;
 /// Largest body inlined into itself without feedback, bytes. A guess: `fib` has some 40.
 pub(crate) const MOST_BYTES_RECURSIVE: usize = 100;
+/// Largest body that a plan may have inlined, bytes; the policy has a limit of its own. A guess.
+const MOST_BYTES: usize = 1000;
 /// Most locals, parameters included.
 const MOST_LOCALS: usize = 64;
 
@@ -21,7 +23,7 @@ pub(crate) struct Shape {
     pub calls: bool,
 }
 
-/// What an inlinable function of the module looks like, or why it is none. It must be defined here and short.
+/// What an inlinable function of the module looks like, or why it is none. It must be defined here and not long.
 pub(crate) fn inlinable(module: &Module, function: u32) -> Result<Shape, NotInlinable> {
     let Some(index) = module.defined(function) else {
         return Err(NotInlinable::Imported);
@@ -29,7 +31,7 @@ pub(crate) fn inlinable(module: &Module, function: u32) -> Result<Shape, NotInli
     let Some(range) = module.bodies.get(index) else {
         return Err(NotInlinable::NotTranslatable);
     };
-    if range.len() > SHORT_BYTES {
+    if range.len() > MOST_BYTES {
         return Err(NotInlinable::TooLarge);
     }
     locals(module, function)?;

@@ -95,7 +95,7 @@ impl Default for Budgets {
             min_share: 0.8,
             min_target_share: 0.1,
             max_targets: 4,
-            max_callee_bytes: 300,
+            max_callee_bytes: 500,
             max_inlined_bytes: 4000,
             max_large_growth: 0.125,
             min_exit_share: 0.995,

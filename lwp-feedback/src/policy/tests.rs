@@ -155,7 +155,7 @@ fn every_refusal_of_inlining_has_its_numbers() {
         only_reason(vec![site(1, &[(2, 50), (3, 50)])], &budgets),
         RefusalReason::NoDominantTarget { share: 0.5, needed: 0.8, samples: 100 }
     );
-    assert_eq!(only_reason(vec![site(1, &[(4, 100)])], &budgets), RefusalReason::CalleeTooLarge { callee: 4, bytes: 5000, limit: 300 });
+    assert_eq!(only_reason(vec![site(1, &[(4, 100)])], &budgets), RefusalReason::CalleeTooLarge { callee: 4, bytes: 5000, limit: 500 });
     let why = Some(NotInlinable::Imported);
     assert_eq!(only_reason(vec![site(1, &[(5, 100)])], &budgets), RefusalReason::CalleeNotInlinable { callee: 5, why });
     assert_eq!(only_reason(vec![site(1, &[(1 << 40, 100)])], &budgets), RefusalReason::UnknownCallee { value: 1 << 40 });
@@ -219,7 +219,7 @@ fn direct_calls_that_are_made_often_are_inlined_together() {
     let many: Vec<(u32, u32, u64)> = (0..10).map(|nth| (8 + nth, 2, 20)).collect();
     assert_eq!(plan(&of(of_calls(&many)), &Budgets::default()).0[0].decisions.len(), 10);
     assert_eq!(only("inline-direct", of_calls(&[(8, 2, 7)])), Err(RefusalReason::TooFewSamples { samples: 7, needed: 8 }));
-    assert_eq!(only("inline-direct", of_calls(&[(8, 4, 1000)])), Err(RefusalReason::CalleeTooLarge { callee: 4, bytes: 5000, limit: 300 }));
+    assert_eq!(only("inline-direct", of_calls(&[(8, 4, 1000)])), Err(RefusalReason::CalleeTooLarge { callee: 4, bytes: 5000, limit: 500 }));
     let why = Some(NotInlinable::Imported);
     assert_eq!(only("inline-direct", of_calls(&[(8, 5, 1000)])), Err(RefusalReason::CalleeNotInlinable { callee: 5, why }));
     assert_eq!(only("inline-direct", of_calls(&[(8, 3, 1000)])), Err(RefusalReason::InlinedAnyway { callee: 3 }));

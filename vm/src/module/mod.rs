@@ -23,8 +23,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
-/// Bytes of a body that a compiler may translate in place of a call. A guess: about 80 operators; the policy has a limit of its own.
-pub const SHORT_BYTES: usize = 200;
+/// Bytes of a body whose direct calls are counted: as many as the policy has inlined.
+pub const SHORT_BYTES: usize = 500;
 
 /// What an import or an export names, with its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -335,7 +335,7 @@ impl Module {
         function.checked_sub(self.imported_functions).map(|index| index as usize)
     }
 
-    /// Whether a function's body is so short that it may be worth its while to be translated in place of a call.
+    /// Whether a function's body is so short that it may be worth its while to be translated in place of a direct call.
     pub fn is_short(&self, function: u32) -> bool {
         self.defined(function).and_then(|own| self.bodies.get(own)).is_some_and(|body| body.len() <= SHORT_BYTES)
     }
