@@ -853,7 +853,8 @@ impl Shared {
         }
         let modules = self.live_modules();
         modules.iter().for_each(|code| code.end_look());
-        self.budget.earn(modules.iter().any(|code| code.is_learning()), monitor_cpu_ns);
+        let learning = modules.iter().fold(false, |learning, code| code.look_what_is_new() || learning);
+        self.budget.earn(learning, monitor_cpu_ns);
         if self.budget.has_credit() {
             let runs = self.with_stores(|stores| stores.iter().any(|store| store.runs()));
             modules.iter().for_each(|code| code.ask_for_bursts(runs));

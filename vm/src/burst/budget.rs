@@ -71,7 +71,7 @@ struct Account {
     monitor_ns: u64,
     /// Run time whose share was earned, before anything is taken off.
     earned_ns: f64,
-    /// What compiles took beyond the credit there was: half of what is earned pays it off, so that bursts of the code that is there go on.
+    /// What compiles took, and bursts that went astray, beyond the credit there was: half of what is earned pays it off, so that bursts of the code that is there go on.
     owed_ns: f64,
 }
 
@@ -101,6 +101,8 @@ pub(crate) struct Budget {
     model_ns: AtomicU64,
     compile_ns: AtomicU64,
     monitor_ns: AtomicU64,
+    /// Of the monitor's time, what is among the compiles.
+    compiled_by_monitor_ns: AtomicU64,
 }
 
 impl Budget {
@@ -121,6 +123,7 @@ impl Budget {
             model_ns: AtomicU64::new(0),
             compile_ns: AtomicU64::new(0),
             monitor_ns: AtomicU64::new(0),
+            compiled_by_monitor_ns: AtomicU64::new(0),
         }
     }
 
@@ -169,6 +172,7 @@ impl Budget {
         let now = Instant::now();
         let elapsed = now.duration_since(account.last).as_nanos() as f64;
         account.last = now;
+        let monitor_ns = monitor_ns.saturating_sub(self.compiled_by_monitor_ns.load(Ordering::Relaxed));
         let monitor = monitor_ns.saturating_sub(account.monitor_ns);
         account.monitor_ns = monitor_ns;
         self.monitor_ns.store(monitor_ns, Ordering::Relaxed);
@@ -198,12 +202,13 @@ impl Budget {
 
     /// Instrumented code was compiled.
     pub(crate) fn compiled(&self, took: Duration) {
-        let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        let mut account = self.account();
-        let paid = self.credit_ns.load(Ordering::Relaxed).clamp(0, ns.min(i64::MAX as u64) as i64);
-        self.credit_ns.fetch_sub(paid, Ordering::Relaxed);
-        account.owed_ns += ns.saturating_sub(paid as u64) as f64;
-        self.compile_ns.fetch_add(ns, Ordering::Relaxed);
+        self.compile_ns.fetch_add(self.pay(took), Ordering::Relaxed);
+    }
+
+    /// What bursts need was made by the monitor, whose CPU time is paid for by itself.
+    pub(crate) fn compiled_by_monitor(&self, took: Duration) {
+        self.compiled(took);
+        self.compiled_by_monitor_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// A burst is over. `words` is what it wrote, `None` where it was dropped.
@@ -229,10 +234,19 @@ impl Budget {
         self.words[kind as usize].store(next as u64, Ordering::Relaxed);
     }
 
-    /// A burst had left its loop to templates, for so long.
-    pub(crate) fn astray(&self, ns: f64) {
-        self.credit_ns.fetch_sub(ns as i64, Ordering::Relaxed);
-        self.burst_ns.fetch_add(ns as u64, Ordering::Relaxed);
+    /// A burst had left its loop to templates, for so long. Like a compile it may take more than there is.
+    pub(crate) fn astray(&self, took: Duration) {
+        self.burst_ns.fetch_add(self.pay(took), Ordering::Relaxed);
+    }
+
+    /// Takes that off the credit; what is more than that is owed. In nanoseconds.
+    fn pay(&self, cost: Duration) -> u64 {
+        let ns = u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX);
+        let mut account = self.account();
+        let paid = self.credit_ns.load(Ordering::Relaxed).clamp(0, ns.min(i64::MAX as u64) as i64);
+        self.credit_ns.fetch_sub(paid, Ordering::Relaxed);
+        account.owed_ns += ns.saturating_sub(paid as u64) as f64;
+        ns
     }
 
     pub(crate) fn stats(&self) -> BurstStats {
@@ -306,6 +320,22 @@ mod tests {
         assert!((1.995e9..1.998e9).contains(&owed), "{owed}");
         earn(2000);
         assert!(budget.may_compile());
+    }
+
+    #[test]
+    fn what_the_monitor_makes_is_paid_once() {
+        let budget = Budget::new(1.0);
+        let ms = Duration::from_millis;
+        budget.compiled_by_monitor(ms(1));
+        budget.astray(ms(2));
+        budget.account.lock().unwrap().last = Instant::now() - ms(10);
+        budget.earn(true, 1_500_000);
+        let stats = budget.stats();
+        assert_eq!((stats.compile_ms, stats.burst_ms), (1.0, 2.0));
+        assert_eq!(budget.monitor_ns.load(Ordering::Relaxed), 500_000);
+        // Of 2 ms that there were 3 are gone, and one is owed but for half of what was earned.
+        let owed = budget.account.lock().unwrap().owed_ns;
+        assert!((0.8e6..1e6).contains(&owed), "{owed}");
     }
 
     #[test]

@@ -192,6 +192,16 @@ pub(crate) struct Open {
 /// Those that are told to wait while a block is under way and asked again behind it. A guess.
 const MOST_TURNED_AWAY: usize = 64;
 
+/// A loop without code of its own, in which a burst ended that had left code for it.
+pub(crate) struct Astray {
+    pub(crate) function: u32,
+    pub(crate) offset: u32,
+    /// Time stamp of that end.
+    pub(crate) since: u64,
+    /// Events of the function's countdown that had come by then.
+    pub(crate) came: u32,
+}
+
 /// What a store keeps for bursts.
 pub(crate) struct StoreBurst {
     pub(crate) open: Option<Open>,
@@ -210,8 +220,8 @@ pub(crate) struct StoreBurst {
     watched_since: u64,
     /// Ticks in watched forms before that, in this burst.
     watched_ticks: u64,
-    /// The function that the latest burst left to templates, and the time stamp of that, while it is not known to be in code again.
-    pub(crate) astray: Option<(u32, u64)>,
+    /// What the latest burst left to templates, while it is not known to be in code again.
+    pub(crate) astray: Option<Astray>,
 }
 
 impl StoreBurst {

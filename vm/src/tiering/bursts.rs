@@ -141,6 +141,8 @@ pub(super) struct ModuleBursts {
     pub(super) kept: Mutex<Vec<u32>>,
     /// Number of the latest question to all while nobody has come, or 0.
     pub(super) asked_jointly: AtomicU32,
+    /// At the latest tick some candidate was new.
+    pub(super) learning: AtomicBool,
     /// At the latest tick something was new or credit was not what is short: the next question comes as soon as one is answered.
     eager: AtomicBool,
 }
@@ -654,8 +656,8 @@ impl ModuleCode {
             burst.answered = number;
         }
         let began = ticks();
-        if let Some((_, since)) = burst.astray.take() {
-            self.charge_astray(since, false);
+        if let Some(astray) = burst.astray.take() {
+            self.lost(&astray);
         }
         self.bursts.under_way.since.store(began, Ordering::Relaxed);
         self.bursts.under_way.store.store(state.id + 1, Ordering::Relaxed);

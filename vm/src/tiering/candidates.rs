@@ -7,12 +7,13 @@ use super::ModuleCode;
 use super::bursts::{ASKED_AT_ONCE, Form, Instrumented, candidate_offset, entrance};
 use super::thresholds::expected_compile_time;
 use super::versions::cpu_time;
-use crate::burst::{AT_ENTRY, ENOUGH, ticks};
+use crate::burst::{AT_ENTRY, Astray, ENOUGH, ticks};
 use crate::code::{Entrance, Tier};
 use crate::engine::{lock, try_lock};
 use lwp_feedback::monitor::LEARNING;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Loops of a module that can get bursts; further ones are counted as refused. A guess.
@@ -24,10 +25,14 @@ pub(super) const KEPT_SERVES_FOR: Duration = Duration::from_millis(250);
 const UNSEEN_CALL_STANDS_FOR: u64 = 1000;
 /// Times that a new loop is asked in vain before it counts as one that does not run. A guess.
 const MOST_ABSENT: u32 = 3;
+/// A watched form is made once the run is so many times as long as that is expected to take: a program's first tenths of a second are not for its evaluation loop's.
+const LEAST_PER_FORM: u32 = 50;
 /// Bursts that time a loop's loads before it is known where they come from. A guess: one in a loop that misses far leaves some 100 records.
 const LEAST_TIMED: u32 = 2;
 /// What a burst costs that leaves a loop to templates, of which nobody knows when they come by a loop with code. A guess: of `fft`, whose rounds take 0.7 ms, 3 to 6 ms.
 const ASTRAY: Duration = Duration::from_millis(1);
+/// The longest that a call or a round in templates is believed to take by itself. A guess: some hundred operators.
+const MOST_OF_EVENT: Duration = Duration::from_micros(1);
 /// How long a loop counts as new for the sake of those: the first bursts come before the machine's plateaus are known.
 const UNTIMED: Duration = LEARNING.saturating_mul(4);
 
@@ -61,17 +66,19 @@ pub(super) struct Candidate {
     /// Of those, the ones that it was asked for by itself, and of these the ones that timed loads.
     pub(super) own: u32,
     pub(super) timed: u32,
-    /// Bursts that ended in it and left it to templates, for it has no code of its own.
-    astray: u32,
+    /// How long bursts that ended in it had left it to templates, for it has no code of its own.
+    astray: Duration,
 }
 
 impl Candidate {
     /// Whether there is much to learn of it: it is hot since lately, has had few bursts, and comes when it is asked.
     pub(super) fn is_new(&self, now: Instant) -> bool {
-        let age = now.duration_since(self.hot_since);
-        let learning = self.bursts < ENOUGH && age < LEARNING;
         let absent = self.turns.saturating_sub(self.bursts);
-        !self.failed && absent < MOST_ABSENT && (learning || self.awaits_times() && age < UNTIMED)
+        if self.failed || absent >= MOST_ABSENT || self.bursts >= ENOUGH && !self.awaits_times() {
+            return false;
+        }
+        let age = now.duration_since(self.hot_since);
+        self.bursts < ENOUGH && age < LEARNING || self.awaits_times() && age < UNTIMED
     }
 
     /// Whether it has loads of which nothing is known yet.
@@ -130,10 +137,11 @@ impl ModuleCode {
                 bursts: 0,
                 own: 0,
                 timed: 0,
-                astray: 0,
+                astray: Duration::ZERO,
             };
             candidates.insert((function, offset), candidate);
         }
+        self.ready_if_made(function);
         // Compiled at once only while there is credit; otherwise when some is earned, the hottest first.
         if self.shared.budget.has_credit() {
             self.compile_wanted();
@@ -203,7 +211,7 @@ impl ModuleCode {
         for (function, offset) in waiting {
             self.watch(function, offset);
         }
-        self.shared.budget.compiled(cpu_time().saturating_sub(began));
+        self.shared.budget.compiled_by_monitor(cpu_time().saturating_sub(began));
     }
 
     /// Asks for instrumented code of an interpreted candidate that has said what its branches are like, once the run is so long that its compile is a small part of
@@ -234,9 +242,14 @@ impl ModuleCode {
             if !budget.may_compile() || !expected.is_zero() && !budget.has_credit_for(expected) {
                 return false;
             }
-            let waiting = candidates.iter_mut().filter(|(_, candidate)| candidate.named && !candidate.wanted);
+            let ran_for = self.shared.started.elapsed();
+            let waiting = candidates.iter_mut().filter(|(key, candidate)| {
+                candidate.named && !candidate.wanted && (!self.is_watched(key.0) || self.time_to_watch(key.0) * LEAST_PER_FORM <= ran_for)
+            });
+            // The time behind an event grows with the body, as what its watched form costs: such events count as those of the smallest.
             let for_its_size = |key: &(u32, u32), candidate: &Candidate| {
-                candidate.heat.saturating_mul(1024) / self.bytes_before_burst(key.0).max(64) as u64
+                let bytes = if self.is_watched(key.0) { 0 } else { self.bytes_before_burst(key.0) };
+                candidate.heat.saturating_mul(1024) / bytes.max(64) as u64
             };
             let hottest = waiting.max_by_key(|(key, candidate)| (for_its_size(key, candidate), std::cmp::Reverse(**key)));
             let Some((&key, candidate)) = hottest else { return false };
@@ -248,7 +261,8 @@ impl ModuleCode {
             // At once: the queue may hold compiles of a fifth of a second, and what is new is new for a second.
             let began = cpu_time();
             let made = self.watch(next.0, next.1);
-            self.instrumented_compiled(next.0, entrance, cpu_time().saturating_sub(began), made);
+            self.shared.budget.compiled_by_monitor(cpu_time().saturating_sub(began));
+            self.instrumented_compiled(next.0, entrance, Duration::ZERO, made);
         } else {
             self.request(next.0, entrance, Tier::Instrumented, false);
         }
@@ -286,30 +300,61 @@ impl ModuleCode {
         }
     }
 
-    /// A burst ended in a loop without code of its own. That is compiled once so many did that it will have been worth it. (Their records of hot loops would not ask for it: they are few, and name loops by
-    /// turns. `fft` was in templates for a seventh of its time.)
+    /// A burst ended in a loop without code of its own, and left it to templates.
     pub(super) fn went_astray(self: &Arc<Self>, function: u32, offset: u32) {
+        self.spent_astray(function, offset, ASTRAY);
+    }
+
+    /// That took so much longer. The loop is compiled once it took so long in all that this would have been worth it, as where code is hot in templates. (Their records of hot loops would not ask for it: they are few, and name
+    /// loops by turns. `fft` was in templates for a seventh of its time, and CPython's evaluation loop for 70 ms in a row.)
+    fn spent_astray(self: &Arc<Self>, function: u32, offset: u32, took: Duration) {
         let astray = {
             let Some(mut candidates) = try_lock(&self.bursts.candidates) else { return };
             let Some(candidate) = candidates.get_mut(&(function, offset)) else { return };
-            candidate.astray = candidate.astray.saturating_add(1);
+            candidate.astray = candidate.astray.saturating_add(took);
             candidate.astray
         };
-        if ASTRAY.saturating_mul(astray) >= expected_compile_time(Tier::Optimizing, self.body_bytes(function)) {
+        if astray.as_nanos() as f64 >= self.shared.compile_costs.pays_from_templates(self.body_bytes(function), self.age.stage()) {
             self.request(function, Entrance::Loop(offset), Tier::Optimizing, false);
         }
     }
 
-    /// What a burst left to templates at that time stamp is in code again, or nobody knows where it is and another burst begins (then `is_known` is false: its function may have returned long ago).
-    pub(super) fn charge_astray(&self, since: u64, is_known: bool) {
-        let ns = ticks().saturating_sub(since) as f64 * self.shared.ns_per_tick();
-        self.shared.budget.astray(if is_known { ns } else { ns.min(ASTRAY.as_nanos() as f64) });
+    /// A loop is left to templates now.
+    pub(super) fn astray(&self, function: u32, offset: u32) -> Astray {
+        let own = self.module.defined(function).expect("it runs");
+        Astray { function, offset, since: ticks(), came: self.came(own) }
     }
 
-    /// Whether some candidate became hot so lately that there is much to learn.
-    pub(crate) fn is_learning(&self) -> bool {
+    /// What a burst left to templates is at a loop with code again. What it called in between was not astray, so its calls and rounds say how long that took at most.
+    pub(super) fn found(self: &Arc<Self>, astray: &Astray) {
+        let came = self.module.defined(astray.function).map_or(0, |own| self.came(own));
+        // (the countdown began again in between)
+        let events = came.checked_sub(astray.came).unwrap_or(u32::MAX);
+        let took = self.since(astray).min(MOST_OF_EVENT.saturating_mul(events.saturating_add(1)));
+        self.shared.budget.astray(took);
+        self.spent_astray(astray.function, astray.offset, took.saturating_sub(ASTRAY));
+    }
+
+    /// Nobody knows where what a burst left to templates is (its function may have returned long ago), and another one begins.
+    pub(super) fn lost(&self, astray: &Astray) {
+        self.shared.budget.astray(self.since(astray).min(ASTRAY));
+    }
+
+    fn since(&self, astray: &Astray) -> Duration {
+        Duration::from_nanos((ticks().saturating_sub(astray.since) as f64 * self.shared.ns_per_tick()) as u64)
+    }
+
+    /// Looks whether some candidate became hot so lately that there is much to learn.
+    pub(crate) fn look_what_is_new(&self) -> bool {
         let now = Instant::now();
-        lock(&self.bursts.candidates).values().any(|candidate| candidate.is_new(now))
+        let learning = lock(&self.bursts.candidates).values().any(|candidate| candidate.is_new(now));
+        self.bursts.learning.store(learning, Ordering::Relaxed);
+        learning
+    }
+
+    /// Whether that was so at the latest tick (a large module has a thousand candidates, and three ask at each).
+    pub(crate) fn is_learning(&self) -> bool {
+        self.bursts.learning.load(Ordering::Relaxed)
     }
 
     /// Whether a function became hot lately and has loops of whose loads nothing is known yet.

@@ -104,7 +104,7 @@ pub(crate) struct CompileCosts {
     /// Nanoseconds and bytes, of tier 1 and of tier 2.
     sums: [(AtomicU64, AtomicU64); 2],
     /// Whether they take turns with what they are for.
-    alone: bool,
+    pub(super) alone: bool,
 }
 
 impl Default for CompileCosts {

@@ -139,12 +139,12 @@ pub unsafe fn hot_loop(context: *mut VmContext, function: u32, offset: u32) -> *
     unsafe {
         let code = &instance(context).code;
         if code.loop_code(function, offset).is_some() {
-            code.count_anew(function);
             if let Some(burst) = &mut (*store_state(context)).burst
-                && let Some((_, since)) = burst.astray.take_if(|astray| astray.0 == function)
+                && let Some(astray) = burst.astray.take_if(|astray| astray.function == function)
             {
-                code.charge_astray(since, true);
+                code.found(&astray);
             }
+            code.count_anew(function);
         } else if !code.looks_on(function) {
             let ip = code.bytecode(function).address_range().start;
             code.hot(context, function, offset, ip, false);

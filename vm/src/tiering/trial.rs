@@ -49,7 +49,7 @@ pub struct TrialConfig {
     /// Percent of the run that candidates may lose while they are measured: after one that lost much the next waits.
     pub loss_percent: f64,
     /// Percent of the run that compiles of candidates and of what they are compared with may take: one that would take more waits, and what takes less goes first. On one
-    /// processor they are the program's loss.
+    /// processor they are the program's loss; where there are more it is four times as much.
     pub compile_percent: f64,
 }
 

@@ -13,6 +13,8 @@ use std::time::Duration;
 const TRIAL_TAKES: Duration = Duration::from_millis(150);
 /// How long the best candidate's compiles are saved for. A guess.
 const WAITED_FOR: Duration = Duration::from_secs(4);
+/// So many times what trials' compiles may take where the program has a processor of its own beside them. (At 5 % CPython's evaluation loop, whose arms take half a second, was tried after eight to ten seconds.)
+const ELSEWHERE: f64 = 4.0;
 /// Versions that a trial compiles.
 const ARMS: f64 = 2.0;
 /// A trial that waits longer than this for its code to run lets the next one go first: what runs at all in this part of the program runs every few milliseconds. (It was 250 ms. Yosys goes through one pass after
@@ -49,7 +51,8 @@ impl ModuleCode {
         if trials.try_same {
             return (!state.waiting.is_empty()).then_some(0);
         }
-        let left = state.compiles_left(trials.compile_percent);
+        let percent = trials.compile_percent * if self.shared.compile_costs.alone { 1.0 } else { ELSEWHERE };
+        let left = state.compiles_left(percent);
         let costs = |candidate: &Candidate| match candidate.arms {
             Some(_) => 0.0,
             None => ARMS * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function)),
@@ -58,7 +61,7 @@ impl ModuleCode {
         let promises = |candidate: &Candidate| candidate.promises() / (costs(candidate) + TRIAL_TAKES.as_nanos() as f64);
         let mut order: Vec<usize> = (0..state.waiting.len()).collect();
         order.sort_by(|&a, &b| promises(&state.waiting[b]).total_cmp(&promises(&state.waiting[a])));
-        let soon = WAITED_FOR.as_nanos() as f64 * trials.compile_percent / 100.0;
+        let soon = WAITED_FOR.as_nanos() as f64 * percent / 100.0;
         let first = *order.first()?;
         match missing(&state.waiting[first]) {
             // What is compiled already goes on meanwhile.

@@ -13,10 +13,11 @@
 
 use super::ModuleCode;
 use super::bursts::{Form, IDLE_WORDS, at_burst};
-use super::thresholds::{WATCHED_FROM, strings};
+use super::thresholds::{WATCHED_FROM, expected_compile_time, strings};
 use crate::burst::{AT_ENTRY, AT_RETURN, Kind, ProbeTable, Starts, StoreBurst, ticks};
 use crate::bytecode::{self, Bytecode, PointKind};
 use crate::code::{Entrance, Tier};
+use crate::engine::lock;
 use crate::exits;
 use crate::layout::{VmContext, head};
 use crate::runtime::{instance, store_state};
@@ -26,7 +27,7 @@ use lwp_feedback::codemap::{CodeEntry, FunctionId, Tier as CodeTier};
 use lwp_feedback::layout::EventId;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What making the watched form takes, beside compiling the same body with instrumentation. Measured: 8 to 17 ms for CPython's evaluation loop, where a compile is
 /// expected to take 640.
@@ -82,6 +83,11 @@ impl ModuleCode {
         if self.is_watched(function) { bytes / SHARE_OF_COMPILE } else { bytes }
     }
 
+    /// How long making a function's watched form is expected to take.
+    pub(super) fn time_to_watch(&self, function: u32) -> Duration {
+        expected_compile_time(Tier::Instrumented, self.bytes_before_burst(function))
+    }
+
     /// Makes a function's watched form, if it is not there, for bursts of a loop or of the body ([`AT_ENTRY`]). False where its probes have no numbers any more.
     pub(super) fn watch(&self, function: u32, offset: u32) -> bool {
         let watched = &self.own(function).watched;
@@ -92,12 +98,40 @@ impl ModuleCode {
                 && let Some(made) = watched.get()
             {
                 self.publish_watched(function, made);
+                self.ready_all(function, made);
             }
         }
         let Some(made) = watched.get().filter(|made| offset == AT_ENTRY || made.code.has_loop(offset)) else { return false };
         self.ready((function, offset), Form::Interpreted, made.version, false);
         tracing::debug!(function, offset, "bursts are interpreted");
         true
+    }
+
+    /// All candidates of a function whose bursts are always interpreted can have them once one can: the form is there. (One by one they waited in turn with hundreds of others for a credit that they do not need: of CPython's evaluation
+    /// loop one loop of 36 had bursts in ten seconds, and which one was chance.)
+    fn ready_all(&self, function: u32, made: &Watched) {
+        if !self.is_watched(function) {
+            return;
+        }
+        let waiting: Vec<(u32, u32)> = {
+            let mut candidates = lock(&self.bursts.candidates);
+            let own = candidates.iter_mut().filter(|(key, candidate)| key.0 == function && !candidate.ready);
+            own.map(|(&key, candidate)| {
+                candidate.wanted = true;
+                key
+            })
+            .collect()
+        };
+        for key in waiting.into_iter().filter(|key| key.1 == AT_ENTRY || made.code.has_loop(key.1)) {
+            self.ready(key, Form::Interpreted, made.version, false);
+        }
+    }
+
+    /// The same of one that became a candidate since.
+    pub(super) fn ready_if_made(&self, function: u32) {
+        if let Some(made) = self.own(function).watched.get() {
+            self.ready_all(function, made);
+        }
     }
 
     /// Whether what is asked at a loop's header can go on in compiled code behind its burst: the loop's own, or where the interpreter runs it that of a loop inside, which
@@ -302,7 +336,7 @@ pub(crate) unsafe fn watched_enough(context: *mut VmContext, function: u32, offs
             code.look_for_loops(function);
             code.went_astray(function, offset);
             if let Some(burst) = &mut (*store_state(context)).burst {
-                burst.astray = Some((function, ticks()));
+                burst.astray = Some(code.astray(function, offset));
             }
         }
         entry
