@@ -853,7 +853,8 @@ impl Shared {
         }
         let modules = self.live_modules();
         modules.iter().for_each(|code| code.end_look());
-        let learning = modules.iter().fold(false, |learning, code| code.look_what_is_new() || learning);
+        // (of each, not until one is)
+        let learning = modules.iter().filter(|code| code.look_what_is_new()).count() > 0;
         self.budget.earn(learning, monitor_cpu_ns);
         if self.budget.has_credit() {
             let runs = self.with_stores(|stores| stores.iter().any(|store| store.runs()));
