@@ -236,15 +236,16 @@ impl ModuleCode {
             let mut candidates = lock(&self.bursts.candidates);
             // As many at a time as there is credit for; what a compile really took is paid afterwards.
             let under_way = candidates.iter().filter(|(_, candidate)| candidate.wanted && !candidate.made && !candidate.failed);
-            let expected: Duration =
-                under_way.map(|(key, _)| expected_compile_time(Tier::Instrumented, self.bytes_before_burst(key.0))).sum();
+            let expected: Duration = under_way.map(|(key, _)| self.time_before_burst(key.0)).sum();
             let budget = &self.shared.budget;
             if !budget.may_compile() || !expected.is_zero() && !budget.has_credit_for(expected) {
                 return false;
             }
             let ran_for = self.shared.started.elapsed();
             let waiting = candidates.iter_mut().filter(|(key, candidate)| {
-                candidate.named && !candidate.wanted && (!self.is_watched(key.0) || self.time_to_watch(key.0) * LEAST_PER_FORM <= ran_for)
+                candidate.named
+                    && !candidate.wanted
+                    && (!self.is_watched(key.0) || self.time_before_burst(key.0) * LEAST_PER_FORM <= ran_for)
             });
             // The time behind an event grows with the body, as what its watched form costs: such events count as those of the smallest.
             let for_its_size = |key: &(u32, u32), candidate: &Candidate| {

@@ -83,8 +83,8 @@ impl ModuleCode {
         if self.is_watched(function) { bytes / SHARE_OF_COMPILE } else { bytes }
     }
 
-    /// How long making a function's watched form is expected to take.
-    pub(super) fn time_to_watch(&self, function: u32) -> Duration {
+    /// How long that is expected to take.
+    pub(super) fn time_before_burst(&self, function: u32) -> Duration {
         expected_compile_time(Tier::Instrumented, self.bytes_before_burst(function))
     }
 
@@ -116,13 +116,14 @@ impl ModuleCode {
         let waiting: Vec<(u32, u32)> = {
             let mut candidates = lock(&self.bursts.candidates);
             let own = candidates.iter_mut().filter(|(key, candidate)| key.0 == function && !candidate.ready);
-            own.map(|(&key, candidate)| {
-                candidate.wanted = true;
-                key
-            })
-            .collect()
+            own.filter(|(key, _)| key.1 == AT_ENTRY || made.code.has_loop(key.1))
+                .map(|(&key, candidate)| {
+                    candidate.wanted = true;
+                    key
+                })
+                .collect()
         };
-        for key in waiting.into_iter().filter(|key| key.1 == AT_ENTRY || made.code.has_loop(key.1)) {
+        for key in waiting {
             self.ready(key, Form::Interpreted, made.version, false);
         }
     }
