@@ -340,6 +340,55 @@ fn a_loop_moves_up_by_the_time_it_takes() {
     }
 }
 
+/// The least time of a large function's intervals is that of its shortest loop; what its calls of compiled code take on the way there and back is its own as well.
+#[test]
+fn a_function_moves_up_by_the_calls_it_makes_from_templates() {
+    let mixed = |times: usize| {
+        (0..times).fold("(local.get $v)".to_owned(), |value, _| format!("(i32.rotl (i32.mul {value} (i32.const 40503)) (i32.const 5))"))
+    };
+    // (of hundreds of bytes, so that templates do not run it in its code's place)
+    let callee = format!("(func $leaf (export \"leaf\") (param $v i32) (result i32) {})", mixed(40));
+    // What makes the other one large never runs.
+    let unused = format!("(local.set $v {})", mixed(50)).repeat(60);
+    let module = format!(
+        r#"(module {callee}
+        (func (export "warm") (param $n i32) (result i32) (local $v i32)
+          (loop $again (local.set $v (call $leaf (local.get $v))) (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+          (local.get $v))
+        (func (export "run") (param $rounds i32) (param $calls i32) (result i32) (local $v i32)
+          (if (i32.eq (local.get $rounds) (i32.const -1)) (then {unused}))
+          (loop $round
+            (local.set $v (i32.add (local.get $v) (i32.const 1)))
+            (br_if $round (i32.gt_s (local.tee $rounds (i32.sub (local.get $rounds) (i32.const 1))) (i32.const 0))))
+          (loop $call
+            (if (i32.gt_s (local.get $calls) (i32.const 0)) (then
+              (local.set $v (call $leaf (local.get $v)))
+              (local.set $calls (i32.sub (local.get $calls) (i32.const 1)))
+              (br $call))))
+          (local.get $v)))"#
+    );
+    for calls in [true, false] {
+        let engine = engine(EngineConfig::default());
+        let mut guest = Guest::new(&engine, &module);
+        let is_compiled = |guest: &Guest, function| guest.loaded.code.versions().iter().any(|version| version.function == function);
+        while !is_compiled(&guest, 0) {
+            guest.call("warm", &[50_000]).expect("it returns");
+            engine.settle();
+        }
+        // Its first records are of the short loop.
+        guest.call("run", &[200_000, 0]).expect("it returns");
+        engine.settle();
+        for _ in 0..50 {
+            guest.call("run", if calls { &[0, 200_000] } else { &[200_000, 0] }).expect("it returns");
+            engine.settle();
+            if is_compiled(&guest, 2) {
+                break;
+            }
+        }
+        assert_eq!(is_compiled(&guest, 2), calls);
+    }
+}
+
 #[test]
 fn without_feedback_no_plan_is_made() {
     let config = EngineConfig {

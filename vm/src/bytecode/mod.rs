@@ -17,6 +17,7 @@ use crate::code::ProbeKind;
 use crate::interp::{Handler, Surroundings, Templates};
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What a [`Point`] stands before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +128,8 @@ pub struct Bytecode {
     entry: Point,
     /// Its templates, once asked for; `None` where it gets none.
     templates: OnceLock<Option<Templates>>,
+    /// How often it called compiled code, about: threads that count at once may lose a call.
+    called_out: AtomicU32,
 }
 
 /// A loop of the watched form.
@@ -168,6 +171,17 @@ impl Bytecode {
     /// Whether there is a (reachable) `loop` operator at a byte offset.
     pub fn has_loop(&self, offset: u32) -> bool {
         matches!(self.point_at(offset), Some(point) if point.kind == PointKind::Loop)
+    }
+
+    /// It calls compiled code.
+    #[inline(always)]
+    pub(crate) fn calls_out(&self) {
+        self.called_out.store(self.called_out.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// How often it did so far, about.
+    pub(crate) fn called_out(&self) -> u32 {
+        self.called_out.load(Ordering::Relaxed)
     }
 
     /// Whether none of its ops runs more than once in a call, nor anything else: it has no loops and calls nothing.

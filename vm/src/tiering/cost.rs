@@ -25,6 +25,10 @@ const FROM_TEMPLATES: f64 = 0.4;
 const FROM_TEMPLATES_AT_FIRST: f64 = 1.5;
 /// The same where compiles take turns with what they are for, once the module is no longer young: at 1.5 `work.py` 4 took 2.2 s for 1.8.
 const FROM_TEMPLATES_ALONE: f64 = 1.0;
+/// The part of [`FROM_TEMPLATES`] after which a body is compiled where the compile thread, which has a processor of its own, has nothing else to do, once the module is old. A guess.
+const IDLE: f64 = 0.25;
+/// A module is old after so long: what takes a second of compiling then pays. (A run of CPython that lasts 1.3 s took a tenth more CPU time without this, and gained nothing.)
+const OLD: Duration = Duration::from_secs(2);
 /// How long a module is young, from the first function on that it runs.
 const YOUNG: Duration = Duration::from_millis(100);
 /// How long it is left without bursts and instrumented code, from then on. What is over by then gains nothing by them, its instrumented code is compiled in vain, and bursts leave loops that have no code of
@@ -48,6 +52,10 @@ const LONGEST: [(f64, f64); 2] = [(25.0, 2.5), (50.0, 2.0)];
 /// The same in templates, where the choice is between them and tier 2: what runs the whole body takes about twice as long, most events less.
 const LONGEST_FROM_TEMPLATES: (f64, f64) = (2.0, 0.2);
 
+/// What a call of compiled code costs templates beyond what it costs such code, ns: there and back, through the interpreter and its stack. It is the caller's own, and the compile of the caller saves it. (The least time
+/// of its intervals says nothing of it: of a large body that is a short loop's. Yosys' largest function, 198 KB, called compiled code for five seconds from templates, more than half of that on the way, and was never compiled.)
+const CALL_OUT_NS: f64 = 50.0;
+
 /// What compiles have to make up for in a module.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Stage {
@@ -57,6 +65,8 @@ pub(super) enum Stage {
     Young,
     /// It has been running for long.
     Grown,
+    /// And for seconds.
+    Old,
 }
 
 /// How long a module has been running, and whether that matters.
@@ -80,7 +90,8 @@ impl Age {
         match self.ran_at(now) {
             _ if self.small => Stage::Small,
             ran if ran < YOUNG => Stage::Young,
-            _ => Stage::Grown,
+            ran if ran < OLD => Stage::Grown,
+            _ => Stage::Old,
         }
     }
 
@@ -144,10 +155,16 @@ impl CompileCosts {
             (Stage::Small, false) => FROM_TEMPLATES_IN_SMALL,
             (Stage::Small, true) => FROM_TEMPLATES_IN_SMALL_ALONE,
             (Stage::Young, _) => FROM_TEMPLATES_AT_FIRST,
-            (Stage::Grown, true) => FROM_TEMPLATES_ALONE,
-            (Stage::Grown, false) => FROM_TEMPLATES,
+            (Stage::Grown | Stage::Old, true) => FROM_TEMPLATES_ALONE,
+            (Stage::Grown | Stage::Old, false) => FROM_TEMPLATES,
         };
         share * self.expected(Tier::Optimizing, bytes)
+    }
+
+    /// The same of a body while nothing else is to be compiled: with a processor of their own compiles then take nobody's time.
+    pub(super) fn pays_while_idle(&self, bytes: usize, stage: Stage) -> f64 {
+        let share = if stage == Stage::Old && !self.alone { IDLE } else { 1.0 };
+        share * self.pays_from_templates(bytes, stage)
     }
 
     /// Events in templates before which compiling `bytes` in tier 2 cannot pay, however long each of them took.
@@ -169,6 +186,11 @@ pub(super) fn own_time(measured_ns: f64, tier: usize, bytes: usize) -> f64 {
 /// The same in templates, where tier 2 comes next.
 pub(super) fn own_time_in_templates(measured_ns: f64, bytes: usize) -> f64 {
     believed(measured_ns, LONGEST_FROM_TEMPLATES, bytes)
+}
+
+/// What so many calls of compiled code cost templates.
+pub(super) fn calls_out(calls: u32) -> f64 {
+    f64::from(calls) * CALL_OUT_NS
 }
 
 fn believed(measured_ns: f64, (fixed, per_byte): (f64, f64), bytes: usize) -> f64 {
@@ -206,6 +228,7 @@ mod tests {
         let begin = Instant::now();
         assert_eq!(age.stage_at(begin), Stage::Young, "it begins when it is first asked");
         assert_eq!([age.stage_at(begin + YOUNG / 2), age.stage_at(begin + YOUNG)], [Stage::Young, Stage::Grown]);
+        assert_eq!(age.stage_at(begin + OLD), Stage::Old);
         let small = Age::new(SMALL);
         assert_eq!([small.stage_at(begin), small.stage_at(begin + YOUNG)], [Stage::Small; 2]);
         assert!(!small.may_be_watched_at(begin + UNWATCHED / 2) && small.may_be_watched_at(begin + UNWATCHED));
@@ -216,6 +239,11 @@ mod tests {
         }
         for stage in [Stage::Grown, Stage::Small] {
             assert!(pays(true, stage) > pays(false, stage));
+        }
+        let idle = |alone, stage| CompileCosts { alone, ..CompileCosts::default() }.pays_while_idle(1000, stage);
+        assert_eq!(idle(false, Stage::Old), IDLE * pays(false, Stage::Old));
+        for (alone, stage) in [(true, Stage::Old), (false, Stage::Grown), (false, Stage::Young), (false, Stage::Small)] {
+            assert_eq!(idle(alone, stage), pays(alone, stage), "{stage:?}");
         }
     }
 }

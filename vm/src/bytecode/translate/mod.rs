@@ -27,6 +27,7 @@ use control::{Control, Label};
 use stack::{Entry, OperandStack};
 use std::cell::Cell;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
 use wasmparser::Operator;
 
 /// Translates a defined function. The module was validated, so nothing can fail.
@@ -204,6 +205,7 @@ impl Translator<'_> {
             tail_calls: self.tail_calls,
             handlers: self.handlers.into(),
             templates: OnceLock::new(),
+            called_out: AtomicU32::new(0),
             brief: false,
             entry: Point {
                 offset: self.module.body(self.function).range().start as u32,
