@@ -175,7 +175,7 @@ impl Bytecode {
 
     /// It calls compiled code.
     #[inline(always)]
-    pub(crate) fn calls_out(&self) {
+    pub(crate) fn count_call_out(&self) {
         self.called_out.store(self.called_out.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
     }
 

@@ -161,10 +161,9 @@ impl CompileCosts {
         share * self.expected(Tier::Optimizing, bytes)
     }
 
-    /// The same of a body while nothing else is to be compiled: with a processor of their own compiles then take nobody's time.
-    pub(super) fn pays_while_idle(&self, bytes: usize, stage: Stage) -> f64 {
-        let share = if stage == Stage::Old && !self.alone { IDLE } else { 1.0 };
-        share * self.pays_from_templates(bytes, stage)
+    /// The part of that after which it pays while nothing else is to be compiled: with a processor of their own compiles then take nobody's time.
+    pub(super) fn share_while_idle(&self, stage: Stage) -> f64 {
+        if stage == Stage::Old && !self.alone { IDLE } else { 1.0 }
     }
 
     /// Events in templates before which compiling `bytes` in tier 2 cannot pay, however long each of them took.
@@ -188,8 +187,8 @@ pub(super) fn own_time_in_templates(measured_ns: f64, bytes: usize) -> f64 {
     believed(measured_ns, LONGEST_FROM_TEMPLATES, bytes)
 }
 
-/// What so many calls of compiled code cost templates.
-pub(super) fn calls_out(calls: u32) -> f64 {
+/// What so many calls of compiled code cost templates, ns.
+pub(super) fn time_of_calls_out(calls: u32) -> f64 {
     f64::from(calls) * CALL_OUT_NS
 }
 
@@ -240,10 +239,10 @@ mod tests {
         for stage in [Stage::Grown, Stage::Small] {
             assert!(pays(true, stage) > pays(false, stage));
         }
-        let idle = |alone, stage| CompileCosts { alone, ..CompileCosts::default() }.pays_while_idle(1000, stage);
-        assert_eq!(idle(false, Stage::Old), IDLE * pays(false, Stage::Old));
+        let idle = |alone, stage| CompileCosts { alone, ..CompileCosts::default() }.share_while_idle(stage);
+        assert_eq!(idle(false, Stage::Old), IDLE);
         for (alone, stage) in [(true, Stage::Old), (false, Stage::Grown), (false, Stage::Young), (false, Stage::Small)] {
-            assert_eq!(idle(alone, stage), pays(alone, stage), "{stage:?}");
+            assert_eq!(idle(alone, stage), 1.0, "{stage:?}");
         }
     }
 }

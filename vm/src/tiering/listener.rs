@@ -1,6 +1,6 @@
 //! The monitor's way back into the engine: hot records become compile requests, and drained records are saved where that was asked for.
 
-use super::cost::{calls_out, own_time, own_time_in_templates};
+use super::cost::{own_time, own_time_in_templates, time_of_calls_out};
 use super::thresholds::{INTERPRETER_STEP, LARGE, LOOP_STEP, MEASURED_BEFORE, MEASURED_INTERVALS, MOST_LOOPS, by_cost, strings};
 use super::{LoopCode, ModuleCode};
 use crate::burst::AT_ENTRY;
@@ -125,12 +125,11 @@ impl ModuleCode {
             // Templates take the place of tier 1, which is a third faster at best (`super::cost`); its values come from bursts, where there are any.
             CodeTier::Interpreter if self.skips_baseline() => {
                 // Said once: the first compile that is asked for may be over, and have changed what compiles are expected to take, before the next line runs.
-                let least = shared.compile_costs.pays_from_templates(bytes, self.age.stage());
-                let least_of_body =
-                    if shared.queue.is_idle() { shared.compile_costs.pays_while_idle(bytes, self.age.stage()) } else { least };
+                let (costs, stage) = (&shared.compile_costs, self.age.stage());
+                let least = costs.pays_from_templates(bytes, stage);
+                let least_of_body = least * if shared.queue.is_idle() { costs.share_while_idle(stage) } else { 1.0 };
                 let vectors = self.has_vectors(function);
-                let on_the_way = self.own(function).bytecode.get().map_or(0.0, |code| calls_out(code.called_out()));
-                let spent = spent + on_the_way;
+                let spent = spent + self.own(function).bytecode.get().map_or(0.0, |code| time_of_calls_out(code.called_out()));
                 let (pays, loop_pays) = (vectors || spent >= least_of_body, at_loop && (vectors || spent_in_loop >= least));
                 // (what is asked for first is made first)
                 if pays {

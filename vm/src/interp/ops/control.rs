@@ -284,7 +284,7 @@ unsafe fn run_compiled(exec: *mut Exec, ip: *const Inst, own: u32, [adapter, cod
     // SAFETY: as `call_function`.
     unsafe {
         publish(exec, ip);
-        (*(*(*exec).frame).code).calls_out();
+        (*(*(*exec).frame).code).count_call_out();
         match runtime::call_compiled((*exec).context, own + (*exec).imported_functions, adapter, code, slots) {
             Ok(()) => Flow::Next,
             Err(unwind) => stop(exec, unwind),
