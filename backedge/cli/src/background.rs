@@ -1,7 +1,7 @@
 //! `backedge cache fill`, and the process in the background that does it after a run.
 //!
-//! A run compiles what is hot in it; the next one also gains by code for what ran a few times. That is made once, after the run, by a detached process of the
-//! scheduling class that only takes idle processors, as `git` does its maintenance. One at a time and user: the cache's directory is locked meanwhile.
+//! A run compiles what is hot in it; the next one also gains by code for what ran a few times. That is made once, after the run, by a detached process
+//! that gives way to others, as `git` does its maintenance. One at a time and user: the cache's directory is locked meanwhile.
 
 use crate::failure::Failure;
 use crate::options::{CacheFill, EngineOptions, Feedback};

@@ -337,7 +337,7 @@ pub struct CacheFill {
     /// For runs with --no-feedback
     #[arg(long)]
     pub no_feedback: bool,
-    /// On idle processors only, quietly, and the functions that standard input lists: what a run starts at its end
+    /// Giving way to others, quietly, and the functions that standard input lists: what a run starts at its end
     #[arg(long, hide = true)]
     pub background: bool,
     /// The module (.wasm or .wat)
