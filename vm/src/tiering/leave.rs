@@ -277,10 +277,9 @@ mod tests {
     use crate::code::Tier;
     use crate::engine::{Engine, EngineConfig};
     use crate::tiering::LoopCode;
-    use crate::tiering::thresholds::LOOKS_EVERY;
 
     #[test]
-    fn the_interpreter_looks_for_a_loop_with_code_after_twice_as_many_events_each_time() {
+    fn the_interpreter_looks_for_a_loop_with_code_at_each_event_first_and_less_often_later() {
         let config = EngineConfig { hot_interpreter: 1000, deterministic: true, ..EngineConfig::default() };
         let engine = Engine::new(config, None).unwrap();
         let loaded =
@@ -297,27 +296,37 @@ mod tests {
         for _ in 0..2 {
             code.enter_loops_soon(0, loops.iter().copied());
             assert_eq!(words(), (1, 1));
-            for after in (1..).map(|look| 1 << look).take_while(|&after| after < hot) {
-                assert!(code.looks_on(0));
-                assert_eq!(words(), (after, after / 2));
+            let mut last = 1;
+            while code.looks_on(0) {
+                let (after, to_come) = words();
+                assert_eq!(after, last + to_come, "of all that came");
+                assert!(to_come == 1 || last > 64, "{after} behind {last}");
+                last = after;
             }
-            assert!(code.looks_on(0));
-            assert_eq!(words().0, hot);
-            assert!(!code.looks_on(0) && !code.looks_on(0), "now a record is due, of as many events as came");
+            assert_eq!(last, hot);
+            assert!(!code.looks_on(0), "now a record is due, of as many events as came");
         }
         // A record that is far off does not keep it from looking, and is of what came before, too.
-        let far = 20 * LOOKS_EVERY;
+        let far = 20_000;
         code.count_to(0, far);
         code.counters[0].store(far - 1 - 100, Ordering::Relaxed);
         code.look_for_loops(0);
         assert_eq!(words(), (101, 1));
-        let mut last = 101;
+        let (mut last, mut steps) = (101, Vec::new());
         while code.looks_on(0) {
             let (after, to_come) = words();
-            assert!(after == last + to_come && to_come <= LOOKS_EVERY, "{after} behind {last}");
+            assert_eq!(after, last + to_come);
             last = after;
+            steps.push(to_come);
         }
         assert_eq!(last, far);
+        let groups: Vec<u32> = steps[64..].iter().copied().filter(|&step| step > 1).collect();
+        assert!(
+            steps[..64].iter().all(|&step| step == 1) && groups.is_sorted_by(|a, b| a <= b || *b == groups[groups.len() - 1]),
+            "{steps:?}"
+        );
+        assert!(groups[0] == 64 && groups[groups.len() - 2] == 1021, "{groups:?}");
+        assert!(steps[64..].chunk_by(|_, next| *next == 1).all(|group| group.len() <= 4), "{steps:?}");
         // Once it was found, or the countdown is another's, there is no more to look for.
         code.enter_loops_soon(0, loops.iter().copied());
         code.count_anew(0);

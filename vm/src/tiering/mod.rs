@@ -67,8 +67,8 @@ use stubs::lazy_stubs;
 pub(crate) use stubs::resolve;
 pub(crate) use thresholds::used_up;
 use thresholds::{
-    BASELINE_STEP, BRIEF, INTERPRETER_STEP, LOOKS_EVERY, MOST_EVENTS, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look,
-    first_record, strings, weighted,
+    BASELINE_STEP, BRIEF, INTERPRETER_STEP, MOST_EVENTS, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look, first_record,
+    next_look, strings, weighted,
 };
 use trial::Trials;
 pub use trial::{TrialConfig, TrialRecord};
@@ -107,6 +107,8 @@ struct FunctionCode {
     hot_records: AtomicU32,
     /// Events after which the countdown's record is due. Where they are more than it was loaded with, the interpreter looks for a loop that has code in between.
     due: AtomicU32,
+    /// Looks since it began to look.
+    looks: AtomicU32,
     /// When a call of it that was asked for a burst came last, ticks.
     asked_at: AtomicU64,
 }
@@ -620,6 +622,7 @@ impl ModuleCode {
             && loops.into_iter().any(|offset| known.contains_key(&(function, offset)))
         {
             self.count_to(own, self.hot_interpreter(function));
+            self.functions[own].looks.store(0, Ordering::Relaxed);
             self.count_on(own, 0, 1);
         }
     }
@@ -629,6 +632,7 @@ impl ModuleCode {
         let own = self.module.defined(function).expect("only defined functions count");
         let (came, due) = (self.came(own), self.functions[own].due.load(Ordering::Relaxed));
         if came < due && self.has_loop_code(function) {
+            self.functions[own].looks.store(0, Ordering::Relaxed);
             self.count_on(own, came, came + 1);
         }
     }
@@ -640,9 +644,8 @@ impl ModuleCode {
         bytecode.points().iter().any(|point| point.kind == PointKind::Loop && known.contains_key(&(function, point.offset)))
     }
 
-    /// The loop that came has no code, but it may be another one that does: whether the interpreter goes on looking, after twice as many events each time but at most [`LOOKS_EVERY`], until a record is due, which
-    /// is of all of them. (A single look found the loop around mostly, and an `allocator` of a million rounds stayed in templates until it was called again: half as fast. So did `hashtable`, with four
-    /// loops one behind the other, where no look came before the record.)
+    /// The loop that came has no code, but it may be another one that does: whether the interpreter goes on looking ([`next_look`]), until a record is due, which is of all events. (A single look found the loop around
+    /// mostly, and an `allocator` of a million rounds stayed in templates until it was called again: half as fast. So did `hashtable`, with four loops one behind the other, where no look came before the record.)
     fn looks_on(&self, function: u32) -> bool {
         let own = self.module.defined(function).expect("only defined functions count");
         let due = self.functions[own].due.load(Ordering::Relaxed);
@@ -650,7 +653,8 @@ impl ModuleCode {
         if counted >= due {
             return false;
         }
-        self.count_on(own, counted, (counted + counted.min(LOOKS_EVERY)).min(due));
+        let look = self.functions[own].looks.fetch_add(1, Ordering::Relaxed);
+        self.count_on(own, counted, (counted + next_look(look)).min(due));
         true
     }
 
