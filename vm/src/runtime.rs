@@ -518,17 +518,40 @@ unsafe fn start(context: *mut VmContext, function: u32, slots: *mut u64) -> Outc
     }
 }
 
-/// Calls compiled code of a function of `context`, to its end.
+/// Calls compiled code of a function of `context`, to its end. What is not on the way of every call is apart: who inlines this ends in a call that is to be a jump, and a local whose address is taken would keep
+/// it from being one.
 ///
 /// # Safety
 /// As [`call_function`]; `code` is the function's and `adapter` that of its signature.
 #[inline(always)]
 pub(crate) unsafe fn call_compiled(context: *mut VmContext, function: u32, adapter: usize, code: usize, slots: *mut u64) -> Outcome {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise. Raw pointers throughout: the code may call back into Rust that uses the same store.
     unsafe {
         check_host_stack(context)?;
-        let next = run_or_resume(context, adapter, code, slots)?;
-        to_its_end(context, function, next, slots)
+        let store = store_state(context);
+        let outer_exit_fp = (*store).context.exit_fp;
+        (*store).activations.push(Activation::Compiled { outer_exit_fp, continues_frame: false });
+        if enter(adapter, code, slots, context, &raw mut (*store).context) != 0 {
+            return end_of_landed(context, function, slots);
+        }
+        (*store).activations.pop();
+        Ok(())
+    }
+}
+
+/// What [`call_compiled`] comes to where its code landed: goes on with what it left, to the function's end, or says why it stops.
+#[cold]
+#[inline(never)]
+unsafe fn end_of_landed(context: *mut VmContext, function: u32, slots: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise (see `call_function`).
+    unsafe {
+        match landed(store_state(context))? {
+            Finish::Returned => Ok(()),
+            Finish::Left => {
+                let next = resume(context, slots)?;
+                to_its_end(context, function, next, slots)
+            }
+        }
     }
 }
 
@@ -551,14 +574,23 @@ pub(crate) fn internal(error: &str) -> Box<Unwind> {
 
 #[inline(always)]
 unsafe fn check_host_stack(context: *mut VmContext) -> Outcome {
-    let here = 0u8;
-    // SAFETY: the caller's promise (see `call_function`).
+    // SAFETY: reads a register; the caller's promise (see `call_function`).
     unsafe {
-        if (&raw const here as usize) < (*(*head(context)).store).host_limit {
-            return Err(trap(context, TrapCode::StackOverflow));
+        let here: usize;
+        // (a local whose address is taken: see `call_compiled`)
+        std::arch::asm!("mov {}, rsp", out(reg) here, options(nomem, nostack, preserves_flags));
+        if here < (*(*head(context)).store).host_limit {
+            return Err(host_stack_overflow(context));
         }
     }
     Ok(())
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn host_stack_overflow(context: *mut VmContext) -> Box<Unwind> {
+    // SAFETY: the caller's promise (see `call_function`).
+    unsafe { trap(context, TrapCode::StackOverflow) }
 }
 
 unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut u64) -> Outcome {
@@ -611,10 +643,19 @@ unsafe fn run_compiled(context: *mut VmContext, adapter: usize, code: usize, slo
         let store = store_state(context);
         let outer_exit_fp = (*store).context.exit_fp;
         (*store).activations.push(Activation::Compiled { outer_exit_fp, continues_frame });
-        let landed = enter(adapter, code, slots, context, &raw mut (*store).context);
-        let outcome = if landed == 0 {
-            Ok(Finish::Returned)
-        } else if std::mem::take(&mut (*store).leaving) {
+        if enter(adapter, code, slots, context, &raw mut (*store).context) != 0 {
+            return landed(store);
+        }
+        (*store).activations.pop();
+        Ok(Finish::Returned)
+    }
+}
+
+/// The code of the innermost activation landed, which is over: whether it left for the interpreter, or why it stops.
+unsafe fn landed(store: *mut StoreState) -> Outcome<Finish> {
+    // SAFETY: the store is live, and its code does not run.
+    unsafe {
+        let outcome = if std::mem::take(&mut (*store).leaving) {
             (*store).context.unwinding = 0;
             Ok(Finish::Left)
         } else {

@@ -135,6 +135,24 @@ mod threaded {
         Handler(AtomicUsize::new(code(op, mode) as usize))
     }
 
+    /// Where templates leave a call of what has compiled code, with its [`CallTarget`](super::super::callee::CallTarget) in place of the accumulator.
+    unsafe extern "C" fn call_target(ip: *const Inst, sp: *mut u64, memory: *mut u8, memory_length: usize, exec: *mut Exec, target: u64) {
+        let mut regs = Regs { ip, sp, memory, memory_length, exec, accumulator: 0 };
+        // SAFETY: the promise of `run`, and the templates'.
+        unsafe {
+            match bodies::call_target(&mut regs, target as *const _) {
+                Flow::Next => continue_with(regs),
+                Flow::Slow => slow(regs.ip, regs.sp, regs.memory, regs.memory_length, regs.exec, regs.accumulator),
+                Flow::Stop => {}
+            }
+        }
+    }
+
+    /// Address of that.
+    pub(in crate::interp) fn caller_of_code() -> usize {
+        call_target as Code as usize
+    }
+
     macro_rules! plain {
         ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => { [$($body::<0> as Code as usize),*] };
     }
@@ -152,9 +170,9 @@ mod threaded {
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
 pub(crate) use threaded::handler;
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
-pub(super) use threaded::plain_handlers;
-#[cfg(all(threaded_dispatch, not(debug_assertions)))]
 use threaded::run_ops;
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
+pub(super) use threaded::{caller_of_code, plain_handlers};
 
 #[cfg(any(not(threaded_dispatch), debug_assertions))]
 mod looped {

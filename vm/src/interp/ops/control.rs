@@ -2,6 +2,8 @@
 
 use super::table::table_of;
 use crate::bytecode::{Bytecode, Inst, Op, Slot, Target};
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
+use crate::interp::callee::CallTarget;
 use crate::interp::machine::{Exec, Flow, Regs, publish, stop};
 use crate::interp::stack::FrameRecord;
 use crate::layout::{SWITCH_BUFFER_SLOTS, SwitchHeader, VmFunc, head};
@@ -279,8 +281,39 @@ unsafe fn call_code(regs: &mut Regs, own: u32, adapter_and_code: [usize; 2], bas
     }
 }
 
+/// Calls a function that has code, for templates, which looked at the poll word: the quick way of their calls' handlers, for that function alone.
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
+#[inline(always)]
+pub(in crate::interp) unsafe fn call_target(regs: &mut Regs, target: *const CallTarget) -> Flow {
+    // SAFETY: see `super`; `target` is one of the module's own.
+    unsafe {
+        let exec = regs.exec;
+        let (Op::Call { base, .. } | Op::CallIndirect { base, .. }) = (*regs.ip).op else { std::hint::unreachable_unchecked() };
+        let own = target.offset_from((*exec).targets) as u32;
+        if count_down(counter(exec, own)) {
+            return Flow::Slow;
+        }
+        let Some((adapter, code)) = (*(*exec).code).callable(own as usize, own + (*exec).imported_functions) else {
+            return Flow::Slow;
+        };
+        let slots = regs.address(base);
+        if run_compiled_here(exec, regs.ip, own, [adapter, code], slots) == Flow::Stop {
+            return Flow::Stop;
+        }
+        regs.reload_memory();
+        regs.next()
+    }
+}
+
+/// Kept apart, so that a handler that may come here needs no stack frame.
 #[inline(never)]
-unsafe fn run_compiled(exec: *mut Exec, ip: *const Inst, own: u32, [adapter, code]: [usize; 2], slots: *mut u64) -> Flow {
+unsafe fn run_compiled(exec: *mut Exec, ip: *const Inst, own: u32, adapter_and_code: [usize; 2], slots: *mut u64) -> Flow {
+    // SAFETY: as `call_function`.
+    unsafe { run_compiled_here(exec, ip, own, adapter_and_code, slots) }
+}
+
+#[inline(always)]
+unsafe fn run_compiled_here(exec: *mut Exec, ip: *const Inst, own: u32, [adapter, code]: [usize; 2], slots: *mut u64) -> Flow {
     // SAFETY: as `call_function`.
     unsafe {
         publish(exec, ip);

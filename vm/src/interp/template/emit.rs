@@ -2,6 +2,8 @@
 
 use super::asm::*;
 use super::shared::Shared;
+#[cfg(all(threaded_dispatch, not(debug_assertions)))]
+use crate::bytecode::op::OP_COUNT;
 use crate::bytecode::{Bytecode, Inst, Op, Slot, Target};
 use crate::interp::callee::CallTarget;
 #[cfg(all(threaded_dispatch, not(debug_assertions)))]
@@ -98,7 +100,7 @@ impl Leaving {
             assembler.code.push(0xcc);
         }
         let address = assembler.here();
-        for handler in dispatch::plain_handlers() {
+        for handler in dispatch::plain_handlers().into_iter().chain([dispatch::caller_of_code()]) {
             assembler.code.extend((handler as u64).to_le_bytes());
         }
         Leaving { address }
@@ -118,6 +120,11 @@ impl Leaving {
     /// Where a displacement leads that is to leave an op.
     fn place(&self, op: &Op) -> usize {
         self.address + op.number() * size_of::<usize>()
+    }
+
+    /// Where one leads that is to leave a call for the compiled code of the function whose [`CallTarget`] is at `r9`.
+    fn place_of_calls(&self) -> usize {
+        self.address + OP_COUNT * size_of::<usize>()
     }
 
     /// Code that runs the op at `rdi`, and then what follows it.
@@ -157,6 +164,11 @@ impl Leaving {
         self.address
     }
 
+    /// As for any other op: the loop runs it.
+    fn place_of_calls(&self) -> usize {
+        self.address
+    }
+
     pub(super) fn handler(&self, _: &Op) -> usize {
         self.address
     }
@@ -171,6 +183,11 @@ impl Leaving {
     /// Fills in a displacement in code that begins at `base`.
     pub(super) fn fill(&self, code: &mut [u8], place: usize, op: &Op, base: usize) {
         fill(code, place, self.place(op) as i64 - (base + place + 4) as i64);
+    }
+
+    /// The same where the op is a call of what has compiled code.
+    pub(super) fn fill_call(&self, code: &mut [u8], place: usize, base: usize) {
+        fill(code, place, self.place_of_calls() as i64 - (base + place + 4) as i64);
     }
 }
 

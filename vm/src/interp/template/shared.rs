@@ -37,20 +37,32 @@ pub(crate) fn shared_templates() -> Option<(usize, Vec<u8>)> {
     Some((block.address(), block.copy(0..block.length())))
 }
 
+/// Displacements to be filled in.
+#[derive(Default)]
+struct WaysOut {
+    /// That lead to the handler of such an op.
+    leaves: Vec<(usize, Op)>,
+    /// That lead to where compiled code is called.
+    calls: Vec<usize>,
+}
+
 fn make() -> Result<Shared, String> {
     let mut assembler = Assembler::default();
-    let mut leaves = Vec::new();
+    let mut ways = WaysOut::default();
     let call = assembler.here();
-    enter_callee(&mut assembler, &mut leaves, Op::Call { function: 0, base: Slot(0) }, Vec::new());
+    enter_callee(&mut assembler, &mut ways, Op::Call { function: 0, base: Slot(0) }, Vec::new());
     let call_indirect = assembler.here();
     let op = Op::CallIndirect { table: 0, signature: 0, callee: Slot(0), base: Slot(0) };
     let exits = find_callee(&mut assembler);
-    enter_callee(&mut assembler, &mut leaves, op, exits);
+    enter_callee(&mut assembler, &mut ways, op, exits);
     let leaving = Leaving::append(&mut assembler);
     let mut block = CodeBlock::for_templates(assembler.code.len())?;
     let leaving = leaving.at(block.address());
-    for (place, op) in leaves {
+    for (place, op) in ways.leaves {
         leaving.fill(&mut assembler.code, place, &op, block.address());
+    }
+    for place in ways.calls {
+        leaving.fill_call(&mut assembler.code, place, block.address());
     }
     block.fill(0, &assembler.code);
     Ok(Shared { call: block.address() + call, call_indirect: block.address() + call_indirect, leaving, block })
@@ -77,8 +89,8 @@ fn find_callee(assembler: &mut Assembler) -> Vec<usize> {
     exits
 }
 
-/// Calls a function that is interpreted, as `control::call_own` and `enter_frame` do; `exits` lead to where the op is left for its handler.
-fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op, mut exits: Vec<usize>) {
+/// Calls a function that is interpreted, as `control::call_own` and `enter_frame` do, and leaves the call of one that has code; `exits` lead to where the op is left for its handler.
+fn enter_callee(assembler: &mut Assembler, ways: &mut WaysOut, op: Op, mut exits: Vec<usize>) {
     let of_target = |field: usize| at(R9, field as i32);
     let of_record = |field: usize| at(RAX, field as i32);
     const ONE: i32 = size_of::<FrameRecord>() as i32;
@@ -87,7 +99,7 @@ fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op
     exits.push(assembler.jump_if(NOT_EQUAL));
     assembler.memory(W64, MOV, RAX, of_target(offset_of!(CallTarget, compiled)));
     assembler.memory(W64, AND, RAX, of_target(offset_of!(CallTarget, leaves)));
-    exits.push(assembler.jump_if(NOT_EQUAL));
+    let has_code = assembler.jump_if(NOT_EQUAL);
     assembler.memory(W64, MOV, R10, of_target(offset_of!(CallTarget, ops)));
     assembler.registers(W64, TEST, R10, R10);
     exits.push(assembler.jump_if(EQUAL));
@@ -134,5 +146,7 @@ fn enter_callee(assembler: &mut Assembler, leaves: &mut Vec<(usize, Op)>, op: Op
     assembler.memory(W64, MOV, RDI, caller_ip);
     exits.into_iter().for_each(|place| assembler.fill_here(place));
     let left = Leaving::jump(assembler);
-    leaves.extend(on.into_iter().chain([left]).map(|place| (place, op)));
+    ways.leaves.extend(on.into_iter().chain([left]).map(|place| (place, op)));
+    assembler.fill_here(has_code);
+    ways.calls.push(Leaving::jump(assembler));
 }
