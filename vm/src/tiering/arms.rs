@@ -164,6 +164,7 @@ impl ModuleCode {
             free,
             margin: if old.code_bytes.max(new.code_bytes) >= LARGE { LARGE_MARGIN } else { MARGIN },
             most_ticks: self.ticks_in(LONGEST),
+            beside_compiles: !self.shared.compile_costs.alone,
         };
         let seed = config.seed.wrapping_add(u64::from(new.number) << 32);
         Arms {

@@ -3,7 +3,8 @@
 //! A *block* is a run of one version for a fixed number of units; its first quarter warms up caches and predictors and is not counted. A *pair* is a block
 //! of each version in random order, and the next pair in the other order: a block that follows one of the same version is a percent faster than one that follows a switch, and so each version has about as many of
 //! both. A *stamp* is taken at each end of a block's parts: time stamp counter, processor, and a number that moves with every
-//! event that spoils a measure (a compile, a host call). A pair with a spoilt block is dropped whole, so that both versions lose the same.
+//! event that spoils a measure (a compile, a host call). A pair with a spoilt block is dropped whole, so that both versions lose the same. What runs beside one and the same compile from its
+//! first block to its last counts all the same where that has a processor of its own: both versions have as much of it.
 //!
 //! A program does one thing after the other, each for some milliseconds, and a plan that helps in one of them may do harm in the next. So what is not clear after a few pairs is
 //! tried at other times too: from [`REST_FROM`] pairs on blocks that do not count run for a while after every few of them (a *rest*), of either version by chance. With the old version alone in them, the
@@ -30,10 +31,17 @@ pub(super) struct Stamp {
     pub cpu: u32,
     /// Changes with every host call.
     pub host_calls: u64,
-    /// Changes with every compile; odd numbers do not matter.
+    /// Changes with every compile.
     pub compiles: u64,
     /// Whether something compiles right now.
     pub compiling: bool,
+}
+
+impl Stamp {
+    /// Whether no compile began or ended in between.
+    fn is_beside_the_same(&self, other: &Stamp) -> bool {
+        (self.compiles, self.compiling) == (other.compiles, other.compiling)
+    }
 }
 
 /// What a trial needs of blocks.
@@ -57,6 +65,8 @@ pub(super) struct Sizes {
     pub margin: f64,
     /// Ticks of blocks after which it ends at the next look, however few pairs they made.
     pub most_ticks: u64,
+    /// Compiles have a processor of their own.
+    pub beside_compiles: bool,
 }
 
 /// What to do after a stamp.
@@ -88,6 +98,8 @@ pub(super) struct Blocks {
     at: usize,
     counted: bool,
     began: Stamp,
+    /// Where the pair's first block began to count.
+    pair_began: Stamp,
     first: f64,
     pairs: Vec<(f64, f64)>,
     dropped: u64,
@@ -114,6 +126,7 @@ impl Blocks {
             at: 0,
             counted: false,
             began: Stamp::default(),
+            pair_began: Stamp::default(),
             first: 0.0,
             pairs: Vec::new(),
             dropped: 0,
@@ -217,8 +230,20 @@ impl Blocks {
     fn begin_block(&mut self, now: Stamp) -> Next {
         let warm = self.warm_units();
         self.counted = warm == 0;
-        self.began = now;
+        self.begin_part(now);
         Next::Run(self.order[self.at], if self.counted { self.units } else { warm })
+    }
+
+    fn begin_part(&mut self, now: Stamp) {
+        self.began = now;
+        if self.at == 0 {
+            self.pair_began = now;
+        }
+    }
+
+    /// Whether a compile had to do with the pair so far.
+    fn is_compiled_beside(&self, now: Stamp) -> bool {
+        !now.is_beside_the_same(&self.pair_began) || now.compiling && !self.sizes.beside_compiles
     }
 
     fn drop_pair(&mut self, now: Stamp) -> Next {
@@ -234,11 +259,11 @@ impl Blocks {
         let arm = self.order[self.at];
         if !self.counted {
             self.counted = true;
-            self.began = now;
+            self.begin_part(now);
             return Next::Run(arm, self.units - self.warm_units());
         }
         let ticks = now.ticks.saturating_sub(self.began.ticks).max(1);
-        if now.compiling || self.began.compiling || now.compiles != self.began.compiles {
+        if self.is_compiled_beside(now) {
             return self.drop_pair(now);
         }
         if now.cpu != self.began.cpu || now.host_calls != self.began.host_calls {
@@ -298,6 +323,7 @@ mod tests {
         free: false,
         margin: verdict::MARGIN,
         most_ticks: u64::MAX,
+        beside_compiles: false,
     };
 
     /// xorshift64*, and a normal variable from twelve uniform ones.
@@ -382,6 +408,33 @@ mod tests {
             blocks.boundary(now);
         }
         assert_eq!(blocks.pairs.len(), 8);
+    }
+
+    /// Whole pairs of blocks of two steps, before each of which the compiles change as `change` says of its number.
+    fn pairs_beside(beside_compiles: bool, steps: u64, change: impl Fn(u64, &mut Stamp)) -> usize {
+        let mut blocks = Blocks::new(Sizes { beside_compiles, ..SIZES }, 7);
+        let mut now = Stamp::default();
+        blocks.begin_pair(now);
+        for step in 0..steps {
+            now.ticks += 400_000;
+            change(step, &mut now);
+            blocks.boundary(now);
+        }
+        blocks.pairs.len()
+    }
+
+    #[test]
+    fn a_pair_beside_one_compile_counts_where_that_has_a_processor_of_its_own() {
+        let none = |_: u64, _: &mut Stamp| {};
+        assert_eq!((pairs_beside(true, 28, none), pairs_beside(false, 28, none)), (7, 7));
+        // One from the first pair's end on.
+        let long = |step: u64, now: &mut Stamp| (now.compiles, now.compiling) = if step < 4 { (0, false) } else { (1, true) };
+        let (beside, alone) = (pairs_beside(true, 28, long), pairs_beside(false, 28, long));
+        assert!(beside >= 5 && alone == 1, "{beside}, {alone}");
+        // One that begins or ends, or one behind the other, in each pair.
+        let begins = |step: u64, now: &mut Stamp| (now.compiles, now.compiling) = (step / 4, step % 4 == 3);
+        let others = |step: u64, now: &mut Stamp| (now.compiles, now.compiling) = (step / 2, true);
+        assert_eq!((pairs_beside(true, 28, begins), pairs_beside(true, 28, others)), (0, 0));
     }
 
     #[test]
