@@ -14,7 +14,7 @@ pub fn detach() {
     unsafe {
         libc::setpgid(0, 0);
         libc::signal(libc::SIGHUP, libc::SIG_IGN);
-        libc::setpriority(libc::PRIO_PROCESS, 0, NICE);
+        libc::nice(NICE);
     }
 }
 
