@@ -306,6 +306,7 @@ pub(crate) struct Compiling<'a>(&'a Shared);
 impl Drop for Compiling<'_> {
     fn drop(&mut self) {
         self.0.compiling.fetch_sub(1, Ordering::SeqCst);
+        self.0.compiles.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -920,7 +921,7 @@ impl Shared {
         Compiling(self)
     }
 
-    /// A number that moves with each compile, and whether one runs.
+    /// A number that moves where a compile begins or ends, and whether one runs.
     pub(crate) fn compiles(&self) -> (u64, bool) {
         (self.compiles.load(Ordering::Relaxed), self.compiling.load(Ordering::Relaxed) != 0)
     }

@@ -31,7 +31,7 @@ pub(super) struct Stamp {
     pub cpu: u32,
     /// Changes with every host call.
     pub host_calls: u64,
-    /// Changes with every compile.
+    /// Changes where a compile begins or ends.
     pub compiles: u64,
     /// Whether something compiles right now.
     pub compiling: bool,
@@ -65,7 +65,7 @@ pub(super) struct Sizes {
     pub margin: f64,
     /// Ticks of blocks after which it ends at the next look, however few pairs they made.
     pub most_ticks: u64,
-    /// Compiles have a processor of their own.
+    /// Compiles have a processor of their own, as far as is known: there is more than one.
     pub beside_compiles: bool,
 }
 

@@ -325,7 +325,7 @@ mod tests {
             steps[..64].iter().all(|&step| step == 1) && groups.is_sorted_by(|a, b| a <= b || *b == groups[groups.len() - 1]),
             "{steps:?}"
         );
-        assert!(groups[0] == 64 && groups[groups.len() - 2] == 1021, "{groups:?}");
+        assert!(groups[0] == 64 && groups[groups.len() - 2] == 1018, "{groups:?}");
         assert!(steps[64..].chunk_by(|_, next| *next == 1).all(|group| group.len() <= 4), "{steps:?}");
         // Once it was found, or the countdown is another's, there is no more to look for.
         code.enter_loops_soon(0, loops.iter().copied());

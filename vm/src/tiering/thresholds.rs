@@ -32,10 +32,10 @@ pub(super) const WATCHED_FROM: usize = 512;
 pub(super) const MOST_DOUBLINGS: u32 = 12;
 /// Looks of an activation in templates for a loop that has code, one at each event, before it looks less often.
 const FIRST_LOOKS: u32 = 64;
-/// Looks at successive events from then on: of loops that take turns each comes up. (With a look at a time, the first of which came with a burst's end and the second a thousand events later, that end left CPython's evaluation
+/// Looks at successive events from then on. (With a look at a time, the first of which came with a burst's end and the second a thousand events later, that end left CPython's evaluation
 /// loop to templates for up to 145,000 events and 240 ms, five loops of it taking turns, of which two had code: 0.2 to 0.5 s of a run of 6. Now that comes by after one to 16 events.)
 const LOOKS_TOGETHER: u32 = 4;
-/// The most events between two such groups: a look takes as long as two or three rounds of a small loop.
+/// The most events from one such group's begin to the next one's: a look takes as long as two or three rounds of a small loop. Prime, so that of loops that take turns in any period each comes up.
 const LOOKS_EVERY: u32 = 1021;
 /// Calls and rounds after which a function's ops are strung together ([`crate::interp::Templates`]), whatever its size: that takes time by the op as running does.
 const STRUNG_AFTER: u32 = 4;
@@ -77,7 +77,7 @@ pub(super) fn first_look(config: &EngineConfig, bytes: usize) -> u32 {
 pub(super) fn next_look(look: u32) -> u32 {
     match look.checked_sub(FIRST_LOOKS) {
         Some(later) if later.is_multiple_of(LOOKS_TOGETHER) => {
-            FIRST_LOOKS.saturating_mul(1 << (later / LOOKS_TOGETHER).min(16)).min(LOOKS_EVERY)
+            FIRST_LOOKS.saturating_mul(1 << (later / LOOKS_TOGETHER).min(16)).min(LOOKS_EVERY - (LOOKS_TOGETHER - 1))
         }
         _ => 1,
     }

@@ -88,7 +88,7 @@ impl Emitted {
 /// How templates leave for handlers, and where to.
 pub(super) struct Leaving {
     /// A word for each kind of op, with its handler, in which modes do not matter: what leaves has all operands in their slots. Where ops have no handlers, the
-    /// way back into the loop.
+    /// way back into the loop. Behind them one for calls of compiled code.
     address: usize,
 }
 

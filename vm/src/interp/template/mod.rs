@@ -8,7 +8,7 @@
 //! 1. Where an op begins, all is as the interpreter has it: [`Regs`](super::machine::Regs) in the same registers, but for `ip`, which is known there; every slot in memory; the accumulator
 //!    where `crate::bytecode`'s `modes` says that it is used. So the interpreter may go on at each op, and a template takes over from it at each: no frame is ever converted.
 //! 2. An op whose quick way does not apply, or that has no template, leaves for its handler before it changed anything, with `ip` set. Traps, slow calls, polls and countdowns that ran out
-//!    are the handlers' alone.
+//!    are the handlers' alone; a call of compiled code is left for code of its own, which is a handler in all else.
 //! 3. Templates call nothing, push nothing and touch no register that the System V ABI has callee keep: a handler that jumps to one cannot tell it from another handler.
 //! 4. The code is outside of what [`crate::arena::contains`] names: signals find an interpreted frame.
 //! 5. A load or store whose address the memory's guard catches is not checked: the signal's handler goes on with the op's ([`resume_after_fault`]), which checks and traps. So an op accesses memory
