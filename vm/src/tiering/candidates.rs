@@ -224,6 +224,10 @@ impl ModuleCode {
             let hottest =
                 untimed.filter(|(key, _)| self.shared.budget.has_earned(expected(key))).max_by_key(|(_, candidate)| candidate.heat);
             let Some((&key, candidate)) = hottest else { return };
+            // It is waited for: what takes less would come before it for ever.
+            if !self.shared.budget.set_aside(expected(&key)) {
+                return;
+            }
             candidate.untimed = false;
             key
         };
