@@ -622,8 +622,7 @@ impl ModuleCode {
             && loops.into_iter().any(|offset| known.contains_key(&(function, offset)))
         {
             self.count_to(own, self.hot_interpreter(function));
-            self.functions[own].looks.store(0, Ordering::Relaxed);
-            self.count_on(own, 0, 1);
+            self.look_from(own, 0);
         }
     }
 
@@ -632,9 +631,14 @@ impl ModuleCode {
         let own = self.module.defined(function).expect("only defined functions count");
         let (came, due) = (self.came(own), self.functions[own].due.load(Ordering::Relaxed));
         if came < due && self.has_loop_code(function) {
-            self.functions[own].looks.store(0, Ordering::Relaxed);
-            self.count_on(own, came, came + 1);
+            self.look_from(own, came);
         }
+    }
+
+    /// The next event is looked at, as the first of some, where so many have come.
+    fn look_from(&self, own: usize, came: u32) {
+        self.functions[own].looks.store(0, Ordering::Relaxed);
+        self.count_on(own, came, came + 1);
     }
 
     /// Whether some loop of a function has code.
