@@ -3,12 +3,14 @@
 //! They run on the host stack. One that fails stores its reason in the store and sets `unwinding`; its thunk then lands. No panic may
 //! leave one, so host functions run under `catch_unwind` (in `crate::runtime`).
 
+use crate::backtrace;
 use crate::builtin::Builtin;
 use crate::builtin::INSTRUCTIONS;
 use crate::burst;
 use crate::entry::{plain_thunk, resolve_thunk, thunk, value_sample_thunk};
 use crate::exits;
 use crate::layout::{VmContext, VmFunc, head};
+use crate::operations;
 use crate::runtime::{self, raise};
 use crate::tiering;
 use crate::trap::{Outcome, TrapCode, Unwind};
@@ -95,7 +97,7 @@ unsafe fn check(context: *mut VmContext, result: Result<(), TrapCode>) {
     if let Err(code) = result {
         // SAFETY: the caller's promise.
         unsafe {
-            let frames = runtime::backtrace(context);
+            let frames = backtrace::backtrace(context);
             raise(context, Box::new(Unwind::Trap { code, frames }));
         }
     }
@@ -130,17 +132,17 @@ unsafe fn check_grown(context: *mut VmContext, grown: Outcome<i64>) -> i64 {
 
 unsafe extern "sysv64" fn runtime_memory_grow(context: *mut VmContext, memory: u32, delta: u64) -> i64 {
     // SAFETY: see above.
-    unsafe { check_grown(context, runtime::memory_grow(context, memory, delta)) }
+    unsafe { check_grown(context, operations::memory_grow(context, memory, delta)) }
 }
 
 unsafe extern "sysv64" fn memory_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, bytes: u64) {
     // SAFETY: see above.
-    unsafe { check(context, runtime::memory_copy(context, to, from, destination, source, bytes)) }
+    unsafe { check(context, operations::memory_copy(context, to, from, destination, source, bytes)) }
 }
 
 unsafe extern "sysv64" fn memory_fill(context: *mut VmContext, memory: u32, destination: u64, value: u32, bytes: u64) {
     // SAFETY: see above.
-    unsafe { check(context, runtime::memory_fill(context, memory, destination, value as u8, bytes)) }
+    unsafe { check(context, operations::memory_fill(context, memory, destination, value as u8, bytes)) }
 }
 
 unsafe extern "sysv64" fn plain_copy(_: *mut VmContext, destination: *mut u8, source: *const u8, bytes: usize) {
@@ -155,42 +157,42 @@ unsafe extern "sysv64" fn plain_fill(_: *mut VmContext, destination: *mut u8, va
 
 unsafe extern "sysv64" fn memory_init(context: *mut VmContext, memory: u32, segment: u32, destination: u64, source: u32, bytes: u32) {
     // SAFETY: see above.
-    unsafe { check(context, runtime::memory_init(context, memory, segment, destination, source, bytes)) }
+    unsafe { check(context, operations::memory_init(context, memory, segment, destination, source, bytes)) }
 }
 
 unsafe extern "sysv64" fn data_drop(context: *mut VmContext, segment: u32) {
     // SAFETY: see above.
-    unsafe { runtime::data_drop(context, segment) }
+    unsafe { operations::data_drop(context, segment) }
 }
 
 unsafe extern "sysv64" fn table_set(context: *mut VmContext, table: u32, index: u64, reference: u64) {
     // SAFETY: see above.
-    unsafe { check(context, runtime::table_set(context, table, index, reference)) }
+    unsafe { check(context, operations::table_set(context, table, index, reference)) }
 }
 
 unsafe extern "sysv64" fn table_grow(context: *mut VmContext, table: u32, reference: u64, delta: u64) -> i64 {
     // SAFETY: see above.
-    unsafe { check_grown(context, runtime::table_grow(context, table, reference, delta)) }
+    unsafe { check_grown(context, operations::table_grow(context, table, reference, delta)) }
 }
 
 unsafe extern "sysv64" fn table_fill(context: *mut VmContext, table: u32, start: u64, reference: u64, count: u64) {
     // SAFETY: see above.
-    unsafe { check(context, runtime::table_fill(context, table, start, reference, count)) }
+    unsafe { check(context, operations::table_fill(context, table, start, reference, count)) }
 }
 
 unsafe extern "sysv64" fn table_copy(context: *mut VmContext, to: u32, from: u32, destination: u64, source: u64, count: u64) {
     // SAFETY: see above.
-    unsafe { check(context, runtime::table_copy(context, to, from, destination, source, count)) }
+    unsafe { check(context, operations::table_copy(context, to, from, destination, source, count)) }
 }
 
 unsafe extern "sysv64" fn table_init(context: *mut VmContext, table: u32, segment: u32, destination: u64, source: u32, count: u32) {
     // SAFETY: see above.
-    unsafe { check(context, runtime::table_init(context, table, segment, destination, source, count)) }
+    unsafe { check(context, operations::table_init(context, table, segment, destination, source, count)) }
 }
 
 unsafe extern "sysv64" fn elem_drop(context: *mut VmContext, segment: u32) {
     // SAFETY: see above.
-    unsafe { runtime::elem_drop(context, segment) }
+    unsafe { operations::elem_drop(context, segment) }
 }
 
 unsafe extern "sysv64" fn call_slow(context: *mut VmContext, slots: *mut u64) -> usize {
@@ -200,17 +202,17 @@ unsafe extern "sysv64" fn call_slow(context: *mut VmContext, slots: *mut u64) ->
 
 unsafe extern "sysv64" fn atomic_wait32(context: *mut VmContext, memory: u32, at: u64, offset: u64, expected: u64, timeout: i64) -> u32 {
     // SAFETY: see above.
-    unsafe { check_result(context, runtime::atomic_wait(context, memory, at, offset, expected, timeout, 4)) }
+    unsafe { check_result(context, operations::atomic_wait(context, memory, at, offset, expected, timeout, 4)) }
 }
 
 unsafe extern "sysv64" fn atomic_wait64(context: *mut VmContext, memory: u32, at: u64, offset: u64, expected: u64, timeout: i64) -> u32 {
     // SAFETY: see above.
-    unsafe { check_result(context, runtime::atomic_wait(context, memory, at, offset, expected, timeout, 8)) }
+    unsafe { check_result(context, operations::atomic_wait(context, memory, at, offset, expected, timeout, 8)) }
 }
 
 unsafe extern "sysv64" fn atomic_notify(context: *mut VmContext, memory: u32, at: u64, offset: u64, count: u32) -> u32 {
     // SAFETY: see above.
-    unsafe { check_result(context, runtime::atomic_notify(context, memory, at, offset, count)) }
+    unsafe { check_result(context, operations::atomic_notify(context, memory, at, offset, count)) }
 }
 
 /// A result; raises where there is none.

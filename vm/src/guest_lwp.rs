@@ -15,8 +15,8 @@ use wasmparser::{FuncType, ValType};
 
 use lwp_feedback::ring::{count_value, store_programmed};
 
+use crate::backtrace;
 use crate::module::{ExternType, Module};
-use crate::runtime;
 use crate::store::StoreState;
 
 /// The module that they are imported from.
@@ -82,12 +82,12 @@ impl GuestLwp {
     }
 
     /// What a call of it does where it is not compiled: from the interpreter, or through a table. Slots in; the result, for LWPINS.
-    /// The record carries the address that the call was made at, in the code or the bytecode of the guest ([`runtime::calling_address`]).
+    /// The record carries the address that the call was made at, in the code or the bytecode of the guest ([`backtrace::calling_address`]).
     pub fn call(self, store: &mut StoreState, slots: [u64; 3]) -> u32 {
         let [data2, data1, flags] = slots;
         let data2 = if self.wide { data2 } else { data2 & 0xffff_ffff };
         let lwpcb = store.engine().thread_lwpcb().cast();
-        let ip = runtime::calling_address(store);
+        let ip = backtrace::calling_address(store);
         // SAFETY: the LWPCB of this thread's own ring, which lives as long as the thread; only this thread produces into it.
         unsafe {
             if self.insert {

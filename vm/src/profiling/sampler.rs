@@ -13,11 +13,12 @@
 //! 4. Code that was sampled keeps its address and its tables until the process ends ([`super::keep_addresses`]), so that a pc can be named later.
 
 use crate::arena;
+use crate::backtrace::backtrace;
 use crate::detour::{self, FRONT};
 use crate::engine::Engine;
 use crate::layout::VmContext;
 use crate::registry;
-use crate::runtime::{self, Activation, instance, store_state};
+use crate::runtime::{Activation, instance, store_state};
 use crate::signals;
 use crate::store::StoreState;
 use crate::trap::Frame;
@@ -322,7 +323,7 @@ pub(crate) unsafe fn take_due(context: *mut VmContext) -> bool {
         }
         let buffer = BUFFER.get();
         if !buffer.is_null() {
-            let frames = runtime::backtrace(context);
+            let frames = backtrace(context);
             // Set by a sampler that lives until it is unset, on this thread.
             lock(&(*buffer).late).push((now(), weight, frames));
         }

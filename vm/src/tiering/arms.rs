@@ -6,7 +6,7 @@
 
 use super::blocks::{Arm, Blocks, Next, Sizes, Stamp};
 use super::thresholds::{MOST_EVENTS, used_up};
-use super::trial::{Candidate, Stage};
+use super::trial_state::{Candidate, Stage};
 use super::verdict::{LARGE, LARGE_MARGIN, MARGIN, MOST_PAIRS, Reason, Verdict};
 use super::{CodeVersion, ModuleCode};
 use crate::code::Entrance;

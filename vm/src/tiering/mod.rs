@@ -49,6 +49,7 @@ mod sights;
 mod stubs;
 pub(crate) mod thresholds;
 mod trial;
+mod trial_state;
 mod turns;
 pub mod verdict;
 mod versions;
@@ -70,8 +71,8 @@ use thresholds::{
     BASELINE_STEP, BRIEF, INTERPRETER_STEP, MOST_EVENTS, MOST_MEASURED, VECTOR_FIRST_SHARE, VECTOR_SHARE, first_look, first_record,
     next_look, strings, weighted,
 };
-use trial::Trials;
-pub use trial::{TrialConfig, TrialRecord};
+use trial_state::Trials;
+pub use trial_state::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
 pub use warm::WarmFunction;
 pub(crate) use watched::{WatchedCallee, watched_enough, watched_return};

@@ -7,7 +7,7 @@
 use super::ModuleCode;
 use super::arms::{Arms, owner_of};
 use super::bursts::{Form, candidate_offset};
-use super::trial::{Active, Stage};
+use super::trial_state::{Active, Stage};
 use crate::burst::{AT_ENTRY, Kind, ticks};
 use crate::layout::VmContext;
 use crate::runtime::store_state;

@@ -16,11 +16,12 @@
 use super::listener::Counted;
 use super::versions::CodeVersion;
 use super::{ModuleCode, Published};
+use crate::backtrace;
 use crate::code::{Entrance, Tier};
 use crate::engine::Shared;
 use crate::layout::VmContext;
 use crate::registry::PlacedCode;
-use crate::runtime::{self, store_state};
+use crate::runtime::store_state;
 use crate::store::StoreState;
 use crate::timeline::What;
 use std::collections::HashSet;
@@ -189,7 +190,7 @@ unsafe fn walk(store: &StoreState, shared: &Shared) {
         let mut found = vec![false; waiting.len()];
         // SAFETY: the caller runs this store (see `report_frames`).
         unsafe {
-            runtime::for_each_pc(store, |pc| {
+            backtrace::for_each_pc(store, |pc| {
                 let at = ranges.partition_point(|range| range.0 <= pc);
                 // A return address may be the first byte behind its code.
                 if let Some(&(_, end, index)) = at.checked_sub(1).and_then(|at| ranges.get(at))

@@ -1,7 +1,7 @@
 //! Whose turn it is: which candidate is tried next, and when a trial makes room for the others.
 
 use super::ModuleCode;
-use super::trial::{COMPILES_SAVED, Candidate, Stage, State};
+use super::trial_state::{COMPILES_SAVED, Candidate, Stage, State};
 use super::verdict::{Reason, Verdict};
 use crate::code::{Entrance, Tier};
 use crate::queue::Work;

@@ -5,7 +5,7 @@
 use super::far::{memory_of, place};
 use crate::bytecode::Slot;
 use crate::interp::machine::{Flow, Regs, publish, stop};
-use crate::runtime;
+use crate::operations;
 use crate::trap::TrapCode;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -90,7 +90,7 @@ unsafe fn wait<const BYTES: u64>(regs: &mut Regs, base: Slot, memory: u32, offse
     unsafe {
         publish(regs.exec, regs.ip);
         let [address, expected, timeout] = [0, 1, 2].map(|index| regs.u64(Slot(base.0 + index)));
-        match runtime::atomic_wait((*regs.exec).context, memory, address, offset, expected, timeout as i64, BYTES) {
+        match operations::atomic_wait((*regs.exec).context, memory, address, offset, expected, timeout as i64, BYTES) {
             Ok(result) => regs.set(base, result),
             Err(unwind) => return stop(regs.exec, unwind),
         }
@@ -114,7 +114,7 @@ pub(in crate::interp) unsafe fn notify(regs: &mut Regs, base: Slot, memory: u32,
         debug_assert!(!memory_of(regs, memory).is_null());
         publish(regs.exec, regs.ip);
         let (address, count) = (regs.u64(base), regs.u64(Slot(base.0 + 1)) as u32);
-        match runtime::atomic_notify((*regs.exec).context, memory, address, offset, count) {
+        match operations::atomic_notify((*regs.exec).context, memory, address, offset, count) {
             Ok(result) => regs.set(base, result),
             Err(unwind) => return stop(regs.exec, unwind),
         }

@@ -5,6 +5,7 @@
 use super::far;
 use crate::bytecode::{Slot, Target};
 use crate::interp::machine::{Flow, Regs, publish, stop};
+use crate::operations;
 use crate::runtime;
 use crate::trap::TrapCode;
 use std::sync::atomic::Ordering;
@@ -179,7 +180,7 @@ pub(in crate::interp) unsafe fn memory_grow<const M: u8>(regs: &mut Regs, dst: S
     unsafe {
         publish(regs.exec, regs.ip);
         let delta = regs.u64(delta);
-        let old = match runtime::memory_grow((*regs.exec).context, memory, delta) {
+        let old = match operations::memory_grow((*regs.exec).context, memory, delta) {
             Ok(old) => old,
             Err(unwind) => return stop(regs.exec, unwind),
         };
@@ -218,7 +219,7 @@ pub(in crate::interp) unsafe fn memory_copy<const M: u8>(regs: &mut Regs, base: 
     unsafe {
         let [destination, source, bytes] = three(regs, base);
         let context = (*regs.exec).context;
-        let result = runtime::memory_copy(context, to, from, destination, source, bytes);
+        let result = operations::memory_copy(context, to, from, destination, source, bytes);
         checked(regs, result)
     }
 }
@@ -229,7 +230,7 @@ pub(in crate::interp) unsafe fn memory_fill<const M: u8>(regs: &mut Regs, base: 
     unsafe {
         let [destination, byte, bytes] = three(regs, base);
         let context = (*regs.exec).context;
-        let result = runtime::memory_fill(context, memory, destination, byte as u8, bytes);
+        let result = operations::memory_fill(context, memory, destination, byte as u8, bytes);
         checked(regs, result)
     }
 }
@@ -241,7 +242,7 @@ pub(in crate::interp) unsafe fn memory_init<const M: u8>(regs: &mut Regs, base: 
         let [destination, source, bytes] = three(regs, base);
         let context = (*regs.exec).context;
         let (source, bytes) = (source as u32, bytes as u32);
-        let result = runtime::memory_init(context, memory, segment, destination, source, bytes);
+        let result = operations::memory_init(context, memory, segment, destination, source, bytes);
         checked(regs, result)
     }
 }
@@ -250,7 +251,7 @@ pub(in crate::interp) unsafe fn memory_init<const M: u8>(regs: &mut Regs, base: 
 pub(in crate::interp) unsafe fn data_drop<const M: u8>(regs: &mut Regs, segment: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        runtime::data_drop((*regs.exec).context, segment);
+        operations::data_drop((*regs.exec).context, segment);
         regs.next()
     }
 }

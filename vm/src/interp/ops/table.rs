@@ -4,6 +4,7 @@ use super::memory::{checked, three};
 use crate::bytecode::Slot;
 use crate::interp::machine::{Exec, Flow, Regs, publish, stop};
 use crate::layout::{VmTable, VmTableRef};
+use crate::operations;
 use crate::runtime;
 use crate::trap::TrapCode;
 use std::sync::atomic::Ordering;
@@ -110,7 +111,7 @@ pub(in crate::interp) unsafe fn table_set<const M: u8>(regs: &mut Regs, table: u
     // SAFETY: see `super`.
     unsafe {
         let (index, reference) = (regs.first::<M>(index), regs.second::<M>(value));
-        let result = runtime::table_set((*regs.exec).context, table, index, reference);
+        let result = operations::table_set((*regs.exec).context, table, index, reference);
         checked(regs, result)
     }
 }
@@ -133,7 +134,7 @@ pub(in crate::interp) unsafe fn table_grow<const M: u8>(regs: &mut Regs, base: S
         publish(regs.exec, regs.ip);
         let reference = regs.u64(base);
         let delta = regs.u64(Slot(base.0 + 1));
-        let old = match runtime::table_grow((*regs.exec).context, table, reference, delta) {
+        let old = match operations::table_grow((*regs.exec).context, table, reference, delta) {
             Ok(old) => old,
             Err(unwind) => return stop(regs.exec, unwind),
         };
@@ -152,7 +153,7 @@ pub(in crate::interp) unsafe fn table_fill<const M: u8>(regs: &mut Regs, base: S
     unsafe {
         let [start, _, count] = three(regs, base);
         let reference = regs.u64(Slot(base.0 + 1));
-        let result = runtime::table_fill((*regs.exec).context, table, start, reference, count);
+        let result = operations::table_fill((*regs.exec).context, table, start, reference, count);
         checked(regs, result)
     }
 }
@@ -163,7 +164,7 @@ pub(in crate::interp) unsafe fn table_copy<const M: u8>(regs: &mut Regs, base: S
     unsafe {
         let [destination, source, count] = three(regs, base);
         let context = (*regs.exec).context;
-        let result = runtime::table_copy(context, to, from, destination, source, count);
+        let result = operations::table_copy(context, to, from, destination, source, count);
         checked(regs, result)
     }
 }
@@ -175,7 +176,7 @@ pub(in crate::interp) unsafe fn table_init<const M: u8>(regs: &mut Regs, base: S
         let [destination, source, count] = three(regs, base);
         let context = (*regs.exec).context;
         let (source, count) = (source as u32, count as u32);
-        let result = runtime::table_init(context, table, segment, destination, source, count);
+        let result = operations::table_init(context, table, segment, destination, source, count);
         checked(regs, result)
     }
 }
@@ -184,7 +185,7 @@ pub(in crate::interp) unsafe fn table_init<const M: u8>(regs: &mut Regs, base: S
 pub(in crate::interp) unsafe fn elem_drop<const M: u8>(regs: &mut Regs, segment: u32) -> Flow {
     // SAFETY: see `super`.
     unsafe {
-        runtime::elem_drop((*regs.exec).context, segment);
+        operations::elem_drop((*regs.exec).context, segment);
         regs.next()
     }
 }
