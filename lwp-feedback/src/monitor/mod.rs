@@ -56,7 +56,7 @@ pub struct MonitorConfig {
     /// less while it takes more, and as at first again once it takes less than a quarter. While a ring is new ([`LEARNING`]) it may take [`LEARNING_FACTOR`] times as much.
     pub drain_share: f64,
     /// Share of the time, 0 to 1, that polls may take while nothing [hurries](Listener::hurries): they are as much rarer, down to one in
-    /// three [`Self::max_interval`]s. 1: no limit.
+    /// eight [`Self::max_interval`]s. 1: no limit.
     pub poll_share: f64,
 }
 
@@ -153,7 +153,7 @@ enum Next {
 /// Polls in the average of what one takes. A guess.
 const POLLS_AVERAGED: f64 = 16.0;
 /// Longest wait between polls that cost too much, in [`MonitorConfig::max_interval`]s: what a program does next is seen after that time.
-const SPARSEST: u32 = 3;
+const SPARSEST: u32 = 8;
 
 /// Acts on nothing.
 #[derive(Debug, Default)]
@@ -639,8 +639,8 @@ impl Monitor {
 
     /// The interval at which polls that take so long are within their share.
     fn affordable(&self, poll_ns: f64) -> Duration {
-        // Hot records wait no longer than they may.
-        let most = (self.config.max_interval * SPARSEST).min(self.hot_waits());
+        // (hot records do not wait for it: see `wait`)
+        let most = self.config.max_interval * SPARSEST;
         // Of an interval the mean wait is three quarters.
         let seconds = poll_ns / 1e9 / self.config.poll_share.max(1e-9) * 4.0 / 3.0;
         Duration::from_secs_f64(seconds.min(most.as_secs_f64()))

@@ -26,6 +26,8 @@ const MOST_SAVED_NS: f64 = 100e6;
 /// Run time whose share may be earned ahead, the surplus of a quarter of one loop's first second: a run of a second costs twice the share then. From then on what is new earns
 /// the share.
 const AHEAD_NS: f64 = LEARNING.as_nanos() as f64;
+/// Part of the steady share that compiles of code that times loads may take: polls take half of it, bursts a sixth.
+const PART_SET_ASIDE: f64 = 1.0 / 3.0;
 /// Part of what is earned that the monitor's own time can use up.
 const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
@@ -163,12 +165,12 @@ impl Budget {
         self.started.elapsed().as_secs_f64() * self.share * STEADY_FACTOR >= cost.as_secs_f64()
     }
 
-    /// The same beside what was set aside before; so much more is, then. One thing after the other would take the whole share again otherwise: loop by loop, `btree` compiled for 110 ms of its
-    /// sixth second.
+    /// Whether [`PART_SET_ASIDE`] of that share is as much as that beside what was set aside before; so much more is, then. One thing after the other would take the whole share again otherwise: loop by
+    /// loop, `btree` compiled for 110 ms of its sixth second.
     pub(crate) fn set_aside(&self, cost: Duration) -> bool {
         let mut account = self.account();
         let all = account.set_aside + cost;
-        let enough = self.has_earned(all);
+        let enough = self.has_earned(all.mul_f64(1.0 / PART_SET_ASIDE));
         if enough {
             account.set_aside = all;
         }
@@ -343,9 +345,10 @@ mod tests {
         let ms = Duration::from_millis;
         // 30 ms of ten seconds.
         assert!(budget.has_earned(ms(29)) && !budget.has_earned(ms(40)));
-        assert!(budget.set_aside(ms(20)) && !budget.set_aside(ms(20)));
+        // A third of them.
+        assert!(budget.set_aside(ms(6)) && !budget.set_aside(ms(6)));
         // What was refused is not set aside.
-        assert!(budget.set_aside(ms(9)) && !budget.set_aside(ms(9)));
+        assert!(budget.set_aside(ms(3)) && !budget.set_aside(ms(3)));
     }
 
     #[test]
