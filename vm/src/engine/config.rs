@@ -72,7 +72,7 @@ pub struct EngineConfig {
     pub events: EventSet,
     /// CPU time between two records of a clock (events 5 and 6); what is shorter than the kernel's tick is raised to it.
     pub clock_interval: Duration,
-    /// Everything is compiled as instrumented code at its first call, and all it does is counted: [`Engine::exact_profile`]. Slow, for
+    /// Everything is compiled as instrumented code at its first call, and all it does is counted: [`super::Engine::exact_profile`]. Slow, for
     /// comparison. Needs `tier` to be [`TierPolicy::Baseline`].
     pub exact: bool,
     /// Whether the interpreter strings the ops of functions that run more than a few times together as machine code. Only where `tier` is [`TierPolicy::Auto`].
@@ -95,7 +95,7 @@ pub struct EngineConfig {
     /// Whether each memory with 32-bit addresses gets 6 GiB of address space, so that compiled code needs no bounds checks, or checks are compiled in.
     /// `None`: by the process's limit ([`crate::memory::guards_fit`]).
     pub guarded_memories: Option<bool>,
-    /// Start the monitor's thread. Without it the host calls [`Engine::poll_monitor`].
+    /// Start the monitor's thread. Without it the host calls [`super::Engine::poll_monitor`].
     pub monitor_thread: bool,
     /// Drain the ring and compile on the spot whenever a function becomes hot: slow, and the same every time. For tests.
     pub deterministic: bool,
@@ -123,7 +123,7 @@ pub struct EngineConfig {
     pub policy: Arc<dyn lwp_feedback::policy::Policy>,
     /// Profiles of earlier processes: a module that one of them is of starts with it.
     pub profiles: Vec<Arc<lwp_feedback::profilefile::SavedProfile>>,
-    /// Keep a list of what happened when ([`Engine::timeline`]).
+    /// Keep a list of what happened when ([`super::Engine::timeline`]).
     pub timeline: bool,
     /// Who is told of each piece of code.
     pub observers: Vec<Arc<dyn CodeObserver>>,

@@ -100,10 +100,10 @@ pub(super) struct Returned {
     pub(super) unseen: Vec<(u32, u32)>,
 }
 
-/// Whether one of a function's loops stands in one of some others, or one of them in it.
-fn stands_with(loops: &[LoopShape], offset: u32, others: &[u32]) -> bool {
+/// Whether of two loops of a function one stands in the other.
+fn stand_together(loops: &[LoopShape], one: u32, other: u32) -> bool {
     let holds = |outer: u32, inner: u32| loops.iter().any(|it| it.offset == outer && (it.offset..it.end).contains(&inner));
-    others.iter().any(|&other| holds(other, offset) || holds(offset, other))
+    holds(one, other) || holds(other, one)
 }
 
 impl ModuleCode {
@@ -225,29 +225,24 @@ impl ModuleCode {
     /// Asks for instrumented code of an interpreted candidate that has said what its branches are like, once the run is so long that its compile is a small part of
     /// it: that can time loads.
     fn compile_to_time(self: &Arc<Self>) {
-        let expected = |function| expected_compile_time(Tier::Instrumented, self.body_bytes(function));
-        let (next, timed) = {
-            let candidates = lock(&self.bursts.candidates);
+        let next = {
+            let mut candidates = lock(&self.bursts.candidates);
+            let expected = |key: &(u32, u32)| expected_compile_time(Tier::Instrumented, self.body_bytes(key.0));
             let untimed = candidates.iter().filter(|(_, candidate)| candidate.untimed && candidate.bursts >= ENOUGH);
             let hottest =
-                untimed.filter(|(key, _)| self.shared.budget.has_earned(expected(key.0))).max_by_key(|(_, candidate)| candidate.heat);
+                untimed.filter(|(key, _)| self.shared.budget.has_earned(expected(key))).max_by_key(|(_, candidate)| candidate.heat);
             let Some((&next, _)) = hottest else { return };
-            let of_function = candidates.iter().filter(|((function, _), _)| *function == next.0);
-            let timed: Vec<u32> = of_function.filter(|(_, candidate)| candidate.loads).map(|(key, _)| key.1).collect();
-            (next, timed)
+            // It is waited for: what takes less would come before it for ever.
+            if !self.shared.budget.set_aside(expected(&next)) {
+                return;
+            }
+            // A loop's code goes on in the loops around it and comes by those in it, so that one of a nest times the loads of all.
+            let loops = shape(&self.module, next.0).loops;
+            let timed = |key: (u32, u32)| key == next || key.0 == next.0 && stand_together(&loops, key.1, next.1);
+            candidates.iter_mut().filter(|(key, _)| timed(**key)).for_each(|(_, candidate)| candidate.untimed = false);
+            next
         };
-        // A loop's code goes on in the loops around it and comes by those in it, so that one of a nest times the loads of all.
-        let is_timed = !timed.is_empty() && stands_with(&shape(&self.module, next.0).loops, next.1, &timed);
-        // It is waited for: what takes less would come before it for ever.
-        if !is_timed && !self.shared.budget.set_aside(expected(next.0)) {
-            return;
-        }
-        if let Some(candidate) = lock(&self.bursts.candidates).get_mut(&next) {
-            candidate.untimed = false;
-        }
-        if !is_timed {
-            self.request(next.0, entrance(next.1), Tier::Instrumented, false);
-        }
+        self.request(next.0, entrance(next.1), Tier::Instrumented, false);
     }
 
     /// Asks for that of the candidate that is the hottest for its size, which is what a compile costs. False where none is left or what is under way takes the credit.
@@ -432,8 +427,9 @@ mod tests {
         let at = |(offset, end)| LoopShape { offset, end, ..LoopShape::default() };
         // One with two in it, and one behind it.
         let loops = [(10, 100), (20, 40), (50, 90), (100, 120)].map(at);
-        assert!(stands_with(&loops, 20, &[10]) && stands_with(&loops, 10, &[20]) && stands_with(&loops, 50, &[100, 10]));
-        assert!(!stands_with(&loops, 20, &[50]) && !stands_with(&loops, 100, &[10, 20, 50]) && !stands_with(&loops, 10, &[AT_ENTRY]));
-        assert!(!stands_with(&loops, AT_ENTRY, &[10]));
+        let stand = |one, other| stand_together(&loops, one, other);
+        assert!(stand(20, 10) && stand(10, 20) && stand(50, 10));
+        assert!(!stand(50, 100) && !stand(20, 50) && !stand(100, 10) && !stand(100, 20) && !stand(100, 50) && !stand(10, AT_ENTRY));
+        assert!(!stand(AT_ENTRY, 10));
     }
 }

@@ -25,7 +25,7 @@ pub struct TrialConfig {
     pub prefetch_block: Duration,
     /// For tests: try a candidate that is the current version, once for every function that has tier-2 code.
     pub try_same: bool,
-    /// For tests: slows candidates down, see [`CompileRequest::padding`].
+    /// For tests: slows candidates down, see [`crate::code::CompileRequest::padding`].
     pub padding: u32,
     /// With `try_same`, percent: each function is tried once more, against itself slowed down by that much. 0 for no such trial.
     pub slowed_percent: f64,
