@@ -2,6 +2,7 @@
 """What watching costs: runs with the default budget against runs that record nothing, in interleaved pairs.
 
     python3 bench-programs/cost.py [--seconds 1] [--pairs 8] [--backedge PATH] [--pin CPU] [--budget PCT] [PROGRAM]...
+    python3 bench-programs/cost.py --seconds 9 --pairs 0 [PROGRAM]...
 
 A program is a row of the suite (`hashtable/0`), which runs for about --seconds, or `cpython`, `yosys` or a file, each with its arguments behind colons
 (`cpython:/in/work.py:8`). Without any it is every row but controls and variants, and the real programs that bench-programs/real.sh has fetched.
@@ -11,6 +12,8 @@ threads (user and system, from wait4) and of wall time, as the geometric mean ov
 of a pair in turns. At the end the geometric mean over programs: its interval is what the pairs leave open, not how much programs differ. Limits are 2.5 % for a program
 and 1 % for the mean; where the interval's upper end lies above and its lower below, the line says "not resolved: ±x %". Beside it stands what the engine's own
 account says of one run, monitor included; where the interval lies above that as a whole, the line says so.
+Of runs of six seconds and more it also says what it was after the fourth second, when what is new has been seen; of that the limit is 0.3 %. With `--pairs 0` the
+account is all there is, of one run a program.
 With --pin the processes run on that CPU alone, so the monitor's work is in the wall time.
 """
 
@@ -60,12 +63,13 @@ def percent(mean, half, limit):
 
 
 def accounted(command):
-    """What the engine says watching cost, percent of the run."""
+    """What the engine says watching cost: percent of the run, and of it after its fourth second (None where it is too short)."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         at = command.index("run") + 1
         run(command[:at] + [f"--report=json,{report.name}"] + command[at:])
         with open(report.name) as text:
-            return json.load(text)["bursts"]["cost_percent"]
+            bursts = json.load(text)["bursts"]
+        return bursts["cost_percent"], bursts.get("steady_percent")
 
 
 def row(name, suite, options):
@@ -93,6 +97,7 @@ def main():
     programs = options.programs or list(suite)
     overall = {"cpu": [], "wall": []}
     halves = {"cpu": [], "wall": []}
+    late = {}
     for name in programs:
         mapped, guest = row(name, suite, options)
 
@@ -100,17 +105,25 @@ def main():
             pin = ["taskset", "-c", str(options.pin)] if options.pin is not None else []
             return pin + [options.backedge, "run", "-C", "cache=n", "--no-feedback", "--feedback-budget", budget, *mapped, *guest]
         logs = {"cpu": [], "wall": []}
-        run(command(options.budget))
+        if options.pairs:
+            run(command(options.budget))
         for pair in range(options.pairs):
             sides = ["watched", "plain"] if pair % 2 else ["plain", "watched"]
             took = {side: run(command(options.budget if side == "watched" else "0")) for side in sides}
             for which, key in enumerate(logs):
                 logs[key].append(math.log(took["watched"][which] / took["plain"][which]))
+        account, steady = accounted(command(options.budget))
+        text = f"account {account:.2f} %"
+        if steady is not None:
+            late[name] = steady
+            text += f", after the fourth second {steady:.3f} %"
+        if not options.pairs:
+            print(f"{name:<24} {text}", flush=True)
+            continue
         took = " ".join(f"{key} {percent(*interval(logs[key]), 2.5)}" for key in logs)
-        account = accounted(command(options.budget))
         mean, half = interval(logs["cpu"])
         contradicted = " contradicts" if math.exp(mean - half) * 100 - 100 > account else ""
-        print(f"{name:<24} {took} account {account:.2f} %{contradicted}", flush=True)
+        print(f"{name:<24} {took} {text}{contradicted}", flush=True)
         for key, values in logs.items():
             mean, half = interval(values)
             overall[key].append(mean)
@@ -119,6 +132,10 @@ def main():
         if len(values) > 1:
             half = math.sqrt(sum(half * half for half in halves[key])) / len(values)
             print(f"{'geometric mean':<24} {key} {percent(statistics.fmean(values), half, 1.0)}")
+    if len(late) > 1:
+        most = max(late, key=late.get)
+        within = sum(steady <= 0.3 for steady in late.values())
+        print(f"after the fourth second: median {statistics.median(late.values()):.3f} %, most {late[most]:.3f} % ({most}), at most 0.3 % in {within} of {len(late)}")
 
 
 if __name__ == "__main__":

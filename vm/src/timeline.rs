@@ -148,6 +148,8 @@ pub struct Pulse {
     pub fullest_permille: u32,
     /// CPU time of the monitor so far, ns.
     pub cpu_ns: u64,
+    /// All that watching cost so far, that included, ns.
+    pub watching_ns: u64,
     /// Machine code in use, bytes.
     pub code_bytes: u64,
 }
@@ -206,19 +208,18 @@ impl Timeline {
         moments.push(moment);
     }
 
-    /// Takes in the monitor's state.
-    pub(crate) fn pulse(&self, at: Duration, records: u64, fullest_permille: u32, cpu_ns: u64) {
+    /// Takes in the monitor's state; `records` and `fullest_permille` are of its last poll.
+    pub(crate) fn pulse(&self, now: Pulse) {
         let Some(kept) = &self.kept else { return };
         let mut pulses = kept.pulses.lock().unwrap_or_else(|error| error.into_inner());
-        let at_ns = at.as_nanos() as u64;
-        pulses.pending.records += records;
-        pulses.pending.fullest_permille = pulses.pending.fullest_permille.max(fullest_permille);
+        pulses.pending.records += now.records;
+        pulses.pending.fullest_permille = pulses.pending.fullest_permille.max(now.fullest_permille);
         let step = pulses.step_ns.max(FIRST_STEP_NS);
-        if pulses.kept.last().is_some_and(|last| at_ns < last.at_ns + step) {
+        if pulses.kept.last().is_some_and(|last| now.at_ns < last.at_ns + step) {
             return;
         }
         let Pulse { records, fullest_permille, .. } = std::mem::take(&mut pulses.pending);
-        pulses.kept.push(Pulse { at_ns, records, fullest_permille, cpu_ns, code_bytes: crate::arena::used_bytes() as u64 });
+        pulses.kept.push(Pulse { records, fullest_permille, ..now });
         if pulses.kept.len() >= MOST_PULSES {
             pulses.thin_out();
             pulses.step_ns = step * 2;
@@ -278,7 +279,7 @@ mod tests {
     fn nothing_is_kept_unless_asked_for() {
         let off = Timeline::new(false);
         off.note(Duration::ZERO, 0, 0, Entrance::Body, || panic!("not asked for"));
-        off.pulse(Duration::ZERO, 1, 1, 1);
+        off.pulse(Pulse { records: 1, ..Pulse::default() });
         assert!(off.moments().is_empty() && off.pulses().is_empty());
     }
 
@@ -295,7 +296,7 @@ mod tests {
     fn pulses_thin_out_and_lose_no_record() {
         let timeline = Timeline::new(true);
         for at in 0..20_000u64 {
-            timeline.pulse(Duration::from_millis(at), 3, (at % 1000) as u32, at);
+            timeline.pulse(Pulse { at_ns: at * 1_000_000, records: 3, fullest_permille: (at % 1000) as u32, ..Pulse::default() });
         }
         let pulses = timeline.pulses();
         assert!(pulses.len() < MOST_PULSES && pulses.len() > MOST_PULSES / 4, "{}", pulses.len());

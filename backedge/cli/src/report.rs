@@ -228,10 +228,11 @@ fn header(out: &mut String, report: &Report) {
         if bursts.dropped > 0 {
             line(out, format_args!("          {} dropped: they wrote more than their buffer holds", number(bursts.dropped)));
         }
+        let steady = bursts.steady_percent.map_or(String::new(), |steady| format!(", {steady:.2} % of it since its fourth second"));
         line(
             out,
             format_args!(
-                "watching  cost {:.2} % of the run with the monitor, {:.2} % allowed (more while loops are new)",
+                "watching  cost {:.2} % of the run with the monitor{steady}; {:.2} % allowed (more while loops are new)",
                 bursts.cost_percent, bursts.budget_percent
             ),
         );

@@ -66,7 +66,15 @@ pub struct BurstStats {
     pub compile_ms: f64,
     /// All of that and the monitor's CPU time, as a share of the time since the engine began, percent.
     pub cost_percent: f64,
+    /// The same of the time since the engine's fourth second ([`STEADY_AFTER`]), by which what is new has been seen; none before its sixth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steady_percent: Option<f64>,
 }
+
+/// When a run counts as steady, for [`BurstStats::steady_percent`].
+pub const STEADY_AFTER: Duration = Duration::from_secs(4);
+/// The shortest time that is said of: in less, one compile is most of it.
+const STEADY_FOR: Duration = Duration::from_secs(2);
 
 struct Account {
     last: Instant,
@@ -77,6 +85,8 @@ struct Account {
     owed_ns: f64,
     /// What was begun because the steady share would pay it ([`Budget::set_aside`]).
     set_aside: Duration,
+    /// The first look after [`STEADY_AFTER`]: the time since the engine began, and what watching had cost, ns.
+    steady_since: Option<(Duration, u64)>,
 }
 
 /// Share of the time, 0 to 1, that the monitor may take for a thread's values, and for its polls where nothing waits for them (a burst costs about as much
@@ -117,7 +127,7 @@ impl Budget {
             share,
             started: now,
             credit_ns: AtomicI64::new((START_NS * share) as i64),
-            account: Mutex::new(Account { last: now, monitor_ns: 0, earned_ns: 0.0, owed_ns: 0.0, set_aside: Duration::ZERO }),
+            account: Mutex::new(Account { last: now, monitor_ns: 0, earned_ns: 0.0, owed_ns: 0.0, set_aside: Duration::ZERO, steady_since: None }),
             words: WORDS.map(|(first, ..)| AtomicU64::new(first.into())),
             bursts: Default::default(),
             written: AtomicU64::new(0),
@@ -192,7 +202,11 @@ impl Budget {
         let monitor = monitor_ns.saturating_sub(account.monitor_ns);
         account.monitor_ns = monitor_ns;
         self.monitor_ns.store(monitor_ns, Ordering::Relaxed);
-        let ahead = account.earned_ns - now.duration_since(self.started).as_nanos() as f64;
+        let ran_for = now.duration_since(self.started);
+        if account.steady_since.is_none() && ran_for >= STEADY_AFTER {
+            account.steady_since = Some((ran_for, self.cost_ns()));
+        }
+        let ahead = account.earned_ns - ran_for.as_nanos() as f64;
         let factor = match learning {
             true if ahead < AHEAD_NS => LEARNING_FACTOR,
             true => 1.0,
@@ -265,9 +279,16 @@ impl Budget {
         ns
     }
 
+    /// All that watching cost so far, ns.
+    pub(crate) fn cost_ns(&self) -> u64 {
+        [&self.burst_ns, &self.model_ns, &self.compile_ns, &self.monitor_ns].map(|counter| counter.load(Ordering::Relaxed)).iter().sum()
+    }
+
     pub(crate) fn stats(&self) -> BurstStats {
         let ms = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64 / 1e6;
-        let cost = ms(&self.burst_ns) + ms(&self.model_ns) + ms(&self.compile_ns) + ms(&self.monitor_ns);
+        let percent = |cost_ns: u64, of: Duration| cost_ns as f64 / (of.as_nanos() as f64).max(1.0) * 100.0;
+        let (ran_for, cost_ns) = (self.started.elapsed(), self.cost_ns());
+        let steady = self.account().steady_since.map(|(since, cost)| (ran_for.saturating_sub(since), cost_ns.saturating_sub(cost)));
         BurstStats {
             budget_percent: self.share * 100.0,
             branch_bursts: self.bursts[0].load(Ordering::Relaxed),
@@ -279,7 +300,8 @@ impl Budget {
             burst_ms: ms(&self.burst_ns),
             model_ms: ms(&self.model_ns),
             compile_ms: ms(&self.compile_ns),
-            cost_percent: cost / (self.started.elapsed().as_secs_f64() * 1e3).max(1e-9) * 100.0,
+            cost_percent: percent(cost_ns, ran_for),
+            steady_percent: steady.filter(|&(of, _)| of >= STEADY_FOR).map(|(of, cost)| percent(cost, of)),
         }
     }
 }
@@ -314,6 +336,23 @@ mod tests {
         assert!((49.9..51.0).contains(&first), "{first} ms");
         let later = earn(9);
         assert!((89.9..91.0).contains(&later), "{later} ms");
+    }
+
+    #[test]
+    fn the_steady_cost_is_of_what_came_after_the_fourth_second() {
+        let mut budget = Budget::new(1.0);
+        let ran_for = |budget: &mut Budget, seconds: u64| budget.started = Instant::now() - Duration::from_secs(seconds);
+        budget.compiled(Duration::from_secs(1));
+        ran_for(&mut budget, 5);
+        budget.earn(false, 0);
+        budget.compiled(Duration::from_millis(50));
+        // Of a second nothing is said.
+        ran_for(&mut budget, 6);
+        assert_eq!(budget.stats().steady_percent, None);
+        ran_for(&mut budget, 10);
+        let stats = budget.stats();
+        let steady = stats.steady_percent.unwrap();
+        assert!((0.99..1.01).contains(&steady) && (10.4..10.6).contains(&stats.cost_percent), "{stats:?}");
     }
 
     #[test]

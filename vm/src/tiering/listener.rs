@@ -7,6 +7,7 @@ use crate::burst::AT_ENTRY;
 use crate::bytecode::{Bytecode, Op};
 use crate::code::{Entrance, Tier};
 use crate::engine::Shared;
+use crate::timeline::Pulse;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::{Resolved, Tier as CodeTier};
 use lwp_feedback::layout::Record;
@@ -267,8 +268,17 @@ impl monitor::Listener for Listener {
     fn tick(&mut self, summary: &monitor::PollSummary) {
         if let Some(shared) = self.shared.upgrade() {
             shared.drain_perf();
-            shared.timeline.pulse(shared.started.elapsed(), summary.records as u64, summary.fullest_permille, summary.cpu_ns);
             shared.bursts_due(summary.cpu_ns + lwp_feedback::calibrate::cost_ns());
+            if shared.timeline.is_kept() {
+                shared.timeline.pulse(Pulse {
+                    at_ns: shared.started.elapsed().as_nanos() as u64,
+                    records: summary.records as u64,
+                    fullest_permille: summary.fullest_permille,
+                    cpu_ns: summary.cpu_ns,
+                    watching_ns: shared.budget.cost_ns(),
+                    code_bytes: crate::arena::used_bytes() as u64,
+                });
+            }
             shared.tend();
             shared.sweep();
         }

@@ -750,6 +750,9 @@ fn monitor(report: &Value) -> String {
             format!("{:.2} % of {} % allowed", float(&bursts["cost_percent"]), three(float(&bursts["budget_percent"]))),
             "of the run; new loops may take five times as much in their first second",
         ));
+        if let Some(steady) = bursts["steady_percent"].as_f64() {
+            rows.push(row("watching later", format!("{steady:.2} %"), "of the run since its fourth second"));
+        }
     }
     let mut out = table(&["what", "cost", ""], &rows);
     let pulses = array(report, "pulses");
@@ -763,12 +766,16 @@ fn monitor(report: &Value) -> String {
         };
         let seconds = |a: &Value, b: &Value| ((float(&b["at_ns"]) - float(&a["at_ns"])) / 1e9).max(1e-9);
         let drained = rate(&|a, b| float(&b["records"]) / seconds(a, b) / 1e3);
-        let cpu = rate(&|a, b| 100.0 * (float(&b["cpu_ns"]) - float(&a["cpu_ns"])).max(0.0) / 1e9 / seconds(a, b));
+        let percent = |what: &str, a: &Value, b: &Value| 100.0 * (float(&b[what]) - float(&a[what])).max(0.0) / 1e9 / seconds(a, b);
+        let cpu = rate(&|a, b| percent("cpu_ns", a, b));
+        // Its CPU time is that as of the poll before.
+        let watching = rate(&|a, b| percent("watching_ns", a, b));
         let fill: Vec<(f64, f64)> = pulses.iter().map(|it| (at(it), float(&it["fullest_permille"]) / 10.0)).collect();
         let plots = [
             ("Records drained, thousands per second", "thousand/s", drained, plot::series(1)),
             ("The fullest ring when the monitor came, percent of its size", "percent", fill, plot::series(2)),
             ("CPU time of the monitor, percent of one processor", "percent", cpu, plot::series(3)),
+            ("All that watching costs, percent of the time", "percent", watching, plot::series(4)),
         ];
         for (caption, unit, points, colour) in plots {
             let figure = plot::both(|width| {
