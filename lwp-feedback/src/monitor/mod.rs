@@ -190,11 +190,20 @@ pub struct PollSummary {
 #[error("the ring has a consumer already")]
 pub struct RingTaken;
 
-/// Whether hot records wake the monitor now, and whether one came that did not.
+/// Whether hot records may wait now, and whether one came since the latest poll began. The first of a wait has the monitor look again at how long it
+/// waits; without any it is woken once, at the end (to be woken is a fifth of what a poll takes, and where nothing new becomes hot there are polls with hardly any such record).
 #[derive(Default)]
 struct Doze {
     asleep: AtomicBool,
     hot: AtomicBool,
+}
+
+/// A wait for the next poll.
+struct Wait {
+    began: Instant,
+    /// How long hot records may wait.
+    for_hot: Duration,
+    most: Duration,
 }
 
 struct Waker {
@@ -209,10 +218,12 @@ impl RingWaker for Waker {
     }
 
     fn hot(&self) {
-        // Either this is seen when the doze ends, or its end is seen here.
-        self.doze.hot.store(true, Ordering::SeqCst);
+        // Either this is seen where the wait begins, or its beginning is seen here.
+        let first = !self.doze.hot.swap(true, Ordering::SeqCst);
         if !self.doze.asleep.load(Ordering::SeqCst) {
             self.bell.ring();
+        } else if first {
+            self.bell.nudge();
         }
     }
 
@@ -382,45 +393,31 @@ impl Monitor {
 
     /// Waits for the next poll: for `most`, or a threshold or a change of rings, or a hot record after its time.
     async fn wait(&self, most: Duration) {
-        let dozes = self.dozes(most);
-        if !dozes.is_zero() {
-            self.doze.asleep.store(true, Ordering::SeqCst);
-            let woken = self.bell.heard(dozes).await;
-            if self.wakes_up(woken) {
-                return;
-            }
-        }
-        if dozes < most {
-            self.bell.heard(most - dozes).await;
-        }
+        let doze = self.doze_off(most);
+        self.bell.heard(|| self.left(&doze)).await;
+        self.doze.asleep.store(false, Ordering::SeqCst);
     }
 
     /// The same, of the thread that does nothing else.
     fn wait_here(&self, most: Duration) {
-        let dozes = self.dozes(most);
-        if !dozes.is_zero() {
-            self.doze.asleep.store(true, Ordering::SeqCst);
-            let woken = self.bell.heard_here(dozes);
-            if self.wakes_up(woken) {
-                return;
-            }
-        }
-        if dozes < most {
-            self.bell.heard_here(most - dozes);
-        }
-    }
-
-    /// How long a wait is deaf for hot records.
-    fn dozes(&self, most: Duration) -> Duration {
-        let dozes = self.hot_waits().min(most);
-        // The timer's step.
-        if dozes < Duration::from_millis(1) { Duration::ZERO } else { dozes }
-    }
-
-    /// A doze is over: whether the wait is, too.
-    fn wakes_up(&self, woken: bool) -> bool {
+        let doze = self.doze_off(most);
+        self.bell.heard_here(|| self.left(&doze));
         self.doze.asleep.store(false, Ordering::SeqCst);
-        woken || self.doze.hot.load(Ordering::SeqCst)
+    }
+
+    /// A wait begins, for a part of which hot records may wait.
+    fn doze_off(&self, most: Duration) -> Wait {
+        let for_hot = self.hot_waits().min(most);
+        // The timer's step.
+        let for_hot = if for_hot < Duration::from_millis(1) { Duration::ZERO } else { for_hot };
+        self.doze.asleep.store(!for_hot.is_zero(), Ordering::SeqCst);
+        Wait { began: Instant::now(), for_hot, most }
+    }
+
+    /// What is left of a wait.
+    fn left(&self, wait: &Wait) -> Duration {
+        let all = if self.doze.hot.load(Ordering::SeqCst) { wait.for_hot } else { wait.most };
+        all.saturating_sub(wait.began.elapsed())
     }
 
     /// Makes [`Self::run`] return after a last poll.

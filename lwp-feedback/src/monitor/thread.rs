@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{JoinHandle, Thread};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -22,27 +22,35 @@ pub(super) struct Bell {
 impl Bell {
     pub(super) fn ring(&self) {
         self.rung.store(true, Ordering::SeqCst);
+        self.nudge();
+    }
+
+    /// Has whoever waits look again at what is left to wait.
+    pub(super) fn nudge(&self) {
         match self.thread.get() {
             Some(thread) => thread.unpark(),
             None => self.notify.notify_one(),
         }
     }
 
-    /// Whether it rang within the time, or since it was heard last; in a runtime with a timer.
-    pub(super) async fn heard(&self, wait: Duration) -> bool {
-        tokio::time::timeout(wait, self.notify.notified()).await.is_ok()
+    /// Waits until it rings, or has rung since it was heard last, or until nothing is `left`; in a runtime with a timer.
+    pub(super) async fn heard(&self, left: impl Fn() -> Duration) {
+        while let Some(left) = self.unheard(left()) {
+            // Rung, nudged, or over: the loop looks.
+            _ = tokio::time::timeout(left, self.notify.notified()).await;
+        }
     }
 
     /// The same on the monitor's thread.
-    pub(super) fn heard_here(&self, wait: Duration) -> bool {
-        let began = Instant::now();
-        loop {
-            if self.rung.swap(false, Ordering::SeqCst) {
-                return true;
-            }
-            let Some(left) = wait.checked_sub(began.elapsed()).filter(|left| !left.is_zero()) else { return false };
+    pub(super) fn heard_here(&self, left: impl Fn() -> Duration) {
+        while let Some(left) = self.unheard(left()) {
             std::thread::park_timeout(left);
         }
+    }
+
+    /// What is left, if there is any and it did not ring.
+    fn unheard(&self, left: Duration) -> Option<Duration> {
+        (!self.rung.swap(false, Ordering::SeqCst) && !left.is_zero()).then_some(left)
     }
 }
 

@@ -5,7 +5,6 @@
 
 use super::ModuleCode;
 use super::bursts::{ASKED_AT_ONCE, Form, Instrumented, candidate_offset, entrance};
-use super::thresholds::expected_compile_time;
 use super::versions::cpu_time;
 use crate::burst::{AT_ENTRY, Astray, ENOUGH, ticks};
 use crate::code::{Entrance, Tier};
@@ -227,7 +226,8 @@ impl ModuleCode {
     fn compile_to_time(self: &Arc<Self>) {
         let next = {
             let mut candidates = lock(&self.bursts.candidates);
-            let expected = |key: &(u32, u32)| expected_compile_time(Tier::Instrumented, self.body_bytes(key.0));
+            let costs = &self.shared.compile_costs;
+            let expected = |key: &(u32, u32)| Duration::from_nanos(costs.expected(Tier::Instrumented, self.body_bytes(key.0)) as u64);
             let untimed = candidates.iter().filter(|(_, candidate)| candidate.untimed && candidate.bursts >= ENOUGH);
             let hottest =
                 untimed.filter(|(key, _)| self.shared.budget.has_earned(expected(key))).max_by_key(|(_, candidate)| candidate.heat);

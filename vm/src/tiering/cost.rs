@@ -112,8 +112,8 @@ impl Age {
 
 /// What compiles took so far.
 pub(crate) struct CompileCosts {
-    /// Nanoseconds and bytes, of tier 1 and of tier 2.
-    sums: [(AtomicU64, AtomicU64); 2],
+    /// Nanoseconds and bytes, of tier 1, of tier 2, and of instrumented code.
+    sums: [(AtomicU64, AtomicU64); 3],
     /// Whether they take turns with what they are for.
     pub(super) alone: bool,
 }
@@ -122,24 +122,26 @@ impl Default for CompileCosts {
     fn default() -> Self {
         let seen = |tier| (AtomicU64::new(expected_compile_time(tier, BEFORE).as_nanos() as u64), AtomicU64::new(BEFORE as u64));
         let alone = std::thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
-        CompileCosts { sums: [seen(Tier::Baseline), seen(Tier::Optimizing)], alone }
+        CompileCosts { sums: [Tier::Baseline, Tier::Optimizing, Tier::Instrumented].map(seen), alone }
     }
 }
 
 impl CompileCosts {
     fn index(tier: Tier) -> usize {
-        usize::from(tier != Tier::Baseline)
+        match tier {
+            Tier::Baseline => 0,
+            Tier::Optimizing => 1,
+            // Larger than what is asked for by cost.
+            Tier::Instrumented => 2,
+        }
     }
 
     /// A compile of so many bytes took that long.
     pub(crate) fn took(&self, tier: Tier, bytes: usize, time: Duration) {
-        // Instrumented code is larger than what is asked for by cost.
-        if tier != Tier::Instrumented {
-            let (ns, all) = &self.sums[Self::index(tier)];
-            let variable = (time.as_nanos() as f64 - FIXED_NS).max(0.0);
-            ns.fetch_add(variable as u64, Ordering::Relaxed);
-            all.fetch_add(bytes as u64, Ordering::Relaxed);
-        }
+        let (ns, all) = &self.sums[Self::index(tier)];
+        let variable = (time.as_nanos() as f64 - FIXED_NS).max(0.0);
+        ns.fetch_add(variable as u64, Ordering::Relaxed);
+        all.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Nanoseconds that compiling `bytes` in a tier is expected to take.
@@ -173,7 +175,7 @@ impl CompileCosts {
 
     /// Nanoseconds of running after which compiling `bytes` in a tier pays.
     pub(super) fn pays_after(&self, tier: Tier, bytes: usize) -> f64 {
-        TIMES[Self::index(tier)] * self.expected(tier, bytes)
+        TIMES[usize::from(tier != Tier::Baseline)] * self.expected(tier, bytes)
     }
 }
 
@@ -212,6 +214,7 @@ mod tests {
         let after = costs.pays_after(Tier::Baseline, 1000);
         assert!((after / (TIMES[0] * 5e6) - 1.0).abs() < 0.01, "{after}");
         assert_eq!(costs.pays_after(Tier::Optimizing, 0), TIMES[1] * FIXED_NS);
+        assert!(costs.expected(Tier::Instrumented, 1000) > 4.9e9);
         assert_eq!(own_time(40.0, 0, 1000), 40.0);
         assert_eq!(own_time_in_templates(1e9, 1000), 202.0);
         for stage in [Stage::Small, Stage::Young, Stage::Grown] {
