@@ -56,7 +56,7 @@ pub struct MonitorConfig {
     /// less while it takes more, and as at first again once it takes less than a quarter. While a ring is new ([`LEARNING`]) it may take [`LEARNING_FACTOR`] times as much.
     pub drain_share: f64,
     /// Share of the time, 0 to 1, that polls may take while nothing [hurries](Listener::hurries): they are as much rarer, down to one in
-    /// eight [`Self::max_interval`]s. 1: no limit.
+    /// twelve [`Self::max_interval`]s. 1: no limit.
     pub poll_share: f64,
 }
 
@@ -156,7 +156,7 @@ const POLLS_AVERAGED: f64 = 16.0;
 /// five seconds.)
 const POLLS_WAIT: u32 = 2;
 /// The same in any run, in [`MonitorConfig::max_interval`]s: what a program does next is seen after that time.
-const SPARSEST: u32 = 8;
+const SPARSEST: u32 = 12;
 
 /// Acts on nothing.
 #[derive(Debug, Default)]

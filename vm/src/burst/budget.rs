@@ -1,7 +1,7 @@
 //! What bursts may cost, and what they did cost.
 //!
 //! One number governs: the share of run time, in percent ([`EngineConfig::feedback_budget`](crate::engine::EngineConfig)). Time earns credit: at five times
-//! the share while a loop is in its first second of being hot (what is learned early pays longest), until a second's share is earned ahead; at three tenths of it later. A program that has new loops
+//! the share while a loop is in its first second of being hot (what is learned early pays longest), until a second's share is earned ahead; at a quarter of it later. A program that has new loops
 //! again and again earns no more than one loop does that is new for a second and the share of all later time: else the exception would be its rule. Everything
 //! that watching costs is taken off: the whole time of a burst (its code is slower than the ordinary version's, and how much slower is not known), the
 //! model's run over it, the compile of its code, and the monitor's CPU time. A loop that had [`ENOUGH`] bursts is not new any more. A burst begins only while there is credit.
@@ -16,8 +16,8 @@ use super::Kind;
 
 /// Bursts after which a loop has said what it is like: 4,096 words leave some 900 records of branches, and half of the bursts time loads. A guess.
 pub(crate) const ENOUGH: u32 = 8;
-/// Credit earned per time, times the share, when nothing is new any more; while a loop is, [`LEARNING_FACTOR`].
-const STEADY_FACTOR: f64 = 0.3;
+/// Credit earned per time, times the share, when nothing is new any more; while a loop is, [`LEARNING_FACTOR`]. The aim is three tenths at most: polls and compiles take some more than they are given.
+const STEADY_FACTOR: f64 = 0.25;
 /// What there is at the start, so that the first hot loop need not wait, times the share: 200 ms of run time (2 ms at 1 %), which a compile of a small function
 /// and some bursts take. A guess.
 const START_NS: f64 = 200e6;
@@ -127,7 +127,14 @@ impl Budget {
             share,
             started: now,
             credit_ns: AtomicI64::new((START_NS * share) as i64),
-            account: Mutex::new(Account { last: now, monitor_ns: 0, earned_ns: 0.0, owed_ns: 0.0, set_aside: Duration::ZERO, steady_since: None }),
+            account: Mutex::new(Account {
+                last: now,
+                monitor_ns: 0,
+                earned_ns: 0.0,
+                owed_ns: 0.0,
+                set_aside: Duration::ZERO,
+                steady_since: None,
+            }),
             words: WORDS.map(|(first, ..)| AtomicU64::new(first.into())),
             bursts: Default::default(),
             written: AtomicU64::new(0),
