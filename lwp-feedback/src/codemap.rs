@@ -50,50 +50,56 @@ pub struct InlinedRange {
     pub start: u32,
     /// Code offset after the last.
     pub end: u32,
-    /// The inlinee's function index; `offsets` holds its own wasm offsets there.
+    /// The function index of the innermost inlinee.
     pub func: u32,
 }
 
-/// (code offset, wasm offset), ascending by code offset. Made when they are first asked for: of most code no record ever comes.
-#[derive(Clone)]
-pub struct Offsets(Arc<LazyLock<OffsetTable, Box<dyn FnOnce() -> OffsetTable + Send>>>);
+/// A table that is made when it is first asked for: of most code no record ever comes.
+pub struct Later<T>(Arc<LazyLock<Arc<[T]>, Box<dyn FnOnce() -> Arc<[T]> + Send>>>);
 
-type OffsetTable = Arc<[(u32, u32)]>;
+/// (code offset, wasm offset), ascending by code offset.
+pub type Offsets = Later<(u32, u32)>;
 
-impl Offsets {
+impl<T: Send + Sync + 'static> Later<T> {
     /// What `make` will say.
-    pub fn later(make: impl FnOnce() -> OffsetTable + Send + 'static) -> Offsets {
-        Offsets(Arc::new(LazyLock::new(Box::new(make))))
+    pub fn later(make: impl FnOnce() -> Arc<[T]> + Send + 'static) -> Later<T> {
+        Later(Arc::new(LazyLock::new(Box::new(make))))
     }
 }
 
-impl From<Arc<[(u32, u32)]>> for Offsets {
-    fn from(offsets: Arc<[(u32, u32)]>) -> Offsets {
-        Offsets::later(|| offsets)
+impl<T: Send + Sync + 'static> From<Arc<[T]>> for Later<T> {
+    fn from(table: Arc<[T]>) -> Later<T> {
+        Later::later(|| table)
     }
 }
 
-impl Deref for Offsets {
-    type Target = [(u32, u32)];
+impl<T> Clone for Later<T> {
+    fn clone(&self) -> Later<T> {
+        Later(self.0.clone())
+    }
+}
 
-    fn deref(&self) -> &[(u32, u32)] {
+impl<T> Deref for Later<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
         &self.0
     }
 }
 
-impl fmt::Debug for Offsets {
+impl<T: fmt::Debug> fmt::Debug for Later<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl PartialEq for Offsets {
-    fn eq(&self, other: &Offsets) -> bool {
+impl<T: PartialEq> PartialEq for Later<T> {
+    fn eq(&self, other: &Later<T>) -> bool {
         self[..] == other[..]
     }
 }
 
-impl Eq for Offsets {}
+impl<T: Eq> Eq for Later<T> {}
 
 /// One version of one function's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,14 +114,14 @@ pub struct CodeEntry {
     pub offsets: Offsets,
     /// Records carry the address after the site (a call's return address), not one inside it.
     pub return_addresses: bool,
-    /// Inlined code; where ranges nest, the last one that contains an offset is the innermost.
-    pub inlined: Arc<[InlinedRange]>,
+    /// Inlined code, disjoint and ascending.
+    pub inlined: Later<InlinedRange>,
 }
 
 impl CodeEntry {
     /// An entry whose records carry addresses inside their instruction, without inlined code.
     pub fn new(function: FunctionId, version: u32, tier: Tier, offsets: Arc<[(u32, u32)]>) -> Self {
-        Self { function, version, tier, offsets: offsets.into(), return_addresses: false, inlined: Arc::from([]) }
+        Self { function, version, tier, offsets: offsets.into(), return_addresses: false, inlined: Later::from(Arc::from([])) }
     }
 
     /// The same, with offsets that are made later.
@@ -124,10 +130,23 @@ impl CodeEntry {
         self
     }
 
+    /// The same, with what is inlined made later.
+    pub fn with_inlined(mut self, inlined: Later<InlinedRange>) -> Self {
+        self.inlined = inlined;
+        self
+    }
+
     /// The same, for records that carry return addresses.
     pub fn with_return_addresses(mut self) -> Self {
         self.return_addresses = true;
         self
+    }
+
+    /// The innermost function at `code_offset`.
+    fn innermost(&self, code_offset: u32) -> u32 {
+        let begun = self.inlined.partition_point(|range| range.start <= code_offset);
+        let inlinee = begun.checked_sub(1).map(|at| &self.inlined[at]).filter(|range| code_offset < range.end);
+        inlinee.map_or(self.function.func, |range| range.func)
     }
 
     /// The wasm offset at `code_offset`; before the first mapped offset it is the first one's, without any it is 0.
@@ -140,13 +159,13 @@ impl CodeEntry {
 /// What an address means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolved {
-    /// Whose wasm offset it is; the inlinee where code was inlined.
+    /// Whose code it is. Of inlined code that is the function it was inlined into, except where [`CodeMap::resolve_innermost`] was asked.
     pub function: FunctionId,
     /// Version of the function the code belongs to.
     pub version: u32,
     /// What compiled it.
     pub tier: Tier,
-    /// Offset of the operator in the module.
+    /// Offset of the operator in the module: of inlined code that of the call in the function it was inlined into.
     pub wasm_offset: u32,
 }
 
@@ -281,14 +300,21 @@ impl CodeMap {
 
     /// What `ip` means, or `None` outside all ranges.
     pub fn resolve(&self, ip: u64) -> Option<Resolved> {
+        self.resolve_to(ip, |entry, _| entry.function.func)
+    }
+
+    /// The same with the function whose operators they are, wherever they were inlined: for what says where time goes.
+    pub fn resolve_innermost(&self, ip: u64) -> Option<Resolved> {
+        self.resolve_to(ip, CodeEntry::innermost)
+    }
+
+    fn resolve_to(&self, ip: u64, func: impl FnOnce(&CodeEntry, u32) -> u32) -> Option<Resolved> {
         let ranges = self.read();
         let (start, slot, address) = find(&ranges.all, ip)?;
         let entry = &slot.entry;
         let code_offset = (address - start) as u32;
-        let inlinee = entry.inlined.iter().rev().find(|range| (range.start..range.end).contains(&code_offset));
-        let func = inlinee.map_or(entry.function.func, |range| range.func);
         Some(Resolved {
-            function: FunctionId { func, ..entry.function },
+            function: FunctionId { func: func(entry, code_offset), ..entry.function },
             version: entry.version,
             tier: entry.tier,
             wasm_offset: entry.wasm_offset(code_offset),
@@ -367,10 +393,12 @@ mod tests {
     #[test]
     fn inlined_code_keeps_its_own_function() {
         let map = CodeMap::new();
-        let inlined = Arc::from([InlinedRange { start: 8, end: 20, func: 9 }, InlinedRange { start: 10, end: 12, func: 11 }]);
-        map.insert(0x1000..0x1020, CodeEntry { inlined, ..entry(1) }).unwrap();
-        let func = |ip| map.resolve(ip).unwrap().function.func;
+        let range = |start, end, func| InlinedRange { start, end, func };
+        let inlined: Arc<[InlinedRange]> = Arc::from([range(8, 10, 9), range(10, 12, 11), range(12, 20, 9)]);
+        map.insert(0x1000..0x1020, entry(1).with_inlined(inlined.into())).unwrap();
+        let func = |ip| map.resolve_innermost(ip).unwrap().function.func;
         assert_eq!([func(0x1000), func(0x1008), func(0x100A), func(0x100C), func(0x1014)], [4, 9, 11, 9, 4]);
+        assert_eq!(map.resolve(0x1008).unwrap().function.func, 4, "what asks for code asks for that of the whole");
     }
 
     #[test]

@@ -359,6 +359,20 @@ impl Positions {
         };
         self.locations.iter().filter_map(|&(at, position)| Some((at, outermost(position)?))).collect()
     }
+
+    /// Where operators of inlined functions are, and of which: first code offset, the one after the last, function index; disjoint and ascending.
+    pub fn inlined(&self) -> Vec<(u32, u32, u32)> {
+        let mut ranges: Vec<(u32, u32, u32)> = Vec::new();
+        for (at, &(start, position)) in self.locations.iter().enumerate() {
+            let end = self.locations.get(at + 1).map_or(u32::MAX, |next| next.0);
+            let Some(position) = self.positions.get(position as usize).filter(|position| position.inlined_at.is_some()) else { continue };
+            match ranges.last_mut() {
+                Some(last) if last.1 == start && last.2 == position.function => last.1 = end,
+                _ => ranges.push((start, end, position.function)),
+            }
+        }
+        ranges
+    }
 }
 
 /// [`Positions`] that are made when they are first asked for: of most code that comes from a file, never.

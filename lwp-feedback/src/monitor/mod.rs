@@ -574,7 +574,10 @@ impl Monitor {
             if record.tsc() != 0 {
                 counters.lag(now.saturating_sub(record.tsc()));
             }
-            let resolved = cache.resolve(record.address(), generation, || self.code.resolve(record.address()));
+            let resolved = match record.event_id() {
+                EventId::CORE_CLOCKS | EventId::REF_CLOCKS => self.code.resolve_innermost(record.address()),
+                _ => cache.resolve(record.address(), generation, || self.code.resolve(record.address())),
+            };
             if wants_records {
                 listener.record(slot.id, record, resolved.as_ref());
             }

@@ -414,8 +414,14 @@ fn decode_code(fields: &mut Fields<'_>) -> Option<Chunk> {
     let offsets: Option<Arc<[_]>> = (0..offsets).map(|_| Some((fields.u32()?, fields.u32()?))).collect();
     let inlined: Option<Arc<[_]>> =
         (0..inlined).map(|_| Some(InlinedRange { start: fields.u32()?, end: fields.u32()?, func: fields.u32()? })).collect();
-    let entry =
-        CodeEntry { function: FunctionId { module, func }, version, tier, offsets: offsets?.into(), return_addresses, inlined: inlined? };
+    let entry = CodeEntry {
+        function: FunctionId { module, func },
+        version,
+        tier,
+        offsets: offsets?.into(),
+        return_addresses,
+        inlined: inlined?.into(),
+    };
     // What `CodeMap::insert` takes.
     let bytes = u32::try_from(range.end.checked_sub(range.start)?).ok()?;
     (bytes != 0 && fields.0.is_empty()).then(|| Chunk::Code(range, Arc::new(entry)))

@@ -10,8 +10,8 @@ const MODULE: u64 = 42;
 
 fn entry(func: u32, version: u32) -> CodeEntry {
     let function = FunctionId { module: MODULE, func };
-    let inlined = Arc::from([InlinedRange { start: 0x80, end: 0x90, func: 77 }]);
-    CodeEntry { inlined, ..CodeEntry::new(function, version, Tier::Baseline, Arc::from([(0, 10), (0x40, 20)])) }
+    let inlined: Arc<[InlinedRange]> = Arc::from([InlinedRange { start: 0x80, end: 0x90, func: 77 }]);
+    CodeEntry::new(function, version, Tier::Baseline, Arc::from([(0, 10), (0x40, 20)])).with_inlined(inlined.into())
 }
 
 /// A live run of two rings with code that is replaced, recorded; returns the file, and the profile's snapshot as JSON.

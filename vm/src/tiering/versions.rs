@@ -12,7 +12,7 @@ use crate::gate::Gate;
 use crate::profiling::{piece, version_name};
 use crate::registry::{Front, PlacedCode, Role};
 use crate::timeline::What;
-use lwp_feedback::codemap::{CodeEntry, FunctionId, Offsets, Tier as CodeTier};
+use lwp_feedback::codemap::{CodeEntry, FunctionId, InlinedRange, Later, Offsets, Tier as CodeTier};
 use lwp_feedback::layout::EventId;
 use lwp_feedback::policy::Plan;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -295,7 +295,14 @@ impl ModuleCode {
             let source = code.source.clone();
             let detour = (placed.address() - placed.entry()) as u32;
             let offsets = Offsets::later(move || source.outermost().iter().map(|&(at, offset)| (at + detour, offset)).collect());
-            let entry = CodeEntry::new(id, request.version, tier, Arc::from([])).with_offsets(offsets).with_return_addresses();
+            let source = code.source.clone();
+            let inlined = Later::later(move || {
+                let moved =
+                    |(start, end, func): (u32, u32, u32)| InlinedRange { start: start + detour, end: end.saturating_add(detour), func };
+                source.inlined().into_iter().map(moved).collect()
+            });
+            let entry = CodeEntry::new(id, request.version, tier, Arc::from([]));
+            let entry = entry.with_offsets(offsets).with_inlined(inlined).with_return_addresses();
             self.shared
                 .code_map
                 .insert(placed.range(), entry)

@@ -10,6 +10,9 @@
 //! since its instrumented code was there, times the time since its tier-2 code was there. Of one without instrumented code the rate in tier 1 is taken, times what
 //! tier 2 made of the rates of those that have some, for as long again as it had been in tier 1.
 //!
+//! Where the clocks were on (events 5 and 6), what bursts stand for and what functions' work takes are fitted to the time that they saw in each function ([`fit`]): bursts are some ten a second and see one
+//! phase each, the clocks' records are a hundred.
+//!
 //! **From rounds to events.** Bursts say how many events of each site come with a round of their function. Times the function's rounds, that
 //! is the site's total: of branches and of values outside tier 1 best from bursts that only count (of others the first branches train the model and leave no
 //! record), each burst weighted by the time that it stands for; and of misses, for which the bursts are those that time loads.
@@ -17,6 +20,8 @@
 //! **Values in tier 1** are counted by their own records, each of which stands for EventInterval1 and half its random bits; where the monitor changes the
 //! interval, the ring says so. A function that no burst saw has its values in the interpreter as it has them in tier 1.
 #![forbid(unsafe_code)]
+
+mod fit;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,6 +88,8 @@ struct Burst {
     ended: f64,
     waited: f64,
     window: f64,
+    /// What it stands for by the clocks, times the time since the one before, less 1.
+    stands_for_more: f64,
     rounds: BTreeMap<Function, f64>,
     branches: BTreeMap<Place, f64>,
     misses: BTreeMap<Place, f64>,
@@ -111,6 +118,10 @@ struct Collected {
     records: [u64; 3],
     /// Of each branch: judged executions, and those mispredicted.
     judged: BTreeMap<Place, [f64; 2]>,
+    /// Records of the clocks in a function's tier-2 code.
+    ticks: BTreeMap<Function, f64>,
+    /// What a function's work takes by the clocks, times what [`work_ns`] says; 1 where nothing is known.
+    factors: BTreeMap<Function, f64>,
 }
 
 impl Collected {
@@ -141,6 +152,9 @@ impl Collected {
                 let judged = self.judged.entry(place).or_default();
                 judged[0] += 1.0;
                 judged[1] += f64::from(u8::from(record.flags() & 1 << 14 == 0));
+            }
+            EventId::CORE_CLOCKS | EventId::REF_CLOCKS if resolved.tier == Tier::Optimizing => {
+                *self.ticks.entry(function).or_default() += 1.0;
             }
             EventId::DCACHE => {
                 self.records[1] += 1;
@@ -217,13 +231,18 @@ pub fn estimate(input: impl Read, rates: &Rates) -> Result<Estimate, RecordFileE
             Chunk::Gone(range) => code.forget(&range),
             Chunk::Records { ring, records } => {
                 for record in &records {
-                    collected.record(rates, RingId(ring), record, code.resolve(record.address()).as_ref());
+                    let resolved = match record.event_id() {
+                        EventId::CORE_CLOCKS | EventId::REF_CLOCKS => code.resolve_innermost(record.address()),
+                        _ => code.resolve(record.address()),
+                    };
+                    collected.record(rates, RingId(ring), record, resolved.as_ref());
                 }
             }
             Chunk::Note(_) | Chunk::Missed { .. } => {}
         }
     }
     collected.bursts.sort_by(|a, b| a.ended.total_cmp(&b.ended));
+    collected.fit_to_clocks();
     Ok(extrapolate(&collected, rates))
 }
 
@@ -257,7 +276,7 @@ fn seen_by(collected: &Collected, samples: bool, wanted: impl Fn(&Burst) -> bool
     let mut before = None;
     for burst in collected.bursts.iter().filter(|burst| wanted(burst)) {
         let span = span_of(burst, &mut before);
-        let weight = if samples { span / natural_ns(burst, &collected.judged).max(1.0) } else { 1.0 };
+        let weight = if samples { span / natural_ns(burst, collected).max(1.0) } else { 1.0 };
         for (&function, rounds) in &burst.rounds {
             let seen = all.entry(function).or_default();
             seen.counted += rounds;
@@ -288,18 +307,31 @@ const MISPREDICTED_NS: f64 = 5.0;
 
 /// What a burst's window would have taken in ordinary code, ns. Its own time would not do: instrumented code takes as long for what is cheap in tier 2 as for what is
 /// dear, so that of two phases the one whose branches are mispredicted looked twice as busy as it was. Nor does what the window has beyond that say anything: the instrumented code is cold.
-fn natural_ns(burst: &Burst, judged: &BTreeMap<Place, [f64; 2]>) -> f64 {
-    let mispredicted = |place: &Place| judged.get(place).map_or(0.0, |[all, wrong]| wrong / all);
-    let work: f64 = burst.branches.iter().map(|(place, count)| count * (BRANCH_NS + MISPREDICTED_NS * mispredicted(place))).sum();
-    let rounds: f64 = burst.rounds.values().sum();
-    work.max(rounds * BRANCH_NS).min(burst.window)
+fn natural_ns(burst: &Burst, collected: &Collected) -> f64 {
+    let factor = |function: &Function| collected.factors.get(function).copied().unwrap_or(1.0);
+    let work: f64 = work_ns(burst, &collected.judged).iter().map(|(function, ns)| ns * factor(function)).sum();
+    work.min(burst.window)
 }
 
-/// The time that a burst stands for, ns: since the one before, whose end is in `before`, less what nobody came in.
+/// The same by function, if all work took what its branches say.
+fn work_ns(burst: &Burst, judged: &BTreeMap<Place, [f64; 2]>) -> BTreeMap<Function, f64> {
+    let mispredicted = |place: &Place| judged.get(place).map_or(0.0, |[all, wrong]| wrong / all);
+    let mut work: BTreeMap<Function, f64> = BTreeMap::new();
+    for (place, count) in &burst.branches {
+        *work.entry((place.0, place.1)).or_default() += count * (BRANCH_NS + MISPREDICTED_NS * mispredicted(place));
+    }
+    for (&function, rounds) in &burst.rounds {
+        let work = work.entry(function).or_default();
+        *work = work.max(rounds * BRANCH_NS);
+    }
+    work
+}
+
+/// The time that a burst stands for, ns: since the one before, whose end is in `before`, less what nobody came in; more or less by the clocks.
 fn span_of(burst: &Burst, before: &mut Option<f64>) -> f64 {
     let since = before.replace(burst.ended).unwrap_or(burst.ended - burst.window);
     // Whoever is waited for was away as long before it was asked, in the mean.
-    (burst.ended - since - 2.0 * burst.waited).max(burst.window)
+    (burst.ended - since - 2.0 * burst.waited).max(burst.window) * (1.0 + burst.stands_for_more)
 }
 
 /// Rounds per nanosecond of each function, from joint bursts of branches since its tier-2 and its instrumented code were there.
@@ -312,7 +344,7 @@ fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
     let mut before = None;
     for burst in joint {
         let span = span_of(burst, &mut before);
-        let natural = natural_ns(burst, &collected.judged);
+        let natural = natural_ns(burst, collected);
         for (function, ready) in &collected.instrumented {
             let optimized = collected.optimized.get(function).copied().unwrap_or(0.0);
             if burst.ended >= ready.max(optimized) {
@@ -323,6 +355,51 @@ fn rates_in_time(collected: &Collected) -> BTreeMap<Function, f64> {
         }
     }
     sums.into_iter().filter(|(_, (_, time))| *time > 0.0).map(|(function, (rounds, time))| (function, rounds / time)).collect()
+}
+
+/// Records of the clocks from which on they are believed. A guess: of 32 the chance is a fifth.
+const ENOUGH_TICKS: f64 = 32.0;
+/// Functions that are fitted one by one, those with the most of the clocks' records; the others have one factor. The fit takes the cube of it, and the time that matters is spent in fewer.
+const MOST_FITTED: usize = 64;
+
+impl Collected {
+    /// Fits what joint bursts stand for and what functions' work takes to the time that the clocks saw in each function.
+    fn fit_to_clocks(&mut self) {
+        let since = self.optimized.values().copied().fold(f64::INFINITY, f64::min);
+        let used = |burst: &Burst| burst.joint && burst.counted && burst.ended >= since;
+        let (bursts, work): (Vec<usize>, Vec<BTreeMap<Function, f64>>) =
+            self.bursts.iter().enumerate().filter(|(_, burst)| used(burst)).map(|(at, burst)| (at, work_ns(burst, &self.judged))).unzip();
+        let ticks = |function: &Function| self.ticks.get(function).copied().unwrap_or(0.0);
+        let seen: BTreeSet<Function> = work.iter().flat_map(BTreeMap::keys).copied().collect();
+        let mut functions: Vec<Function> = seen.into_iter().collect();
+        functions.sort_by(|a, b| ticks(b).total_cmp(&ticks(a)));
+        let mut group_ticks: Vec<f64> = functions.iter().map(ticks).collect();
+        if bursts.len() < ENOUGH_COUNTED || group_ticks.iter().sum::<f64>() < ENOUGH_TICKS {
+            return;
+        }
+        let others: f64 = group_ticks.iter().skip(MOST_FITTED - 1).sum();
+        if functions.len() > MOST_FITTED {
+            group_ticks.truncate(MOST_FITTED - 1);
+            group_ticks.push(others);
+        }
+        let groups: BTreeMap<Function, usize> =
+            functions.iter().enumerate().map(|(at, &function)| (function, at.min(MOST_FITTED - 1))).collect();
+        let mut before = None;
+        let windows: Vec<fit::Window> = bursts
+            .iter()
+            .zip(&work)
+            .map(|(&at, work)| {
+                let mut by_group = vec![0.0; group_ticks.len()];
+                work.iter().for_each(|(function, ns)| by_group[groups[function]] += ns);
+                fit::Window { span: span_of(&self.bursts[at], &mut before), work: by_group }
+            })
+            .collect();
+        let fit::Fit { factors, stands_for } = fit::fit(&windows, &group_ticks);
+        for (at, stands_for) in bursts.into_iter().zip(stands_for) {
+            self.bursts[at].stands_for_more = stands_for - 1.0;
+        }
+        self.factors = groups.into_iter().map(|(function, group)| (function, factors[group])).collect();
+    }
 }
 
 /// Rounds per nanosecond in tier 1, of functions that went on to tier 2.
@@ -470,13 +547,41 @@ mod tests {
     fn a_window_stands_for_what_its_work_takes_in_ordinary_code() {
         let place = (7, 1, 1);
         let seen = Burst { window: 30e3, ..burst(true, 0.0, 1000.0, 2000.0) };
-        let judged = |wrong: f64| BTreeMap::from([(place, [1000.0, wrong])]);
-        let predicted = natural_ns(&seen, &BTreeMap::new());
+        let judged = |wrong: f64| Collected { judged: BTreeMap::from([(place, [1000.0, wrong])]), ..Collected::default() };
+        let predicted = natural_ns(&seen, &Collected::default());
         assert_eq!(predicted, natural_ns(&seen, &judged(0.0)));
         assert_eq!(natural_ns(&seen, &judged(500.0)), predicted + 2000.0 * 0.5 * MISPREDICTED_NS);
         // However long the code took that nobody saw, and never more than the window.
         assert_eq!(natural_ns(&Burst { window: 1e6, ..seen.clone() }, &judged(0.0)), predicted);
         assert_eq!(natural_ns(&Burst { window: 100.0, ..seen }, &judged(1000.0)), 100.0);
+    }
+
+    #[test]
+    fn the_clocks_say_what_windows_of_two_phases_stand_for() {
+        let other = (7, 2);
+        let of_other =
+            |burst: Burst| Burst { rounds: BTreeMap::from([(other, 20.0)]), branches: BTreeMap::from([((7, 2, 1), 40.0)]), ..burst };
+        let mut collected = Collected { last: 3700.0, ..Collected::default() };
+        (collected.instrumented, collected.optimized) =
+            (BTreeMap::from([(FUNCTION, 0.0), (other, 0.0)]), BTreeMap::from([(FUNCTION, 0.0), (other, 0.0)]));
+        // By chance a third of the windows, where the clocks say that it is half of the time.
+        collected.bursts = (1..=36)
+            .map(|nth| (nth, Burst { counted: true, ..burst(true, f64::from(nth) * 100.0, 20.0, 40.0) }))
+            .map(|(nth, burst)| if nth % 3 == 0 { burst } else { of_other(burst) })
+            .collect();
+        let shares = |collected: &Collected| {
+            let branches = extrapolate(collected, &Rates::default()).branches;
+            branches[&(7, 1, 1)] / branches[&(7, 2, 1)]
+        };
+        let by_windows = shares(&collected);
+        assert!((0.45..0.55).contains(&by_windows), "{by_windows}");
+        collected.ticks = BTreeMap::from([(FUNCTION, 10.0), (other, 10.0)]);
+        collected.fit_to_clocks();
+        assert_eq!(shares(&collected), by_windows, "too few to be believed");
+        collected.ticks = BTreeMap::from([(FUNCTION, 200.0), (other, 200.0)]);
+        collected.fit_to_clocks();
+        let by_clocks = shares(&collected);
+        assert!((0.93..1.05).contains(&by_clocks), "{by_clocks}");
     }
 
     #[test]
