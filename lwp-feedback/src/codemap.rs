@@ -55,21 +55,23 @@ pub struct InlinedRange {
 }
 
 /// A table that is made when it is first asked for: of most code no record ever comes.
-pub struct Later<T>(Arc<LazyLock<Arc<[T]>, Box<dyn FnOnce() -> Arc<[T]> + Send>>>);
+pub struct Later<T>(Arc<LazyLock<Arc<[T]>, Maker<T>>>);
+
+type Maker<T> = Box<dyn FnOnce() -> Arc<[T]> + Send>;
 
 /// (code offset, wasm offset), ascending by code offset.
 pub type Offsets = Later<(u32, u32)>;
 
 impl<T: Send + Sync + 'static> Later<T> {
     /// What `make` will say.
-    pub fn later(make: impl FnOnce() -> Arc<[T]> + Send + 'static) -> Later<T> {
+    pub fn made_by(make: impl FnOnce() -> Arc<[T]> + Send + 'static) -> Later<T> {
         Later(Arc::new(LazyLock::new(Box::new(make))))
     }
 }
 
 impl<T: Send + Sync + 'static> From<Arc<[T]>> for Later<T> {
     fn from(table: Arc<[T]>) -> Later<T> {
-        Later::later(|| table)
+        Later::made_by(|| table)
     }
 }
 

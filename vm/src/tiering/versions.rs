@@ -294,9 +294,9 @@ impl ModuleCode {
         if self.shared.watched() {
             let source = code.source.clone();
             let detour = (placed.address() - placed.entry()) as u32;
-            let offsets = Offsets::later(move || source.outermost().iter().map(|&(at, offset)| (at + detour, offset)).collect());
+            let offsets = Offsets::made_by(move || source.outermost().iter().map(|&(at, offset)| (at + detour, offset)).collect());
             let source = code.source.clone();
-            let inlined = Later::later(move || {
+            let inlined = Later::made_by(move || {
                 let moved =
                     |(start, end, func): (u32, u32, u32)| InlinedRange { start: start + detour, end: end.saturating_add(detour), func };
                 source.inlined().into_iter().map(moved).collect()
