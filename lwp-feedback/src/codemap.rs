@@ -15,6 +15,8 @@ use std::sync::{Arc, LazyLock, RwLock};
 
 use serde::{Deserialize, Serialize};
 
+use crate::layout::Record;
+
 /// A function, the same in every run: the profile's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FunctionId {
@@ -308,6 +310,11 @@ impl CodeMap {
     /// The same with the function whose operators they are, wherever they were inlined: for what says where time goes.
     pub fn resolve_innermost(&self, ip: u64) -> Option<Resolved> {
         self.resolve_to(ip, CodeEntry::innermost)
+    }
+
+    /// What a record's address means: of a clock's as [`Self::resolve_innermost`] says, of others as [`Self::resolve`].
+    pub fn resolve_record(&self, record: &Record) -> Option<Resolved> {
+        if record.event_id().is_clock() { self.resolve_innermost(record.address()) } else { self.resolve(record.address()) }
     }
 
     fn resolve_to(&self, ip: u64, func: impl FnOnce(&CodeEntry, u32) -> u32) -> Option<Resolved> {

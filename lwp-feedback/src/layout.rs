@@ -201,6 +201,11 @@ impl EventId {
     /// Programmed event (LWPINS).
     pub const PROGRAMMED: Self = Self(255);
 
+    /// Whether its records say where time went.
+    pub const fn is_clock(self) -> bool {
+        matches!(self, Self::CORE_CLOCKS | Self::REF_CLOCKS)
+    }
+
     /// The event's name, or `None` for an id nobody defined.
     pub fn name(self) -> Option<&'static str> {
         Some(match self {

@@ -153,7 +153,7 @@ impl Collected {
                 judged[0] += 1.0;
                 judged[1] += f64::from(u8::from(record.flags() & 1 << 14 == 0));
             }
-            EventId::CORE_CLOCKS | EventId::REF_CLOCKS if resolved.tier == Tier::Optimizing => {
+            event if event.is_clock() && resolved.tier == Tier::Optimizing => {
                 *self.ticks.entry(function).or_default() += 1.0;
             }
             EventId::DCACHE => {
@@ -231,11 +231,7 @@ pub fn estimate(input: impl Read, rates: &Rates) -> Result<Estimate, RecordFileE
             Chunk::Gone(range) => code.forget(&range),
             Chunk::Records { ring, records } => {
                 for record in &records {
-                    let resolved = match record.event_id() {
-                        EventId::CORE_CLOCKS | EventId::REF_CLOCKS => code.resolve_innermost(record.address()),
-                        _ => code.resolve(record.address()),
-                    };
-                    collected.record(rates, RingId(ring), record, resolved.as_ref());
+                    collected.record(rates, RingId(ring), record, code.resolve_record(record).as_ref());
                 }
             }
             Chunk::Note(_) | Chunk::Missed { .. } => {}

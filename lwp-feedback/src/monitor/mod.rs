@@ -574,10 +574,9 @@ impl Monitor {
             if record.tsc() != 0 {
                 counters.lag(now.saturating_sub(record.tsc()));
             }
-            let resolved = match record.event_id() {
-                EventId::CORE_CLOCKS | EventId::REF_CLOCKS => self.code.resolve_innermost(record.address()),
-                _ => cache.resolve(record.address(), generation, || self.code.resolve(record.address())),
-            };
+            let ask = || self.code.resolve_record(record);
+            // (a clock's address may be that of a site, and means something else)
+            let resolved = if record.event_id().is_clock() { ask() } else { cache.resolve(record.address(), generation, ask) };
             if wants_records {
                 listener.record(slot.id, record, resolved.as_ref());
             }
