@@ -4,8 +4,8 @@
 
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::policy::{
-    Because, Budgets, Decision, InlineDecision, InlineTarget, LikelyDecision, Plan, PlanFile, Policy, PrefetchDecision, PrefetchKind,
-    Refusal, RefusalReason, SpecializeDecision,
+    Because, Budgets, Decision, FilePlan, InlineDecision, InlineTarget, LikelyDecision, Plan, PlanFile, Policy, PrefetchDecision,
+    PrefetchKind, Refusal, RefusalReason, SpecializeDecision,
 };
 use lwp_feedback::profile::Snapshot;
 use lwp_feedback::profilefile::{RecordValues, SavedProfile, SavedVersion};
@@ -510,6 +510,40 @@ fn what_is_decided_of_an_inlined_function_is_tried_in_its_copy() {
     for n in [1, 7, 9, 26] {
         assert_eq!(guest.call("sums", &[1000, n]), sums(1000, n as u32));
     }
+}
+
+/// A recursion that takes some 20 ns a level, too large to be inlined in itself without a plan.
+fn recursion() -> String {
+    let step = "(local.set $x (i32.xor (i32.mul (i32.rotl (local.get $x) (i32.const 3)) (i32.const 77)) (local.get $n)))";
+    format!(
+        "(module (func $f (export \"f\") (param $n i32) (param $x i32) (result i32)
+            (if (i32.eqz (local.get $n)) (then (return (local.get $x))))
+            {}
+            (call $f (i32.sub (local.get $n) (i32.const 1)) (local.get $x))))",
+        step.repeat(16)
+    )
+}
+
+#[test]
+fn calls_that_a_function_inlines_in_itself_are_counted() {
+    let text = recursion();
+    let probe = Guest::new(&engine(EngineConfig::default()), &text);
+    let decisions = vec![inline_direct(&probe, 0, 0)];
+    let plans = PlanFile { module: None, plans: vec![FilePlan { func: 0, decisions }] };
+    let mut guest = Guest::new(&engine(EngineConfig { plans: Some(Arc::new(plans)), ..EngineConfig::default() }), &text);
+    let expected = guest.call("f", &[2000, 1]);
+    let record = guest.until_tried(0, "f", &[2000, 1], expected);
+    assert_eq!(record.decisions.len(), 1, "{record:?}");
+    // Else it does twice as much for each call that the gate sees.
+    assert!(record.judgement.ratio < 1.5, "{record:?}");
+    let versions = guest.loaded.code.versions();
+    let candidate = versions.iter().find(|version| version.number == record.versions[1]).expect("the candidate");
+    assert!(candidate.counts_inlined, "{:?}", candidate.applied);
+    let in_force = guest.loaded.code.versions_in_force();
+    assert!(in_force.iter().all(|version| !version.counts_inlined), "what counts is not what stays");
+    let won = record.judgement.verdict == Verdict::Faster;
+    assert_eq!(in_force.iter().any(|version| version.plan.is_some()), won, "{record:?}");
+    assert_eq!(guest.call("f", &[2000, 1]), expected);
 }
 
 /// Two functions that call each other, each with a choice that nearly always goes one way.

@@ -235,6 +235,7 @@ impl Compiler for CraneliftCompiler {
             sites: request.sites && request.tier != Tier::Optimizing,
             countdowns: request.countdowns,
             rounds: request.rounds,
+            counts_inlined: request.counts_inlined,
             padding: request.padding,
             probe_base: request.probe_base,
             events: request.events,
@@ -274,6 +275,7 @@ impl Compiler for CraneliftCompiler {
             code.hot_sites = translation.hot_sites;
             code.guards = translation.guards;
             code.probes = translation.probes;
+            code.counts_inlined = translation.counts_inlined;
             code.applied = translation.applied;
             Ok(Some(code))
         };

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 /// Which pipeline compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Tier {
     /// Tier 1: quick, with LWP sites and countdowns.
     Baseline,
@@ -63,6 +64,8 @@ pub struct CompileRequest {
     pub arm: bool,
     /// A body's candidate: a [gate](crate::gate) goes with the code. It is no other code for it.
     pub gated: bool,
+    /// A body's arm: where the function is inlined in itself that takes one off its countdown, as the gate does where it is called.
+    pub counts_inlined: bool,
     /// Where the code is to stand, as far as processors look at it: at an address that is the same modulo [`arena::PERIOD`](crate::arena::PERIOD). `None`: anywhere.
     pub beside: Option<usize>,
     /// For tests of trials: makes the entered loop (with `rounds`), or every call (`gated`), slower.
@@ -115,7 +118,7 @@ fn step_ns() -> f64 {
 impl CompileRequest {
     /// A request without plan, sites, countdowns and listing.
     pub fn new(module: Arc<Module>, function: u32, entrance: Entrance, tier: Tier, version: u32) -> CompileRequest {
-        let (sites, countdowns, rounds, arm, gated, listing) = (false, false, false, false, false, false);
+        let (sites, countdowns, rounds, arm, gated, counts_inlined, listing) = (false, false, false, false, false, false, false);
         let (padding, fail_guards, probe_base) = (Padding::default(), 0, 0);
         CompileRequest {
             module,
@@ -129,6 +132,7 @@ impl CompileRequest {
             rounds,
             arm,
             gated,
+            counts_inlined,
             beside: None,
             padding,
             fail_guards,
@@ -443,6 +447,9 @@ pub struct CompiledCode {
     pub hot_sites: u32,
     /// Probes of instrumented code.
     pub probes: Vec<Probe>,
+    /// Whether it counts where it is inlined in itself ([`CompileRequest::counts_inlined`]): no code that stays.
+    #[serde(skip)]
+    pub counts_inlined: bool,
     /// Optimizations that fired or refused. Not kept with kept code.
     #[serde(skip)]
     pub applied: Vec<Applied>,

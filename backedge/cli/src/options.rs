@@ -426,7 +426,7 @@ pub struct Dump {
     /// Of the code that is entered at the loop with this byte offset (as `--stage wasm` prints it)
     #[arg(long, value_name = "OFFSET", value_parser = offset)]
     pub entrance: Option<u32>,
-    /// As a trial runs it: counting the rounds of its entrance (of a body calls are counted in front of it)
+    /// As a trial runs it: counting the rounds of its entrance (of a body calls are counted in front of it, and where it is inlined in itself)
     #[arg(long)]
     pub arm: bool,
     /// The module (.wasm or .wat)

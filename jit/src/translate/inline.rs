@@ -166,6 +166,7 @@ impl Translator<'_, '_> {
         self.b.seal_block(returns);
         self.b.seal_block(stays);
         self.enter(returns);
+        self.count_inlined_call(callee);
         self.straight_run(&early.rest, &mut open)?;
         let results = self.stack.len() - module.types[ty as usize].results().len();
         let results = arguments(&self.stack[results..]);
@@ -422,6 +423,7 @@ impl Translator<'_, '_> {
         let height = self.stack.len();
         self.push_inlined(callee, offset, facts);
         self.define_locals(values);
+        self.count_inlined_call(callee);
         self.constants |= values.iter().any(|&value| self.is_constant(value));
         self.inlined_bytes += self.body_bytes(callee);
         let exit = self.b.create_block();

@@ -74,6 +74,8 @@ pub(crate) struct Input<'a> {
     /// See `CompileRequest`.
     pub rounds: bool,
     /// See `CompileRequest`.
+    pub counts_inlined: bool,
+    /// See `CompileRequest`.
     pub padding: vm::code::Padding,
     /// Instrumented only: see `CompileRequest`.
     pub probe_base: u32,
@@ -99,6 +101,8 @@ pub(crate) struct Translation {
     pub sites: Vec<ValueSite>,
     /// LWPINS sites.
     pub hot_sites: u32,
+    /// See `CompiledCode`.
+    pub counts_inlined: bool,
     /// The LWP instructions that the code calls, by number.
     pub thunks: Vec<Thunk>,
     pub guards: Vec<Guard>,
@@ -138,6 +142,7 @@ struct Translator<'a, 'b> {
     positions: Vec<SourcePosition>,
     sites: Vec<ValueSite>,
     hot_sites: u32,
+    counts_inlined: bool,
     /// Operators of the running block so far, where they are counted.
     uncounted_operators: u32,
     thunks: Vec<Thunk>,
@@ -246,6 +251,7 @@ fn translate_once(
         positions: Vec::new(),
         sites: Vec::new(),
         hot_sites: 0,
+        counts_inlined: false,
         uncounted_operators: 0,
         thunks: Vec::new(),
         guards: Vec::new(),
@@ -283,7 +289,9 @@ fn translate_once(
         translator.refuse_unused_plan();
         translator.refuse_unused_choices();
     }
-    let Translator { b, positions, sites, hot_sites, thunks, guards, probes, applied, constants, general, broken_fact, .. } = translator;
+    let Translator {
+        b, positions, sites, hot_sites, counts_inlined, thunks, guards, probes, applied, constants, general, broken_fact, ..
+    } = translator;
     if outcome.is_err() || broken_fact {
         // The builder's context must be cleared before the next function, which only its own end does.
         *memory = FunctionBuilderContext::new();
@@ -291,7 +299,7 @@ fn translate_once(
     }
     b.finalize(isa.frontend_config());
     let probes = probes.finish(&function);
-    Ok(Some(Translation { function, positions, sites, hot_sites, thunks, guards, probes, applied, constants, general }))
+    Ok(Some(Translation { function, positions, sites, hot_sites, counts_inlined, thunks, guards, probes, applied, constants, general }))
 }
 
 fn malformed(function: u32, error: &wasmparser::BinaryReaderError) -> CompileError {

@@ -282,7 +282,8 @@ impl ModuleCode {
     /// As [`ModuleCode::loop_boundary`], from the resolver.
     pub(super) unsafe fn call_boundary(self: &Arc<Self>, context: *mut VmContext, function: u32) -> Option<usize> {
         let own = self.module.defined(function).filter(|_| self.trials.concern(function))?;
-        if !used_up(self.counters[own].load(Ordering::Relaxed)) {
+        let left = self.counters[own].load(Ordering::Relaxed);
+        if !used_up(left) {
             return None; // a call that came by for another reason
         }
         let (address, candidate) = {
@@ -319,7 +320,7 @@ impl ModuleCode {
             let others = arms.owner.is_none();
             arms.owner = Some(owner);
             // SAFETY: the caller's promise.
-            let stamp = unsafe { self.stamp(context) };
+            let stamp = Stamp { beyond: u64::from(!left), ..unsafe { self.stamp(context) } };
             let running = arms.version(arms.arm).number;
             if arms.began.is_none() {
                 self.note(function, Entrance::Body, || What::TrialBegan { versions: [arms.old.number, arms.new.number] });
@@ -388,6 +389,6 @@ impl ModuleCode {
         // SAFETY: RDTSCP exists on every processor this engine supports (all with SSE4.1 since 2008) and writes only `cpu`; the caller's promise.
         let (ticks, host_calls) = unsafe { (std::arch::x86_64::__rdtscp(&mut cpu), (*store_state(context)).host_calls) };
         let (compiles, compiling) = self.shared.compiles();
-        Stamp { ticks, cpu: cpu & 0xfff, host_calls, compiles, compiling }
+        Stamp { ticks, cpu: cpu & 0xfff, host_calls, compiles, compiling, beyond: 0 }
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Stamp {
     pub compiles: u64,
     /// Whether something compiles right now.
     pub compiling: bool,
+    /// Units that ran beyond those asked for: calls that are inlined do not look whether any are left.
+    pub beyond: u64,
 }
 
 impl Stamp {
@@ -283,7 +285,7 @@ impl Blocks {
             self.units = (self.units / 4).max(self.sizes.least_units);
             return self.drop_pair(now);
         }
-        let per_unit = ticks as f64 / (self.units - self.warm_units()) as f64;
+        let per_unit = ticks as f64 / (self.units - self.warm_units() + now.beyond) as f64;
         if self.at == 0 {
             self.first = per_unit;
             self.at = 1;

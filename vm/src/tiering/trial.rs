@@ -257,7 +257,7 @@ impl ModuleCode {
 
     /// The job that starts a trial: makes the arms of the candidate that waits longest and can be paid for.
     pub(crate) fn start_trial(self: &Arc<Self>) {
-        let (function, entrance, plan, base, slowed, ready) = {
+        let (function, entrance, plan, base, slowed, counts_inlined, ready) = {
             let mut state = self.trials.lock();
             if state.active.is_some() {
                 return;
@@ -282,10 +282,10 @@ impl ModuleCode {
             };
             let (function, entrance, plan) = (candidate.function, candidate.entrance, candidate.plan.clone());
             let ready = candidate.arms.is_some();
-            let slowed = candidate.slowed;
+            let (slowed, counts_inlined) = (candidate.slowed, candidate.changes_inlining());
             let base = state.adopted.get(&function).cloned();
             state.active = Some(Active { candidate, stage: Stage::Preparing, seen: 0 });
-            (function, entrance, plan, base, slowed, ready)
+            (function, entrance, plan, base, slowed, counts_inlined, ready)
         };
         if !ready {
             let rounds = matches!(entrance, Entrance::Loop(_));
@@ -294,7 +294,8 @@ impl ModuleCode {
                 let request = CompileRequest::new(self.module.clone(), function, entrance, Tier::Optimizing, version);
                 let plan = plan.and_then(|plan| self.exits.amend(plan));
                 let (events, fail_guards) = (self.shared.config.events, self.shared.config.stress.fail_guards);
-                CompileRequest { plan, rounds, arm: true, gated, beside, padding, events, fail_guards, ..request }
+                let counts_inlined = counts_inlined && !rounds;
+                CompileRequest { plan, rounds, arm: true, gated, counts_inlined, beside, padding, events, fail_guards, ..request }
             };
             let trials = &self.shared.config.trials;
             let old = self.build(&request(base, Padding::default(), None, false), false);
@@ -476,8 +477,8 @@ impl ModuleCode {
             of_function.map(|((_, entrance), _)| *entrance).collect()
         };
         entrances.sort_unstable();
-        // A guard may have been taken back since it was compiled; and a test may have it slowed down.
-        let stays = |body: &CodeVersion| body.plan == planned && self.shared.config.trials.padding == 0;
+        // A guard may have been taken back since it was compiled; where it is inlined in itself it counts; and a test may have it slowed down.
+        let stays = |body: &CodeVersion| body.plan == planned && !body.counts_inlined && self.shared.config.trials.padding == 0;
         let body = body.filter(|body| stays(body) && entrances.contains(&Entrance::Body));
         for entrance in entrances {
             match &body {

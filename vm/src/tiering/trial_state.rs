@@ -127,6 +127,11 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// Whether the arms may differ in where the function is inlined in itself, be it by way of others.
+    pub(super) fn changes_inlining(&self) -> bool {
+        self.fresh.iter().chain(&self.gone).any(|it| matches!(it, Decision::Inline(_) | Decision::Specialize(_)))
+    }
+
     /// What it would have saved in all that was seen, ns; what follows a trial comes before all others.
     pub(super) fn promises(&self) -> f64 {
         // Its code did not run: the others have their turns.

@@ -39,6 +39,8 @@ pub struct CodeVersion {
     pub published: Duration,
     /// Whether it counts calls and back edges.
     pub counted: bool,
+    /// Whether it counts where it is inlined in itself: an arm that is no code to stay.
+    pub counts_inlined: bool,
     /// What it was compiled to.
     pub plan: Option<Arc<Plan>>,
     /// What the compiler did and refused.
@@ -210,6 +212,7 @@ impl ModuleCode {
             rounds: self.shared.config.stress.leave_always && tier != Tier::Instrumented && matches!(entrance, Entrance::Loop(_)),
             arm: false,
             gated: false,
+            counts_inlined: false,
             beside: None,
             padding: Padding::default(),
             fail_guards: self.shared.config.stress.fail_guards,
@@ -334,6 +337,7 @@ impl ModuleCode {
             compile_time,
             published: self.shared.started.elapsed(),
             counted,
+            counts_inlined: code.counts_inlined,
             plan: request.plan.clone(),
             value_sites: code.sites.len(),
             hot_sites: code.hot_sites as usize,
