@@ -225,3 +225,72 @@ mod looped {
 pub(crate) use looped::handler;
 #[cfg(any(not(threaded_dispatch), debug_assertions))]
 use looped::run_ops;
+
+#[cfg(all(test, threaded_dispatch, not(debug_assertions)))]
+mod tests {
+    use super::*;
+    use crate::bytecode::op::OP_COUNT;
+    use iced_x86::{Code as Instruction, Decoder, DecoderOptions, FlowControl, Mnemonic};
+    use std::collections::BTreeSet;
+
+    macro_rules! names {
+        ($($variant:ident $body:ident $text:literal { $($field:ident : $ty:ident),* })*) => { [$(stringify!($body)),*] };
+    }
+    const NAMES: [&str; OP_COUNT] = for_each_op!(names);
+
+    /// Bytes around a handler's begin that are its own, or another handler's.
+    const REACH: usize = 4096;
+
+    /// Whether some way through the code at an address ends in a call by register with nothing behind it but the frame's end: the next op's, which was to be a jump.
+    fn ends_in_a_call(entry: usize) -> bool {
+        // SAFETY: handlers lie in this program's own code, which is far longer than this.
+        let bytes = unsafe { std::slice::from_raw_parts(entry as *const u8, REACH) };
+        let mut decoder = Decoder::with_ip(64, bytes, entry as u64, DecoderOptions::NONE);
+        let (mut seen, mut ways) = (BTreeSet::new(), vec![(entry as u64, false)]);
+        while let Some((at, called)) = ways.pop() {
+            if !(entry as u64..(entry + REACH - 16) as u64).contains(&at) || !seen.insert((at, called)) {
+                continue;
+            }
+            decoder.set_position((at - entry as u64) as usize).unwrap();
+            decoder.set_ip(at);
+            let inst = decoder.decode();
+            match inst.flow_control() {
+                FlowControl::Return if called => return true,
+                FlowControl::Return | FlowControl::IndirectBranch | FlowControl::Exception => {}
+                FlowControl::UnconditionalBranch => ways.push((inst.near_branch_target(), called)),
+                FlowControl::ConditionalBranch => ways.extend([(inst.near_branch_target(), called), (inst.next_ip(), called)]),
+                FlowControl::IndirectCall => ways.push((inst.next_ip(), inst.code() == Instruction::Call_rm64)),
+                FlowControl::Next => {
+                    let leaves = matches!(inst.mnemonic(), Mnemonic::Add | Mnemonic::Pop | Mnemonic::Lea | Mnemonic::Vzeroupper);
+                    ways.push((inst.next_ip(), called && leaves));
+                }
+                _ => ways.push((inst.next_ip(), false)),
+            }
+        }
+        false
+    }
+
+    /// What a loop of a few million rounds would run into where one op's handler ends otherwise.
+    #[test]
+    fn every_handler_ends_in_a_jump() {
+        let wrong: Vec<&str> = (0..OP_COUNT).filter(|&op| ends_in_a_call(plain_handlers()[op])).map(|op| NAMES[op]).collect();
+        assert!(wrong.is_empty(), "the next op is called and not jumped to by {wrong:?}");
+        assert!(!ends_in_a_call(caller_of_code()), "by the caller of compiled code");
+    }
+
+    #[inline(never)]
+    unsafe extern "C" fn calls(next: unsafe extern "C" fn(*mut u64)) {
+        let mut local = 0;
+        // SAFETY: below.
+        unsafe { next(&mut local) };
+    }
+
+    unsafe extern "C" fn nothing(_: *mut u64) {}
+
+    #[test]
+    fn a_call_at_the_end_is_seen() {
+        // SAFETY: it does nothing.
+        unsafe { calls(std::hint::black_box(nothing)) };
+        assert!(ends_in_a_call(calls as *const () as usize));
+    }
+}

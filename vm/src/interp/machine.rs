@@ -84,7 +84,7 @@ pub(crate) struct Exec {
     /// What stopped came out of compiled code that had taken over the running frame.
     pub(super) frame_left: bool,
     pub(super) outcome: Outcome,
-    /// Registers on their way from a slow op to the next, or from templates into the loop.
+    /// Registers on their way from a slow op to the next, or from templates into the loop; those that a rare operator works on.
     pub(super) saved: Regs,
 }
 

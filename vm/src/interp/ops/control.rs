@@ -262,18 +262,18 @@ unsafe fn call_compiled(regs: &mut Regs, own: u32, base: Slot) -> Flow {
     unsafe {
         let exec = regs.exec;
         match (*(*exec).code).callable(own as usize, own + (*exec).imported_functions) {
-            Some((adapter, code)) => call_code(regs, own, [adapter, code], base),
+            Some((adapter, code)) => call_code(regs, own, adapter, code, base),
             None => Flow::Slow,
         }
     }
 }
 
 #[inline(always)]
-unsafe fn call_code(regs: &mut Regs, own: u32, adapter_and_code: [usize; 2], base: Slot) -> Flow {
+unsafe fn call_code(regs: &mut Regs, own: u32, adapter: usize, code: usize, base: Slot) -> Flow {
     // SAFETY: see `super`.
     unsafe {
         let slots = regs.address(base);
-        if run_compiled(regs.exec, regs.ip, own, adapter_and_code, slots) == Flow::Stop {
+        if run_compiled(regs.exec, regs.ip, own, adapter, code, slots) == Flow::Stop {
             return Flow::Stop;
         }
         regs.reload_memory();
@@ -297,7 +297,7 @@ pub(in crate::interp) unsafe fn call_target(regs: &mut Regs, target: *const Call
             return Flow::Slow;
         };
         let slots = regs.address(base);
-        if run_compiled_here(exec, regs.ip, own, [adapter, code], slots) == Flow::Stop {
+        if run_compiled_here(exec, regs.ip, own, adapter, code, slots) == Flow::Stop {
             return Flow::Stop;
         }
         regs.reload_memory();
@@ -307,13 +307,13 @@ pub(in crate::interp) unsafe fn call_target(regs: &mut Regs, target: *const Call
 
 /// Kept apart, so that a handler that may come here needs no stack frame.
 #[inline(never)]
-unsafe fn run_compiled(exec: *mut Exec, ip: *const Inst, own: u32, adapter_and_code: [usize; 2], slots: *mut u64) -> Flow {
+unsafe fn run_compiled(exec: *mut Exec, ip: *const Inst, own: u32, adapter: usize, code: usize, slots: *mut u64) -> Flow {
     // SAFETY: as `call_function`.
-    unsafe { run_compiled_here(exec, ip, own, adapter_and_code, slots) }
+    unsafe { run_compiled_here(exec, ip, own, adapter, code, slots) }
 }
 
 #[inline(always)]
-unsafe fn run_compiled_here(exec: *mut Exec, ip: *const Inst, own: u32, [adapter, code]: [usize; 2], slots: *mut u64) -> Flow {
+unsafe fn run_compiled_here(exec: *mut Exec, ip: *const Inst, own: u32, adapter: usize, code: usize, slots: *mut u64) -> Flow {
     // SAFETY: as `call_function`.
     unsafe {
         publish(exec, ip);
@@ -464,7 +464,7 @@ pub(in crate::interp) unsafe fn watched_call<const M: u8>(regs: &mut Regs, funct
                     regs.trap(TrapCode::StackOverflow)
                 }
             }
-            Some(WatchedCallee::Code(adapter, code)) => call_code(regs, function - (*exec).imported_functions, [adapter, code], base),
+            Some(WatchedCallee::Code(adapter, code)) => call_code(regs, function - (*exec).imported_functions, adapter, code, base),
             _ => call_own(regs, function, base),
         }
     }

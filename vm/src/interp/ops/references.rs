@@ -60,8 +60,12 @@ pub(in crate::interp) unsafe fn rare<const M: u8>(regs: &mut Regs, what: u16, ba
     // SAFETY: see `super`; the number is one of the table's, and the op behind this one is its `Immediate`.
     unsafe {
         let crate::bytecode::Op::Immediate { low: value, .. } = (*regs.ip.add(1)).op else { std::hint::unreachable_unchecked() };
-        let flow = rare::BODIES[what as usize](regs, base, index, value);
+        // (not `regs` itself: a handler with a local whose address is taken ends in a call, and the stack grows with each op)
+        let exec = regs.exec;
+        (*exec).saved = *regs;
+        let flow = rare::BODIES[what as usize](&mut (*exec).saved, base, index, value);
         if flow == Flow::Next {
+            *regs = (*exec).saved;
             regs.ip = regs.ip.add(2);
         }
         flow
