@@ -100,9 +100,17 @@ impl Engine {
 
     /// Writes what was compiled so far into the cache, where one is set. The last handle to an engine does so when it is dropped.
     pub fn save_cache(&self) {
-        if let Some(compiler) = &self.compiler {
-            compiler.save();
-        }
+        // (what went wrong is a debug line)
+        let _ = self.try_save_cache();
+    }
+
+    /// The same for who wants to know.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn try_save_cache(&self) -> Result<()> {
+        self.compiler.as_ref().map_or(Ok(()), |compiler| compiler.save())?;
+        Ok(())
     }
 
     /// The cache that this engine's code goes to. `None` also where one is set but these settings make code that no other run wants.

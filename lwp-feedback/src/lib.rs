@@ -51,6 +51,8 @@ pub mod ring;
 
 pub mod codemap;
 
+pub mod hashtext;
+
 pub mod profile;
 
 pub mod monitor;

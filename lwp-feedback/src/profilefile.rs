@@ -163,15 +163,24 @@ impl SavedProfile {
         Ok(())
     }
 
-    /// Writes a file that only its owner can read; what was there stays whole until the new one is.
+    /// Writes a file that only its owner can read; what was there stays whole until the new one is. A link is followed, and what is no file (a pipe, `/dev/stdout`) is written to.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        let (linked, path) = match std::fs::canonicalize(path) {
+            Ok(real) => (false, real),
+            // Nothing is there yet, or at the end of a link.
+            Err(_) => (path.is_symlink(), path.to_path_buf()),
+        };
+        if linked || path.exists() && !path.is_file() {
+            let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+            return file.write_all(&self.to_bytes());
+        }
         let mut name = path.file_name().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::InvalidInput))?.to_os_string();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
         let write = || {
             let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
             file.write_all(&self.to_bytes())?;
-            std::fs::rename(&temporary, path)
+            std::fs::rename(&temporary, &path)
         };
         let outcome = write();
         if outcome.is_err() {

@@ -5,6 +5,8 @@
 use crate::module::Module;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::profile::{FunctionPrior, FunctionSnapshot, Snapshot};
+use std::collections::HashSet;
+use wasmparser::Operator;
 
 /// Fewer samples say nothing. As the policy's default.
 const LEAST_SAMPLES: u64 = 64;
@@ -18,9 +20,10 @@ pub fn of_profile(snapshot: &Snapshot, module: &Module) -> Vec<FunctionPrior> {
         let Some(body) = module.defined(prior.func).and_then(|own| module.bodies.get(own)) else {
             return false;
         };
-        // A profile may come from anywhere: only offsets of this body.
+        // A profile may come from anywhere: only offsets of this body. And it knows more kinds of branches than the proposal has hints for.
         let inside = |offset: u32| body.contains(&(offset as usize));
-        prior.branches.retain(|it| inside(it.0));
+        let two_way = two_way_branches(module, prior.func);
+        prior.branches.retain(|it| two_way.contains(&it.0));
         prior.frequencies.retain(|it| inside(it.0));
         prior.call_targets.retain_mut(|(offset, targets)| {
             targets.retain(|target| (target.0 as usize) < module.functions.len());
@@ -30,6 +33,16 @@ pub fn of_profile(snapshot: &Snapshot, module: &Module) -> Vec<FunctionPrior> {
     });
     priors.sort_by_key(|prior| prior.func);
     priors
+}
+
+/// Offsets of the operators that `metadata.code.branch_hint` may name: `if` and `br_if`.
+fn two_way_branches(module: &Module, function: u32) -> HashSet<u32> {
+    let Ok(operators) = module.body(function).get_operators_reader() else { return HashSet::new() };
+    let two_way = operators.into_iter_with_offsets().filter_map(|operator| match operator {
+        Ok((Operator::If { .. } | Operator::BrIf { .. }, offset)) => Some(offset as u32),
+        _ => None,
+    });
+    two_way.collect()
 }
 
 fn of_function(function: &FunctionSnapshot) -> FunctionPrior {
@@ -210,7 +223,8 @@ mod tests {
         };
         let function = FunctionSnapshot {
             records: 1000,
-            branches: vec![BranchSnapshot { offset: start + 3, taken: 95, not_taken: 5, ..BranchSnapshot::default() }],
+            // (the second is the call)
+            branches: [3, 9].map(|at| BranchSnapshot { offset: start + at, taken: 95, not_taken: 5, ..BranchSnapshot::default() }).into(),
             sites: vec![
                 site(SiteClass::CallTarget, start + 9, 800, &[(0, 720), (1 << 40, 80)]),
                 site(SiteClass::Param, start, 100, &[(7, 100)]),

@@ -19,7 +19,8 @@ use std::collections::BTreeMap;
 pub struct Report {
     /// Name from the name section.
     pub module: Option<String>,
-    /// First 8 bytes of the BLAKE3 hash of the module's bytes.
+    /// First 8 bytes of the BLAKE3 hash of the module's bytes; in JSON hexadecimal.
+    #[serde(with = "lwp_feedback::hashtext")]
     pub hash: u64,
     /// `lwp` or `off`.
     pub feedback: &'static str,

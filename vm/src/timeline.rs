@@ -24,7 +24,8 @@ pub const MOST_PULSES: usize = 2048;
 pub struct Moment {
     /// When, ns since the engine began; of what lasts, its end.
     pub at_ns: u64,
-    /// Hash of the module.
+    /// Hash of the module; in JSON hexadecimal.
+    #[serde(with = "lwp_feedback::hashtext")]
     pub module: u64,
     /// Index of the function.
     pub function: u32,

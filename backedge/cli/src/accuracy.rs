@@ -6,6 +6,7 @@
 
 use crate::failure::Failure;
 use crate::options::{Run, Source, Tier};
+use crate::output::print;
 use crate::run::run_then;
 use clap::Args;
 use lwp_feedback::accuracy::{Estimate, Place, Rates, ValuePlace, estimate, overlap};
@@ -13,7 +14,7 @@ use lwp_feedback::layout::EventId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufReader, Write as _};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use vm::burst::ExactProfile;
@@ -169,8 +170,7 @@ pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
     } else {
         as_text(&answer)
     };
-    // A reader that went away (`| head`) is no failure.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    print(&text)?;
     Ok(code)
 }
 

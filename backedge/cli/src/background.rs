@@ -5,6 +5,7 @@
 
 use crate::failure::Failure;
 use crate::options::{CacheFill, EngineOptions, Feedback};
+use crate::output::print;
 use crate::run;
 use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Module, WarmFunction};
 use std::io::{Read as _, Write as _};
@@ -54,6 +55,8 @@ pub fn leave(engine: &Engine, module: &Module, file: &Path, options: &EngineOpti
 pub fn fill(options: &CacheFill) -> Result<(), Failure> {
     let directory =
         CacheDirectory::of_user().ok_or_else(|| Failure::Load("there is no cache: neither XDG_CACHE_HOME nor HOME is set".into()))?;
+    let path = directory.path().to_owned();
+    let unwritten = |error| Failure::Load(format!("cannot write the cache in `{}`: {error:#}", path.display()));
     let mut list = None;
     if options.background {
         vm::background::detach();
@@ -91,11 +94,11 @@ pub fn fill(options: &CacheFill) -> Result<(), Failure> {
     while !rest.is_empty() {
         let (now, later) = rest.split_at(next.min(rest.len()));
         kept += module.keep(now);
-        engine.save_cache();
+        engine.try_save_cache().map_err(unwritten)?;
         (rest, next) = (later, 2 * next);
     }
     if !options.background {
-        println!("{kept} functions of `{}` are in the cache", options.file.display());
+        print(&format!("{kept} functions of `{}` are in the cache\n", options.file.display()))?;
     }
     Ok(())
 }

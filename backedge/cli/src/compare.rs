@@ -6,6 +6,7 @@
 
 use crate::failure::Failure;
 use crate::options::Feedback;
+use crate::output::print;
 use crate::run::{engine, load};
 use backedge::{Config, Module, TierPolicy};
 use clap::Args;
@@ -15,7 +16,7 @@ use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufReader, Write as _};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -87,9 +88,7 @@ pub fn compare(options: &CompareFeedback) -> Result<(), Failure> {
     let without = time(options, &mut rows, &plans)?;
     let text =
         if options.json { format!("{:#}\n", as_json(&rows, without, &stream, options)) } else { as_text(&rows, without, &stream, options) };
-    // A reader that went away (`| head`) is no failure.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(())
+    print(&text)
 }
 
 /// A folder that goes with its value.
@@ -122,7 +121,9 @@ fn run(options: &CompareFeedback, more: &[&OsStr]) -> Result<Duration, Failure> 
     let took = began.elapsed();
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr);
-        return Err(Failure::Load(format!("the program failed ({}): {}", output.status, words.lines().next_back().unwrap_or_default())));
+        // (of a trap the frames come behind that line)
+        let said = words.lines().find_map(|line| line.strip_prefix("error: ")).or(words.lines().next_back());
+        return Err(Failure::Load(format!("the program failed ({}): {}", output.status, said.unwrap_or_default())));
     }
     Ok(took)
 }

@@ -3,9 +3,10 @@
 use crate::background;
 use crate::failure::Failure;
 use crate::options::{Cache, Compile};
+use crate::output::print;
 use crate::run;
 use backedge::{CacheDirectory, Config, Engine, Module};
-use std::io::Write as _;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -36,23 +37,20 @@ pub fn cache(action: &Cache) -> Result<(), Failure> {
         return Err(Failure::Load("there is no cache: neither XDG_CACHE_HOME nor HOME is set".into()));
     };
     let failed = |error: std::io::Error| Failure::Load(format!("`{}`: {error}", directory.path().display()));
-    let mut out = std::io::stdout().lock();
-    // A reader that went away (`| head`) is no failure.
-    let _ = match action {
+    match action {
         Cache::List => {
             let files = directory.files().map_err(failed)?;
             let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+            let mut text = String::new();
             for file in &files {
                 let age = SystemTime::now().duration_since(file.used).unwrap_or_default().as_secs();
                 let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-                if writeln!(out, "{:>10} bytes, used {age} s ago  {name}", file.bytes).is_err() {
-                    return Ok(());
-                }
+                let _ = writeln!(text, "{:>10} bytes, used {age} s ago  {name}", file.bytes);
             }
-            writeln!(out, "{} files, {bytes} bytes in {}", files.len(), directory.path().display())
+            let _ = writeln!(text, "{} files, {bytes} bytes in {}", files.len(), directory.path().display());
+            print(&text)
         }
         Cache::Fill(_) => Ok(()),
-        Cache::Clean => writeln!(out, "removed {} files", directory.clean().map_err(failed)?),
-    };
-    Ok(())
+        Cache::Clean => print(&format!("removed {} files\n", directory.clean().map_err(failed)?)),
+    }
 }

@@ -2,10 +2,13 @@
 
 use crate::failure::Failure;
 use crate::options::{Dump, DumpTier, Stage};
-use crate::run::{load, plans};
+use crate::output::printed;
+use crate::run::{check_plans, load, plans};
 use backedge::{Config, Engine, Module, TierPolicy};
+use lwp_feedback::policy::PlanFile;
 use std::fmt::Write as _;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use vm::code::{CompileRequest, CompiledCode, Entrance, SourcePosition, Tier};
 
@@ -28,16 +31,24 @@ pub fn dump(options: &Dump) -> Result<(), Failure> {
             (inner.imported_functions..inner.functions.len() as u32).collect()
         }
     };
+    let plans = options.plan.as_deref().map(|path| plans_of(path, &module)).transpose()?;
     let mut out = std::io::stdout().lock();
     for function in functions {
-        let text = stage(&module, function, options)?;
+        let text = stage(&module, function, plans.as_ref(), options)?;
         let name = module.loaded().module.function_name(function).unwrap_or("<no name>");
-        // A reader that went away (`| head`) is no failure.
-        if writeln!(out, ";; function {function} {name}\n{}\n", text.trim_end()).is_err() {
-            return Ok(());
+        let outcome = writeln!(out, ";; function {function} {name}\n{}\n", text.trim_end()).and_then(|()| out.flush());
+        if outcome.is_err() {
+            return printed(outcome);
         }
     }
     Ok(())
+}
+
+/// The plans of a file, for this module.
+fn plans_of(path: &Path, module: &Module) -> Result<PlanFile, Failure> {
+    let plans = plans(path)?;
+    check_plans(path, &plans, module);
+    Ok(plans)
 }
 
 /// A defined function by index, by its name, or by an export's.
@@ -63,7 +74,7 @@ pub fn find(module: &Module, name: &str) -> Result<u32, Failure> {
     }
 }
 
-fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failure> {
+fn stage(module: &Module, function: u32, plans: Option<&PlanFile>, options: &Dump) -> Result<String, Failure> {
     if let Stage::Wasm = options.stage {
         return operators(&module.loaded().module, function);
     }
@@ -83,17 +94,12 @@ fn stage(module: &Module, function: u32, options: &Dump) -> Result<String, Failu
         Some(offset) => return Err(Failure::Usage(format!("function {function} has no loop at {offset:#x}"))),
     };
     let request = CompileRequest {
-        plan: options
-            .plan
-            .as_deref()
-            .map(plans)
-            .transpose()?
-            .and_then(|file| file.plan(module.loaded().module.hash, function))
-            .map(Arc::new),
+        plan: plans.and_then(|file| file.plan(module.loaded().module.hash, function)).map(Arc::new),
         sites: baseline,
         countdowns: baseline,
         listing: true,
         rounds: options.arm,
+        counts_inlined: options.arm && entrance == Entrance::Body,
         ..CompileRequest::new(module.loaded().module.clone(), function, entrance, tier, 1)
     };
     let code = match compiler.compile(&request) {

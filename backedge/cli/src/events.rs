@@ -1,12 +1,12 @@
 //! `backedge events`: the tables of named processor events, and their values for PERFEVTSEL and for perf.
 
 use crate::failure::Failure;
+use crate::output::print;
 use clap::{Args, Subcommand};
 use lwp_feedback::events::dispatch::{self, GenX8664Counter, PFMLIB_GEN_X86_64_SEL_EDGE, PFMLIB_GEN_X86_64_SEL_INV};
 use lwp_feedback::events::table::Vendor;
 use lwp_feedback::events::{Event, Family, Host, Input, Privileges, Request, families, family};
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 /// `backedge events`.
 #[derive(Subcommand)]
@@ -65,9 +65,7 @@ pub fn run(options: &Events) -> Result<(), Failure> {
         Events::Show { event } => show(event)?,
         Events::Encode(options) => encode(options)?,
     };
-    // A reader that went away (`| head`) is no failure.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(())
+    print(&text)
 }
 
 fn known(name: &str) -> Result<&'static Family, Failure> {

@@ -6,6 +6,7 @@
 
 use crate::failure::Failure;
 use crate::options::Explain;
+use crate::output::print;
 use crate::run::{self, engine, load};
 use backedge::Module;
 use lwp_feedback::policy::{Decision, Plan, Refusal};
@@ -14,7 +15,7 @@ use lwp_feedback::recordfile;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufReader, Write as _};
+use std::io::BufReader;
 use std::sync::Arc;
 use vm::report::{FunctionReport, Report};
 use vm::tiering::TrialRecord;
@@ -22,8 +23,7 @@ use vm::tiering::TrialRecord;
 /// Runs or replays, then explains. The exit code is the program's.
 pub fn explain(options: &Explain) -> Result<i32, Failure> {
     if options.replay.is_some() {
-        let text = replayed(options)?;
-        print(&text);
+        print(&replayed(options)?)?;
         return Ok(0);
     }
     // What explains goes to standard output, what the guest prints there to standard error: so tools can read the first.
@@ -32,14 +32,9 @@ pub fn explain(options: &Explain) -> Result<i32, Failure> {
         let (plans, refusals) = module.loaded().code.plan_all();
         let report = module.report();
         explained =
-            explanation(module, module.loaded().code.snapshot(), (plans, refusals), Some(&report), options).map(|text| print(&text));
+            explanation(module, module.loaded().code.snapshot(), (plans, refusals), Some(&report), options).and_then(|text| print(&text));
     })?;
     explained.map(|()| code)
-}
-
-/// A reader that went away (`| head`) is no failure.
-fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 fn replayed(options: &Explain) -> Result<String, Failure> {
@@ -66,7 +61,7 @@ fn replayed(options: &Explain) -> Result<String, Failure> {
     let text = explanation(&module, snapshot, answers, None, options)?;
     match summary.error {
         Some(error) => {
-            print(&text);
+            print(&text)?;
             Err(damaged(&error))
         }
         None => Ok(text),

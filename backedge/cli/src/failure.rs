@@ -59,8 +59,10 @@ impl Failure {
             Some(trap) => format!("wasm trap: {trap}"),
             None => {
                 // The chain without the backtrace, which is printed below it.
-                let causes: Vec<String> =
+                let mut causes: Vec<String> =
                     error.chain().map(ToString::to_string).filter(|cause| Some(cause) != backtrace.as_ref()).collect();
+                // Some errors have their cause in their text.
+                causes.dedup();
                 causes.join(": ")
             }
         };

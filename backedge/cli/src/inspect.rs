@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::options::Inspect;
+use crate::output::print;
 use crate::run::load;
 use backedge::{Config, Engine, TierPolicy};
-use std::io::Write;
 
 /// Prints the module's outline.
 pub fn inspect(options: &Inspect) -> Result<(), Failure> {
@@ -12,9 +12,7 @@ pub fn inspect(options: &Inspect) -> Result<(), Failure> {
         .map_err(|error| Failure::Load(format!("cannot start the engine: {error:#}")))?;
     let module = load(&engine, &options.file)?;
     let text = outline(&module, options);
-    // A reader that went away (`| head`) is no failure.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(())
+    print(&text)
 }
 
 fn outline(module: &backedge::Module, options: &Inspect) -> String {

@@ -2,6 +2,19 @@
 
 use crate::failure::Failure;
 use backedge::{AsContextMut, ExternType, FuncType, Instance, Module, Val, ValType};
+use std::fmt;
+
+/// The results had nowhere to go.
+#[derive(Debug)]
+pub struct Unwritten(std::io::Error);
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write the results: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unwritten {}
 
 /// A call that fits its function.
 pub struct Call {
@@ -53,12 +66,12 @@ impl Call {
             instance.get_func(&mut store, &self.name).ok_or_else(|| backedge::format_err!("no exported function `{}`", self.name))?;
         let mut results: Vec<Val> = self.ty.results().map(|ty| Val::default_for_ty(&ty).expect("every type has a default")).collect();
         func.call(&mut store, &self.args, &mut results)?;
-        for result in &results {
-            // A reader that went away is not the guest's failure.
-            let _ = writeln!(out, "{}", print(result));
+        let lines: String = results.iter().map(|result| format!("{}\n", print(result))).collect();
+        match out.write_all(lines.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Unwritten(error).into()),
+            // (a reader that went away is not the guest's failure)
+            _ => Ok(()),
         }
-        let _ = out.flush();
-        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::options::{Lwp, LwpExec, LwpReplay};
+use crate::output::{print, printed};
 use crate::policyoptions::PolicyOptions;
 use crate::run::load;
 use backedge::{Config, Engine, FeedbackPolicy, Linker, Module, Store, TierPolicy};
@@ -33,21 +34,21 @@ pub fn run(options: &Lwp) -> Result<(), Failure> {
     match options {
         Lwp::Info { json } => {
             let info = info::collect();
-            print(&if *json { pretty(serde_json::to_value(&info))? } else { info.to_string() });
+            print(&if *json { pretty(serde_json::to_value(&info))? } else { info.to_string() })?;
         }
         Lwp::Bench { json } => {
             let mut report = bench::run();
             report.compiled_site_ns = compiled_site_ns();
-            print(&if *json { pretty(serde_json::to_value(&report))? } else { report.to_string() });
+            print(&if *json { pretty(serde_json::to_value(&report))? } else { report.to_string() })?;
         }
         Lwp::Bias { json } => {
             let bias = bias::measure();
-            print(&if *json { pretty(serde_json::to_value(&bias))? } else { bias.to_string() });
+            print(&if *json { pretty(serde_json::to_value(&bias))? } else { bias.to_string() })?;
         }
         Lwp::Sim { trace, generation } => {
             let text = std::fs::read(trace).map_err(|error| unreadable(trace, &error))?;
             let text = String::from_utf8(text).map_err(|_| in_file(trace, "not UTF-8 text"))?;
-            print(&sim::run(&text, *generation).map_err(|error| in_file(trace, error))?);
+            print(&sim::run(&text, *generation).map_err(|error| in_file(trace, error))?)?;
         }
         Lwp::Decode { file, drop, output: Some(to) } => filter(file, drop, to)?,
         Lwp::Decode { file, drop, output: None } => decode(file, drop)?,
@@ -94,11 +95,6 @@ fn compiled_site_ns() -> Option<f64> {
 
 fn pretty(value: serde_json::Result<Value>) -> Result<String, Failure> {
     value.map(|value| format!("{value:#}\n")).map_err(|error| Failure::Load(format!("cannot write JSON: {error}")))
-}
-
-/// A reader that went away (`| head`) is no failure.
-fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 fn in_file(path: &Path, error: impl std::fmt::Display) -> Failure {
@@ -168,8 +164,7 @@ fn decode(path: &Path, drop: &[u8]) -> Result<(), Failure> {
     let outcome = outcome.and(out.flush().map_err(DecodeError::Output));
     match outcome {
         Ok(()) => Ok(()),
-        Err(DecodeError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(DecodeError::Output(error)) => Err(Failure::Load(format!("cannot write to standard output: {error}"))),
+        Err(DecodeError::Output(error)) => printed(Err(error)),
         Err(DecodeError::File(error)) => Err(in_file(path, error)),
     }
 }
@@ -221,7 +216,7 @@ fn replay(options: &LwpReplay) -> Result<(), Failure> {
     let profile = Arc::new(Profile::new(ProfileLimits::default()));
     let hot = HotCounts::default();
     let summary = recordfile::replay(input, profile.clone(), Box::new(hot.clone())).map_err(|error| in_file(&options.file, error))?;
-    print(&replayed(&summary, &profile, &hot, module.as_ref(), &machine));
+    print(&replayed(&summary, &profile, &hot, module.as_ref(), &machine))?;
     // What came before the damage was replayed and printed.
     summary.error.map_or(Ok(()), |error| Err(in_file(&options.file, error)))
 }
@@ -237,7 +232,7 @@ fn module(path: &Path, policy: &PolicyOptions) -> Result<Module, Failure> {
 
 /// The same text for the same file: no times, no addresses of this process.
 fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, known: Option<&Module>, machine: &EngineConfig) -> String {
-    let mut known = known;
+    let (mut known, other) = (known, known.is_some());
     let mut out = String::new();
     let mut line = |args: std::fmt::Arguments<'_>| {
         out.write_fmt(args).expect("writing to a string");
@@ -268,7 +263,11 @@ fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, known: 
         let mut snapshot = profile.snapshot(module);
         let sites: usize = snapshot.functions.iter().map(|function| function.sites.len()).sum();
         let known = known.take_if(|known| known.loaded().module.hash == module);
-        let unknown = if known.is_some() { "" } else { "; its functions are not known (--module FILE), so no callee is inlined" };
+        let unknown = match (known, other) {
+            (Some(_), _) => "",
+            (None, false) => "; its functions are not known (--module FILE), so no callee is inlined",
+            (None, true) => "; its functions are not known (--module is another), so no callee is inlined",
+        };
         line(format_args!("\nmodule {module:016x}: {} functions, {sites} value sites{unknown}", snapshot.functions.len()));
         if let Some(known) = known {
             snapshot = known.loaded().code.snapshot_of(snapshot.functions);

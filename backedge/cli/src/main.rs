@@ -22,6 +22,7 @@ mod inspect;
 mod invoke;
 mod lwp;
 mod options;
+mod output;
 mod pebs;
 mod policyexec;
 mod policyoptions;

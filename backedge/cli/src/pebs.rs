@@ -1,10 +1,10 @@
 //! `backedge pebs`: precise sampling without a guest.
 
 use crate::failure::Failure;
+use crate::output::print;
 use clap::{Subcommand, ValueEnum};
 use lwp_feedback::pebs::handler::HandlerKind;
 use lwp_feedback::pebs::trace;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 /// `backedge pebs`.
@@ -39,7 +39,5 @@ pub fn run(options: &Pebs) -> Result<(), Failure> {
     });
     let text = std::fs::read_to_string(path).map_err(|error| Failure::Load(format!("`{}`: {error}", path.display())))?;
     let printed = trace::run(&text, handler).map_err(|error| Failure::Load(format!("`{}`: {error}", path.display())))?;
-    // A reader that went away (`| head`) is no failure.
-    let _ = std::io::stdout().write_all(printed.as_bytes());
-    Ok(())
+    print(&printed)
 }

@@ -101,7 +101,7 @@ impl PolicyOptions {
             None => policy::Budgets::default(),
             Some(path) => {
                 let text = std::fs::read_to_string(path).map_err(|error| Failure::read(path, &error))?;
-                serde_json::from_str(&text).map_err(|error| Failure::Load(format!("`{}` holds no budgets: {error}", path.display())))?
+                policy::Budgets::parse(&text).map_err(|error| Failure::Load(format!("`{}` holds no budgets: {error}", path.display())))?
             }
         };
         let names = transformation_names();

@@ -2,11 +2,11 @@
 
 use crate::failure::Failure;
 use crate::options::{Profile, ProfileExport};
+use crate::output::print;
 use crate::policyoptions::warn;
 use backedge::{Config, TierPolicy};
 use lwp_feedback::profilefile::SavedProfile;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use vm::module::Module;
 
@@ -14,12 +14,7 @@ use vm::module::Module;
 pub fn run(options: &Profile) -> Result<(), Failure> {
     match options {
         Profile::Export(options) => export(options),
-        Profile::Show { file } => {
-            let profile = read(file)?;
-            // A reader that went away (`| head`) is no failure.
-            let _ = std::io::stdout().write_all(shown(&profile).as_bytes());
-            Ok(())
-        }
+        Profile::Show { file } => print(&shown(&read(file)?)),
     }
 }
 

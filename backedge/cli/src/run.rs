@@ -15,6 +15,7 @@ use backedge::{
 use lwp_feedback::eventset::EventSet;
 use lwp_feedback::layout::EventId;
 use lwp_feedback::policy::PlanFile;
+use lwp_feedback::sources::perf;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write};
 use std::path::Path;
@@ -117,12 +118,16 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     // Before the run: a report that cannot be written is known now.
     let report_file = options.report.as_ref().and_then(|to| to.file.as_ref()).map(|file| create(file)).transpose()?;
     let engine = engine(&config)?;
-    let module = if Engine::detect_precompiled_file(file).unwrap_or(None).is_some() {
+    // (of a pipe what was looked at would be gone)
+    let module = if Path::new(file).is_file() && Engine::detect_precompiled_file(file).unwrap_or(None).is_some() {
         compile::load(&engine, Path::new(file), options.allow_precompiled)?
     } else {
         load(&engine, Path::new(file))?
     };
     options.keep.check(&module);
+    if let (Some(path), Some(plans)) = (&options.engine.plan, &engine.vm().config().plans) {
+        check_plans(path, plans, &module);
+    }
     let wasi = wasi_context(options, file, &args, &around.output)?;
     let record_to = match &options.keep.export {
         Some(folder) => Some(export::record_file(folder)?),
@@ -259,7 +264,7 @@ fn guest(
         Ok(()) => Ok(0),
         Err(error) => match error.downcast_ref::<I32Exit>() {
             Some(exit) => Ok(exit.0),
-            None if is_link_error(&error) => Err(Failure::Load(format!("{error:#}"))),
+            None if is_link_error(&error) || error.is::<invoke::Unwritten>() => Err(Failure::Load(format!("{error:#}"))),
             None => Err(Failure::stopped(&error)),
         },
     }
@@ -315,6 +320,15 @@ pub fn config(options: &EngineOptions, program: Option<&Path>) -> Result<Config,
     if !options.events.contains(EventId::PROGRAMMED) && matches!(options.tier, Tier::Auto) {
         warn("--events without 255 (lwpins): nothing says that code is hot, so all of it stays interpreted");
     }
+    if options.source == Source::Perf {
+        let info = perf::info();
+        if !info.available {
+            warn(&format!("--source perf: {}; no branch and no miss is recorded", info.detail));
+        }
+    }
+    if options.feedback == Feedback::Off && options.policy.policy_exec.is_some() {
+        warn("--policy-exec with --feedback=off: nothing asks it");
+    }
     config.machine().events = options.events;
     config.machine().clock_interval = options.clock_interval;
     config.machine().exact = options.exact;
@@ -343,6 +357,13 @@ pub fn config(options: &EngineOptions, program: Option<&Path>) -> Result<Config,
         config.machine().events = EventSet::NONE.with(EventId::PROGRAMMED);
     }
     Ok(config)
+}
+
+/// Says where plans are of another module; they are not carried out.
+pub fn check_plans(path: &Path, plans: &PlanFile, module: &Module) {
+    if let Err(reason) = plans.check(module.loaded().module.hash) {
+        warn(&format!("plans ignored: `{}` is {reason}", path.display()));
+    }
 }
 
 /// Reads a plan file.
@@ -423,7 +444,7 @@ fn wasi_context(options: &Run, file: &OsString, args: &[&str], output: &Output) 
     }
     for dir in &options.dirs {
         let (host, guest) = dir.split_once("::").unwrap_or((dir, dir));
-        builder.preopened_dir(host, guest).map_err(|error| Failure::Usage(format!("--dir {dir}: {error:#}")))?;
+        builder.preopened_dir(host, guest).map_err(|error| Failure::Usage(format!("--dir {dir}: {error}")))?;
     }
     Ok(builder.build())
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::options::Wast;
+use crate::output::print;
 use crate::run::{config, engine};
 
 /// Runs the scripts; the exit code is 0 when everything passed.
@@ -16,10 +17,10 @@ pub fn run(options: &Wast) -> Result<i32, Failure> {
         assertions += summary.assertions;
         failed += summary.failures.len();
         for failure in &summary.failures {
-            println!("{failure}");
+            print(&format!("{failure}\n"))?;
         }
     }
-    println!("{assertions} assertions, {failed} failed");
+    print(&format!("{assertions} assertions, {failed} failed\n"))?;
     if failed > 0 {
         return Err(Failure::Script(format!("{failed} directives failed")));
     }

@@ -1,6 +1,7 @@
 //! The command as a person uses it: exit codes, mistakes, what is printed where.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -727,4 +728,115 @@ fn a_guests_own_records_lead_to_its_functions() {
     assert!(tiers.is_some_and(|tiers| tiers.contains("Interpreter")));
     let (out, _) = expect(0, &["lwp", "replay", file]);
     assert!(out.contains(" 0 of no known code"), "{out}");
+}
+
+/// Run with standard output to a file.
+fn printing_to(path: &str, args: &[&str]) -> (Option<i32>, String) {
+    let out = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_backedge")).args(args).stdin(Stdio::null()).stdout(out).output().unwrap();
+    (output.status.code(), text(&output.stderr))
+}
+
+#[test]
+fn what_could_not_be_printed_is_said() {
+    let files = Files::new();
+    let program = files.write("math.wat", MATH);
+    let program = program.to_str().unwrap();
+    let records = files.write("r.lwp", record_file());
+    let records = records.to_str().unwrap();
+    for args in [
+        &["inspect", program][..],
+        &["dump", "--stage", "wasm", program],
+        &["run", "-C", "cache=n", "--invoke", "add", program, "1", "2"],
+        &["explain", "-C", "cache=n", "--invoke", "add", program, "1", "2"],
+        &["lwp", "info"],
+        &["lwp", "replay", records],
+        &["lwp", "decode", records],
+        &["events", "list"],
+    ] {
+        let (code, err) = printing_to("/dev/full", args);
+        // (what the guest prints under `explain` comes before)
+        let last = err.lines().next_back().unwrap_or_default();
+        assert_eq!(code, Some(1), "{args:?}: {err}");
+        assert!(last.starts_with("error: cannot write ") && last.contains("No space left on device"), "{args:?}: {err}");
+        let (code, err) = printing_to("/dev/null", args);
+        assert!(code == Some(0) && !err.contains("error"), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn a_module_comes_through_a_pipe() {
+    let files = Files::new();
+    let program = files.write("math.wat", MATH);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+    command.args(["run", "-C", "cache=n", "--invoke", "add", "/dev/stdin", "20", "22"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&std::fs::read(program).unwrap()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "42\n".into()));
+}
+
+#[test]
+fn a_profile_is_written_through_a_link_and_to_what_is_no_file() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let program = program.to_str().unwrap();
+    let at = |name: &str| files.0.path().join(name);
+    let save = |to: &str| expect(0, &["run", "-C", "cache=n", "--profile-save", to, "--invoke", "run", program, "3000"]);
+    for (link, target) in [("link", "there"), ("dangling", "missing")] {
+        std::os::unix::fs::symlink(at(target), at(link)).unwrap();
+    }
+    std::fs::write(at("there"), "before").unwrap();
+    for (link, target) in [("link", "there"), ("dangling", "missing")] {
+        save(at(link).to_str().unwrap());
+        assert!(at(link).is_symlink(), "{link} is still one");
+        assert!(expect(0, &["profile", "show", at(target).to_str().unwrap()]).0.starts_with("module "));
+    }
+    save("/dev/null");
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    assert!(save("/dev/stdout").0.contains("backedge-profile"));
+}
+
+#[test]
+fn plans_and_budgets_that_do_not_fit_are_named() {
+    let files = Files::new();
+    let program = files.write("math.wat", MATH);
+    let program = program.to_str().unwrap();
+    let run = |option: &str, contents: &str| {
+        let file = files.write("given.json", contents);
+        backedge(&["run", "-C", "cache=n", option, file.to_str().unwrap(), "--invoke", "add", program, "1", "2"])
+    };
+    let foreign = run("--plan", r#"{"module":"0123456789abcdef","plans":[]}"#);
+    assert_eq!((foreign.status.code(), text(&foreign.stdout)), (Some(0), "3\n".into()));
+    let warning = text(&foreign.stderr);
+    assert!(warning.starts_with("warning: plans ignored: `") && warning.contains("for module 0123456789abcdef, not "), "{warning}");
+    assert_eq!(text(&run("--plan", r#"{"plans":[]}"#).stderr), "");
+    for (budgets, part) in
+        [("{\"min_gian\": 2}", "unknown field `min_gian`"), ("{\"min_gain\": -1}", "`min_gain` is -1"), ("[]", "an object")]
+    {
+        let refused = run("--budgets", budgets);
+        let err = text(&refused.stderr);
+        assert_eq!((refused.status.code(), err.lines().count()), (Some(1), 1), "{err}");
+        assert!(err.contains("holds no budgets: ") && err.contains(part), "{err}");
+    }
+    assert_eq!(text(&run("--budgets", "{\"min_gain\": 2}").stderr), "");
+}
+
+#[test]
+fn a_cache_that_cannot_be_filled_is_a_failure() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+    let output = command.env("XDG_CACHE_HOME", "/dev/null").args(["cache", "fill"]).arg(program).stdin(Stdio::null()).output().unwrap();
+    let err = text(&output.stderr);
+    assert_eq!((output.status.code(), text(&output.stdout), err.lines().count()), (Some(1), String::new(), 1), "{err}");
+    assert!(err.starts_with("error: cannot write the cache in `/dev/null/backedge`: "), "{err}");
+}
+
+#[test]
+fn of_a_program_that_fails_the_reason_is_said_and_not_a_frame() {
+    let files = Files::new();
+    let program = files.write("traps.wat", r#"(module (func (export "_start") unreachable))"#);
+    mistake(1, &["compare-feedback", "--runs", "1", program.to_str().unwrap()], "wasm trap: ");
 }

@@ -207,7 +207,9 @@ fn the_same_kernel_on_every_source_gives_the_same_result() {
         let rounds = "20000000";
         let to = format!("--report=json,{report}");
         let (out, err) = expect(0, &["run", "-C", "cache=n", "--hot-threshold", "2000", "--source", source, &to, &program, "0", rounds]);
-        assert_eq!(err, "");
+        // Where there is no PMU it says so.
+        let warned = source == "perf" && err.starts_with("warning: --source perf: ") && err.lines().count() == 1;
+        assert!(err.is_empty() || warned, "{source}: {err}");
         let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
         assert!(report["monitor"]["records"].as_u64() > Some(100), "{source}: {}", report["monitor"]);
         if source == "perf" {

@@ -133,15 +133,17 @@ impl KeepingCompiler {
         })
     }
 
-    /// Writes what was made since into the cache.
-    pub(crate) fn save(&self) {
-        let Some(directory) = &self.directory else { return };
+    /// Writes what was made since into the cache, as far as that can be; the first error otherwise.
+    pub(crate) fn save(&self) -> io::Result<()> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        let mut outcome = Ok(());
         let modules: Vec<_> = lock(&self.modules).iter().map(|(digest, kept)| (*digest, kept.clone())).collect();
         for (digest, kept) in modules {
-            if let Err(error) = self.save_module(directory, &digest, &kept) {
-                tracing::debug!(%error, "the cache was not written");
-            }
+            let saved =
+                self.save_module(directory, &digest, &kept).inspect_err(|error| tracing::debug!(%error, "the cache was not written"));
+            outcome = outcome.and(saved);
         }
+        outcome
     }
 
     fn save_module(&self, directory: &CacheDirectory, digest: &[u8; 32], kept: &Kept) -> io::Result<()> {
@@ -271,7 +273,8 @@ impl Compiler for KeepingCompiler {
 
 impl Drop for KeepingCompiler {
     fn drop(&mut self) {
-        self.save();
+        // (what went wrong is a debug line)
+        let _ = self.save();
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The policy's limits. Shares are 0 to 1; bytes are of function bodies in the module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Budgets {
     /// Names of transformations that must not be decided for.
     pub forbid: BTreeSet<String>,
@@ -127,7 +127,7 @@ impl Default for Budgets {
 /// What things cost on this machine. The defaults were measured on the 2-CPU Zen 5 guest that backedge is developed on (design, section 3),
 /// with loops of one kind each; they need to be right to a factor of two, the trial judges what is close.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Costs {
     /// An operator that overlaps with others, ns. A gather loop of 12 operators takes 1.2 ns where it hits.
     pub operator_ns: f64,
@@ -199,6 +199,34 @@ impl Default for Costs {
     }
 }
 
+impl Budgets {
+    /// Reads JSON: an object, of whose fields any may be missing. `Err` says what is wrong and where, on one line.
+    pub fn parse(json: &str) -> Result<Budgets, String> {
+        let text = |error: serde_json::Error| error.to_string().replace('\n', " ");
+        let given: serde_json::Value = serde_json::from_str(json).map_err(text)?;
+        if !given.is_object() {
+            return Err("expected an object, as in {\"min_gain\": 2}".into());
+        }
+        // (read once more, for errors that say where)
+        let budgets = serde_json::from_str(json).map_err(text)?;
+        check("", &given)?;
+        Ok(budgets)
+    }
+}
+
+/// Looks for numbers that nothing can be.
+fn check(name: &str, value: &serde_json::Value) -> Result<(), String> {
+    match value {
+        serde_json::Value::Object(fields) => fields.iter().try_for_each(|(name, value)| check(name, value)),
+        serde_json::Value::Number(number) => match number.as_f64().unwrap_or_default() {
+            value if value < 0.0 => Err(format!("`{name}` is {value}: expected 0 or more")),
+            value if value > 1.0 && name.ends_with("_share") => Err(format!("`{name}` is {value}: expected a share from 0 to 1")),
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
 impl Costs {
     /// Executions that records of a value site stand for.
     pub fn executions_of_values(&self, records: u64) -> f64 {
@@ -213,5 +241,24 @@ impl Costs {
     /// Executions that records of bursts stand for.
     pub fn executions_of_bursts(&self, records: u64) -> f64 {
         records as f64 * self.executions_per_burst_record
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_budget_is_refused_by_name() {
+        let error = |json: &str| Budgets::parse(json).unwrap_err();
+        assert_eq!(
+            Budgets::parse(r#"{"min_gain": 3, "costs": {"tick_ns": 0.5}}"#).map(|it| (it.min_gain, it.costs.tick_ns)),
+            Ok((3.0, 0.5))
+        );
+        assert!(error(r#"{"min_gian": 3}"#).contains("min_gian") && error(r#"{"costs": {"tick": 1}}"#).contains("`tick`"));
+        assert!(error(r#"{"min_gain": -1}"#).contains("`min_gain` is -1") && error(r#"{"min_share": 1.5}"#).contains("`min_share` is 1.5"));
+        assert!(error("[]").contains("object") && error(r#"{"min_gain": "x"}"#).contains("line 1"));
+        let all = serde_json::to_string(&Budgets::default()).unwrap();
+        assert_eq!(Budgets::parse(&all), Ok(Budgets::default()));
     }
 }

@@ -16,8 +16,8 @@ use crate::codemap::FunctionId;
 /// Plans of one module's functions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanFile {
-    /// Hash of the module they are for; without it they are taken for any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Hash of the module they are for, in JSON hexadecimal; without it they are taken for any.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::hashtext::option")]
     pub module: Option<u64>,
     /// One entry a function; of two for the same function the first counts.
     pub plans: Vec<FilePlan>,
@@ -38,12 +38,35 @@ impl PlanFile {
         serde_json::from_str(json).map_err(|error| error.to_string().replace('\n', " "))
     }
 
+    /// `Ok` if it may be taken for this module.
+    pub fn check(&self, module: u64) -> Result<(), String> {
+        match self.module {
+            Some(found) if found != module => Err(format!("for module {found:016x}, not {module:016x}")),
+            _ => Ok(()),
+        }
+    }
+
     /// The plan of a function, if the file has one for it.
     pub fn plan(&self, module: u64, func: u32) -> Option<Plan> {
-        if self.module.is_some_and(|wanted| wanted != module) {
-            return None;
-        }
+        self.check(module).ok()?;
         let decisions = self.plans.iter().find(|plan| plan.func == func)?.decisions.clone();
         Some(Plan { function: FunctionId { module, func }, decisions })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_is_named_by_digits_and_may_be_a_number() {
+        let file = PlanFile { module: Some(0xd139_8066_d1b9_9bb1), plans: Vec::new() };
+        let text = serde_json::to_string(&file).unwrap();
+        assert_eq!(text, r#"{"module":"d1398066d1b99bb1","plans":[]}"#);
+        assert_eq!(PlanFile::parse(&text).as_ref(), Ok(&file));
+        assert_eq!(PlanFile::parse(r#"{"module":15076222406693067697,"plans":[]}"#).as_ref(), Ok(&file));
+        assert!(file.check(0xd139_8066_d1b9_9bb1).is_ok() && file.check(1).unwrap_err().contains("d1398066d1b99bb1"));
+        assert!(PlanFile::parse(r#"{"module":"x","plans":[]}"#).unwrap_err().contains("`x` is no hash"));
+        assert_eq!(PlanFile::parse(r#"{"plans":[]}"#).unwrap().module, None);
     }
 }

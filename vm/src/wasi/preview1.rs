@@ -127,7 +127,7 @@ macro_rules! preview1 {
                 Ok(errno) => Ok(errno as u32),
                 Err(error) => Err(match error.downcast_ref::<wasi_common::I32Exit>() {
                     Some(exit) => Stop::Exit(exit.0),
-                    None => Stop::Fault { function: function.name(), reason: format!("{error:#}") },
+                    None => Stop::Fault { function: function.name(), reason: causes(&error) },
                 }),
             }
         }
@@ -214,6 +214,13 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
         Poll::Ready(value) => value,
         Poll::Pending => unreachable!("wasi-common's sync files block instead of waiting"),
     }
+}
+
+/// Why a call failed. Some errors have their cause in their text.
+fn causes(error: &wiggle::anyhow::Error) -> String {
+    let mut causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    causes.dedup();
+    causes.join(": ")
 }
 
 #[cfg(test)]
