@@ -7,8 +7,10 @@
 use crate::failure::Failure;
 use crate::options::Explain;
 use crate::output::print;
-use crate::run::{self, engine, load};
-use backedge::Module;
+use crate::report::outcome;
+use crate::run::{self, Around, Output, engine, load};
+use crate::watch::Watch;
+use backedge::{Engine, Module};
 use lwp_feedback::policy::{Decision, Plan, Refusal};
 use lwp_feedback::profile::{FunctionSnapshot, Profile, ProfileLimits, Snapshot};
 use lwp_feedback::recordfile;
@@ -28,13 +30,21 @@ pub fn explain(options: &Explain) -> Result<i32, Failure> {
     }
     // What explains goes to standard output, what the guest prints there to standard error: so tools can read the first.
     let mut explained = Ok(());
-    let code = run::run_then(&options.run, true, &mut |_, module| {
+    let mut begun = |_: &Engine, module: &Module, _: &Watch| only(module, options).map(|_| ());
+    let mut then = |_: &Engine, module: &Module| {
         let (plans, refusals) = module.loaded().code.plan_all();
         let report = module.report();
         explained =
             explanation(module, module.loaded().code.snapshot(), (plans, refusals), Some(&report), options).and_then(|text| print(&text));
-    })?;
+    };
+    let around = Around { watched: true, output: Output::Aside, stoppable: false, begun: &mut begun, then: &mut then };
+    let code = run::run_around(&options.run, around)?;
     explained.map(|()| code)
+}
+
+/// The one function to explain, if one is named.
+fn only(module: &Module, options: &Explain) -> Result<Option<u32>, Failure> {
+    options.func.as_deref().map(|name| crate::dump::find(module, name)).transpose()
 }
 
 fn replayed(options: &Explain) -> Result<String, Failure> {
@@ -140,7 +150,7 @@ fn explanation(
     options: &Explain,
 ) -> Result<String, Failure> {
     let inner = &module.loaded().module;
-    let only = options.func.as_deref().map(|name| crate::dump::find(module, name)).transpose()?;
+    let only = only(module, options)?;
     let reports: BTreeMap<u32, &FunctionReport> = report.iter().flat_map(|it| &it.functions).map(|it| (it.function, it)).collect();
     let mut functions: Vec<Function> = snapshot
         .functions
@@ -334,23 +344,22 @@ fn text(all: &Explanation) -> String {
             line(format_args!("  version {}{}", version["version"], details(version)));
         }
         for trial in &function.trials {
-            let verdict = serde_json::to_value(trial.judgement.verdict).unwrap_or_default();
-            let what: Vec<String> = trial.decisions.iter().map(|it| format!("{} at {:#x}", it.name(), it.offset())).collect();
-            line(format_args!(
-                "  trial of {} (version {} against {}): {}",
-                what.join(", "),
-                trial.versions[1],
-                trial.versions[0],
-                verdict.as_str().map_or_else(|| verdict.to_string(), str::to_owned)
-            ));
-            line(format_args!(
-                "    {:.3} times the old version's time ({:.2} ns to {:.2} ns, medians), confidence {:.1} %, {} pairs of blocks",
-                trial.judgement.ratio,
-                trial.judgement.old.p50,
-                trial.judgement.new.p50,
-                trial.judgement.confidence * 100.0,
-                trial.judgement.pairs
-            ));
+            let place = |it: &Decision| format!("{} at {:#x}", it.name(), it.offset());
+            let without = trial.without.iter().map(|it| format!("without {}", place(it)));
+            let what: Vec<String> = trial.decisions.iter().map(place).chain(without).collect();
+            let what = if what.is_empty() { "the version against itself".to_owned() } else { what.join(", ") };
+            let (judgement, [old, new]) = (&trial.judgement, trial.versions);
+            line(format_args!("  trial of {what} (version {new} against {old}): {}", outcome(judgement.verdict)));
+            if judgement.pairs > 0 {
+                line(format_args!(
+                    "    {:.3} times the old version's time ({:.2} ns to {:.2} ns, medians), confidence {:.1} %, {} pairs of blocks",
+                    judgement.ratio,
+                    judgement.old.p50,
+                    judgement.new.p50,
+                    judgement.confidence * 100.0,
+                    judgement.pairs
+                ));
+            }
         }
         for operator in &function.operators {
             line(format_args!("  {:#x}", operator.offset));

@@ -79,6 +79,20 @@ fn text(report: &Report) -> String {
     out
 }
 
+/// What a trial came to, in words.
+pub fn outcome(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "faster: kept",
+        Verdict::NotSlower => "not slower: kept",
+        Verdict::Slower => "slower: rolled back",
+        Verdict::Undecided => "no difference shown: rolled back",
+        Verdict::Abandoned(Reason::Disturbed) => "given up: disturbed",
+        Verdict::Abandoned(Reason::Idle) => "given up: the code did not run",
+        Verdict::Abandoned(Reason::NoEffect) => "no effect: the compiler made the same code",
+        Verdict::Abandoned(Reason::NotCompiled) => "not compiled",
+    }
+}
+
 /// Each trial with both medians, and the plans that were taken back.
 fn trials(out: &mut String, report: &Report) {
     if report.trials.is_empty() {
@@ -92,16 +106,7 @@ fn trials(out: &mut String, report: &Report) {
             Some(offset) => format!("#{function} loop {offset:#x}"),
             None => format!("#{function}"),
         };
-        let verdict = match judgement.verdict {
-            Verdict::Faster => "faster: kept".to_owned(),
-            Verdict::NotSlower => "not slower: kept".to_owned(),
-            Verdict::Slower => "slower: rolled back".to_owned(),
-            Verdict::Undecided => "no difference shown: rolled back".to_owned(),
-            Verdict::Abandoned(Reason::Disturbed) => "given up: disturbed".to_owned(),
-            Verdict::Abandoned(Reason::Idle) => "given up: the code did not run".to_owned(),
-            Verdict::Abandoned(Reason::NoEffect) => "no effect: the compiler made the same code".to_owned(),
-            Verdict::Abandoned(Reason::NotCompiled) => "not compiled".to_owned(),
-        };
+        let verdict = outcome(judgement.verdict);
         if judgement.pairs > 0 {
             let numbers = format!(
                 "{:.3} → {:.3} ns, ratio {:.3}, confidence {:.1} %, {} pairs, {} blocks dropped, {:.0} ms",

@@ -38,8 +38,8 @@ pub struct Around<'a> {
     pub output: Output,
     /// Whether the guest can be stopped by [`Engine::increment_epoch`].
     pub stoppable: bool,
-    /// Sees the engine and the module before anything runs, on the guest's thread.
-    pub begun: &'a mut (dyn FnMut(&Engine, &Module, &Watch) + Send),
+    /// Sees the engine and the module before anything runs, on the guest's thread; where it fails nothing does.
+    pub begun: &'a mut (dyn FnMut(&Engine, &Module, &Watch) -> Result<(), Failure> + Send),
     /// Sees them when everything has settled.
     pub then: &'a mut (dyn FnMut(&Engine, &Module) + Send),
 }
@@ -56,14 +56,14 @@ pub enum Output {
 
 /// Runs the program; the exit code is the program's.
 pub fn run(options: &Run) -> Result<i32, Failure> {
-    let (mut begun, mut then) = (|_: &Engine, _: &Module, _: &Watch| {}, |_: &Engine, _: &Module| {});
+    let (mut begun, mut then) = (|_: &Engine, _: &Module, _: &Watch| Ok(()), |_: &Engine, _: &Module| {});
     run_around(options, Around { watched: false, output: Output::Inherited, stoppable: false, begun: &mut begun, then: &mut then })
 }
 
 /// As [`run`]; `then` sees the engine and the module when everything has settled. With `quiet` the guest's standard output goes to standard error.
 pub fn run_then(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) + Send)) -> Result<i32, Failure> {
     let output = if quiet { Output::Aside } else { Output::Inherited };
-    run_around(options, Around { watched: quiet, output, stoppable: false, begun: &mut |_, _, _| {}, then })
+    run_around(options, Around { watched: quiet, output, stoppable: false, begun: &mut |_, _, _| Ok(()), then })
 }
 
 /// As [`run`], with what `around` says.
@@ -167,7 +167,7 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     }
     let sources = options.keep.start_sources(&engine)?;
     watch.start(&engine)?;
-    (around.begun)(&engine, &module, &watch);
+    (around.begun)(&engine, &module, &watch)?;
     let outcome = guest(options, &module, &linker, &mut store, &args, &around.output);
     watch.stop();
     drop(sources);

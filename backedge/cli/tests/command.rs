@@ -411,6 +411,8 @@ fn inspect_and_dump_look_inside() {
     let (out, _) = expect(0, &["dump", "--stage", "asm", "--func", "1", math]);
     assert!(out.contains("idiv"), "{out}");
     mistake(2, &["dump", "--stage", "asm", "--func", "nope", math], "no function `nope`");
+    // (which would not end)
+    mistake(2, &["explain", "--func", "nope", "--invoke", "spin", math], "no function `nope`");
 }
 
 #[test]

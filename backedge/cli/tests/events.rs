@@ -214,6 +214,7 @@ fn the_same_kernel_on_every_source_gives_the_same_result() {
         assert!(report["monitor"]["records"].as_u64() > Some(100), "{source}: {}", report["monitor"]);
         if source == "perf" {
             assert_eq!((&report["bursts"]["branch_bursts"], &report["bursts"]["load_bursts"]), (&0.into(), &0.into()));
+            assert!(report["bursts"]["cost_percent"].as_f64() > Some(0.0), "the monitor has its cost without bursts, too");
         }
         results.push(out);
     }

@@ -199,16 +199,22 @@ impl Budget {
         self.declined.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// The monitor took so much so far, its compiles included. Returns it without these.
+    pub(crate) fn monitor_took(&self, monitor_ns: u64) -> u64 {
+        let monitor_ns = monitor_ns.saturating_sub(self.compiled_by_monitor_ns.load(Ordering::Relaxed));
+        self.monitor_ns.store(monitor_ns, Ordering::Relaxed);
+        monitor_ns
+    }
+
     /// Time went by: earns credit, and pays the monitor, which took `monitor_ns` so far.
     pub(crate) fn earn(&self, learning: bool, monitor_ns: u64) {
         let mut account = self.account();
         let now = Instant::now();
         let elapsed = now.duration_since(account.last).as_nanos() as f64;
         account.last = now;
-        let monitor_ns = monitor_ns.saturating_sub(self.compiled_by_monitor_ns.load(Ordering::Relaxed));
+        let monitor_ns = self.monitor_took(monitor_ns);
         let monitor = monitor_ns.saturating_sub(account.monitor_ns);
         account.monitor_ns = monitor_ns;
-        self.monitor_ns.store(monitor_ns, Ordering::Relaxed);
         let ran_for = now.duration_since(self.started);
         if account.steady_since.is_none() && ran_for >= STEADY_AFTER {
             account.steady_since = Some((ran_for, self.cost_ns()));

@@ -553,6 +553,8 @@ impl Shared {
     /// The monitor's tick: time earns credit, and where there is some, loops are asked to come for bursts.
     pub(crate) fn bursts_due(&self, monitor_cpu_ns: u64) {
         if !self.budget.allows_any() || self.config.deterministic || !self.bursts() {
+            // It costs what it costs.
+            self.budget.monitor_took(monitor_cpu_ns);
             return;
         }
         let modules = self.live_modules();

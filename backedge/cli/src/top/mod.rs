@@ -45,6 +45,7 @@ pub fn run(options: Top) -> Result<i32, Failure> {
             let mut begun = |engine: &_, module: &_, watch: &crate::watch::Watch| {
                 // Nobody listens where the watcher has gone.
                 let _ = tell.send((backedge::Engine::clone(engine), backedge::Module::clone(module), watch.live()));
+                Ok(())
             };
             let around = Around { watched: true, output, stoppable: true, begun: &mut begun, then: &mut |_, _| {} };
             let outcome = run_around(&run, around);
