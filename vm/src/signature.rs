@@ -20,23 +20,27 @@ struct Table {
 
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(Default::default);
 
-/// The id of a function type.
+/// The id of a function type, whose references have ids already.
 pub fn id(ty: &FuncType) -> u32 {
+    id_of_key(ty).expect("only a module's types refer to themselves")
+}
+
+/// `None`: it refers to itself, and its id is larger than a reference can name.
+fn id_of_key(ty: &FuncType) -> Option<u32> {
     if let Some(&id) = TABLE.read().unwrap_or_else(|e| e.into_inner()).ids.get(ty) {
-        return id;
+        return Some(id);
     }
     let mut table = TABLE.write().unwrap_or_else(|e| e.into_inner());
     if let Some(&id) = table.ids.get(ty) {
-        return id;
+        return Some(id);
     }
     let id = table.types.len() as u32 + 1;
-    // A process with a million types has no number for a reference to one more: such a type then refers to any function, which is only less exact.
     let own = |index| if index == UnpackedIndex::RecGroup(0) { UnpackedIndex::Module(id) } else { index };
-    let resolved = map(ty, own);
+    let resolved = map(ty, own)?;
     table.ids.insert(ty.clone(), id);
     table.ids.insert(resolved.clone(), id);
     table.types.push(resolved);
-    id
+    Some(id)
 }
 
 /// The function type of an id that [`id`] gave out.
@@ -44,8 +48,9 @@ pub fn of(id: u32) -> FuncType {
     TABLE.read().unwrap_or_else(|e| e.into_inner()).types[id as usize - 1].clone()
 }
 
-/// Ids of a module's types in order, which refer to each other by their index in the module.
-pub(crate) fn of_module(types: &[FuncType]) -> Vec<u32> {
+/// Ids of a module's types in order, which refer to each other by their index in the module. `None`: the process has met a million types, and one of these refers to a later one. (Taken for a
+/// reference to any function it would be the same as another such type, whose functions a guest would then call as its own's.)
+pub(crate) fn of_module(types: &[FuncType]) -> Option<Vec<u32>> {
     let mut ids: Vec<u32> = Vec::with_capacity(types.len());
     for ty in types {
         let own = ids.len() as u32;
@@ -53,32 +58,33 @@ pub(crate) fn of_module(types: &[FuncType]) -> Vec<u32> {
             UnpackedIndex::Module(index) if index == own => UnpackedIndex::RecGroup(0),
             UnpackedIndex::Module(index) => UnpackedIndex::Module(ids[index as usize]),
             other => other,
-        });
-        ids.push(id(&key));
+        })?;
+        ids.push(id_of_key(&key)?);
     }
-    ids
+    Some(ids)
 }
 
-fn map(ty: &FuncType, index: impl Fn(UnpackedIndex) -> UnpackedIndex) -> FuncType {
-    let value = |ty: &ValType| match *ty {
-        ValType::Ref(ty) => ValType::Ref(map_reference(ty, &index)),
-        ty => ty,
+fn map(ty: &FuncType, index: impl Fn(UnpackedIndex) -> UnpackedIndex) -> Option<FuncType> {
+    let values = |types: &[ValType]| -> Option<Vec<ValType>> {
+        let value = |ty: &ValType| match *ty {
+            ValType::Ref(ty) => map_reference(ty, &index).map(ValType::Ref),
+            ty => Some(ty),
+        };
+        types.iter().map(value).collect()
     };
-    FuncType::new(ty.params().iter().map(value), ty.results().iter().map(value))
+    Some(FuncType::new(values(ty.params())?, values(ty.results())?))
 }
 
-fn map_reference(ty: RefType, index: impl Fn(UnpackedIndex) -> UnpackedIndex) -> RefType {
+/// `None` where the index is larger than a reference can name (2^20 - 1).
+fn map_reference(ty: RefType, index: impl Fn(UnpackedIndex) -> UnpackedIndex) -> Option<RefType> {
     match ty.heap_type() {
-        HeapType::Concrete(at) => {
-            let any = if ty.is_nullable() { RefType::FUNCREF } else { RefType::FUNC };
-            RefType::new(ty.is_nullable(), HeapType::Concrete(index(at))).unwrap_or(any)
-        }
-        _ => ty,
+        HeapType::Concrete(at) => RefType::new(ty.is_nullable(), HeapType::Concrete(index(at))),
+        _ => Some(ty),
     }
 }
 
 /// A module's reference type with ids in place of its type indices.
-pub(crate) fn reference(ids: &[u32], ty: RefType) -> RefType {
+pub(crate) fn reference(ids: &[u32], ty: RefType) -> Option<RefType> {
     map_reference(ty, |index| match index {
         UnpackedIndex::Module(index) => UnpackedIndex::Module(ids[index as usize]),
         other => other,
@@ -86,10 +92,10 @@ pub(crate) fn reference(ids: &[u32], ty: RefType) -> RefType {
 }
 
 /// A module's value type with ids in place of its type indices.
-pub(crate) fn value(ids: &[u32], ty: ValType) -> ValType {
+pub(crate) fn value(ids: &[u32], ty: ValType) -> Option<ValType> {
     match ty {
-        ValType::Ref(ty) => ValType::Ref(reference(ids, ty)),
-        ty => ty,
+        ValType::Ref(ty) => reference(ids, ty).map(ValType::Ref),
+        ty => Some(ty),
     }
 }
 
@@ -138,18 +144,29 @@ mod tests {
     #[test]
     fn types_of_different_modules_are_compared_by_structure() {
         // (type 0) refers to itself, (type 1) to type 0; in the second module something stands before them.
-        let first = of_module(&[FuncType::new([concrete(0)], []), FuncType::new([concrete(0), ValType::I32], [])]);
+        let first = of_module(&[FuncType::new([concrete(0)], []), FuncType::new([concrete(0), ValType::I32], [])]).unwrap();
         let second = of_module(&[
             FuncType::new([], [ValType::F64]),
             FuncType::new([concrete(1)], []),
             FuncType::new([concrete(1), ValType::I32], []),
-        ]);
+        ])
+        .unwrap();
         assert_eq!(first[..], second[1..]);
         assert_ne!(first[0], first[1]);
         // What leaves the table is found again.
         assert_eq!(id(&of(first[0])), first[0]);
         assert_eq!(of(first[1]).params()[0], concrete(first[0]));
-        assert_ne!(of_module(&[FuncType::new([ValType::Ref(RefType::FUNCREF)], [])])[0], first[0]);
+        assert_ne!(of_module(&[FuncType::new([ValType::Ref(RefType::FUNCREF)], [])]).unwrap()[0], first[0]);
+    }
+
+    #[test]
+    fn a_type_that_no_reference_can_name_is_none() {
+        let index = |_| UnpackedIndex::Module(1 << 20);
+        let last = |_| UnpackedIndex::Module((1 << 20) - 1);
+        let refers = FuncType::new([concrete(0)], []);
+        assert!(map(&refers, index).is_none() && map(&refers, last).is_some());
+        assert!(reference(&[1 << 20], RefType::new(true, HeapType::Concrete(UnpackedIndex::Module(0))).unwrap()).is_none());
+        assert!(map(&FuncType::new([ValType::I32], []), index).is_some());
     }
 
     #[test]

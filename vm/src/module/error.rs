@@ -37,6 +37,12 @@ pub enum ModuleError {
         /// Where its body begins.
         offset: u64,
     },
+    /// A type refers to one for which the process has no number left: it has met 2^20 different function types, which are never forgotten.
+    #[error("refers to more function types than a process can tell apart: 1048575, of all modules so far (at byte offset {offset})")]
+    TooManyTypes {
+        /// The section in which it is.
+        offset: u64,
+    },
     /// The header is that of a component.
     #[error("is a component; backedge runs core modules: build for wasm32-wasip1")]
     Component,

@@ -73,7 +73,11 @@ fn parse_binary(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, Modu
         let (module, bodies) = read(&bytes)?;
         let loops = validate_bodies(bodies, parallel, &known).map_err(|(function, error)| {
             let function = module.imported_functions + function as u32;
-            Failure { error, function: Some(function), name: module.names.get(function as usize).cloned().unwrap_or_default() }
+            Failure {
+                error: Cause::Rule(error),
+                function: Some(function),
+                name: module.names.get(function as usize).cloned().unwrap_or_default(),
+            }
         })?;
         Ok((module, loops))
     };
@@ -120,28 +124,41 @@ fn prefix(digest: &[u8; 32]) -> u64 {
 
 /// A broken rule, and the function whose body breaks it.
 struct Failure {
-    error: wasmparser::Error,
+    error: Cause,
     function: Option<u32>,
     name: Option<String>,
 }
 
+enum Cause {
+    Rule(wasmparser::Error),
+    /// See [`ModuleError::TooManyTypes`]; where.
+    TooManyTypes(u64),
+}
+
+impl From<Cause> for Failure {
+    fn from(error: Cause) -> Failure {
+        Failure { error, function: None, name: None }
+    }
+}
+
 impl From<wasmparser::Error> for Failure {
     fn from(error: wasmparser::Error) -> Failure {
-        Failure { error, function: None, name: None }
+        Cause::Rule(error).into()
     }
 }
 
 /// Tells an invalid module from one that needs a proposal.
 fn explain(bytes: &[u8], failure: Failure) -> ModuleError {
-    let offset = failure.error.offset();
+    let error = match failure.error {
+        Cause::Rule(error) => error,
+        Cause::TooManyTypes(offset) => return ModuleError::TooManyTypes { offset },
+    };
+    let offset = error.offset();
     match features::needed_proposal(bytes) {
         Some(proposal) => ModuleError::Unsupported { proposal, offset, function: failure.function },
-        None => ModuleError::Invalid {
-            message: failure.error.message().replace('\n', " "),
-            offset,
-            function: failure.function,
-            name: failure.name,
-        },
+        None => {
+            ModuleError::Invalid { message: error.message().replace('\n', " "), offset, function: failure.function, name: failure.name }
+        }
     }
 }
 
@@ -264,14 +281,16 @@ fn validate_body(validator: &mut FuncValidator<ValidatorResources>, body: &Funct
 }
 
 /// Adds what one section says. It was validated before, so what may not be there is not.
-fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, payload: Payload<'_>) -> Result<(), wasmparser::Error> {
+fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, payload: Payload<'_>) -> Result<(), Failure> {
     match payload {
         Payload::TypeSection(section) => {
+            let offset = section.original_position();
             let types = section.into_iter_err_on_gc_types().collect::<Result<Vec<_>, _>>()?;
-            module.signatures = signature::of_module(&types).into();
+            module.signatures = signature::of_module(&types).ok_or(Cause::TooManyTypes(offset))?.into();
             module.types = module.signatures.iter().map(|&id| signature::of(id)).collect();
         }
         Payload::ImportSection(section) => {
+            let at = section.original_position();
             for import in section.into_imports() {
                 let import = import?;
                 let ty = match import.ty {
@@ -281,7 +300,7 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
                         ExternType::Func(ty)
                     }
                     TypeRef::Table(ty) => {
-                        let ty = table_type(&module.signatures, ty);
+                        let ty = table_type(&module.signatures, ty).ok_or(Cause::TooManyTypes(at))?;
                         module.imported_tables += 1;
                         module.tables.push(ty);
                         ExternType::Table(ty)
@@ -292,7 +311,7 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
                         ExternType::Memory(ty)
                     }
                     TypeRef::Global(ty) => {
-                        let ty = global_type(&module.signatures, ty);
+                        let ty = global_type(&module.signatures, ty).ok_or(Cause::TooManyTypes(at))?;
                         module.imported_globals += 1;
                         module.globals.push(ty);
                         ExternType::Global(ty)
@@ -312,13 +331,14 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
             }
         }
         Payload::TableSection(section) => {
+            let at = section.original_position();
             for table in section {
                 let table = table?;
                 let init = match table.init {
                     wasmparser::TableInit::RefNull => None,
                     wasmparser::TableInit::Expr(expr) => Some(const_expr(&expr)?),
                 };
-                let ty = table_type(&module.signatures, table.ty);
+                let ty = table_type(&module.signatures, table.ty).ok_or(Cause::TooManyTypes(at))?;
                 module.tables.push(ty);
                 module.table_inits.push(TableInit { ty, init });
             }
@@ -329,9 +349,10 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
             }
         }
         Payload::GlobalSection(section) => {
+            let at = section.original_position();
             for global in section {
                 let global = global?;
-                let ty = global_type(&module.signatures, global.ty);
+                let ty = global_type(&module.signatures, global.ty).ok_or(Cause::TooManyTypes(at))?;
                 module.globals.push(ty);
                 module.global_inits.push(GlobalInit { ty, init: const_expr(&global.init_expr)? });
             }
@@ -389,12 +410,14 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
     Ok(())
 }
 
-fn table_type(signatures: &[u32], ty: wasmparser::TableType) -> wasmparser::TableType {
-    wasmparser::TableType { element_type: signature::reference(signatures, ty.element_type), ..ty }
+/// With ids in place of type indices; `None`: one has no number that a reference can name.
+fn table_type(signatures: &[u32], ty: wasmparser::TableType) -> Option<wasmparser::TableType> {
+    Some(wasmparser::TableType { element_type: signature::reference(signatures, ty.element_type)?, ..ty })
 }
 
-fn global_type(signatures: &[u32], ty: wasmparser::GlobalType) -> wasmparser::GlobalType {
-    wasmparser::GlobalType { content_type: signature::value(signatures, ty.content_type), ..ty }
+/// As [`table_type`].
+fn global_type(signatures: &[u32], ty: wasmparser::GlobalType) -> Option<wasmparser::GlobalType> {
+    Some(wasmparser::GlobalType { content_type: signature::value(signatures, ty.content_type)?, ..ty })
 }
 
 fn element_segment(element: wasmparser::Element<'_>) -> Result<ElementSegment, wasmparser::Error> {
