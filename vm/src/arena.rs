@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// Bytes reserved for code; a process that cannot have them gets the largest power of two less that it can.
 const RESERVED: usize = 512 << 20;
@@ -39,6 +39,7 @@ static ARENA: OnceLock<Result<Arena, String>> = OnceLock::new();
 struct Arena {
     execute: usize,
     write: usize,
+    length: usize,
     /// Of compiled code, and of templates.
     free: [Mutex<FreeList>; 2],
 }
@@ -134,7 +135,24 @@ impl Arena {
         HIGH.store(execute + compiled, Ordering::Relaxed);
         let free = [0..compiled, compiled..length]
             .map(|range| Mutex::new(FreeList { ranges: BTreeMap::from([(range.start, range.len())]), used: 0, touched: range.start }));
-        Ok(Arena { execute, write, free })
+        fork::keep_apart();
+        Ok(Arena { execute, write, free, length })
+    }
+
+    /// What is in use, as offsets.
+    fn in_use(lists: &[MutexGuard<'_, FreeList>; 2], length: usize) -> Vec<Range<usize>> {
+        let mut used = Vec::new();
+        let mut at = 0;
+        for (&start, &size) in lists.iter().flat_map(|list| &list.ranges) {
+            if start > at {
+                used.push(at..start);
+            }
+            at = start + size;
+        }
+        if at < length {
+            used.push(at..length);
+        }
+        used
     }
 
     /// Asks for the pages of a range in both views. Best effort: a kernel before 5.14 gives them one by one, when they are first written and first run.
@@ -275,6 +293,89 @@ impl Drop for CodeBlock {
             size += length;
         }
         free.ranges.insert(start, size);
+    }
+}
+
+/// What becomes of code memory where the process is forked. Its pages are shared, for they are mapped twice, so parent and child would go on writing each other's code. The child gets a copy at the
+/// same addresses, made before the fork, while nobody takes or gives back a block.
+mod fork {
+    use super::{ARENA, Arena, FreeList};
+    use std::cell::UnsafeCell;
+    use std::sync::{MutexGuard, Once};
+
+    /// From the handler before the fork to those behind it, on the thread that forks.
+    struct Under {
+        arena: &'static Arena,
+        _lists: [MutexGuard<'static, FreeList>; 2],
+        /// Where the copy is; `MAP_FAILED` where there was no memory for it.
+        copy: *mut libc::c_void,
+    }
+
+    struct Slot(UnsafeCell<Option<Under>>);
+
+    // SAFETY: it is used between taking the lists' locks and giving them back, by who holds them.
+    unsafe impl Sync for Slot {}
+
+    static UNDER: Slot = Slot(UnsafeCell::new(None));
+
+    /// Installs the handlers.
+    pub(super) fn keep_apart() {
+        static INSTALLED: Once = Once::new();
+        // SAFETY: functions of that form, which stay.
+        INSTALLED.call_once(|| unsafe {
+            libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child));
+        });
+    }
+
+    unsafe extern "C" fn before() {
+        let Some(Ok(arena)) = ARENA.get() else { return };
+        let lists = arena.free.each_ref().map(|list| list.lock().unwrap_or_else(|e| e.into_inner()));
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a fresh mapping at an address of the kernel's choice, as long as the views whose bytes are copied.
+        let copy = unsafe {
+            let copy = libc::mmap(std::ptr::null_mut(), arena.length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+            if copy != libc::MAP_FAILED {
+                for range in Arena::in_use(&lists, arena.length) {
+                    let from = (arena.write + range.start) as *const u8;
+                    std::ptr::copy_nonoverlapping(from, copy.cast::<u8>().add(range.start), range.len());
+                }
+            }
+            copy
+        };
+        // SAFETY: this thread holds the locks.
+        unsafe { *UNDER.0.get() = Some(Under { arena, _lists: lists, copy }) };
+    }
+
+    unsafe extern "C" fn in_parent() {
+        // SAFETY: this thread holds the locks, if there is something; the copy is nobody's any more.
+        unsafe {
+            if let Some(under) = (*UNDER.0.get()).take()
+                && under.copy != libc::MAP_FAILED
+            {
+                libc::munmap(under.copy, under.arena.length);
+            }
+        }
+    }
+
+    unsafe extern "C" fn in_child() {
+        // SAFETY: this is the child's one thread, and it holds the locks, if there is something. Both views are replaced by the copy, of which an old size of 0 leaves one where it is (mremap(2));
+        // nothing runs in them now.
+        unsafe {
+            let Some(under) = (*UNDER.0.get()).take() else { return };
+            let Arena { execute, write, length, .. } = *under.arena;
+            let [execute, write] = [execute, write].map(|view| view as *mut libc::c_void);
+            let fixed = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            let apart = under.copy != libc::MAP_FAILED
+                && libc::mremap(under.copy, 0, length, fixed, execute) != libc::MAP_FAILED
+                && libc::mprotect(execute, length, libc::PROT_READ | libc::PROT_EXEC) == 0
+                && libc::mremap(under.copy, length, length, fixed, write) != libc::MAP_FAILED;
+            if !apart {
+                // Better no code than the parent's: whoever runs or writes it ends here.
+                for view in [execute, write] {
+                    libc::munmap(view, length);
+                }
+            }
+        }
     }
 }
 

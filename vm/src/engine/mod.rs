@@ -45,11 +45,25 @@ pub struct Engine(Arc<Handle>);
 struct Handle {
     shared: Arc<Shared>,
     compile_threads: Vec<JoinHandle<()>>,
-    _monitor_thread: Option<MonitorThread>,
+    monitor_thread: Option<MonitorThread>,
+    /// The process that has these threads: one that was forked has not.
+    process: u32,
+}
+
+impl Handle {
+    fn is_forked(&self) -> bool {
+        self.process != std::process::id()
+    }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
+        if self.is_forked() {
+            // Nobody will end, and what they held when the process was forked they hold for ever.
+            self.compile_threads.drain(..).for_each(std::mem::forget);
+            std::mem::forget(self.monitor_thread.take());
+            return;
+        }
         self.shared.queue.close();
         for thread in self.compile_threads.drain(..) {
             // A compile thread never holds an engine, so this is never that thread; its panic was reported when it happened.
@@ -239,18 +253,19 @@ impl Engine {
             shared.monitor.deliver_by(lwp_feedback::models::delivery(model, sampling));
         }
         let monitor_thread = if spawn_monitor { Some(shared.monitor.spawn()?) } else { None };
-        let mut compile_threads = Vec::new();
+        // (which ends those there are, should there not be all)
+        let mut handle = Handle { shared, compile_threads: Vec::new(), monitor_thread, process: std::process::id() };
         for number in 0..threads {
-            let shared = shared.clone();
+            let shared = handle.shared.clone();
             let builder = std::thread::Builder::new().name(format!("backedge-compile-{number}")).stack_size(8 << 20);
-            compile_threads.push(builder.spawn(move || {
+            handle.compile_threads.push(builder.spawn(move || {
                 while let Some(job) = shared.queue.next() {
                     job.run();
                     shared.queue.done();
                 }
             })?);
         }
-        Ok(Engine(Arc::new(Handle { shared, compile_threads, _monitor_thread: monitor_thread })))
+        Ok(Engine(Arc::new(handle)))
     }
 
     /// Its configuration.
@@ -395,6 +410,9 @@ impl Engine {
 
     /// Waits until every record written so far is drained and every compile asked for is done.
     pub fn settle(&self) {
+        if self.0.is_forked() {
+            return;
+        }
         loop {
             while self.0.shared.monitor.poll_once().more {}
             if self.0.compile_threads.is_empty() {
