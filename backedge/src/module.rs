@@ -108,7 +108,9 @@ impl Module {
         // SAFETY: the caller's promise.
         let module = unsafe { vm::module::Module::new_validated(archive.module_bytes()?, archive.digest(), archive.loops().clone())? };
         keeper.adopt(archive);
-        Ok(Module { engine: engine.clone(), loaded: engine.vm.adopt(module) })
+        let loaded = engine.vm.adopt(module);
+        keeper.used_by(&loaded.module);
+        Ok(Module { engine: engine.clone(), loaded })
     }
 
     /// Checks .wasm bytes without keeping anything.

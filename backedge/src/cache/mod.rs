@@ -14,7 +14,7 @@ use directory::FileState;
 use lwp_feedback::profile::NotInlinable;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, BufWriter};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 use vm::code::{Adapter, AdapterSignature, CompileError, CompileRequest, CompiledCode, Compiler, Entrance, Tier};
 use vm::module::Module;
@@ -42,7 +42,18 @@ struct Kept {
     archive: Option<Archive>,
     /// Whether the archive is a precompiled module's: then nothing is saved.
     precompiled: bool,
+    /// Of a precompiled module: who came from it, once there is somebody. It goes when they have gone.
+    users: Mutex<Vec<Weak<Module>>>,
     fresh: Mutex<Fresh>,
+}
+
+impl Kept {
+    fn is_used(&self) -> bool {
+        let mut users = lock(&self.users);
+        let new = users.is_empty();
+        users.retain(|user| user.strong_count() > 0);
+        !self.precompiled || new || !users.is_empty()
+    }
 }
 
 /// Made in this process.
@@ -85,8 +96,17 @@ impl KeepingCompiler {
     pub(crate) fn adopt(&self, archive: Archive) {
         let digest = archive.digest();
         let mut modules = lock(&self.modules);
+        modules.retain(|_, kept| kept.is_used());
         if modules.get(&digest).is_none_or(|kept| !kept.precompiled) {
-            modules.insert(digest, Arc::new(Kept { precompiled: true, fresh: Mutex::default(), archive: Some(archive) }));
+            let kept = Kept { precompiled: true, users: Mutex::default(), fresh: Mutex::default(), archive: Some(archive) };
+            modules.insert(digest, Arc::new(kept));
+        }
+    }
+
+    /// Who is served from what [`KeepingCompiler::adopt`] took.
+    pub(crate) fn used_by(&self, module: &Arc<Module>) {
+        if let Some(kept) = lock(&self.modules).get(&module.digest) {
+            lock(&kept.users).push(Arc::downgrade(module));
         }
     }
 
@@ -103,7 +123,7 @@ impl KeepingCompiler {
                 let archive = self.directory.as_ref().and_then(|directory| self.open(directory, digest));
                 let file = archive.as_ref().filter(|archive| archive.can_grow()).and_then(FileState::as_read);
                 let fresh = Fresh { file, ..Fresh::default() };
-                Arc::new(Kept { archive, precompiled: false, fresh: fresh.into() })
+                Arc::new(Kept { archive, precompiled: false, users: Mutex::default(), fresh: fresh.into() })
             })
             .clone()
     }
@@ -258,7 +278,7 @@ impl Compiler for KeepingCompiler {
     }
 
     fn kept(&self, module: &Arc<Module>, function: u32) -> Option<(CompileRequest, CompiledCode)> {
-        let kept = KeepingCompiler::kept(self, &module.digest);
+        let kept = self.known(&module.digest)?;
         let archive = kept.archive.as_ref()?;
         let entry = archive.entry(function)?;
         match archive.code(entry) {
@@ -329,6 +349,26 @@ mod tests {
         assert_eq!(kept(), Some(1));
         compiler.keep(&request, &code, Duration::from_millis(1));
         assert_eq!(kept(), Some(2));
+    }
+
+    #[test]
+    fn what_was_precompiled_goes_with_its_modules() {
+        let engine = crate::Engine::default();
+        let held = || lock(&engine.keeper().unwrap().modules).len();
+        let load = |number: u32| {
+            let text = format!("(module (func (export \"f\") (result i32) (i32.const {number})))");
+            let bytes = crate::Module::new(&engine, text).unwrap().serialize().unwrap();
+            // SAFETY: made just now.
+            unsafe { crate::Module::deserialize(&engine, bytes) }.unwrap()
+        };
+        let [first, again] = [1, 1].map(load);
+        assert_eq!(held(), 1);
+        drop(first);
+        let others: Vec<_> = (2..10).map(load).collect();
+        assert_eq!(held(), 9, "one of the first two is there");
+        drop((again, others));
+        let _last = load(10);
+        assert_eq!(held(), 1);
     }
 
     #[test]
