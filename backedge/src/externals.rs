@@ -260,12 +260,13 @@ impl Memory {
     /// Makes a memory.
     ///
     /// # Errors
-    /// No address space, or the store's limit.
+    /// The type is no valid one, there is no address space, or the store's limit.
     pub fn new(mut store: impl AsContextMut, ty: MemoryType) -> Result<Memory> {
         let inner = store.as_context_mut().0;
         ensure!(!ty.is_shared(), "shared memories must be created through `SharedMemory`");
         ensure!(
-            ty.is_64() || ty.minimum() <= 65536 && ty.maximum().is_none_or(|max| ty.minimum() <= max),
+            (ty.is_64() || ty.minimum() <= 65536)
+                && ty.maximum().is_none_or(|maximum| ty.minimum() <= maximum && (ty.is_64() || maximum <= 65536)),
             "invalid memory type: {} pages to {:?}",
             ty.minimum(),
             ty.maximum()
@@ -382,7 +383,7 @@ impl Global {
     /// The value is of another type or store.
     pub fn new(mut store: impl AsContextMut, ty: GlobalType, val: Val) -> Result<Global> {
         let inner = store.as_context_mut().0;
-        ensure!(val.fits(*ty.content()), "value type mismatch: found {} but expected {}", val.type_of(), ty.content());
+        ensure!(val.fits(*ty.content(), inner.id), "value type mismatch: found {} but expected {}", val.type_of(), ty.content());
         let slots = val.to_slots(inner.id)?;
         let raw = inner.machine.new_global(ty.to_wasm(), slots);
         Ok(Global { store: inner.id, raw })
@@ -413,7 +414,7 @@ impl Global {
         if ty.mutability() != Mutability::Var {
             bail!("immutable global cannot be set");
         }
-        if !val.fits(*ty.content()) {
+        if !val.fits(*ty.content(), inner.id) {
             bail!("value type mismatch: found {} but expected {}", val.type_of(), ty.content());
         }
         let slots = val.to_slots(inner.id)?;
@@ -448,10 +449,16 @@ impl Table {
     /// Makes a table filled with `init`.
     ///
     /// # Errors
-    /// `init` is of another type or store, or the store's limit.
+    /// The type is no valid one, `init` is of another type or store, or the store's limit.
     pub fn new(mut store: impl AsContextMut, ty: TableType, init: Ref) -> Result<Table> {
         let inner = store.as_context_mut().0;
-        ensure!(init.fits(ty.element()), "value does not match table element type");
+        ensure!(
+            ty.maximum().is_none_or(|maximum| ty.minimum() <= maximum),
+            "invalid table type: {} elements to {:?}",
+            ty.minimum(),
+            ty.maximum()
+        );
+        ensure!(init.fits(ty.element(), inner.id), "value does not match table element type");
         let slot = init.to_slot(inner.id)?;
         // SAFETY: the reference is of the element type and this store (both checked).
         let raw = unsafe { inner.machine.new_table(ty.to_wasm(), slot) }.map_err(not_instantiated)?;
@@ -536,7 +543,7 @@ impl Table {
     fn slot(&self, store: StoreId, val: Ref) -> Result<u64> {
         assert_eq!(self.store, store, "object used with a store that it does not belong to");
         let element = *TableType::from_wasm(self.raw.ty()).element();
-        ensure!(val.fits(&element), "value does not match table element type");
+        ensure!(val.fits(&element, store), "value does not match table element type");
         val.to_slot(store)
     }
 }

@@ -83,7 +83,7 @@ impl Func {
         let mut slots = vec![0; ty.slots().max(1)];
         let mut at = 0;
         for (param, expected) in params.iter().zip(ty.params()) {
-            if !param.fits(expected) {
+            if !param.fits(expected, inner.id) {
                 bail!("argument type mismatch: found {} but expected {expected}", param.type_of());
             }
             let value = param.to_slots(inner.id)?;
@@ -312,11 +312,11 @@ impl<T: 'static> HostFunc<T> {
                     value
                 })
                 .collect();
-            let mut results: Vec<Val> = signature.results().map(|ty| Val::default_for_ty(&ty).expect("every type has a default")).collect();
+            let mut results: Vec<Val> = signature.results().map(|ty| Val::zero_or_null(&ty)).collect();
             func(caller, &params, &mut results)?;
             let mut at = 0;
             for (result, expected) in results.iter().zip(signature.results()) {
-                if result.type_of() != expected {
+                if !result.fits(expected, store) {
                     bail!("function attempted to return an incompatible value: found {} but expected {expected}", result.type_of());
                 }
                 let value = result.to_slots(store)?;

@@ -239,7 +239,9 @@ impl<T: 'static> Linker<T> {
             if self.find(import.module(), import.name()).is_some() {
                 continue;
             }
-            let ExternType::Func(ty) = import.ty() else { continue };
+            let ExternType::Func(ty) = import.ty() else {
+                bail!("no default value for `{}::{}`, which is no function", import.module(), import.name());
+            };
             let values = ty.results().map(|ty| Val::default_for_ty(&ty)).collect::<Option<Vec<Val>>>();
             let Some(values) = values else { bail!("no default value for a result of `{}::{}`", import.module(), import.name()) };
             self.func_new(import.module(), import.name(), ty, move |_, _, results| {

@@ -123,7 +123,7 @@ impl<T: 'static> Store<T> {
         self.inner.machine.exception_count()
     }
 
-    /// The guest stops once the engine's epoch has advanced by `ticks_beyond_current` from now. Needs [`Config::epoch_interruption`](crate::Config::epoch_interruption);
+    /// The guest stops once the engine's epoch has advanced by `ticks_beyond_current` from now. Needs [`Config::epoch_interruption`](crate::Config::epoch_interruption) and does nothing without;
     /// with it and without a deadline the guest stops at once.
     ///
     /// ```
@@ -270,7 +270,9 @@ impl<T> StoreContextMut<'_, T> {
 
     /// See [`Store::set_epoch_deadline`].
     pub fn set_epoch_deadline(&mut self, ticks_beyond_current: u64) {
-        self.0.machine.set_epoch_deadline(ticks_beyond_current);
+        if self.0.engine.config().epoch_interruption {
+            self.0.machine.set_epoch_deadline(ticks_beyond_current);
+        }
     }
 
     /// See [`Store::epoch_deadline_trap`].

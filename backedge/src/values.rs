@@ -184,6 +184,14 @@ impl Val {
         })
     }
 
+    /// The same, and null for a reference that must not be: what the host is to replace.
+    pub(crate) fn zero_or_null(ty: &ValType) -> Val {
+        match ty {
+            ValType::Ref(ty) => Val::null_ref(ty.heap_type()),
+            ty => Val::default_for_ty(ty).expect("a number has one"),
+        }
+    }
+
     /// Its type.
     ///
     /// # Errors
@@ -205,15 +213,15 @@ impl Val {
         }
     }
 
-    /// Whether it is a value of a type.
-    pub(crate) fn fits(&self, ty: ValType) -> bool {
+    /// Whether it is a value of a type. A function of another store fits: what it is may not be read, for it may be gone, and [`Val::to_slots`] refuses it.
+    pub(crate) fn fits(&self, ty: ValType, store: StoreId) -> bool {
         match (self, ty) {
             (Val::FuncRef(None) | Val::ExternRef(None) | Val::ExnRef(None), ValType::Ref(ty)) => {
                 ty.is_nullable() && std::mem::discriminant(self) == std::mem::discriminant(&Val::null_ref(ty.heap_type()))
             }
             (Val::FuncRef(Some(func)), ValType::Ref(ty)) => match ty.heap_type() {
                 HeapType::Func => true,
-                HeapType::ConcreteFunc(id) => func.raw.signature() == id.0,
+                HeapType::ConcreteFunc(id) => func.store != store || func.raw.signature() == id.0,
                 _ => false,
             },
             (Val::ExternRef(Some(_)), ValType::Ref(ty)) => *ty.heap_type() == HeapType::Extern,
@@ -382,9 +390,9 @@ impl Ref {
         }
     }
 
-    /// Whether it is a value of a type.
-    pub(crate) fn fits(&self, ty: &RefType) -> bool {
-        Val::from(*self).fits(ValType::Ref(*ty))
+    /// See [`Val::fits`].
+    pub(crate) fn fits(&self, ty: &RefType, store: StoreId) -> bool {
+        Val::from(*self).fits(ValType::Ref(*ty), store)
     }
 
     pub(crate) fn to_slot(self, store: StoreId) -> Result<u64> {

@@ -612,3 +612,172 @@ fn bad_modules_are_errors_with_an_offset() {
     let error = Module::from_file(&engine, "/no/such/file.wasm").unwrap_err();
     assert!(error.to_string().contains("/no/such/file.wasm"));
 }
+
+#[test]
+fn what_a_function_of_another_store_is_is_not_looked_at() {
+    each_engine(|engine| {
+        // (its store is gone)
+        let dead = {
+            let mut store = Store::new(engine, ());
+            instance(&mut store, "(module (memory 1) (func (export \"g\")))").get_func(&mut store, "g").unwrap()
+        };
+        let mut store = Store::new(engine, ());
+        let wat = "(module (type $t (func)) (func (export \"f\") (param (ref null $t))) (table (export \"t\") 1 (ref null $t))
+            (global (export \"g\") (mut (ref null $t)) (ref.null $t)))";
+        let made = instance(&mut store, wat);
+        let value = Val::FuncRef(Some(dead));
+        let f = made.get_func(&mut store, "f").unwrap();
+        let (table, global) = (made.get_table(&mut store, "t").unwrap(), made.get_global(&mut store, "g").unwrap());
+        let errors = [
+            f.call(&mut store, &[value], &mut []).unwrap_err(),
+            table.set(&mut store, 0, Ref::Func(Some(dead))).unwrap_err(),
+            global.set(&mut store, value).unwrap_err(),
+        ];
+        for error in errors {
+            assert!(error.to_string().contains("a store that it does not belong to"), "{error:#}");
+        }
+    });
+}
+
+#[test]
+fn results_of_host_functions_may_be_any_reference_that_fits() {
+    each_engine(|engine| {
+        let wat = "(module (type $t (func (result i32)))
+            (import \"host\" \"own\" (func $own (result (ref null $t)))) (import \"host\" \"some\" (func $some (result (ref func))))
+            (func $seven (export \"seven\") (type $t) (i32.const 7))
+            (func (export \"own\") (result i32) (call_ref $t (call $own)))
+            (func (export \"some\") (drop (call $some))))";
+        let module = Module::new(engine, wat).unwrap();
+        let types: Vec<FuncType> = module.imports().filter_map(|import| import.ty().func().cloned()).collect();
+        let mut linker: Linker<Option<Func>> = Linker::new(engine);
+        for (name, ty) in ["own", "some"].into_iter().zip(types) {
+            let give = move |caller: Caller<'_, Option<Func>>, _: &[Val], results: &mut [Val]| {
+                assert!(results[0].unwrap_funcref().is_none());
+                results[0] = Val::FuncRef(*caller.data());
+                Ok(())
+            };
+            linker.func_new("host", name, ty, give).unwrap();
+        }
+        let mut store = Store::new(engine, None);
+        let made = linker.instantiate(&mut store, &module).unwrap();
+        let own = made.get_typed_func::<(), i32>(&mut store, "own").unwrap();
+        let some = made.get_typed_func::<(), ()>(&mut store, "some").unwrap();
+        // Null is one of the first type's values, and none of the second's.
+        assert_eq!(own.call(&mut store, ()).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::NullReference));
+        assert!(format!("{:#}", some.call(&mut store, ()).unwrap_err()).contains("incompatible value"));
+        *store.data_mut() = made.get_func(&mut store, "seven");
+        assert_eq!(own.call(&mut store, ()).unwrap(), 7);
+        some.call(&mut store, ()).unwrap();
+        *store.data_mut() = made.get_func(&mut store, "some");
+        assert!(format!("{:#}", own.call(&mut store, ()).unwrap_err()).contains("incompatible value"));
+        // What nobody defines traps with its name, whatever it returns.
+        let mut linker: Linker<()> = Linker::new(engine);
+        linker.define_unknown_imports_as_traps(&module).unwrap();
+        let mut store = Store::new(engine, ());
+        let made = linker.instantiate(&mut store, &module).unwrap();
+        let error = made.get_typed_func::<(), ()>(&mut store, "some").unwrap().call(&mut store, ()).unwrap_err();
+        assert!(error.downcast_ref::<UnknownImportError>().is_some(), "{error:#}");
+    });
+}
+
+const SPIN: &str = "(module (import \"host\" \"try\" (func $try)) (func (export \"spin\") (loop (br 0)))
+    (func (export \"run\") (call $try) (loop (br 0))))";
+
+#[test]
+fn a_deadline_that_a_host_function_survives_is_met_again() {
+    for engine in engines(|config| {
+        config.epoch_interruption(true);
+    }) {
+        let module = Module::new(&engine, SPIN).unwrap();
+        let mut linker: Linker<()> = Linker::new(&engine);
+        let try_it = |mut caller: Caller<'_, ()>| {
+            caller.engine().increment_epoch();
+            let spin = caller.get_export("spin").unwrap().into_func().unwrap();
+            let error = spin.call(&mut caller, &[], &mut []).unwrap_err();
+            assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+        };
+        linker.func_wrap("host", "try", try_it).unwrap();
+        let mut store = Store::new(&engine, ());
+        store.set_epoch_deadline(1);
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), ()>(&mut store, "run").unwrap();
+        assert_eq!(run.call(&mut store, ()).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+    }
+}
+
+#[test]
+fn an_instance_made_behind_the_deadline_stops() {
+    for engine in engines(|config| {
+        config.epoch_interruption(true);
+    }) {
+        let module = Module::new(&engine, SPIN).unwrap();
+        let inner = Module::new(&engine, "(module (func (export \"spin\") (loop (br 0))))").unwrap();
+        let mut linker: Linker<()> = Linker::new(&engine);
+        let make = move |mut caller: Caller<'_, ()>| -> backedge::Result<()> {
+            caller.engine().increment_epoch();
+            let made = Instance::new(&mut caller, &inner, &[])?;
+            made.get_typed_func::<(), ()>(&mut caller, "spin")?.call(&mut caller, ())
+        };
+        linker.func_wrap("host", "try", make).unwrap();
+        let mut store = Store::new(&engine, ());
+        store.set_epoch_deadline(1);
+        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), ()>(&mut store, "run").unwrap();
+        assert_eq!(run.call(&mut store, ()).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+    }
+}
+
+#[test]
+fn a_deadline_callback_may_have_itself_replaced() {
+    for engine in engines(|config| {
+        config.epoch_interruption(true);
+    }) {
+        let mut store = Store::new(&engine, 0u32);
+        let spin = instance(&mut store, "(module (func (export \"spin\") (loop (br 0))))");
+        let spin = spin.get_typed_func::<(), ()>(&mut store, "spin").unwrap();
+        store.epoch_deadline_callback(|mut context| {
+            *context.data_mut() += 1;
+            context.epoch_deadline_trap();
+            Ok(UpdateDeadline::Continue(0))
+        });
+        store.set_epoch_deadline(0);
+        assert_eq!(spin.call(&mut store, ()).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+        assert_eq!(*store.data(), 1);
+    }
+}
+
+#[test]
+fn a_deadline_needs_its_setting() {
+    each_engine(|engine| {
+        let mut store = Store::new(engine, ());
+        let made = instance(
+            &mut store,
+            "(module (func (export \"f\") (param i32) (loop (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))))",
+        );
+        store.set_epoch_deadline(0);
+        made.get_typed_func::<i32, ()>(&mut store, "f").unwrap().call(&mut store, 1000).unwrap();
+    });
+}
+
+#[test]
+fn types_that_no_module_may_have_are_refused() {
+    let mut store = Store::new(&Engine::default(), ());
+    for ty in [MemoryType::new64(5, Some(2)), MemoryType::new(1, Some(70_000)), MemoryType::new(5, Some(2))] {
+        assert!(Memory::new(&mut store, ty).unwrap_err().to_string().starts_with("invalid memory type"));
+    }
+    let ty = TableType::new(RefType::FUNCREF, 5, Some(2));
+    assert!(Table::new(&mut store, ty, Ref::Func(None)).unwrap_err().to_string().starts_with("invalid table type"));
+    let module = Module::new(store.engine(), "(module (import \"a\" \"m\" (memory 1)))").unwrap();
+    let error = Linker::<()>::new(store.engine()).define_unknown_imports_as_default_values(&module).unwrap_err();
+    assert!(error.to_string().contains("`a::m`, which is no function"), "{error:#}");
+}
+
+#[test]
+fn text_for_a_guest_has_no_nul() {
+    let mut builder = backedge::wasi::WasiCtxBuilder::new();
+    assert!(
+        builder.arg("a\0b").is_err()
+            && builder.env("a", "b\0").is_err()
+            && builder.env("a=b", "c").is_err()
+            && builder.env("", "c").is_err()
+    );
+    assert!(builder.arg("ab").is_ok() && builder.env("a", "b=c").is_ok());
+}

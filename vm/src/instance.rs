@@ -187,6 +187,10 @@ impl StoreState {
         // From here on the store owns the instance, also when a later step fails: parts of it may be visible already.
         let engine = self.engine().clone();
         engine.with_stores_locked(|| self.instances.push(instance));
+        // A tick that came before found nothing here to ask. (What does not run looks where it is entered.)
+        if self.runs() && self.is_past_deadline() {
+            self.ask_to_poll();
+        }
         // SAFETY: the instance was just pushed and is not otherwise borrowed.
         unsafe { self.initialize(reference, memory_room) }?;
         Ok(reference)

@@ -14,7 +14,7 @@ use crate::layout::{KIND_HOST, VmContext, VmFunc, VmStoreContext, head};
 use crate::registry;
 use crate::signals;
 use crate::signature;
-use crate::stack::GUARD_BYTES;
+use crate::stack::{GUARD_BYTES, SIGNAL_FRAME_BYTES};
 use crate::store::{HostCall, HostContext, StoreState, call_slots, result_slots};
 use crate::tiering::{ModuleCode, report_frames};
 use crate::trap::{Outcome, TrapCode, Unwind};
@@ -550,7 +550,8 @@ fn landing(store: &mut StoreState) -> Box<Unwind> {
         return store.pending.take().expect("a builtin that unwinds leaves its reason");
     }
     let VmStoreContext { trap_pc, trap_fp, trap_address, stack_low, .. } = store.context;
-    let in_guard = trap_address < stack_low && trap_address >= stack_low - GUARD_BYTES;
+    // (above the guard faults what the kernel would write for a signal, and nothing else)
+    let in_guard = (stack_low - GUARD_BYTES..stack_low + SIGNAL_FRAME_BYTES).contains(&trap_address);
     let code = if in_guard { Some(TrapCode::StackOverflow) } else { registry::trap_at(trap_pc) };
     let Some(code) = code else {
         // Memory may be corrupt: nothing but stopping the process is safe.
@@ -658,11 +659,16 @@ pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
         if now < store.deadline.load(Ordering::SeqCst) {
             return Ok(());
         }
-        let Some(mut callback) = store.deadline_callback.take() else {
+        let Some((mut callback, set)) = store.take_deadline_callback() else {
+            // A host function may go on after this, and the guest is not to go on with it.
+            store.ask_to_poll();
             return Err(trap(context, TrapCode::Interrupt));
         };
         let decided = catch_unwind(AssertUnwindSafe(|| callback(store)));
-        store.deadline_callback = Some(callback);
+        store.put_deadline_callback(callback, set);
+        if !matches!(decided, Ok(Ok(_))) {
+            store.ask_to_poll();
+        }
         match decided {
             Ok(Ok(ticks)) => {
                 store.set_epoch_deadline(ticks);

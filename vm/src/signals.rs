@@ -123,12 +123,19 @@ impl Drop for AlternateStack {
     }
 }
 
+/// `si_code` of what the kernel sends itself (`asm-generic/siginfo.h`).
+const SI_KERNEL: libc::c_int = 0x80;
+
 /// The handler. Returns into the landing for a fault of wasm code, else passes the signal on.
 unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid `ucontext_t` and `siginfo_t` to an SA_SIGINFO handler.
     let (machine, address) = unsafe { (&mut (*context.cast::<libc::ucontext_t>()).uc_mcontext, (*info).si_addr() as usize) };
     let pc = machine.gregs[libc::REG_RIP as usize] as usize;
     let memory_fault = signal == libc::SIGSEGV || signal == libc::SIGBUS;
+    // Where the kernel is what faults, it is because another signal's frame did not fit below the stack pointer.
+    // SAFETY: as above.
+    let by_kernel = signal == libc::SIGSEGV && unsafe { (*info).si_code } == SI_KERNEL;
+    let faulting = if by_kernel { machine.gregs[libc::REG_RSP as usize] as usize } else { address };
     let store = if arena::contains(pc) {
         if memory_fault && let Some(load) = speculative::take_fault(pc) {
             // SAFETY: the kernel's own context.
@@ -176,7 +183,7 @@ unsafe extern "C" fn handler(signal: libc::c_int, info: *mut libc::siginfo_t, co
     unsafe {
         (*store).trap_pc = pc;
         (*store).trap_fp = machine.gregs[libc::REG_RBP as usize] as usize;
-        (*store).trap_address = if memory_fault { address } else { 0 };
+        (*store).trap_address = if memory_fault { faulting } else { 0 };
         machine.gregs[libc::REG_RSP as usize] = (*store).entry as i64;
     }
     machine.gregs[libc::REG_RIP as usize] = land as *const () as i64;
@@ -201,8 +208,9 @@ unsafe fn chain(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut l
     let slot = SIGNALS.iter().position(|&s| s == signal).unwrap_or(0);
     let previous = PREVIOUS[slot].get();
     match previous.map(|action| (action.0.sa_sigaction, action.0.sa_flags)) {
-        Some((libc::SIG_IGN, _)) => {}
-        None | Some((libc::SIG_DFL, _)) => {
+        // SAFETY: the kernel's own. (A fault cannot be ignored: the kernel ends the process, and coming back would fault for ever.)
+        Some((libc::SIG_IGN, _)) if unsafe { (*info).si_code } <= 0 => {}
+        None | Some((libc::SIG_DFL | libc::SIG_IGN, _)) => {
             // SAFETY: restores the default; returning re-executes the fault, which then ends the process as it would have without us.
             unsafe {
                 let mut default: libc::sigaction = MaybeUninit::zeroed().assume_init();

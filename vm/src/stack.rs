@@ -6,6 +6,9 @@ use std::io;
 /// Bytes of guard below the stack. Compiled code probes every 64 KiB of a larger frame, so no frame jumps it.
 pub const GUARD_BYTES: usize = 1 << 20;
 
+/// More than the kernel writes to a stack for a signal: registers of all vector extensions, and the red zone.
+pub const SIGNAL_FRAME_BYTES: usize = 16 << 10;
+
 /// A wasm stack.
 #[derive(Debug)]
 pub struct WasmStack {

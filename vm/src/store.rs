@@ -98,6 +98,8 @@ pub struct StoreState {
     _switch_buffer: Mapping,
     pub(crate) deadline: AtomicU64,
     pub(crate) deadline_callback: Option<DeadlineCallback>,
+    /// So many were set.
+    deadline_callbacks_set: u64,
     pub(crate) limiter: Option<Box<dyn Limiter>>,
     #[expect(clippy::vec_box, reason = "what handles and compiled code point to must not move")]
     pub(crate) instances: Vec<Box<Instance>>,
@@ -194,6 +196,7 @@ impl Store {
             _switch_buffer: switch_buffer,
             deadline: AtomicU64::new(u64::MAX),
             deadline_callback: None,
+            deadline_callbacks_set: 0,
             limiter: None,
             instances: Vec::new(),
             memories: Vec::new(),
@@ -272,9 +275,13 @@ impl StoreState {
     pub fn set_epoch_deadline(&mut self, ticks: u64) {
         self.deadline.store(self.engine.epoch().saturating_add(ticks), Ordering::SeqCst);
         self.clear_polls();
-        if self.engine.epoch() >= self.deadline.load(Ordering::SeqCst) {
+        if self.is_past_deadline() {
             self.ask_to_poll();
         }
+    }
+
+    pub(crate) fn is_past_deadline(&self) -> bool {
+        self.engine.epoch() >= self.deadline.load(Ordering::SeqCst)
     }
 
     /// The epoch at which the guest stops, if there is one.
@@ -288,9 +295,9 @@ impl StoreState {
     /// # Errors
     /// The callback's, or [`TrapCode::Interrupt`](crate::trap::TrapCode::Interrupt) without one.
     pub fn at_deadline(&mut self) -> Result<(), HostError> {
-        let mut callback = self.deadline_callback.take().ok_or(crate::trap::TrapCode::Interrupt)?;
+        let (mut callback, set) = self.take_deadline_callback().ok_or(crate::trap::TrapCode::Interrupt)?;
         let decided = callback(self);
-        self.deadline_callback = Some(callback);
+        self.put_deadline_callback(callback, set);
         self.set_epoch_deadline(decided?);
         Ok(())
     }
@@ -298,6 +305,19 @@ impl StoreState {
     /// What happens at the deadline: `None` traps; a callback returns by how many ticks the deadline moves, or an error.
     pub fn set_deadline_callback(&mut self, callback: Option<DeadlineCallback>) {
         self.deadline_callback = callback;
+        self.deadline_callbacks_set += 1;
+    }
+
+    /// Takes the callback, for it gets the store, with how many were set until now.
+    pub(crate) fn take_deadline_callback(&mut self) -> Option<(DeadlineCallback, u64)> {
+        self.deadline_callback.take().map(|callback| (callback, self.deadline_callbacks_set))
+    }
+
+    /// Puts it back, unless it has set another one, or none.
+    pub(crate) fn put_deadline_callback(&mut self, callback: DeadlineCallback, set: u64) {
+        if self.deadline_callbacks_set == set {
+            self.deadline_callback = Some(callback);
+        }
     }
 
     /// Asks all instances to leave at their next poll. Called from other threads under the engine's store lock.

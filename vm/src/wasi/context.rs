@@ -83,6 +83,7 @@ impl Builder {
     /// # Errors
     /// [`BuildError::Text`].
     pub fn arg(&mut self, arg: &str) -> Result<&mut Builder, BuildError> {
+        without_nul(arg, "it has a NUL byte")?;
         self.inner.push_arg(arg).map_err(|error| text_error(arg, &error))?;
         Ok(self)
     }
@@ -92,6 +93,11 @@ impl Builder {
     /// # Errors
     /// [`BuildError::Text`].
     pub fn env(&mut self, name: &str, value: &str) -> Result<&mut Builder, BuildError> {
+        without_nul(name, "it has a NUL byte")?;
+        without_nul(value, "its value has a NUL byte")?;
+        if name.is_empty() || name.contains('=') {
+            return Err(BuildError::Text { text: name.to_owned(), reason: "a variable's name is neither empty nor has it a `=`".into() });
+        }
         self.inner.push_env(name, value).map_err(|error| text_error(name, &error))?;
         Ok(self)
     }
@@ -153,6 +159,13 @@ impl Builder {
 
     fn into_context(self) -> Context {
         Context { inner: self.inner }
+    }
+}
+
+fn without_nul(text: &str, reason: &str) -> Result<(), BuildError> {
+    match text.contains('\0') {
+        true => Err(BuildError::Text { text: text.escape_debug().to_string(), reason: reason.into() }),
+        false => Ok(()),
     }
 }
 
