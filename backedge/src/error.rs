@@ -164,6 +164,7 @@ pub(crate) fn stopped(unwind: Unwind) -> Error {
 pub(crate) fn not_instantiated(error: InstantiateError) -> Error {
     match error {
         InstantiateError::Start(unwind) => stopped(*unwind),
+        InstantiateError::Limiter(error) => host_failure(error).context(LinkError("the store's limiter failed".into())),
         error => Error::new(LinkError(error.to_string())),
     }
 }

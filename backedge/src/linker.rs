@@ -169,7 +169,7 @@ impl<T: 'static> Linker<T> {
     }
 
     /// Instantiates a module and defines its exports under a name. A *command* (it exports `_start`) is instantiated anew for each call of
-    /// one of its functions; a *reactor* once, and its `_initialize` is called.
+    /// one of its functions (`_start` is what [`Linker::get_default`] finds); a *reactor* once, and its `_initialize` is called.
     ///
     /// # Errors
     /// Instantiation failed, or a name is defined already.
@@ -193,9 +193,7 @@ impl<T: 'static> Linker<T> {
             };
             let name = export.name().to_owned();
             let pre = pre.clone();
-            // `_start` is also the module's default export, as in wasmtime.
-            let exported_as = if name == "_start" { "" } else { export.name() };
-            self.func_new(module_name, exported_as, ty, move |mut caller, params, results| {
+            self.func_new(module_name, export.name(), ty, move |mut caller, params, results| {
                 let instance = pre.instantiate(&mut caller)?;
                 let func = instance.get_func(&mut caller, &name).ok_or_else(|| format_err!("failed to find function export `{name}`"))?;
                 func.call(&mut caller, params, results)

@@ -71,10 +71,11 @@ fn answer<T: 'static, H: Host>(
         let (bytes, data): (&mut [u8], &mut T) = match memory {
             Some(memory) => Memory::data_and_store_mut(&memory, context),
             None if function.uses_memory() => {
-                return Err(format_err!(
-                    "{}: missing required memory export: the module must export its memory as `memory`",
-                    function.name()
-                ));
+                let reason = match caller.get_export("memory") {
+                    Some(Extern::SharedMemory(_)) => "it is shared between threads, which WASI preview 1 is not offered for",
+                    _ => "the module must export its memory as `memory`",
+                };
+                return Err(format_err!("{}: missing required memory export: {reason}", function.name()));
             }
             None => (&mut [], &mut context.0.data),
         };

@@ -770,6 +770,57 @@ fn types_that_no_module_may_have_are_refused() {
     assert!(error.to_string().contains("`a::m`, which is no function"), "{error:#}");
 }
 
+/// Allows nothing, for a reason of its own.
+struct Refuses;
+
+#[derive(Debug)]
+struct Why;
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("because")
+    }
+}
+
+impl std::error::Error for Why {}
+
+impl backedge::ResourceLimiter for Refuses {
+    fn memory_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> backedge::Result<bool> {
+        Err(Why.into())
+    }
+
+    fn table_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> backedge::Result<bool> {
+        Err(Why.into())
+    }
+}
+
+#[test]
+fn a_limiters_own_error_comes_back() {
+    let mut store = Store::new(&Engine::default(), Refuses);
+    store.limiter(|limits| limits);
+    let module = Module::new(store.engine(), "(module (memory 1))").unwrap();
+    let errors = [
+        Memory::new(&mut store, MemoryType::new(1, None)).unwrap_err(),
+        Table::new(&mut store, TableType::new(RefType::FUNCREF, 1, None), Ref::Func(None)).unwrap_err(),
+        Instance::new(&mut store, &module, &[]).unwrap_err(),
+    ];
+    for error in errors {
+        assert!(error.downcast_ref::<Why>().is_some() && error.downcast_ref::<LinkError>().is_some(), "{error:#}");
+        assert_eq!(format!("{error:#}"), "the store's limiter failed: because");
+    }
+}
+
+#[test]
+fn a_commands_start_has_its_name() {
+    let engine = Engine::default();
+    let module = Module::new(&engine, "(module (func (export \"_start\")) (func (export \"more\")))").unwrap();
+    let mut store = Store::new(&engine, ());
+    let mut linker: Linker<()> = Linker::new(&engine);
+    linker.module(&mut store, "cmd", &module).unwrap();
+    assert!(["_start", "more"].iter().all(|name| linker.get(&mut store, "cmd", name).is_some()));
+    linker.get_default(&mut store, "cmd").unwrap().call(&mut store, &[], &mut []).unwrap();
+}
+
 #[test]
 fn text_for_a_guest_has_no_nul() {
     let mut builder = backedge::wasi::WasiCtxBuilder::new();

@@ -50,6 +50,9 @@ pub enum InstantiateError {
     /// The store's limit.
     #[error("{0}")]
     Limit(String),
+    /// The store's limiter failed.
+    #[error("the store's limiter failed: {0}")]
+    Limiter(crate::store::HostError),
     /// The module belongs to another engine.
     #[error("cross-`Engine` instantiation is not supported")]
     OtherEngine,

@@ -440,7 +440,7 @@ impl StoreState {
             match limiter.memory(0, wanted, maximum) {
                 Ok(true) => {}
                 Ok(false) => return Err(MemoryError::Limit { pages: ty.initial }.into()),
-                Err(error) => return Err(InstantiateError::Limit(error.to_string())),
+                Err(error) => return Err(InstantiateError::Limiter(error)),
             }
         }
         let memory = match room {
@@ -474,7 +474,7 @@ impl StoreState {
                 Ok(false) => {
                     return Err(TableError::Limit { entries: ty.initial }.into());
                 }
-                Err(error) => return Err(InstantiateError::Limit(error.to_string())),
+                Err(error) => return Err(InstantiateError::Limiter(error)),
             }
         }
         // SAFETY: the caller's promise.
