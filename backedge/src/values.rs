@@ -173,22 +173,21 @@ impl Val {
 
     /// Zero, or null; `None` where null is no value of the type.
     pub fn default_for_ty(ty: &ValType) -> Option<Val> {
-        Some(match ty {
-            ValType::I32 => Val::I32(0),
-            ValType::I64 => Val::I64(0),
-            ValType::F32 => Val::F32(0),
-            ValType::F64 => Val::F64(0),
-            ValType::V128 => Val::V128(V128(0)),
-            ValType::Ref(ty) if !ty.is_nullable() => return None,
-            ValType::Ref(ty) => Val::null_ref(ty.heap_type()),
-        })
+        match ty {
+            ValType::Ref(ty) if !ty.is_nullable() => None,
+            ty => Some(Val::zero_or_null(ty)),
+        }
     }
 
     /// The same, and null for a reference that must not be: what the host is to replace.
     pub(crate) fn zero_or_null(ty: &ValType) -> Val {
         match ty {
+            ValType::I32 => Val::I32(0),
+            ValType::I64 => Val::I64(0),
+            ValType::F32 => Val::F32(0),
+            ValType::F64 => Val::F64(0),
+            ValType::V128 => Val::V128(V128(0)),
             ValType::Ref(ty) => Val::null_ref(ty.heap_type()),
-            ty => Val::default_for_ty(ty).expect("a number has one"),
         }
     }
 

@@ -683,24 +683,32 @@ fn results_of_host_functions_may_be_any_reference_that_fits() {
 const SPIN: &str = "(module (import \"host\" \"try\" (func $try)) (func (export \"spin\") (loop (br 0)))
     (func (export \"run\") (call $try) (loop (br 0))))";
 
+/// Runs a guest whose host function ticks past the deadline and does `then`: the guest is stopped.
+fn is_stopped_behind(engine: &Engine, then: impl Fn(&mut Caller<'_, ()>) -> backedge::Result<()> + Send + Sync + 'static) {
+    let module = Module::new(engine, SPIN).unwrap();
+    let mut linker: Linker<()> = Linker::new(engine);
+    let tick = move |mut caller: Caller<'_, ()>| {
+        caller.engine().increment_epoch();
+        then(&mut caller)
+    };
+    linker.func_wrap("host", "try", tick).unwrap();
+    let mut store = Store::new(engine, ());
+    store.set_epoch_deadline(1);
+    let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), ()>(&mut store, "run").unwrap();
+    assert_eq!(run.call(&mut store, ()).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+}
+
 #[test]
 fn a_deadline_that_a_host_function_survives_is_met_again() {
     for engine in engines(|config| {
         config.epoch_interruption(true);
     }) {
-        let module = Module::new(&engine, SPIN).unwrap();
-        let mut linker: Linker<()> = Linker::new(&engine);
-        let try_it = |mut caller: Caller<'_, ()>| {
-            caller.engine().increment_epoch();
+        is_stopped_behind(&engine, |caller| {
             let spin = caller.get_export("spin").unwrap().into_func().unwrap();
-            let error = spin.call(&mut caller, &[], &mut []).unwrap_err();
+            let error = spin.call(caller, &[], &mut []).unwrap_err();
             assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::Interrupt));
-        };
-        linker.func_wrap("host", "try", try_it).unwrap();
-        let mut store = Store::new(&engine, ());
-        store.set_epoch_deadline(1);
-        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), ()>(&mut store, "run").unwrap();
-        assert_eq!(run.call(&mut store, ()).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+            Ok(())
+        });
     }
 }
 
@@ -709,19 +717,11 @@ fn an_instance_made_behind_the_deadline_stops() {
     for engine in engines(|config| {
         config.epoch_interruption(true);
     }) {
-        let module = Module::new(&engine, SPIN).unwrap();
         let inner = Module::new(&engine, "(module (func (export \"spin\") (loop (br 0))))").unwrap();
-        let mut linker: Linker<()> = Linker::new(&engine);
-        let make = move |mut caller: Caller<'_, ()>| -> backedge::Result<()> {
-            caller.engine().increment_epoch();
-            let made = Instance::new(&mut caller, &inner, &[])?;
-            made.get_typed_func::<(), ()>(&mut caller, "spin")?.call(&mut caller, ())
-        };
-        linker.func_wrap("host", "try", make).unwrap();
-        let mut store = Store::new(&engine, ());
-        store.set_epoch_deadline(1);
-        let run = linker.instantiate(&mut store, &module).unwrap().get_typed_func::<(), ()>(&mut store, "run").unwrap();
-        assert_eq!(run.call(&mut store, ()).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::Interrupt));
+        is_stopped_behind(&engine, move |caller| {
+            let made = Instance::new(&mut *caller, &inner, &[])?;
+            made.get_typed_func::<(), ()>(&mut *caller, "spin")?.call(caller, ())
+        });
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::layout::VmContext;
 use crate::runtime::store_state;
 use crate::trap::TrapCode;
-use std::sync::atomic::Ordering;
 
 /// Bytes between two looks at the deadline: fresh pages take up to 3 ms.
 pub(crate) const BYTES: u64 = 1 << 20;
@@ -44,7 +43,7 @@ pub(crate) unsafe fn in_pieces(
     for number in 0..count.div_ceil(most) {
         // SAFETY: the caller's promise.
         let store = unsafe { &*store_state(context) };
-        if store.deadline_callback.is_none() && store.engine().epoch() >= store.deadline.load(Ordering::SeqCst) {
+        if store.deadline_callback.is_none() && store.is_past_deadline() {
             return Err(TrapCode::Interrupt);
         }
         let start = number * most;

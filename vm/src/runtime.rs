@@ -649,14 +649,13 @@ pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
             // Only what asked for samples is answered; whoever asks loops to leave is not.
             let store = &*store_state(context);
             store.clear_entry_polls();
-            if store.engine().epoch() < store.deadline.load(Ordering::SeqCst) {
+            if !store.is_past_deadline() {
                 return Ok(());
             }
         }
         let store = &mut *store_state(context);
         store.clear_polls();
-        let now = store.engine().epoch();
-        if now < store.deadline.load(Ordering::SeqCst) {
+        if !store.is_past_deadline() {
             return Ok(());
         }
         let Some((mut callback, set)) = store.take_deadline_callback() else {

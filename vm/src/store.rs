@@ -280,6 +280,7 @@ impl StoreState {
         }
     }
 
+    /// Whether the engine's epoch has come to the deadline.
     pub(crate) fn is_past_deadline(&self) -> bool {
         self.engine.epoch() >= self.deadline.load(Ordering::SeqCst)
     }
@@ -320,7 +321,6 @@ impl StoreState {
         }
     }
 
-    /// Asks all instances to leave at their next poll. Called from other threads under the engine's store lock.
     /// Whether wasm runs in it, or may be about to.
     pub(crate) fn runs(&self) -> bool {
         self.running.load(Ordering::SeqCst)
@@ -340,6 +340,7 @@ impl StoreState {
         self.reported.store(epoch, Ordering::Release);
     }
 
+    /// Asks all instances to leave at their next poll. Other threads call it under the engine's store lock.
     pub(crate) fn ask_to_poll(&self) {
         for instance in &self.instances {
             instance.set_polls(true);

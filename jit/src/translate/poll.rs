@@ -127,16 +127,9 @@ impl Translator<'_, '_> {
 
     /// Counts a call of the function that is inlined in itself, in a trial's arm: else the one that inlines more would do more for each call that is counted.
     pub(super) fn count_inlined_call(&mut self, callee: u32) {
-        if !self.input.counts_inlined || callee != self.input.function {
-            return;
+        if self.input.counts_inlined && callee == self.input.function {
+            self.counts_inlined |= self.count_down().is_some();
         }
-        let own = self.module.defined(callee).expect("only defined functions are compiled");
-        let context = self.context();
-        let counters = self.load_constant(types::I64, context, context::counters);
-        let before = self.load(Region::Counters, types::I32, counters, own as i32 * 4);
-        let left = self.b.ins().iadd_imm_s(before, -1);
-        self.store(Region::Counters, left, counters, own as i32 * 4);
-        self.counts_inlined = true;
     }
 
     fn pad(&mut self, count: Value) {

@@ -207,8 +207,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Takes one off the function's word; the cold block is where none was left. `None` where it has no word.
-    fn take_one_off(&mut self) -> Option<(Block, Block)> {
+    /// Takes one off the function's word, and yields what it was. `None` where it has no word.
+    pub(super) fn count_down(&mut self) -> Option<Value> {
         let index = self.module.defined(self.input.function)?;
         let place = i32::try_from(index * 4).ok()?;
         let context = self.context();
@@ -217,6 +217,12 @@ impl Translator<'_, '_> {
         let one = self.iconst32(1);
         let after = self.b.ins().isub(before, one);
         self.store(Region::Counters, after, counters, place);
+        Some(before)
+    }
+
+    /// The same; the cold block is where none was left.
+    fn take_one_off(&mut self) -> Option<(Block, Block)> {
+        let before = self.count_down()?;
         let zero = self.iconst32(0);
         // (below 0 too: threads at once may take it past 0 and lose what one of them has loaded it with)
         let ran_out = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, before, zero);
