@@ -4,7 +4,7 @@
 //! [`HostFunc::into_store`].
 
 use crate::store::{StoreId, StoreInner, host_error};
-use crate::types::{FuncType, ValType};
+use crate::types::{FuncType, RefType, ValType};
 use crate::values::{extern_of, extern_slot, func_of, func_slot};
 use crate::{AsContext, AsContextMut, Caller, ExternRef, Result, StoreContextMut, V128, Val, bail};
 use std::marker::PhantomData;
@@ -100,14 +100,14 @@ impl Func {
         Ok(())
     }
 
-    /// The function with its Rust types checked once.
+    /// The function with its Rust types checked once: it takes all that `Params` may be, and returns nothing that `Results` cannot be.
     ///
     /// # Errors
     /// Its type is another.
     pub fn typed<Params: WasmParams, Results: WasmResults>(&self, store: impl AsContext) -> Result<TypedFunc<Params, Results>> {
         let found = self.ty(store);
         let expected = FuncType::of(Params::types(), Results::types());
-        if found != expected {
+        if !found.can_be_called_as(&expected) {
             bail!("type mismatch: expected a function `{expected}`, found `{found}`");
         }
         Ok(TypedFunc { func: *self, types: PhantomData })
@@ -210,7 +210,12 @@ wasm_ty! {
     f64 = ValType::F64, |value, _| Ok(value.to_bits()), |slot, _| f64::from_bits(slot);
     Option<Func> = ValType::FUNCREF, func_slot, func_of;
     Option<ExternRef> = ValType::EXTERNREF, extern_slot, extern_of;
+    Func = ValType::Ref(RefType::FUNCREF.non_null()), |func, store| func_slot(Some(func), store), |slot, store| func_of(slot, store).expect(NOT_NULL);
+    ExternRef = ValType::Ref(RefType::EXTERNREF.non_null()), |value, store| extern_slot(Some(value), store), |slot, store| extern_of(slot, store).expect(NOT_NULL);
 }
+
+/// Wasm is validated, and what a host function returns is checked.
+const NOT_NULL: &str = "the type has no null";
 
 impl WasmTy for V128 {
     const TYPE: ValType = ValType::V128;

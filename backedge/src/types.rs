@@ -97,6 +97,10 @@ impl RefType {
         RefType { nullable, heap }
     }
 
+    pub(crate) const fn non_null(self) -> RefType {
+        RefType { nullable: false, ..self }
+    }
+
     /// Whether null is a value of the type.
     pub fn is_nullable(&self) -> bool {
         self.nullable
@@ -215,6 +219,14 @@ impl FuncType {
     /// Types of the results.
     pub fn results(&self) -> impl ExactSizeIterator<Item = ValType> + '_ {
         self.wasm.results().iter().map(|&ty| ValType::from_wasm(ty))
+    }
+
+    /// Whether a function of this type may be called as one of the other: contravariant in its parameters, covariant in its results.
+    pub(crate) fn can_be_called_as(&self, other: &FuncType) -> bool {
+        let each = |from: &[wasmparser::ValType], to: &[wasmparser::ValType]| {
+            from.len() == to.len() && from.iter().zip(to).all(|(&from, &to)| vm::signature::is_subtype(from, to))
+        };
+        each(other.wasm.params(), self.wasm.params()) && each(self.wasm.results(), other.wasm.results())
     }
 
     /// Slots that a call's arguments and results need: they share them.

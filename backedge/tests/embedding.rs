@@ -495,6 +495,29 @@ fn calls_that_do_not_fit_are_errors() {
 }
 
 #[test]
+fn a_typed_function_may_take_more_and_return_less() {
+    each_engine(|engine| {
+        let mut store = Store::new(engine, ());
+        let wat = r#"(module (type $t (func (result i32)))
+            (func $seven (export "seven") (result i32) (i32.const 7))
+            (func (export "any") (param funcref) (result i32) (ref.is_null (local.get 0)))
+            (func (export "some") (param (ref func)) (result (ref $t)) (ref.func $seven)))"#;
+        let instance = instance(&mut store, wat);
+        let mut of = |name| instance.get_func(&mut store, name).unwrap();
+        let [seven, any, some] = ["seven", "any", "some"].map(&mut of);
+        assert_eq!(any.typed::<Func, i32>(&store).unwrap().call(&mut store, seven).unwrap(), 0);
+        assert_eq!(any.typed::<Option<Func>, i32>(&store).unwrap().call(&mut store, None).unwrap(), 1);
+        let got = some.typed::<Func, Func>(&store).unwrap().call(&mut store, any).unwrap();
+        assert_eq!(got.typed::<(), i32>(&store).unwrap().call(&mut store, ()).unwrap(), 7);
+        assert!(some.typed::<Func, Option<Func>>(&store).unwrap().call(&mut store, any).unwrap().is_some());
+        assert!(some.typed::<Option<Func>, Func>(&store).is_err(), "it cannot take null");
+        assert!(any.typed::<ExternRef, i32>(&store).is_err());
+        let host = Func::wrap(&mut store, |func: Func| func);
+        assert_eq!(host.ty(&store).to_string(), "((ref func)) -> ((ref func))");
+    });
+}
+
+#[test]
 fn handles_of_another_store_are_refused() {
     let engine = Engine::default();
     let mut one = Store::new(&engine, ());

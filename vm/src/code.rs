@@ -536,8 +536,8 @@ pub trait Compiler: Send + Sync {
     /// Whether direct calls of it are inlined without feedback.
     fn inlines_anyway(&self, module: &Module, function: u32) -> bool;
     /// The largest version number of a module's code kept from an earlier process, if there is any. New versions take
-    /// larger ones.
-    fn last_kept(&self, _digest: &[u8; 32]) -> Option<u32> {
+    /// larger ones. Asked once of each module that is made ready to run.
+    fn last_kept(&self, _module: &Arc<Module>) -> Option<u32> {
         None
     }
     /// The loops ([`Module::loops`]) of the module with that digest that was valid in an earlier process, and of which something was kept.

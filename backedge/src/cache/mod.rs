@@ -42,17 +42,31 @@ struct Kept {
     archive: Option<Archive>,
     /// Whether the archive is a precompiled module's: then nothing is saved.
     precompiled: bool,
-    /// Of a precompiled module: who came from it, once there is somebody. It goes when they have gone.
+    /// The modules that are served from it. It goes when they have gone: an archive is an open file, and what is fresh is as large as the code.
     users: Mutex<Vec<Weak<Module>>>,
     fresh: Mutex<Fresh>,
 }
 
 impl Kept {
+    fn new(archive: Option<Archive>, precompiled: bool) -> Kept {
+        let file = archive.as_ref().filter(|archive| !precompiled && archive.can_grow()).and_then(FileState::as_read);
+        Kept { archive, precompiled, users: Mutex::default(), fresh: Fresh { file, ..Fresh::default() }.into() }
+    }
+
     fn is_used(&self) -> bool {
         let mut users = lock(&self.users);
-        let new = users.is_empty();
+        // (its first user is on the way, if the bytes are a module's: some were)
+        let new = users.is_empty() && self.archive.is_some();
         users.retain(|user| user.strong_count() > 0);
-        !self.precompiled || new || !users.is_empty()
+        new || !users.is_empty()
+    }
+
+    fn used_by(&self, module: &Arc<Module>) {
+        let mut users = lock(&self.users);
+        users.retain(|user| user.strong_count() > 0);
+        if users.iter().all(|user| user.as_ptr() != Arc::as_ptr(module)) {
+            users.push(Arc::downgrade(module));
+        }
     }
 }
 
@@ -95,19 +109,13 @@ impl KeepingCompiler {
     /// Serves a module from its precompiled code: from what is there already, where it was loaded before, for code that runs keeps the file it came from.
     pub(crate) fn adopt(&self, archive: Archive) {
         let digest = archive.digest();
-        let mut modules = lock(&self.modules);
-        modules.retain(|_, kept| kept.is_used());
-        if modules.get(&digest).is_none_or(|kept| !kept.precompiled) {
-            let kept = Kept { precompiled: true, users: Mutex::default(), fresh: Mutex::default(), archive: Some(archive) };
-            modules.insert(digest, Arc::new(kept));
-        }
-    }
-
-    /// Who is served from what [`KeepingCompiler::adopt`] took.
-    pub(crate) fn used_by(&self, module: &Arc<Module>) {
-        if let Some(kept) = lock(&self.modules).get(&module.digest) {
-            lock(&kept.users).push(Arc::downgrade(module));
-        }
+        let unused = self.without_unused(|modules| {
+            if modules.get(&digest).is_none_or(|kept| !kept.precompiled) {
+                modules.insert(digest, Arc::new(Kept::new(Some(archive), true)));
+            }
+        });
+        // (what went wrong is a debug line)
+        let _ = self.save_all(unused);
     }
 
     /// What is kept of a module; `None` where nothing can be.
@@ -117,15 +125,24 @@ impl KeepingCompiler {
     }
 
     fn kept(&self, digest: &[u8; 32]) -> Arc<Kept> {
-        lock(&self.modules)
-            .entry(*digest)
-            .or_insert_with(|| {
-                let archive = self.directory.as_ref().and_then(|directory| self.open(directory, digest));
-                let file = archive.as_ref().filter(|archive| archive.can_grow()).and_then(FileState::as_read);
-                let fresh = Fresh { file, ..Fresh::default() };
-                Arc::new(Kept { archive, precompiled: false, users: Mutex::default(), fresh: fresh.into() })
-            })
-            .clone()
+        if let Some(kept) = lock(&self.modules).get(digest) {
+            return kept.clone();
+        }
+        let archive = self.directory.as_ref().and_then(|directory| self.open(directory, digest));
+        let new = Arc::new(Kept::new(archive, false));
+        let mut kept = None;
+        let unused = self.without_unused(|modules| kept = Some(modules.entry(*digest).or_insert(new).clone()));
+        // (what went wrong is a debug line)
+        let _ = self.save_all(unused);
+        kept.expect("it was there or is now")
+    }
+
+    /// Changes which modules are known, without those that nobody uses any more; these come back, for what they have to save.
+    fn without_unused(&self, change: impl FnOnce(&mut HashMap<[u8; 32], Arc<Kept>>)) -> Vec<([u8; 32], Arc<Kept>)> {
+        let mut modules = lock(&self.modules);
+        let unused = modules.extract_if(|_, kept| !kept.is_used()).collect();
+        change(&mut modules);
+        unused
     }
 
     /// The file of a module, as it is now.
@@ -155,9 +172,13 @@ impl KeepingCompiler {
 
     /// Writes what was made since into the cache, as far as that can be; the first error otherwise.
     pub(crate) fn save(&self) -> io::Result<()> {
+        let modules: Vec<_> = lock(&self.modules).iter().map(|(digest, kept)| (*digest, kept.clone())).collect();
+        self.save_all(modules)
+    }
+
+    fn save_all(&self, modules: Vec<([u8; 32], Arc<Kept>)>) -> io::Result<()> {
         let Some(directory) = &self.directory else { return Ok(()) };
         let mut outcome = Ok(());
-        let modules: Vec<_> = lock(&self.modules).iter().map(|(digest, kept)| (*digest, kept.clone())).collect();
         for (digest, kept) in modules {
             let saved =
                 self.save_module(directory, &digest, &kept).inspect_err(|error| tracing::debug!(%error, "the cache was not written"));
@@ -246,6 +267,7 @@ impl Compiler for KeepingCompiler {
             return;
         }
         let kept = self.kept(&request.module.digest);
+        kept.used_by(&request.module);
         if kept.precompiled {
             return;
         }
@@ -269,8 +291,10 @@ impl Compiler for KeepingCompiler {
         self.inner.inlines_anyway(module, function)
     }
 
-    fn last_kept(&self, digest: &[u8; 32]) -> Option<u32> {
-        self.known(digest)?.archive.as_ref().map(Archive::last_version)
+    fn last_kept(&self, module: &Arc<Module>) -> Option<u32> {
+        let kept = self.known(&module.digest)?;
+        kept.used_by(module);
+        kept.archive.as_ref().map(Archive::last_version)
     }
 
     fn kept_loops(&self, digest: &[u8; 32]) -> Option<Arc<[u32]>> {
@@ -349,6 +373,33 @@ mod tests {
         assert_eq!(kept(), Some(1));
         compiler.keep(&request, &code, Duration::from_millis(1));
         assert_eq!(kept(), Some(2));
+    }
+
+    #[test]
+    fn what_is_kept_goes_with_its_modules_and_is_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let keeping = || {
+            let inner = Arc::new(jit::CraneliftCompiler::new(Default::default()).unwrap());
+            KeepingCompiler::new(inner, Some(CacheDirectory::new(folder.path())), "test", true)
+        };
+        let compiler = keeping();
+        let compile = |number: i32| {
+            let bytes = wat::parse_str(format!("(module (func (result i32) (i32.const {number})))")).unwrap();
+            let module = Arc::new(Module::new(&bytes).unwrap());
+            compiler.last_kept(&module);
+            compiler.compile(&CompileRequest::new(module.clone(), 0, Entrance::Body, Tier::Optimizing, 1)).unwrap();
+            module
+        };
+        let held = || lock(&compiler.modules).len();
+        let first = compile(1);
+        let digests: Vec<_> = (2..20).map(|number| compile(number).digest).collect();
+        assert_eq!(held(), 2, "one that lives, and the last");
+        assert!(compiler.holds(&first.digest, 0));
+        let later = keeping();
+        assert!(digests[..17].iter().all(|digest| later.holds(digest, 0)), "what is gone from memory is in the files");
+        drop(later);
+        assert_eq!(compile(2).digest, digests[0]);
+        assert_eq!(held(), 2);
     }
 
     #[test]

@@ -191,7 +191,7 @@ impl ModuleCode {
         if let Some(block) = &stubs {
             shared.observe_nameless("backedge lazy stubs", block.address(), &block.copy(0..count * STUB_BYTES));
         }
-        let last_kept = shared.compiler.as_ref().and_then(|compiler| compiler.last_kept(&module.digest));
+        let last_kept = shared.compiler.as_ref().and_then(|compiler| compiler.last_kept(&module));
         let signatures = module.functions.iter().map(|&ty| module.signatures[ty as usize]).collect();
         let functions: Box<[FunctionCode]> = (0..count)
             .map(|own| {
