@@ -123,7 +123,7 @@ impl Memory {
 
     fn opened(Room { ty, mapping, start, bytes }: Room, reserved: usize, share: Option<Share>, guarded: bool) -> Arc<Memory> {
         if bytes >= HUGE_FROM {
-            mapping.advise_huge(start, bytes);
+            mapping.advise_huge(start, reserved);
         }
         let reserved_pages = (reserved / WASM_PAGE) as u64;
         let most_pages = if ty.memory64 { reserved_pages } else { reserved_pages.min(GROWS_TO.max(ty.initial)) };
@@ -176,8 +176,9 @@ impl Memory {
         if delta > 0 {
             let new = new_pages as usize * WASM_PAGE;
             self.mapping.open(self.start + old, new - old).ok()?;
-            if new >= HUGE_FROM {
-                self.mapping.advise_huge(self.start, new);
+            // Of all that it can grow to, once: a program that grows page by page would ask as often as it grows.
+            if new >= HUGE_FROM && old < HUGE_FROM {
+                self.mapping.advise_huge(self.start, self.vm.reserved);
             }
             self.vm.length.store(new, Ordering::Release);
         }
