@@ -7,6 +7,7 @@ use super::Stop;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
+use std::time::{Duration, UNIX_EPOCH};
 use wasi_common::WasiCtx;
 use wasi_common::snapshots::{preview_0::wasi_unstable as unstable, preview_1::wasi_snapshot_preview1 as snapshot1};
 use wasmparser::{FuncType, ValType};
@@ -101,6 +102,11 @@ macro_rules! preview1 {
             memory: &mut [u8],
             arguments: &[u64],
         ) -> Result<u32, Stop> {
+            if function == Function::ClockTimeGet
+                && let Some(errno) = clock_time(context, memory, arguments)
+            {
+                return Ok(errno);
+            }
             let memory = &mut GuestMemory::Unshared(memory);
             let mut slots = arguments.iter().copied();
             let mut next = || slots.next().expect("a call has an argument for each parameter");
@@ -206,6 +212,25 @@ impl Function {
                 | Function::FdRenumber
         )
     }
+}
+
+/// The time, as wasi-common's clocks have it. Its own way there, by a future and a span, takes twice as long as the clock, and programs that measure something ask a million times. `None`: this call is
+/// not an ordinary one, and all is as ever.
+fn clock_time(context: &WasiCtx, memory: &mut [u8], arguments: &[u64]) -> Option<u32> {
+    let &[clock, precision, out] = arguments else { return None };
+    let out = out as u32 as usize;
+    let place = memory.get_mut(out..out + 8).filter(|_| out.is_multiple_of(8))?;
+    let precision = Duration::from_nanos(precision);
+    let time = match clock as u32 {
+        0 => context.clocks.system().ok()?.now(precision).into_std().duration_since(UNIX_EPOCH).ok()?,
+        1 => {
+            let clock = context.clocks.monotonic().ok()?;
+            clock.abs_clock.now(precision).duration_since(clock.creation_time)
+        }
+        _ => return None,
+    };
+    place.copy_from_slice(&u64::try_from(time.as_nanos()).ok()?.to_le_bytes());
+    Some(0)
 }
 
 /// Runs a future that wasi-common's `sync` implementation finishes at its first poll.
