@@ -5,6 +5,7 @@ use crate::types::{ExportType, ExternType, FuncType, GlobalType, ImportType, Mem
 use crate::{Context, Engine, Result, WarmFunction, bail};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use vm::engine::LoadedModule;
 use vm::module::{Bytes, ExportItem};
 
@@ -133,6 +134,11 @@ impl Module {
     /// gain most by it.
     pub fn interpreted_functions(&self) -> Vec<WarmFunction> {
         self.loaded.code.interpreted()
+    }
+
+    /// How long [`Module::keep`] is expected to take for these, on one processor.
+    pub fn time_to_keep(&self, functions: &[WarmFunction]) -> Duration {
+        self.loaded.code.time_to_keep(functions)
     }
 
     /// Whether code that an earlier process made is there for it: from the engine's cache, or with the module itself.

@@ -11,9 +11,12 @@ use backedge::{CacheDirectory, Config, Engine, FeedbackPolicy, Module, WarmFunct
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-/// Fewer functions than this are not worth a process.
+/// Fewer functions than this are not worth a process, unless compiling them takes [`LONG`].
 const FEWEST: usize = 64;
+/// What the next run is to be spared, if nothing else. Starting a process takes a tenth of it.
+const LONG: Duration = Duration::from_millis(30);
 /// So many are compiled before the first save, twice as many before each further one: whoever runs meanwhile has those first that matter most.
 const FIRST_SAVED: usize = 64;
 /// Marks a function on the list that is to start in tier 2.
@@ -26,7 +29,8 @@ const MOST_BYTES: usize = 60_000;
 pub fn leave(engine: &Engine, module: &Module, file: &Path, options: &EngineOptions) -> bool {
     let Some(directory) = engine.cache_directory() else { return false };
     let functions = module.interpreted_functions();
-    if functions.len() < FEWEST || directory.try_lock().is_none() {
+    let worth_it = functions.len() >= FEWEST || module.time_to_keep(&functions) >= LONG;
+    if !worth_it || directory.try_lock().is_none() {
         return false;
     }
     engine.save_cache();

@@ -587,11 +587,21 @@ fn a_hundred_functions() -> String {
     )
 }
 
+/// One of 70 KB, whose loop has `$n` rounds.
+fn a_huge_function() -> String {
+    let steps: String = (0..8000).map(|i| format!("(local.set $x (i32.add (local.get $x) (i32.const {i})))")).collect();
+    format!(
+        r#"(module (func (export "run") (param $n i32) (result i32) (local $x i32)
+            (loop $again {steps} (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1))))) (local.get $x)))"#
+    )
+}
+
 #[test]
 fn what_a_run_interpreted_is_compiled_for_the_next_one() {
     let files = Files::new();
     let program = files.write("many.wat", a_hundred_functions());
     let program = program.to_str().unwrap();
+    let huge = files.write("huge.wat", a_huge_function());
     let run = |cache: &str, args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
         let output = command.env("XDG_CACHE_HOME", files.0.path().join(cache)).args(args).stdin(Stdio::null()).output().unwrap();
@@ -600,11 +610,13 @@ fn what_a_run_interpreted_is_compiled_for_the_next_one() {
     };
     assert_eq!(run("told", &["cache", "fill", program]), format!("101 functions of `{program}` are in the cache\n"));
     assert!(run("told", &["cache", "list"]).contains("1 files"));
-    // By a process of its own after the run, which is over when it is over.
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
-    while !run("left", &["cache", "list"]).contains("1 files") {
-        assert!(std::time::Instant::now() < deadline, "nothing was compiled in the background");
-        assert_eq!(run("left", &["run", "--invoke", "run", program, "5"]), "24750\n");
+    // By a process of its own after the run, which is over when it is over: for many functions, or for one that takes long.
+    for (cache, program, result) in [("left", program, "24750\n"), ("huge", huge.to_str().unwrap(), "159980000\n")] {
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
+        while !run(cache, &["cache", "list"]).contains("1 files") {
+            assert!(std::time::Instant::now() < deadline, "nothing of {program} was compiled in the background");
+            assert_eq!(run(cache, &["run", "--invoke", "run", program, "5"]), result);
+        }
     }
     assert_eq!(run("left", &["run", "--invoke", "run", program, "5"]), "24750\n");
     assert_eq!(run("not", &["run", "-C", "fill=n", "--invoke", "run", program, "5"]), "24750\n");

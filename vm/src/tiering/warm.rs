@@ -1,10 +1,12 @@
 //! What is worth keeping for the next process although this one did not compile it: functions that run too seldom for that, yet more than once.
 
 use super::ModuleCode;
+use super::thresholds::expected_compile_time;
 use crate::code::{CompileError, CompileRequest, Entrance, Tier};
 use crate::engine::TierPolicy;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Calls and rounds from which code is worth keeping: what runs once costs about as much to read from a file as to interpret.
 const EVENTS: u32 = 2;
@@ -30,15 +32,23 @@ impl ModuleCode {
         let ran = |own: usize| {
             let function = &self.functions[own];
             let counted_to = self.reloads[own].load(Ordering::Relaxed);
-            let events = self.came(own);
+            let (records, events) = (function.hot_records.load(Ordering::Relaxed), self.came(own));
             // (the first look is for the templates)
             let price = counted_to.max(self.hot_interpreter(self.module.imported_functions + own as u32));
             let lacks_code = function.bytecode.get().is_some() && self.targets[own].compiled.load(Ordering::Relaxed).is_null();
-            (lacks_code && events >= EVENTS).then(|| (f64::from(events) / f64::from(price), self.module.imported_functions + own as u32))
+            // Each record is of all that led to it.
+            let share = f64::from(records) + f64::from(events) / f64::from(price);
+            (lacks_code && (records > 0 || events >= EVENTS)).then(|| (share, self.module.imported_functions + own as u32))
         };
         let mut found: Vec<(f64, u32)> = (0..self.functions.len()).filter_map(ran).collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found.into_iter().map(|(share, function)| WarmFunction { function, optimized: optimizes && share >= OPTIMIZED_FROM }).collect()
+    }
+
+    /// What compiling them is expected to take.
+    pub fn time_to_keep(&self, functions: &[WarmFunction]) -> Duration {
+        let tier = |warm: &WarmFunction| if warm.optimized { Tier::Optimizing } else { Tier::Baseline };
+        functions.iter().map(|warm| expected_compile_time(tier(warm), self.body_bytes(warm.function))).sum()
     }
 
     /// Compiles a function in the form that a later process starts with, for a compiler that keeps what it makes. Nothing leads to it here.
