@@ -63,11 +63,14 @@ impl Bootstrap {
         })
     }
 
-    /// The geometric mean over rows of each row's median. The rows are what they are; only the values in each are resampled.
+    /// The geometric mean over rows of each row's median. The rows are what they are; only the values in each are resampled. Of one row it is that row's.
     pub fn geometric_mean(&self, rows: &[Vec<f64>]) -> Interval {
         let rows: Vec<&Vec<f64>> = rows.iter().filter(|row| !row.is_empty()).collect();
         if rows.is_empty() {
             return Interval::default();
+        }
+        if let [row] = rows.as_slice() {
+            return self.median(row);
         }
         let count = rows.len() as f64;
         let estimate = (rows.iter().map(|row| median(row).ln()).sum::<f64>() / count).exp();
