@@ -20,7 +20,8 @@ use crate::layout::Record;
 /// A function, the same in every run: the profile's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FunctionId {
-    /// Hash of the module's bytes.
+    /// Hash of the module's bytes; in JSON hexadecimal.
+    #[serde(with = "crate::hashtext")]
     pub module: u64,
     /// Function index in the module.
     pub func: u32,

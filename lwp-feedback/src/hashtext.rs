@@ -1,4 +1,5 @@
-//! 64-bit hashes in JSON, as 16 hexadecimal digits: many readers of JSON (JavaScript's, older `jq`) round numbers above 2^53. Numbers are read too.
+//! 64-bit hashes in JSON, as 16 hexadecimal digits: many readers of JSON (JavaScript's, older `jq`) round numbers above 2^53. Numbers are read too, and are what
+//! formats that nobody reads by eye have.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -11,11 +12,14 @@ enum Either {
 
 /// Writes a hash.
 pub fn serialize<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&format_args!("{hash:016x}"))
+    if serializer.is_human_readable() { serializer.collect_str(&format_args!("{hash:016x}")) } else { serializer.serialize_u64(*hash) }
 }
 
 /// Reads a hash.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    if !deserializer.is_human_readable() {
+        return u64::deserialize(deserializer);
+    }
     match Either::deserialize(deserializer).map_err(|_| D::Error::custom("a module's hash is 16 hexadecimal digits"))? {
         Either::Number(hash) => Ok(hash),
         Either::Text(text) => {

@@ -110,6 +110,9 @@ impl Counters {
     }
 
     pub(super) fn report(&self, rings: usize, ns_per_tick: f64) -> MonitorStats {
+        let mut records_per_poll = Distribution::of(&self.records_per_poll, 1.0);
+        // The histogram's is of its buckets.
+        records_per_poll.mean = self.records as f64 / records_per_poll.count.max(1) as f64;
         MonitorStats {
             rings,
             records: self.records,
@@ -118,7 +121,7 @@ impl Counters {
             polls: self.polls,
             cpu_ns: self.cpu_ns,
             lag_ns: Distribution::of(&self.lag_ticks, ns_per_tick),
-            records_per_poll: Distribution::of(&self.records_per_poll, 1.0),
+            records_per_poll,
             poll_interval_us: Distribution::of(&self.poll_interval_us, 1.0),
         }
     }

@@ -17,6 +17,7 @@ pub mod transformation;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +60,27 @@ impl fmt::Display for Plan {
 pub trait Policy: fmt::Debug + Send + Sync {
     /// Decides for every function of the snapshot.
     fn plan(&self, snapshot: &Snapshot, budgets: &Budgets) -> (Vec<Plan>, Vec<Refusal>);
+
+    /// The run is over: what takes longer than that from now on is not waited for.
+    fn end_within(&self, _patience: Duration) {}
+}
+
+/// Plans without what [`Budgets::forbid`] names, whoever made them, and what that was.
+pub fn without_forbidden(mut plans: Vec<Plan>, budgets: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
+    let mut refusals = Vec::new();
+    for plan in &mut plans {
+        let function = plan.function;
+        plan.decisions.retain(|decision| {
+            let forbidden = budgets.forbid.contains(decision.name());
+            if forbidden {
+                let (offset, transformation) = (decision.offset(), decision.name().to_owned().into());
+                refusals.push(Refusal { function, offset, transformation, reason: RefusalReason::Forbidden });
+            }
+            !forbidden
+        });
+    }
+    plans.retain(|plan| !plan.decisions.is_empty());
+    (plans, refusals)
 }
 
 /// The policy of this module, as a value.

@@ -8,6 +8,8 @@
 //! # Ok::<(), String>(())
 //! ```
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Plan};
@@ -19,7 +21,7 @@ pub struct PlanFile {
     /// Hash of the module they are for, in JSON hexadecimal; without it they are taken for any.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::hashtext::option")]
     pub module: Option<u64>,
-    /// One entry a function; of two for the same function the first counts.
+    /// One entry a function.
     pub plans: Vec<FilePlan>,
 }
 
@@ -35,7 +37,12 @@ pub struct FilePlan {
 impl PlanFile {
     /// Reads JSON. `Err` says what is wrong and where, on one line.
     pub fn parse(json: &str) -> Result<PlanFile, String> {
-        serde_json::from_str(json).map_err(|error| error.to_string().replace('\n', " "))
+        let file: PlanFile = serde_json::from_str(json).map_err(|error| error.to_string().replace('\n', " "))?;
+        let mut named = BTreeSet::new();
+        match file.plans.iter().find(|plan| !named.insert(plan.func)) {
+            Some(twice) => Err(format!("two plans for function {}: its decisions belong into one", twice.func)),
+            None => Ok(file),
+        }
     }
 
     /// `Ok` if it may be taken for this module.
@@ -68,5 +75,15 @@ mod tests {
         assert!(file.check(0xd139_8066_d1b9_9bb1).is_ok() && file.check(1).unwrap_err().contains("d1398066d1b99bb1"));
         assert!(PlanFile::parse(r#"{"module":"x","plans":[]}"#).unwrap_err().contains("`x` is no hash"));
         assert_eq!(PlanFile::parse(r#"{"plans":[]}"#).unwrap().module, None);
+    }
+
+    #[test]
+    fn a_function_has_one_plan() {
+        let plans = |funcs: &[u32]| {
+            let each: Vec<String> = funcs.iter().map(|func| format!(r#"{{"func":{func},"decisions":[]}}"#)).collect();
+            PlanFile::parse(&format!(r#"{{"plans":[{}]}}"#, each.join(",")))
+        };
+        assert_eq!(plans(&[2, 1]).unwrap().plans.len(), 2);
+        assert!(plans(&[2, 1, 2]).unwrap_err().contains("two plans for function 2"));
     }
 }

@@ -153,6 +153,8 @@ reasons! {
     NotInLoop = "not-in-loop";
     /// The engine did not say what the code looks like.
     ShapeUnknown = "shape-unknown";
+    /// What was predicted there is no `if` and no `br_if`: a return, an indirect call, or a test that the code makes for itself.
+    NoBranch = "no-branch";
     /// The formula says that it costs more than it saves.
     DoesNotPay {
         /// Saved per execution, ns.
@@ -246,6 +248,7 @@ impl fmt::Display for RefusalReason {
             Self::BackEdge => f.write_str("it goes back to a loop's header"),
             Self::NotLoopCarried => f.write_str("no round of a loop waits for it"),
             Self::NotInLoop => f.write_str("it stands in no loop"),
+            Self::NoBranch => f.write_str("what was predicted there is no `if` and no `br_if`"),
             Self::ShapeUnknown => f.write_str("the engine did not say what the code there looks like"),
             Self::DoesNotPay { saves_ns, costs_ns, needed, formula } => {
                 write!(f, "does not pay: saves {saves_ns:.2} ns, costs {costs_ns:.2} ns, {needed:.2} times needed ({formula})")

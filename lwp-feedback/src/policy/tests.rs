@@ -240,7 +240,7 @@ fn only_mispredicted_branches_become_selects() {
     assert_eq!(at(120, 500, 500, 480), Err(RefusalReason::ArmNotConvertible { why: ArmObstacle::Call }));
     assert!(matches!(at(130, 500, 500, 480), Err(RefusalReason::DoesNotPay { .. })));
     assert_eq!(at(140, 500, 500, 480), Err(RefusalReason::BackEdge));
-    assert_eq!(at(999, 500, 500, 480), Err(RefusalReason::ShapeUnknown));
+    assert_eq!(at(999, 500, 500, 480), Err(RefusalReason::NoBranch));
     assert_eq!(at(110, 20, 20, 20), Err(RefusalReason::TooFewSamples { samples: 40, needed: 64 }));
     // How often it runs is known from what was only counted, too: few records say that it pays, barely for certain.
     let few = branch(110, 83, 81, 70);
@@ -277,7 +277,11 @@ fn what_saved_next_to_nothing_is_left_alone() {
 fn a_likely_side_falls_through_unless_the_branch_goes() {
     let Ok(Decision::Layout(it)) = only("layout", branch(110, 10, 990, 2)) else { panic!() };
     assert_eq!(only("layout", branch(140, 990, 10, 2)), Err(RefusalReason::BackEdge));
-    assert!(!it.likely && (it.because.share - 991.0 / 1002.0).abs() < 1e-9, "Laplace's rule");
+    // Expected by Laplace's rule are 991 of 1002.
+    assert!(!it.likely && it.because.share == 0.99 && (it.because.saves_ns - 0.25 * (991.0 / 1002.0 - 0.5)).abs() < 1e-9, "{it:?}");
+    // Nine of nine say too little: (9 + 1) / (9 + 2) = 0.909, of 8 it is 0.9.
+    assert!(!matches!(only("layout", branch(110, 0, 8, 0)), Err(RefusalReason::TooFewSamples { needed: 8, .. })));
+    assert_eq!(only("layout", branch(110, 2, 25, 2)), Err(RefusalReason::TooFewSamples { samples: 27, needed: 31 }));
     assert_eq!(only("layout", branch(110, 500, 500, 2)), Err(RefusalReason::NotLikely { share: 0.5, needed: 0.9, samples: 1000 }));
     // Mispredicted 15 of 100 times although 9 of 10 go one way: the select saves more, and there is no branch left to lay out.
     assert_eq!(only("layout", branch(110, 900, 9100, 1500)), Err(RefusalReason::Superseded { by: "branch-to-select".into() }));

@@ -10,7 +10,8 @@ use super::{Branch, Call, FunctionProfile, Load, Provenance, Rounds, Select, Sit
 /// A module's profile and what the engine knows about its functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Hash of the module.
+    /// Hash of the module; in JSON hexadecimal.
+    #[serde(with = "crate::hashtext")]
     pub module: u64,
     /// Functions with records, ascending.
     pub functions: Vec<FunctionSnapshot>,

@@ -40,7 +40,7 @@ fn decide(view: &View<'_>, branch: &BranchSnapshot, budgets: &Budgets) -> Result
     if rate < budgets.min_mispredict_share {
         return Err(RefusalReason::WellPredicted { share: rate, needed: budgets.min_mispredict_share, samples: predicted });
     }
-    let arms = view.shape.and_then(|shape| shape.branch(branch.offset)).ok_or(RefusalReason::ShapeUnknown)?;
+    let arms = view.shape.ok_or(RefusalReason::ShapeUnknown)?.branch(branch.offset).ok_or(RefusalReason::NoBranch)?;
     if arms.back_edge {
         return Err(RefusalReason::BackEdge);
     }

@@ -1,7 +1,7 @@
 //! Layout: a branch that mostly goes one way lets that way fall through, and the other moves out of line.
 //!
 //! ```text
-//! saves = (share - 1/2) · cost of a taken jump      (against a layout that knows nothing)
+//! saves = (expected share - 1/2) · cost of a taken jump      (against a layout that knows nothing)
 //! costs = nothing while it runs; code moves, none is added
 //! ```
 //! A function's branches are laid out together: each saves a fraction of a nanosecond, and most of a large function's are passed too seldom to be worth a compile of their own.
@@ -46,20 +46,24 @@ fn decide(view: &View<'_>, branch: &BranchSnapshot, budgets: &Budgets) -> Result
     let samples = branch.seen();
     enough(samples, budgets.min_layout_samples)?;
     let likely = taken >= not_taken;
+    let (share, needed) = (taken.max(not_taken) as f64 / samples as f64, budgets.min_likely_share);
+    if share <= needed {
+        return Err(RefusalReason::NotLikely { share, needed, samples });
+    }
     // Laplace's rule of succession: of eight that all went one way, the ninth goes there nine times of ten.
-    let share = (taken.max(not_taken) as f64 + 1.0) / (samples as f64 + 2.0);
-    if share < budgets.min_likely_share {
-        return Err(RefusalReason::NotLikely { share, needed: budgets.min_likely_share, samples });
+    let expected = (taken.max(not_taken) as f64 + 1.0) / (samples as f64 + 2.0);
+    if expected < needed {
+        return Err(RefusalReason::TooFewSamples { samples, needed: ((2.0 * needed - 1.0) / (share - needed)).ceil() as u64 });
     }
     // Records may name tests that the code makes for itself, at calls and accesses: nothing there can be laid out.
-    let shape = view.shape.map(|shape| shape.branch(branch.offset).ok_or(RefusalReason::ShapeUnknown)).transpose()?;
+    let shape = view.shape.map(|shape| shape.branch(branch.offset).ok_or(RefusalReason::NoBranch)).transpose()?;
     // Blocks of a loop stand together whatever is known.
     if likely && shape.is_some_and(|it| it.back_edge) {
         return Err(RefusalReason::BackEdge);
     }
-    let saves_ns = (share - 0.5) * budgets.costs.taken_jump_ns;
-    let formula = format!("({:.1} % - 50 %) x {:.2} ns of a taken jump", share * 100.0, budgets.costs.taken_jump_ns);
+    let saves_ns = (expected - 0.5) * budgets.costs.taken_jump_ns;
+    let formula = format!("({:.1} % expected - 50 %) x {:.2} ns of a taken jump", expected * 100.0, budgets.costs.taken_jump_ns);
     pays(saves_ns, 0.0, &formula, budgets)?;
-    let because = Because { samples, share, needed: budgets.min_likely_share, saves_ns, costs_ns: 0.0, formula };
+    let because = Because { samples, share, needed, saves_ns, costs_ns: 0.0, formula };
     Ok(LikelyDecision { offset: branch.offset, likely, because })
 }
