@@ -100,7 +100,7 @@ def aa(options):
                 if trial["verdict"] in ("faster", "slower"):
                     counts["winners"] += 1
                     print(f"    {trial['verdict']}: {row[0]} function {trial['function']} ratio {trial['ratio']:.3f}, {trial['old']['p50']:.1f} ns a unit, {trial['pairs']} pairs")
-            elif trial["old"]["p50"] < LEAST_UNIT_NS:
+            elif not trial["old"] or trial["old"]["p50"] < LEAST_UNIT_NS:
                 short += 1
                 short_missed += trial["verdict"] != "slower"
             else:

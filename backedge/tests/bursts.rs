@@ -155,7 +155,7 @@ fn branches_of_known_programs_are_mispredicted_as_known() {
 
 /// Versions of instrumented code.
 fn instrumented(report: &Report) -> usize {
-    function(report, "run").versions.iter().filter(|version| version.tier == "instrumented").count()
+    function(report, "run").versions.iter().filter(|version| version.tier == "instrumented" && !version.interpreted).count()
 }
 
 #[test]
@@ -304,6 +304,7 @@ fn what_is_called_is_watched_from_its_entry() {
     let watched = run(Stress { watch_all: true, ..Stress::default() });
     let compiled = run(Stress::default());
     assert_eq!(instrumented(&watched), 0);
+    assert!(function(&watched, "work").versions.iter().any(|version| version.interpreted), "records name it, so it is among the versions");
     for report in [watched, compiled] {
         let work = function(&report, "work");
         for class in [SiteClass::Param, SiteClass::TripCount] {

@@ -17,12 +17,16 @@ const PROGRAM: &str = r#"(module
 const ROUNDS: i32 = 200_000;
 
 fn module(scope: FeedbackScope) -> Module {
+    Module::new(&engine(scope), PROGRAM).unwrap()
+}
+
+fn engine(scope: FeedbackScope) -> Engine {
     let mut config = Config::new();
     // On the spot, so that what is there after a call does not depend on threads.
     config.feedback_scope(scope).deterministic(true);
     // Long enough in tier 1 for some hundred records.
     (config.machine().hot_interpreter, config.machine().hot_baseline) = (50, 20_000);
-    Module::new(&Engine::new(&config).unwrap(), PROGRAM).unwrap()
+    Engine::new(&config).unwrap()
 }
 
 /// Runs it hot in a store that stays, calling that entry of the table.
@@ -94,4 +98,21 @@ fn what_a_store_learned_goes_with_it() {
     }
     engine.settle();
     assert!(profile.modules().len() <= 1, "{} profiles", profile.modules().len());
+}
+
+#[test]
+fn what_was_learned_of_modules_that_are_gone_stays_for_the_last_of_them() {
+    let engine = engine(FeedbackScope::Module);
+    let load = |number: u32| {
+        let text = PROGRAM.replace("(i32.const 2)", &format!("(i32.const {})", number + 2));
+        let module = Module::new(&engine, text).unwrap();
+        hot_store(&module, 0);
+        engine.settle();
+        module.loaded().module.hash
+    };
+    let hashes: Vec<u64> = (0..80).map(load).collect();
+    let known = engine.vm().profile().modules();
+    assert!(known.len() <= 32, "{} modules have a profile", known.len());
+    assert!(hashes[70..].iter().all(|hash| known.contains(hash)), "the last ten are there");
+    assert!(!known.contains(&hashes[0]));
 }

@@ -4,7 +4,7 @@ use crate::burst::BurstStats;
 use crate::code::{Entrance, Tier};
 use crate::engine::{Engine, LoadedModule, SourceCounts};
 use crate::exits::GuardExits;
-use crate::tiering::{CodeVersion, TrialRecord};
+use crate::tiering::{CodeVersion, TrialRecord, WatchedForm};
 use crate::timeline::{Moment, Pulse};
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
@@ -36,7 +36,6 @@ pub struct Report {
     /// Records that arrived and what draining them cost.
     pub monitor: MonitorStats,
     /// What event sources of one's own recorded.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SourceCounts>,
     /// Bursts: what they did and cost.
     pub bursts: BurstStats,
@@ -44,16 +43,13 @@ pub struct Report {
     pub compile_ms: f64,
     /// Bytes of machine code published for the module.
     pub code_bytes: usize,
-    /// Wall time since the engine began, ms.
+    /// Wall time since the engine began, to the end of the run where it was told of ([`Engine::end_run`]), ms.
     pub elapsed_ms: f64,
     /// What happened to the module's code when, where that was kept; oldest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<Moment>,
     /// Moments that found no room in it.
-    #[serde(skip_serializing_if = "is_zero")]
     pub timeline_dropped: u64,
     /// The monitor over time, where that was kept.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pulses: Vec<Pulse>,
     /// How often compiled code was left because a guard failed.
     pub side_exits: u64,
@@ -68,12 +64,7 @@ pub struct Report {
     #[serde(skip)]
     pub uncounted: Vec<(u32, u64)>,
     /// Guards that failed, by version.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guards: Vec<GuardReport>,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// Instructions retired (event 2), in operators of the program.
@@ -120,6 +111,8 @@ pub struct FunctionReport {
     pub body_bytes: usize,
     /// Calls and back edges that hot records counted, by tier: interpreter, baseline, optimizing (where it counts).
     pub events: [u64; 3],
+    /// Those that no hot record has counted yet, of interpreter and baseline.
+    pub uncounted: u64,
     /// Compiled versions, oldest first.
     pub versions: Vec<VersionReport>,
     /// Value sites.
@@ -158,10 +151,12 @@ pub struct VersionReport {
     pub tier: &'static str,
     /// Byte offset of the loop it enters at; absent for the function itself.
     pub loop_offset: Option<u32>,
-    /// Bytes of machine code.
+    /// Whether it is bytecode, which the interpreter runs for bursts; it stands beside the versions that are called.
+    pub interpreted: bool,
+    /// Bytes of machine code, or of bytecode.
     pub code_bytes: usize,
-    /// Hash of the machine code before it was placed, in hexadecimal.
-    pub code_hash: String,
+    /// Hash of the machine code before it was placed, in hexadecimal; none of bytecode.
+    pub code_hash: Option<String>,
     /// Compile time, ms.
     pub compile_ms: f64,
     /// When it was published, ms since the engine began.
@@ -272,6 +267,7 @@ impl Report {
         let (module, code) = (&loaded.module, &loaded.code);
         let ns_per_tick = engine.ns_per_tick();
         let counted: BTreeMap<_, _> = code.counted().into_iter().collect();
+        let uncounted: BTreeMap<u32, u64> = code.uncounted().into_iter().collect();
         let versions = code.versions();
         let refusals = code.refusals();
         let profile = engine.profile().snapshot(code.key());
@@ -288,8 +284,10 @@ impl Report {
                     let intervals = counted.intervals.get(&version.number).map_or(&[][..], Vec::as_slice);
                     describe_version(version, intervals, ns_per_tick)
                 };
-                let versions: Vec<_> =
+                let mut versions: Vec<_> =
                     versions.iter().filter(|version| version.function == function).map(|version| describe(version)).collect();
+                versions.extend(code.watched_form(function).map(describe_watched));
+                versions.sort_by_key(|version| version.version);
                 let own = module.defined(function).expect("filtered above");
                 let seen = profile.functions.iter().find(|seen| seen.func == function).cloned().unwrap_or_default();
                 FunctionReport {
@@ -297,6 +295,7 @@ impl Report {
                     name: module.function_name(function).map(str::to_owned),
                     body_bytes: module.bodies[own].len(),
                     events: counted.events,
+                    uncounted: uncounted.get(&function).copied().unwrap_or(0),
                     before_after: before_after(&versions),
                     versions,
                     sites: sites(engine, loaded, function),
@@ -350,6 +349,29 @@ impl Report {
     }
 }
 
+/// Bytecode that bursts run in the interpreter.
+fn describe_watched(form: WatchedForm) -> VersionReport {
+    VersionReport {
+        version: form.version,
+        tier: tier_name(Tier::Instrumented),
+        loop_offset: None,
+        interpreted: true,
+        code_bytes: form.bytes,
+        code_hash: None,
+        compile_ms: form.took.as_secs_f64() * 1e3,
+        published_ms: form.published.as_secs_f64() * 1e3,
+        counted: false,
+        arm: false,
+        decisions: Vec::new(),
+        applied: Vec::new(),
+        ns_per_event: None,
+        intervals: 0,
+        lwpval_sites: 0,
+        lwpins_sites: 0,
+        speculative_faults: 0,
+    }
+}
+
 fn describe_guard(exits: GuardExits) -> GuardReport {
     let GuardExits { version, guard, exits } = exits;
     GuardReport { version, function: guard.function, offset: guard.offset, kind: guard.kind.name(), exits }
@@ -363,8 +385,9 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
             Entrance::Body => None,
             Entrance::Loop(offset) => Some(offset),
         },
+        interpreted: false,
         code_bytes: version.code_bytes,
-        code_hash: format!("{:016x}", version.code_hash),
+        code_hash: Some(format!("{:016x}", version.code_hash)),
         compile_ms: version.compile_time.as_secs_f64() * 1e3,
         published_ms: version.published.as_secs_f64() * 1e3,
         counted: version.counted,

@@ -109,7 +109,7 @@ pub enum What {
         /// The verdict, as in [`crate::tiering::verdict::Verdict`].
         verdict: crate::tiering::verdict::Verdict,
         /// Candidate's time ÷ old time.
-        ratio: f64,
+        ratio: Option<f64>,
         /// Pairs of blocks behind it.
         pairs: usize,
         /// Since its first block, ns.
@@ -229,10 +229,13 @@ impl Timeline {
 
     /// All of it so far, oldest first.
     pub fn moments(&self) -> Vec<Moment> {
-        self.moments_from(0)
+        let mut moments = self.moments_from(0);
+        // Threads note what began before they came to the lock.
+        moments.sort_by_key(|moment| moment.at_ns);
+        moments
     }
 
-    /// What was noted from number `first` on.
+    /// What was noted from number `first` on, in the order in which it was noted.
     pub fn moments_from(&self, first: usize) -> Vec<Moment> {
         let Some(kept) = &self.kept else { return Vec::new() };
         let moments = kept.moments.lock().unwrap_or_else(|error| error.into_inner());

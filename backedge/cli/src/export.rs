@@ -1,4 +1,4 @@
-//! `backedge run --export DIR`: records, sites, versions, trials, decisions and refusals as tables, each as CSV and as JSON lines.
+//! `backedge run --export DIR`: records, sites, versions, trials with their blocks, decisions and refusals as tables, each as CSV and as JSON lines.
 //!
 //! A table is a list of columns and rows of JSON values; both forms come from it, so they cannot differ.
 
@@ -73,6 +73,7 @@ pub fn write(folder: &Path, report: &Report) -> Result<(), Failure> {
     sites(folder, report)?;
     versions(folder, report)?;
     trials(folder, report)?;
+    blocks(folder, report)?;
     decisions(folder, report)
 }
 
@@ -110,7 +111,8 @@ fn records(folder: &Path) -> Result<(), Failure> {
                         json!(record.tsc()),
                         json!(found.map(|(_, entry)| format!("{:016x}", entry.function.module))),
                         json!(found.map(|(_, entry)| entry.function.func)),
-                        json!(found.map(|(_, entry)| entry.version)),
+                        // (0 is bytecode)
+                        json!(found.map(|(_, entry)| entry.version).filter(|&version| version > 0)),
                         json!(found.map(|(_, entry)| format!("{:?}", entry.tier).to_lowercase())),
                         json!(found.map(|(range, entry)| wasm_offset(entry, (address - range.start) as u32))),
                     ])?;
@@ -153,24 +155,34 @@ fn sites(folder: &Path, report: &Report) -> Result<(), Failure> {
 
 /// One row a version.
 fn versions(folder: &Path, report: &Report) -> Result<(), Failure> {
-    let columns: &[&str] =
-        &["function", "version", "tier", "loop_offset", "code_bytes", "code_hash", "compile_ms", "published_ms", "ns_per_event", "arm"];
+    let columns: &[&str] = &[
+        "function",
+        "version",
+        "tier",
+        "interpreted",
+        "loop_offset",
+        "code_bytes",
+        "code_hash",
+        "compile_ms",
+        "published_ms",
+        "ns_per_event",
+        "arm",
+    ];
     let mut table = Table::new(folder, "versions", columns)?;
     for function in &report.functions {
         for version in &function.versions {
-            let all = serde_json::to_value(version).unwrap_or_default();
-            let field = |name: &str| all.get(name).cloned().unwrap_or_default();
             table.row(&[
                 json!(function.function),
                 json!(version.version),
                 json!(version.tier),
+                json!(version.interpreted),
                 json!(version.loop_offset),
                 json!(version.code_bytes),
-                field("code_hash"),
+                json!(version.code_hash),
                 json!(version.compile_ms),
                 json!(version.published_ms),
                 json!(version.ns_per_event),
-                field("arm"),
+                json!(version.arm),
             ])?;
         }
     }
@@ -180,11 +192,13 @@ fn versions(folder: &Path, report: &Report) -> Result<(), Failure> {
 /// One row a trial; times are ns per call or round.
 fn trials(folder: &Path, report: &Report) -> Result<(), Failure> {
     const COLUMNS: &[&str] = &[
+        "trial",
         "function",
         "loop_offset",
         "old_version",
         "new_version",
         "verdict",
+        "reason",
         "ratio",
         "confidence",
         "pairs",
@@ -200,30 +214,45 @@ fn trials(folder: &Path, report: &Report) -> Result<(), Failure> {
         "decisions",
     ];
     let mut table = Table::new(folder, "trials", COLUMNS)?;
-    for trial in &report.trials {
+    for (number, trial) in report.trials.iter().enumerate() {
         let judgement = &trial.judgement;
-        let verdict = serde_json::to_value(judgement.verdict).unwrap_or_default();
+        // (null where there were no pairs)
+        let all = serde_json::to_value(judgement).unwrap_or_default();
+        let figure = |pointer: &str| all.pointer(pointer).cloned().unwrap_or_default();
         let decisions: Vec<String> = trial.decisions.iter().map(|it| format!("{} at {:#x}", it.name(), it.offset())).collect();
         table.row(&[
+            json!(number),
             json!(trial.function),
             json!(trial.loop_offset),
             json!(trial.versions[0]),
             json!(trial.versions[1]),
-            if verdict.is_string() { verdict } else { json!(verdict.to_string()) },
-            json!(judgement.ratio),
-            json!(judgement.confidence),
+            json!(judgement.verdict.name()),
+            json!(judgement.verdict.reason()),
+            figure("/ratio"),
+            figure("/confidence"),
             json!(judgement.pairs),
             json!(judgement.dropped),
-            json!(judgement.old.p10),
-            json!(judgement.old.p50),
-            json!(judgement.old.p90),
-            json!(judgement.new.p10),
-            json!(judgement.new.p50),
-            json!(judgement.new.p90),
+            figure("/old/p10"),
+            figure("/old/p50"),
+            figure("/old/p90"),
+            figure("/new/p10"),
+            figure("/new/p50"),
+            figure("/new/p90"),
             json!(trial.ended_ms),
             json!(trial.took_ms),
             json!(decisions.join("; ")),
         ])?;
+    }
+    table.finish()
+}
+
+/// One row a pair of blocks: what the trial of that number rests on, in ns per call or round.
+fn blocks(folder: &Path, report: &Report) -> Result<(), Failure> {
+    let mut table = Table::new(folder, "blocks", &["trial", "pair", "old_ns", "new_ns"])?;
+    for (number, trial) in report.trials.iter().enumerate() {
+        for (pair, [old, new]) in trial.blocks.iter().enumerate() {
+            table.row(&[json!(number), json!(pair), json!(old), json!(new)])?;
+        }
     }
     table.finish()
 }

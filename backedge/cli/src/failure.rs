@@ -1,5 +1,6 @@
 //! What goes wrong in the command, as one line for a person, and the exit code of each kind.
 
+use crate::interrupts;
 use backedge::{Error, Trap, WasmBacktrace};
 use std::fmt;
 use std::path::Path;
@@ -18,17 +19,20 @@ pub enum Failure {
         /// The wasm frames, as printed lines.
         backtrace: Option<String>,
     },
+    /// A signal ended the run.
+    Interrupted,
     /// A spec script's assertions failed; they were printed.
     Script(String),
 }
 
 impl Failure {
-    /// 2 usage, 1 load, 134 (128 + SIGABRT, as wasmtime's command) trap.
+    /// 2 usage, 1 load, 134 (128 + SIGABRT, as wasmtime's command) trap, 130 (128 + SIGINT) a signal.
     pub fn exit_code(&self) -> i32 {
         match self {
             Failure::Usage(_) => 2,
             Failure::Load(_) | Failure::Script(_) => 1,
             Failure::Trap { .. } => 134,
+            Failure::Interrupted => interrupts::EXIT_CODE,
         }
     }
 
@@ -55,6 +59,7 @@ impl Failure {
     pub fn stopped(error: &Error) -> Failure {
         let backtrace = error.downcast_ref::<WasmBacktrace>().map(ToString::to_string);
         let message = match error.downcast_ref::<Trap>() {
+            Some(Trap::Interrupt) if interrupts::came() => return Failure::Interrupted,
             Some(Trap::Interrupt) => "the guest passed its deadline".to_owned(),
             Some(trap) => format!("wasm trap: {trap}"),
             None => {
@@ -76,6 +81,7 @@ impl fmt::Display for Failure {
             Failure::Usage(message) | Failure::Load(message) | Failure::Script(message) => {
                 write!(f, "error: {message}")
             }
+            Failure::Interrupted => f.write_str("error: interrupted; what was to be written is of the run so far"),
             Failure::Trap { message, backtrace } => {
                 write!(f, "error: {message}")?;
                 match backtrace {

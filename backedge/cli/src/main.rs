@@ -19,6 +19,7 @@ mod guestprofile;
 mod hostile;
 mod html;
 mod inspect;
+mod interrupts;
 mod invoke;
 mod lwp;
 mod options;

@@ -201,7 +201,7 @@ pub struct EngineOptions {
     pub seed: u64,
     #[command(flatten)]
     pub policy: PolicyOptions,
-    /// Share of run time that watching may cost, percent: bursts of instrumented code, their model, the monitor. 0 records nothing
+    /// Share of run time that watching may cost, percent: bursts of instrumented code, their model, the monitor. At 0 nothing is recorded but that code is hot
     #[arg(long, value_name = "PCT", default_value = "1", value_parser = percent)]
     pub feedback_budget: f64,
     /// Calls and loop rounds after which a function is hot

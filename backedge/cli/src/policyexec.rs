@@ -5,24 +5,27 @@
 //! ← {"plans": [{"func": 3, "decisions": [{"layout": {"offset": 52, "likely": true}}]}]}
 //! ```
 //! The program can cost the run time and one line on standard error, nothing else: it is asked on a compile thread, for at most [`PATIENCE`] a
-//! question; when it ends, hangs or answers something else it is ended, and from then on there are no plans.
+//! question; when it ends, hangs or answers something else it is ended, and from then on there are no plans. When the guest has ended the run waits for it no
+//! longer than it must ([`Policy::end_within`]).
 
 use crate::failure::Failure;
 use crate::policyoptions::warn;
 use lwp_feedback::codemap::FunctionId;
-use lwp_feedback::policy::{Budgets, Plan, PlanFile, Policy, Refusal};
+use lwp_feedback::policy::{self, Budgets, FilePlan, Plan, PlanFile, Policy, Refusal};
 use lwp_feedback::profile::Snapshot;
 use serde_json::json;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 /// How long an answer may take. A guess: a Python process starts in 30 ms, and a whole module's profile is some MiB of JSON.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How often who waits for an answer looks whether the run is over.
+const LOOKS_EVERY: Duration = Duration::from_millis(10);
 /// Longest answer, bytes.
 const MOST_ANSWER: u64 = 64 << 20;
 
@@ -31,6 +34,8 @@ pub struct PolicyExec {
     command: String,
     /// `None` once it failed.
     process: Mutex<Option<Process>>,
+    /// The run is over, and waits until then.
+    ends: OnceLock<Instant>,
 }
 
 impl fmt::Debug for PolicyExec {
@@ -87,16 +92,26 @@ impl PolicyExec {
         };
         std::thread::Builder::new().name("policy-questions".into()).spawn(writer).map_err(failed)?;
         std::thread::Builder::new().name("policy-answers".into()).spawn(reader).map_err(failed)?;
-        Ok(PolicyExec { command: command.into(), process: Mutex::new(Some(Process { child, questions, answers })) })
+        Ok(PolicyExec { command: command.into(), process: Mutex::new(Some(Process { child, questions, answers })), ends: OnceLock::new() })
     }
 }
 
-fn ask(process: &Process, snapshot: &Snapshot, budgets: &Budgets) -> Result<PlanFile, String> {
+fn ask(process: &Process, ends: &OnceLock<Instant>, snapshot: &Snapshot, budgets: &Budgets) -> Result<PlanFile, String> {
     let mut question = serde_json::to_vec(&json!({"snapshot": snapshot, "budgets": budgets})).map_err(|error| error.to_string())?;
     question.push(b'\n');
     let ended = || "it ended".to_owned();
     process.questions.send(question).map_err(|_| ended())?;
-    let line = match process.answers.recv_timeout(PATIENCE) {
+    let asked = Instant::now();
+    let answer = loop {
+        match process.answers.recv_timeout(LOOKS_EVERY) {
+            Err(RecvTimeoutError::Timeout) if ends.get().is_some_and(|ends| Instant::now() >= *ends) => {
+                return Err("no answer before the guest ended".into());
+            }
+            Err(RecvTimeoutError::Timeout) if asked.elapsed() < PATIENCE => {}
+            answer => break answer,
+        }
+    };
+    let line = match answer {
         Ok(Ok(line)) if line.is_empty() => return Err(ended()),
         Ok(Ok(line)) => line,
         Ok(Err(error)) => return Err(format!("its answer cannot be read: {error}")),
@@ -112,13 +127,14 @@ impl Policy for PolicyExec {
         let Some(running) = process.as_ref() else {
             return (Vec::new(), Vec::new());
         };
-        match ask(running, snapshot, budgets) {
+        if self.ends.get().is_some_and(|ends| Instant::now() >= *ends) {
+            return (Vec::new(), Vec::new());
+        }
+        match ask(running, &self.ends, snapshot, budgets) {
             Ok(file) => {
-                let plan = |plan: lwp_feedback::policy::FilePlan| Plan {
-                    function: FunctionId { module: snapshot.module, func: plan.func },
-                    decisions: plan.decisions.into_iter().filter(|it| !budgets.forbid.contains(it.name())).collect(),
-                };
-                (file.plans.into_iter().map(plan).collect(), Vec::new())
+                let plan =
+                    |plan: FilePlan| Plan { function: FunctionId { module: snapshot.module, func: plan.func }, decisions: plan.decisions };
+                policy::without_forbidden(file.plans.into_iter().map(plan).collect(), budgets)
             }
             Err(why) => {
                 warn(&format!("policy `{}`: {why}; no more plans from it", self.command));
@@ -126,5 +142,9 @@ impl Policy for PolicyExec {
                 (Vec::new(), Vec::new())
             }
         }
+    }
+
+    fn end_within(&self, patience: Duration) {
+        let _ = self.ends.set(Instant::now() + patience);
     }
 }

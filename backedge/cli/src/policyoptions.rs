@@ -82,6 +82,27 @@ impl KeepOptions {
     }
 }
 
+impl KeepOptions {
+    /// Whether something is written when the run is over.
+    pub fn leaves(&self) -> bool {
+        self.save_plan.is_some() || self.profile_save.is_some() || self.export.is_some()
+    }
+
+    /// Whether there is a place for what is written then: it is known before the run.
+    pub fn check_paths(&self) -> Result<(), Failure> {
+        for path in [&self.save_plan, &self.profile_save].into_iter().flatten() {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            if path.is_dir() || path.file_name().is_none() {
+                return Err(Failure::Load(format!("cannot write `{}`: it is a directory", path.display())));
+            }
+            if folder.is_some_and(|folder| !folder.is_dir()) {
+                return Err(Failure::Load(format!("cannot write `{}`: there is no such directory", path.display())));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl PolicyOptions {
     /// Puts the options into an engine's settings.
     pub fn apply(&self, config: &mut Config) -> Result<(), Failure> {

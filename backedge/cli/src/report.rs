@@ -242,7 +242,7 @@ fn header(out: &mut String, report: &Report) {
             ),
         );
     }
-    let versions: usize = report.functions.iter().map(|f| f.versions.len()).sum();
+    let versions: usize = report.functions.iter().map(|f| f.versions.iter().filter(|version| !version.interpreted).count()).sum();
     line(
         out,
         format_args!(
@@ -256,15 +256,20 @@ fn header(out: &mut String, report: &Report) {
 
 fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     let name = function.name.as_deref().unwrap_or("<no name>");
-    let total = function.events.iter().fold(0, |sum: u64, &events| sum.saturating_add(events));
+    let total = function.events.iter().fold(function.uncounted, |sum: u64, &events| sum.saturating_add(events));
     line(out, format_args!(""));
     line(out, format_args!("{rank:>2}. {}  #{}, {} bytes of wasm", shortened(name, 60), function.function, function.body_bytes));
     let [interpreter, baseline, optimizing] = function.events;
     // Without tier-up nothing counts; and tier 2 counts only while it is measured.
     if total > 0 {
         line(out, format_args!("    counted: {} calls and rounds", number(total)));
-        let [interpreter, baseline, optimizing] = [interpreter, baseline, optimizing].map(number);
-        line(out, format_args!("      interpreter {interpreter}, baseline {baseline}, optimizing {optimizing} (while measured)"));
+        let [interpreter, baseline, optimizing, rest] = [interpreter, baseline, optimizing, function.uncounted].map(number);
+        line(
+            out,
+            format_args!(
+                "      interpreter {interpreter}, baseline {baseline}, unrecorded {rest}, optimizing {optimizing} (while measured)"
+            ),
+        );
     }
     if let Some(BeforeAfter { loop_offset, before_ns: before, after_ns: after }) = function.before_after {
         line(
@@ -382,7 +387,7 @@ fn describe_version(out: &mut String, version: &VersionReport) {
     let line_text = format!(
         "      v{:<3} {:<12} {:<11} at {:>8.1} ms  compile {:>6.2} ms  {:>9} {measured}",
         version.version,
-        version.tier,
+        if version.interpreted { "interpreted" } else { version.tier },
         entrance,
         version.published_ms,
         version.compile_ms,

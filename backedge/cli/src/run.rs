@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::options::{CodegenOptions, EngineOptions, Feedback, ReportFormat, Run, Source, Tier, UnknownImports, WasiOptions, WasmOptions};
 use crate::policyoptions::warn;
 use crate::watch::{Watch, create};
-use crate::{background, compile, export, invoke, lwp, report};
+use crate::{background, compile, export, interrupts, invoke, lwp, report};
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
 use backedge::{
     Bytes, CacheDirectory, Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits,
@@ -20,9 +20,13 @@ use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Virtual stack of the guest's thread. Only touched pages cost memory.
 const GUEST_STACK_BYTES: usize = 256 << 20;
+
+/// How long a run that is over waits for another program's plans where they go into a file.
+const POLICY_PATIENCE: Duration = Duration::from_secs(1);
 
 /// What host functions find in the store.
 struct Host {
@@ -111,8 +115,12 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     if let Some(time) = wasm.max_compile_time {
         config.max_compile_time(time);
     }
-    config.epoch_interruption(wasm.timeout.is_some() || around.stoppable);
+    // What a run leaves behind is written also where a signal ends it. (`top` has signals of its own.)
+    let leaves = !quiet && (options.report.is_some() || options.lwp_record.is_some() || options.keep.leaves() || options.watch.watches());
+    let stoppable = around.stoppable || leaves;
+    config.epoch_interruption(wasm.timeout.is_some() || stoppable);
     options.keep.begin(&mut config)?;
+    options.keep.check_paths()?;
     config.machine().timeline |= quiet || options.report.as_ref().is_some_and(|to| to.format != ReportFormat::Text);
     let mut watch = options.watch.begin(&mut config, sampled || around.stoppable)?;
     // Before the run: a report that cannot be written is known now.
@@ -138,7 +146,10 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
         let note = format!("backedge run {}, module {:016x}", Path::new(file).display(), module.loaded().module.hash);
         engine.vm().record_to(Box::new(std::io::BufWriter::new(out)), &note).map_err(|error| unrecorded(to, &error))?;
     }
-    let mut store = store(&engine, wasi, &wasm, around.stoppable)?;
+    if leaves {
+        interrupts::end_guests_of(&engine)?;
+    }
+    let mut store = store(&engine, wasi, &wasm, stoppable)?;
     let mut linker = Linker::new(&engine);
     wasi::add_to_linker(&mut linker, |host: &mut Host| &mut host.wasi).map_err(|error| Failure::Load(format!("{error:#}")))?;
     if let Some(import) = module.imports().find(|import| import.module() == "wasi" && import.name() == "thread-spawn") {
@@ -171,6 +182,12 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     let outcome = guest(options, &module, &linker, &mut store, &args, &around.output);
     watch.stop();
     drop(sources);
+    engine.vm().end_run();
+    // Who looks at what is decided wants it decided, also of a guest that is soon over.
+    if !quiet {
+        let kept = options.report.is_some() || options.keep.watches() || options.watch.watches();
+        engine.vm().config().policy.end_within(if kept { POLICY_PATIENCE } else { Duration::ZERO });
+    }
     let left = codegen.fill.unwrap_or(true) && background::leave(&engine, &module, Path::new(file), &options.engine);
     // The process is about to end, and what the system takes back at one stroke need not be given back piece by piece; nor is a compile waited for, unless
     // the cache has nothing yet and nobody else makes it: then the engine's end saves it with the rest, once.
@@ -346,6 +363,9 @@ pub fn config(options: &EngineOptions, program: Option<&Path>) -> Result<Config,
         config.deterministic(true);
         config.machine().ring.seed = options.seed as u32;
     }
+    if options.plan.is_some() && options.policy.policy_exec.is_some() {
+        return Err(Failure::Usage("--plan and --policy-exec both say what to do".into()));
+    }
     options.policy.apply(&mut config)?;
     if let Source::Replay(records) = &options.source {
         if options.plan.is_some() {
@@ -362,7 +382,12 @@ pub fn config(options: &EngineOptions, program: Option<&Path>) -> Result<Config,
 /// Says where plans are of another module; they are not carried out.
 pub fn check_plans(path: &Path, plans: &PlanFile, module: &Module) {
     if let Err(reason) = plans.check(module.loaded().module.hash) {
-        warn(&format!("plans ignored: `{}` is {reason}", path.display()));
+        return warn(&format!("plans ignored: `{}` is {reason}", path.display()));
+    }
+    let defined = module.functions();
+    let others: Vec<String> = plans.plans.iter().filter(|plan| !defined.contains(&plan.func)).map(|plan| plan.func.to_string()).collect();
+    if !others.is_empty() {
+        warn(&format!("`{}`: the module defines no function {}", path.display(), others.join(", ")));
     }
 }
 

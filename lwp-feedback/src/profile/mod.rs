@@ -577,10 +577,16 @@ impl Profile {
         }
     }
 
-    /// Forgets a module.
-    pub fn forget(&self, module: u64) {
+    /// Whether half of what its limits allow is there.
+    pub fn is_half_full(&self) -> bool {
+        let half = |count: &AtomicU64, limit: usize| count.load(Ordering::Relaxed) >= limit as u64 / 2;
+        half(&self.function_count, self.limits.functions) || half(&self.sites, self.limits.sites)
+    }
+
+    /// Forgets modules, in one pass.
+    pub fn forget(&self, modules: &[u64]) {
         self.functions.retain(|id, function| {
-            let keep = id.module != module;
+            let keep = !modules.contains(&id.module);
             if !keep {
                 self.sites.fetch_sub(function.site_count() as u64, Ordering::Relaxed);
                 self.function_count.fetch_sub(1, Ordering::Relaxed);

@@ -112,7 +112,9 @@ fn snapshots_survive_json_and_restore() {
     let second = Profile::default();
     second.restore(&back);
     assert_eq!(second.snapshot(MODULE), snapshot);
-    second.forget(MODULE);
+    second.forget(&[MODULE + 1]);
+    assert_eq!(second.snapshot(MODULE), snapshot);
+    second.forget(&[MODULE]);
     assert!(second.modules().is_empty());
     assert_eq!(second.sites.load(Ordering::Relaxed), 0);
 }

@@ -64,7 +64,9 @@ pub struct BurstStats {
     pub model_ms: f64,
     /// Time spent in compiling instrumented code, ms.
     pub compile_ms: f64,
-    /// All of that and the monitor's CPU time, as a share of the time since the engine began, percent.
+    /// The monitor's CPU time, without what it compiled of that and with what measuring the memory's latencies took, ms.
+    pub monitor_ms: f64,
+    /// These four as a share of the time since the engine began, percent.
     pub cost_percent: f64,
     /// The same of the time since the engine's fourth second ([`STEADY_AFTER`]), by which what is new has been seen; none before its sixth.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -297,10 +299,11 @@ impl Budget {
         [&self.burst_ns, &self.model_ns, &self.compile_ns, &self.monitor_ns].map(|counter| counter.load(Ordering::Relaxed)).iter().sum()
     }
 
-    pub(crate) fn stats(&self) -> BurstStats {
+    /// `ran_for`: since the engine began.
+    pub(crate) fn stats(&self, ran_for: Duration) -> BurstStats {
         let ms = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64 / 1e6;
         let percent = |cost_ns: u64, of: Duration| cost_ns as f64 / (of.as_nanos() as f64).max(1.0) * 100.0;
-        let (ran_for, cost_ns) = (self.started.elapsed(), self.cost_ns());
+        let cost_ns = self.cost_ns();
         let steady = self.account().steady_since.map(|(since, cost)| (ran_for.saturating_sub(since), cost_ns.saturating_sub(cost)));
         BurstStats {
             budget_percent: self.share * 100.0,
@@ -313,6 +316,7 @@ impl Budget {
             burst_ms: ms(&self.burst_ns),
             model_ms: ms(&self.model_ns),
             compile_ms: ms(&self.compile_ns),
+            monitor_ms: ms(&self.monitor_ns),
             cost_percent: percent(cost_ns, ran_for),
             steady_percent: steady.filter(|&(of, _)| of >= STEADY_FOR).map(|(of, cost)| percent(cost, of)),
         }
@@ -361,9 +365,9 @@ mod tests {
         budget.compiled(Duration::from_millis(50));
         // Of a second nothing is said.
         ran_for(&mut budget, 6);
-        assert_eq!(budget.stats().steady_percent, None);
+        assert_eq!(budget.stats(budget.started.elapsed()).steady_percent, None);
         ran_for(&mut budget, 10);
-        let stats = budget.stats();
+        let stats = budget.stats(budget.started.elapsed());
         let steady = stats.steady_percent.unwrap();
         assert!((0.99..1.01).contains(&steady) && (10.4..10.6).contains(&stats.cost_percent), "{stats:?}");
     }
@@ -411,7 +415,7 @@ mod tests {
         budget.astray(ms(2));
         budget.account.lock().unwrap().last = Instant::now() - ms(10);
         budget.earn(true, 1_500_000);
-        let stats = budget.stats();
+        let stats = budget.stats(budget.started.elapsed());
         assert_eq!((stats.compile_ms, stats.burst_ms), (1.0, 2.0));
         assert_eq!(budget.monitor_ns.load(Ordering::Relaxed), 500_000);
         // Of 2 ms that there were 3 are gone, and one is owed but for half of what was earned.
@@ -438,7 +442,7 @@ mod tests {
         let before = dear.credit_ns.load(Ordering::Relaxed);
         dear.earn(true, 1_000_000_000);
         assert!(dear.credit_ns.load(Ordering::Relaxed) > before);
-        let stats = budget.stats();
+        let stats = budget.stats(budget.started.elapsed());
         assert_eq!((stats.branch_bursts, stats.load_bursts, stats.dropped), (21, 0, 1));
     }
 }

@@ -26,12 +26,12 @@ use lwp_feedback::recordfile::Recorder;
 use lwp_feedback::ring::Ring;
 use lwp_feedback::sources::clock;
 use lwp_feedback::sources::perf::{PerfCounts, ThreadEvents};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock, TryLockError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, TryLockError, Weak};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 mod config;
 mod threads;
@@ -106,6 +106,8 @@ pub struct Shared {
     /// What those of threads that are gone counted, and why there are none.
     perf_before: Mutex<(PerfCounts, Option<String>)>,
     pub(crate) started: Instant,
+    /// [`Engine::end_run`], since then.
+    ended: OnceLock<Duration>,
     started_ticks: u64,
     pub(crate) compile_costs: CompileCosts,
     /// Operators of calls that are over: run by the interpreter, and of blocks entered in compiled code. Where event 2 may be recorded.
@@ -123,6 +125,8 @@ pub struct Shared {
     /// Code of modules that are gone, until no record can name it.
     graves: Mutex<Vec<(RetireCookie, Remains)>>,
     modules: Mutex<HashMap<u64, Vec<Weak<ModuleCode>>>>,
+    /// Keys of modules that are gone and whose profiles are there, those first that went first.
+    departed: Mutex<VecDeque<u64>>,
     /// Compiles begun and ended, and those running: they spoil what is measured meanwhile.
     compiles: AtomicU64,
     compiling: AtomicU64,
@@ -168,6 +172,9 @@ fn time_stamp() -> u64 {
 
 /// Bytes of the resolver: a jump through the word behind it.
 const RESOLVER_BYTES: usize = 14;
+
+/// So many modules that are gone have a profile at most.
+const MOST_DEPARTED: usize = 32;
 
 static NEXT_ENGINE: AtomicU64 = AtomicU64::new(1);
 /// Of the keys of code that belongs to a store.
@@ -224,6 +231,7 @@ impl Engine {
             perf: Mutex::default(),
             perf_before: Mutex::default(),
             started: Instant::now(),
+            ended: OnceLock::new(),
             started_ticks: time_stamp(),
             compile_costs: CompileCosts::default(),
             instructions: Default::default(),
@@ -236,6 +244,7 @@ impl Engine {
             stores: Mutex::new(Vec::new()),
             graves: Mutex::new(Vec::new()),
             modules: Mutex::new(HashMap::new()),
+            departed: Mutex::default(),
             compiles: AtomicU64::new(0),
             compiling: AtomicU64::new(0),
             retirement: Retirement::default(),
@@ -478,9 +487,16 @@ impl Engine {
         crate::report::Report::new(self, loaded)
     }
 
-    /// Time since the engine began.
-    pub fn elapsed(&self) -> std::time::Duration {
-        self.0.shared.started.elapsed()
+    /// Time since the engine began, to the end of the run where that was said.
+    pub fn elapsed(&self) -> Duration {
+        let shared = &self.0.shared;
+        shared.ended.get().copied().unwrap_or_else(|| shared.started.elapsed())
+    }
+
+    /// What the engine was for is over: shares of the run are shares of the time up to now, whatever is waited for yet.
+    pub fn end_run(&self) {
+        let shared = &self.0.shared;
+        let _ = shared.ended.set(shared.started.elapsed());
     }
 
     /// Length of a tick of the time stamp counter, measured since the engine began.
@@ -511,7 +527,7 @@ impl Engine {
 
     /// What bursts did and cost so far.
     pub fn burst_stats(&self) -> BurstStats {
-        self.0.shared.budget.stats()
+        self.0.shared.budget.stats(self.elapsed())
     }
 
     /// Where event 2 may be recorded: operators that the interpreter ran (exact), and those of the blocks that compiled code entered (an estimate of what it
@@ -616,15 +632,33 @@ impl Shared {
         Ok(address)
     }
 
-    /// Code of this key is gone.
-    pub(crate) fn forget_module(&self, key: u64) {
+    /// Code of this key is gone. Returns whether it was the last.
+    pub(crate) fn forget_module(&self, key: u64) -> bool {
         let mut modules = lock(&self.modules);
-        if let Some(same) = modules.get_mut(&key) {
-            same.retain(|code| code.strong_count() > 0);
-            if same.is_empty() {
-                modules.remove(&key);
-            }
+        let Some(same) = modules.get_mut(&key) else { return false };
+        same.retain(|code| code.strong_count() > 0);
+        let last = same.is_empty();
+        if last {
+            modules.remove(&key);
         }
+        last
+    }
+
+    /// A module has gone. Its profile stays for who loads it again, until many have gone since or what runs needs the room.
+    pub(crate) fn depart(&self, key: u64) {
+        let mut departed = lock(&self.departed);
+        departed.retain(|&known| known != key);
+        departed.push_back(key);
+        if departed.len() < MOST_DEPARTED && !self.profile.is_half_full() {
+            return;
+        }
+        // (half of them, so that the profile is not gone through at each departure)
+        let older = departed.len().div_ceil(2);
+        let oldest: Vec<u64> = departed.drain(..older).collect();
+        let modules = lock(&self.modules);
+        let gone: Vec<u64> = oldest.into_iter().filter(|key| !modules.contains_key(key)).collect();
+        drop(modules);
+        self.profile.forget(&gone);
     }
 
     /// The live modules of a key, see [`ModuleCode::key`].

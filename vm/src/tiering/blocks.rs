@@ -148,6 +148,11 @@ impl Blocks {
         self.units / 4
     }
 
+    /// Of each pair old version and candidate, per unit of work, in units of which a tick is so many.
+    pub(super) fn times(&self, per_tick: f64) -> Vec<[f32; 2]> {
+        self.pairs.iter().map(|&(old, new)| [old, new].map(|ticks| (ticks * per_tick) as f32)).collect()
+    }
+
     /// Pairs so far.
     pub(super) fn pairs(&self) -> usize {
         self.pairs.len()

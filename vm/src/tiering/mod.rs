@@ -75,7 +75,7 @@ use trial_state::Trials;
 pub use trial_state::{TrialConfig, TrialRecord};
 pub use versions::CodeVersion;
 pub use warm::WarmFunction;
-pub(crate) use watched::{WatchedCallee, watched_enough, watched_return};
+pub(crate) use watched::{WatchedCallee, WatchedForm, watched_enough, watched_return};
 
 /// Offset that stands for a function's entry where a loop's offset could stand.
 pub const FUNCTION_ENTRY: u32 = u32::MAX;
@@ -110,6 +110,8 @@ struct FunctionCode {
     due: AtomicU32,
     /// Looks since it began to look.
     looks: AtomicU32,
+    /// Events that came before its countdown began anew, and that no record has counted.
+    uncounted: AtomicU64,
     /// When a call of it that was asked for a burst came last, ticks.
     asked_at: AtomicU64,
 }
@@ -762,7 +764,7 @@ impl ModuleCode {
     /// What is to be done with a function, by a plan file or by the records.
     fn planned(&self, function: u32) -> Option<Arc<Plan>> {
         match &self.shared.config.plans {
-            Some(given) => given.plan(self.module.hash, function).map(Arc::new),
+            Some(given) => self.given_plan(function, given.plan(self.module.hash, function)?.decisions).map(Arc::new),
             None if self.shared.config.tier == TierPolicy::Auto => self.plan(function),
             None => None,
         }
@@ -820,9 +822,11 @@ impl ModuleCode {
         all
     }
 
-    /// Calls and back edges that no hot record has counted yet, by function: what the countdowns have run down.
+    /// Calls and back edges that no hot record has counted yet, by function: what the countdowns have run down, and what they had when code of another tier took over.
     pub fn uncounted(&self) -> Vec<(u32, u64)> {
-        let counts = (0..self.counters.len()).map(|own| (self.module.imported_functions + own as u32, self.came(own).into()));
+        let before = |own: usize| self.functions[own].uncounted.load(Ordering::Relaxed);
+        let counts =
+            (0..self.counters.len()).map(|own| (self.module.imported_functions + own as u32, before(own) + u64::from(self.came(own))));
         counts.filter(|&(_, count)| count > 0).collect()
     }
 
@@ -847,7 +851,8 @@ impl Drop for ModuleCode {
     fn drop(&mut self) {
         self.forget_probes();
         // Records still in rings may name this code: it keeps its addresses until every ring has passed them. So long they may come to its profile, too.
-        let profile = (self.key != self.module.hash).then(|| Arc::new(OwnProfile { profile: self.shared.profile.clone(), key: self.key }));
+        let own = self.key != self.module.hash;
+        let profile = own.then(|| Arc::new(OwnProfile { profile: self.shared.profile.clone(), key: self.key }));
         let published = self.published.get_mut().unwrap_or_else(|error| error.into_inner());
         let versions = std::mem::take(&mut published.versions);
         for version in versions {
@@ -855,7 +860,9 @@ impl Drop for ModuleCode {
                 self.shared.bury(placed.range(), Remains::Code(placed, profile.clone()));
             }
         }
-        self.shared.forget_module(self.key);
+        if self.shared.forget_module(self.key) && !own {
+            self.shared.depart(self.key);
+        }
         self.shared.forget_retiring(self);
         for function in &mut self.functions {
             if let Some(bytecode) = function.bytecode.take() {
@@ -885,6 +892,6 @@ pub(crate) struct OwnProfile {
 
 impl Drop for OwnProfile {
     fn drop(&mut self) {
-        self.profile.forget(self.key);
+        self.profile.forget(&[self.key]);
     }
 }

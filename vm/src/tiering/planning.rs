@@ -10,7 +10,7 @@ use crate::shape::shape;
 use crate::timeline::What;
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
-use lwp_feedback::policy::{Decision, Plan, Refusal};
+use lwp_feedback::policy::{self, Decision, Plan, Refusal};
 use lwp_feedback::profile::{FunctionFacts, FunctionSnapshot, NotInlinable, Snapshot};
 use lwp_feedback::profilefile::{RecordValues, SavedLoss, SavedProfile, SavedVersion};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ impl ModuleCode {
         let at = Latest { records: profile.records, shifts: self.shared.profile.shifts(id), plan: None };
         let mut snapshot = self.snapshot_of(vec![profile]);
         snapshot.grown_bytes = lock(&self.planning.grown).iter().filter(|&(&other, _)| other != function).map(|(_, bytes)| bytes).sum();
-        let (plans, refusals) = self.shared.config.policy.plan(&snapshot, &self.shared.config.budgets);
+        let (plans, refusals) = self.plans_for(&snapshot);
         let refused = refusals.len();
         self.published().refusals.insert(function, refusals);
         // A policy may be anyone's: only what it says about this function is taken.
@@ -118,7 +118,27 @@ impl ModuleCode {
 
     /// What the policy would decide now for the whole module, whatever is compiled: for `explain`.
     pub fn plan_all(&self) -> (Vec<Plan>, Vec<Refusal>) {
-        self.shared.config.policy.plan(&self.snapshot(), &self.shared.config.budgets)
+        self.plans_for(&self.snapshot())
+    }
+
+    /// What the policy says, without what is forbidden.
+    fn plans_for(&self, snapshot: &Snapshot) -> (Vec<Plan>, Vec<Refusal>) {
+        let budgets = &self.shared.config.budgets;
+        let (plans, mut refusals) = self.shared.config.policy.plan(snapshot, budgets);
+        let (plans, mut forbidden) = policy::without_forbidden(plans, budgets);
+        refusals.append(&mut forbidden);
+        (plans, refusals)
+    }
+
+    /// A plan that is given, by a file or by a profile, without what is forbidden; `None` if nothing is left.
+    pub(super) fn given_plan(&self, function: u32, decisions: Vec<Decision>) -> Option<Plan> {
+        let id = FunctionId { module: self.key, func: function };
+        let given = vec![Plan { function: id, decisions }];
+        let (mut plans, forbidden) = policy::without_forbidden(given, &self.shared.config.budgets);
+        if !forbidden.is_empty() {
+            self.published().refusals.insert(function, forbidden);
+        }
+        plans.pop()
     }
 
     /// The module's profile with all that the engine can tell about its code.
@@ -185,15 +205,17 @@ impl ModuleCode {
             // Of a function's entrances the first with a plan speaks for all.
             if self.tries() {
                 // It won there: it is where this process starts, and what is decided besides is tried as ever.
-                if !version.decisions.is_empty() && self.adopted(function).is_none() {
-                    let id = FunctionId { module: self.key, func: function };
-                    self.adopt(function, Some(Arc::new(Plan { function: id, decisions: version.decisions.clone() })));
+                if self.adopted(function).is_none()
+                    && let Some(plan) = self.given_plan(function, version.decisions.clone())
+                {
+                    self.adopt(function, Some(Arc::new(plan)));
                 }
             } else {
+                let decisions = self.given_plan(function, version.decisions.clone()).map_or(Vec::new(), |plan| plan.decisions);
                 let mut saved = lock(&self.planning.saved);
                 let plan = saved.entry(function).or_default();
                 if plan.is_empty() {
-                    plan.clone_from(&version.decisions);
+                    *plan = decisions;
                 }
             }
             if asked.insert((function, version.loop_offset)) {

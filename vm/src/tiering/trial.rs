@@ -524,11 +524,15 @@ impl ModuleCode {
             ended_ms: self.shared.started.elapsed().as_secs_f64() * 1e3,
             took_ms: took.as_secs_f64() * 1e3,
             versions: arms.as_ref().map_or([0; 2], |arms| [arms.old.number, arms.new.number]),
+            blocks: match &arms {
+                Some(arms) if self.shared.config.measure => arms.blocks.times(ns_per_tick),
+                _ => Vec::new(),
+            },
         };
         self.note(function, candidate.entrance, || What::TrialEnded {
             versions: record.versions,
             verdict: judgement.verdict,
-            ratio: judgement.ratio,
+            ratio: (judgement.pairs > 0).then_some(judgement.ratio),
             pairs: judgement.pairs,
             took_ns: took.as_nanos() as u64,
             decisions: record

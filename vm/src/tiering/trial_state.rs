@@ -76,6 +76,9 @@ pub struct TrialRecord {
     pub took_ms: f64,
     /// Numbers of the two versions, old and candidate; 0 where none was compiled.
     pub versions: [u32; 2],
+    /// The pairs' blocks, old and candidate, in ns per call or round and in the order in which they ran; where the run is measured.
+    #[serde(skip)]
+    pub blocks: Vec<[f32; 2]>,
 }
 
 fn is_zero(percent: &f64) -> bool {

@@ -8,7 +8,7 @@
 //! error budget ([`LOOKS`], their sum is half of 5 % for each direction: Bonferroni's bound, so it holds however the looks depend on each other).
 #![forbid(unsafe_code)]
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// Pairs at which to look, and the error each look may make in one direction.
 pub const LOOKS: [(usize, f64); 8] =
@@ -49,6 +49,25 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Its name, without the reason.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::NotSlower => "not-slower",
+            Verdict::Undecided => "undecided",
+            Verdict::Abandoned(_) => "abandoned",
+        }
+    }
+
+    /// Why it ended early, if it did.
+    pub fn reason(self) -> Option<Reason> {
+        match self {
+            Verdict::Abandoned(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
     /// Whether the candidate replaces the old version.
     pub fn keeps(self) -> bool {
         matches!(self, Verdict::Faster | Verdict::NotSlower)
@@ -104,8 +123,8 @@ impl Distribution {
     }
 }
 
-/// A verdict with its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// A verdict with its numbers. In JSON the numbers of a trial without pairs are null.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
     /// What.
     pub verdict: Verdict,
@@ -121,6 +140,26 @@ pub struct Judgement {
     pub pairs: usize,
     /// Blocks that were dropped.
     pub dropped: u64,
+}
+
+impl Serialize for Judgement {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shown {
+            verdict: Verdict,
+            old: Option<Distribution>,
+            new: Option<Distribution>,
+            ratio: Option<f64>,
+            confidence: Option<f64>,
+            pairs: usize,
+            dropped: u64,
+        }
+        let Judgement { verdict, old, new, ratio, confidence, pairs, dropped } = *self;
+        let measured = pairs > 0;
+        let (old, new) = (measured.then_some(old), measured.then_some(new));
+        let (ratio, confidence) = (measured.then_some(ratio), measured.then_some(confidence));
+        Shown { verdict, old, new, ratio, confidence, pairs, dropped }.serialize(serializer)
+    }
 }
 
 impl Judgement {

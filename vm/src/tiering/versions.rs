@@ -368,6 +368,7 @@ impl ModuleCode {
         if countdowns {
             let after = self.hot_after(own, tier);
             self.functions[own].hot_records.store(0, Ordering::Relaxed);
+            self.functions[own].uncounted.fetch_add(self.came(own).into(), Ordering::Relaxed);
             self.count_to(own, after);
         }
         let mut published = self.published();

@@ -52,6 +52,19 @@ pub(super) struct Watched {
     code: Bytecode,
     /// The number that names it in bursts and in the code map.
     version: u32,
+    took: Duration,
+    published: Duration,
+}
+
+/// A watched form, for reports.
+pub(crate) struct WatchedForm {
+    pub(crate) version: u32,
+    /// Size of its bytecode.
+    pub(crate) bytes: usize,
+    /// What making it took.
+    pub(crate) took: Duration,
+    /// Since the engine began.
+    pub(crate) published: Duration,
 }
 
 impl Watched {
@@ -166,9 +179,16 @@ impl ModuleCode {
         let mut table = ProbeTable::new(&self.module, self.key, function, &first, probes);
         table.loops.clone_from(&code.loops);
         self.insert_probes(base, table);
-        let (took_ns, code_bytes) = (began.elapsed().as_nanos() as u64, code.size_bytes());
+        let (took, code_bytes) = (began.elapsed(), code.size_bytes());
+        let took_ns = took.as_nanos() as u64;
         self.note(function, Entrance::Body, || What::Compiled { version, tier: Tier::Instrumented, took_ns, code_bytes, arm: false });
-        Some(Watched { code, version })
+        Some(Watched { code, version, took, published: self.shared.started.elapsed() })
+    }
+
+    /// A function's watched form, if it was made.
+    pub(crate) fn watched_form(&self, function: u32) -> Option<WatchedForm> {
+        let Watched { code, version, took, published } = &**self.own(function).watched.get()?;
+        Some(WatchedForm { version: *version, bytes: code.size_bytes(), took: *took, published: *published })
     }
 
     fn publish_watched(&self, function: u32, watched: &Watched) {

@@ -62,7 +62,7 @@ fn float(value: &Value) -> f64 {
 }
 
 fn events(function: &Value) -> u64 {
-    array(function, "events").iter().fold(0, |sum: u64, it| sum.saturating_add(integer(it)))
+    array(function, "events").iter().fold(integer(&function["uncounted"]), |sum: u64, it| sum.saturating_add(integer(it)))
 }
 
 fn index(function: &Value) -> u32 {
@@ -107,7 +107,8 @@ pub fn sections(report: &Value, extra: &Extra, prefix: &str) -> Vec<(String, Str
 fn summary(report: &Value, extra: &Extra) -> String {
     let elapsed_ms = float(&report["elapsed_ms"]);
     let monitor = &report["monitor"];
-    let versions: usize = array(report, "functions").iter().map(|it| array(it, "versions").len()).sum();
+    let compiled = |it: &Value| array(it, "versions").iter().filter(|version| version["interpreted"] != true).count();
+    let versions: usize = array(report, "functions").iter().map(compiled).sum();
     let trials = array(report, "trials");
     let verdict = |word: &str| trials.iter().filter(|it| it["verdict"] == word).count();
     let cpu_ms = float(&monitor["cpu_ns"]) / 1e6;
@@ -466,7 +467,11 @@ fn versions(function: &Value) -> String {
         .map(|it| {
             let entrance = it["loop_offset"].as_u64().map_or("function".into(), |offset| format!("loop {offset:#x}"));
             let tier = it["tier"].as_str().unwrap_or("");
-            let role = if it["arm"] == true { " (trial)" } else { "" };
+            let role = match (&it["arm"], &it["interpreted"]) {
+                (Value::Bool(true), _) => " (trial)",
+                (_, Value::Bool(true)) => " (interpreted)",
+                _ => "",
+            };
             vec![
                 format!("v{}", it["version"]),
                 format!("<span class=\"t\"><i style=\"background:{}\"></i>{tier}{role}</span>", tier_colour(tier)),
@@ -481,7 +486,7 @@ fn versions(function: &Value) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let headings = ["version", "tier", "entered at", "#published", "#compile time", "#machine code", "#a call or round"];
+    let headings = ["version", "tier", "entered at", "#published", "#compile time", "#code", "#a call or round"];
     format!("<h3>Versions</h3>{}", table(&headings, &rows))
 }
 
@@ -819,7 +824,10 @@ fn moments(report: &Value, extra: &Extra) -> String {
                 "switched" => format!("left v{} at a loop; {} switches so far", it["version"], it["count"]),
                 "side-exit" => format!("guard {} of v{} failed; {} side exits so far", it["guard"], it["version"], it["count"]),
                 "trial-began" => format!("trial of v{} against v{} began", it["versions"][1], it["versions"][0]),
-                "trial-ended" => format!("trial: {}; {} pairs, ratio {}", verdict_words(it), it["pairs"], three(float(&it["ratio"]))),
+                "trial-ended" => {
+                    let ratio = it["ratio"].as_f64().map_or(String::new(), |ratio| format!(", ratio {}", three(ratio)));
+                    format!("trial: {}; {} pairs{ratio}", verdict_words(it), it["pairs"])
+                }
                 "retired" => format!("v{} retired", it["version"]),
                 "freed" => format!("v{} freed", it["version"]),
                 "burst" => {

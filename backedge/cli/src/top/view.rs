@@ -242,6 +242,7 @@ impl Looker {
                 }
                 What::TrialBegan { .. } => (format!("trial {name}{place} began"), Mood::Plain),
                 What::TrialEnded { verdict, ratio, .. } => {
+                    let ratio = ratio.unwrap_or(1.0);
                     let (words, mood) = match verdict {
                         Verdict::Faster => (format!("kept, {ratio:.2} of the time"), Mood::Good),
                         Verdict::NotSlower => ("kept, not slower".into(), Mood::Good),
