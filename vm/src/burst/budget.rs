@@ -1,7 +1,7 @@
 //! What bursts may cost, and what they did cost.
 //!
 //! One number governs: the share of run time, in percent ([`EngineConfig::feedback_budget`](crate::engine::EngineConfig)). Time earns credit: at five times
-//! the share while a loop is in its first second of being hot (what is learned early pays longest), until a second's share is earned ahead; at a quarter of it later. A program that has new loops
+//! the share while a loop is in its first second of being hot (what is learned early pays longest), until a second's share is earned ahead; at a fifth of it later. A program that has new loops
 //! again and again earns no more than one loop does that is new for a second and the share of all later time: else the exception would be its rule. Everything
 //! that watching costs is taken off: the whole time of a burst (its code is slower than the ordinary version's, and how much slower is not known), the
 //! model's run over it, the compile of its code, and the monitor's CPU time. A loop that had [`ENOUGH`] bursts is not new any more. A burst begins only while there is credit.
@@ -16,8 +16,9 @@ use super::Kind;
 
 /// Bursts after which a loop has said what it is like: 4,096 words leave some 900 records of branches, and half of the bursts time loads. A guess.
 pub(crate) const ENOUGH: u32 = 8;
-/// Credit earned per time, times the share, when nothing is new any more; while a loop is, [`LEARNING_FACTOR`]. The aim is three tenths at most: polls and compiles take some more than they are given.
-const STEADY_FACTOR: f64 = 0.25;
+/// Credit earned per time, times the share, when nothing is new any more; while a loop is, [`LEARNING_FACTOR`]. The aim is three tenths at most: polls take some more than they are given, and what a compile takes that
+/// was set aside for long is all taken at once.
+const STEADY_FACTOR: f64 = 0.2;
 /// What there is at the start, so that the first hot loop need not wait, times the share: 200 ms of run time (2 ms at 1 %), which a compile of a small function
 /// and some bursts take. A guess.
 const START_NS: f64 = 200e6;
@@ -26,8 +27,8 @@ const MOST_SAVED_NS: f64 = 100e6;
 /// Run time whose share may be earned ahead, the surplus of a quarter of one loop's first second: a run of a second costs twice the share then. From then on what is new earns
 /// the share.
 const AHEAD_NS: f64 = LEARNING.as_nanos() as f64;
-/// Part of the steady share that compiles of code that times loads may take: polls take half of it, bursts a sixth.
-const PART_SET_ASIDE: f64 = 1.0 / 3.0;
+/// Part of the steady share that compiles of code that times loads may take: polls take half of it, bursts the rest.
+const PART_SET_ASIDE: f64 = 1.0 / 4.0;
 /// Part of what is earned that the monitor's own time can use up.
 const MOST_FOR_MONITOR: f64 = 2.0 / 3.0;
 /// Longest burst wanted, ns with its model: less than a frame of any interactive program notices. A guess.
@@ -386,11 +387,11 @@ mod tests {
         earn(1);
         let credit = budget.credit_ns.load(Ordering::Relaxed) as f64;
         assert!(budget.has_credit() && !budget.may_compile());
-        // 2.5 ms are earned, of which bursts have no more than they may save.
-        assert!((399e3..=1.6e6).contains(&credit), "{credit}");
+        // 2 ms are earned, of which bursts have no more than they may save.
+        assert!((399e3..=1.3e6).contains(&credit), "{credit}");
         let owed = budget.account.lock().unwrap().owed_ns;
         assert!((1.995e9..1.998e9).contains(&owed), "{owed}");
-        earn(2000);
+        earn(2500);
         assert!(budget.may_compile());
     }
 
@@ -399,12 +400,12 @@ mod tests {
         let mut budget = Budget::new(1.0);
         budget.started = Instant::now() - Duration::from_secs(10);
         let ms = Duration::from_millis;
-        // 25 ms of ten seconds.
-        assert!(budget.has_earned(ms(24)) && !budget.has_earned(ms(40)));
-        // A third of them.
-        assert!(budget.set_aside(ms(6)) && !budget.set_aside(ms(6)));
+        // 20 ms of ten seconds.
+        assert!(budget.has_earned(ms(19)) && !budget.has_earned(ms(32)));
+        // A quarter of them.
+        assert!(budget.set_aside(ms(3)) && !budget.set_aside(ms(3)));
         // What was refused is not set aside.
-        assert!(budget.set_aside(ms(2)) && !budget.set_aside(ms(2)));
+        assert!(budget.set_aside(ms(1)) && !budget.set_aside(ms(2)));
     }
 
     #[test]

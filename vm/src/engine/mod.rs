@@ -596,7 +596,8 @@ impl Shared {
         // (of each, not until one is)
         let learning = modules.iter().filter(|code| code.look_what_is_new()).count() > 0;
         self.budget.earn(learning, monitor_cpu_ns);
-        if self.budget.has_credit() {
+        // (code for bursts that are not to come any more would only be waited for)
+        if self.budget.has_credit() && self.ended.get().is_none() {
             let runs = self.with_stores(|stores| stores.iter().any(|store| store.runs()));
             modules.iter().for_each(|code| code.ask_for_bursts(runs));
         }

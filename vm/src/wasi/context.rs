@@ -214,6 +214,7 @@ impl Write for OutputBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::SystemTime;
 
     /// Calls with arguments that fit in u32.
     fn call(context: &mut Context, function: Function, memory: &mut [u8], args: &[u64]) -> u32 {
@@ -286,6 +287,27 @@ mod tests {
         }
         assert_eq!(call(&mut context, Function::RandomGet, &mut memory, &[0, 64]), 0);
         assert!(memory.iter().any(|&byte| byte != 0));
-        assert_eq!(call(&mut context, Function::ClockTimeGet, &mut memory, &[0, 1, 0]), 0);
+    }
+
+    #[test]
+    fn the_time_is_the_hosts() {
+        let mut context = Builder::new().build();
+        let mut memory = vec![0; 64];
+        let mut time = |clock| {
+            assert_eq!(call(&mut context, Function::ClockTimeGet, &mut memory, &[clock, 1, 56]), 0);
+            u64::from_le_bytes(memory[56..].try_into().unwrap())
+        };
+        let host = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos() as u64;
+        let before = host();
+        let real = time(0);
+        assert!(before <= real && real <= host());
+        let [first, second] = [time(1), time(1)];
+        assert!(first <= second && second < 60_000_000_000, "since the guest began: {first}, {second}");
+        // What is not ordinary is answered as ever: other clocks, and pointers beyond the memory or misaligned.
+        assert_eq!(call(&mut context, Function::ClockTimeGet, &mut memory, &[2, 1, 0]), 8, "EBADF");
+        for (clock, out) in [(77, 0), (0, 60), (0, 4), (0, u64::from(u32::MAX))] {
+            let stopped = context.call(Snapshot::Preview1, Function::ClockTimeGet, &mut memory, &[clock, 1, out]);
+            assert!(matches!(stopped, Err(Stop::Fault { function: "clock_time_get", .. })), "{stopped:?}");
+        }
     }
 }
