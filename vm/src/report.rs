@@ -287,7 +287,7 @@ impl Report {
                 let mut versions: Vec<_> =
                     versions.iter().filter(|version| version.function == function).map(|version| describe(version)).collect();
                 versions.extend(code.watched_form(function).map(describe_watched));
-                versions.sort_by_key(|version| version.version);
+                versions.sort_by(|one, other| one.published_ms.total_cmp(&other.published_ms));
                 let own = module.defined(function).expect("filtered above");
                 let seen = profile.functions.iter().find(|seen| seen.func == function).cloned().unwrap_or_default();
                 FunctionReport {

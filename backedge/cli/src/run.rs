@@ -121,6 +121,7 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     config.epoch_interruption(wasm.timeout.is_some() || stoppable);
     options.keep.begin(&mut config)?;
     options.keep.check_paths()?;
+    check_outputs(options)?;
     config.machine().timeline |= quiet || options.report.as_ref().is_some_and(|to| to.format != ReportFormat::Text);
     let mut watch = options.watch.begin(&mut config, sampled || around.stoppable)?;
     // Before the run: a report that cannot be written is known now.
@@ -146,10 +147,11 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
         let note = format!("backedge run {}, module {:016x}", Path::new(file).display(), module.loaded().module.hash);
         engine.vm().record_to(Box::new(std::io::BufWriter::new(out)), &note).map_err(|error| unrecorded(to, &error))?;
     }
+    let mut store = store(&engine, wasi, &wasm, stoppable)?;
+    // (a signal before the store has its deadline ends the process)
     if leaves {
         interrupts::end_guests_of(&engine)?;
     }
-    let mut store = store(&engine, wasi, &wasm, stoppable)?;
     let mut linker = Linker::new(&engine);
     wasi::add_to_linker(&mut linker, |host: &mut Host| &mut host.wasi).map_err(|error| Failure::Load(format!("{error:#}")))?;
     if let Some(import) = module.imports().find(|import| import.module() == "wasi" && import.name() == "thread-spawn") {
@@ -377,6 +379,20 @@ pub fn config(options: &EngineOptions, program: Option<&Path>) -> Result<Config,
         config.machine().events = EventSet::NONE.with(EventId::PROGRAMMED);
     }
     Ok(config)
+}
+
+/// Whether each of the files that a run writes is one of its own. Devices and pipes take what comes.
+fn check_outputs(options: &Run) -> Result<(), Failure> {
+    let report = options.report.as_ref().and_then(|to| to.file.as_deref());
+    let kept = [options.keep.save_plan.as_deref(), options.keep.profile_save.as_deref(), options.lwp_record.as_deref()];
+    let mut all: Vec<&Path> =
+        kept.into_iter().chain([report, options.watch.trace.as_deref(), options.watch.guest_file()]).flatten().collect();
+    all.retain(|path| path.is_file() || !path.exists());
+    all.sort_unstable();
+    match all.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Failure::Usage(format!("two outputs go to `{}`", pair[0].display()))),
+        None => Ok(()),
+    }
 }
 
 /// Says where plans are of another module; they are not carried out.

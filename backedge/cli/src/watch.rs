@@ -72,6 +72,14 @@ impl WatchOptions {
         self.trace.is_some() || self.profile.is_some()
     }
 
+    /// Where the guest's samples go, if anywhere.
+    pub fn guest_file(&self) -> Option<&Path> {
+        match &self.profile {
+            Some(ProfileTo::Guest { file, .. }) => Some(file),
+            _ => None,
+        }
+    }
+
     /// Opens the files and puts what they need into the engine's settings. With `sampled` the guest's stack is sampled for a report.
     pub fn begin(&self, config: &mut Config, sampled: bool) -> Result<Watch, Failure> {
         let mut watch = Watch { interval: sampled.then_some(SAMPLE_INTERVAL), ..Watch::default() };

@@ -367,6 +367,19 @@ fn a_place_that_is_not_there_is_known_before_the_run() {
 }
 
 #[test]
+fn two_outputs_do_not_go_to_one_file() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let one = files.path("one");
+    let report = format!("--report=json,{one}");
+    for other in ["--save-plan", "--profile-save", "--lwp-record", "--trace"] {
+        let (_, err) = expect(2, &["run", &report, other, &one, "--invoke", "run", &program, "1"]);
+        assert!(err.contains("two outputs go to `"), "{other}: {err}");
+    }
+    expect(0, &["run", "--report=json,/dev/null", "--save-plan", "/dev/null", "--invoke", "run", &program, "1"]);
+}
+
+#[test]
 fn an_event_source_that_is_not_there_is_a_mistake() {
     let files = Files::new();
     let program = files.write("hot.wat", HOT);
