@@ -343,7 +343,7 @@ impl Report {
                     compiled: Counting { operators: compiled, provenance: "estimated" },
                 }
             }),
-            uncounted: code.uncounted(),
+            uncounted: uncounted.into_iter().collect(),
             guards: code.guard_exits().into_iter().map(describe_guard).collect(),
         }
     }

@@ -11,7 +11,7 @@ use crate::report::outcome;
 use crate::run::{self, Around, Output, engine, load};
 use crate::watch::Watch;
 use backedge::{Engine, Module};
-use lwp_feedback::policy::{Decision, Plan, Refusal};
+use lwp_feedback::policy::{self, Decision, Plan, Refusal};
 use lwp_feedback::profile::{FunctionSnapshot, Profile, ProfileLimits, Snapshot};
 use lwp_feedback::recordfile;
 use serde::Serialize;
@@ -67,7 +67,7 @@ fn replayed(options: &Explain) -> Result<String, Failure> {
     }
     let snapshot = module.loaded().code.snapshot_of(profile.snapshot(hash).functions);
     let machine = engine.vm().config();
-    let answers = machine.policy.plan(&snapshot, &machine.budgets);
+    let answers = policy::ask(&*machine.policy, &snapshot, &machine.budgets);
     let text = explanation(&module, snapshot, answers, None, options)?;
     match summary.error {
         Some(error) => {

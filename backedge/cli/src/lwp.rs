@@ -9,7 +9,7 @@ use backedge::{Config, Engine, FeedbackPolicy, Linker, Module, Store, TierPolicy
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::layout::{EventId, INTERVAL_MAX};
 use lwp_feedback::monitor::{Hot, Listener, NoListener, PollSummary};
-use lwp_feedback::policy::{FilePlan, PlanFile};
+use lwp_feedback::policy::{self, FilePlan, PlanFile};
 use lwp_feedback::profile::{Profile, ProfileLimits};
 use lwp_feedback::recordfile::{self, DecodeError, ReplaySummary};
 use lwp_feedback::trap::exec::{self, ExecError};
@@ -150,7 +150,7 @@ pub fn plans_of_records(path: &Path, module_file: &Path, policy: &PolicyOptions)
         return Err(Failure::Load(format!("`{}` has no records of `{}`", path.display(), module_file.display())));
     }
     let machine = module.engine().vm().config();
-    let (plans, _) = machine.policy.plan(&loaded.code.snapshot_of(profile.snapshot(hash).functions), &machine.budgets);
+    let (plans, _) = policy::ask(&*machine.policy, &loaded.code.snapshot_of(profile.snapshot(hash).functions), &machine.budgets);
     let plans = plans.into_iter().map(|plan| FilePlan { func: plan.function.func, decisions: plan.decisions }).collect();
     Ok(PlanFile { module: Some(hash), plans })
 }
@@ -272,7 +272,7 @@ fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, known: 
         if let Some(known) = known {
             snapshot = known.loaded().code.snapshot_of(snapshot.functions);
         }
-        let (plans, refusals) = machine.policy.plan(&snapshot, &machine.budgets);
+        let (plans, refusals) = policy::ask(&*machine.policy, &snapshot, &machine.budgets);
         line(format_args!("{} plans, {} refusals", plans.len(), refusals.len()));
         plans.iter().for_each(|plan| line(format_args!("{plan}")));
         refusals.iter().for_each(|refusal| line(format_args!("{refusal}")));

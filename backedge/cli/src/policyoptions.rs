@@ -74,15 +74,9 @@ pub struct KeepOptions {
 impl KeepOptions {
     /// Whether any of them wants to see what the run records.
     pub fn watches(&self) -> bool {
-        self.save_plan.is_some()
-            || self.profile_save.is_some()
-            || self.profile_use.is_some()
-            || self.export.is_some()
-            || !self.event_source.is_empty()
+        self.leaves() || self.profile_use.is_some() || !self.event_source.is_empty()
     }
-}
 
-impl KeepOptions {
     /// Whether something is written when the run is over.
     pub fn leaves(&self) -> bool {
         self.save_plan.is_some() || self.profile_save.is_some() || self.export.is_some()

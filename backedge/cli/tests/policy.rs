@@ -336,6 +336,14 @@ fn tables_are_csv_and_json_lines_of_the_same_rows() {
     assert!(decisions.contains(",inline,policy,true,"), "{decisions}\n{}", files.read("tables/versions.csv"));
 }
 
+/// Until it is so, or for a minute.
+fn wait_for(mut it_is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !it_is_so() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// A signal in the middle of a run without end. (Not SIGINT: who runs the tests in the background has it ignored, and then it stays so.)
 #[test]
 fn an_interrupted_run_leaves_what_it_saw() {
@@ -346,16 +354,10 @@ fn an_interrupted_run_leaves_what_it_saw() {
     command.args(["run", "--hot-threshold", THRESHOLD, "--lwp-record", &records, &format!("--report=json,{report}")]);
     let mut child = command.args(["--invoke", "run", &program, "1"]).stderr(Stdio::piped()).spawn().unwrap();
     // (records are written once something was hot: it runs, then, and signals are waited for)
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while std::fs::metadata(&records).map_or(0, |file| file.len()) == 0 && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_for(|| std::fs::metadata(&records).is_ok_and(|file| file.len() > 0));
     std::thread::sleep(Duration::from_millis(300));
     Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_for(|| child.try_wait().unwrap().is_some());
     // (no more than what is over already)
     let _ = child.kill();
     let output = child.wait_with_output().unwrap();

@@ -65,6 +65,14 @@ pub trait Policy: fmt::Debug + Send + Sync {
     fn end_within(&self, _patience: Duration) {}
 }
 
+/// What a policy says, whoever's it is, without what [`Budgets::forbid`] names: that is among the refusals.
+pub fn ask(policy: &dyn Policy, snapshot: &Snapshot, budgets: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
+    let (plans, mut refusals) = policy.plan(snapshot, budgets);
+    let (plans, mut forbidden) = without_forbidden(plans, budgets);
+    refusals.append(&mut forbidden);
+    (plans, refusals)
+}
+
 /// Plans without what [`Budgets::forbid`] names, whoever made them, and what that was.
 pub fn without_forbidden(mut plans: Vec<Plan>, budgets: &Budgets) -> (Vec<Plan>, Vec<Refusal>) {
     let mut refusals = Vec::new();

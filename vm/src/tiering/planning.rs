@@ -68,7 +68,7 @@ impl ModuleCode {
         let at = Latest { records: profile.records, shifts: self.shared.profile.shifts(id), plan: None };
         let mut snapshot = self.snapshot_of(vec![profile]);
         snapshot.grown_bytes = lock(&self.planning.grown).iter().filter(|&(&other, _)| other != function).map(|(_, bytes)| bytes).sum();
-        let (plans, refusals) = self.plans_for(&snapshot);
+        let (plans, refusals) = policy::ask(&*self.shared.config.policy, &snapshot, &self.shared.config.budgets);
         let refused = refusals.len();
         self.published().refusals.insert(function, refusals);
         // A policy may be anyone's: only what it says about this function is taken.
@@ -118,16 +118,7 @@ impl ModuleCode {
 
     /// What the policy would decide now for the whole module, whatever is compiled: for `explain`.
     pub fn plan_all(&self) -> (Vec<Plan>, Vec<Refusal>) {
-        self.plans_for(&self.snapshot())
-    }
-
-    /// What the policy says, without what is forbidden.
-    fn plans_for(&self, snapshot: &Snapshot) -> (Vec<Plan>, Vec<Refusal>) {
-        let budgets = &self.shared.config.budgets;
-        let (plans, mut refusals) = self.shared.config.policy.plan(snapshot, budgets);
-        let (plans, mut forbidden) = policy::without_forbidden(plans, budgets);
-        refusals.append(&mut forbidden);
-        (plans, refusals)
+        policy::ask(&*self.shared.config.policy, &self.snapshot(), &self.shared.config.budgets)
     }
 
     /// A plan that is given, by a file or by a profile, without what is forbidden; `None` if nothing is left.
