@@ -204,9 +204,9 @@ fn loops_that_no_burst_sees_from_beginning_to_end_are_seen_to_end() {
     let _one = machine();
     let mut ends = Vec::new();
     for watch_all in [false, true] {
-        let mut guest = Guest::stressed(LONG_LOOPS, 5.0, FeedbackPolicy::Lwp, Stress { watch_all, ..Stress::default() });
-        // (chance: a burst must begin in a loop's last part)
-        for _ in 0..100 {
+        let mut guest = Guest::stressed(LONG_LOOPS, 20.0, FeedbackPolicy::Lwp, Stress { watch_all, ..Stress::default() });
+        // (chance: a burst must begin in a loop's last part, and one in 6.5 of those leaves a record: one in 40 or so of all. At this budget a call has some 50)
+        for _ in 0..400 {
             guest.call("run", &[10_000]);
             let report = guest.report();
             let run = function(&report, "run");
