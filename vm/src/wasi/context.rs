@@ -1,5 +1,6 @@
 //! A guest's view of the world, on wasi-common: the builder that fills it and the context that answers.
 
+use super::files::{self, Numbers};
 use super::preview1::answer;
 use super::wait::answer_until;
 use super::{Function, Host, Snapshot, Stop};
@@ -13,11 +14,16 @@ use wasi_common::sync::{self, Dir, ambient_authority};
 /// One guest's arguments, environment, open files and clocks.
 pub struct Context {
     inner: WasiCtx,
+    numbers: Numbers,
 }
 
 impl Host for Context {
     fn call(&mut self, snapshot: Snapshot, function: Function, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop> {
-        answer(&mut self.inner, snapshot, function, memory, arguments)
+        let errno = match function {
+            Function::PathOpen => files::open(&mut self.inner, snapshot, memory, arguments)?,
+            _ => answer(&mut self.inner, snapshot, function, memory, arguments)?,
+        };
+        Ok(self.answered(errno, function, memory, arguments))
     }
 
     fn call_until(
@@ -28,7 +34,20 @@ impl Host for Context {
         arguments: &[u64],
         due: &mut dyn FnMut() -> bool,
     ) -> Result<u32, Stop> {
-        answer_until(&mut self.inner, snapshot, function, memory, arguments, due)
+        if function == Function::PathOpen {
+            return self.call(snapshot, function, memory, arguments);
+        }
+        let errno = answer_until(&mut self.inner, snapshot, function, memory, arguments, due)?;
+        Ok(self.answered(errno, function, memory, arguments))
+    }
+}
+
+impl Context {
+    fn answered(&mut self, errno: u32, function: Function, memory: &mut [u8], arguments: &[u64]) -> u32 {
+        if errno == 0 {
+            self.numbers.see(&self.inner, function, memory, arguments);
+        }
+        errno
     }
 }
 
@@ -158,7 +177,7 @@ impl Builder {
     }
 
     fn into_context(self) -> Context {
-        Context { inner: self.inner }
+        Context { inner: self.inner, numbers: Numbers::default() }
     }
 }
 
@@ -272,6 +291,39 @@ mod tests {
         let open = [3, 0, 100, 12, 0, 2, 0, 0, 200];
         assert_ne!(call(&mut context, Function::PathOpen, &mut memory, &open), 0);
         assert!(matches!(Builder::new().preopened_dir("/no/such/dir", "/"), Err(BuildError::Directory { .. })));
+    }
+
+    #[test]
+    fn files_have_the_lowest_numbers_and_may_be_truncated_to_be_read() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("file"), "text").unwrap();
+        let mut builder = Builder::new();
+        builder.preopened_dir(dir.path(), "/").unwrap();
+        let mut context = builder.build();
+        let mut memory = vec![0; 1024];
+        memory[100..104].copy_from_slice(b"file");
+        let (reads, truncates) = (2, 8);
+        let mut open = |context: &mut Context, oflags| {
+            assert_eq!(call(context, Function::PathOpen, &mut memory, &[3, 0, 100, 4, oflags, reads, 0, 0, 200]), 0);
+            word(&memory, 200)
+        };
+        let close = |context: &mut Context, fd| assert_eq!(call(context, Function::FdClose, &mut [], &[fd]), 0);
+        assert_eq!([open(&mut context, 0), open(&mut context, 0), open(&mut context, 0)], [4, 5, 6]);
+        close(&mut context, 5);
+        assert_eq!([open(&mut context, 0), open(&mut context, 0)], [5, 7]);
+        close(&mut context, 6);
+        close(&mut context, 0);
+        assert_eq!([open(&mut context, 0), open(&mut context, 0), open(&mut context, 0)], [0, 6, 8]);
+        // Number 7 becomes 4, and is free.
+        assert_eq!(call(&mut context, Function::FdRenumber, &mut [], &[7, 4]), 0);
+        let size = || std::fs::metadata(dir.path().join("file")).unwrap().len();
+        assert_eq!(size(), 4);
+        assert_eq!((open(&mut context, truncates), size()), (7, 0));
+        // What is only read is not written.
+        let mut memory = vec![0; 64];
+        memory[4..8].copy_from_slice(&5u32.to_le_bytes());
+        assert_ne!(call(&mut context, Function::FdWrite, &mut memory, &[7, 0, 1, 8]), 0);
+        assert_eq!(size(), 0);
     }
 
     #[test]

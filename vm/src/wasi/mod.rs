@@ -11,6 +11,7 @@
 //! Source: `wasi_snapshot_preview1.witx` of the WASI repository (legacy/preview1).
 
 mod context;
+mod files;
 mod preview1;
 mod wait;
 

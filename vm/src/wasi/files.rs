@@ -1,0 +1,62 @@
+//! Open files as POSIX has them, where wasi-common's differ: a new one gets the lowest number that is free (wasi-common counts up for ever, and a guest that opens and closes files soon has
+//! numbers that `select` cannot hold), and a file that is only read may be truncated as it is opened (which wasi-common asks of the system without write access).
+
+use super::preview1::answer;
+use super::{Function, Snapshot, Stop};
+use wasi_common::WasiCtx;
+
+/// `oflags` of `path_open`.
+const CREATE: u64 = 1;
+const TRUNCATE: u64 = 8;
+/// `rights` of `path_open`.
+const FD_WRITE: u64 = 1 << 6;
+
+/// Which numbers are free.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// None below is.
+    lowest: u32,
+}
+
+impl Numbers {
+    /// A call was answered without error.
+    pub(super) fn see(&mut self, context: &WasiCtx, function: Function, memory: &mut [u8], arguments: &[u64]) {
+        match (function, arguments) {
+            (Function::FdClose, &[closed]) | (Function::FdRenumber, &[closed, _]) => self.lowest = self.lowest.min(closed as u32),
+            (Function::PathOpen, &[.., out]) | (Function::SockAccept, &[.., out]) => self.give_lowest(context, memory, out as u32 as usize),
+            _ => {}
+        }
+    }
+
+    /// What was just opened has the number at `out`.
+    fn give_lowest(&mut self, context: &WasiCtx, memory: &mut [u8], out: usize) {
+        let Some(place) = memory.get_mut(out..).and_then(<[u8]>::first_chunk_mut) else { return };
+        let given = u32::from_le_bytes(*place);
+        let free = (self.lowest..given).find(|&number| !context.table().contains_key(number)).unwrap_or(given);
+        if context.table().renumber(given, free).is_ok() {
+            *place = free.to_le_bytes();
+            self.lowest = free + 1;
+        }
+    }
+}
+
+/// `path_open`.
+pub(super) fn open(context: &mut WasiCtx, snapshot: Snapshot, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop> {
+    let &[fd, flags, path, len, oflags, rights, inheriting, fdflags, out] = arguments else {
+        return answer(context, snapshot, Function::PathOpen, memory, arguments);
+    };
+    if oflags & (CREATE | TRUNCATE) != TRUNCATE || rights & FD_WRITE != 0 {
+        return answer(context, snapshot, Function::PathOpen, memory, arguments);
+    }
+    let truncates = [fd, flags, path, len, oflags, FD_WRITE, 0, 0, out];
+    match answer(context, snapshot, Function::PathOpen, memory, &truncates)? {
+        0 => {}
+        refused => return Ok(refused),
+    }
+    if let Some(opened) = memory.get(out as u32 as usize..).and_then(<[u8]>::first_chunk) {
+        let opened = u32::from_le_bytes(*opened).into();
+        answer(context, snapshot, Function::FdClose, memory, &[opened])?;
+    }
+    let reads = [fd, flags, path, len, oflags & !TRUNCATE, rights, inheriting, fdflags, out];
+    answer(context, snapshot, Function::PathOpen, memory, &reads)
+}
