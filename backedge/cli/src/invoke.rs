@@ -53,7 +53,8 @@ pub fn prepare(module: &Module, name: &str, args: &[&str]) -> Result<Call, Failu
         .zip(ty.params())
         .enumerate()
         .map(|(index, (arg, ty))| {
-            parse(arg, ty).ok_or_else(|| Failure::Usage(format!("argument {} of `{name}`: expected {ty}, found `{arg}`", index + 1)))
+            let expected = |what: String| Failure::Usage(format!("argument {} of `{name}`: expected {what}, found `{arg}`", index + 1));
+            parse(arg, ty).ok_or_else(|| expected(accepted(arg, ty)))
         })
         .collect::<Result<Vec<Val>, Failure>>()?;
     Ok(Call { name: name.to_owned(), ty, args })
@@ -89,6 +90,20 @@ fn parse(text: &str, ty: ValType) -> Option<Val> {
     }
 }
 
+/// What would have been taken in place of `text`.
+fn accepted(text: &str, ty: ValType) -> String {
+    // What is too large for 64 bits too is still a number.
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match ty {
+        ValType::I32 if is_number => format!("i32 ({} to {})", i32::MIN, u32::MAX),
+        ValType::I64 if is_number => format!("i64 ({} to {})", i64::MIN, u64::MAX),
+        ValType::V128 => "v128 as `0x` and hexadecimal digits".to_owned(),
+        ValType::Ref(_) => format!("{ty}, of which only `null` can be given here"),
+        ty => ty.to_string(),
+    }
+}
+
 /// A decimal or hexadecimal integer, signed or unsigned, of at most `bits` bits.
 fn integer(text: &str, bits: u32) -> Option<u64> {
     let (negative, digits) = match text.strip_prefix('-') {
@@ -120,6 +135,15 @@ fn print(value: &Val) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_argument_is_told_what_would_have_been_right() {
+        assert_eq!(accepted("-2147483649", ValType::I32), "i32 (-2147483648 to 4294967295)");
+        assert_eq!(accepted("one", ValType::I32), "i32");
+        assert_eq!(accepted("99999999999999999999", ValType::I64), "i64 (-9223372036854775808 to 18446744073709551615)");
+        assert_eq!(accepted("1", ValType::V128), "v128 as `0x` and hexadecimal digits");
+        assert_eq!(accepted("1", ValType::FUNCREF), "funcref, of which only `null` can be given here");
+    }
 
     #[test]
     fn integers_fit_their_type() {

@@ -478,7 +478,13 @@ fn wasi_context(options: &Run, file: &OsString, args: &[&str], output: &Output) 
         match variable.split_once('=') {
             Some((name, value)) => builder.env(name, value).map_err(usage)?,
             None => {
-                let value = std::env::var(variable).map_err(|_| Failure::Usage(format!("environment variable `{variable}` is not set")))?;
+                let value = std::env::var(variable).map_err(|error| {
+                    let why = match error {
+                        std::env::VarError::NotPresent => "is not set",
+                        std::env::VarError::NotUnicode(_) => "is not UTF-8, which WASI needs",
+                    };
+                    Failure::Usage(format!("environment variable `{variable}` {why}"))
+                })?;
                 builder.env(variable, value).map_err(usage)?
             }
         };
