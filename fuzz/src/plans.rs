@@ -9,8 +9,8 @@ use lwp_feedback::class::SiteClass;
 use lwp_feedback::codemap::FunctionId;
 use lwp_feedback::layout::Record;
 use lwp_feedback::policy::{
-    Because, Decision, InlineDecision, InlineTarget, LikelyDecision, MAX_TARGETS, Plan, PrefetchDecision, PrefetchKind, SiteDecision,
-    SpecializeDecision, SwitchOrderDecision, SwitchPathDecision,
+    Because, Decision, InlineDecision, InlineTarget, LikelyDecision, MAX_TARGETS, OtherDecision, Plan, PrefetchDecision, PrefetchKind,
+    SiteDecision, SpecializeDecision, SwitchOrderDecision, SwitchPathDecision,
 };
 use lwp_feedback::profile::NotInlinable;
 use std::sync::Arc;
@@ -72,11 +72,36 @@ pub fn points(module: &Module, function: u32) -> Vec<Point> {
     points
 }
 
+/// A decision of an experiment: of one that is registered, with its arguments, or, rarely where there is none, of one that is not.
+fn other(offset: u32, random: &mut Random) -> Option<Decision> {
+    let known: Vec<_> = jit::experiments().collect();
+    let (name, names) = match known.as_slice() {
+        [] if random.once_in(64) => ("nobody-knows-it", &["k"][..]),
+        [] => return None,
+        known => *random.of(known),
+    };
+    let mut arguments = std::collections::BTreeMap::new();
+    for name in names {
+        // Missing, small, or anything.
+        match random.below(4) {
+            0 => {}
+            1 => drop(arguments.insert(name.to_string(), random.bits() as i64)),
+            _ => drop(arguments.insert(name.to_string(), random.below(16) as i64)),
+        }
+    }
+    Some(Decision::Other(OtherDecision { transformation: name.to_owned(), offset, arguments, ..OtherDecision::default() }))
+}
+
 /// A decision about a point, or none. **A new variant of [`Decision`] gets its arm here**: then every configuration with random plans tries it.
 fn decision(module: &Module, function: u32, point: Point, random: &mut Random) -> Option<Decision> {
     let functions = module.functions.len() as u64;
     let offset = point.offset;
     let because = Because::default;
+    if random.once_in(8)
+        && let Some(decision) = other(offset, random)
+    {
+        return Some(decision);
+    }
     Some(match point.kind {
         PointKind::Function => {
             let parameters = module.function_type(function).params().len() as u64;

@@ -31,6 +31,11 @@ mod types;
 
 pub use compiler::{CraneliftCompiler, Options, Sabotage};
 
+/// The passes for [`Decision::Other`](lwp_feedback::policy::Decision::Other): each one's name, and those of its arguments.
+pub fn experiments() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    passes::extra::known()
+}
+
 /// A digest of the sources this compiler and the machine it compiles for were built from.
 pub const SOURCES: &str = env!("BACKEDGE_SOURCES");
 

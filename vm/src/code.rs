@@ -332,6 +332,8 @@ pub struct Applied {
     pub function: u32,
     /// See `function`.
     pub offset: u32,
+    /// Which of several decisions of that name there ([`Decision::detail`](lwp_feedback::policy::Decision::detail)).
+    pub detail: u32,
     /// `None` when it fired, or why it did not.
     pub refused: Option<String>,
 }

@@ -190,6 +190,8 @@ pub struct AppliedReport {
     pub function: u32,
     /// Byte offset in the module.
     pub offset: u32,
+    /// Which of several of that name there: a specialization's parameter.
+    pub detail: u32,
     /// Absent where it fired.
     pub refused: Option<String>,
 }
@@ -400,6 +402,7 @@ fn describe_version(version: &CodeVersion, intervals: &[f64], ns_per_tick: f64) 
                 name: applied.name,
                 function: applied.function,
                 offset: applied.offset,
+                detail: applied.detail,
                 refused: applied.refused.clone(),
             })
             .collect(),

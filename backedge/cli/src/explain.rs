@@ -7,6 +7,7 @@
 use crate::failure::Failure;
 use crate::options::Explain;
 use crate::output::print;
+use crate::policyoptions;
 use crate::report::outcome;
 use crate::run::{self, Around, Output, engine, load};
 use crate::watch::Watch;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::BufReader;
 use std::sync::Arc;
-use vm::report::{FunctionReport, Report};
+use vm::report::{AppliedReport, FunctionReport, Report};
 use vm::tiering::TrialRecord;
 
 /// Runs or replays, then explains. The exit code is the program's.
@@ -68,6 +69,7 @@ fn replayed(options: &Explain) -> Result<String, Failure> {
     let snapshot = module.loaded().code.snapshot_of(profile.snapshot(hash).functions);
     let machine = engine.vm().config();
     let answers = policy::ask(&*machine.policy, &snapshot, &machine.budgets);
+    policyoptions::decided(&*machine.policy)?;
     let text = explanation(&module, snapshot, answers, None, options)?;
     match summary.error {
         Some(error) => {
@@ -134,7 +136,7 @@ struct Answer {
     compiled: Vec<Compiled>,
 }
 
-#[derive(Serialize)]
+#[derive(PartialEq, Serialize)]
 struct Compiled {
     version: u32,
     refused: Option<String>,
@@ -195,20 +197,24 @@ fn function(
     let mut answer = |offset: u32, answer: Answer| {
         operators.entry(offset).or_insert_with(|| Operator { offset, ..Operator::default() }).answers.push(answer);
     };
-    let compiled = |offset: u32, transformation: &str| -> Vec<Compiled> {
+    let compiled = |decision: &Decision| -> Vec<Compiled> {
         let versions = report.iter().flat_map(|it| &it.versions);
-        versions
+        let mut compiled: Vec<Compiled> = versions
             .flat_map(|version| version.applied.iter().map(move |applied| (version.version, applied)))
-            .filter(|(_, applied)| applied.offset == offset && applied.name.starts_with(transformation))
+            .filter(|(_, applied)| is_of(applied, decision))
             .map(|(version, applied)| Compiled { version, refused: applied.refused.clone() })
-            .collect()
+            .collect();
+        // (a loop that is there twice, or where its function was inlined)
+        compiled.dedup();
+        compiled
     };
     let decisions = plans.iter().filter(|it| it.function.func == seen.func).flat_map(|it| it.decisions.clone());
     let mut known: Vec<Decision> = decisions.collect();
     // What a version was compiled to and the policy would not decide any more: the profile went on since.
     let now = known.len();
     for decision in report.iter().flat_map(|it| &it.versions).flat_map(|it| &it.decisions) {
-        if !known.iter().any(|it| it.name() == decision.name() && it.offset() == decision.offset()) {
+        let place = |it: &Decision| (it.name(), it.offset(), it.detail());
+        if !known.iter().any(|it| place(it) == place(decision)) {
             known.push(decision.clone());
         }
     }
@@ -222,7 +228,7 @@ fn function(
                 decided: true,
                 reason: None,
                 text: format!("{earlier}{decision}"),
-                compiled: compiled(offset, decision.name()),
+                compiled: compiled(&decision),
                 decision: Some(decision),
                 refusal: None,
             },
@@ -236,7 +242,7 @@ fn function(
                 decided: false,
                 reason: Some(refusal.reason.name().into()),
                 text: refusal.reason.to_string(),
-                compiled: compiled(refusal.offset, &refusal.transformation),
+                compiled: Vec::new(),
                 decision: None,
                 refusal: Some(refusal.clone()),
             },
@@ -253,6 +259,15 @@ fn function(
         trials,
         operators: operators.into_values().collect(),
     }
+}
+
+/// Whether that is what became of the decision. The compiler has finer names (`inline-guarded` for `inline`).
+fn is_of(applied: &AppliedReport, decision: &Decision) -> bool {
+    let name = match decision {
+        Decision::Inline(it) if !it.direct => "inline-guarded",
+        decision => decision.name(),
+    };
+    applied.offset == decision.offset() && applied.name == name && applied.detail == decision.detail()
 }
 
 /// What records say of each operator of a function.
@@ -344,9 +359,8 @@ fn text(all: &Explanation) -> String {
             line(format_args!("  version {}{}", version["version"], details(version)));
         }
         for trial in &function.trials {
-            let place = |it: &Decision| format!("{} at {:#x}", it.name(), it.offset());
-            let without = trial.without.iter().map(|it| format!("without {}", place(it)));
-            let what: Vec<String> = trial.decisions.iter().map(place).chain(without).collect();
+            let without = trial.without.iter().map(|it| format!("without {}", it.title()));
+            let what: Vec<String> = trial.decisions.iter().map(Decision::title).chain(without).collect();
             let what = if what.is_empty() { "the version against itself".to_owned() } else { what.join(", ") };
             let (judgement, [old, new]) = (&trial.judgement, trial.versions);
             line(format_args!("  trial of {what} (version {new} against {old}): {}", outcome(judgement.verdict)));

@@ -3,14 +3,12 @@
 //! A table is a list of columns and rows of JSON values; both forms come from it, so they cannot differ.
 
 use crate::failure::Failure;
-use lwp_feedback::codemap::CodeEntry;
+use lwp_feedback::codemap::CodeMap;
 use lwp_feedback::recordfile::{Chunk, RecordReader};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use vm::report::Report;
 
 /// Where the run's records are saved until they are tables.
@@ -84,18 +82,17 @@ fn records(folder: &Path) -> Result<(), Failure> {
     let path = folder.join("records.lwp");
     let input = File::open(&path).map_err(|error| failed(&path, &error))?;
     let unreadable = |error: &dyn std::fmt::Display| Failure::Load(format!("`{}`: {error}", path.display()));
-    let mut code: Vec<(Range<u64>, Arc<CodeEntry>)> = Vec::new();
+    let code = CodeMap::new();
     for chunk in RecordReader::new(BufReader::new(input)).map_err(|error| unreadable(&error))? {
         match chunk.map_err(|error| unreadable(&error))? {
             Chunk::Code(range, entry) => {
-                code.retain(|(other, _)| other.end <= range.start || range.end <= other.start);
-                code.push((range, entry));
+                code.forget(&range);
+                code.insert(range, (*entry).clone()).map_err(|error| unreadable(&error))?;
             }
-            Chunk::Gone(range) => code.retain(|(other, _)| other.end <= range.start || range.end <= other.start),
+            Chunk::Gone(range) => code.forget(&range),
             Chunk::Records { ring, records } => {
                 for record in records {
-                    let address = record.address();
-                    let found = code.iter().find(|(range, _)| range.contains(&address));
+                    let found = code.resolve_record(&record);
                     let class = lwp_feedback::class::SiteClass::from_imm16(record.flags())
                         .filter(|_| matches!(record.event_id().0, 1 | 255))
                         .map(|(class, _)| class.name());
@@ -105,16 +102,17 @@ fn records(folder: &Path) -> Result<(), Failure> {
                         json!(class),
                         json!(record.core_id()),
                         json!(record.flags()),
-                        json!(format!("{address:#x}")),
+                        json!(format!("{:#x}", record.address())),
                         json!(record.data1()),
                         json!(record.data2()),
                         json!(record.tsc()),
-                        json!(found.map(|(_, entry)| format!("{:016x}", entry.function.module))),
-                        json!(found.map(|(_, entry)| entry.function.func)),
+                        json!(found.map(|it| format!("{:016x}", it.function.module))),
+                        json!(found.map(|it| it.function.func)),
                         // (0 is bytecode)
-                        json!(found.map(|(_, entry)| entry.version).filter(|&version| version > 0)),
-                        json!(found.map(|(_, entry)| format!("{:?}", entry.tier).to_lowercase())),
-                        json!(found.map(|(range, entry)| wasm_offset(entry, (address - range.start) as u32))),
+                        json!(found.map(|it| it.version).filter(|&version| version > 0)),
+                        json!(found.map(|it| format!("{:?}", it.tier).to_lowercase())),
+                        // (0 where nothing is mapped)
+                        json!(found.map(|it| it.wasm_offset).filter(|&offset| offset > 0)),
                     ])?;
                 }
             }
@@ -122,13 +120,6 @@ fn records(folder: &Path) -> Result<(), Failure> {
         }
     }
     table.finish()
-}
-
-/// As the code map resolves it.
-fn wasm_offset(entry: &CodeEntry, code_offset: u32) -> Option<u32> {
-    let at = if entry.return_addresses { code_offset.saturating_sub(1) } else { code_offset };
-    let before = entry.offsets.partition_point(|&(offset, _)| offset <= at);
-    Some(entry.offsets[..before].last()?.1)
 }
 
 fn sites(folder: &Path, report: &Report) -> Result<(), Failure> {

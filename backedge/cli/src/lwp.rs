@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::options::{Lwp, LwpExec, LwpReplay};
 use crate::output::{print, printed};
-use crate::policyoptions::PolicyOptions;
+use crate::policyoptions::{self, PolicyOptions};
 use crate::run::load;
 use backedge::{Config, Engine, FeedbackPolicy, Linker, Module, Store, TierPolicy};
 use lwp_feedback::class::SiteClass;
@@ -151,6 +151,7 @@ pub fn plans_of_records(path: &Path, module_file: &Path, policy: &PolicyOptions)
     }
     let machine = module.engine().vm().config();
     let (plans, _) = policy::ask(&*machine.policy, &loaded.code.snapshot_of(profile.snapshot(hash).functions), &machine.budgets);
+    policyoptions::decided(&*machine.policy)?;
     let plans = plans.into_iter().map(|plan| FilePlan { func: plan.function.func, decisions: plan.decisions }).collect();
     Ok(PlanFile { module: Some(hash), plans })
 }
@@ -217,6 +218,7 @@ fn replay(options: &LwpReplay) -> Result<(), Failure> {
     let hot = HotCounts::default();
     let summary = recordfile::replay(input, profile.clone(), Box::new(hot.clone())).map_err(|error| in_file(&options.file, error))?;
     print(&replayed(&summary, &profile, &hot, module.as_ref(), &machine))?;
+    policyoptions::decided(&*machine.policy)?;
     // What came before the damage was replayed and printed.
     summary.error.map_or(Ok(()), |error| Err(in_file(&options.file, error)))
 }

@@ -140,7 +140,11 @@ impl Source {
             "replay" => return Err("replay needs a record file: replay=FILE (saved with --lwp-record)".into()),
             _ => match text.strip_prefix("replay=") {
                 Some(file) if !file.is_empty() => Source::Replay(file.into()),
-                _ => return Err(format!("no source `{text}`; known: inline, trap, native, perf, replay=FILE")),
+                _ => {
+                    return Err(format!(
+                        "no source `{text}`; known: inline, trap, native, perf, replay=FILE (one of your own is started by --event-source)"
+                    ));
+                }
             },
         })
     }

@@ -34,6 +34,7 @@ pub struct PolicyExec {
     command: String,
     /// `None` once it failed.
     process: Mutex<Option<Process>>,
+    failure: OnceLock<String>,
     /// The run is over, and waits until then.
     ends: OnceLock<Instant>,
 }
@@ -92,7 +93,8 @@ impl PolicyExec {
         };
         std::thread::Builder::new().name("policy-questions".into()).spawn(writer).map_err(failed)?;
         std::thread::Builder::new().name("policy-answers".into()).spawn(reader).map_err(failed)?;
-        Ok(PolicyExec { command: command.into(), process: Mutex::new(Some(Process { child, questions, answers })), ends: OnceLock::new() })
+        let process = Mutex::new(Some(Process { child, questions, answers }));
+        Ok(PolicyExec { command: command.into(), process, failure: OnceLock::new(), ends: OnceLock::new() })
     }
 }
 
@@ -115,7 +117,7 @@ fn ask(process: &Process, ends: &OnceLock<Instant>, snapshot: &Snapshot, budgets
         Ok(Ok(line)) if line.is_empty() => return Err(ended()),
         Ok(Ok(line)) => line,
         Ok(Err(error)) => return Err(format!("its answer cannot be read: {error}")),
-        Err(RecvTimeoutError::Timeout) => return Err(format!("no answer in {} s", PATIENCE.as_secs())),
+        Err(RecvTimeoutError::Timeout) => return Err(format!("no answer in {} s (does it flush its output?)", PATIENCE.as_secs())),
         Err(RecvTimeoutError::Disconnected) => return Err(ended()),
     };
     PlanFile::parse(&line).map_err(|error| format!("its answer is not a plan: {error}"))
@@ -137,7 +139,8 @@ impl Policy for PolicyExec {
                 (file.plans.into_iter().map(plan).collect(), Vec::new())
             }
             Err(why) => {
-                warn(&format!("policy `{}`: {why}; no more plans from it", self.command));
+                let why = self.failure.get_or_init(|| format!("policy `{}`: {why}", self.command));
+                warn(&format!("{why}; no more plans from it"));
                 *process = None;
                 (Vec::new(), Vec::new())
             }
@@ -146,5 +149,8 @@ impl Policy for PolicyExec {
 
     fn end_within(&self, patience: Duration) {
         let _ = self.ends.set(Instant::now() + patience);
+    }
+    fn failure(&self) -> Option<String> {
+        self.failure.get().cloned()
     }
 }

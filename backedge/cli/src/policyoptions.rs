@@ -5,7 +5,7 @@ use crate::hostile::Hostile;
 use crate::policyexec::PolicyExec;
 use backedge::{Config, Engine, Module};
 use clap::{Args, ValueEnum};
-use lwp_feedback::policy::{self, FilePlan, PlanFile};
+use lwp_feedback::policy::{self, FilePlan, PlanFile, Policy};
 use lwp_feedback::profilefile::{ProfileFileError, RecordValues, SavedProfile};
 use lwp_feedback::source::{self, RunningSource};
 use std::io::{ErrorKind, Write as _};
@@ -27,6 +27,11 @@ pub struct PolicyOptions {
     /// For tests: plans that are wrong on purpose, which the trials must take back
     #[arg(long, value_enum, value_name = "WHICH", hide = true, conflicts_with = "policy_exec")]
     pub hostile_policy: Option<Hostile>,
+}
+
+/// For what asks a recording, once it has asked: no plans for the policy's having failed would be taken for its answer.
+pub fn decided(policy: &dyn Policy) -> Result<(), Failure> {
+    policy.failure().map_or(Ok(()), |_| Err(Failure::Load("no plans: the policy failed".into())))
 }
 
 fn forbid_help() -> &'static str {
@@ -64,7 +69,7 @@ pub struct KeepOptions {
     #[arg(long, value_enum, default_value = "targets", value_name = "WHICH")]
     pub record_values: Values,
     /// Start an event source beside those that are always there; those that exist are files of `lwp-feedback/src/source`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME[=ARGUMENT]")]
     pub event_source: Vec<String>,
     /// Write records, sites, versions with their trials, decisions and refusals to DIR as CSV and JSON lines
     #[arg(long, value_name = "DIR", conflicts_with = "lwp_record")]
@@ -153,15 +158,19 @@ impl KeepOptions {
 
     /// Starts the event sources that were asked for; they end with the result.
     pub fn start_sources(&self, engine: &Engine) -> Result<Vec<RunningSource>, Failure> {
-        let start = |name: &String| {
+        let start = |named: &String| {
+            let (name, argument) = named.split_once('=').map_or((&**named, None), |(name, argument)| (name, Some(argument.to_owned())));
             let known: Vec<&str> = source::ALL.iter().map(|it| it.name).collect();
             let found = source::named(name).ok_or_else(|| {
                 Failure::Usage(format!(
-                    "--event-source {name}: no such source; known: {}",
+                    "--event-source {name}: no such source; known: {} (where the engine's own records come from is --source)",
                     if known.is_empty() { "none".into() } else { known.join(", ") }
                 ))
             })?;
-            engine.vm().start_source(found).map_err(|error| Failure::Load(format!("cannot start the event source {name}: {error}")))
+            engine
+                .vm()
+                .start_source(found, argument)
+                .map_err(|error| Failure::Load(format!("cannot start the event source {name}: {error}")))
         };
         self.event_source.iter().map(start).collect()
     }

@@ -184,6 +184,13 @@ fn a_policy_may_be_ten_lines_of_python() {
     hot(&["--lwp-record", &records], &program);
     let (out, _) = expect(0, &["lwp", "replay", "--policy-exec", policy, "--module", &program, &records]);
     assert!(out.contains(": inline at 0x"), "{out}");
+    let fails = ["--policy-exec", "exit 3"];
+    for asks in
+        [[&["lwp", "replay"][..], &fails, &["--module", &program, &records]], [&["explain"], &fails, &["--replay", &records, &program]]]
+    {
+        let (_, err) = expect(1, &asks.concat());
+        assert!(err.contains("policy `exit 3`: it ended") && err.contains("no plans: the policy failed"), "{err}");
+    }
 }
 
 #[test]

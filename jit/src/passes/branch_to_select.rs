@@ -136,10 +136,10 @@ pub(crate) fn run(
     outcomes.sort_by_key(|(position, _)| position.offset);
     for (position, refusal) in outcomes {
         let refused = refusal.map(|refusal| refusal.to_string());
-        applied.push(Applied { name: NAME, function: position.function, offset: position.offset, refused });
+        applied.push(Applied { name: NAME, function: position.function, offset: position.offset, detail: 0, refused });
     }
     for offset in unseen {
-        applied.push(Applied { name: NAME, function, offset, refused: Some(Refusal::NoBranch.to_string()) });
+        applied.push(Applied { name: NAME, function, offset, detail: 0, refused: Some(Refusal::NoBranch.to_string()) });
     }
 }
 

@@ -24,14 +24,14 @@ pub(crate) fn run(function: &mut Function, positions: &[SourcePosition], wanted:
     let branches = super::branches(function, positions, |offset| wanted.contains_key(&offset));
     for &(branch, position) in &branches {
         let refused = lay_out(function, &cfg, &domtree, branch, wanted[&position.offset]).err().map(str::to_owned);
-        applied.push(Applied { name: NAME, function: position.function, offset: position.offset, refused });
+        applied.push(Applied { name: NAME, function: position.function, offset: position.offset, detail: 0, refused });
     }
     let own = positions.first().map_or(0, |position| position.function);
     let mut unseen: Vec<u32> =
         wanted.keys().copied().filter(|&offset| !branches.iter().any(|(_, position)| position.offset == offset)).collect();
     unseen.sort_unstable();
     for offset in unseen {
-        applied.push(Applied { name: NAME, function: own, offset, refused: Some("no reachable branch there".into()) });
+        applied.push(Applied { name: NAME, function: own, offset, detail: 0, refused: Some("no reachable branch there".into()) });
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) mod memory_base;
 pub(crate) mod branch_to_select;
 pub(crate) mod exit_homes;
 pub(crate) mod exits;
-mod extra;
+pub(crate) mod extra;
 pub(crate) mod layout;
 pub(crate) mod loop_values;
 pub(crate) mod prefetch;

@@ -83,7 +83,7 @@ pub(crate) fn run(
             (true, true) => fetch_ahead(function, &loops, inst, wish),
         };
         let refused = outcome.err().map(|refusal| refusal.to_string());
-        applied.push(Applied { name: NAME, function: position.function, offset: position.offset, refused });
+        applied.push(Applied { name: NAME, function: position.function, offset: position.offset, detail: 0, refused });
     }
     let mut absent: Vec<u32> =
         wishes.keys().copied().filter(|offset| !found.iter().any(|(_, position)| position.offset == *offset)).collect();
@@ -91,7 +91,7 @@ pub(crate) fn run(
     // What is nowhere belongs to no inlined callee that could be named; the function itself is what was asked about.
     let own = positions.first().map_or(u32::MAX, |position| position.function);
     for offset in absent {
-        applied.push(Applied { name: NAME, function: own, offset, refused: Some(Refusal::NoAccess.to_string()) });
+        applied.push(Applied { name: NAME, function: own, offset, detail: 0, refused: Some(Refusal::NoAccess.to_string()) });
     }
 }
 

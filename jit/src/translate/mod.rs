@@ -489,8 +489,13 @@ impl Translator<'_, '_> {
     }
 
     fn applied(&mut self, name: &'static str, function: u32, offset: u32, refused: Option<String>) {
+        self.applied_one(name, function, offset, 0, refused);
+    }
+
+    /// Of several of that name there, the one that `detail` says.
+    fn applied_one(&mut self, name: &'static str, function: u32, offset: u32, detail: u32, refused: Option<String>) {
         if !self.repeating {
-            self.applied.push(Applied { name, function, offset, refused });
+            self.applied.push(Applied { name, function, offset, detail, refused });
         }
     }
 

@@ -71,7 +71,7 @@ impl Translator<'_, '_> {
             if refused.is_none() {
                 taken.push((parameter, value));
             }
-            self.applied(NAME, self.input.function, range.start as u32, refused);
+            self.applied_one(NAME, self.input.function, range.start as u32, parameter, refused);
         }
         Ok(taken)
     }

@@ -36,7 +36,7 @@ pub enum Decision {
 
 /// Why: the inputs of the formula that decided. Zero where a number plays no part.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Because {
     /// Records of the site.
     pub samples: u64,
@@ -55,7 +55,7 @@ pub struct Because {
 
 /// Inline these callees at this indirect call, tested in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct InlineDecision {
     /// Offset of the call.
     pub offset: u32,
@@ -81,7 +81,7 @@ pub struct InlineDecision {
 
 /// One callee to inline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct InlineTarget {
     /// Function index.
     pub callee: u32,
@@ -95,6 +95,7 @@ pub struct InlineTarget {
 
 /// A decision about one operator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SiteDecision {
     /// Offset of the operator.
     pub offset: u32,
@@ -105,6 +106,7 @@ pub struct SiteDecision {
 
 /// A decision about a condition that mostly goes one way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LikelyDecision {
     /// Offset of the `if`, `br_if` or `select`.
     pub offset: u32,
@@ -117,6 +119,7 @@ pub struct LikelyDecision {
 
 /// One value of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SpecializeDecision {
     /// Byte offset of the function's body, as in a `Param` site's Data1.
     pub offset: u32,
@@ -144,6 +147,7 @@ pub enum PrefetchKind {
 
 /// How far ahead to fetch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PrefetchDecision {
     /// Offset of the load or store.
     pub offset: u32,
@@ -158,6 +162,7 @@ pub struct PrefetchDecision {
 
 /// The order of a `br_table`'s tests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SwitchOrderDecision {
     /// Offset of the `br_table`.
     pub offset: u32,
@@ -170,6 +175,7 @@ pub struct SwitchOrderDecision {
 
 /// Which ways of a `br_table` follow each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SwitchPathDecision {
     /// Offset of the `br_table`, the dispatch of a loop.
     pub offset: u32,
@@ -182,7 +188,7 @@ pub struct SwitchPathDecision {
 
 /// What a transformation without a variant wants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct OtherDecision {
     /// The transformation's name.
     pub transformation: String,
@@ -192,6 +198,15 @@ pub struct OtherDecision {
     pub arguments: std::collections::BTreeMap<String, i64>,
     /// The numbers.
     pub because: Because,
+}
+
+impl OtherDecision {
+    /// See [`Decision::detail`].
+    pub fn detail(&self) -> u32 {
+        let text = format!("{:?}", self.arguments);
+        // FNV-1a, 32 bits.
+        text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    }
 }
 
 impl Decision {
@@ -206,6 +221,26 @@ impl Decision {
             Self::SwitchOrder(it) => it.offset,
             Self::SwitchPath(it) => it.offset,
             Self::Other(it) => it.offset,
+        }
+    }
+
+    /// Tells decisions of one name at one offset apart: of a specialization the parameter's number (all share their function's offset), of an experiment a digest of
+    /// its arguments, otherwise 0.
+    pub fn detail(&self) -> u32 {
+        match self {
+            Self::Specialize(it) => it.parameter,
+            Self::Other(it) => it.detail(),
+            _ => 0,
+        }
+    }
+
+    /// What it does and where, without its numbers.
+    pub fn title(&self) -> String {
+        let (name, offset) = (self.name(), self.offset());
+        match self {
+            Self::Specialize(it) => format!("{name} parameter {} to {}", it.parameter, it.value),
+            Self::Other(it) => format!("{} at {offset:#x}, {:?}", it.transformation, it.arguments),
+            _ => format!("{name} at {offset:#x}"),
         }
     }
 
@@ -241,9 +276,16 @@ impl Decision {
     }
 }
 
+impl Because {
+    /// Whether whoever decided said nothing of why.
+    fn is_empty(&self) -> bool {
+        self.samples == 0 && self.needed == 0.0 && self.saves_ns == 0.0 && self.costs_ns == 0.0 && self.formula.is_empty()
+    }
+}
+
 impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.samples == 0 && self.needed == 0.0 && self.saves_ns == 0.0 && self.costs_ns == 0.0 && self.formula.is_empty() {
+        if self.is_empty() {
             return f.write_str("no numbers given");
         }
         write!(f, "{:.1} % of {} samples, needed {:.1} %", self.share * 100.0, self.samples, self.needed * 100.0)?;
@@ -257,9 +299,24 @@ impl fmt::Display for Because {
     }
 }
 
+impl InlineDecision {
+    /// What stands behind the last guard, where that is not the generic call.
+    fn behind(&self) -> &'static str {
+        match (self.side_exit, self.in_place) {
+            (false, _) => "",
+            (true, false) => ", side exit behind",
+            (true, true) => ", side exit behind, tested at the call",
+        }
+    }
+}
+
 impl fmt::Display for InlineDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {:#x}:", if self.direct { "inline-direct" } else { "inline" }, self.offset)?;
+        if self.samples == 0 && self.because.is_empty() {
+            self.targets.iter().try_for_each(|target| write!(f, " callee {}", target.callee))?;
+            return write!(f, "{}; {}", self.behind(), self.because);
+        }
         for target in &self.targets {
             write!(
                 f,
@@ -274,17 +331,13 @@ impl fmt::Display for InlineDecision {
         if self.direct {
             return write!(f, "; saves {:.2} ns ({})", self.because.saves_ns, self.because.formula);
         }
-        let behind = match (self.side_exit, self.in_place) {
-            (false, _) => "",
-            (true, false) => ", side exit behind",
-            (true, true) => ", side exit behind, tested at the call",
-        };
         write!(
             f,
-            "; together {:.1} %, needed {:.1} % of at least {}{behind}",
+            "; together {:.1} %, needed {:.1} % of at least {}{}",
             self.share * 100.0,
             self.needed_share * 100.0,
-            self.needed_samples
+            self.needed_samples,
+            self.behind()
         )?;
         let because = &self.because;
         if because.saves_ns > 0.0 || because.costs_ns > 0.0 {
@@ -299,8 +352,7 @@ impl fmt::Display for Decision {
         let (name, offset) = (self.name(), self.offset());
         match self {
             Self::Inline(inline) => inline.fmt(f),
-            Self::Specialize(it) => write!(f, "{name} parameter {} to {}: {}", it.parameter, it.value, it.because),
-            Self::BranchToSelect(it) => write!(f, "{name} at {offset:#x}: {}", it.because),
+            Self::Specialize(_) | Self::Other(_) | Self::BranchToSelect(_) => write!(f, "{}: {}", self.title(), self.because()),
             Self::SelectToBranch(it) | Self::Layout(it) => {
                 write!(f, "{name} at {offset:#x}, likely {}: {}", if it.likely { "true" } else { "false" }, it.because)
             }
@@ -311,7 +363,6 @@ impl fmt::Display for Decision {
                     it.paths.iter().map(|path| path.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")).collect();
                 write!(f, "{name} at {offset:#x}, {}: {}", paths.join(", "), it.because)
             }
-            Self::Other(it) => write!(f, "{} at {offset:#x}, {:?}: {}", it.transformation, it.arguments, it.because),
         }
     }
 }

@@ -63,6 +63,11 @@ pub trait Policy: fmt::Debug + Send + Sync {
 
     /// The run is over: what takes longer than that from now on is not waited for.
     fn end_within(&self, _patience: Duration) {}
+
+    /// Why it cannot decide any more, on one line: what it was asked since has no plans.
+    fn failure(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a policy says, whoever's it is, without what [`Budgets::forbid`] names: that is among the refusals.
@@ -143,7 +148,7 @@ pub fn plan_with(transformations: &[&Transformation], snapshot: &Snapshot, budge
             }
         }
     }
-    let plans = ranking::take(candidates, snapshot.grown_bytes, budgets, &mut refusals);
+    let plans = ranking::take(transformations, candidates, snapshot.grown_bytes, budgets, &mut refusals);
     refusals.sort_by(|a, b| (a.function, a.offset, &a.transformation).cmp(&(b.function, b.offset, &b.transformation)));
     (plans, refusals)
 }

@@ -17,6 +17,7 @@ use crate::codemap::FunctionId;
 
 /// Plans of one module's functions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlanFile {
     /// Hash of the module they are for, in JSON hexadecimal; without it they are taken for any.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::hashtext::option")]
@@ -27,6 +28,7 @@ pub struct PlanFile {
 
 /// One function's plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FilePlan {
     /// Function index.
     pub func: u32,
@@ -75,6 +77,16 @@ mod tests {
         assert!(file.check(0xd139_8066_d1b9_9bb1).is_ok() && file.check(1).unwrap_err().contains("d1398066d1b99bb1"));
         assert!(PlanFile::parse(r#"{"module":"x","plans":[]}"#).unwrap_err().contains("`x` is no hash"));
         assert_eq!(PlanFile::parse(r#"{"plans":[]}"#).unwrap().module, None);
+    }
+
+    #[test]
+    fn a_misspelled_key_is_named() {
+        let error = |json: &str| PlanFile::parse(json).unwrap_err();
+        assert!(error(r#"{"modul":"1","plans":[]}"#).contains("unknown field `modul`"));
+        assert!(error(r#"{"plans":[{"func":1,"name":"f","decisions":[]}]}"#).contains("unknown field `name`"));
+        let inline = r#"{"plans":[{"func":1,"decisions":[{"inline":{"offset":9,"targets":[{"callee":2}],"sideexit":true}}]}]}"#;
+        assert!(error(inline).contains("unknown field `sideexit`"));
+        assert!(PlanFile::parse(&inline.replace("sideexit", "side_exit")).is_ok());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::transformation::{ALL, Candidate};
+use super::transformation::{Candidate, Transformation};
 use super::{Budgets, Decision, Plan, Refusal, RefusalReason};
 use crate::codemap::FunctionId;
 
@@ -45,7 +45,13 @@ struct Spent {
 }
 
 /// Takes what pays most. Plans ascend by function, their decisions by offset.
-pub(super) fn take(mut candidates: Vec<Ranked>, grown_bytes: u64, budgets: &Budgets, refusals: &mut Vec<Refusal>) -> Vec<Plan> {
+pub(super) fn take(
+    known: &[&Transformation],
+    mut candidates: Vec<Ranked>,
+    grown_bytes: u64,
+    budgets: &Budgets,
+    refusals: &mut Vec<Refusal>,
+) -> Vec<Plan> {
     candidates.sort_by(Ranked::before);
     let mut module_left = budgets.max_module_growth.saturating_sub(grown_bytes);
     let mut ms_left = if budgets.max_compile_ms.is_nan() { 0.0 } else { budgets.max_compile_ms };
@@ -59,7 +65,13 @@ pub(super) fn take(mut candidates: Vec<Ranked>, grown_bytes: u64, budgets: &Budg
         let net_ns = together.get(&(function, candidate.transformation)).copied().unwrap_or_else(|| Ranked::net_ns(&candidate));
         let spent = spent.entry(function).or_default();
         let ms = f64::from(candidate.growth_bytes) * budgets.costs.compile_us_per_byte / 1000.0;
-        match check(&candidate, own, net_ns, spent, module_left, (ms, ms_left), budgets) {
+        let there = spent.taken.get(&candidate.decision.offset()).into_iter().flatten();
+        let superseded = there.copied().find(|taken| exclude_each_other(known, taken, candidate.transformation));
+        let checked = match superseded {
+            Some(by) => Err(RefusalReason::Superseded { by: by.into() }),
+            None => check(&candidate, own, net_ns, spent, module_left, (ms, ms_left), budgets),
+        };
+        match checked {
             Ok(()) => {
                 let bytes = candidate.growth_bytes;
                 module_left -= u64::from(bytes);
@@ -81,18 +93,17 @@ pub(super) fn take(mut candidates: Vec<Ranked>, grown_bytes: u64, budgets: &Budg
     plans
         .into_iter()
         .map(|(function, mut decisions)| {
-            decisions.sort_by(|a, b| a.offset().cmp(&b.offset()).then_with(|| a.name().cmp(b.name())).then_with(|| key(a).cmp(&key(b))));
+            decisions
+                .sort_by(|a, b| a.offset().cmp(&b.offset()).then_with(|| a.name().cmp(b.name())).then_with(|| a.detail().cmp(&b.detail())));
             Plan { function, decisions }
         })
         .collect()
 }
 
-/// Tells decisions of one name at one offset apart: parameters share their function's offset.
-fn key(decision: &Decision) -> u32 {
-    match decision {
-        Decision::Specialize(it) => it.parameter,
-        _ => 0,
-    }
+/// Whether either of them names the other: who adds a transformation need not edit those it excludes.
+fn exclude_each_other(known: &[&Transformation], a: &str, b: &str) -> bool {
+    let excludes = |a: &str, b: &str| known.iter().any(|it| it.name == a && it.excludes.contains(&b));
+    excludes(a, b) || excludes(b, a)
 }
 
 /// `own`: bytes of its function. `net_ns`: what it saves, or what all that goes together with it does.
@@ -107,11 +118,6 @@ fn check(
 ) -> Result<(), RefusalReason> {
     let bytes = candidate.growth_bytes;
     let large = (f64::from(own) * budgets.max_large_growth.clamp(0.0, 1.0)) as u32;
-    let excluded = ALL.iter().find(|it| it.name == candidate.transformation).map_or(&[][..], |it| it.excludes);
-    let there = spent.taken.get(&candidate.decision.offset()).into_iter().flatten();
-    if let Some(by) = there.into_iter().find(|name| excluded.contains(name)) {
-        return Err(RefusalReason::Superseded { by: (*by).into() });
-    }
     // A hint of the module's producer comes before anything was seen.
     let us = net_ns / 1000.0;
     if candidate.decision.because().samples > 0 && us < budgets.min_saves_us {

@@ -507,3 +507,37 @@ mod random {
         }
     }
 }
+
+#[test]
+fn the_books_example_decides_and_refuses() {
+    let mark_cold = &transformation::mark_cold::TRANSFORMATION;
+    let ask = |function| plan_with(&[mark_cold], &of(function), &Budgets::default());
+    let (plans, refusals) = ask(branch(110, 0, 1000, 0));
+    let [Decision::Other(it)] = &*plans[0].decisions else { panic!("{plans:?} {refusals:?}") };
+    assert_eq!((&*it.transformation, it.offset, it.arguments["taken"]), ("mark-cold", 110, 0));
+    let (plans, refusals) = ask(branch(110, 1, 999, 0));
+    assert_eq!(refusals[0].reason, RefusalReason::NotLikely { share: 0.999, needed: 1.0, samples: 1000 });
+    assert!(plans.is_empty());
+}
+
+/// Whoever adds one need not edit what it excludes, whichever saves more.
+#[test]
+fn one_of_two_that_exclude_each_other_names_the_other() {
+    fn propose(view: &View<'_>, saves_ns: f64, out: &mut Proposals) {
+        for branch in &view.function.branches {
+            let because = Because { samples: 1000, saves_ns, ..Because::default() };
+            out.propose(Decision::Layout(LikelyDecision { offset: branch.offset, likely: true, because }), 1e6, 0);
+        }
+    }
+    let names = Transformation { name: "names", about: "", excludes: &["silent"], consider: |view, _, out| propose(view, 2.0, out) };
+    let silent = |consider| Transformation { name: "silent", about: "", excludes: &[], consider };
+    for (other, superseded) in [
+        (silent(|view, _, out| propose(view, 1.0, out)), ("silent", "names")),
+        (silent(|view, _, out| propose(view, 3.0, out)), ("names", "silent")),
+    ] {
+        let (plans, refusals) = plan_with(&[&names, &other], &of(branch(110, 0, 1000, 0)), &Budgets::default());
+        assert_eq!((plans[0].decisions.len(), refusals.len()), (1, 1));
+        assert_eq!(&*refusals[0].transformation, superseded.0);
+        assert_eq!(refusals[0].reason, RefusalReason::Superseded { by: superseded.1.into() });
+    }
+}

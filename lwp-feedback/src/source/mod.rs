@@ -27,11 +27,18 @@ pub struct Context {
     pub code: Arc<CodeMap>,
     /// Where its records go. A full ring counts what it misses; nothing waits.
     pub ring: RingProducer,
+    /// What stands behind its name on the command line: `--event-source NAME=ARGUMENT`.
+    pub argument: Option<String>,
     /// Set when it is to end.
     pub stop: Arc<AtomicBool>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+
+/// The example of `docs/src/howto-event-source.md`.
+#[cfg(test)]
+#[path = "../../../docs/examples/howto/ticker.rs"]
+mod ticker;
 
 /// The source of that name.
 pub fn named(name: &str) -> Option<&'static Source> {
@@ -45,13 +52,18 @@ pub struct RunningSource {
 }
 
 impl RunningSource {
-    /// Starts a source whose ring `attach` hands to a monitor.
-    pub fn start(source: &Source, code: Arc<CodeMap>, attach: impl FnOnce(Arc<Ring>)) -> io::Result<RunningSource> {
+    /// Starts a source, with its argument if it has one; `attach` hands its ring to a monitor.
+    pub fn start(
+        source: &Source,
+        argument: Option<String>,
+        code: Arc<CodeMap>,
+        attach: impl FnOnce(Arc<Ring>),
+    ) -> io::Result<RunningSource> {
         let ring = Ring::new(&RingConfig::default()).map_err(|error| io::Error::other(error.to_string()))?;
         let producer = ring.producer().expect("a fresh ring has no producer");
         attach(ring.clone());
         let stop = Arc::new(AtomicBool::new(false));
-        (source.start)(Context { code, ring: producer, stop: stop.clone() })?;
+        (source.start)(Context { code, ring: producer, argument, stop: stop.clone() })?;
         Ok(RunningSource { ring, stop })
     }
 }
@@ -67,6 +79,7 @@ impl Drop for RunningSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codemap::{CodeEntry, FunctionId, Tier};
     use crate::layout::{EventId, Record};
     use crate::monitor::{Monitor, MonitorConfig, NoListener};
     use crate::profile::Profile;
@@ -83,11 +96,35 @@ mod tests {
         let code = Arc::new(CodeMap::new());
         let profile = Arc::new(Profile::default());
         let monitor = Monitor::new(MonitorConfig::default(), code.clone(), profile, Box::new(NoListener));
-        let running = RunningSource::start(&ONE, code, |ring| _ = monitor.add_ring(ring).expect("a fresh ring has no consumer")).unwrap();
+        let running =
+            RunningSource::start(&ONE, None, code, |ring| _ = monitor.add_ring(ring).expect("a fresh ring has no consumer")).unwrap();
         drop(running);
         monitor.poll_once();
         assert_eq!(monitor.stats().records, 1);
         assert!(named("no-such-source").is_none());
         assert!(ALL.iter().all(|source| named(source.name).is_some() && !source.about.is_empty()));
+    }
+    #[test]
+    fn the_books_example_ticks_where_the_newest_code_is() {
+        let code = Arc::new(CodeMap::new());
+        let function = |func| FunctionId { module: 1, func };
+        code.insert(0x1000..0x1100, CodeEntry::new(function(7), 1, Tier::Baseline, Arc::from([(0, 0x20)]))).unwrap();
+        code.insert(0x2000..0x2100, CodeEntry::new(function(8), 2, Tier::Optimizing, Arc::from([(0, 0x40)])).with_return_addresses())
+            .unwrap();
+        let profile = Arc::new(Profile::default());
+        let monitor = Monitor::new(MonitorConfig::default(), code.clone(), profile.clone(), Box::new(NoListener));
+        let start = |argument: &str| {
+            let attach = |ring| _ = monitor.add_ring(ring).expect("a fresh ring has no consumer");
+            RunningSource::start(&ticker::SOURCE, Some(argument.into()), code.clone(), attach)
+        };
+        let running = start("2").unwrap();
+        while monitor.stats().records < 3 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            monitor.poll_once();
+        }
+        drop(running);
+        let functions = profile.snapshot(1).functions;
+        assert!(functions.len() == 1 && functions[0].func == 8, "{functions:?}");
+        assert!(start("often").err().unwrap().to_string().contains("`often` is no number"));
     }
 }

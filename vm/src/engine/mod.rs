@@ -459,13 +459,17 @@ impl Engine {
     }
 
     /// Starts an event source of one's own: its records are drained with those of the code. It ends when the result is dropped.
-    pub fn start_source(&self, source: &lwp_feedback::source::Source) -> std::io::Result<lwp_feedback::source::RunningSource> {
+    pub fn start_source(
+        &self,
+        source: &lwp_feedback::source::Source,
+        argument: Option<String>,
+    ) -> std::io::Result<lwp_feedback::source::RunningSource> {
         let shared = &self.0.shared;
         let attach = |ring: Arc<Ring>| {
             lock(&shared.own_sources).push((source.name, ring.clone()));
             _ = shared.monitor.add_ring(ring).expect("a fresh ring has no consumer");
         };
-        lwp_feedback::source::RunningSource::start(source, shared.code_map.clone(), attach)
+        lwp_feedback::source::RunningSource::start(source, argument, shared.code_map.clone(), attach)
     }
 
     /// What each event source of one's own recorded so far, and missed because its ring was full.

@@ -16,13 +16,18 @@ pub struct Transformation {
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
-    /// Names of transformations that cannot change the same operator too.
+    /// Names of transformations that cannot change the same operator too: of the two the one that saves more is taken. One of them naming the other is enough.
     pub excludes: &'static [&'static str],
     /// Looks at one function.
     pub consider: fn(&View<'_>, &Budgets, &mut Proposals),
 }
 
 include!(concat!(env!("OUT_DIR"), "/transformations.rs"));
+
+/// The example of `docs/src/howto-transformation.md`.
+#[cfg(test)]
+#[path = "../../../../docs/examples/howto/mark_cold.rs"]
+pub(super) mod mark_cold;
 
 /// What a transformation may look at: one function.
 pub struct View<'a> {
