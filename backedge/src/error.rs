@@ -149,7 +149,7 @@ pub(crate) fn stopped(unwind: Unwind) -> Error {
         Unwind::Trap { code, frames } => with_backtrace(Error::new(code), frames),
         Unwind::Host { error, frames } => {
             let error = match error.downcast::<Thrown>() {
-                Ok(thrown) => return Error::new(ThrownException(*thrown)),
+                Ok(thrown) => Error::new(ThrownException(*thrown)),
                 Err(error) => host_failure(error),
             };
             with_backtrace(error, frames)

@@ -1,6 +1,6 @@
 //! Limits on what a guest may allocate: wasmtime's `ResourceLimiter` and the ready-made [`StoreLimits`].
 
-use crate::{Result, bail};
+use crate::{Error, Result, bail};
 
 /// Decides about growth of memories and tables and about counts of objects in a store. Register with [`Store::limiter`](crate::Store::limiter).
 pub trait ResourceLimiter: Send {
@@ -17,6 +17,25 @@ pub trait ResourceLimiter: Send {
     /// # Errors
     /// The limiter's own.
     fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool>;
+
+    /// A memory did not grow though [`ResourceLimiter::memory_growing`] allowed it, or was not asked because no memory is as large: `memory.grow` returns -1. An error becomes the
+    /// guest's trap.
+    ///
+    /// # Errors
+    /// The limiter's own.
+    fn memory_grow_failed(&mut self, error: Error) -> Result<()> {
+        let _ = error;
+        Ok(())
+    }
+
+    /// As [`ResourceLimiter::memory_grow_failed`], of a table.
+    ///
+    /// # Errors
+    /// The limiter's own.
+    fn table_grow_failed(&mut self, error: Error) -> Result<()> {
+        let _ = error;
+        Ok(())
+    }
 
     /// Most instances in the store.
     fn instances(&self) -> usize {
@@ -118,6 +137,10 @@ impl StoreLimits {
         }
         Ok(allowed)
     }
+
+    fn failed(&self, error: Error) -> Result<()> {
+        if self.trap_on_grow_failure { Err(error.context("forcing trap when growing fails")) } else { Ok(()) }
+    }
 }
 
 impl ResourceLimiter for StoreLimits {
@@ -127,6 +150,14 @@ impl ResourceLimiter for StoreLimits {
 
     fn table_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
         self.decide("table", self.table_elements, desired, maximum)
+    }
+
+    fn memory_grow_failed(&mut self, error: Error) -> Result<()> {
+        self.failed(error)
+    }
+
+    fn table_grow_failed(&mut self, error: Error) -> Result<()> {
+        self.failed(error)
     }
 
     fn instances(&self) -> usize {

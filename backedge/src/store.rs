@@ -221,6 +221,14 @@ impl<T> Limiter for LimiterBridge<T> {
         self.ask(|limiter| limiter.table_growing(current, desired, maximum)).map_err(host_error)
     }
 
+    fn memory_failed(&mut self, reason: String) -> Result<(), HostError> {
+        self.ask(|limiter| limiter.memory_grow_failed(Error::msg(reason))).map_err(host_error)
+    }
+
+    fn table_failed(&mut self, reason: String) -> Result<(), HostError> {
+        self.ask(|limiter| limiter.table_grow_failed(Error::msg(reason))).map_err(host_error)
+    }
+
     fn counts(&self) -> (usize, usize, usize) {
         self.ask(|limiter| (limiter.instances(), limiter.tables(), limiter.memories()))
     }

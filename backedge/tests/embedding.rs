@@ -1,8 +1,8 @@
 //! The embedding API in every tier: what a host relies on besides results.
 
 use backedge::{
-    Caller, Config, Engine, ExternRef, Func, FuncType, Global, GlobalType, Instance, LinkError, Linker, Memory, MemoryType, Module,
-    Mutability, Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, TierPolicy, Trap, UnknownImportError,
+    AsContextMut, Caller, Config, Engine, ExternRef, Func, FuncType, Global, GlobalType, Instance, LinkError, Linker, Memory, MemoryType,
+    Module, Mutability, Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, TierPolicy, Trap, UnknownImportError,
     UpdateDeadline, Val, ValType, WasmBacktrace, bail,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -854,4 +854,64 @@ fn text_for_a_guest_has_no_nul() {
             && builder.env("", "c").is_err()
     );
     assert!(builder.arg("ab").is_ok() && builder.env("a", "b=c").is_ok());
+}
+
+/// A host function may hand the store to another thread for as long as it runs.
+#[test]
+fn a_store_on_another_thread_has_that_threads_stack() {
+    const WAT: &str = r#"(module (import "host" "away" (func $away)) (import "host" "again" (func $again)) (func (export "run") (call $away)) (func (export "recurse") (call $again))
+        (func (export "add") (param i32) (result i32) (i32.add (local.get 0) (i32.const 1))))"#;
+    for tier in [TierPolicy::Interpreter, TierPolicy::Baseline, TierPolicy::Auto] {
+        let engine = Engine::new(Config::new().tier(tier)).unwrap();
+        let module = Module::new(&engine, WAT).unwrap();
+        let mut store = Store::new(&engine, 0);
+        let away = Func::wrap(&mut store, |mut caller: Caller<'_, i32>| {
+            let add = caller.get_export("add").unwrap().into_func().unwrap().typed::<i32, i32>(&caller).unwrap();
+            let recurse = caller.get_export("recurse").unwrap().into_func().unwrap().typed::<(), ()>(&caller).unwrap();
+            let mut context = caller.as_context_mut();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    assert_eq!(add.call(&mut context, 1).unwrap(), 2);
+                    let error = recurse.call(&mut context, ()).unwrap_err();
+                    assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::StackOverflow), "{error:?}");
+                    assert_eq!(add.call(&mut context, 2).unwrap(), 3);
+                });
+            });
+            assert_eq!(add.call(&mut caller, 3).unwrap(), 4);
+        });
+        let again = Func::wrap(&mut store, |mut caller: Caller<'_, i32>| {
+            *caller.data_mut() += 1;
+            let recurse = caller.get_export("recurse").unwrap().into_func().unwrap().typed::<(), ()>(&caller)?;
+            recurse.call(&mut caller, ())
+        });
+        let instance = Instance::new(&mut store, &module, &[away.into(), again.into()]).unwrap();
+        let run = instance.get_typed_func::<(), ()>(&mut store, "run").unwrap();
+        for _ in 0..2 {
+            run.call(&mut store, ()).unwrap();
+        }
+        assert!(*store.data() > 20, "{tier:?}: {} calls", store.data());
+    }
+}
+
+/// Growth that no limiter refuses and that there is no room for.
+#[test]
+fn growth_that_fails_traps_where_that_is_asked() {
+    const WAT: &str = r#"(module (memory 1) (table 1 funcref)
+        (func (export "memory") (param i32) (result i32) (memory.grow (local.get 0)))
+        (func (export "table") (param i32) (result i32) (table.grow (ref.null func) (local.get 0))))"#;
+    let engine = Engine::default();
+    let module = Module::new(&engine, WAT).unwrap();
+    for traps in [false, true] {
+        let mut store = Store::new(&engine, StoreLimitsBuilder::new().trap_on_grow_failure(traps).build());
+        store.limiter(|limits| limits);
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+        for (name, delta) in [("memory", 65536), ("memory", -1), ("table", 20_000_000)] {
+            let grow = instance.get_typed_func::<i32, i32>(&mut store, name).unwrap();
+            match grow.call(&mut store, delta) {
+                Ok(result) => assert_eq!((result, traps), (-1, false), "{name}"),
+                Err(error) => assert!(traps && format!("{error:?}").contains("forcing trap when growing fails"), "{name}: {error:?}"),
+            }
+            assert!(grow.call(&mut store, 1).unwrap() >= 1);
+        }
+    }
 }

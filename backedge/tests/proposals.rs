@@ -1,7 +1,8 @@
 //! Proposals beyond WebAssembly 2.0 in every tier and switch: tail calls in flat stacks, exceptions across tiers and instances, threads over one memory.
 
 use backedge::{
-    Config, Engine, Extern, Func, Instance, Linker, MemoryType, Module, SharedMemory, Store, ThrownException, TierPolicy, Trap, Val,
+    Config, Engine, Extern, Func, Instance, Linker, MemoryType, Module, SharedMemory, Store, StoreLimits, StoreLimitsBuilder,
+    ThrownException, TierPolicy, Trap, UpdateDeadline, Val, WasmBacktrace,
 };
 
 fn configurations() -> Vec<(&'static str, Config)> {
@@ -235,7 +236,11 @@ fn exceptions_are_caught_in_every_tier() {
             assert!(rethrown.call(&mut store, 6).unwrap_err().is::<ThrownException>(), "{name}");
         }
         let uncaught = instance.get_typed_func::<i32, ()>(&mut store, "uncaught").unwrap();
-        assert!(uncaught.call(&mut store, 1).unwrap_err().is::<ThrownException>(), "{name}");
+        let error = uncaught.call(&mut store, 1).unwrap_err();
+        assert!(error.is::<ThrownException>(), "{name}");
+        let trace = error.downcast_ref::<WasmBacktrace>().unwrap_or_else(|| panic!("{name}: no backtrace"));
+        let frames: Vec<Option<&str>> = trace.frames().iter().map(|frame| frame.func_name()).collect();
+        assert_eq!(frames, [Some("thrower"), Some("thrower"), Some("thrower"), Some("thrower"), None], "{name}");
         uncaught.call(&mut store, 0).unwrap();
         let traps = instance.get_typed_func::<i32, i32>(&mut store, "traps_pass").unwrap();
         assert_eq!(traps.call(&mut store, 0).unwrap_err().downcast_ref::<Trap>(), Some(&Trap::IntegerDivisionByZero), "{name}");
@@ -645,6 +650,102 @@ fn a_call_before_a_loop_is_caught() {
         let run = instance.get_typed_func::<(i32, i32), i32>(&mut store, "run").unwrap();
         for rounds in 1..1000 {
             assert_eq!((run.call(&mut store, (0, rounds)).unwrap(), run.call(&mut store, (1, rounds)).unwrap()), (1, 2), "{name}");
+        }
+    }
+}
+
+/// What the host calls while a loop's frame is in the switch buffer, and a reference that is in it alone.
+const INTERRUPTED: &str = r#"(module
+    (import "host" "tick" (func $tick))
+    (tag $e (param i64 i64 i64 i64 i64 i64))
+    (func $throw (param i64) (throw $e (local.get 0) (i64.const 2) (i64.const 3) (i64.const 4) (i64.const 5) (i64.const 6)))
+    (func $caught (param i64) (result exnref) (local $x exnref)
+        (block $h (result i64 i64 i64 i64 i64 i64 exnref) (try_table (catch_ref $e $h) (call $throw (local.get 0))) (unreachable))
+        (local.set $x) (drop) (drop) (drop) (drop) (drop) (drop)
+        (local.get $x))
+    (func $first (param exnref) (result i64)
+        (block $h (result i64 i64 i64 i64 i64 i64) (try_table (catch $e $h) (throw_ref (local.get 0))) (unreachable))
+        (drop) (drop) (drop) (drop) (drop))
+    (func (export "run") (param $n i32) (result i64) (local $i i32) (local $a i64) (local $b i64) (local $c i64) (local $x exnref)
+        (local.set $a (i64.const 1))
+        (local.set $b (i64.const 2))
+        (local.set $c (i64.const 3))
+        (local.set $x (call $caught (i64.const 1000003)))
+        (loop $l
+            (if (i32.eqz (i32.rem_u (local.get $i) (i32.const 7))) (then (call $tick)))
+            (local.set $a (i64.add (i64.mul (local.get $a) (i64.const 31)) (local.get $b)))
+            (local.set $b (i64.xor (local.get $b) (local.get $c)))
+            (local.set $c (i64.add (local.get $c) (local.get $a)))
+            (local.set $i (i32.add (local.get $i) (i32.const 1)))
+            (br_if $l (i32.lt_u (local.get $i) (local.get $n))))
+        (i64.add (i64.add (local.get $a) (i64.add (local.get $b) (local.get $c))) (call $first (local.get $x))))
+    (func (export "nested") (param $n i64) (result i64) (local $s i64)
+        (loop $l
+            (local.set $s (i64.add (local.get $s) (call $first (call $caught (local.get $n)))))
+            (br_if $l (i64.ne (local.tee $n (i64.sub (local.get $n) (i64.const 1))) (i64.const 0))))
+        (local.get $s)))"#;
+
+#[test]
+fn what_a_deadlines_callback_calls_leaves_the_interrupted_loop_alone() {
+    let mut results = Vec::new();
+    for (name, mut config) in configurations() {
+        config.epoch_interruption(true);
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, INTERRUPTED).unwrap();
+        for calls in [false, true] {
+            let mut store = Store::new(&engine, (None, 0));
+            store.set_epoch_deadline(1);
+            let ticked = engine.clone();
+            let tick = Func::wrap(&mut store, move || ticked.increment_epoch());
+            let instance = Instance::new(&mut store, &module, &[tick.into()]).unwrap();
+            let run = instance.get_typed_func::<i32, i64>(&mut store, "run").unwrap();
+            store.data_mut().0 = Some(instance.get_typed_func::<i64, i64>(&mut store, "nested").unwrap());
+            store.epoch_deadline_callback(move |mut context| {
+                context.data_mut().1 += 1;
+                if calls {
+                    context.set_epoch_deadline(1000);
+                    let nested = context.data().0.clone().expect("set above");
+                    assert_eq!(nested.call(&mut context, 30)?, 465);
+                }
+                Ok(UpdateDeadline::Continue(1))
+            });
+            for _ in 0..3 {
+                results.push((name, calls, run.call(&mut store, 300).unwrap()));
+            }
+            assert!(store.data().1 > 100, "{name}: interrupted {} times", store.data().1);
+        }
+    }
+    assert!(results.iter().all(|it| it.2 == results[0].2), "{results:?}");
+}
+
+/// Exceptions that references keep are memory of the guest's.
+#[test]
+fn exceptions_that_stay_are_limited_as_memories_are() {
+    const KEEPS: &str = r#"(module
+        (tag $e (param i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64))
+        (table $kept 1 exnref)
+        (func $throw (local i64) (throw $e (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0)
+            (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0)))
+        (func (export "run") (param $n i32) (param $keeps i32) (result i32) (local $i i32) (local $x exnref)
+            (drop (table.grow $kept (ref.null exn) (local.get $n)))
+            (loop $l
+                (block $h (result exnref) (try_table (catch_all_ref $h) (call $throw)) (unreachable))
+                (local.set $x)
+                (table.set $kept (i32.mul (local.get $i) (local.get $keeps)) (local.get $x))
+                (br_if $l (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+            (local.get $i)))"#;
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, KEEPS).unwrap();
+        let mut store: Store<StoreLimits> = Store::new(&engine, StoreLimitsBuilder::new().memory_size(1 << 20).build());
+        store.limiter(|limits| limits);
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+        let run = instance.get_typed_func::<(i32, i32), i32>(&mut store, "run").unwrap();
+        let many = if name.contains("collecting") { 1000 } else { 20_000 };
+        assert_eq!(run.call(&mut store, (many, 0)).unwrap(), many, "{name}: those that nothing names are collected");
+        if many == 20_000 {
+            let error = run.call(&mut store, (many, 1)).unwrap_err();
+            assert!(format!("{error:?}").contains("the store's limiter refuses"), "{name}: {error:?}");
         }
     }
 }

@@ -33,9 +33,47 @@ unsafe fn compiled_pcs(store: &StoreState, (pc, fp): (usize, usize)) -> impl Ite
     })
 }
 
+/// A place on a store's stacks, without names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// In compiled code or an adapter.
+    Compiled(usize),
+    /// Of the interpreter: the context of its instance, function and byte offset.
+    Interpreted(*mut VmContext, u32, Option<u32>),
+}
+
+/// Appends the wasm frames at a place: several where functions are inlined.
+///
+/// # Safety
+/// Code and context are there as they were when the place was walked over.
+pub(crate) unsafe fn frames_at(place: Place, frames: &mut Vec<Frame>) {
+    match place {
+        Place::Compiled(pc) => registry::frames_at(pc, frames),
+        // SAFETY: the caller's promise.
+        Place::Interpreted(context, function, offset) => {
+            frames.push(registry::frame(unsafe { &instance(context).module }, function, offset))
+        }
+    }
+}
+
 /// `start`: pc and frame pointer of the innermost compiled activation, where it did not leave through a builtin.
 pub(crate) unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, usize)>) -> Vec<Frame> {
     let mut frames = Vec::new();
+    // SAFETY: the caller's promise; what is walked over is named at once.
+    unsafe {
+        walk(store, start, |place| {
+            frames_at(place, &mut frames);
+            frames.len() < MOST_FRAMES
+        });
+    }
+    frames
+}
+
+/// Calls `see` with each place, innermost first, until it says false. `start`: see [`backtrace_from`].
+///
+/// # Safety
+/// As [`backtrace`].
+pub(crate) unsafe fn walk(store: &StoreState, start: Option<(usize, usize)>, mut see: impl FnMut(Place) -> bool) {
     let mut exit_fp = store.context.exit_fp;
     let mut start = start;
     let mut last = store.interp.depth();
@@ -43,11 +81,11 @@ pub(crate) unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, us
     for activation in store.activations.iter().rev() {
         match *activation {
             Activation::Interpreter { context, first } => {
-                // SAFETY: an activation's context is live as long as it runs.
-                let module = unsafe { &instance(context).module };
                 let skipped = usize::from(std::mem::take(&mut continued));
                 for (function, offset) in store.interp.frames_between(first, last).skip(skipped) {
-                    frames.push(registry::frame(module, function, offset));
+                    if !see(Place::Interpreted(context, function, offset)) {
+                        return;
+                    }
                 }
                 last = first;
             }
@@ -63,21 +101,16 @@ pub(crate) unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, us
                 };
                 // SAFETY: as above.
                 for pc in unsafe { compiled_pcs(store, innermost) } {
-                    if frames.len() >= MOST_FRAMES {
-                        break;
-                    }
                     // A return address may be the first byte behind its instruction's position.
-                    registry::frames_at(if exact { pc } else { pc - 1 }, &mut frames);
+                    if !see(Place::Compiled(if exact { pc } else { pc - 1 })) {
+                        return;
+                    }
                     exact = false;
                 }
                 exit_fp = outer_exit_fp;
             }
         }
-        if frames.len() >= MOST_FRAMES {
-            break;
-        }
     }
-    frames
 }
 
 /// Address of the guest's code that called the host function now running: the return address in compiled code, or the interpreter's op. 0 where the host

@@ -10,9 +10,12 @@
 //! time, at a throw: those that no word names where a reference can be ([`for_each_root`]). A word that looks like one keeps its object, so nothing is ever
 //! freed too early; what the host got as a value lives as long as its store.
 
+use crate::backtrace::{self, Place};
 use crate::layout::VmStoreContext;
 use crate::registry;
-use crate::store::StoreState;
+use crate::store::{HostError, Limiter, StoreState};
+use crate::trap::Frame;
+use std::collections::TryReserveError;
 use std::ops::Range;
 use std::sync::Arc;
 use wasmparser::{AbstractHeapType, HeapType, RefType, ValType};
@@ -41,8 +44,13 @@ pub mod object {
 const HEADER_WORDS: usize = object::VALUES as usize / 8;
 /// Fewest objects at which a store looks for those that nothing names: a guess, some 100 KB.
 const FEWEST_DUE: usize = 1024;
+/// Bytes of exceptions for which no limiter is asked. (A guess: a few thousand.)
+const ALLOWED_AT_FIRST: usize = 1 << 20;
 /// Words read to find references per throw, at most: reading one costs about a nanosecond, a throw about a microsecond. (A guess.)
 const WORDS_PER_THROW: usize = 16;
+
+/// Frames of which a throw takes note: a guess, at a few nanoseconds each.
+const MOST_PLACES: usize = 64;
 
 #[derive(Debug)]
 struct Object {
@@ -54,6 +62,10 @@ struct Object {
 impl Object {
     fn address(&self) -> u64 {
         self.words.as_ptr() as u64
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.words) + size_of::<Object>()
     }
 
     /// A word that compiled code writes through the object's address.
@@ -74,30 +86,68 @@ pub(crate) struct Exceptions {
     all: Vec<Object>,
     /// How many make a collection worth its cost.
     due: usize,
+    /// Where the latest was thrown, for the case that nobody catches it: places without names, which is what a throw can afford.
+    thrown_at: Vec<Place>,
+    /// What the objects take, bytes.
+    bytes: usize,
+    /// What they may take before the store's limiter is asked.
+    allowed: usize,
+    /// The retirement's epoch then: what code stands at a place is as it was while that stays.
+    epoch: u64,
 }
 
 impl Default for Exceptions {
     fn default() -> Self {
-        Exceptions { all: Vec::new(), due: FEWEST_DUE }
+        Exceptions { all: Vec::new(), due: FEWEST_DUE, thrown_at: Vec::new(), bytes: 0, allowed: ALLOWED_AT_FIRST, epoch: 0 }
     }
 }
 
 impl Exceptions {
     /// Makes an object; its address.
-    fn add(&mut self, tag: *const Tag, values: &[u64]) -> u64 {
+    fn add(&mut self, tag: *const Tag, values: &[u64]) -> Result<u64, TryReserveError> {
         if self.all.last().is_some_and(|last| !last.flag(object::KEPT) && !last.is_with_host()) {
-            self.all.pop();
+            self.bytes -= self.all.pop().map_or(0, |last| last.bytes());
         }
-        let mut words = Vec::with_capacity(HEADER_WORDS + values.len());
+        let mut words = Vec::new();
+        words.try_reserve_exact(HEADER_WORDS + values.len())?;
+        self.all.try_reserve(1)?;
         words.extend_from_slice(&[tag as u64, 0, 0]);
         words.extend_from_slice(values);
-        self.all.push(Object { words: words.into(), handed: Arc::default() });
-        self.all.last().map_or(0, Object::address)
+        let object = Object { words: words.into(), handed: Arc::default() };
+        let address = object.address();
+        self.bytes += object.bytes();
+        self.all.push(object);
+        Ok(address)
+    }
+
+    /// Asks the store's limiter where the objects take more than was allowed.
+    fn check(&mut self, limiter: Option<&mut Box<dyn Limiter>>) -> Result<(), HostError> {
+        if self.bytes <= self.allowed {
+            return Ok(());
+        }
+        let wanted = self.bytes.max(2 * self.allowed);
+        if let Some(limiter) = limiter
+            && !limiter.memory(self.allowed, wanted, None)?
+        {
+            return Err(format!("the store's limiter refuses {wanted} bytes for exceptions").into());
+        }
+        self.allowed = wanted;
+        Ok(())
     }
 
     /// How many objects there are.
     pub(crate) fn count(&self) -> usize {
         self.all.len()
+    }
+
+    /// The frames that the exception was thrown in, innermost first; none where another was thrown since, or code went.
+    pub(crate) fn frames(&self, object: u64, epoch: u64) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        if self.all.last().is_some_and(|latest| latest.address() == object) && self.epoch == epoch {
+            // SAFETY: no code went since they were walked over, and an instance lives as long as its store.
+            self.thrown_at.iter().for_each(|&place| unsafe { backtrace::frames_at(place, &mut frames) });
+        }
+        frames
     }
 
     /// What the host holds while it has the object as an error.
@@ -152,31 +202,48 @@ impl Exceptions {
             }
             stays
         });
+        self.bytes = self.all.iter().map(Object::bytes).sum();
         self.due = FEWEST_DUE.max(2 * self.all.len()).max(read / WORDS_PER_THROW);
     }
 }
 
 /// Throws in a store: makes the object, and collects the others where it is time. The object's address.
 ///
+/// # Errors
+/// There is no memory for it, or the store's limiter allows no more.
+///
 /// # Safety
 /// The calling thread runs the store, whose interpreter has published its frames; the values are of the tag's types.
-pub(crate) unsafe fn throw(store: &mut StoreState, tag: *const Tag, values: &[u64]) -> u64 {
-    let thrown = store.exceptions.add(tag, values);
+pub(crate) unsafe fn throw(store: &mut StoreState, tag: *const Tag, values: &[u64]) -> Result<u64, HostError> {
+    let thrown = store.exceptions.add(tag, values).map_err(|error| format!("no memory for an exception: {error}"))?;
+    let mut places = std::mem::take(&mut store.exceptions.thrown_at);
+    places.clear();
+    // SAFETY: the caller's promise.
+    unsafe {
+        backtrace::walk(store, None, |place| {
+            places.push(place);
+            places.len() < MOST_PLACES
+        });
+    }
+    (store.exceptions.thrown_at, store.exceptions.epoch) = (places, store.engine().shared().retirement.epoch());
     let stress = store.engine().config().stress.collect_exceptions;
-    if store.exceptions.count() >= store.exceptions.due || stress {
+    let is_due = store.exceptions.count() >= store.exceptions.due || store.exceptions.bytes > store.exceptions.allowed;
+    if (is_due || stress) && store.moved == 0 {
         let mut exceptions = std::mem::take(&mut store.exceptions);
         // SAFETY: the caller's promise.
         exceptions.collect(stress, |see| unsafe { for_each_root(store, see) });
         store.exceptions = exceptions;
     }
-    thrown
+    store.exceptions.check(store.limiter.as_mut())?;
+    Ok(thrown)
 }
 
 /// Calls `see` with every word of a running store that may be an exception reference, and with many that are none: both stacks of its thread from here to
 /// where the host called, the interpreter's, its globals and tables.
 ///
 /// References are nowhere else while an exception is thrown. A value that leaves for the host is held ([`object::HELD`]). The switch buffer has them
-/// only between code that leaves and code that is entered, and a callee's arguments are on a stack by the time it runs.
+/// only between code that leaves and code that is entered, where a deadline's callback is all that may run (its calls have another buffer), and a callee's arguments are on a
+/// stack by the time it runs.
 ///
 /// # Safety
 /// As [`throw`].
@@ -199,6 +266,7 @@ unsafe fn for_each_root(store: &StoreState, see: &mut dyn FnMut(u64)) {
         }
     }
     store.interp.for_each_word(see);
+    store.for_each_suspended_word(&mut *see);
     store.tail_arguments.iter().for_each(|&word| see(word));
     let holds = |ty: RefType| matches!(ty.heap_type(), HeapType::Abstract { ty: AbstractHeapType::Exn | AbstractHeapType::NoExn, .. });
     for global in store.globals().filter(|global| matches!(global.ty.content_type, ValType::Ref(ty) if holds(ty))) {

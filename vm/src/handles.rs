@@ -169,13 +169,18 @@ impl MemoryRef {
         {
             let bytes = |pages: u64| usize::try_from(pages.checked_mul(65536)?).ok();
             let Some(desired) = memory.pages().checked_add(delta).and_then(bytes) else {
+                limiter.memory_failed(format!("a memory of {} and {delta} pages", memory.pages()))?;
                 return Ok(None);
             };
             if !limiter.memory(memory.length(), desired, memory.ty().maximum.and_then(bytes))? {
                 return Ok(None);
             }
         }
-        Ok(memory.grow(delta))
+        let grown = memory.grow(delta);
+        if let (None, Some(limiter)) = (grown, &mut store.limiter) {
+            limiter.memory_failed(format!("a memory of {} and {delta} pages", memory.pages()))?;
+        }
+        Ok(grown)
     }
 }
 
@@ -244,7 +249,11 @@ impl TableRef {
             }
         }
         // SAFETY: the caller's promise.
-        Ok(unsafe { table.grow(delta, reference) })
+        let grown = unsafe { table.grow(delta, reference) };
+        if let (None, Some(limiter)) = (grown, &mut store.limiter) {
+            limiter.table_failed(format!("a table of {} and {delta} elements", table.length()))?;
+        }
+        Ok(grown)
     }
 }
 

@@ -127,7 +127,10 @@ pub(crate) unsafe fn throw(context: *mut VmContext, tag: u32, values: *const u64
         let count = crate::bytecode::frame::slots_of_all(module.types[module.tags[tag as usize] as usize].params());
         let tag = context.byte_offset(tag_place as isize).cast::<*const exception::Tag>().read();
         let values = std::slice::from_raw_parts(values, count as usize);
-        Box::new(Unwind::Exception(exception::throw(&mut *store_state(context), tag, values)))
+        Box::new(match exception::throw(&mut *store_state(context), tag, values) {
+            Ok(object) => Unwind::Exception(object),
+            Err(error) => Unwind::Host { error, frames: backtrace(context) },
+        })
     }
 }
 
@@ -183,12 +186,19 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
         Box::new(Unwind::Host { error: format!("cannot prepare this thread for wasm: {error}").into(), frames: Vec::new() })
     })?;
     let outermost = store.activations.is_empty();
-    if outermost {
+    // A host function may have handed the store to another thread, for as long as it runs.
+    let moved = !outermost && store.context.host_limit != host_limit();
+    let VmStoreContext { lwpcb, host_limit: limit, values_left, values_granted, .. } = store.context;
+    let outer = (store.host_stack_top, lwpcb, limit, values_left, values_granted);
+    if outermost || moved {
         store.host_stack_top = &raw const outermost as usize;
         store.context.lwpcb = store.engine().thread_lwpcb();
         // SAFETY: this thread's own ring, which lives as long as the thread.
         unsafe { store.context.take_values() };
         store.context.host_limit = host_limit();
+        store.moved += u32::from(moved);
+    }
+    if outermost {
         store.set_running(true);
         // No frames yet, and every code address is still to be read: see `tiering::retire`.
         store.set_reported(store.engine().shared().retirement.epoch());
@@ -203,14 +213,22 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
         && let Unwind::Exception(object) = **unwind
     {
         // The host may keep it, and run more wasm before it throws it on.
+        let frames = store.exceptions.frames(object, store.engine().shared().retirement.epoch());
         let thrown = exception::Thrown { store: store.id, object, _held: store.exceptions.hand_over(object) };
-        **unwind = Unwind::Host { error: Box::new(thrown), frames: Vec::new() };
+        **unwind = Unwind::Host { error: Box::new(thrown), frames };
     }
     signals::set_current(before);
-    if outermost {
+    if outermost || moved {
         // SAFETY: as above.
         unsafe { store.context.keep_values() };
+    }
+    if outermost {
         store.set_running(false);
+    }
+    if moved {
+        let context = &mut store.context;
+        (store.host_stack_top, context.lwpcb, context.host_limit, context.values_left, context.values_granted) = outer;
+        store.moved -= 1;
     }
     outcome
 }
@@ -663,8 +681,10 @@ pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
             store.ask_to_poll();
             return Err(trap(context, TrapCode::Interrupt));
         };
-        let decided = catch_unwind(AssertUnwindSafe(|| callback(store)));
+        // The frames of a loop that polled are in the switch buffer, and are read again behind this.
+        let decided = store.with_another_switch_buffer(|store| catch_unwind(AssertUnwindSafe(|| callback(store))));
         store.put_deadline_callback(callback, set);
+        let decided = decided.unwrap_or_else(|error| Ok(Err(format!("no memory for what a deadline's callback may call: {error}").into())));
         if !matches!(decided, Ok(Ok(_))) {
             store.ask_to_poll();
         }

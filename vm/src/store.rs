@@ -62,6 +62,14 @@ pub trait Limiter: Send {
     fn counts(&self) -> (usize, usize, usize) {
         (10_000, 10_000, 10_000)
     }
+    /// A memory that was allowed to grow did not, for the reason given. `Err` ends the guest.
+    fn memory_failed(&mut self, _reason: String) -> Result<(), HostError> {
+        Ok(())
+    }
+    /// The same of a table.
+    fn table_failed(&mut self, _reason: String) -> Result<(), HostError> {
+        Ok(())
+    }
 }
 
 /// What happens when a store's deadline passes.
@@ -79,6 +87,8 @@ pub struct StoreState {
     pub(crate) exceptions: Exceptions,
     /// Address in the frame of the host's call that is outermost: nothing of this store's lies above it on the host's stack.
     pub(crate) host_stack_top: usize,
+    /// How many host functions under way have handed the store to another thread: the outer threads' stacks are not known then.
+    pub(crate) moved: u32,
     /// Arguments of a call that takes the place of the activation that ends.
     pub(crate) tail_arguments: Vec<u64>,
     /// Calls of host functions so far: a trial does not count blocks that hold one.
@@ -96,6 +106,10 @@ pub struct StoreState {
     _stack: WasmStack,
     /// The switch buffer, then the burst buffer.
     _switch_buffer: Mapping,
+    /// Switch buffers that wait, with the frames of code that a deadline's callback interrupted: see [`StoreState::with_another_switch_buffer`].
+    suspended: Vec<*const u64>,
+    /// Switch buffers that nothing is in.
+    spare: Vec<Mapping>,
     pub(crate) deadline: AtomicU64,
     pub(crate) deadline_callback: Option<DeadlineCallback>,
     /// So many were set.
@@ -121,6 +135,9 @@ pub struct StoreState {
     pub(crate) poll_due: bool,
 }
 
+/// Bytes of a switch buffer.
+const SWITCH_BYTES: usize = SWITCH_HEADER_BYTES as usize + SWITCH_BUFFER_SLOTS * 8;
+
 /// A host function: the context it is entered with, its `VmFunc`, and the closure.
 pub(crate) struct HostContext {
     head: VmContextHead,
@@ -141,7 +158,7 @@ impl Store {
     /// An empty store.
     pub fn new(engine: &Engine) -> std::io::Result<Store> {
         let stack = WasmStack::new(engine.config().wasm_stack_bytes)?;
-        let switch_bytes = (SWITCH_HEADER_BYTES as usize + SWITCH_BUFFER_SLOTS * 8).next_multiple_of(PAGE);
+        let switch_bytes = SWITCH_BYTES.next_multiple_of(PAGE);
         let switch_buffer = Mapping::reserve(switch_bytes + BURST_WORDS * 8)?;
         switch_buffer.open(0, switch_buffer.length())?;
         let (burst_limit, burst_timing) = engine.shared().burst_start();
@@ -184,6 +201,7 @@ impl Store {
             activations: Vec::new(),
             exceptions: Exceptions::default(),
             host_stack_top: 0,
+            moved: 0,
             tail_arguments: Vec::new(),
             host_calls: 0,
             running: AtomicBool::new(false),
@@ -194,6 +212,8 @@ impl Store {
             host_data: std::ptr::null_mut(),
             _stack: stack,
             _switch_buffer: switch_buffer,
+            suspended: Vec::new(),
+            spare: Vec::new(),
             deadline: AtomicU64::new(u64::MAX),
             deadline_callback: None,
             deadline_callbacks_set: 0,
@@ -482,6 +502,36 @@ impl StoreState {
         let table = unsafe { Table::new(ty, init)? };
         self.tables.push(table);
         Ok(TableRef(NonNull::from(&mut **self.tables.last_mut().expect("just pushed"))))
+    }
+
+    /// Runs `work`, in which the host may call the guest, while frames wait in the switch buffer: what it calls writes to another one.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub(crate) fn with_another_switch_buffer<R>(&mut self, work: impl FnOnce(&mut StoreState) -> R) -> std::io::Result<R> {
+        let other = match self.spare.pop() {
+            Some(spare) => spare,
+            None => {
+                let fresh = Mapping::reserve(SWITCH_BYTES.next_multiple_of(PAGE))?;
+                fresh.open(0, fresh.length())?;
+                fresh
+            }
+        };
+        let waits = std::mem::replace(&mut self.context.switch_buffer, other.base().cast());
+        self.suspended.push(waits);
+        let result = work(self);
+        self.suspended.pop();
+        self.context.switch_buffer = waits;
+        self.spare.push(other);
+        Ok(result)
+    }
+
+    /// Calls `see` with every word of the switch buffers that wait.
+    pub(crate) fn for_each_suspended_word(&self, mut see: impl FnMut(u64)) {
+        for &buffer in &self.suspended {
+            // SAFETY: a whole buffer, open, and owned by this store; no code runs that writes to it.
+            (0..SWITCH_BYTES / 8).for_each(|index| see(unsafe { buffer.add(index).read_volatile() }));
+        }
     }
 
     /// Thrown exceptions whose objects the store still has.

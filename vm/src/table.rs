@@ -136,8 +136,11 @@ impl Table {
         let open = |entries: u64| (entries as usize * entry).next_multiple_of(crate::mapping::PAGE);
         self.mapping.open(open(old), open(new) - open(old)).ok()?;
         self.vm.length.store(new as usize, Ordering::Release);
-        // SAFETY: the caller's promise; the new range is open and in bounds.
-        unsafe { self.fill(old, reference, delta) }?;
+        // Null entries are zeros, which pages are that nothing was written to: a table never shrinks.
+        if reference != 0 {
+            // SAFETY: the caller's promise; the new range is open and in bounds.
+            unsafe { self.fill(old, reference, delta) }?;
+        }
         Some(old)
     }
 }
