@@ -5,12 +5,20 @@ use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 /// Bytes of all files together; the ones used longest ago go first.
 const MOST_BYTES: u64 = 512 << 20;
 /// Suffix of the files, so that nothing else in the directory is ever touched.
 const SUFFIX: &str = ".becode";
+/// Ending of a file that is being written.
+const UNFINISHED: &str = ".new";
+/// Whoever wrote to one that long ago was killed.
+const LEFT_AFTER: Duration = Duration::from_secs(3600);
+
+/// Tells this process's files that are being written apart.
+static NEXT_TEMPORARY: AtomicU64 = AtomicU64::new(0);
 
 /// A directory of cached code, `$XDG_CACHE_HOME/backedge` or `$HOME/.cache/backedge` unless another is named.
 #[derive(Clone, Debug)]
@@ -85,6 +93,7 @@ impl CacheDirectory {
     /// # Errors
     /// A file cannot be removed; those before it are gone.
     pub fn clean(&self) -> io::Result<usize> {
+        self.remove_unfinished();
         let files = self.files()?;
         for file in &files {
             fs::remove_file(&file.path)?;
@@ -151,9 +160,12 @@ impl CacheDirectory {
         if !ours(&fs::symlink_metadata(&self.path)?) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the directory is another user's, or others may write to it"));
         }
-        let temporary = self.path.join(format!("{name}.{}.new", std::process::id()));
+        // Processes in containers that share it may have the same number.
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let one = NEXT_TEMPORARY.fetch_add(1, Ordering::Relaxed);
+        let temporary = self.path.join(format!("{name}.{}.{one}.{now:x}{UNFINISHED}", std::process::id()));
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         let written = (|| {
-            let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
             let mut out = BufWriter::new(file);
             fill(&mut out)?;
             out.flush()?;
@@ -168,7 +180,18 @@ impl CacheDirectory {
         Ok(state)
     }
 
+    /// Removes what processes left that were killed while they wrote. Best effort.
+    fn remove_unfinished(&self) {
+        let is_left = |entry: &fs::DirEntry| {
+            let age = entry.metadata().ok().and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
+            entry.file_name().to_string_lossy().ends_with(UNFINISHED) && age.is_some_and(|age| age > LEFT_AFTER)
+        };
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
+        entries.flatten().filter(is_left).for_each(|entry| _ = fs::remove_file(entry.path()));
+    }
+
     fn keep_below_limit(&self) -> io::Result<()> {
+        self.remove_unfinished();
         let mut left = self.most_bytes;
         for file in self.files()? {
             match left.checked_sub(file.bytes) {
@@ -205,4 +228,39 @@ impl FileState {
 fn ours(metadata: &Metadata) -> bool {
     // SAFETY: it only reads the process's own credentials.
     metadata.uid() == unsafe { libc::geteuid() } && metadata.mode() & 0o022 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_may_write_one_file_and_what_was_left_goes() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("cache");
+        let directory = CacheDirectory::new(&path);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..25 {
+                        directory.write("one", |out| out.write_all(b"bytes")).unwrap();
+                    }
+                });
+            }
+        });
+        let names = || -> Vec<String> {
+            let mut names: Vec<String> =
+                fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(), ["one.becode"]);
+        for (name, age) in [("left.1.0.0.new", LEFT_AFTER * 2), ("begun.1.1.0.new", Duration::ZERO)] {
+            File::create(path.join(name)).unwrap().set_modified(SystemTime::now() - age).unwrap();
+        }
+        assert!(directory.write("two", |_| Err(io::Error::other("no"))).is_err());
+        directory.write("two", |out| out.write_all(b"bytes")).unwrap();
+        assert_eq!(names(), ["begun.1.1.0.new", "one.becode", "two.becode"]);
+        assert_eq!(directory.clean().unwrap(), 2);
+    }
 }

@@ -1,9 +1,10 @@
 //! Tables whose contents are known before any instance exists: nothing but element segments writes them.
 //!
 //! Such a table is defined by the module, not exported, and no body has an operator that writes or grows it. Its entries are those of the active
-//! segments at constant offsets, in order. An instance whose segments do not fit is never finished, and nothing else can reach the table.
+//! segments at constant offsets, in order. An instance whose segments do not fit is never finished, but its functions may be in a table that it imports, by a segment that did fit, and run: so every
+//! segment up to the table's last one must be known to fit.
 
-use super::{ConstOp, ElementItems, ExportItem, Module, SegmentMode};
+use super::{ConstOp, ElementItems, ElementSegment, ExportItem, Module, SegmentMode};
 use wasmparser::Operator;
 
 /// Longest table that is looked at; longer ones count as written. 1 Mi entries: a guess.
@@ -61,15 +62,25 @@ impl Module {
         if init.init.is_some() {
             return None;
         }
-        for segment in &self.elements {
+        let is_own = |segment: &ElementSegment| matches!(segment.mode, SegmentMode::Active { index, .. } if index == table);
+        let behind_last = self.elements.iter().rposition(is_own).map_or(0, |last| last + 1);
+        for segment in &self.elements[..behind_last] {
             let SegmentMode::Active { index, offset } = &segment.mode else { continue };
-            if *index != table {
-                continue;
-            }
             let offset = match offset.ops[..] {
-                [ConstOp::I32(offset)] => offset as usize,
+                [ConstOp::I32(offset)] => offset as u32 as usize,
                 _ => return None,
             };
+            if *index != table {
+                let count = match &segment.items {
+                    ElementItems::Functions(functions) => functions.len(),
+                    ElementItems::Expressions(expressions) => expressions.len(),
+                };
+                // (one that is imported has its type's minimum at least)
+                if offset as u64 + count as u64 > self.tables[*index as usize].initial {
+                    return None;
+                }
+                continue;
+            }
             let functions: Vec<Option<u32>> = match &segment.items {
                 ElementItems::Functions(functions) => functions.iter().copied().map(Some).collect(),
                 ElementItems::Expressions(expressions) => (expressions.iter())
@@ -104,6 +115,13 @@ mod tests {
         assert_eq!(entries(""), Some(vec![None, Some(0), Some(1)]));
         assert_eq!(entries("(elem (table $t) (i32.const 2) func $f)"), Some(vec![None, Some(0), Some(0)]));
         assert_eq!(entries("(elem (table $u) (global.get $i) func $f)"), Some(vec![None, Some(0), Some(1)]));
+        assert_eq!(
+            entries("(elem (table $u) (i32.const 0) func $f) (elem (table $t) (i32.const 0) func $g)"),
+            Some(vec![Some(1), Some(0), Some(1)])
+        );
+        // What comes before its own may end the instantiation.
+        assert_eq!(entries("(elem (table $u) (i32.const 1) func $f) (elem (table $t) (i32.const 0) func $g)"), None);
+        assert_eq!(entries("(elem (table $u) (global.get $i) func $f) (elem (table $t) (i32.const 0) func $g)"), None);
         for written in [
             "(export \"t\" (table $t))",
             "(func (table.set $t (i32.const 0) (ref.func $f)))",

@@ -20,6 +20,8 @@ const CLOCK: u8 = 0;
 const FD_READ: u8 = 1;
 const FD_WRITE: u8 = 2;
 const MONOTONIC: u32 = 1;
+/// Flag of an open file: it is not waited for.
+const NONBLOCK: u16 = 4;
 /// Flag of a clock subscription: its timeout is a point in time.
 const ABSOLUTE: u16 = 1;
 
@@ -65,8 +67,14 @@ fn poll(context: &mut WasiCtx, memory: &mut [u8], arguments: &[u64], due: &mut d
     Ok(Some(0))
 }
 
-/// Waits until an open file can be read or written, as far as it can be waited for.
+/// Waits until an open file can be read or written, as far as it can be waited for and is to be.
 fn ready(context: &mut WasiCtx, tag: u8, file: u32, due: &mut dyn FnMut() -> bool) -> Result<(), Stop> {
+    // `fdstat`: the flags are its second word.
+    let mut status = [0; 24];
+    let known = answer(context, Snapshot::Preview1, Function::FdFdstatGet, &mut status, &[file.into(), 0])? == 0;
+    if known && u16::from_le_bytes([status[2], status[3]]) & NONBLOCK != 0 {
+        return Ok(());
+    }
     let mut subscription = vec![0; SUBSCRIPTION];
     subscription[8] = tag;
     subscription[16..20].copy_from_slice(&file.to_le_bytes());
