@@ -704,7 +704,7 @@ fn what_a_deadlines_callback_calls_leaves_the_interrupted_loop_alone() {
                 context.data_mut().1 += 1;
                 if calls {
                     context.set_epoch_deadline(1000);
-                    let nested = context.data().0.clone().expect("set above");
+                    let nested = context.data().0.expect("set above");
                     assert_eq!(nested.call(&mut context, 30)?, 465);
                 }
                 Ok(UpdateDeadline::Continue(1))

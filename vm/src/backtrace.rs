@@ -49,9 +49,10 @@ pub(crate) enum Place {
 pub(crate) unsafe fn frames_at(place: Place, frames: &mut Vec<Frame>) {
     match place {
         Place::Compiled(pc) => registry::frames_at(pc, frames),
-        // SAFETY: the caller's promise.
         Place::Interpreted(context, function, offset) => {
-            frames.push(registry::frame(unsafe { &instance(context).module }, function, offset))
+            // SAFETY: the caller's promise.
+            let module = unsafe { &instance(context).module };
+            frames.push(registry::frame(module, function, offset));
         }
     }
 }

@@ -67,7 +67,7 @@ impl Module {
         for segment in &self.elements[..behind_last] {
             let SegmentMode::Active { index, offset } = &segment.mode else { continue };
             let offset = match offset.ops[..] {
-                [ConstOp::I32(offset)] => offset as u32 as usize,
+                [ConstOp::I32(offset)] => offset as usize,
                 _ => return None,
             };
             if *index != table {
