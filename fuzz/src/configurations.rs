@@ -27,6 +27,8 @@ pub struct Setup {
     pub lies: usize,
     /// Once in so many calls and host calls all code is asked to leave at its next loop header; 0 for never.
     pub leave_once_in: u64,
+    /// A deadline passes at every call and host call; its callback calls another module in the same store.
+    pub interrupts: bool,
 }
 
 /// The first is the reference that all others, the oracle included, are compared with.
@@ -175,6 +177,17 @@ pub const TABLE: &[Configuration] = &[
         },
     },
     Configuration {
+        name: "interrupted",
+        what: "all tiers in turn, and a deadline's callback at loop headers that calls a guest, which throws, loops and calls in every way",
+        setup: |setup, random| {
+            eager(setup, random);
+            setup.config.deterministic(random.once_in(2)).epoch_interruption(true);
+            setup.interrupts = true;
+            setup.random_plans = random.once_in(2);
+            setup.config.machine().stress.leave_again = random.below(250) as u8;
+        },
+    },
+    Configuration {
         name: "retire",
         what: "all tiers, every second to fourth version retired as soon as it is linked",
         setup: |setup, random| {
@@ -208,7 +221,7 @@ impl Configuration {
         let mut config = Config::new();
         // Deep enough that depth seldom decides: the generator's fuel bounds the number of frames.
         config.max_wasm_stack(4 << 20);
-        let mut setup = Setup { config, random_plans: false, all_decisions: false, lies: 0, leave_once_in: 0 };
+        let mut setup = Setup { config, random_plans: false, all_decisions: false, lies: 0, leave_once_in: 0, interrupts: false };
         (self.setup)(&mut setup, random);
         if self.name != TABLE[0].name {
             setup.config.machine().stress.collect_exceptions = random.once_in(2);

@@ -8,7 +8,7 @@ use crate::random::Random;
 use crate::values::Value;
 use backedge::{
     AsContext, AsContextMut, Engine, Error, Extern, ExternRef, ExternType, Func, FuncType, Global, Instance, LinkError, Memory, Module,
-    Ref, Result, Store, StoreLimits, StoreLimitsBuilder, Table, TierPolicy, Trap, Val,
+    Ref, Result, Store, StoreLimits, StoreLimitsBuilder, Table, TierPolicy, Trap, UpdateDeadline, Val,
 };
 use jit::CraneliftCompiler;
 use std::fmt::Write;
@@ -22,6 +22,7 @@ pub struct Ours {
     random: Random,
     lies: usize,
     leave_once_in: u64,
+    interrupts: bool,
 }
 
 impl Ours {
@@ -40,7 +41,7 @@ impl Ours {
             _ => Some(compiler.clone()),
         };
         let engine = Engine::with_compiler(&config, compiler)?;
-        Ok(Ours { engine, random, lies: setup.lies, leave_once_in: setup.leave_once_in })
+        Ok(Ours { engine, random, lies: setup.lies, leave_once_in: setup.leave_once_in, interrupts: setup.interrupts })
     }
 }
 
@@ -52,10 +53,12 @@ impl Machine for Ours {
             random: self.random.clone(),
             lies: self.lies,
             leave_once_in: self.leave_once_in,
+            interrupts: self.interrupts,
             module: module.clone(),
             engine: self.engine.clone(),
         };
-        Ok(Box::new(OurModule { module, imports: shape.imports, meddler: Arc::new(Mutex::new(meddler)) }))
+        let noise = self.interrupts.then(|| Module::new(&self.engine, NOISE).expect("it is valid"));
+        Ok(Box::new(OurModule { module, imports: shape.imports, meddler: Arc::new(Mutex::new(meddler)), noise }))
     }
 }
 
@@ -64,6 +67,7 @@ struct Meddler {
     random: Random,
     lies: usize,
     leave_once_in: u64,
+    interrupts: bool,
     module: Module,
     engine: Engine,
 }
@@ -72,6 +76,9 @@ impl Meddler {
     fn meddle(&mut self, in_host_call: bool) {
         if self.leave_once_in != 0 && self.random.once_in(self.leave_once_in) {
             self.module.loaded().code.ask_all_to_leave();
+        }
+        if self.interrupts {
+            self.engine.increment_epoch();
         }
         if self.lies != 0 {
             lies(self.module.loaded(), &mut self.random, self.lies);
@@ -86,6 +93,51 @@ struct OurModule {
     module: Module,
     imports: Vec<(Vec<ValType>, Vec<ValType>)>,
     meddler: Arc<Mutex<Meddler>>,
+    /// What a deadline's callback calls.
+    noise: Option<Module>,
+}
+
+/// Writes to all that a nested call may write to: throws with and without references, leaves loops, calls in each way. `noise(n)` is 4 n (n + 1) / 2.
+const NOISE: &str = r#"(module
+    (type $f (func (param i64) (result i64)))
+    (tag $e (param i64 i64 i64 i64))
+    (table 2 funcref) (elem (i32.const 0) $caught $kept)
+    (func $throw (param i64) (throw $e (local.get 0) (i64.const -1) (i64.const -2) (i64.const -3)))
+    (func $caught (type $f)
+        (block $h (result i64 i64 i64 i64) (try_table (catch $e $h) (call $throw (local.get 0))) (unreachable))
+        (drop) (drop) (drop))
+    (func $kept (type $f) (local $x exnref)
+        (block $h (result exnref) (try_table (catch_all_ref $h) (call $throw (local.get 0))) (unreachable))
+        (local.set $x)
+        (drop (call $caught (i64.const 5)))
+        (block $h (result i64 i64 i64 i64) (try_table (catch $e $h) (throw_ref (local.get $x))) (unreachable))
+        (drop) (drop) (drop))
+    (func $tail (type $f) (return_call_indirect (type $f) (local.get 0) (i32.wrap_i64 (i64.and (local.get 0) (i64.const 1)))))
+    (func (export "noise") (param $n i64) (result i64) (local $s i64) (local $i i64)
+        (loop $l
+            (local.set $s (i64.add (i64.add (local.get $s) (call $caught (local.get $n))) (i64.add (call $kept (local.get $n)) (call $tail (local.get $n)))))
+            (local.set $i (i64.const 0))
+            (loop $add
+                (local.set $s (i64.add (local.get $s) (i64.const 1)))
+                (br_if $add (i64.lt_u (local.tee $i (i64.add (local.get $i) (i64.const 1))) (local.get $n))))
+            (br_if $l (i64.ne (local.tee $n (i64.sub (local.get $n) (i64.const 1))) (i64.const 0))))
+        (local.get $s)))"#;
+
+/// Has a deadline's callback call `noise`.
+fn interrupt(store: &mut Store<Data>, noise: &Module) -> Result<()> {
+    let noise = Instance::new(&mut *store, noise, &[])?.get_typed_func::<i64, i64>(&mut *store, "noise")?;
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(move |mut context| {
+        context.set_epoch_deadline(1 << 40);
+        match noise.call(&mut context, 6) {
+            Ok(sum) => assert_eq!(sum, 84, "what a callback calls"),
+            // The guest was deep already.
+            Err(error) if error.downcast_ref::<Trap>() == Some(&Trap::StackOverflow) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(UpdateDeadline::Continue(1))
+    });
+    Ok(())
 }
 
 struct Data {
@@ -113,6 +165,9 @@ impl Loaded for OurModule {
                 _ => None,
             };
             imports.push(self.import(&mut store, index.unwrap_or(0), ty).map_err(stop)?);
+        }
+        if let Some(noise) = &self.noise {
+            interrupt(&mut store, noise).map_err(stop)?;
         }
         meddle(&self.meddler, false);
         let instance = Instance::new(&mut store, &self.module, &imports).map_err(stop)?;

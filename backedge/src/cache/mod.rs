@@ -75,6 +75,9 @@ impl Kept {
 struct Fresh {
     /// By function; the last one counts. They stay after a save: another may have to write the file anew.
     versions: BTreeMap<u32, Version>,
+    /// Whose function's each version number is, of these and of what other processes wrote: a guard's exits are counted by it. Several instances of a module's code in one process
+    /// number their versions alike.
+    numbers: HashMap<u32, u32>,
     /// Functions whose version was made since the last save.
     unsaved: BTreeSet<u32>,
     /// What compiling these took.
@@ -215,6 +218,7 @@ impl KeepingCompiler {
         let versions = fresh.joined_with(kept.archive.as_ref(), self.open(directory, digest).as_ref());
         let write = |out: &mut BufWriter<_>| archive::write(out, &self.maker, digest, &fresh.loops, &[], &versions);
         fresh.file = Some(directory.write(&name, write)?);
+        fresh.numbers.extend(versions.iter().map(|(entry, _)| (entry.version, entry.function)));
         tracing::debug!(functions = fresh.versions.len(), compile_time = ?fresh.unsaved_time, "the cache is written");
         fresh.saved();
         Ok(())
@@ -273,6 +277,9 @@ impl Compiler for KeepingCompiler {
         }
         let version = (Entry::of(request), archive::encode(code));
         let mut fresh = lock(&kept.fresh);
+        if *fresh.numbers.entry(request.version).or_insert(request.function) != request.function {
+            return;
+        }
         fresh.unsaved_time += took;
         fresh.unsaved.insert(request.function);
         fresh.loops = request.module.loops.clone();
@@ -373,6 +380,25 @@ mod tests {
         assert_eq!(kept(), Some(1));
         compiler.keep(&request, &code, Duration::from_millis(1));
         assert_eq!(kept(), Some(2));
+    }
+
+    #[test]
+    fn a_number_is_of_one_functions_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = Arc::new(jit::CraneliftCompiler::new(Default::default()).unwrap());
+        let compiler = KeepingCompiler::new(inner, Some(CacheDirectory::new(folder.path())), "test", true);
+        let module = Arc::new(Module::new(&wat::parse_str("(module (func) (func))").unwrap()).unwrap());
+        let compile = |function, version| {
+            let request = CompileRequest::new(module.clone(), function, Entrance::Body, Tier::Optimizing, version);
+            compiler.compile(&request).unwrap();
+        };
+        // Two stores with code of their own, say.
+        compile(0, 1);
+        compile(1, 1);
+        let kept = || lock(&compiler.kept(&module.digest).fresh).versions.keys().copied().collect::<Vec<u32>>();
+        assert_eq!(kept(), [0]);
+        compile(1, 2);
+        assert_eq!(kept(), [0, 1]);
     }
 
     #[test]
