@@ -74,7 +74,7 @@ pub struct BurstStats {
     pub steady_percent: Option<f64>,
 }
 
-/// When a run counts as steady, for [`BurstStats::steady_percent`]; compiles for bursts of what is not new are set aside for from then on.
+/// When a run counts as steady, for [`BurstStats::steady_percent`].
 pub const STEADY_AFTER: Duration = Duration::from_secs(4);
 /// The shortest time that is said of: in less, one compile is most of it.
 const STEADY_FOR: Duration = Duration::from_secs(2);

@@ -6,7 +6,7 @@
 use super::ModuleCode;
 use super::bursts::{ASKED_AT_ONCE, Form, Instrumented, candidate_offset, entrance};
 use super::versions::cpu_time;
-use crate::burst::{AT_ENTRY, Astray, ENOUGH, STEADY_AFTER, ticks};
+use crate::burst::{AT_ENTRY, Astray, ENOUGH, ticks};
 use crate::code::{Entrance, Tier};
 use crate::engine::{lock, try_lock};
 use crate::shape::shape;
@@ -269,10 +269,6 @@ impl ModuleCode {
             };
             let hottest = waiting.max_by_key(|(key, candidate)| (for_its_size(key, candidate), std::cmp::Reverse(**key)));
             let Some((&key, candidate)) = hottest else { return false };
-            // Nothing is new, so it can wait until the steady share pays for it: what there is credit for is a burst, and a compile takes many times as much.
-            if ran_for >= STEADY_AFTER && !self.is_learning() && !budget.set_aside(self.time_before_burst(key.0)) {
-                return false;
-            }
             candidate.wanted = true;
             key
         };
