@@ -165,7 +165,10 @@ impl<Params: WasmParams, Results: WasmResults> TypedFunc<Params, Results> {
 const MOST_SLOTS: usize = 34;
 
 /// A Rust type that stands for a wasm value type.
-pub trait WasmTy: Send {
+///
+/// # Safety
+/// Only this crate implements it: slots must hold values of the types that it says, and references of the store.
+pub unsafe trait WasmTy: Send {
     /// The wasm type.
     #[doc(hidden)]
     const TYPE: ValType;
@@ -184,7 +187,8 @@ const fn slots_of<T: WasmTy>() -> usize {
 
 macro_rules! wasm_ty {
     ($($ty:ty = $wasm:expr, $write:expr, $read:expr;)*) => {
-        $(impl WasmTy for $ty {
+        $(// SAFETY: the slot holds a value of the type; references are checked to be the store's.
+        unsafe impl WasmTy for $ty {
             const TYPE: ValType = $wasm;
             #[inline]
             fn write(self, store: StoreId, slots: &mut [u64]) -> Result<()> {
@@ -217,7 +221,8 @@ wasm_ty! {
 /// Wasm is validated, and what a host function returns is checked.
 const NOT_NULL: &str = "the type has no null";
 
-impl WasmTy for V128 {
+// SAFETY: two slots, the low half first.
+unsafe impl WasmTy for V128 {
     const TYPE: ValType = ValType::V128;
     fn write(self, _store: StoreId, slots: &mut [u64]) -> Result<()> {
         slots[0] = self.as_u128() as u64;
@@ -230,7 +235,10 @@ impl WasmTy for V128 {
 }
 
 /// Parameters of a [`TypedFunc`]: `()`, a [`WasmTy`] or a tuple of up to 16.
-pub trait WasmParams: Send {
+///
+/// # Safety
+/// Only this crate implements it: slots must hold values of the types that it says, and references of the store.
+pub unsafe trait WasmParams: Send {
     #[doc(hidden)]
     fn types() -> Vec<ValType>;
     #[doc(hidden)]
@@ -238,20 +246,27 @@ pub trait WasmParams: Send {
 }
 
 /// Results of a [`TypedFunc`]: `()`, a [`WasmTy`] or a tuple of up to 16.
-pub trait WasmResults: WasmParams {
+///
+/// # Safety
+/// Only this crate implements it: slots must hold values of the types that it says, and references of the store.
+pub unsafe trait WasmResults: WasmParams {
     #[doc(hidden)]
     fn read(store: StoreId, slots: &[u64]) -> Self;
 }
 
 /// What a closure that becomes a host function may return: [`WasmResults`], or a [`Result`] of them.
-pub trait WasmRet {
+///
+/// # Safety
+/// Only this crate implements it: slots must hold values of the types that it says, and references of the store.
+pub unsafe trait WasmRet {
     #[doc(hidden)]
     fn types() -> Vec<ValType>;
     #[doc(hidden)]
     fn finish(self, store: StoreId, slots: &mut [u64]) -> Result<()>;
 }
 
-impl<T: WasmTy> WasmParams for T {
+// SAFETY: one value, by its own type.
+unsafe impl<T: WasmTy> WasmParams for T {
     fn types() -> Vec<ValType> {
         vec![T::TYPE]
     }
@@ -261,14 +276,16 @@ impl<T: WasmTy> WasmParams for T {
     }
 }
 
-impl<T: WasmTy> WasmResults for T {
+// SAFETY: one value, by its own type.
+unsafe impl<T: WasmTy> WasmResults for T {
     #[inline]
     fn read(store: StoreId, slots: &[u64]) -> T {
         WasmTy::read(store, slots)
     }
 }
 
-impl<R: WasmResults> WasmRet for R {
+// SAFETY: these results, by their own types.
+unsafe impl<R: WasmResults> WasmRet for R {
     fn types() -> Vec<ValType> {
         <R as WasmParams>::types()
     }
@@ -278,7 +295,8 @@ impl<R: WasmResults> WasmRet for R {
     }
 }
 
-impl<R: WasmResults> WasmRet for Result<R> {
+// SAFETY: these results, by their own types.
+unsafe impl<R: WasmResults> WasmRet for Result<R> {
     fn types() -> Vec<ValType> {
         <R as WasmParams>::types()
     }
@@ -362,7 +380,8 @@ pub trait IntoFunc<T, Params, Results>: Send + Sync + 'static {
 
 macro_rules! tuples {
     ($($name:ident)*) => {
-        impl<$($name: WasmTy),*> WasmParams for ($($name,)*) {
+        // SAFETY: one value behind the other, each by its own type.
+        unsafe impl<$($name: WasmTy),*> WasmParams for ($($name,)*) {
             fn types() -> Vec<ValType> {
                 vec![$($name::TYPE),*]
             }
@@ -376,7 +395,8 @@ macro_rules! tuples {
             }
         }
 
-        impl<$($name: WasmTy),*> WasmResults for ($($name,)*) {
+        // SAFETY: as above.
+        unsafe impl<$($name: WasmTy),*> WasmResults for ($($name,)*) {
             #[allow(non_snake_case, unused_mut, unused_variables, unused_assignments, clippy::unused_unit)]
             #[inline]
             fn read(store: StoreId, slots: &[u64]) -> Self {

@@ -109,7 +109,7 @@ impl Module {
         // SAFETY: the caller's promise.
         let module = unsafe { vm::module::Module::new_validated(archive.module_bytes()?, archive.digest(), archive.loops().clone())? };
         keeper.adopt(archive);
-        Ok(Module { engine: engine.clone(), loaded: engine.vm.adopt(module) })
+        Ok(Module { engine: engine.clone(), loaded: engine.vm.adopt(module)? })
     }
 
     /// Checks .wasm bytes without keeping anything.

@@ -2,6 +2,7 @@
 
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
 use backedge::{Config, Engine, Linker, Module, Store, TierPolicy, Trap, UpdateDeadline};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
@@ -123,6 +124,32 @@ fn a_callback_lets_a_sleeping_guest_sleep_on() {
     assert!(began.elapsed() >= Duration::from_millis(20));
     ticker.join().unwrap();
     assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_callback_that_panics_is_asked_again() {
+    let engine = engine(TierPolicy::Auto);
+    let module = Module::new(&engine, SLEEP.replace(r#""\00\00\00\00\00\10""#, r#""\00\2d\31\01""#)).unwrap();
+    let mut linker = Linker::new(&engine);
+    wasi::add_to_linker(&mut linker, |context: &mut WasiCtx| context).unwrap();
+    let mut store = Store::new(&engine, WasiCtxBuilder::new().build());
+    let asked = Arc::new(AtomicU32::new(0));
+    let count = asked.clone();
+    store.epoch_deadline_callback(move |_| match count.fetch_add(1, Ordering::Relaxed) {
+        0 => panic!("the first time"),
+        _ => Ok(UpdateDeadline::Continue(1_000_000)),
+    });
+    let instance = linker.instantiate(&mut store, &module).unwrap();
+    let sleep = instance.get_typed_func::<(), i32>(&mut store, "sleep").unwrap();
+    store.set_epoch_deadline(1);
+    let ticker = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(5));
+        engine.increment_epoch();
+    });
+    assert!(catch_unwind(AssertUnwindSafe(|| sleep.call(&mut store, ()))).is_err());
+    ticker.join().unwrap();
+    assert_eq!(sleep.call(&mut store, ()).unwrap(), 0);
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
 /// An empty loop has nothing but its poll. It stops in the tier that is pinned, and, where tiers change, once it runs in tier 2.

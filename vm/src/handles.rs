@@ -242,6 +242,7 @@ impl TableRef {
         {
             let entries = |count: u64| usize::try_from(count).ok();
             let Some(desired) = table.length().checked_add(delta).and_then(entries) else {
+                limiter.table_failed(format!("a table of {} and {delta} elements", table.length()))?;
                 return Ok(None);
             };
             if !limiter.table(table.length() as usize, desired, table.ty().maximum.and_then(entries))? {

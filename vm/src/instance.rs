@@ -98,7 +98,7 @@ impl StoreState {
         if !loaded.engine().same(self.engine()) {
             return Err(InstantiateError::OtherEngine);
         }
-        let loaded = &self.with_its_code(loaded);
+        let loaded = &self.with_its_code(loaded).map_err(InstantiateError::Limit)?;
         let module = loaded.module.clone();
         check_imports(&module, imports)?;
         if let Some(limiter) = &self.limiter

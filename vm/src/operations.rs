@@ -92,6 +92,8 @@ pub unsafe fn atomic_wait(
             _ => (*place.cast::<std::sync::atomic::AtomicU64>()).load(Ordering::SeqCst) == expected,
         };
         let asked = || {
+            // Code that was retired meanwhile waits for this.
+            report_frames(context);
             let store = &*store_state(context);
             if store.engine().epoch() < store.deadline.load(Ordering::SeqCst) { Ok(()) } else { interrupted(context) }
         };

@@ -53,16 +53,38 @@ impl Table {
 
     /// The slot of a pc, or the first empty one. There is always an empty one.
     fn find(&self, pc: usize) -> &Slot {
+        &self.slots[self.place(pc)]
+    }
+
+    fn place(&self, pc: usize) -> usize {
         let mask = self.slots.len() - 1;
         let mut at = (pc as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 20 & mask;
         loop {
             let slot = &self.slots[at];
             let key = slot.key.load(Ordering::Acquire);
             if key == EMPTY || key >> PC_SHIFT == pc as u64 {
-                return slot;
+                return at;
             }
             at = (at + 1) & mask;
         }
+    }
+
+    /// Wipes the key of a pc, and empties what is wiped before an empty slot: no search goes on behind that. How many slots became empty.
+    fn wipe(&self, pc: usize) -> usize {
+        let mask = self.slots.len() - 1;
+        let key = |at: usize| self.slots[at & mask].key.load(Ordering::Relaxed);
+        let mut at = self.place(pc);
+        if key(at) >> PC_SHIFT != pc as u64 {
+            return 0;
+        }
+        self.slots[at].key.store(WIPED, Ordering::Release);
+        let mut emptied = 0;
+        while key(at + 1) == EMPTY && key(at) == WIPED {
+            self.slots[at].key.store(EMPTY, Ordering::Release);
+            emptied += 1;
+            at = at.wrapping_sub(1) & mask;
+        }
+        emptied
     }
 }
 
@@ -125,15 +147,9 @@ pub(crate) fn forget(address: usize, loads: &[SpeculativeLoad]) {
     if loads.is_empty() {
         return;
     }
-    let writer = writer();
+    let mut writer = writer();
     let Some(table) = writer.tables.last() else { return };
-    for load in loads {
-        let pc = address + load.offset as usize;
-        let slot = table.find(pc);
-        if slot.key.load(Ordering::Relaxed) >> PC_SHIFT == pc as u64 {
-            slot.key.store(WIPED, Ordering::Release);
-        }
-    }
+    writer.used -= loads.iter().map(|load| table.wipe(address + load.offset as usize)).sum::<usize>();
 }
 
 /// Faults of the loads of code at `address`.
@@ -231,5 +247,21 @@ mod tests {
             assert!(take_fault(address).is_none());
         }
         assert!(writer().tables.len() < 20);
+    }
+
+    #[test]
+    fn what_comes_and_goes_needs_no_more_room() {
+        let _one = table();
+        let loads: Vec<SpeculativeLoad> =
+            (0..50).map(|nth| SpeculativeLoad { offset: nth * 8, length: 4, target: LoadTarget::General(0) }).collect();
+        let slots = || writer().tables.last().map_or(0, |table| table.slots.len());
+        let mut sizes = Vec::new();
+        for version in 0..20_000 {
+            let address = 0x7000_0000 + version * 0x1230;
+            register(address, &loads);
+            forget(address, &loads);
+            sizes.push(slots());
+        }
+        assert_eq!(sizes[100], sizes[19_999]);
     }
 }

@@ -22,6 +22,7 @@ use crate::stack::WasmStack;
 use crate::table::{Table, TableError};
 use crate::trap::{Outcome, Unwind};
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -264,16 +265,19 @@ impl StoreState {
     }
 
     /// The module with the code that this store's instances run.
-    pub(crate) fn with_its_code(&mut self, loaded: &Arc<LoadedModule>) -> Arc<LoadedModule> {
+    ///
+    /// # Errors
+    /// Code memory has no room for it.
+    pub(crate) fn with_its_code(&mut self, loaded: &Arc<LoadedModule>) -> Result<Arc<LoadedModule>, String> {
         if self.engine.config().feedback_scope == FeedbackScope::Module {
-            return loaded.clone();
+            return Ok(loaded.clone());
         }
         if let Some(own) = self.own_code.iter().find(|own| Arc::ptr_eq(&own.module, &loaded.module)) {
-            return own.clone();
+            return Ok(own.clone());
         }
-        let own = self.engine.with_own_code(loaded);
+        let own = self.engine.with_own_code(loaded)?;
         self.own_code.push(own.clone());
-        own
+        Ok(own)
     }
 
     /// The embedder's pointer.
@@ -317,9 +321,9 @@ impl StoreState {
     /// The callback's, or [`TrapCode::Interrupt`](crate::trap::TrapCode::Interrupt) without one.
     pub fn at_deadline(&mut self) -> Result<(), HostError> {
         let (mut callback, set) = self.take_deadline_callback().ok_or(crate::trap::TrapCode::Interrupt)?;
-        let decided = callback(self);
+        let decided = catch_unwind(AssertUnwindSafe(|| callback(self)));
         self.put_deadline_callback(callback, set);
-        self.set_epoch_deadline(decided?);
+        self.set_epoch_deadline(decided.unwrap_or_else(|panic| resume_unwind(panic))?);
         Ok(())
     }
 

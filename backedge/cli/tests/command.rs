@@ -189,6 +189,8 @@ fn invoke_takes_and_prints_typed_values() {
     let files = Files::new();
     let math = files.write("math.wat", MATH);
     let math = math.to_str().unwrap();
+    let without_null = files.write("reference.wat", r#"(module (func $f (export "f") (result (ref func)) (ref.func $f)))"#);
+    assert_eq!(expect(0, &["run", "--invoke", "f", without_null.to_str().unwrap()]).0, "funcref\n");
     for tier in TIERS {
         let invoke = |name: &str, args: &[&str]| {
             let mut all = vec!["run", "--tier", tier, "--invoke", name, math];

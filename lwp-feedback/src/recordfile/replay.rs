@@ -27,6 +27,9 @@ pub struct ReplaySummary {
     pub error: Option<RecordFileError>,
 }
 
+/// Rings at a time: one is a thread's. A file that names more, as a damaged one may, has the first ones closed.
+const MOST_RINGS: usize = 1024;
+
 /// Replays a file into `profile`; `listener` gets the calls a live one would get.
 pub fn replay(input: impl Read, profile: Arc<Profile>, listener: Box<dyn Listener>) -> Result<ReplaySummary, RecordFileError> {
     let reader = RecordReader::new(input)?;
@@ -48,7 +51,13 @@ pub fn replay(input: impl Read, profile: Arc<Profile>, listener: Box<dyn Listene
                 drain(&monitor);
                 code.forget(&range);
             }
+            Ok(Chunk::Records { records, .. }) if records.is_empty() => {}
             Ok(Chunk::Records { ring, records }) => {
+                if rings.len() >= MOST_RINGS && !rings.contains_key(&ring) {
+                    // Each has been drained, so others can have their places.
+                    std::mem::take(&mut rings).values().for_each(|producer| producer.ring().close());
+                    drain(&monitor);
+                }
                 let producer = rings.entry(ring).or_insert_with(|| {
                     let config = RingConfig { flags: Flags::empty(), wake_on_hot: false, ..RingConfig::default() };
                     let ring = Ring::new(&config).expect("the default sizes are valid");

@@ -28,6 +28,7 @@ use lwp_feedback::sources::clock;
 use lwp_feedback::sources::perf::{PerfCounts, ThreadEvents};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, TryLockError, Weak};
 use std::thread::JoinHandle;
@@ -269,7 +270,10 @@ impl Engine {
             let builder = std::thread::Builder::new().name(format!("backedge-compile-{number}")).stack_size(8 << 20);
             handle.compile_threads.push(builder.spawn(move || {
                 while let Some(job) = shared.queue.next() {
-                    job.run();
+                    // A policy of the host's may panic; the next job is another's.
+                    if catch_unwind(AssertUnwindSafe(|| job.run())).is_err() {
+                        tracing::error!("a compile panicked; its function goes on as it is");
+                    }
                     shared.queue.done();
                 }
             })?);
@@ -307,27 +311,30 @@ impl Engine {
             let (function, body) = (module.imported_functions + own as u32, &module.bodies[own]);
             return Err(ModuleError::TooLarge { function, bytes: body.len(), limit, offset: body.start as u64 });
         }
-        Ok(self.adopt(module))
+        self.adopt(module)
     }
 
     /// Makes a module ready to run.
-    pub fn adopt(&self, mut module: Module) -> Arc<LoadedModule> {
+    ///
+    /// # Errors
+    /// [`ModuleError::NoRoom`].
+    pub fn adopt(&self, mut module: Module) -> Result<Arc<LoadedModule>, ModuleError> {
         self.0.shared.sweep();
         module.checks_accesses = !self.guards_memories();
         let module = Arc::new(module);
         let key = module.hash;
-        self.with_code(module, key)
+        self.with_code(module, key).map_err(|reason| ModuleError::NoRoom { reason })
     }
 
     /// The same module with code and profile of its own: [`FeedbackScope::Store`].
-    pub(crate) fn with_own_code(&self, loaded: &LoadedModule) -> Arc<LoadedModule> {
+    pub(crate) fn with_own_code(&self, loaded: &LoadedModule) -> Result<Arc<LoadedModule>, String> {
         self.0.shared.sweep();
         let number = NEXT_KEY.fetch_add(1, Ordering::Relaxed);
         self.with_code(loaded.module.clone(), loaded.module.hash ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    fn with_code(&self, module: Arc<Module>, key: u64) -> Arc<LoadedModule> {
-        let code = ModuleCode::new(self.0.shared.clone(), module.clone(), key);
+    fn with_code(&self, module: Arc<Module>, key: u64) -> Result<Arc<LoadedModule>, String> {
+        let code = ModuleCode::new(self.0.shared.clone(), module.clone(), key)?;
         let mut modules = lock(&self.0.shared.modules);
         let same = modules.entry(key).or_default();
         same.retain(|code| code.strong_count() > 0);
@@ -337,7 +344,7 @@ impl Engine {
         for profile in &self.0.shared.config.profiles {
             code.start_with(profile);
         }
-        Arc::new(LoadedModule { module, code, engine: self.clone() })
+        Ok(Arc::new(LoadedModule { module, code, engine: self.clone() }))
     }
 
     /// Whether its memories with 32-bit addresses have guards; see [`EngineConfig::guarded_memories`].

@@ -43,6 +43,12 @@ pub enum ModuleError {
         /// The section in which it is.
         offset: u64,
     },
+    /// Code memory, which all engines of a process share, has no room for what leads calls to its functions.
+    #[error("has no room for its functions' calls: {reason}")]
+    NoRoom {
+        /// What was wanted.
+        reason: String,
+    },
     /// The header is that of a component.
     #[error("is a component; backedge runs core modules: build for wasm32-wasip1")]
     Component,

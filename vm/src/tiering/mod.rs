@@ -186,10 +186,11 @@ pub struct ModuleCode {
 }
 
 impl ModuleCode {
-    pub(crate) fn new(shared: Arc<Shared>, module: Arc<Module>, key: u64) -> Arc<ModuleCode> {
+    /// `Err` where code memory has no room for its stubs.
+    pub(crate) fn new(shared: Arc<Shared>, module: Arc<Module>, key: u64) -> Result<Arc<ModuleCode>, String> {
         let imported = module.imported_functions;
         let count = module.functions.len() - imported as usize;
-        let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).flatten();
+        let stubs = shared.compiler.is_some().then(|| lazy_stubs(imported, count, shared.resolver())).transpose()?;
         if let Some(block) = &stubs {
             shared.observe_nameless("backedge lazy stubs", block.address(), &block.copy(0..count * STUB_BYTES));
         }
@@ -204,7 +205,7 @@ impl ModuleCode {
         let counters =
             module.bodies.iter().map(|body| AtomicU32::new(first_look(&shared.config, body.len()) - 1)).collect::<Box<[AtomicU32]>>();
         let reloads = counters.iter().map(|word| AtomicU32::new(word.load(Ordering::Relaxed) + 1)).collect();
-        Arc::new(ModuleCode {
+        Ok(Arc::new(ModuleCode {
             reloads,
             functions,
             targets: (0..count).map(CallTarget::new).collect(),
@@ -232,7 +233,7 @@ impl ModuleCode {
             key,
             module,
             shared,
-        })
+        }))
     }
 
     fn published(&self) -> MutexGuard<'_, Published> {

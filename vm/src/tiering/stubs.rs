@@ -9,21 +9,15 @@ use crate::runtime::{self, instance};
 use crate::trap::{Outcome, Unwind};
 use std::sync::atomic::Ordering;
 
-/// One stub per function: `mov dword ptr [r15 + callee], index; jmp target`.
-pub(super) fn lazy_stubs(imported: u32, count: usize, target: usize) -> Option<CodeBlock> {
-    let mut block = match CodeBlock::new(count * STUB_BYTES, STUB_BYTES) {
-        Ok(block) => block,
-        Err(error) => {
-            tracing::error!(%error, "no room for lazy stubs");
-            return None;
-        }
-    };
+/// `Err`: there is no room for them, so nothing could call these functions. One stub per function: `mov dword ptr [r15 + callee], index; jmp target`.
+pub(super) fn lazy_stubs(imported: u32, count: usize, target: usize) -> Result<CodeBlock, String> {
+    let mut block = CodeBlock::new(count * STUB_BYTES, STUB_BYTES)?;
     let mut bytes = Vec::with_capacity(count * STUB_BYTES);
     for own in 0..count {
         bytes.extend_from_slice(&stub(imported + own as u32, block.address() + own * STUB_BYTES, target));
     }
     block.fill(0, &bytes);
-    Some(block)
+    Ok(block)
 }
 
 fn stub(function: u32, at: usize, target: usize) -> [u8; STUB_BYTES] {
@@ -87,16 +81,19 @@ impl ModuleCode {
     /// `context` is the running context of this module.
     unsafe fn slow_entry(&self, context: *mut VmContext, function: u32, stays: bool) -> Outcome<usize> {
         let adapter = self.shared.adapter(Adapter::CallSlow, self.signature(function)).map_err(failed)?;
-        let Some(mut published) = try_lock(&self.published) else {
-            // A running thread waits for nobody: this once without a stub, all of which is to say whose call it is and to jump.
+        // This once without a stub, all of which is to say whose call it is and to jump.
+        let without = || {
             // SAFETY: the caller's promise.
             unsafe { (*head(context)).callee = function };
-            return Ok(adapter);
+            Ok(adapter)
         };
+        // A running thread waits for nobody.
+        let Some(mut published) = try_lock(&self.published) else { return without() };
         let address = match published.stubs.get(&function) {
             Some(block) => block.address(),
             None => {
-                let mut block = CodeBlock::new(STUB_BYTES, STUB_BYTES).map_err(failed)?;
+                // (where code memory is full it goes on so)
+                let Ok(mut block) = CodeBlock::new(STUB_BYTES, STUB_BYTES) else { return without() };
                 let address = block.address();
                 block.fill(0, &stub(function, address, adapter));
                 self.shared.observe_nameless("backedge call stub", address, &block.copy(0..STUB_BYTES));

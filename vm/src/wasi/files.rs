@@ -23,14 +23,14 @@ impl Numbers {
     pub(super) fn see(&mut self, context: &WasiCtx, function: Function, memory: &mut [u8], arguments: &[u64]) {
         match (function, arguments) {
             (Function::FdClose, &[closed]) | (Function::FdRenumber, &[closed, _]) => self.lowest = self.lowest.min(closed as u32),
-            (Function::PathOpen, &[.., out]) | (Function::SockAccept, &[.., out]) => self.give_lowest(context, memory, out as u32 as usize),
+            (Function::PathOpen, &[.., out]) | (Function::SockAccept, &[.., out]) => self.give_lowest(context, memory, out),
             _ => {}
         }
     }
 
     /// What was just opened has the number at `out`.
-    fn give_lowest(&mut self, context: &WasiCtx, memory: &mut [u8], out: usize) {
-        let Some(place) = memory.get_mut(out..).and_then(<[u8]>::first_chunk_mut) else { return };
+    fn give_lowest(&mut self, context: &WasiCtx, memory: &mut [u8], out: u64) {
+        let Some(place) = number(memory, out) else { return };
         let given = u32::from_le_bytes(*place);
         let free = (self.lowest..given).find(|&number| !context.table().contains_key(number)).unwrap_or(given);
         if context.table().renumber(given, free).is_ok() {
@@ -48,15 +48,25 @@ pub(super) fn open(context: &mut WasiCtx, snapshot: Snapshot, memory: &mut [u8],
     if oflags & (CREATE | TRUNCATE) != TRUNCATE || rights & FD_WRITE != 0 {
         return answer(context, snapshot, Function::PathOpen, memory, arguments);
     }
-    let truncates = [fd, flags, path, len, oflags, FD_WRITE, 0, 0, out];
-    match answer(context, snapshot, Function::PathOpen, memory, &truncates)? {
-        0 => {}
-        refused => return Ok(refused),
-    }
-    if let Some(opened) = memory.get(out as u32 as usize..).and_then(<[u8]>::first_chunk) {
-        let opened = u32::from_le_bytes(*opened).into();
-        answer(context, snapshot, Function::FdClose, memory, &[opened])?;
-    }
+    // As the system does it: what may not be opened is left as it is.
     let reads = [fd, flags, path, len, oflags & !TRUNCATE, rights, inheriting, fdflags, out];
-    answer(context, snapshot, Function::PathOpen, memory, &reads)
+    let errno = answer(context, snapshot, Function::PathOpen, memory, &reads)?;
+    if errno != 0 {
+        return Ok(errno);
+    }
+    let Some(opened) = number(memory, out).copied() else { return Ok(errno) };
+    let truncates = [fd, flags, path, len, oflags, FD_WRITE, 0, 0, out];
+    let errno = answer(context, snapshot, Function::PathOpen, memory, &truncates)?;
+    // What reads stays open, unless it was not truncated.
+    let closed = match number(memory, out) {
+        Some(number) if errno == 0 => std::mem::replace(number, opened),
+        _ => opened,
+    };
+    answer(context, snapshot, Function::FdClose, memory, &[u32::from_le_bytes(closed).into()])?;
+    Ok(errno)
+}
+
+/// The number of an open file that was written to `out`.
+fn number(memory: &mut [u8], out: u64) -> Option<&mut [u8; 4]> {
+    memory.get_mut(out as u32 as usize..)?.first_chunk_mut()
 }
