@@ -1,7 +1,7 @@
 //! A deadline stops what takes long outside loops: bulk operations, and calls of WASI that wait.
 
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
-use backedge::{Config, Engine, Linker, Module, Store, TierPolicy, Trap, UpdateDeadline};
+use backedge::{Config, Engine, Linker, Module, Store, TierPolicy, Trap, TypedFunc, UpdateDeadline};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
@@ -98,13 +98,21 @@ fn a_sleeping_guest_stops() {
     assert_eq!(&memory.data(&store)[512..516], b"text");
 }
 
-#[test]
-fn a_callback_lets_a_sleeping_guest_sleep_on() {
+/// A guest that sleeps for 20 ms.
+fn sleeper() -> (Engine, Store<WasiCtx>, TypedFunc<(), i32>) {
     let engine = engine(TierPolicy::Auto);
     let module = Module::new(&engine, SLEEP.replace(r#""\00\00\00\00\00\10""#, r#""\00\2d\31\01""#)).unwrap();
     let mut linker = Linker::new(&engine);
     wasi::add_to_linker(&mut linker, |context: &mut WasiCtx| context).unwrap();
     let mut store = Store::new(&engine, WasiCtxBuilder::new().build());
+    let instance = linker.instantiate(&mut store, &module).unwrap();
+    let sleep = instance.get_typed_func::<(), i32>(&mut store, "sleep").unwrap();
+    (engine, store, sleep)
+}
+
+#[test]
+fn a_callback_lets_a_sleeping_guest_sleep_on() {
+    let (engine, mut store, sleep) = sleeper();
     let asked = Arc::new(AtomicU32::new(0));
     let count = asked.clone();
     store.set_epoch_deadline(2);
@@ -112,8 +120,6 @@ fn a_callback_lets_a_sleeping_guest_sleep_on() {
         count.fetch_add(1, Ordering::Relaxed);
         Ok(UpdateDeadline::Continue(1_000_000))
     });
-    let instance = linker.instantiate(&mut store, &module).unwrap();
-    let sleep = instance.get_typed_func::<(), i32>(&mut store, "sleep").unwrap();
     engine.increment_epoch();
     let ticker = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(5));
@@ -128,19 +134,13 @@ fn a_callback_lets_a_sleeping_guest_sleep_on() {
 
 #[test]
 fn a_callback_that_panics_is_asked_again() {
-    let engine = engine(TierPolicy::Auto);
-    let module = Module::new(&engine, SLEEP.replace(r#""\00\00\00\00\00\10""#, r#""\00\2d\31\01""#)).unwrap();
-    let mut linker = Linker::new(&engine);
-    wasi::add_to_linker(&mut linker, |context: &mut WasiCtx| context).unwrap();
-    let mut store = Store::new(&engine, WasiCtxBuilder::new().build());
+    let (engine, mut store, sleep) = sleeper();
     let asked = Arc::new(AtomicU32::new(0));
     let count = asked.clone();
     store.epoch_deadline_callback(move |_| match count.fetch_add(1, Ordering::Relaxed) {
         0 => panic!("the first time"),
         _ => Ok(UpdateDeadline::Continue(1_000_000)),
     });
-    let instance = linker.instantiate(&mut store, &module).unwrap();
-    let sleep = instance.get_typed_func::<(), i32>(&mut store, "sleep").unwrap();
     store.set_epoch_deadline(1);
     let ticker = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(5));

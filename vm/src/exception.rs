@@ -88,17 +88,17 @@ pub(crate) struct Exceptions {
     due: usize,
     /// Where the latest was thrown, for the case that nobody catches it: places without names, which is what a throw can afford.
     thrown_at: Vec<Place>,
+    /// The retirement's epoch then: what code stands at a place is as it was while that stays.
+    epoch: u64,
     /// What the objects take, bytes.
     bytes: usize,
     /// What they may take before the store's limiter is asked.
     allowed: usize,
-    /// The retirement's epoch then: what code stands at a place is as it was while that stays.
-    epoch: u64,
 }
 
 impl Default for Exceptions {
     fn default() -> Self {
-        Exceptions { all: Vec::new(), due: FEWEST_DUE, thrown_at: Vec::new(), bytes: 0, allowed: ALLOWED_AT_FIRST, epoch: 0 }
+        Exceptions { all: Vec::new(), due: FEWEST_DUE, thrown_at: Vec::new(), epoch: 0, bytes: 0, allowed: ALLOWED_AT_FIRST }
     }
 }
 

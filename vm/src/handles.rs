@@ -168,11 +168,11 @@ impl MemoryRef {
             && let Some(limiter) = &mut store.limiter
         {
             let bytes = |pages: u64| usize::try_from(pages.checked_mul(65536)?).ok();
-            let Some(desired) = memory.pages().checked_add(delta).and_then(bytes) else {
-                limiter.memory_failed(format!("a memory of {} and {delta} pages", memory.pages()))?;
-                return Ok(None);
-            };
-            if !limiter.memory(memory.length(), desired, memory.ty().maximum.and_then(bytes))? {
+            // (what is more than that does not grow, below)
+            let desired = memory.pages().checked_add(delta).and_then(bytes);
+            if let Some(desired) = desired
+                && !limiter.memory(memory.length(), desired, memory.ty().maximum.and_then(bytes))?
+            {
                 return Ok(None);
             }
         }
@@ -241,11 +241,11 @@ impl TableRef {
             && let Some(limiter) = &mut store.limiter
         {
             let entries = |count: u64| usize::try_from(count).ok();
-            let Some(desired) = table.length().checked_add(delta).and_then(entries) else {
-                limiter.table_failed(format!("a table of {} and {delta} elements", table.length()))?;
-                return Ok(None);
-            };
-            if !limiter.table(table.length() as usize, desired, table.ty().maximum.and_then(entries))? {
+            // (as for memories)
+            let desired = table.length().checked_add(delta).and_then(entries);
+            if let Some(desired) = desired
+                && !limiter.table(table.length() as usize, desired, table.ty().maximum.and_then(entries))?
+            {
                 return Ok(None);
             }
         }

@@ -176,6 +176,7 @@ impl CacheDirectory {
             let _ = fs::remove_file(&temporary);
         }
         let state = written?;
+        self.remove_unfinished();
         self.keep_below_limit()?;
         Ok(state)
     }
@@ -191,7 +192,6 @@ impl CacheDirectory {
     }
 
     fn keep_below_limit(&self) -> io::Result<()> {
-        self.remove_unfinished();
         let mut left = self.most_bytes;
         for file in self.files()? {
             match left.checked_sub(file.bytes) {

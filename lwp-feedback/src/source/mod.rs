@@ -104,6 +104,7 @@ mod tests {
         assert!(named("no-such-source").is_none());
         assert!(ALL.iter().all(|source| named(source.name).is_some() && !source.about.is_empty()));
     }
+
     #[test]
     fn the_books_example_ticks_where_the_newest_code_is() {
         let code = Arc::new(CodeMap::new());

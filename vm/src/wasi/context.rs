@@ -1,6 +1,6 @@
 //! A guest's view of the world, on wasi-common: the builder that fills it and the context that answers.
 
-use super::files::{self, Numbers};
+use super::files::Numbers;
 use super::preview1::answer;
 use super::wait::answer_until;
 use super::{Function, Host, Snapshot, Stop};
@@ -19,10 +19,7 @@ pub struct Context {
 
 impl Host for Context {
     fn call(&mut self, snapshot: Snapshot, function: Function, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop> {
-        let errno = match function {
-            Function::PathOpen => files::open(&mut self.inner, snapshot, memory, arguments)?,
-            _ => answer(&mut self.inner, snapshot, function, memory, arguments)?,
-        };
+        let errno = answer(&mut self.inner, snapshot, function, memory, arguments)?;
         Ok(self.answered(errno, function, memory, arguments))
     }
 
@@ -34,9 +31,6 @@ impl Host for Context {
         arguments: &[u64],
         due: &mut dyn FnMut() -> bool,
     ) -> Result<u32, Stop> {
-        if function == Function::PathOpen {
-            return self.call(snapshot, function, memory, arguments);
-        }
         let errno = answer_until(&mut self.inner, snapshot, function, memory, arguments, due)?;
         Ok(self.answered(errno, function, memory, arguments))
     }

@@ -40,24 +40,32 @@ impl Numbers {
     }
 }
 
-/// `path_open`.
-pub(super) fn open(context: &mut WasiCtx, snapshot: Snapshot, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop> {
-    let &[fd, flags, path, len, oflags, rights, inheriting, fdflags, out] = arguments else {
-        return answer(context, snapshot, Function::PathOpen, memory, arguments);
-    };
+/// `path_open` of a file that is there, which is to be truncated and then only read. `None`: it is another one, and all is as ever.
+pub(super) fn open_truncated(context: &mut WasiCtx, snapshot: Snapshot, memory: &mut [u8], arguments: &[u64]) -> Option<Result<u32, Stop>> {
+    let &[fd, flags, path, len, oflags, rights, inheriting, fdflags, out] = arguments else { return None };
     if oflags & (CREATE | TRUNCATE) != TRUNCATE || rights & FD_WRITE != 0 {
-        return answer(context, snapshot, Function::PathOpen, memory, arguments);
+        return None;
     }
-    // As the system does it: what may not be opened is left as it is.
     let reads = [fd, flags, path, len, oflags & !TRUNCATE, rights, inheriting, fdflags, out];
-    let errno = answer(context, snapshot, Function::PathOpen, memory, &reads)?;
+    let truncates = [fd, flags, path, len, oflags, FD_WRITE, 0, 0, out];
+    Some(open_both(context, snapshot, memory, (&reads, &truncates), out))
+}
+
+/// First the one that reads, as the system looks whether a file may be opened before it truncates it; that one stays open.
+fn open_both(
+    context: &mut WasiCtx,
+    snapshot: Snapshot,
+    memory: &mut [u8],
+    (reads, truncates): (&[u64], &[u64]),
+    out: u64,
+) -> Result<u32, Stop> {
+    let errno = answer(context, snapshot, Function::PathOpen, memory, reads)?;
     if errno != 0 {
         return Ok(errno);
     }
     let Some(opened) = number(memory, out).copied() else { return Ok(errno) };
-    let truncates = [fd, flags, path, len, oflags, FD_WRITE, 0, 0, out];
-    let errno = answer(context, snapshot, Function::PathOpen, memory, &truncates)?;
-    // What reads stays open, unless it was not truncated.
+    let errno = answer(context, snapshot, Function::PathOpen, memory, truncates)?;
+    // (unless the other one failed)
     let closed = match number(memory, out) {
         Some(number) if errno == 0 => std::mem::replace(number, opened),
         _ => opened,

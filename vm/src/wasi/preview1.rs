@@ -3,7 +3,7 @@
 //! Every function is importable under both module names; `wasi_unstable` (preview 0) has the same list and the same wasm
 //! signatures, less `sock_accept`, but other layouts in memory, so it has answers of its own.
 
-use super::Stop;
+use super::{Stop, files};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
@@ -106,6 +106,11 @@ macro_rules! preview1 {
                 && let Some(errno) = clock_time(context, memory, arguments)
             {
                 return Ok(errno);
+            }
+            if function == Function::PathOpen
+                && let Some(answered) = files::open_truncated(context, snapshot, memory, arguments)
+            {
+                return answered;
             }
             let memory = &mut GuestMemory::Unshared(memory);
             let mut slots = arguments.iter().copied();
