@@ -12,8 +12,9 @@ threads (user and system, from wait4) and of wall time, as the geometric mean ov
 of a pair in turns. At the end the geometric mean over programs: its interval is what the pairs leave open, not how much programs differ. Limits are 2.5 % for a program
 and 1 % for the mean; where the interval's upper end lies above and its lower below, the line says "not resolved: ±x %". Beside it stands what the engine's own
 account says of one run, monitor included; where the interval lies above that as a whole, the line says so.
-Of runs of six seconds and more it also says what it was after the fourth second, when what is new has been seen; of that the limit is 0.3 %. With `--pairs 0` the
-account is all there is, of one run a program.
+Of runs of six seconds and more it also says what it was after the fourth second, and in the steady state: the same without the moments in which a loop or body was in its first second of
+being hot, which has a credit of its own (the check of a result at a program's end is such a one). Of the steady state the limit is 0.3 %. With `--pairs 0` the account is all there is, of one
+run a program.
 With --pin the processes run on that CPU alone, so the monitor's work is in the wall time.
 """
 
@@ -63,13 +64,13 @@ def percent(mean, half, limit):
 
 
 def accounted(command):
-    """What the engine says watching cost: percent of the run, and of it after its fourth second (None where it is too short)."""
+    """What the engine says watching cost: percent of the run, of it after its fourth second, and of its steady state (None where that is too short)."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         at = command.index("run") + 1
         run(command[:at] + [f"--report=json,{report.name}"] + command[at:])
         with open(report.name) as text:
             bursts = json.load(text)["bursts"]
-        return bursts["cost_percent"], bursts.get("steady_percent")
+        return bursts["cost_percent"], bursts.get("later_percent"), bursts.get("steady_percent")
 
 
 def row(name, suite, options):
@@ -112,11 +113,13 @@ def main():
             took = {side: run(command(options.budget if side == "watched" else "0")) for side in sides}
             for which, key in enumerate(logs):
                 logs[key].append(math.log(took["watched"][which] / took["plain"][which]))
-        account, steady = accounted(command(options.budget))
+        account, later, steady = accounted(command(options.budget))
         text = f"account {account:.2f} %"
+        if later is not None:
+            text += f", after the fourth second {later:.3f} %"
         if steady is not None:
             late[name] = steady
-            text += f", after the fourth second {steady:.3f} %"
+            text += f", steady {steady:.3f} %"
         if not options.pairs:
             print(f"{name:<24} {text}", flush=True)
             continue
@@ -135,7 +138,7 @@ def main():
     if len(late) > 1:
         most = max(late, key=late.get)
         within = sum(steady <= 0.3 for steady in late.values())
-        print(f"after the fourth second: median {statistics.median(late.values()):.3f} %, most {late[most]:.3f} % ({most}), at most 0.3 % in {within} of {len(late)}")
+        print(f"steady: median {statistics.median(late.values()):.3f} %, most {late[most]:.3f} % ({most}), at most 0.3 % in {within} of {len(late)}")
 
 
 if __name__ == "__main__":

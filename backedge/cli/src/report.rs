@@ -233,7 +233,9 @@ fn header(out: &mut String, report: &Report) {
         if bursts.dropped > 0 {
             line(out, format_args!("          {} dropped: they wrote more than their buffer holds", number(bursts.dropped)));
         }
-        let steady = bursts.steady_percent.map_or(String::new(), |steady| format!(", {steady:.2} % of it since its fourth second"));
+        let steady = bursts
+            .steady_percent
+            .map_or(String::new(), |steady| format!(", {steady:.2} % of it since its fourth second while nothing was new"));
         line(
             out,
             format_args!(

@@ -69,15 +69,36 @@ pub struct BurstStats {
     pub monitor_ms: f64,
     /// These four as a share of the time since the engine began, percent.
     pub cost_percent: f64,
-    /// The same of the time since the engine's fourth second ([`STEADY_AFTER`]), by which what is new has been seen; none before its sixth.
+    /// The same of the time since the engine's fourth second ([`LATER`]), whatever came; none before its sixth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub later_percent: Option<f64>,
+    /// The same without the ticks in which some loop or body was in its first second of being hot, which has a credit of its own: what the steady state costs. None while that is less
+    /// than two seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steady_percent: Option<f64>,
+    /// How long that was, ms.
+    pub steady_ms: f64,
 }
 
-/// When a run counts as steady, for [`BurstStats::steady_percent`].
-pub const STEADY_AFTER: Duration = Duration::from_secs(4);
+/// From when on [`BurstStats::later_percent`] and [`BurstStats::steady_percent`] count.
+const LATER: Duration = Duration::from_secs(4);
 /// The shortest time that is said of: in less, one compile is most of it.
 const STEADY_FOR: Duration = Duration::from_secs(2);
+
+/// What is new at a tick.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct News {
+    /// Something of which there is much to learn.
+    pub(crate) learning: bool,
+    /// Something in its first second of being hot, of which little has been seen.
+    pub(crate) credit: bool,
+}
+
+impl News {
+    pub(crate) fn or(self, other: News) -> News {
+        News { learning: self.learning || other.learning, credit: self.credit || other.credit }
+    }
+}
 
 struct Account {
     last: Instant,
@@ -88,8 +109,12 @@ struct Account {
     owed_ns: f64,
     /// What was begun because the steady share would pay it ([`Budget::set_aside`]).
     set_aside: Duration,
-    /// The first look after [`STEADY_AFTER`]: the time since the engine began, and what watching had cost, ns.
-    steady_since: Option<(Duration, u64)>,
+    /// The first look after [`LATER`]: the time since the engine began, and what watching had cost, ns.
+    later_since: Option<(Duration, u64)>,
+    /// What watching had cost at the latest tick, ns.
+    cost_ns: u64,
+    /// Ticks after that one in which nothing had the credit of what is new: how long, and what watching cost in them, ns.
+    steady: (Duration, u64),
 }
 
 /// Share of the time, 0 to 1, that the monitor may take for a thread's values, and for its polls where nothing waits for them (a burst costs about as much
@@ -136,7 +161,9 @@ impl Budget {
                 earned_ns: 0.0,
                 owed_ns: 0.0,
                 set_aside: Duration::ZERO,
-                steady_since: None,
+                later_since: None,
+                cost_ns: 0,
+                steady: (Duration::ZERO, 0),
             }),
             words: WORDS.map(|(first, ..)| AtomicU64::new(first.into())),
             bursts: Default::default(),
@@ -210,18 +237,24 @@ impl Budget {
     }
 
     /// Time went by: earns credit, and pays the monitor, which took `monitor_ns` so far.
-    pub(crate) fn earn(&self, learning: bool, monitor_ns: u64) {
+    pub(crate) fn earn(&self, News { learning, credit: has_credit }: News, monitor_ns: u64) {
         let mut account = self.account();
         let now = Instant::now();
-        let elapsed = now.duration_since(account.last).as_nanos() as f64;
+        let tick = now.duration_since(account.last);
+        let elapsed = tick.as_nanos() as f64;
         account.last = now;
         let monitor_ns = self.monitor_took(monitor_ns);
         let monitor = monitor_ns.saturating_sub(account.monitor_ns);
         account.monitor_ns = monitor_ns;
         let ran_for = now.duration_since(self.started);
-        if account.steady_since.is_none() && ran_for >= STEADY_AFTER {
-            account.steady_since = Some((ran_for, self.cost_ns()));
+        let cost_ns = self.cost_ns();
+        if account.later_since.is_none() {
+            account.later_since = (ran_for >= LATER).then_some((ran_for, cost_ns));
+        } else if !has_credit {
+            account.steady.0 += tick;
+            account.steady.1 += cost_ns.saturating_sub(account.cost_ns);
         }
+        account.cost_ns = cost_ns;
         let ahead = account.earned_ns - ran_for.as_nanos() as f64;
         let factor = match learning {
             true if ahead < AHEAD_NS => LEARNING_FACTOR,
@@ -305,7 +338,12 @@ impl Budget {
         let ms = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64 / 1e6;
         let percent = |cost_ns: u64, of: Duration| cost_ns as f64 / (of.as_nanos() as f64).max(1.0) * 100.0;
         let cost_ns = self.cost_ns();
-        let steady = self.account().steady_since.map(|(since, cost)| (ran_for.saturating_sub(since), cost_ns.saturating_sub(cost)));
+        let (later_since, steady) = {
+            let account = self.account();
+            (account.later_since, account.steady)
+        };
+        let later = later_since.map(|(since, cost)| (ran_for.saturating_sub(since), cost_ns.saturating_sub(cost)));
+        let long_enough = |some: Option<(Duration, u64)>| some.filter(|&(of, _)| of >= STEADY_FOR).map(|(of, cost)| percent(cost, of));
         BurstStats {
             budget_percent: self.share * 100.0,
             branch_bursts: self.bursts[0].load(Ordering::Relaxed),
@@ -319,7 +357,9 @@ impl Budget {
             compile_ms: ms(&self.compile_ns),
             monitor_ms: ms(&self.monitor_ns),
             cost_percent: percent(cost_ns, ran_for),
-            steady_percent: steady.filter(|&(of, _)| of >= STEADY_FOR).map(|(of, cost)| percent(cost, of)),
+            later_percent: long_enough(later),
+            steady_percent: long_enough(Some(steady)),
+            steady_ms: steady.0.as_secs_f64() * 1e3,
         }
     }
 }
@@ -328,11 +368,13 @@ impl Budget {
 mod tests {
     use super::*;
 
+    const LEARNS: News = News { learning: true, credit: true };
+
     #[test]
     fn nothing_is_allowed_at_zero() {
         let budget = Budget::new(0.0);
         assert!(!budget.allows_any() && !budget.has_credit());
-        budget.earn(true, 0);
+        budget.earn(LEARNS, 0);
         assert!(!budget.has_credit());
         assert!(!Budget::new(f64::NAN).allows_any());
     }
@@ -347,7 +389,7 @@ mod tests {
                 account.last = Instant::now() - Duration::from_secs(seconds);
                 account.earned_ns
             };
-            budget.earn(true, 0);
+            budget.earn(LEARNS, 0);
             (budget.account.lock().unwrap().earned_ns - before) * budget.share / 1e6
         };
         let first = earn(1);
@@ -357,20 +399,30 @@ mod tests {
     }
 
     #[test]
-    fn the_steady_cost_is_of_what_came_after_the_fourth_second() {
+    fn the_steady_cost_is_of_what_came_after_the_fourth_second_while_nothing_was_new() {
         let mut budget = Budget::new(1.0);
-        let ran_for = |budget: &mut Budget, seconds: u64| budget.started = Instant::now() - Duration::from_secs(seconds);
+        let tick = |budget: &mut Budget, ran_for: u64, took: u64, news: News| {
+            budget.started = Instant::now() - Duration::from_secs(ran_for);
+            budget.account.lock().unwrap().last = Instant::now() - Duration::from_secs(took);
+            budget.earn(news, 0);
+        };
         budget.compiled(Duration::from_secs(1));
-        ran_for(&mut budget, 5);
-        budget.earn(false, 0);
+        tick(&mut budget, 5, 5, LEARNS);
         budget.compiled(Duration::from_millis(50));
         // Of a second nothing is said.
-        ran_for(&mut budget, 6);
-        assert_eq!(budget.stats(budget.started.elapsed()).steady_percent, None);
-        ran_for(&mut budget, 10);
-        let stats = budget.stats(budget.started.elapsed());
-        let steady = stats.steady_percent.unwrap();
-        assert!((0.99..1.01).contains(&steady) && (10.4..10.6).contains(&stats.cost_percent), "{stats:?}");
+        tick(&mut budget, 6, 1, News::default());
+        let stats = budget.stats(Duration::from_secs(6));
+        assert_eq!((stats.later_percent, stats.steady_percent), (None, None));
+        // Something new: two seconds and their cost are not the steady state's.
+        budget.compiled(Duration::from_millis(100));
+        tick(&mut budget, 8, 2, LEARNS);
+        // What is learned of with no credit of its own is.
+        budget.compiled(Duration::from_millis(10));
+        tick(&mut budget, 10, 2, News { learning: true, credit: false });
+        let stats = budget.stats(Duration::from_secs(10));
+        let (later, steady) = (stats.later_percent.unwrap(), stats.steady_percent.unwrap());
+        assert!((3.19..3.21).contains(&later) && (1.99..2.01).contains(&steady), "{stats:?}");
+        assert!((2999.0..3010.0).contains(&stats.steady_ms) && (11.5..11.7).contains(&stats.cost_percent), "{stats:?}");
     }
 
     #[test]
@@ -382,7 +434,7 @@ mod tests {
         assert!(!budget.has_credit() && !budget.may_compile());
         let earn = |seconds: u64| {
             budget.account.lock().unwrap().last = Instant::now() - Duration::from_secs(seconds);
-            budget.earn(false, 0);
+            budget.earn(News::default(), 0);
         };
         earn(1);
         let credit = budget.credit_ns.load(Ordering::Relaxed) as f64;
@@ -415,7 +467,7 @@ mod tests {
         budget.compiled_by_monitor(ms(1));
         budget.astray(ms(2));
         budget.account.lock().unwrap().last = Instant::now() - ms(10);
-        budget.earn(true, 1_500_000);
+        budget.earn(LEARNS, 1_500_000);
         let stats = budget.stats(budget.started.elapsed());
         assert_eq!((stats.compile_ms, stats.burst_ms), (1.0, 2.0));
         assert_eq!(budget.monitor_ns.load(Ordering::Relaxed), 500_000);
@@ -441,7 +493,7 @@ mod tests {
         dear.spent(Kind::Branches, Some(4096), 3e6, 0.0);
         std::thread::sleep(Duration::from_millis(60));
         let before = dear.credit_ns.load(Ordering::Relaxed);
-        dear.earn(true, 1_000_000_000);
+        dear.earn(LEARNS, 1_000_000_000);
         assert!(dear.credit_ns.load(Ordering::Relaxed) > before);
         let stats = budget.stats(budget.started.elapsed());
         assert_eq!((stats.branch_bursts, stats.load_bursts, stats.dropped), (21, 0, 1));

@@ -39,7 +39,7 @@ mod timed;
 mod words;
 
 pub use budget::BurstStats;
-pub(crate) use budget::{Budget, ENOUGH, monitor_share};
+pub(crate) use budget::{Budget, ENOUGH, News, monitor_share};
 pub(crate) use counts::count;
 pub(crate) use exact::{EXACT_WORDS, Exact};
 pub use exact::{ExactProfile, Place, ValuePlace};

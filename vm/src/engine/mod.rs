@@ -5,7 +5,7 @@
 
 use crate::arena::CodeBlock;
 use crate::builtins;
-use crate::burst::{Budget, BurstStats, EXACT_WORDS, Exact, ExactProfile, Probes};
+use crate::burst::{Budget, BurstStats, EXACT_WORDS, Exact, ExactProfile, News, Probes};
 use crate::code::{Adapter, AdapterSignature, Compiler};
 use crate::interp::{self, Templates};
 use crate::memory;
@@ -605,8 +605,8 @@ impl Shared {
         let modules = self.live_modules();
         modules.iter().for_each(|code| code.end_look());
         // (of each, not until one is)
-        let learning = modules.iter().filter(|code| code.look_what_is_new()).count() > 0;
-        self.budget.earn(learning, monitor_cpu_ns);
+        let news = modules.iter().map(|code| code.look_what_is_new()).fold(News::default(), News::or);
+        self.budget.earn(news, monitor_cpu_ns);
         // (code for bursts that are not to come any more would only be waited for)
         if self.budget.has_credit() && self.ended.get().is_none() {
             let runs = self.with_stores(|stores| stores.iter().any(|store| store.runs()));

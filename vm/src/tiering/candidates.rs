@@ -6,7 +6,7 @@
 use super::ModuleCode;
 use super::bursts::{ASKED_AT_ONCE, Form, Instrumented, candidate_offset, entrance};
 use super::versions::cpu_time;
-use crate::burst::{AT_ENTRY, Astray, ENOUGH, ticks};
+use crate::burst::{AT_ENTRY, Astray, ENOUGH, News, ticks};
 use crate::code::{Entrance, Tier};
 use crate::engine::{lock, try_lock};
 use crate::shape::shape;
@@ -74,12 +74,16 @@ pub(super) struct Candidate {
 impl Candidate {
     /// Whether there is much to learn of it: it is hot since lately, has had few bursts, and comes when it is asked.
     pub(super) fn is_new(&self, now: Instant) -> bool {
-        let absent = self.turns.saturating_sub(self.bursts);
-        if self.failed || absent >= MOST_ABSENT || self.bursts >= ENOUGH && !self.awaits_times() {
-            return false;
-        }
-        let age = now.duration_since(self.hot_since);
-        self.bursts < ENOUGH && age < LEARNING || self.awaits_times() && age < UNTIMED
+        self.has_credit(now) || self.comes() && self.awaits_times() && now.duration_since(self.hot_since) < UNTIMED
+    }
+
+    /// Whether it is in the second that has the learning credit.
+    fn has_credit(&self, now: Instant) -> bool {
+        self.comes() && self.bursts < ENOUGH && now.duration_since(self.hot_since) < LEARNING
+    }
+
+    fn comes(&self) -> bool {
+        !self.failed && self.turns.saturating_sub(self.bursts) < MOST_ABSENT
     }
 
     /// Whether it has loads of which nothing is known yet.
@@ -361,11 +365,13 @@ impl ModuleCode {
     }
 
     /// Looks whether some candidate became hot so lately that there is much to learn.
-    pub(crate) fn look_what_is_new(&self) -> bool {
+    pub(crate) fn look_what_is_new(&self) -> News {
         let now = Instant::now();
-        let learning = lock(&self.bursts.candidates).values().any(|candidate| candidate.is_new(now));
-        self.bursts.learning.store(learning, Ordering::Relaxed);
-        learning
+        let candidates = lock(&self.bursts.candidates);
+        let some = |is: fn(&Candidate, Instant) -> bool| candidates.values().any(|candidate| is(candidate, now));
+        let news = News { learning: some(Candidate::is_new), credit: some(Candidate::has_credit) };
+        self.bursts.learning.store(news.learning, Ordering::Relaxed);
+        news
     }
 
     /// Whether that was so at the latest tick (a large module has a thousand candidates, and three ask at each).

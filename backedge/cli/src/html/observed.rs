@@ -756,7 +756,7 @@ fn monitor(report: &Value) -> String {
             "of the run; new loops may take five times as much in their first second",
         ));
         if let Some(steady) = bursts["steady_percent"].as_f64() {
-            rows.push(row("watching later", format!("{steady:.2} %"), "of the run since its fourth second"));
+            rows.push(row("watching later", format!("{steady:.2} %"), "of the run since its fourth second while nothing was new"));
         }
     }
     let mut out = table(&["what", "cost", ""], &rows);
