@@ -58,6 +58,9 @@ impl Engine {
     /// Settings that contradict each other, or that this machine cannot honour.
     pub fn new(config: &Config) -> Result<Engine> {
         let mut config = config.clone();
+        if config.engine.source == RecordSource::Native && !lwp_feedback::native::available() {
+            bail!("records of the processor's own: {}", lwp_feedback::info::native_detail());
+        }
         // Decided once: memories, code and what is kept of it must agree.
         let guarded = *config.engine.guarded_memories.get_or_insert_with(vm::memory::guards_fit);
         let compiler = match config.engine.tier {

@@ -55,6 +55,19 @@ impl<T> Clone for Linker<T> {
 }
 
 impl<T: 'static> Definition<T> {
+    /// Whether a host's function is what an import wants.
+    fn check(&self, import: &ImportType<'_>) -> Result<()> {
+        let Definition::Host(func) = self else { return Ok(()) };
+        let reason = match import.ty() {
+            ExternType::Func(expected) if expected.wasm == func.ty.wasm => return Ok(()),
+            ExternType::Func(expected) => {
+                format!("types incompatible: expected type `{}`, found type `{}`", expected.wasm, func.ty.wasm)
+            }
+            expected => format!("expected {expected}, found a function"),
+        };
+        bail!("incompatible import type for `{}::{}`: {reason}", import.module(), import.name())
+    }
+
     fn in_store(&self, store: &mut StoreInner<T>) -> Result<Extern> {
         match self {
             Definition::Extern(item) => {
@@ -261,12 +274,15 @@ impl<T: 'static> Linker<T> {
     /// Resolves a module's imports once, to instantiate it often.
     ///
     /// # Errors
-    /// An import is not defined ([`UnknownImportError`]).
+    /// An import is not defined ([`UnknownImportError`]), or the host's function for it has another type. (What belongs to a store is looked at in that store.)
     pub fn instantiate_pre(&self, module: &Module) -> Result<InstancePre<T>> {
         let mut definitions = Vec::with_capacity(module.imports().len());
         for import in module.imports() {
             match self.find(import.module(), import.name()) {
-                Some(definition) => definitions.push(definition.clone()),
+                Some(definition) => {
+                    definition.check(&import)?;
+                    definitions.push(definition.clone());
+                }
                 None => return Err(UnknownImportError::new(&import).into()),
             }
         }

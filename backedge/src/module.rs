@@ -149,11 +149,11 @@ impl Module {
     /// Compiles functions on all processors, for the engine's cache, unless it holds them; nothing in this process uses them. Returns how many
     /// of them it holds now; those that cannot be compiled are left out. Without a cache it does nothing.
     pub fn keep(&self, functions: &[WarmFunction]) -> usize {
-        use rayon::prelude::*;
         let Some(keeper) = self.engine.keeper().ok().filter(|keeper| keeper.directory().is_some()) else { return 0 };
         // (what a run found to be worth the better compiler, or a plan, is not made worse)
         let held = |warm: WarmFunction| keeper.holds(&self.loaded.module.digest, warm.function);
-        functions.par_iter().filter(|&&warm| held(warm) || self.loaded.code.keep(warm).is_ok()).count()
+        let kept = vm::pool::map(functions.to_vec(), |warm| held(warm) || self.loaded.code.keep(warm).is_ok());
+        kept.into_iter().filter(|&kept| kept).count()
     }
 
     /// Name from the name section.
@@ -177,9 +177,7 @@ impl Module {
 
     /// Type of the export of that name.
     pub fn get_export(&self, name: &str) -> Option<ExternType> {
-        let exports = &self.loaded.module.exports;
-        let (_, item) = exports.iter().find(|(export, _)| export == name)?;
-        Some(self.export_type(*item))
+        Some(self.export_type(self.loaded.module.export(name)?))
     }
 
     /// The engine it was loaded with.

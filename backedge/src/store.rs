@@ -238,7 +238,7 @@ impl<T> Limiter for LimiterBridge<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UpdateDeadline {
-    /// The guest goes on; the next deadline is that many ticks away.
+    /// The guest goes on; the next deadline is that many ticks away, with 0 at its next poll.
     Continue(u64),
 }
 

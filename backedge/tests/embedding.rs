@@ -768,6 +768,37 @@ fn a_deadline_callback_may_have_itself_replaced() {
 }
 
 #[test]
+fn a_linker_refuses_a_function_of_another_type_before_there_is_a_store() {
+    let engine = Engine::default();
+    let mut linker: Linker<()> = Linker::new(&engine);
+    linker.func_wrap("h", "f", |_: i32| ()).unwrap();
+    let wrong = Module::new(&engine, r#"(module (import "h" "f" (func (param i64))))"#).unwrap();
+    let error = linker.instantiate_pre(&wrong).map(drop).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "incompatible import type for `h::f`: types incompatible: expected type `(func (param i64))`, found type `(func (param i32))`"
+    );
+    let memory = Module::new(&engine, r#"(module (import "h" "f" (memory 1)))"#).unwrap();
+    assert!(linker.instantiate_pre(&memory).map(drop).unwrap_err().to_string().contains("found a function"));
+    let right = Module::new(&engine, r#"(module (import "h" "f" (func (param i32))))"#).unwrap();
+    linker.instantiate_pre(&right).unwrap();
+}
+
+#[test]
+fn one_of_many_exports_is_found() {
+    let engine = Engine::default();
+    let exports: String = (0..1000).map(|n| format!(r#"(global (export "g{n}") i32 (i32.const {n}))"#)).collect();
+    let module = Module::new(&engine, format!("(module {exports})")).unwrap();
+    let mut store = Store::new(&engine, ());
+    let instance = Instance::new(&mut store, &module, &[]).unwrap();
+    for n in [0, 500, 999] {
+        let global = instance.get_global(&mut store, &format!("g{n}")).unwrap();
+        assert_eq!(global.get(&mut store).i32(), Some(n));
+    }
+    assert!(instance.get_export(&mut store, "g1000").is_none() && module.get_export("g1000").is_none());
+}
+
+#[test]
 fn a_deadline_needs_its_setting() {
     each_engine(|engine| {
         let mut store = Store::new(engine, ());

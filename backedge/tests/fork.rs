@@ -8,6 +8,12 @@ fn module(engine: &Engine, number: i32) -> Module {
     Module::new(engine, text).unwrap()
 }
 
+/// A module so large that its bodies are read on all processors.
+fn large(engine: &Engine) -> Module {
+    let bodies = "(func (result i32) (i32.add (i32.const 100000) (i32.const 200000)))".repeat(20_000);
+    Module::new(engine, format!("(module {bodies})")).unwrap()
+}
+
 /// Wrong results of engines, modules and calls of this process alone.
 fn wrong(tier: TierPolicy, from: i32) -> usize {
     let engine = Engine::new(Config::new().tier(tier).monitor_thread(false)).unwrap();
@@ -24,6 +30,8 @@ fn wrong(tier: TierPolicy, from: i32) -> usize {
 // (alone in its program: the child has this thread only, and what others held it would wait for)
 #[test]
 fn parent_and_child_do_not_write_each_others_code() {
+    // (the threads that read it are the parent's)
+    large(&Engine::default());
     for tier in [TierPolicy::Optimizing, TierPolicy::Baseline, TierPolicy::Auto] {
         assert_eq!(wrong(tier, 0), 0);
         let inherited = Engine::new(&Config::new()).unwrap();
@@ -39,6 +47,8 @@ fn parent_and_child_do_not_write_each_others_code() {
             // What was there before runs on, and its threads, which are not here, are not waited for.
             result += usize::from(f.call(&mut store, 2).ok() != Some(9));
             inherited.settle();
+            large(&inherited);
+            large(&Engine::new(Config::new().monitor_thread(false)).unwrap());
             drop((store, kept, inherited));
             // SAFETY: ends the process.
             unsafe { libc::_exit(i32::from(result != 0)) };

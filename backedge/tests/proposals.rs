@@ -718,10 +718,66 @@ fn what_a_deadlines_callback_calls_leaves_the_interrupted_loop_alone() {
     assert!(results.iter().all(|it| it.2 == results[0].2), "{results:?}");
 }
 
-/// Exceptions that references keep are memory of the guest's.
+/// A callback that wants to be asked at each poll is, and the guest gets on; what it calls has no deadline.
 #[test]
-fn exceptions_that_stay_are_limited_as_memories_are() {
-    const KEEPS: &str = r#"(module
+fn a_guest_that_is_asked_at_each_poll_gets_on() {
+    for (name, mut config) in configurations() {
+        config.epoch_interruption(true);
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, INTERRUPTED).unwrap();
+        let mut store = Store::new(&engine, (None, 0));
+        store.set_epoch_deadline(0);
+        let tick = Func::wrap(&mut store, || ());
+        let instance = Instance::new(&mut store, &module, &[tick.into()]).unwrap();
+        let run = instance.get_typed_func::<i32, i64>(&mut store, "run").unwrap();
+        store.data_mut().0 = Some(instance.get_typed_func::<i64, i64>(&mut store, "nested").unwrap());
+        store.epoch_deadline_callback(move |mut context| {
+            context.data_mut().1 += 1;
+            let nested = context.data().0.expect("set above");
+            context.engine().increment_epoch();
+            assert_eq!(nested.call(&mut context, 30)?, 465);
+            Ok(UpdateDeadline::Continue(0))
+        });
+        let once = run.call(&mut store, 300).unwrap();
+        assert!(store.data().1 >= 30, "{name}: asked {} times", store.data().1);
+        store.epoch_deadline_trap();
+        store.set_epoch_deadline(1000);
+        assert_eq!(run.call(&mut store, 300).unwrap(), once, "{name}");
+    }
+}
+
+/// Panics where it is asked whether memory may grow, which it is for exceptions that are kept too.
+struct Panics;
+
+impl backedge::ResourceLimiter for Panics {
+    fn memory_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> backedge::Result<bool> {
+        panic!("no more")
+    }
+
+    fn table_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> backedge::Result<bool> {
+        Ok(true)
+    }
+}
+
+#[test]
+fn a_limiters_panic_at_a_throw_comes_back() {
+    for (name, config) in configurations() {
+        if name.contains("collecting") {
+            continue;
+        }
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, KEEPS).unwrap();
+        let mut store = Store::new(&engine, Panics);
+        store.limiter(|limits| limits);
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+        let run = instance.get_typed_func::<(i32, i32), i32>(&mut store, "run").unwrap();
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run.call(&mut store, (20_000, 1)))).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"no more"), "{name}");
+    }
+}
+
+/// Keeps the last of its exceptions, or all.
+const KEEPS: &str = r#"(module
         (tag $e (param i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64))
         (table $kept 1 exnref)
         (func $throw (local i64) (throw $e (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0) (local.get 0)
@@ -734,6 +790,10 @@ fn exceptions_that_stay_are_limited_as_memories_are() {
                 (table.set $kept (i32.mul (local.get $i) (local.get $keeps)) (local.get $x))
                 (br_if $l (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
             (local.get $i)))"#;
+
+/// Exceptions that references keep are memory of the guest's.
+#[test]
+fn exceptions_that_stay_are_limited_as_memories_are() {
     for (name, config) in configurations() {
         let engine = Engine::new(&config).unwrap();
         let module = Module::new(&engine, KEEPS).unwrap();

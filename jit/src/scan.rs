@@ -34,6 +34,8 @@ pub(crate) struct Scan {
     pub operators: u32,
     /// Whether a `try` or `try_table` stands in it.
     pub tries: bool,
+    /// Loops in one another, at most.
+    pub nesting: usize,
 }
 
 /// Most operators that compute something in a round that counts as short: such a loop is about as fast as its jumps, of which a processor takes one per cycle.
@@ -93,8 +95,8 @@ struct Open {
     steps: bool,
     /// Whether what it steps says that it runs a few rounds ([`Few`]).
     few: bool,
-    /// Nodes that an exception thrown in it goes to.
-    landings: SmallVec<[usize; 2]>,
+    /// Of a legacy `try`, the node that its arms follow.
+    arms: Option<usize>,
 }
 
 impl Open {
@@ -111,7 +113,7 @@ impl Open {
             computes: 0,
             steps: false,
             few: false,
-            landings: SmallVec::new(),
+            arms: None,
         }
     }
 }
@@ -215,6 +217,15 @@ impl Flow {
         }
     }
 
+    /// A node for what is thrown in a `try`, which goes to its arms or on to the next one's: else each call in many nested ones would have an edge to each.
+    fn landing(&mut self, caught: &[(usize, usize)]) -> usize {
+        let landing = self.node();
+        if let Some(&(_, outer)) = caught.last() {
+            self.edge(landing, outer);
+        }
+        landing
+    }
+
     fn read(&mut self, node: usize, local: u32) {
         let (word, bit) = (node * self.words + local as usize / 64, 1 << (local % 64));
         if self.sets && self.writes[word] & bit == 0 {
@@ -284,6 +295,9 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
     let mut node = flow.node();
     let end = flow.node();
     let mut open = vec![Open::new(Kind::Block, u32::MAX, end, end)];
+    // The `try`s around, the innermost last: how many are open in it, and its landing.
+    let mut caught: Vec<(usize, usize)> = Vec::new();
+    let mut loops_open = 0;
     let mut calls: Vec<(u32, usize)> = Vec::new();
     let mut steps = Steps::default();
     let mut few = Few { remainders: vec![false; result.locals.len()], last: Last::Other };
@@ -307,16 +321,14 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
             // A node of its own: what is written behind it is not written yet where what is caught goes on, which may be at any of these.
             let (at, behind) = (flow.node(), flow.node());
             flow.edge(node, at);
-            let targets: SmallVec<[usize; 8]> = open.iter().flat_map(|open| open.landings.iter().copied()).collect();
-            targets.into_iter().chain([behind]).for_each(|to| flow.edge(at, to));
+            caught.last().map(|&(_, landing)| landing).into_iter().chain([behind]).for_each(|to| flow.edge(at, to));
             node = behind;
             throws = Some(at);
         }
         match operator {
             Operator::TryTable { try_table } => {
                 result.tries = true;
-                let end = flow.node();
-                let mut landings = SmallVec::new();
+                let (end, landing) = (flow.node(), flow.landing(&caught));
                 for catch in &try_table.catches {
                     let (wasmparser::Catch::One { label, .. }
                     | wasmparser::Catch::OneRef { label, .. }
@@ -324,23 +336,25 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                     | wasmparser::Catch::AllRef { label }) = *catch;
                     let Some(index) = open.len().checked_sub(1 + label as usize) else { continue };
                     open[index].repeats = true;
-                    landings.push(open[index].label);
+                    flow.edge(landing, open[index].label);
                 }
-                open.push(Open { landings, ..Open::new(Kind::Block, offset, end, end) });
+                open.push(Open::new(Kind::Block, offset, end, end));
+                caught.push((open.len(), landing));
             }
             Operator::Try { .. } => {
                 result.tries = true;
-                let (end, arms) = (flow.node(), flow.node());
-                let landings = SmallVec::from_slice(&[arms]);
-                open.push(Open { landings, ..Open::new(Kind::Block, offset, end, end) });
+                let (end, arms, landing) = (flow.node(), flow.node(), flow.landing(&caught));
+                flow.edge(landing, arms);
+                open.push(Open { arms: Some(arms), ..Open::new(Kind::Block, offset, end, end) });
+                caught.push((open.len(), landing));
             }
             Operator::Catch { .. } | Operator::CatchAll => {
                 // The arm is in the `try` for what it throws too, which only makes more live than is.
                 if let Some(top) = open.last() {
                     flow.edge(node, top.end);
                     let arm = flow.node();
-                    for &landing in &top.landings {
-                        flow.edge(landing, arm);
+                    if let Some(arms) = top.arms {
+                        flow.edge(arms, arm);
                     }
                     node = arm;
                 }
@@ -360,6 +374,8 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                     result.around = open.iter().map(|open| open.offset).chain([offset]).collect();
                 }
                 open.push(Open::new(Kind::Loop, offset, header, header));
+                loops_open += 1;
+                result.nesting = result.nesting.max(loops_open);
             }
             Operator::If { .. } => {
                 let (then, otherwise, end) = (flow.node(), flow.node(), flow.node());
@@ -376,12 +392,14 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
             }
             Operator::End | Operator::Delegate { .. } => {
                 let Some(top) = open.pop() else { continue };
+                caught.pop_if(|&mut (height, _)| height > open.len());
                 if let Some(below) = open.last_mut() {
                     below.hot_calls |= top.hot_calls;
                     below.calls |= top.calls;
                     below.computes = if top.kind == Kind::Loop { u32::MAX } else { below.computes.saturating_add(top.computes) };
                 }
                 if top.kind == Kind::Loop {
+                    loops_open -= 1;
                     let end = offset + 1;
                     let short = (top.steps && !top.few && top.computes <= MOST_SHORT_OPERATORS && end - top.offset <= MOST_SHORT_BYTES)
                         .then_some(end);
@@ -408,10 +426,17 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 node = next;
             }
             Operator::BrTable { targets } => {
-                for depth in targets.targets() {
-                    branch(&mut flow, &mut open, node, depth?);
+                let mut depths = targets.targets().collect::<std::result::Result<Vec<u32>, _>>()?;
+                depths.push(targets.default());
+                // (each once: a table has thousands of entries)
+                depths.sort_unstable();
+                depths.dedup();
+                for depth in depths {
+                    if let Some(index) = open.len().checked_sub(1 + depth as usize) {
+                        flow.successors[node].push(open[index].label as u32);
+                        open[index].repeats = true;
+                    }
                 }
-                branch(&mut flow, &mut open, node, targets.default());
                 node = flow.node();
             }
             Operator::Return

@@ -45,6 +45,24 @@ const SUM: &str = r#"(module
       (br_if $add (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
     (local.get $s)))"#;
 
+/// What loops write to leave grows with their number times that of what is live there: some hundred kilobytes here, without end.
+#[test]
+fn loops_with_many_live_values_have_little_code() {
+    let many = 400;
+    let locals = " i64".repeat(many);
+    let sets: String = (1..=many).map(|n| format!("(local.set {n} (i64.mul (local.get 0) (i64.const {n})))")).collect();
+    let loops = "(loop (br_if 0 (i64.gt_s (local.tee 0 (i64.sub (local.get 0) (i64.const 1))) (i64.const 0))))".repeat(many);
+    let gets: String = (1..=many).map(|n| format!("(i64.xor (local.get {n}))")).collect();
+    let wat = format!(r#"(module (func (export "f") (param i64) (result i64) (local{locals}) {sets} {loops} (local.get 0) {gets}))"#);
+    for tier in TIERS {
+        let mut machine = Machine::new(&wat, tier);
+        let expected = (1..=many as u64).fold(1u64.wrapping_sub(many as u64), |sum, n| sum ^ 7u64.wrapping_mul(n));
+        assert_eq!(machine.call("f", &[7]), [expected], "{tier:?}");
+        let bytes = machine.code_bytes;
+        assert!(bytes < 800_000, "{tier:?}: {bytes} bytes");
+    }
+}
+
 #[test]
 fn memory_and_loops() {
     check(SUM, "sum", &[1000], &[999 * 1000 / 2 * 3]);

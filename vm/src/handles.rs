@@ -83,8 +83,7 @@ impl InstanceRef {
     /// What the module exports under a name.
     pub fn export(self, name: &str) -> Option<Extern> {
         let instance = self.instance();
-        let (_, item) = instance.module.exports.iter().find(|(export, _)| export == name)?;
-        Some(self.item(*item))
+        Some(self.item(instance.module.export(name)?))
     }
 
     /// An item of its index spaces.

@@ -31,6 +31,7 @@ pub mod bytecode;
 pub mod interp;
 pub mod engine;
 mod queue;
+pub mod pool;
 pub mod handles;
 pub mod instance;
 pub mod store;

@@ -53,6 +53,13 @@ impl Mapping {
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
+    /// Gives the memory of `[offset, offset + length)` back to the system: it reads as zero then. Both multiples of the page size.
+    pub fn discard(&self, offset: usize, length: usize) {
+        assert!(offset.checked_add(length).is_some_and(|end| end <= self.length), "outside the mapping");
+        // SAFETY: the range lies inside this mapping (asserted), whose owner has nothing there.
+        unsafe { libc::madvise(self.base().add(offset).cast(), length, libc::MADV_DONTNEED) };
+    }
+
     /// Asks for huge pages in `[offset, offset + length)`; a kernel without them ignores it.
     pub fn advise_huge(&self, offset: usize, length: usize) {
         assert!(offset.checked_add(length).is_some_and(|end| end <= self.length), "outside the mapping");

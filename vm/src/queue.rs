@@ -7,7 +7,7 @@ use crate::tiering::ModuleCode;
 use crate::tiering::thresholds::{LARGE, expected_compile_time};
 use crate::tiering::verdict::Judgement;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 /// What to do for a module.
@@ -22,34 +22,37 @@ pub(crate) enum Work {
     Settle(Box<Judgement>),
 }
 
-/// One thing to do.
+/// One thing to do. For a module that is gone by then it is left.
 pub struct Job {
-    code: Arc<ModuleCode>,
+    code: Weak<ModuleCode>,
+    rank: (u8, Duration, bool),
     work: Work,
 }
 
 impl Job {
-    fn rank(&self) -> (u8, Duration, bool) {
+    fn new(code: &Arc<ModuleCode>, work: Work) -> Job {
         let at_once = |rank| (rank, Duration::ZERO, false);
-        match self.work {
+        let rank = match work {
             Work::Settle(_) => at_once(0),
             Work::Compile(function, entrance, tier) => {
-                let bytes = self.code.body_bytes(function);
+                let bytes = code.body_bytes(function);
                 let rank = if tier == Tier::Instrumented { 2 } else { 1 };
                 (rank, expected_compile_time(tier, bytes), (entrance == Entrance::Body) == (bytes > LARGE))
             }
             Work::Reconsider(_) => at_once(3),
             // What is compiled while a trial runs spoils its measure: trials last.
             Work::Trial => at_once(4),
-        }
+        };
+        Job { code: Arc::downgrade(code), rank, work }
     }
 
     pub(crate) fn run(self) {
+        let Some(code) = self.code.upgrade() else { return };
         match self.work {
-            Work::Compile(function, entrance, tier) => self.code.compile_requested(function, entrance, tier),
-            Work::Reconsider(function) => self.code.reconsider_here(function),
-            Work::Trial => self.code.start_trial(),
-            Work::Settle(judgement) => self.code.settle_trial(*judgement),
+            Work::Compile(function, entrance, tier) => code.compile_requested(function, entrance, tier),
+            Work::Reconsider(function) => code.reconsider_here(function),
+            Work::Trial => code.start_trial(),
+            Work::Settle(judgement) => code.settle_trial(*judgement),
         }
     }
 }
@@ -79,7 +82,7 @@ impl Queue {
 
     /// Takes the job that goes first; of equals the one asked for first.
     fn take(state: &mut State) -> Option<Job> {
-        let first = (0..state.jobs.len()).min_by_key(|&at| state.jobs[at].rank())?;
+        let first = (0..state.jobs.len()).min_by_key(|&at| state.jobs[at].rank)?;
         state.jobs.remove(first)
     }
 
@@ -87,13 +90,14 @@ impl Queue {
         self.state.lock().unwrap_or_else(|error| error.into_inner())
     }
 
-    /// Once the queue is closed this does nothing: nobody would take the job, and it would keep its module, which keeps the queue.
-    pub(crate) fn push_work(&self, code: Arc<ModuleCode>, work: Work) {
+    /// Once the queue is closed this does nothing: nobody would take the job.
+    pub(crate) fn push_work(&self, code: &Arc<ModuleCode>, work: Work) {
+        let job = Job::new(code, work);
         let mut state = self.lock();
         if state.closed {
             return;
         }
-        state.jobs.push_back(Job { code, work });
+        state.jobs.push_back(job);
         drop(state);
         self.changed.notify_all();
     }
@@ -138,6 +142,14 @@ impl Queue {
         while !(state.closed || state.jobs.is_empty() && state.running == 0) {
             state = self.changed.wait(state).unwrap_or_else(|error| error.into_inner());
         }
+    }
+
+    /// Waits until no job runs, at most so long. Whether that is so; once the queue is closed it stays so.
+    pub(crate) fn wait_stopped(&self, most: Duration) -> bool {
+        let state = self.lock();
+        let waited = self.changed.wait_timeout_while(state, most, |state| state.running > 0);
+        let (state, _) = waited.unwrap_or_else(|error| error.into_inner());
+        state.running == 0
     }
 
     pub(crate) fn close(&self) {

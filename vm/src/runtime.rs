@@ -127,9 +127,11 @@ pub(crate) unsafe fn throw(context: *mut VmContext, tag: u32, values: *const u64
         let count = crate::bytecode::frame::slots_of_all(module.types[module.tags[tag as usize] as usize].params());
         let tag = context.byte_offset(tag_place as isize).cast::<*const exception::Tag>().read();
         let values = std::slice::from_raw_parts(values, count as usize);
-        Box::new(match exception::throw(&mut *store_state(context), tag, values) {
-            Ok(object) => Unwind::Exception(object),
-            Err(error) => Unwind::Host { error, frames: backtrace(context) },
+        // (which may ask the host's limiter)
+        Box::new(match catch_unwind(AssertUnwindSafe(|| exception::throw(&mut *store_state(context), tag, values))) {
+            Ok(Ok(object)) => Unwind::Exception(object),
+            Ok(Err(error)) => Unwind::Host { error, frames: backtrace(context) },
+            Err(payload) => Unwind::Panic(payload),
         })
     }
 }
@@ -182,9 +184,9 @@ fn host_limit() -> usize {
 /// # Safety
 /// `function` belongs to `store`; `slots` holds its arguments and has room for its results.
 pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmFunc, slots: *mut u64) -> Outcome {
-    signals::prepare_thread().map_err(|error| {
-        Box::new(Unwind::Host { error: format!("cannot prepare this thread for wasm: {error}").into(), frames: Vec::new() })
-    })?;
+    let refused = |error: String| Box::new(Unwind::Host { error: error.into(), frames: Vec::new() });
+    signals::prepare_thread().map_err(|error| refused(format!("cannot prepare this thread for wasm: {error}")))?;
+    store.interp.prepare().map_err(|error| refused(format!("cannot reserve the interpreter's stack: {error}")))?;
     let outermost = store.activations.is_empty();
     // A host function may have handed the store to another thread, for as long as it runs.
     let moved = !outermost && store.context.host_limit != host_limit();
@@ -224,6 +226,11 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     }
     if outermost {
         store.set_running(false);
+        if matches!(&outcome, Err(unwind) if matches!(**unwind, Unwind::Trap { code: TrapCode::StackOverflow, .. })) {
+            // Runaway recursion: what it took is not this store's for good.
+            store.interp.discard();
+            store.stack.discard();
+        }
     }
     if moved {
         let context = &mut store.context;
@@ -681,12 +688,13 @@ pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
             store.ask_to_poll();
             return Err(trap(context, TrapCode::Interrupt));
         };
+        let deadline = store.suspend_deadline();
         // The frames of a loop that polled are in the switch buffer, and are read again behind this.
         let decided = store.with_another_switch_buffer(|store| catch_unwind(AssertUnwindSafe(|| callback(store))));
         store.put_deadline_callback(callback, set);
         let decided = decided.unwrap_or_else(|error| Ok(Err(format!("no memory for what a deadline's callback may call: {error}").into())));
         if !matches!(decided, Ok(Ok(_))) {
-            store.ask_to_poll();
+            store.resume_deadline(deadline);
         }
         match decided {
             Ok(Ok(ticks)) => {

@@ -9,12 +9,15 @@
 
 use crate::module::Module;
 use lwp_feedback::profile::{ArmObstacle, ArmShape, BranchShape, FunctionShape, LoopShape, ParamShape, SelectShape};
+use std::collections::{HashMap, HashSet};
 use wasmparser::{ModuleArity, Operator, ValType};
 
 /// Parameters that are followed.
 const MOST_PARAMS: usize = 64;
 /// Parameters of a function that get a site.
 const MOST_RECORDED: usize = 4;
+/// Arms that are followed at a time: each operator counts in all of them. Of more the outermost, or what began first, are given up: nobody makes a select of something that large.
+const MOST_FOLLOWED: usize = 256;
 /// Weight of a loop in the counts of [`ParamShape`].
 const LOOP_WEIGHT: u32 = 8;
 
@@ -87,9 +90,9 @@ struct Open {
     has_loop: bool,
     has_call: bool,
     /// Locals read in it, before anything else of this round, for loops.
-    read: Vec<u32>,
-    /// Locals a select's result was stored to, with the index in `selects`, for loops.
-    selected: Vec<(u32, usize)>,
+    read: HashSet<u32>,
+    /// Locals a select's result was stored to, with the indices in `selects`, for loops.
+    selected: HashMap<u32, Vec<usize>>,
     /// The branch whose arms are being counted: index in `branches`.
     branch: Option<usize>,
     /// Whether the second arm of an `if` is being read.
@@ -217,7 +220,7 @@ impl<'a> Scan<'a> {
         if self.params_only {
             return;
         }
-        for open in &self.open {
+        for open in self.open.iter().rev().take(MOST_FOLLOWED) {
             if let Some(branch) = open.branch {
                 let branch = &mut self.branches[branch];
                 note(if open.in_else { &mut branch.not_taken } else { &mut branch.taken });
@@ -235,7 +238,8 @@ impl<'a> Scan<'a> {
 
     fn open(&mut self, kind: Kind, offset: u32, branch: Option<usize>) {
         if matches!(kind, Kind::Loop) {
-            self.open.iter_mut().for_each(|it| it.has_loop = true);
+            // (where one has, all around it have)
+            self.open.iter_mut().rev().take_while(|it| !it.has_loop).for_each(|it| it.has_loop = true);
             self.loops_open += 1;
         }
         self.stack.clear();
@@ -245,8 +249,8 @@ impl<'a> Scan<'a> {
             operators_before: self.operators,
             has_loop: false,
             has_call: false,
-            read: Vec::new(),
-            selected: Vec::new(),
+            read: HashSet::new(),
+            selected: HashMap::new(),
             branch,
             in_else: false,
         });
@@ -270,10 +274,8 @@ impl<'a> Scan<'a> {
         };
         if matches!(closed.kind, Kind::Loop) {
             self.loops_open -= 1;
-            for (local, select) in &closed.selected {
-                if closed.read.contains(local) {
-                    self.selects[*select].loop_carried = true;
-                }
+            for &select in closed.selected.iter().filter(|(local, _)| closed.read.contains(local)).flat_map(|(_, selects)| selects) {
+                self.selects[select].loop_carried = true;
             }
             self.loops.push(LoopShape {
                 offset: closed.offset,
@@ -331,6 +333,12 @@ impl<'a> Scan<'a> {
             self.branches.push(shape);
         } else {
             self.branches.push(shape);
+            if self.pending.len() == MOST_FOLLOWED {
+                let longest = self.pending.remove(0);
+                let branch = &mut self.branches[longest.branch];
+                let arm = if longest.in_taken { &mut branch.taken } else { &mut branch.not_taken };
+                arm.obstacle.get_or_insert(ArmObstacle::Leaves);
+            }
             self.pending.push(Pending { branch: self.branches.len() - 1, end: target, other_end: None, in_taken: false });
         }
     }
@@ -357,7 +365,7 @@ impl<'a> Scan<'a> {
     }
 
     fn call(&mut self) {
-        self.open.iter_mut().for_each(|it| it.has_call = true);
+        self.open.iter_mut().rev().take_while(|it| !it.has_call).for_each(|it| it.has_call = true);
         self.obstacle(ArmObstacle::Call);
     }
 
@@ -366,8 +374,8 @@ impl<'a> Scan<'a> {
             return;
         }
         for open in self.open.iter_mut().filter(|it| matches!(it.kind, Kind::Loop)) {
-            if !open.read.contains(&local) && !open.selected.iter().any(|&(selected, _)| selected == local) {
-                open.read.push(local);
+            if !open.selected.contains_key(&local) {
+                open.read.insert(local);
             }
         }
     }
@@ -376,7 +384,7 @@ impl<'a> Scan<'a> {
         let in_loop_later = written.get(local as usize).copied().unwrap_or(true);
         if let Some(select) = self.fresh_select {
             for open in self.open.iter_mut().filter(|it| matches!(it.kind, Kind::Loop)) {
-                open.selected.push((local, select));
+                open.selected.entry(local).or_default().push(select);
             }
         }
         if let Some(slot) = self.locals.get_mut(local as usize) {

@@ -25,6 +25,13 @@ impl WasmStack {
         Ok(WasmStack { mapping })
     }
 
+    /// Gives the memory of its deeper part back to the system. Nothing runs on it.
+    pub fn discard(&self) {
+        /// What it keeps, bytes.
+        const KEPT: usize = 64 << 10;
+        self.mapping.discard(GUARD_BYTES, (self.mapping.length() - GUARD_BYTES).saturating_sub(KEPT));
+    }
+
     /// Lowest usable address.
     pub fn low(&self) -> usize {
         self.mapping.base() as usize + GUARD_BYTES

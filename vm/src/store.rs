@@ -104,7 +104,7 @@ pub struct StoreState {
     pub id: u64,
     engine: Engine,
     host_data: *mut (),
-    _stack: WasmStack,
+    pub(crate) stack: WasmStack,
     /// The switch buffer, then the burst buffer.
     _switch_buffer: Mapping,
     /// Switch buffers that wait, with the frames of code that a deadline's callback interrupted: see [`StoreState::with_another_switch_buffer`].
@@ -211,7 +211,7 @@ impl Store {
             id: NEXT_STORE.fetch_add(1, Ordering::Relaxed),
             engine: engine.clone(),
             host_data: std::ptr::null_mut(),
-            _stack: stack,
+            stack,
             _switch_buffer: switch_buffer,
             suspended: Vec::new(),
             spare: Vec::new(),
@@ -304,6 +304,17 @@ impl StoreState {
         }
     }
 
+    /// No deadline while its callback runs, which may call the guest, unless that sets one. Returns what it was.
+    pub(crate) fn suspend_deadline(&mut self) -> u64 {
+        std::mem::replace(self.deadline.get_mut(), u64::MAX)
+    }
+
+    /// The deadline is what it was before its callback, which gave no other.
+    pub(crate) fn resume_deadline(&mut self, deadline: u64) {
+        *self.deadline.get_mut() = deadline;
+        self.ask_to_poll();
+    }
+
     /// Whether the engine's epoch has come to the deadline.
     pub(crate) fn is_past_deadline(&self) -> bool {
         self.engine.epoch() >= self.deadline.load(Ordering::SeqCst)
@@ -321,8 +332,12 @@ impl StoreState {
     /// The callback's, or [`TrapCode::Interrupt`](crate::trap::TrapCode::Interrupt) without one.
     pub fn at_deadline(&mut self) -> Result<(), HostError> {
         let (mut callback, set) = self.take_deadline_callback().ok_or(crate::trap::TrapCode::Interrupt)?;
+        let deadline = self.suspend_deadline();
         let decided = catch_unwind(AssertUnwindSafe(|| callback(self)));
         self.put_deadline_callback(callback, set);
+        if !matches!(decided, Ok(Ok(_))) {
+            self.resume_deadline(deadline);
+        }
         self.set_epoch_deadline(decided.unwrap_or_else(|panic| resume_unwind(panic))?);
         Ok(())
     }

@@ -336,20 +336,18 @@ fn worth_writing(compile: Duration, file_bytes: u64) -> bool {
 
 /// All of a module's functions, compiled by tier 2 without a plan: the bytes of a precompiled module.
 pub(crate) fn precompile(compiler: &KeepingCompiler, module: &Arc<Module>) -> Result<Vec<u8>, CompileError> {
-    use rayon::prelude::*;
     let first = module.imported_functions;
-    let versions = (first..module.functions.len() as u32)
-        .into_par_iter()
-        .filter_map(|function| {
-            let request = CompileRequest::new(module.clone(), function, Entrance::Body, Tier::Optimizing, function - first + 1);
-            match compiler.inner.compile(&request) {
-                Ok(code) => Some(Ok((Entry::of(&request), archive::encode(&code)))),
-                // Such a function is interpreted.
-                Err(CompileError::Unsupported { .. } | CompileError::Limit { .. }) => None,
-                Err(error) => Some(Err(error)),
-            }
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+    let compile = |function| {
+        let request = CompileRequest::new(module.clone(), function, Entrance::Body, Tier::Optimizing, function - first + 1);
+        match compiler.inner.compile(&request) {
+            Ok(code) => Some(Ok((Entry::of(&request), archive::encode(&code)))),
+            // Such a function is interpreted.
+            Err(CompileError::Unsupported { .. } | CompileError::Limit { .. }) => None,
+            Err(error) => Some(Err(error)),
+        }
+    };
+    let compiled = vm::pool::map((first..module.functions.len() as u32).collect(), compile);
+    let versions = compiled.into_iter().flatten().collect::<Result<Vec<_>, _>>()?;
     let mut bytes = Vec::new();
     archive::write(&mut bytes, &compiler.maker, &module.digest, &module.loops, module.bytes(), &versions)
         .expect("memory takes what is written");

@@ -214,6 +214,9 @@ impl Translator<'_, '_> {
         if !self.frames_fit(0) {
             return Err(unsupported(self.input.function, "instrumented: a frame that cannot be switched"));
         }
+        if !self.affords_exit() {
+            return Err(unsupported(self.input.function, "instrumented: more ways out of loops than compile in time"));
+        }
         let (cold, hot) = self.burst_full();
         self.enter(cold);
         let leaves = self.ask_burst(offset);

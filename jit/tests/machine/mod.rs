@@ -39,6 +39,8 @@ pub struct Machine {
     /// LWPVAL samples: (imm16, data1, value).
     pub samples: Vec<(u32, u32, u64)>,
     pub hot: Vec<(u32, u32)>,
+    /// Bytes of all that was compiled.
+    pub code_bytes: usize,
 }
 
 fn mapping(bytes: usize, protection: i32) -> *mut u8 {
@@ -167,6 +169,7 @@ impl Machine {
             tier,
             samples: Vec::new(),
             hot: Vec::new(),
+            code_bytes: 0,
             module: module.clone(),
         });
         let own: *mut Machine = &mut *machine;
@@ -257,7 +260,9 @@ impl Machine {
             listing: std::env::var_os("LIST").is_some(),
             ..CompileRequest::new(self.module.clone(), function, entrance, self.tier, self.versions)
         };
-        publish(&self.compiler.compile(&request).unwrap())
+        let code = self.compiler.compile(&request).unwrap();
+        self.code_bytes += code.bytes.len();
+        publish(&code)
     }
 
     /// Replaces a function's code by tier 2 code to a plan.

@@ -43,6 +43,9 @@ pub use config::{EngineConfig, FeedbackPolicy, FeedbackScope, RecordSource, Stre
 #[derive(Clone)]
 pub struct Engine(Arc<Handle>);
 
+/// For as long a compile that runs holds up the end of its engine: nearly all are over by then.
+const LONGEST_END: Duration = Duration::from_millis(250);
+
 struct Handle {
     shared: Arc<Shared>,
     compile_threads: Vec<JoinHandle<()>>,
@@ -66,9 +69,12 @@ impl Drop for Handle {
             return;
         }
         self.shared.queue.close();
-        for thread in self.compile_threads.drain(..) {
-            // A compile thread never holds an engine, so this is never that thread; its panic was reported when it happened.
-            let _ = thread.join();
+        // A compile may take as long as a guest wants, and a policy may have had the last engine, on a compile thread: such a thread ends by itself.
+        if self.shared.queue.wait_stopped(LONGEST_END) {
+            for thread in self.compile_threads.drain(..) {
+                // (its panic was reported when it happened)
+                let _ = thread.join();
+            }
         }
     }
 }

@@ -115,7 +115,7 @@ impl Exec {
         // SAFETY: the caller's promise; the instance and its module outlive the activation.
         unsafe {
             let interp = &raw mut (*runtime::store_state(context)).interp;
-            (*interp).prepare();
+            debug_assert!((*interp).is_prepared(), "the host's call prepares it");
             let instance = runtime::instance(context);
             let offsets = instance.module.offsets();
             let imported_functions = instance.module.imported_functions;

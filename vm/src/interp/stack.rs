@@ -6,7 +6,8 @@
 //! 3. The slots of the innermost frame end at or below `values_end`; what lies above them is free for the next activation.
 
 use crate::bytecode::{Bytecode, Inst};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use crate::mapping::{Mapping, PAGE};
+use std::io;
 
 /// Value slots of a store's interpreter: 32 MiB of address space, touched as it is used. With [`MOST_FRAMES`] it lets recursion go deeper than the
 /// 1 MiB stack that other engines give compiled code: a frame of 32 slots 128 Ki times.
@@ -25,9 +26,10 @@ pub(super) struct FrameRecord {
     pub(super) code: *const Bytecode,
 }
 
-/// The interpreter's stack of one store. Allocated at first use.
+/// The interpreter's stack of one store. Reserved at the first call.
 #[derive(Debug)]
 pub struct InterpStack {
+    mapping: Option<Mapping>,
     values: *mut u64,
     pub(super) values_end: *mut u64,
     frames: *mut FrameRecord,
@@ -41,13 +43,17 @@ unsafe impl Send for InterpStack {}
 // SAFETY: `&InterpStack` only reads frames, which change only while the store is borrowed mutably or runs.
 unsafe impl Sync for InterpStack {}
 
-const VALUES_LAYOUT: Layout = Layout::new::<[u64; VALUE_SLOTS]>();
-const FRAMES_LAYOUT: Layout = Layout::new::<[FrameRecord; MOST_FRAMES]>();
+const VALUES_BYTES: usize = VALUE_SLOTS * size_of::<u64>();
+const FRAMES_BYTES: usize = (MOST_FRAMES * size_of::<FrameRecord>()).next_multiple_of(PAGE);
+/// What a stack keeps of its memory when it is discarded, of values and of frames each.
+const KEPT_BYTES: usize = 64 << 10;
+const _: () = assert!(VALUES_BYTES.is_multiple_of(PAGE));
 
 impl InterpStack {
     /// An empty stack.
-    pub fn new() -> std::io::Result<InterpStack> {
+    pub fn new() -> io::Result<InterpStack> {
         Ok(InterpStack {
+            mapping: None,
             values: std::ptr::null_mut(),
             values_end: std::ptr::null_mut(),
             frames: std::ptr::null_mut(),
@@ -56,25 +62,40 @@ impl InterpStack {
         })
     }
 
-    /// Allocates the stack if that has not happened.
-    pub(super) fn prepare(&mut self) {
+    /// Reserves the stack if that has not happened.
+    ///
+    /// # Errors
+    /// The system has no address space for it.
+    pub(crate) fn prepare(&mut self) -> io::Result<()> {
         if !self.values.is_null() {
-            return;
+            return Ok(());
         }
-        // SAFETY: both layouts have a size above 0; the ends lie one past the allocations.
+        let mapping = Mapping::reserve(VALUES_BYTES + FRAMES_BYTES)?;
+        mapping.open(0, mapping.length())?;
+        self.values = mapping.base().cast();
+        // SAFETY: the values lie in the mapping, and the frames behind them.
         unsafe {
-            self.values = alloc(VALUES_LAYOUT).cast();
-            if self.values.is_null() {
-                handle_alloc_error(VALUES_LAYOUT);
-            }
             self.values_end = self.values.add(VALUE_SLOTS);
-            self.frames = alloc(FRAMES_LAYOUT).cast();
-            if self.frames.is_null() {
-                handle_alloc_error(FRAMES_LAYOUT);
-            }
+            self.frames = self.values_end.cast();
             self.frames_end = self.frames.add(MOST_FRAMES);
         }
         self.frame_top = self.frames;
+        self.mapping = Some(mapping);
+        Ok(())
+    }
+
+    /// Whether [`Self::prepare`] was called.
+    pub(super) fn is_prepared(&self) -> bool {
+        self.mapping.is_some()
+    }
+
+    /// Gives most of its memory back to the system. No frame is live.
+    pub(crate) fn discard(&mut self) {
+        debug_assert_eq!(self.depth(), 0, "its frames would be gone");
+        if let Some(mapping) = &self.mapping {
+            mapping.discard(KEPT_BYTES, VALUES_BYTES - KEPT_BYTES);
+            mapping.discard(VALUES_BYTES + KEPT_BYTES, FRAMES_BYTES - KEPT_BYTES);
+        }
     }
 
     /// How many frames are live.
@@ -132,17 +153,5 @@ impl InterpStack {
         let last = self.depth().checked_sub(1).filter(|&last| last >= first)?;
         // SAFETY: the index is below the depth, so the frame is initialized.
         Some(unsafe { (*self.frames.add(last)).ip } as u64)
-    }
-}
-
-impl Drop for InterpStack {
-    fn drop(&mut self) {
-        if !self.values.is_null() {
-            // SAFETY: allocated with these layouts in `prepare`; no frame is live when its store is dropped.
-            unsafe {
-                dealloc(self.values.cast(), VALUES_LAYOUT);
-                dealloc(self.frames.cast(), FRAMES_LAYOUT);
-            }
-        }
     }
 }

@@ -19,8 +19,9 @@ pub use features::SUPPORTED;
 pub use parse::PRECOMPILED;
 
 use smallvec::SmallVec;
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
 
 /// Bytes of a body whose direct calls are counted: as many as the policy has inlined.
@@ -186,6 +187,8 @@ pub struct Module {
     pub imports: Vec<Import>,
     /// Exports in order.
     pub exports: Vec<(String, ExportItem)>,
+    /// Where each name is among them, once somebody has asked for one of many.
+    pub(crate) exported: OnceLock<HashMap<String, usize>>,
     /// Types of tables, imports first.
     pub tables: Vec<TableType>,
     /// Types of memories, imports first.
@@ -233,6 +236,17 @@ pub struct Module {
 pub(crate) type KnownLoops<'a> = dyn Fn(&[u8; 32]) -> Option<Arc<[u32]>> + Sync + 'a;
 
 impl Module {
+    /// What it exports under a name.
+    pub fn export(&self, name: &str) -> Option<ExportItem> {
+        /// So many are looked at one after the other.
+        const FEW: usize = 16;
+        if self.exports.len() <= FEW {
+            return self.exports.iter().find(|(export, _)| export == name).map(|&(_, item)| item);
+        }
+        let names = || self.exports.iter().enumerate().map(|(index, (export, _))| (export.clone(), index)).collect();
+        self.exported.get_or_init(names).get(name).map(|&index| self.exports[index].1)
+    }
+
     /// Reads a binary module whose bodies this engine validated before.
     ///
     /// # Errors

@@ -12,8 +12,8 @@ use crate::layout::{VmCounts, VmOffsets};
 use crate::signature;
 use rayon::prelude::*;
 use smallvec::SmallVec;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use wasmparser::{
     DataKind, ElementKind, ExternalKind, FuncToValidate, FuncValidator, FuncValidatorAllocations, FunctionBody, Operator, Parser, Payload,
     TypeRef, ValidPayload, Validator, ValidatorResources,
@@ -60,7 +60,7 @@ fn parse_binary(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, Modu
     if bytes.get(6..8) == Some(&[1, 0]) {
         return Err(ModuleError::Component);
     }
-    let parallel = bytes.len() >= PARALLEL_BYTES;
+    let parallel = bytes.len() >= PARALLEL_BYTES && crate::pool::is_usable();
     // Bodies that turn out to be known need not be validated any further.
     let known = AtomicBool::new(false);
     let look_up = || {
@@ -180,6 +180,7 @@ fn read(bytes: &[u8]) -> Result<(Module, Vec<Body<'_>>), Failure> {
         functions: Vec::new(),
         imports: Vec::new(),
         exports: Vec::new(),
+        exported: OnceLock::new(),
         tables: Vec::new(),
         memories: Vec::new(),
         globals: Vec::new(),

@@ -37,11 +37,17 @@ pub(crate) unsafe fn poll(context: *mut VmContext, function: u32, offset: u32, v
         let random = (code.switches.load(Ordering::Relaxed) ^ u64::from(offset)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
         let asked = code.answer(context, function, offset, random < u64::from(stress.leave_again));
         // Asked for the deadline's sake, not only to leave.
-        if (*head(context)).poll.load(Ordering::Acquire) != 0 {
+        let interrupted = (*head(context)).poll.load(Ordering::Acquire) != 0;
+        if interrupted {
             runtime::interrupted(context)?;
         }
         if offset == FUNCTION_ENTRY {
             return Ok(0);
+        }
+        if interrupted && (*store_state(context)).is_past_deadline() {
+            // The callback wants to be asked at the next poll: code for the loop would ask at its header, before any of its rounds, and the guest would get nowhere.
+            code.left_burst(context, version);
+            return exits::leave_for_a_while(context);
         }
         if asked == LOOP_ASKED {
             code.seen_at(context, function, offset);

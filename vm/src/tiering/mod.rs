@@ -568,7 +568,7 @@ impl ModuleCode {
     fn request(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier, counted: bool) {
         if self.published().is_asked_anew(function, entrance, tier, counted) {
             self.note(function, entrance, || What::Asked { tier });
-            self.shared.queue.push_work(self.clone(), Work::Compile(function, entrance, tier));
+            self.shared.queue.push_work(self, Work::Compile(function, entrance, tier));
         }
     }
 
@@ -615,7 +615,7 @@ impl ModuleCode {
             self.retire(version);
         }
         for entrance in entrances {
-            self.shared.queue.push_work(self.clone(), Work::Compile(function, entrance, Tier::Optimizing));
+            self.shared.queue.push_work(self, Work::Compile(function, entrance, Tier::Optimizing));
         }
     }
 

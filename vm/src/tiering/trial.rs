@@ -84,7 +84,7 @@ impl ModuleCode {
             return self.reconsider_untried(function);
         }
         if self.module.defined(function).is_some() && self.trials.lock().pending.insert(function) {
-            self.shared.queue.push_work(self.clone(), Work::Reconsider(function));
+            self.shared.queue.push_work(self, Work::Reconsider(function));
         }
     }
 
@@ -447,7 +447,7 @@ impl ModuleCode {
     /// What follows from that: the loser's code is out of the way at once, the winner's plan is carried out on a compile thread.
     pub(super) fn decided(self: &Arc<Self>, loser: Option<Candidate>, judgement: Judgement) {
         match loser {
-            None => self.shared.queue.push_work(self.clone(), Work::Settle(Box::new(judgement))),
+            None => self.shared.queue.push_work(self, Work::Settle(Box::new(judgement))),
             Some(candidate) => {
                 self.ended(candidate, judgement);
                 self.next_trial();

@@ -39,7 +39,7 @@ impl ModuleCode {
         let now = waits && state.has_paid() && self.affordable(&mut state).is_some();
         self.trials.postponed.store(waits && !now, Ordering::Relaxed);
         if now {
-            self.shared.queue.push_work(self.clone(), Work::Trial);
+            self.shared.queue.push_work(self, Work::Trial);
         }
     }
 
@@ -58,9 +58,11 @@ impl ModuleCode {
             None => ARMS * self.shared.compile_costs.expected(Tier::Optimizing, self.body_bytes(candidate.function)),
         };
         let missing = |candidate: &Candidate| costs(candidate).min(COMPILES_SAVED.as_nanos() as f64) - left;
-        let promises = |candidate: &Candidate| candidate.promises() / (costs(candidate) + TRIAL_TAKES.as_nanos() as f64);
+        // Once each: what compiles cost is measured meanwhile, and an order that changes under a sort may panic.
+        let promises: Vec<f64> =
+            state.waiting.iter().map(|candidate| candidate.promises() / (costs(candidate) + TRIAL_TAKES.as_nanos() as f64)).collect();
         let mut order: Vec<usize> = (0..state.waiting.len()).collect();
-        order.sort_by(|&a, &b| promises(&state.waiting[b]).total_cmp(&promises(&state.waiting[a])));
+        order.sort_by(|&a, &b| promises[b].total_cmp(&promises[a]));
         let soon = WAITED_FOR.as_nanos() as f64 * percent / 100.0;
         let first = *order.first()?;
         match missing(&state.waiting[first]) {
