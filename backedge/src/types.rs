@@ -75,7 +75,13 @@ impl ValType {
 
 impl std::fmt::Display for ValType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.to_wasm().fmt(f)
+        match self {
+            // (its number is the process's own)
+            ValType::Ref(RefType { nullable, heap: HeapType::ConcreteFunc(id) }) => {
+                write!(f, "(ref {}{})", if *nullable { "null " } else { "" }, id.func_type().wasm)
+            }
+            _ => self.to_wasm().fmt(f),
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 //!    ([`CodeBlock::set_byte`]), and the displacement of a jump that is aligned for it ([`CodeBlock::set_displacement`]).
 //! 2. A block is freed only after every thread that ran wasm has reported that no frame is in it (`crate::tiering`).
 
+use crate::mapping::address_limit;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
@@ -18,6 +19,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// Bytes reserved for code; a process that cannot have them gets the largest power of two less that it can.
 const RESERVED: usize = 512 << 20;
+/// The least that is asked for.
+const LEAST_RESERVED: usize = 16 << 20;
+/// Part of the address space that a process may have at most (`ulimit -v`) which each of the two views of the code gets, before it is rounded up to a power of two.
+const PART_OF_LIMIT: usize = 16;
 /// The part of it that is the interpreter's, for templates: the last quarter. [`contains`] does not name it, since what holds of compiled code does not hold there.
 const TEMPLATES_PART: usize = 4;
 /// Every block starts at a multiple of this.
@@ -98,10 +103,12 @@ fn arena() -> Result<&'static Arena, String> {
 
 impl Arena {
     fn new() -> io::Result<Arena> {
-        let mut length = RESERVED;
+        // Where the process may have little, most of it is for the guest's memory.
+        let share = address_limit().map_or(RESERVED, |limit| (limit / PART_OF_LIMIT / LEAST_RESERVED).next_power_of_two() * LEAST_RESERVED);
+        let mut length = share.min(RESERVED);
         loop {
             match Arena::map(length) {
-                Err(error) if length > 16 << 20 => {
+                Err(error) if length > LEAST_RESERVED => {
                     tracing::debug!(length, %error, "code reservation refused, trying half");
                     length /= 2;
                 }

@@ -10,7 +10,7 @@ pub mod layout;
 pub mod trap;
 pub mod builtin;
 pub mod code;
-mod mapping;
+pub mod mapping;
 pub mod memory;
 mod table;
 mod threads;

@@ -76,7 +76,7 @@ impl Drop for Mapping {
 }
 
 /// Bytes of address space that this process may have, if there is a limit.
-pub(crate) fn address_limit() -> Option<usize> {
+pub fn address_limit() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: writes the whole structure it is given.
     let told = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;

@@ -75,7 +75,7 @@ pub fn run_around(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     std::thread::scope(|scope| {
         let guest = std::thread::Builder::new()
             .name("guest".into())
-            .stack_size(GUEST_STACK_BYTES)
+            .stack_size(vm::mapping::address_limit().map_or(GUEST_STACK_BYTES, |limit| (limit / 16).clamp(8 << 20, GUEST_STACK_BYTES)))
             .spawn_scoped(scope, || run_here(options, around))
             .map_err(|error| Failure::Load(format!("cannot start the guest's thread: {error}")))?;
         guest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -199,10 +199,13 @@ impl Part {
     /// Reads the index of the part that begins there, in a file of `length` bytes.
     fn read(file: &Source, length: u64, at: u64, maker: &Maker, module: Option<&[u8; 32]>) -> Result<Part, ArchiveError> {
         let mut prefix = [0; PREFIX_BYTES as usize];
-        file.read_exact_at(&mut prefix, at).map_err(short(at))?;
-        if prefix[..8] != MAGIC {
+        // However short it is: a module that was never compiled is not one that ends early.
+        let magic = &mut prefix[..length.saturating_sub(at).min(8) as usize];
+        file.read_exact_at(magic, at).map_err(short(at))?;
+        if magic.is_empty() || !MAGIC.starts_with(magic) {
             return Err(ArchiveError::Magic { offset: at });
         }
+        file.read_exact_at(&mut prefix, at).map_err(short(at))?;
         let word = |at: usize| u32::from_le_bytes(prefix[at..at + 4].try_into().expect("four bytes"));
         let (index_bytes, crc) = (word(8), word(12));
         if index_bytes > MOST_INDEX_BYTES || u64::from(index_bytes) > length - at {
