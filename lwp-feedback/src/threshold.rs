@@ -1,6 +1,6 @@
 //! Where a threshold crossing goes: a callback, a semaphore, an eventfd, or a real-time signal to any thread or process.
 //!
-//! A crossing is delivered once until `used` falls below Threshold; the unit and the ring keep that rule, this file delivers. Everything
+//! A crossing is delivered once until `used` falls below Threshold, or (the unit, which knows nothing of the consumer) the tail moves; the unit and the ring keep that rule, this file delivers. Everything
 //! here is async-signal-safe, for the trap source delivers from its signal handler.
 
 use crate::ring::RingWaker;

@@ -221,6 +221,7 @@ impl Rig {
             assert_eq!(Some(words), self.model.visible.pop_front());
             self.tail = (self.tail + 32) % size;
         }
+        self.model.taken(take as usize);
         let tail = self.tail;
         self.poke32(self.tail_at, tail);
         assert_eq!(self.unit.memory().load_u64(CB + 24), Ok(self.model.missed));
@@ -251,7 +252,7 @@ impl Rig {
                     self.unit.resume(&image).unwrap();
                 }
                 if self.model.on {
-                    self.model.start();
+                    self.model.resume();
                 }
             }
             34..250 if !self.proposal => {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use super::lock;
-use crate::layout::Record;
+use crate::layout::{RECORD_BYTES, Record};
 use crate::ring::{Ring, RingConsumer, time_stamp};
 
 /// A ring's consumer, and what it has set aside.
@@ -66,13 +66,19 @@ impl Intake {
         // where it only exchanges the reserve.
         let only_reserve = !into.is_empty() && limit != usize::MAX && drained.left_alone < MOST_LEFT_ALONE;
         drained.left_alone = if only_reserve { drained.left_alone + 1 } else { 0 };
-        let more = !only_reserve && drained.consumer.drain(limit, |record| into.push(*record)) == limit && !drained.consumer.is_empty();
+        // (more than the ring holds only a producer that is faster than this thread would yield)
+        let most = limit.min(self.slots());
+        let more = !only_reserve && drained.consumer.drain(most, |record| into.push(*record)) == most && !drained.consumer.is_empty();
         drop(drained);
         // Invariant 3: the producer may have come and gone in the meantime. Whoever fences first of the two, the other one sees what was written before: the producer
         // that the lock is free, or this thread the producer's head.
         fence(Ordering::SeqCst);
         self.relieve();
         Taken { more, all: !more && !only_reserve, first }
+    }
+
+    fn slots(&self) -> usize {
+        (self.ring.buffer_bytes() / RECORD_BYTES) as usize
     }
 
     /// Moves records to the reserve while the ring is past its threshold and the reserve has room.
@@ -84,7 +90,7 @@ impl Intake {
                 Err(TryLockError::WouldBlock) => return,
             };
             let Drained { consumer, reserve, .. } = &mut *drained;
-            let room = self.reserve_records.saturating_sub(reserve.len());
+            let room = self.reserve_records.saturating_sub(reserve.len()).min(self.slots());
             if consumer.drain(room, |record| reserve.push(*record)) == 0 {
                 return;
             }

@@ -744,18 +744,25 @@ impl RingConsumer {
         &self.ring
     }
 
-    /// Hands up to `max` published records to `sink`, oldest first, and frees their slots. Returns how many.
+    /// Hands up to `max` published records to `sink`, oldest first, and frees their slots. Returns how many. Where the producer meanwhile brought the
+    /// ring to its threshold again, which no crossing announces, it goes on: only after `max` records may the ring be left at its threshold.
     #[inline]
     pub fn drain(&mut self, max: usize, mut sink: impl FnMut(&Record)) -> usize {
         let core = self.ring.core();
-        let (tail, count) = protocol::drain(core, self.tail, max, |words| sink(&Record { words }));
-        self.tail = tail;
-        let drained = &core.side.drained;
-        drained.store(drained.load(Ordering::Relaxed) + count as u64, Ordering::Relaxed);
-        if count > 0 && !core.side.armed.load(Ordering::Relaxed) {
-            protocol::rearm(core, self.tail, core.threshold().unwrap_or(u32::MAX));
+        let mut total = 0;
+        loop {
+            let (tail, count) = protocol::drain(core, self.tail, max - total, |words| sink(&Record { words }));
+            self.tail = tail;
+            total += count;
+            let drained = &core.side.drained;
+            drained.store(drained.load(Ordering::Relaxed) + count as u64, Ordering::Relaxed);
+            if count == 0 || core.side.armed.load(Ordering::Relaxed) {
+                return total;
+            }
+            if !protocol::rearm(core, self.tail, core.threshold().unwrap_or(u32::MAX)) || total == max {
+                return total;
+            }
         }
-        count
     }
 
     /// Published records not drained yet.

@@ -110,6 +110,39 @@ fn the_threshold_wakes_once_until_drained_below_it() {
 }
 
 #[test]
+fn a_crossing_during_a_drain_is_drained_too() {
+    struct Count(AtomicUsize);
+    impl RingWaker for Count {
+        fn wake(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let ring = Ring::new(&RingConfig { threshold_bytes: 8 * 32, ..small(false) }).unwrap();
+    let count = Arc::new(Count(AtomicUsize::new(0)));
+    ring.set_waker(Some(count.clone()));
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    let mut store = |records: u32| (0..records).for_each(|i| _ = producer.programmed(1, 0, i, 0));
+    store(8);
+    let mut drain = |max, meanwhile: u32, store: &mut dyn FnMut(u32)| {
+        let mut seen = 0;
+        consumer.drain(max, |_| {
+            if seen == 0 {
+                store(meanwhile);
+            }
+            seen += 1;
+        })
+    };
+    assert_eq!(drain(usize::MAX, 8, &mut store), 16, "the second eight reached the threshold unannounced");
+    assert_eq!((count.0.load(Ordering::Relaxed), ring.used_bytes()), (1, 0));
+    store(8);
+    assert_eq!(count.0.load(Ordering::Relaxed), 2, "armed again");
+    assert_eq!(drain(10, 10, &mut store), 10, "not more than was asked for");
+    assert_eq!(drain(usize::MAX, 0, &mut store), 8);
+    store(8);
+    assert_eq!(count.0.load(Ordering::Relaxed), 3);
+}
+
+#[test]
 fn tail_out_of_range() {
     for deferred in [false, true] {
         for bad in [1, 1023, 128 * 32, 5000, 0xffff_fff1, u32::MAX] {

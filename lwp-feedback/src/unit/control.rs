@@ -69,8 +69,8 @@ pub(super) struct Session {
     pub(super) head: u32,
     pub(super) seen_tail: u32,
     pub(super) stores_since_tail: u32,
-    /// The threshold interrupt is due once until used falls below the threshold.
-    pub(super) armed: bool,
+    /// Tail when the threshold interrupt was raised last: no other is due while the tail stands there and the ring holds Threshold bytes.
+    pub(super) announced_at: Option<u32>,
     /// Deferred proposal: MissedEvents must be incremented.
     pub(super) missed_pending: bool,
     pub(super) value_slot: Option<Slot>,
@@ -129,7 +129,7 @@ impl<M: UserMemory> Unit<M> {
             head,
             seen_tail: self.memory.load_u32(address + tail)?,
             stores_since_tail: 0,
-            armed: true,
+            announced_at: None,
             missed_pending: false,
             value_slot: None,
             slots: Vec::new(),

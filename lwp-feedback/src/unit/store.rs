@@ -20,7 +20,7 @@ impl<M: UserMemory> Unit<M> {
         let equal = proposal || self.switches.threshold_equal;
 
         let mut head = session.head;
-        let mut armed = session.armed;
+        let mut announced_at = session.announced_at;
         let (mut seen_tail, mut since_tail) = (session.seen_tail, session.stores_since_tail);
         let (mut missed, mut interrupts) = (0u64, 0u64);
         let mut publish = !deferred && !records.is_empty();
@@ -45,6 +45,7 @@ impl<M: UserMemory> Unit<M> {
             if next == seen_tail && self.switches.continuous_counts_overwritten {
                 missed += 1;
             }
+            let before = bytes_used(head, seen_tail, size);
             head = next;
             let used = bytes_used(head, seen_tail, size);
             if session.threshold != 0 {
@@ -52,11 +53,10 @@ impl<M: UserMemory> Unit<M> {
                 if session.flags.contains(Flags::INT) {
                     if equal {
                         interrupts += u64::from(used == session.threshold);
-                    } else if used >= session.threshold {
-                        interrupts += u64::from(armed);
-                        armed = false;
-                    } else {
-                        armed = true;
+                    } else if used >= session.threshold && (before < session.threshold || announced_at != Some(seen_tail)) {
+                        // Whoever moved the tail since may have left Threshold bytes or more, and waits to be told.
+                        interrupts += 1;
+                        announced_at = Some(seen_tail);
                     }
                 }
             }
@@ -92,7 +92,7 @@ impl<M: UserMemory> Unit<M> {
         }
         let session = self.session.as_mut().expect("checked above");
         session.head = head;
-        session.armed = armed;
+        session.announced_at = announced_at;
         session.seen_tail = seen_tail;
         session.stores_since_tail = since_tail;
         session.missed_pending = pending;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::memory::UserMemory;
 use super::{Architecture, LwpFault, Unit};
 use crate::layout::{BUFFER_SIZE_MASK, COUNTER_MASK, Filters, Flags, RANDOM_SHIFT, RECORD_BYTES, Record};
+use crate::ring::protocol::bytes_used;
 
 /// Bytes of the image.
 pub const XSAVE_BYTES: usize = 128;
@@ -142,6 +143,9 @@ impl<M: UserMemory> Unit<M> {
         session.filters = image.filters;
         session.ip_filter = session.filters & Filters::IPF.bits() != 0;
         session.head = image.head;
+        // The image does not say whether the interrupt was raised: a ring that holds Threshold bytes crossed before it was suspended.
+        let past = session.threshold != 0 && bytes_used(session.head, session.seen_tail, session.size) >= session.threshold;
+        session.announced_at = past.then_some(session.seen_tail);
         self.session = Some(session);
         if image.pending.event_id().0 != 0 {
             self.store(&[image.pending], &[])?;

@@ -440,6 +440,35 @@ fn threshold_interrupts() {
 }
 
 #[test]
+fn a_tail_that_moved_between_two_stores_arms_the_interrupt() {
+    for deferred in [false, true] {
+        let mut unit = unit_with(Architecture::Final(Capabilities::UNIT), Switches { deferred, ..Switches::default() });
+        setup(&mut unit, Flags::INT, 1024);
+        poke(&mut unit, offset::THRESHOLD, 4 * 32);
+        unit.llwpcb(CB).unwrap();
+        let store = |unit: &mut Unit<FlatMemory>, records: u32| {
+            (0..records).for_each(|_| _ = unit.lwpins(0, 0, Operand::Value(0), 0).unwrap());
+            unit.take_interrupts()
+        };
+        assert_eq!(store(&mut unit, 6), 1);
+        poke(&mut unit, offset::BUFFER_TAIL, 3 * 32);
+        assert_eq!(store(&mut unit, 1), 1, "three were left: the fourth crosses");
+        poke(&mut unit, offset::BUFFER_TAIL, 7 * 32);
+        assert_eq!(store(&mut unit, 8), 1);
+        poke(&mut unit, offset::BUFFER_TAIL, 9 * 32);
+        assert_eq!(store(&mut unit, 2), 1, "six were left: whoever took the others does not know of them");
+
+        let image = unit.suspend().unwrap();
+        unit.resume(&image).unwrap();
+        assert_eq!(store(&mut unit, 1), 0, "announced before it was suspended");
+        let image = unit.suspend().unwrap();
+        poke(&mut unit, offset::BUFFER_TAIL, 18 * 32);
+        unit.resume(&image).unwrap();
+        assert_eq!(store(&mut unit, 4), 1);
+    }
+}
+
+#[test]
 fn deferred_head_reaches_memory_at_threshold_full_slwpcb_and_suspend() {
     let switches = Switches { deferred: true, ..Switches::default() };
     let start = || {

@@ -73,6 +73,16 @@ impl Model {
         (self.on, self.above) = (true, false);
     }
 
+    /// A session goes on: what is past the threshold was announced.
+    pub fn resume(&mut self) {
+        self.above = self.visible.len() >= self.threshold;
+    }
+
+    /// So many of the oldest records were taken: the next one past the threshold is announced.
+    pub fn taken(&mut self, records: usize) {
+        self.above &= records == 0;
+    }
+
     pub fn lwpins(&mut self, ip: u64, data2: u64, data1: u32, imm: u32) -> bool {
         self.on && !self.push(self.words(255, imm as u16, data1, ip, data2))
     }
