@@ -284,8 +284,10 @@ fn list(out: &mut String, unit: &mut Unit<FlatMemory>, size: u32, from: u32, to:
     if size == 0 {
         return;
     }
-    let mut at = from / RECORD_BYTES * RECORD_BYTES % size;
-    while at != to % size {
+    // As LLWPCB takes a head: where it faulted, the LWPCB still has what the trace gave.
+    let slot = |offset: u32| if offset < size { offset / RECORD_BYTES * RECORD_BYTES } else { 0 };
+    let (mut at, to) = (slot(from), slot(to));
+    while at != to {
         let mut bytes = [0; 32];
         if unit.memory().read(RING + u64::from(at), &mut bytes).is_err() {
             return;
@@ -335,6 +337,19 @@ mod tests {
         assert_eq!(text.matches("slot ").count(), 2, "{text}");
         assert!(matches!(run("7", Generation::Final), Err(SimError::Json(_))));
         assert!(run("{}", Generation::Final).unwrap().contains("general protection"));
+    }
+
+    #[test]
+    fn a_head_that_is_no_offset_of_the_ring_ends_the_list() {
+        for (trace, generation) in [
+            (r#"{"control":{"buffer_bytes":64,"head":5}}"#, Generation::Final),
+            (r#"{"control":{"buffer_bytes":1024,"head":5}}"#, Generation::Proposal),
+            (r#"{"control":{"buffer_bytes":1024,"head":2055}}"#, Generation::Proposal),
+        ] {
+            let text = run(trace, generation).unwrap();
+            assert_eq!(text.contains("general protection"), generation == Generation::Final, "{text}");
+            assert!(text.contains("lwpcb {") && !text.contains("slot "), "{text}");
+        }
     }
 
     #[test]
