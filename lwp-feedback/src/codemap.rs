@@ -299,7 +299,16 @@ impl CodeMap {
 
     /// Removes at once what overlaps `range`, for readers of record files: the file says so behind all records that were written before.
     pub fn forget(&self, range: &Range<u64>) {
-        self.write().all.retain(|&start, slot| slot.end <= range.start || range.end <= start);
+        {
+            let all = &mut self.write().all;
+            // They are disjoint: of those that begin before it only the last can reach into it.
+            let before = all.range(..range.start).next_back().filter(|(_, slot)| slot.end > range.start).map(|(&start, _)| start);
+            let mut overlapping: Vec<u64> = before.into_iter().collect();
+            if !range.is_empty() {
+                overlapping.extend(all.range(range.clone()).map(|(&start, _)| start));
+            }
+            overlapping.iter().for_each(|start| _ = all.remove(start));
+        }
         self.generation.fetch_add(1, Ordering::Release);
     }
 

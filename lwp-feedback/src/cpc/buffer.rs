@@ -1,7 +1,7 @@
 //! Buffers: what a sample of a set left.
 //!
-//! Records live until the next sample into the same buffer or its end: what `copy` or `zero` replaces is kept aside till then, so that the
-//! C interface can hand out pointers to it.
+//! Records live until the next sample into the same buffer or its end: what `copy` or `zero` replaces is kept aside till then, or till the next of
+//! them, so that the C interface can hand out pointers to it.
 
 use super::error::{CpcError, Invalid};
 use super::set::{Request, RequestKind};
@@ -32,6 +32,7 @@ pub struct CounterBuf {
     kinds: Vec<RequestKind>,
     counts: Vec<u64>,
     records: Vec<Vec<SampleRecord>>,
+    /// What the last `copy` or `zero` replaced: of more than one, a program that only copies would fill its memory.
     aside: Vec<Vec<SampleRecord>>,
     hrtime: u64,
     tick: u64,
@@ -136,7 +137,7 @@ impl CounterBuf {
         Ok(self.sampled(index)?.len())
     }
 
-    /// The values of a record, by item index. They stay until the next sample into this buffer.
+    /// The values of a record, by item index. They stay until the next sample into this buffer, or the second `copy` or `zero` of it.
     pub fn record(&self, index: usize, record: usize) -> Result<&[u64], CpcError> {
         Ok(&self.sampled(index)?.get(record).ok_or(Invalid::NoRecord(record))?.values)
     }
@@ -168,14 +169,24 @@ impl CounterBuf {
 
     pub(super) fn copy_from(&mut self, src: &Self) {
         self.counts.clone_from(&src.counts);
-        let old = std::mem::replace(&mut self.records, src.records.clone());
-        self.aside.extend(old);
+        self.put_aside();
+        self.records.clone_from(&src.records);
         (self.hrtime, self.tick) = (src.hrtime, src.tick);
+    }
+
+    #[cfg(test)]
+    pub(super) fn kept_aside(&self) -> usize {
+        self.aside.len()
+    }
+
+    fn put_aside(&mut self) {
+        self.aside.clear();
+        self.aside.extend(self.records.iter_mut().map(std::mem::take).filter(|records| !records.is_empty()));
     }
 
     pub(super) fn zero(&mut self) {
         self.counts.fill(0);
-        self.aside.extend(self.records.iter_mut().map(std::mem::take));
+        self.put_aside();
         (self.hrtime, self.tick) = (0, 0);
     }
 

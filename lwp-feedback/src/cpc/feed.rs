@@ -285,4 +285,12 @@ impl Listener for LwpCounts {
     fn polled(&mut self, summary: &PollSummary) {
         self.inner.polled(summary);
     }
+
+    fn tick(&mut self, summary: &PollSummary) {
+        self.inner.tick(summary);
+    }
+
+    fn hurries(&self) -> bool {
+        self.inner.hurries()
+    }
 }

@@ -205,6 +205,26 @@ fn arithmetic_handles_counters_and_skips_records() {
 }
 
 #[test]
+fn copies_keep_one_generation_of_records_aside() {
+    let feed = feed(64, true);
+    let cpc = open(&feed);
+    let set = cpc.create_set();
+    cpc.add_request(&set, Request::counting("work")).unwrap();
+    cpc.add_request(&set, Request::sampling("work", 8)).unwrap();
+    cpc.bind_thread(&set).unwrap();
+    let (mut now, mut saved) = (cpc.create_buf(&set).unwrap(), cpc.create_buf(&set).unwrap());
+    for _ in 0..100 {
+        feed.sample("work", &miss(10));
+        cpc.sample(&set, &mut now).unwrap();
+        cpc.copy(&mut saved, &now);
+        assert_eq!(saved.record_count(1), Ok(1));
+        assert!(saved.kept_aside() <= 1, "{}", saved.kept_aside());
+        cpc.zero(&mut saved);
+        assert_eq!((saved.record_count(1), saved.kept_aside()), (Ok(0), 1), "what was handed out last is still there");
+    }
+}
+
+#[test]
 fn foreign_buffers_change_nothing_and_call_the_handler() {
     let feed = feed(64, true);
     let (cpc, other) = (open(&feed), open(&feed));

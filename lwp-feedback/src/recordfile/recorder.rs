@@ -1,8 +1,7 @@
 //! A listener that saves what the monitor drains, and passes it on.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::{Chunk, RecordWriter};
@@ -11,18 +10,23 @@ use crate::layout::Record;
 use crate::monitor::{Hot, Listener, PollSummary, RingId};
 use crate::record::Typed;
 
-/// Records per chunk at most, so that a damaged chunk costs little.
-const CHUNK_RECORDS: usize = 1024;
+/// Records that are kept before they are written; the writer makes smaller chunks of them, so that a damaged one costs little.
+const PENDING_RECORDS: usize = 1024;
 
 struct State<W: Write> {
     writer: Option<RecordWriter<W>>,
     error: Option<io::Error>,
     ring: u64,
     pending: Vec<Record>,
-    /// Code already in the file, by start; valid for `generation`.
-    written: HashMap<u64, (Range<u64>, Arc<CodeEntry>)>,
-    /// Entries that were looked up since the code map last changed.
-    current: Vec<Range<u64>>,
+    /// Code already in the file, by start; disjoint.
+    written: BTreeMap<u64, Written>,
+}
+
+/// A range of code in the file.
+struct Written {
+    end: u64,
+    entry: Arc<CodeEntry>,
+    /// The code map's generation when it was last found there.
     generation: u64,
 }
 
@@ -39,16 +43,8 @@ impl<W: Write> Recorder<W> {
     pub fn new(out: W, note: &str, code: Arc<CodeMap>, inner: Box<dyn Listener>) -> io::Result<Self> {
         let mut writer = RecordWriter::new(out)?;
         writer.write(&Chunk::Note(note.to_owned()))?;
-        let generation = code.generation();
-        let state = State {
-            writer: Some(writer),
-            error: None,
-            ring: 0,
-            pending: Vec::with_capacity(CHUNK_RECORDS),
-            written: HashMap::new(),
-            current: Vec::new(),
-            generation,
-        };
+        let state =
+            State { writer: Some(writer), error: None, ring: 0, pending: Vec::with_capacity(PENDING_RECORDS), written: BTreeMap::new() };
         Ok(Self { code, state: Arc::new(Mutex::new(state)), inner: Some(inner) })
     }
 
@@ -85,43 +81,50 @@ impl<W: Write> State<W> {
 
     fn flush(&mut self) {
         if !self.pending.is_empty() {
-            let records = std::mem::replace(&mut self.pending, Vec::with_capacity(CHUNK_RECORDS));
+            let records = std::mem::replace(&mut self.pending, Vec::with_capacity(PENDING_RECORDS));
             self.write(&Chunk::Records { ring: self.ring, records });
         }
     }
 
     /// An address that no longer resolves: a reader must not resolve it either.
     fn ensure_gone(&mut self, ip: u64) {
-        let old = self.written.values().map(|(range, _)| range).find(|range| range.start <= ip && ip <= range.end).cloned();
-        if let Some(range) = old {
+        while let Some((start, end)) = self.reader_finds(ip) {
             self.flush();
-            self.write(&Chunk::Gone(range.clone()));
-            self.written.remove(&range.start);
-            self.current.retain(|current| *current != range);
+            self.write(&Chunk::Gone(start..end));
+            self.written.remove(&start);
         }
+    }
+
+    /// The range in the file that an address means, as [`CodeMap::resolve`] has it: of code with return addresses the byte before.
+    fn reader_finds(&self, ip: u64) -> Option<(u64, u64)> {
+        let containing = |address: u64, return_addresses: bool| {
+            let (&start, it) = self.written.range(..=address).next_back()?;
+            (address < it.end && it.entry.return_addresses == return_addresses).then_some((start, it.end))
+        };
+        containing(ip, false).or_else(|| containing(ip.checked_sub(1)?, true))
     }
 
     fn ensure_code(&mut self, code: &CodeMap, ip: u64) {
         let generation = code.generation();
-        if generation != self.generation {
-            self.generation = generation;
-            self.current.clear();
-        }
-        // A return address may lie just behind its range.
-        if self.current.iter().any(|range| range.start <= ip && ip <= range.end) {
+        // Inside a range there is no other one; what stands just behind it may be the next one's.
+        let inside = |start: u64, it: &Written| ip < it.end && (ip > start || !it.entry.return_addresses);
+        if self.written.range(..=ip).next_back().is_some_and(|(&start, it)| it.generation == generation && inside(start, it)) {
             return;
         }
         let Some((range, entry)) = code.entry_at(ip) else {
             return;
         };
-        let known = self.written.get(&range.start).is_some_and(|(old, saved)| *old == range && Arc::ptr_eq(saved, &entry));
-        if !known {
-            self.flush();
-            self.write(&Chunk::Code(range.clone(), entry.clone()));
-            self.written.retain(|_, (old, _)| old.end <= range.start || old.start >= range.end);
-            self.written.insert(range.start, (range.clone(), entry));
+        if let Some(saved) = self.written.get_mut(&range.start).filter(|it| it.end == range.end && Arc::ptr_eq(&it.entry, &entry)) {
+            saved.generation = generation;
+            return;
         }
-        self.current.push(range);
+        self.flush();
+        self.write(&Chunk::Code(range.clone(), entry.clone()));
+        // The reader forgets what it overlaps.
+        while let Some((&start, _)) = self.written.range(..range.end).next_back().filter(|(_, it)| it.end > range.start) {
+            self.written.remove(&start);
+        }
+        self.written.insert(range.start, Written { end: range.end, entry, generation });
     }
 }
 
@@ -144,12 +147,12 @@ impl<W: Write + Send> Listener for Recorder<W> {
             if let Typed::Branch(branch) = record.typed()
                 && branch.target() != 0
             {
-                state.ensure_code(&self.code, branch.target() + 1);
+                state.ensure_code(&self.code, branch.target().saturating_add(1));
             }
         } else {
             state.ensure_gone(record.address());
         }
-        if state.ring != ring.0 || state.pending.len() >= CHUNK_RECORDS {
+        if state.ring != ring.0 || state.pending.len() >= PENDING_RECORDS {
             state.flush();
             state.ring = ring.0;
         }
@@ -174,5 +177,16 @@ impl<W: Write + Send> Listener for Recorder<W> {
         if let Some(inner) = &mut self.inner {
             inner.polled(summary);
         }
+    }
+
+    fn tick(&mut self, summary: &PollSummary) {
+        if let Some(inner) = &mut self.inner {
+            inner.tick(summary);
+        }
+    }
+
+    fn hurries(&self) -> bool {
+        // (without one nothing waits for a poll, and records are not missed: a fuller ring wakes the monitor)
+        self.inner.as_ref().is_none_or(|inner| inner.hurries())
     }
 }

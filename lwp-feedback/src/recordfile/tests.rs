@@ -1,10 +1,12 @@
 use super::*;
 use crate::class::SiteClass;
 use crate::codemap::CodeMap;
-use crate::monitor::{Monitor, MonitorConfig, NoListener};
+use crate::cpc::LwpCounts;
+use crate::monitor::{Hot, Listener, Monitor, MonitorConfig, NoListener, PollSummary};
 use crate::policy::{Budgets, plan};
 use crate::profile::{FunctionFacts, Profile};
-use crate::ring::{Ring, RingConfig};
+use crate::ring::{Ring, RingConfig, RingProducer};
+use std::sync::Mutex;
 
 const MODULE: u64 = 42;
 
@@ -225,4 +227,80 @@ fn what_a_ring_missed_is_recorded() {
     let file = handle.finish().unwrap();
     let summary = replay(&file[..], Arc::new(Profile::default()), Box::new(NoListener)).unwrap();
     assert_eq!((summary.missed_when_recorded, summary.records), (missed, 10_000 - missed));
+}
+
+/// A function's first byte just behind another function is its own, for a recorder and for a reader.
+#[test]
+fn adjacent_code_is_told_apart() {
+    for (first_returns, second_returns) in [(false, false), (true, false), (false, true), (true, true)] {
+        let code = Arc::new(CodeMap::new());
+        let of = |func, returns| if returns { entry(func, 1).with_return_addresses() } else { entry(func, 1) };
+        code.insert(0x1000..0x1040, of(1, first_returns)).unwrap();
+        code.insert(0x1040..0x1080, of(2, second_returns)).unwrap();
+        let recorder = Recorder::new(Vec::new(), "", code.clone(), Box::new(NoListener)).unwrap();
+        let handle = recorder.handle();
+        let live = Arc::new(Profile::default());
+        let monitor = Monitor::new(MonitorConfig::default(), code.clone(), live.clone(), Box::new(recorder));
+        let ring = Ring::new(&RingConfig::default()).unwrap();
+        monitor.add_ring(ring.clone()).unwrap();
+        let mut producer = ring.producer().unwrap();
+        let store = |producer: &mut RingProducer, addresses: &[u64]| {
+            for &address in addresses {
+                producer.programmed(address, SiteClass::Param.imm16(0), 0, 7);
+            }
+            monitor.poll_once();
+        };
+        store(&mut producer, &[0x1010, 0x1040, 0x1041, 0x1080]);
+        // The second goes, and what only it could mean with it; the first stays.
+        code.retire(0x1040..0x1080).unwrap();
+        code.release(code.retire_epoch());
+        store(&mut producer, &[0x1041, 0x1080, 0x1040, 0x1010]);
+        let file = handle.finish().unwrap();
+        let again = Arc::new(Profile::default());
+        let summary = replay(&file[..], again.clone(), Box::new(NoListener)).unwrap();
+        assert_eq!(again.snapshot(MODULE), live.snapshot(MODULE), "{first_returns} {second_returns}");
+        assert_eq!(summary.monitor.unresolved, monitor.stats().unresolved);
+    }
+}
+
+#[test]
+fn what_a_recorder_wraps_gets_every_call() {
+    #[derive(Clone, Default)]
+    struct Calls(Arc<Mutex<Vec<&'static str>>>);
+    impl Calls {
+        fn note(&self, call: &'static str) {
+            self.0.lock().unwrap().push(call);
+        }
+    }
+    impl Listener for Calls {
+        fn hot(&mut self, _event: &Hot) {
+            self.note("hot");
+        }
+        fn polled(&mut self, _summary: &PollSummary) {
+            self.note("polled");
+        }
+        fn tick(&mut self, _summary: &PollSummary) {
+            self.note("tick");
+        }
+        fn hurries(&self) -> bool {
+            self.note("hurries");
+            false
+        }
+    }
+    let code = Arc::new(CodeMap::new());
+    code.insert(0x1000..0x1040, entry(1, 1)).unwrap();
+    for counts in [false, true] {
+        let calls = Calls::default();
+        let mut listener: Box<dyn Listener> = Box::new(Recorder::new(Vec::new(), "", code.clone(), Box::new(calls.clone())).unwrap());
+        if counts {
+            listener = Box::new(LwpCounts::new(Box::new(calls.clone())));
+        }
+        let monitor = Monitor::new(MonitorConfig { poll_share: 1e-6, ..MonitorConfig::default() }, code.clone(), Arc::default(), listener);
+        let ring = Ring::new(&RingConfig::default()).unwrap();
+        monitor.add_ring(ring.clone()).unwrap();
+        ring.producer().unwrap().programmed(0x1010, SiteClass::HotFunction.imm16(0), 0, 7);
+        monitor.poll_once();
+        let seen = calls.0.lock().unwrap();
+        assert!(["hot", "polled", "tick", "hurries"].iter().all(|call| seen.contains(call)), "{seen:?}");
+    }
 }
