@@ -119,7 +119,16 @@ impl Programmed<'_> {
     }
 }
 
+/// Flag of a branch's record, this crate's own in a bit that the layout reserves: a source of mispredictions alone wrote it, so TKN is not known, and of how many
+/// executions it is one neither.
+pub const OUTCOME_UNKNOWN: u16 = 1;
+
 impl BranchRetired<'_> {
+    /// Whether TKN means something: see [`OUTCOME_UNKNOWN`].
+    pub fn outcome_known(self) -> bool {
+        self.0.flags() & OUTCOME_UNKNOWN == 0
+    }
+
     /// TKN: it was taken.
     pub fn taken(self) -> bool {
         self.0.flags() & 1 << 15 != 0
@@ -231,8 +240,11 @@ impl fmt::Display for Record {
                     (true, true) => "predicted",
                     (true, false) => "mispredicted",
                 };
-                let taken = if branch.taken() { "taken" } else { "not taken" };
-                write!(f, " {taken}, {prediction}, to {:#x}", branch.target())?;
+                match (branch.outcome_known(), branch.taken()) {
+                    (false, _) => write!(f, " outcome unknown, {prediction}")?,
+                    (true, true) => write!(f, " taken, {prediction}, to {:#x}", branch.target())?,
+                    (true, false) => write!(f, " not taken, {prediction}, to {:#x}", branch.target())?,
+                }
                 if branch.fused() {
                     f.write_str(", fused")?;
                 }
@@ -289,6 +301,7 @@ mod tests {
             Record::new(EventId::VALUE, 2, SiteClass::CallTarget.imm16(0), 0, 0x400, 7, 99),
             Record::new(EventId::PROGRAMMED, 2, 0x4567, 1, 0x400, 7, 0),
             Record::new(EventId::BRANCHES, 0, 0x2000, 0, 0x400, 0x404, 0),
+            Record::new(EventId::BRANCHES, 0, 1 << 13 | OUTCOME_UNKNOWN, 0, 0x400, 0, 0),
             Record::new(EventId::DCACHE, 0, 1 << 13, 64, 0x400, 0, 0),
             Record::new(EventId::INSTRUCTIONS, 0, 0, 0, 0x400, 0, 0),
             Record::new(EventId(77), 0, 1, 2, 0x400, 3, 0),
@@ -300,6 +313,7 @@ mod tests {
                 "lwpval       core 2   ip 0x400 call-target value 0x7 data1 0x0 tsc 99",
                 "lwpins       core 2   ip 0x400 imm 0x4567 value 0x7 data1 0x1",
                 "branch       core 0   ip 0x400 not taken, mispredicted, to 0x404",
+                "branch       core 0   ip 0x400 outcome unknown, mispredicted",
                 "dcache-miss  core 0   ip 0x400 64 cycles from local L3",
                 "instructions core 0   ip 0x400",
                 "event-77     core 0   ip 0x400 flags 0x1 data1 0x2 data2 0x3",

@@ -297,11 +297,14 @@ fn profile(module: &Module, seen: &FunctionSnapshot, see: &mut impl FnMut(u32, &
     }
     for branch in &seen.branches {
         let (outcomes, judged) = (branch.seen(), branch.predicted.saturating_add(branch.mispredicted));
-        let text = format!(
+        let mut text = format!(
             "{outcomes} outcomes: true {:.1} %; {judged} predictions: {:.2} % mispredicted",
             percent(branch.ways()[0], outcomes),
             percent(branch.mispredicted, judged)
         );
+        if branch.sampled_mispredicted > 0 {
+            let _ = write!(text, "; {} mispredictions sampled, of how many executions is not known", branch.sampled_mispredicted);
+        }
         see(branch.offset, "branch", branch.provenance.name(), text);
     }
     for select in &seen.selects {
@@ -317,9 +320,13 @@ fn profile(module: &Module, seen: &FunctionSnapshot, see: &mut impl FnMut(u32, &
     for load in &seen.loads {
         let stride = load.dominant_stride().map_or(String::new(), |(stride, share)| format!("; stride {stride} in {:.1} %", share * 100.0));
         let from = load.indirect_from.map_or(String::new(), |from| format!("; address loaded at {from:#x}"));
+        let sampled = match load.sampled {
+            0 => String::new(),
+            sampled => format!("; {sampled} misses sampled, of how many executions is not known"),
+        };
         let text = format!(
-            "{} misses in {} executions{}{stride}{from}",
-            load.count(),
+            "{} misses in {} executions{}{stride}{from}{sampled}",
+            if load.executions == 0 && load.sampled > 0 { 0 } else { load.count() },
             load.executions,
             if load.count() > 0 {
                 format!(", mean latency {:.0} ticks, by source {:?}", load.mean_latency(), load.sources)

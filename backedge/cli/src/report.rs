@@ -301,6 +301,11 @@ fn describe(out: &mut String, rank: usize, function: &FunctionReport) {
     decisions(out, function);
 }
 
+/// What hardware sampled without saying of how many executions.
+fn sampled(count: u64, what: &str) -> String {
+    if count == 0 { String::new() } else { format!("; {} {what} sampled (hardware(skid))", number(count)) }
+}
+
 /// Branches, selects and loads, each with where its numbers come from.
 fn describe_events(out: &mut String, function: &FunctionReport) {
     let percent = |part: u64, whole: u64| part as f64 * 100.0 / whole.max(1) as f64;
@@ -312,13 +317,14 @@ fn describe_events(out: &mut String, function: &FunctionReport) {
         line(
             out,
             format_args!(
-                "      {:#x}  {} outcomes, {:.1} % taken, {:.1} % of {} mispredicted ({})",
+                "      {:#x}  {} outcomes, {:.1} % taken, {:.1} % of {} mispredicted ({}){}",
                 branch.offset,
                 number(all),
                 percent(branch.ways()[0], all),
                 percent(branch.mispredicted, judged),
                 number(judged),
-                branch.provenance
+                branch.provenance,
+                sampled(branch.sampled_mispredicted, "mispredictions")
             ),
         );
     }
@@ -343,7 +349,10 @@ fn describe_events(out: &mut String, function: &FunctionReport) {
     }
     for load in &function.loads {
         let misses = load.count();
-        let mut text = format!("      {:#x}  {} of {} miss", load.offset, number(misses), number(load.executions));
+        let mut text = match (load.executions, load.sampled) {
+            (0, 1..) => format!("      {:#x}  executions not counted", load.offset),
+            _ => format!("      {:#x}  {} of {} miss", load.offset, number(misses), number(load.executions)),
+        };
         if misses > 0 {
             let _ = write!(
                 text,
@@ -353,7 +362,7 @@ fn describe_events(out: &mut String, function: &FunctionReport) {
                 load.mean_latency()
             );
         }
-        line(out, format_args!("{text} ({})", load.provenance));
+        line(out, format_args!("{text} ({}){}", load.provenance, sampled(load.sampled, "misses")));
         let mut text = String::new();
         if let Some((stride, share)) = load.dominant_stride()
             && share >= 0.5

@@ -31,6 +31,7 @@ use crate::class::{BURST_SITE_TRANSFER, SiteClass, burst_window};
 use crate::codemap::{CodeMap, Resolved, Tier};
 use crate::layout::{EventId, Record};
 use crate::monitor::RingId;
+use crate::record::OUTCOME_UNKNOWN;
 use crate::recordfile::{Chunk, RecordFileError, RecordReader};
 use crate::ring::ValueSampling;
 
@@ -146,6 +147,8 @@ impl Collected {
                     *self.tier1.entry(site).or_default() += rates.value(interval);
                 }
             }
+            // (mispredictions alone say nothing of how often a branch was executed)
+            EventId::BRANCHES if record.flags() & OUTCOME_UNKNOWN != 0 => {}
             EventId::BRANCHES => {
                 self.records[0] += 1;
                 *burst.branches.entry(place).or_default() += rates.branch;

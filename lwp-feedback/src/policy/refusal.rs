@@ -100,6 +100,11 @@ reasons! {
         /// Accesses the records stand for.
         samples: u64,
     } = "rarely-misses";
+    /// Misses were sampled, executions were not: nobody knows what share misses.
+    ExecutionsUnknown {
+        /// Misses sampled.
+        misses: u64,
+    } = "executions-unknown";
     /// Nobody can say where it will read next.
     AddressNotPredictable {
         /// Share of the most frequent stride.
@@ -235,6 +240,7 @@ impl fmt::Display for RefusalReason {
             Self::RarelyMisses { share, needed, samples } => {
                 write!(f, "near: {:.2} % of {samples} came from far away, {:.2} % needed", percent(share), percent(needed))
             }
+            Self::ExecutionsUnknown { misses } => write!(f, "{misses} misses were sampled, of how many executions is not known"),
             Self::AddressNotPredictable { share, needed, pairs } => {
                 write!(f, "no stride: {:.1} % of {pairs} address pairs, {:.1} % needed; not indirect", percent(share), percent(needed))
             }

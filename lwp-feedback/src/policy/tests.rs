@@ -342,6 +342,18 @@ fn far_misses_with_a_stride_are_fetched_ahead() {
 }
 
 #[test]
+fn misses_without_executions_are_no_share() {
+    let mut sampled = load(150, &[(480, 500)], &[(4096, 900), (8, 100)]);
+    (sampled.loads[0].executions, sampled.loads[0].sampled) = (0, 500);
+    assert_eq!(only("prefetch", sampled), Err(RefusalReason::ExecutionsUnknown { misses: 500 }));
+    let mut branch = branch(120, 0, 0, 0);
+    branch.branches[0].sampled_mispredicted = 500;
+    for transformation in ["branch-to-select", "layout"] {
+        assert_eq!(only(transformation, branch.clone()).unwrap_err().name(), "too-few-samples");
+    }
+}
+
+#[test]
 fn frequent_indices_are_tested_first() {
     let switch = |values: &[(u64, u64)]| only("switch-order", sites(vec![site_of(SiteClass::SwitchIndex, 0, 170, values)]));
     let Ok(Decision::SwitchOrder(it)) = switch(&[(9, 600), (2, 300), (4, 100)]) else { panic!() };

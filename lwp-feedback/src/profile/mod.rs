@@ -11,6 +11,8 @@
 
 mod shape;
 mod provenance;
+mod halving;
+mod restore;
 mod sequences;
 mod snapshot;
 mod shift;
@@ -27,6 +29,9 @@ use serde::{Deserialize, Serialize};
 use crate::class::{BURST_SITE_BRANCH, BURST_SITE_CALL, SiteClass, TRIPS_AT_LEAST};
 use crate::codemap::{FunctionId, Resolved};
 use crate::layout::{EventId, Record};
+use crate::record::OUTCOME_UNKNOWN;
+use halving::Halvings;
+use provenance::Provenances;
 use sequences::Sequences;
 use shift::{Counts, Settled};
 
@@ -78,18 +83,41 @@ struct Branch {
     mispredicted: u64,
     /// Outcomes in bursts that only count: taken, not taken.
     counted: [u64; 2],
-    provenance: Provenance,
+    /// Mispredictions that hardware sampled without an outcome.
+    sampled_mispredicted: u64,
+    provenances: Provenances,
 }
 
 impl Branch {
     fn counts(&self) -> Counts {
         [self.taken, self.not_taken, self.predicted, self.mispredicted]
     }
+
+    fn halve(&mut self, by: &mut Halvings) {
+        for (count, by) in
+            [&mut self.taken, &mut self.not_taken, &mut self.predicted, &mut self.mispredicted].into_iter().zip(&mut by.outcomes)
+        {
+            *count = by.half(*count);
+        }
+        for (count, by) in self.counted.iter_mut().zip(&mut by.counted) {
+            *count = by.half(*count);
+        }
+        self.sampled_mispredicted = by.sampled.half(self.sampled_mispredicted);
+        self.provenances.halve();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.counts().iter().chain(&self.counted).all(|count| *count == 0) && self.sampled_mispredicted == 0
+    }
 }
 
 impl Select {
     fn counts(&self) -> Counts {
         [self.taken, self.not_taken, self.judged.saturating_sub(self.would_mispredict), self.would_mispredict]
+    }
+
+    fn of_counts([taken, not_taken, predicted, mispredicted]: Counts) -> Self {
+        Self { taken, not_taken, judged: predicted + mispredicted, would_mispredict: mispredicted }
     }
 }
 
@@ -128,7 +156,10 @@ struct Load {
     /// `strides` came from bursts, which see every execution; records alone see those that missed.
     burst_strides: bool,
     indirect_from: Option<u32>,
-    provenance: Provenance,
+    /// Bursts have timed it: latencies and sources are theirs alone, as their executions are.
+    timed: bool,
+    /// Misses that hardware sampled: of how many executions is not known.
+    sampled: u64,
 }
 
 /// Latencies above this are counted as this: LatencyMax 16 bits.
@@ -149,23 +180,40 @@ impl Load {
             executions: 0,
             burst_strides: false,
             indirect_from: None,
-            provenance: Provenance::default(),
+            timed: false,
+            sampled: 0,
         }
     }
 
-    fn halve(&mut self) {
+    /// A burst times it. What hardware sampled before is no part of what the bursts' executions are counted for.
+    fn time(&mut self) {
+        if !self.timed {
+            (self.timed, self.latency, self.sources) = (true, latency_histogram(), [0; 8]);
+        }
+    }
+
+    fn provenance(&self) -> Provenance {
+        match (self.timed, self.sampled) {
+            (true, _) => Provenance::Timed,
+            (false, 0) => Provenance::default(),
+            (false, _) => Provenance::Hardware,
+        }
+    }
+
+    fn halve(&mut self, by: &mut Halvings) {
         let mut halved = latency_histogram();
         for bucket in self.latency.iter_recorded() {
-            halved.saturating_record_n(bucket.value_iterated_to(), bucket.count_at_value() / 2);
+            halved.saturating_record_n(bucket.value_iterated_to(), by.latencies.half(bucket.count_at_value().into()) as u32);
         }
         self.latency = halved;
-        self.sources.iter_mut().for_each(|count| *count /= 2);
-        self.strides.halve();
-        self.executions /= 2;
+        self.sources.iter_mut().for_each(|count| *count = by.sources.half(*count));
+        self.strides.halve(&mut by.strides);
+        self.executions = by.executions.half(self.executions);
+        self.sampled = by.sampled.half(self.sampled);
     }
 
     fn is_empty(&self) -> bool {
-        self.latency.is_empty() && self.executions == 0
+        self.latency.is_empty() && self.executions == 0 && self.sampled == 0
     }
 }
 
@@ -194,6 +242,7 @@ struct FunctionProfile {
     sequences: BTreeMap<u32, Sequences>,
     settled_branches: Settled,
     settled_selects: Settled,
+    halvings: Halvings,
     /// Bursts that saw something else than all before them.
     shifts: u64,
 }
@@ -211,8 +260,7 @@ impl FunctionProfile {
                 *branch = Branch { taken, not_taken, predicted, mispredicted, counted: [0; 2], ..*branch };
             }
             for (&offset, select) in &mut self.selects {
-                let [taken, not_taken, predicted, mispredicted] = self.settled_selects.since(offset, select.counts());
-                *select = Select { taken, not_taken, judged: predicted + mispredicted, would_mispredict: mispredicted };
+                *select = Select::of_counts(self.settled_selects.since(offset, select.counts()));
             }
         }
         self.settled_branches.settle(self.branches.iter().map(|(&offset, branch)| (offset, branch.counts())));
@@ -231,9 +279,10 @@ impl FunctionProfile {
 
     /// Selects are seen by bursts, so they fade with the branches.
     fn halve_sites(&mut self, selects: bool) {
+        let halving = &mut self.halvings.values;
         self.sites.retain(|key, values| {
             if (key.class == SiteClass::Select) == selects {
-                values.halve();
+                values.halve(halving);
             }
             values.total() > 0
         });
@@ -245,40 +294,44 @@ impl FunctionProfile {
         self.since_decay[kind as usize] = 0;
         match kind {
             Kind::Values => {
-                self.ticks /= 2;
+                self.ticks = self.halvings.ticks.half(self.ticks);
                 self.halve_sites(false);
             }
             Kind::Branches => {
-                self.settled_branches.halve();
-                self.settled_selects.halve();
                 self.halve_sites(true);
+                let by = &mut self.halvings;
+                self.settled_branches.halve(&mut by.settled);
+                self.settled_selects.halve(&mut by.settled);
                 self.branches.retain(|_, branch| {
-                    for count in [&mut branch.taken, &mut branch.not_taken, &mut branch.predicted, &mut branch.mispredicted] {
-                        *count /= 2;
-                    }
-                    branch.counted = branch.counted.map(|count| count / 2);
-                    branch.counts().iter().chain(&branch.counted).any(|count| *count > 0)
+                    branch.halve(by);
+                    !branch.is_empty()
                 });
                 self.selects.retain(|_, select| {
-                    for count in [&mut select.taken, &mut select.not_taken, &mut select.judged, &mut select.would_mispredict] {
-                        *count /= 2;
-                    }
+                    let mut counts = select.counts();
+                    counts.iter_mut().zip(&mut by.selects).for_each(|(count, by)| *count = by.half(*count));
+                    *select = Select::of_counts(counts);
                     select.taken + select.not_taken > 0
                 });
                 self.calls.retain(|_, call| {
-                    call.count /= 2;
+                    call.count = by.calls.half(call.count);
                     call.count > 0
                 });
                 self.sequences.retain(|_, sequences| sequences.halve());
-                self.rounds.retain(|_, rounds| {
-                    *rounds = Rounds { rounds: rounds.rounds / 2, ns: rounds.ns / 2 };
-                    rounds.rounds > 0
+                self.rounds.retain(|_, it| {
+                    let rounds = by.rounds.half(it.rounds);
+                    // A round takes as long as before.
+                    let ns = u128::from(it.ns) * u128::from(rounds) / u128::from(it.rounds.max(1));
+                    *it = Rounds { rounds, ns: ns as u64 };
+                    rounds > 0
                 });
             }
-            Kind::Loads => self.loads.retain(|_, load| {
-                load.halve();
-                !load.is_empty()
-            }),
+            Kind::Loads => {
+                let by = &mut self.halvings;
+                self.loads.retain(|_, load| {
+                    load.halve(by);
+                    !load.is_empty()
+                });
+            }
         }
         before - self.site_count()
     }
@@ -289,7 +342,7 @@ impl FunctionProfile {
 pub struct ProfileLosses {
     /// Records of functions beyond the limit.
     pub functions_over_limit: u64,
-    /// Records of sites beyond the limits.
+    /// Records of sites beyond the limits, and saved sites that were not restored.
     pub sites_over_limit: u64,
     /// Records whose imm16 names no class.
     pub unknown_class: u64,
@@ -399,8 +452,12 @@ impl Profile {
                     offset,
                     Branch::default,
                     |branch| {
-                        branch.provenance = Provenance::of_branch(resolved.tier);
                         let flags = record.flags();
+                        if flags & OUTCOME_UNKNOWN != 0 {
+                            branch.sampled_mispredicted += 1;
+                            return;
+                        }
+                        branch.provenances.add(Provenance::of_branch(resolved.tier));
                         *(if flags & 1 << 15 != 0 { &mut branch.taken } else { &mut branch.not_taken }) += 1;
                         if flags & 1 << 13 != 0 {
                             *(if flags & 1 << 14 != 0 { &mut branch.predicted } else { &mut branch.mispredicted }) += 1;
@@ -415,9 +472,19 @@ impl Profile {
                     offset,
                     Load::new,
                     |load| {
-                        load.latency.saturating_record(u64::from(record.data1()).max(1));
-                        load.sources[usize::from(record.flags() >> 13)] += 1;
-                        load.provenance = Provenance::of_load(resolved.tier);
+                        let hardware = Provenance::of_load(resolved.tier) == Provenance::Hardware;
+                        if hardware {
+                            load.sampled += 1;
+                        } else {
+                            load.time();
+                        }
+                        if !hardware || !load.timed {
+                            load.sources[usize::from(record.flags() >> 13)] += 1;
+                            // (hardware that does not say how long it took says 0)
+                            if !hardware || record.data1() != 0 {
+                                load.latency.saturating_record(u64::from(record.data1()).max(1));
+                            }
+                        }
                         if record.flags() & 1 << 12 != 0 && !load.burst_strides {
                             if let Some(last) = load.last_address {
                                 load.strides.add(record.data2().wrapping_sub(last));
@@ -467,7 +534,7 @@ impl Profile {
             return;
         }
         let load = function.loads.entry(offset).or_insert_with(Load::new);
-        load.provenance = Provenance::Timed;
+        load.time();
         if class == SiteClass::BurstLoad {
             load.executions = load.executions.saturating_add(record.data2());
             load.indirect_from = Some(record.data1()).filter(|&from| from != 0);
@@ -558,22 +625,36 @@ impl Profile {
         self.functions.get(&function).map_or(0, |profile| profile.shifts)
     }
 
-    /// Puts a saved snapshot back, replacing what is there of its functions. Load histograms keep their classes.
+    /// Puts a saved snapshot back, replacing what is there of its functions. Load histograms keep their classes. Where the limits leave no room for all sites, those
+    /// that were seen most are taken, and the others are counted as lost.
     pub fn restore(&self, saved: &Snapshot) {
+        let mut functions = Vec::new();
         for function in &saved.functions {
             let id = FunctionId { module: saved.module, func: function.func };
-            let over = self.function_count.load(Ordering::Relaxed) >= self.limits.functions as u64;
-            if over && !self.functions.contains_key(&id) {
-                self.functions_over_limit.fetch_add(1, Ordering::Relaxed);
-                continue;
+            if !self.functions.contains_key(&id) {
+                if self.function_count.load(Ordering::Relaxed) >= self.limits.functions as u64 {
+                    self.functions_over_limit.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                }
+                self.function_count.fetch_add(1, Ordering::Relaxed);
             }
-            let restored = snapshot::to_function(function, self.limits.sites_per_function);
-            let added = restored.site_count();
+            if let Some(old) = self.functions.insert(id, FunctionProfile::default()) {
+                self.sites.fetch_sub(old.site_count() as u64, Ordering::Relaxed);
+            }
+            functions.push((id, function));
+        }
+        let room = self.limits.sites.saturating_sub(self.sites.load(Ordering::Relaxed) as usize);
+        let saved: Vec<&FunctionSnapshot> = functions.iter().map(|&(_, function)| function).collect();
+        let (admitted, left_out) = restore::Admitted::choose(&saved, self.limits.sites_per_function, room);
+        self.sites_over_limit.fetch_add(left_out, Ordering::Relaxed);
+        for (at, (id, function)) in functions.into_iter().enumerate() {
+            let restored = restore::to_function(function, |site| admitted.contains(at, site));
+            self.sites.fetch_add(restored.site_count() as u64, Ordering::Relaxed);
+            // What came in the meantime is replaced too.
             match self.functions.insert(id, restored) {
                 Some(old) => _ = self.sites.fetch_sub(old.site_count() as u64, Ordering::Relaxed),
                 None => _ = self.function_count.fetch_add(1, Ordering::Relaxed),
             }
-            self.sites.fetch_add(added as u64, Ordering::Relaxed);
         }
     }
 

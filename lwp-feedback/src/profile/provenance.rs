@@ -41,6 +41,37 @@ impl Provenance {
     }
 }
 
+/// How many records of each provenance there were: what most of them are is what an entry is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Provenances([u32; 4]);
+
+impl Provenances {
+    const ALL: [Provenance; 4] = [Provenance::Exact, Provenance::Timed, Provenance::Modelled, Provenance::Hardware];
+
+    pub(super) fn of(provenance: Provenance, records: u64) -> Self {
+        let mut counts = Self::default();
+        counts.0[provenance as usize] = u32::try_from(records.max(1)).unwrap_or(u32::MAX);
+        counts
+    }
+
+    pub(super) fn add(&mut self, provenance: Provenance) {
+        let count = &mut self.0[provenance as usize];
+        *count = count.saturating_add(1);
+    }
+
+    /// The last ones stay, so that there is one to name.
+    pub(super) fn halve(&mut self) {
+        if self.0.iter().any(|&count| count > 1) {
+            self.0.iter_mut().for_each(|count| *count /= 2);
+        }
+    }
+
+    /// The most frequent, the first of equals.
+    pub(super) fn most(&self) -> Provenance {
+        Self::ALL.into_iter().rev().max_by_key(|&it| self.0[it as usize]).expect("there are some")
+    }
+}
+
 impl std::fmt::Display for Provenance {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.name())

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use super::halving::Halving;
+
 /// Outcomes that each side needs. With so many a share has a standard error of 0.07 at most.
 const LEAST_OUTCOMES: u64 = 48;
 /// Standard errors that chance alone may make: it exceeds five once in 1,700,000 comparisons. At three a steady program with a random branch, which
@@ -54,8 +56,10 @@ impl Settled {
     }
 
     /// All counts were halved.
-    pub(super) fn halve(&mut self) {
-        self.0.values_mut().flatten().for_each(|count| *count /= 2);
+    pub(super) fn halve(&mut self, by: &mut [Halving; 4]) {
+        for counts in self.0.values_mut() {
+            counts.iter_mut().zip(&mut *by).for_each(|(count, by)| *count = by.half(*count));
+        }
     }
 }
 

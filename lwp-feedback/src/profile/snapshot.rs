@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sequences::{SEQUENCE, Sequences};
+use super::sequences::SEQUENCE;
 use super::shape::{FunctionPrior, FunctionShape};
 use super::top_k::Kept;
-use super::{Branch, Call, FunctionProfile, Load, Provenance, Rounds, Select, SiteKey, TopK};
+use super::{Call, FunctionProfile, Provenance, Rounds, Select, SiteKey, TopK};
 
 /// A module's profile and what the engine knows about its functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,7 +145,10 @@ pub struct BranchSnapshot {
     /// Outcomes in bursts that only count, all of them: taken, not taken.
     #[serde(default)]
     pub counted: [u64; 2],
-    /// Whose verdicts these are.
+    /// Mispredictions that hardware sampled where it does not say which way the branch went, nor how often it was predicted: no part of the counts above.
+    #[serde(default)]
+    pub sampled_mispredicted: u64,
+    /// Whose verdicts most of these are.
     #[serde(default)]
     pub provenance: Provenance,
 }
@@ -223,6 +226,9 @@ pub struct LoadSnapshot {
     /// Offset of the load whose value the address is computed from, where there is one: its own for a chase of pointers.
     #[serde(default)]
     pub indirect_from: Option<u32>,
+    /// Misses that hardware sampled, of how many executions is not known. Latencies and sources are theirs as long as no burst has timed the load.
+    #[serde(default)]
+    pub sampled: u64,
     /// Where latencies and sources come from.
     #[serde(default)]
     pub provenance: Provenance,
@@ -318,7 +324,7 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
         top.sorted().into_iter().map(|Kept { value, count, error, .. }| ValueCount { value, count, error }).collect()
     };
     // Without event 3 nothing is known of branches, nor of what a branch in a select's place would meet, though both were counted.
-    let sees_branches = profile.branches.values().any(|branch| branch.taken > 0 || branch.not_taken > 0);
+    let sees_branches = profile.branches.values().any(|branch| branch.taken > 0 || branch.not_taken > 0 || branch.sampled_mispredicted > 0);
     FunctionSnapshot {
         func,
         records: profile.records,
@@ -337,7 +343,8 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
                 predicted: branch.predicted,
                 mispredicted: branch.mispredicted,
                 counted: branch.counted,
-                provenance: branch.provenance,
+                sampled_mispredicted: branch.sampled_mispredicted,
+                provenance: branch.provenances.most(),
             })
             .collect(),
         selects: profile
@@ -373,57 +380,9 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
                 stride_total: load.strides.total(),
                 executions: load.executions,
                 indirect_from: load.indirect_from,
-                provenance: load.provenance,
+                sampled: load.sampled,
+                provenance: load.provenance(),
             })
             .collect(),
     }
-}
-
-/// The way back. At most `limit` sites of each kind are taken: the snapshot may come from a damaged file.
-pub(super) fn to_function(saved: &FunctionSnapshot, limit: usize) -> FunctionProfile {
-    let mut profile = FunctionProfile {
-        records: saved.records,
-        hot: saved.hot,
-        side_exits: saved.side_exits,
-        ticks: saved.ticks,
-        ..FunctionProfile::default()
-    };
-    let limit = limit / 7;
-    for site in saved.sites.iter().take(limit) {
-        let kept = site.values.iter().map(|&ValueCount { value, count, error }| Kept { value, count, error, whole: count });
-        profile.sites.insert(site.key, TopK::from_parts(site.total, kept));
-    }
-    for branch in saved.branches.iter().take(limit) {
-        let &BranchSnapshot { offset, taken, not_taken, predicted, mispredicted, counted, provenance } = branch;
-        profile.branches.insert(offset, Branch { taken, not_taken, predicted, mispredicted, counted, provenance });
-    }
-    for select in saved.selects.iter().take(limit) {
-        let &SelectSnapshot { offset, taken, not_taken, judged, would_mispredict } = select;
-        profile.selects.insert(offset, Select { taken, not_taken, judged, would_mispredict });
-    }
-    for &LoopSnapshot { offset, rounds, ns } in saved.rounds.iter().take(limit) {
-        profile.rounds.insert(offset, Rounds { rounds, ns });
-    }
-    for &CallSnapshot { offset, callee, count } in saved.calls.iter().take(limit) {
-        profile.calls.insert(offset, Call { callee, count });
-    }
-    for saved in saved.sequences.iter().take(limit) {
-        profile.sequences.insert(saved.offset, Sequences::of(saved));
-    }
-    for saved in saved.loads.iter().take(limit) {
-        let mut load = Load::new();
-        for &(cycles, count) in &saved.latency {
-            load.latency.saturating_record_n(cycles.max(1), count.try_into().unwrap_or(u32::MAX));
-        }
-        load.sources = saved.sources;
-        let kept =
-            saved.strides.iter().map(|&StrideCount { stride, count, error }| Kept { value: stride as u64, count, error, whole: count });
-        load.strides = TopK::from_parts(saved.stride_total, kept);
-        load.executions = saved.executions;
-        load.burst_strides = saved.executions > 0;
-        load.indirect_from = saved.indirect_from;
-        load.provenance = saved.provenance;
-        profile.loads.insert(saved.offset, load);
-    }
-    profile
 }

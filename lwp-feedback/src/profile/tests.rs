@@ -202,3 +202,148 @@ fn a_burst_of_another_phase_makes_what_was_before_forgotten() {
     let after = burst(50);
     assert_eq!((after.predicted, after.mispredicted, profile.shifts(id)), (394, 6, 1), "nearly the same again");
 }
+
+/// A record of a branch, mispredicted or not, always taken.
+fn taken_branch(mispredicted: bool) -> Record {
+    Record::new(EventId::BRANCHES, 0, 1 << 15 | 1 << 13 | if mispredicted { 0 } else { 1 << 14 }, 0, 0, 0, 0)
+}
+
+#[test]
+fn what_is_rare_at_each_site_does_not_fade_faster() {
+    let instrumented = |offset| Resolved { tier: Tier::Instrumented, ..at(1, offset) };
+    // 300 loads that always miss, each with a latency of its own each time: counts of one or two a class.
+    let profile = Profile::new(ProfileLimits { decay_records: 4096, ..ProfileLimits::default() });
+    for round in 0..100u32 {
+        for load in 0..300 {
+            let latency = 400 + (round * 37 + load * 53) % 2600;
+            profile.apply(&instrumented(load), &Record::new(EventId::DCACHE, 0, 3 << 13, latency, 0, 0, 0));
+            profile.apply(&instrumented(load), &of_burst(SiteClass::BurstLoad, 0, 0, 1));
+        }
+    }
+    let function = profile.snapshot(MODULE).functions.remove(0);
+    let sum = |count: fn(&LoadSnapshot) -> u64| function.loads.iter().map(count).sum::<u64>() as f64;
+    let share = sum(LoadSnapshot::count) / sum(|load| load.executions);
+    assert!((share - 1.0).abs() < 0.01, "{share}");
+    assert!((sum(|load| load.sources[3]) / sum(|load| load.executions) - 1.0).abs() < 0.01);
+    // 1000 branches, one outcome in 20 mispredicted.
+    let profile = Profile::new(ProfileLimits { decay_records: 4096, ..ProfileLimits::default() });
+    let mut x = 88172645463325252u64;
+    for i in 0..200_000u32 {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        profile.apply(&instrumented(i % 1000), &taken_branch((x >> 20) % 20 == 0));
+    }
+    let branches = profile.snapshot(MODULE).functions.remove(0).branches;
+    let [mispredicted, predicted] =
+        [branches.iter().map(|it| it.mispredicted).sum::<u64>(), branches.iter().map(|it| it.predicted).sum()].map(|it| it as f64);
+    assert!((mispredicted / (mispredicted + predicted) - 0.05).abs() < 0.005, "{mispredicted} {predicted}");
+}
+
+#[test]
+fn a_restored_profile_keeps_what_was_seen_most_and_counts_what_it_leaves_out() {
+    let branch = |offset: u32, taken: u64| BranchSnapshot { offset, taken, ..BranchSnapshot::default() };
+    let function = |func: u32, branches: Vec<BranchSnapshot>| FunctionSnapshot { func, branches, ..FunctionSnapshot::default() };
+    let saved = |functions| Snapshot { module: MODULE, functions, ..Snapshot::default() };
+    // More of one kind than a seventh of what a function may have.
+    let one = saved(vec![function(1, (0..1000).map(|offset| branch(offset, 1)).collect())]);
+    let profile = Profile::default();
+    profile.restore(&one);
+    assert_eq!((profile.snapshot(MODULE), profile.losses()), (one.clone(), ProfileLosses::default()));
+    profile.restore(&one);
+    assert_eq!(profile.sites.load(Ordering::Relaxed), 1000, "it replaces what was there");
+
+    let limits = ProfileLimits { sites_per_function: 3, sites: 5, ..ProfileLimits::default() };
+    let profile = Profile::new(limits);
+    let low = function(1, (0..4).map(|offset| branch(offset, 10 + u64::from(offset))).collect());
+    let high = function(2, (0..4).map(|offset| branch(offset, 100 + u64::from(offset))).collect());
+    profile.restore(&saved(vec![low, high]));
+    let offsets: Vec<Vec<u32>> =
+        profile.snapshot(MODULE).functions.iter().map(|function| function.branches.iter().map(|it| it.offset).collect()).collect();
+    assert_eq!(offsets, [vec![2, 3], vec![1, 2, 3]]);
+    assert_eq!((profile.losses().sites_over_limit, profile.sites.load(Ordering::Relaxed)), (3, 5));
+}
+
+#[test]
+fn counts_of_a_damaged_file_do_not_overflow() {
+    let most = u64::MAX;
+    let branch = BranchSnapshot {
+        offset: 5,
+        taken: most,
+        not_taken: most,
+        predicted: most,
+        mispredicted: most,
+        counted: [most; 2],
+        sampled_mispredicted: most,
+        ..BranchSnapshot::default()
+    };
+    let select = SelectSnapshot { offset: 6, taken: most, not_taken: most, judged: most, would_mispredict: most };
+    let load = LoadSnapshot { offset: 7, sources: [most; 8], executions: most, sampled: most, ..LoadSnapshot::default() };
+    let function = FunctionSnapshot {
+        func: 1,
+        records: most,
+        hot: most,
+        side_exits: most,
+        ticks: most,
+        branches: vec![branch],
+        selects: vec![select],
+        loads: vec![load],
+        ..FunctionSnapshot::default()
+    };
+    let profile = Profile::new(ProfileLimits { decay_records: 4, ..ProfileLimits::default() });
+    profile.restore(&Snapshot { module: MODULE, functions: vec![function], ..Snapshot::default() });
+    let instrumented = |offset| Resolved { tier: Tier::Instrumented, ..at(1, offset) };
+    for _ in 0..20 {
+        profile.apply(&instrumented(5), &taken_branch(true));
+        profile.apply(&at(1, 5), &Record::new(EventId::BRANCHES, 0, 1 << 13 | OUTCOME_UNKNOWN, 0, 0, 0, 0));
+        profile.apply(&instrumented(6), &of_burst(SiteClass::Select, SELECT_MISPREDICTED, 0, 1));
+        profile.apply(&at(1, 7), &Record::new(EventId::DCACHE, 0, 0, 0, 0, 0, 0));
+        profile.apply(&instrumented(7), &Record::new(EventId::DCACHE, 0, 0, 100, 0, 0, 0));
+        profile.apply(&at(1, 0), &value(SiteClass::HotFunction, 1));
+        profile.apply(&at(1, 0), &Record::new(EventId::INSTRUCTIONS, 0, 0, 0, 0, 0, 0));
+        profile.apply(&instrumented(5), &of_burst(SiteClass::BurstEnd, 0, 1, 1));
+    }
+    assert_eq!(profile.snapshot(MODULE).functions[0].branches.len(), 1);
+}
+
+#[test]
+fn what_hardware_samples_of_misses_alone_is_kept_apart() {
+    let profile = Profile::default();
+    let optimized = |offset| Resolved { tier: Tier::Optimizing, ..at(1, offset) };
+    let instrumented = |offset| Resolved { tier: Tier::Instrumented, ..at(1, offset) };
+    for i in 0..200u64 {
+        profile.apply(&optimized(5), &Record::new(EventId::BRANCHES, 0, 1 << 13 | OUTCOME_UNKNOWN, 0, 1, 0, 1));
+        profile.apply(&optimized(9), &Record::new(EventId::DCACHE, 0, 0, 0, 1, 0, 1));
+        profile.apply(&optimized(12), &Record::new(EventId::DCACHE, 0, 3 << 13 | 1 << 12, 400, 1, i * 64, 1));
+    }
+    let function = || profile.snapshot(MODULE).functions.remove(0);
+    let branch = function().branches[0];
+    assert_eq!((branch.ways(), branch.predicted, branch.mispredicted, branch.sampled_mispredicted), ([0, 0], 0, 0, 200));
+    let [unknown, known] = &function().loads[..] else { panic!() };
+    assert_eq!((unknown.count(), unknown.sampled, unknown.miss_share(), unknown.provenance), (0, 200, None, Provenance::Hardware));
+    assert_eq!((known.count(), known.sampled, known.miss_share(), known.sources[3]), (200, 200, None, 200));
+    let restored = Profile::default();
+    restored.restore(&profile.snapshot(MODULE));
+    assert_eq!(restored.snapshot(MODULE), profile.snapshot(MODULE));
+    // A burst counts the executions that its own misses are of.
+    profile.apply(&instrumented(12), &Record::new(EventId::DCACHE, 0, 1 << 13 | 1 << 12, 90, 1, 0, 1));
+    profile.apply(&instrumented(12), &of_burst(SiteClass::BurstLoad, 0, 0, 10));
+    profile.apply(&optimized(12), &Record::new(EventId::DCACHE, 0, 3 << 13 | 1 << 12, 400, 1, 0, 1));
+    let timed = &function().loads[1];
+    assert_eq!((timed.count(), timed.sampled, timed.miss_share(), timed.provenance), (1, 201, Some(0.1), Provenance::Timed));
+}
+
+#[test]
+fn an_entry_is_what_most_of_its_records_are() {
+    let profile = Profile::new(ProfileLimits { decay_records: 64, ..ProfileLimits::default() });
+    let record = |tier| profile.apply(&Resolved { tier, ..at(1, 5) }, &taken_branch(false));
+    let provenance = || profile.snapshot(MODULE).functions[0].branches[0].provenance;
+    (0..10).for_each(|_| record(Tier::Instrumented));
+    record(Tier::Optimizing);
+    assert_eq!(provenance(), Provenance::Modelled);
+    (0..10).for_each(|_| record(Tier::Optimizing));
+    assert_eq!(provenance(), Provenance::Hardware);
+    // It fades as the counts do.
+    (0..100).for_each(|_| record(Tier::Instrumented));
+    assert_eq!(provenance(), Provenance::Modelled);
+}

@@ -2,6 +2,8 @@
 //!
 //! Each kept count is at most `error` too high; a value whose true share exceeds 1/8 is always kept.
 
+use super::halving::Halving;
+
 /// Values kept per site.
 pub const TOP_K: usize = 8;
 
@@ -80,17 +82,20 @@ impl TopK {
     }
 
     /// Halves everything; values that reach 0 are dropped.
-    pub fn halve(&mut self) {
-        self.total /= 2;
+    pub(super) fn halve(&mut self, by: &mut Halving) {
+        let kept = |top: &Self| top.kept[..usize::from(top.len)].iter().map(|it| it.count).fold(0, u64::saturating_add);
+        let others = self.total.saturating_sub(kept(self));
         let mut len = 0;
         for index in 0..usize::from(self.len) {
             let Kept { value, count, error, whole } = self.kept[index];
-            if count / 2 > 0 {
-                self.kept[len] = Kept { value, count: count / 2, error: error / 2, whole: whole / 2 };
+            let half = by.half(count);
+            if half > 0 {
+                self.kept[len] = Kept { value, count: half, error: (error / 2).min(half), whole: whole.div_ceil(2).min(half) };
                 len += 1;
             }
         }
         self.len = len as u8;
+        self.total = kept(self).saturating_add(by.half(others));
     }
 
     /// The kept values, most frequent first, ties by value.
@@ -152,7 +157,7 @@ mod tests {
     fn halving_keeps_shares() {
         let mut top = TopK::default();
         (0..100).for_each(|i| top.add(u64::from(i % 4 == 0)));
-        top.halve();
-        assert_eq!((top.total(), top.sorted()[0].count, top.sorted()[1].count), (50, 37, 12));
+        top.halve(&mut Halving::default());
+        assert_eq!((top.total(), top.sorted()[0].count, top.sorted()[1].count), (50, 37, 13));
     }
 }

@@ -385,12 +385,16 @@ fn seen(function: &Value) -> Vec<(u32, String, u64, String, String)> {
     for branch in array(function, "branches") {
         let [taken, not] = ways(branch);
         let (predicted, mispredicted) = (integer(&branch["predicted"]), integer(&branch["mispredicted"]));
-        let words = format!(
+        let mut words = format!(
             "{:.1} % taken; {:.1} % of {} mispredicted",
             percent(taken, taken.saturating_add(not)),
             percent(mispredicted, predicted + mispredicted),
             number(predicted + mispredicted)
         );
+        let sampled = integer(&branch["sampled_mispredicted"]);
+        if sampled > 0 {
+            _ = write!(words, "; {} mispredictions sampled", number(sampled));
+        }
         all.push((offset(branch), "branch".into(), taken.saturating_add(not), words, provenance(branch)));
     }
     for select in array(function, "selects") {
@@ -405,7 +409,11 @@ fn seen(function: &Value) -> Vec<(u32, String, u64, String, String)> {
     for load in array(function, "loads") {
         let count = misses(load);
         let mean = array(load, "latency").iter().map(|it| float(&it[0]) * float(&it[1])).sum::<f64>() / count.max(1) as f64;
-        let mut words = format!("{} misses in {} executions", number(count), number(integer(&load["executions"])));
+        let (executions, sampled) = (integer(&load["executions"]), integer(&load["sampled"]));
+        let mut words = match (executions, sampled) {
+            (0, 1..) => format!("{} misses sampled, executions not counted", number(sampled)),
+            _ => format!("{} misses in {} executions", number(count), number(executions)),
+        };
         if count > 0 {
             _ = write!(words, ", {mean:.0} ticks on average; {:.0} % from memory", percent(integer(&load["sources"][3]), count));
         }

@@ -38,6 +38,9 @@ fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
 
 fn decide(view: &View<'_>, load: &LoadSnapshot, budgets: &Budgets) -> Result<PrefetchDecision, RefusalReason> {
     let samples = load.count();
+    if load.executions == 0 && load.sampled > 0 {
+        return Err(RefusalReason::ExecutionsUnknown { misses: load.sampled });
+    }
     enough(samples, budgets.min_load_samples)?;
     let costs = &budgets.costs;
     let executions = load.executions.max(samples);

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::eventset::EventSet;
 use crate::layout::{EventId, Filters, Flags, Record};
+use crate::record::OUTCOME_UNKNOWN;
 use crate::ring::{Ring, RingConfig, RingProducer, time_stamp};
 
 pub use attributes::{Chosen, Kind, choose, named};
@@ -222,8 +223,8 @@ fn convert(chosen: &Chosen, sample: &sample::Sample<'_>) -> Option<Record> {
             let miss = memory::miss(sample)?;
             Some(record(EventId::DCACHE, miss.flags(), miss.latency, sample.ip, miss.address.unwrap_or(0)))
         }
-        // A branch that was mispredicted: PRV without PRD. Whether it was taken, and where to, is not said.
-        Kind::BranchMisses => Some(record(EventId::BRANCHES, 1 << 13, 0, sample.ip, 0)),
+        // A branch that was mispredicted: PRV without PRD. Whether it was taken, and where to, is not said, nor how many were predicted.
+        Kind::BranchMisses => Some(record(EventId::BRANCHES, 1 << 13 | OUTCOME_UNKNOWN, 0, sample.ip, 0)),
         // A miss of unknown source, latency and address.
         Kind::CacheMisses => Some(record(EventId::DCACHE, 0, 0, sample.ip, 0)),
         // SRC 7, other: where the system had to bring the data. Only where it was asked for by name.
