@@ -11,7 +11,8 @@
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -174,19 +175,27 @@ impl SavedProfile {
             let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
             return file.write_all(&self.to_bytes());
         }
-        let mut name = path.file_name().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::InvalidInput))?.to_os_string();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(name);
-        let write = || {
-            let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-            file.write_all(&self.to_bytes())?;
-            std::fs::rename(&temporary, &path)
-        };
-        let outcome = write();
+        let (mut file, temporary) = beside(&path)?;
+        let outcome = file.write_all(&self.to_bytes()).and_then(|()| std::fs::rename(&temporary, &path));
         if outcome.is_err() {
             let _ = std::fs::remove_file(&temporary);
         }
         outcome
+    }
+}
+
+/// A new file beside `path`, nobody else's: threads of this process take turns, and what a killed process of the same number left stays.
+fn beside(path: &Path) -> std::io::Result<(std::fs::File, PathBuf)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::InvalidInput))?;
+    loop {
+        let mut name = name.to_os_string();
+        name.push(format!(".{}.{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+        let temporary = path.with_file_name(name);
+        match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (file, temporary)),
+        }
     }
 }
 
@@ -260,6 +269,16 @@ mod tests {
         profile(RecordValues::All).save(&path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        // Names that others of the same number left, and several at once.
+        let left: Vec<_> = (0..64).map(|number| folder.path().join(format!("p.{}.{number}.tmp", std::process::id()))).collect();
+        left.iter().for_each(|left| std::fs::write(left, "left").unwrap());
+        std::thread::scope(|scope| {
+            let save = || (0..20).for_each(|_| profile(RecordValues::All).save(&path).unwrap());
+            (0..4).for_each(|_| _ = scope.spawn(save));
+        });
+        assert!(left.iter().all(|left| std::fs::read_to_string(left).is_ok_and(|text| text == "left")));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 65);
+        assert_eq!(SavedProfile::from_bytes(&std::fs::read(&path).unwrap()).unwrap(), profile(RecordValues::All));
         assert!(profile(RecordValues::All).save(&folder.path().join("no/such")).is_err());
     }
 }
