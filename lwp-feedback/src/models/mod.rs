@@ -60,10 +60,17 @@ impl Model {
 /// How the models sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
-    /// Events for a sample, at least 2. LWP's countdown takes the power of two below it, half an event longer on average.
+    /// Events for a sample, 2 to 2^30.
     pub period: u32,
     /// Ticks of the records' time stamps between two polls, or two readings of the counters.
     pub poll_ticks: u64,
+}
+
+impl Sampling {
+    /// What a model takes of it: twice the period is still a countdown's.
+    fn bounded(self) -> Self {
+        Self { period: self.period.clamp(2, 1 << 30), poll_ticks: self.poll_ticks.max(1) }
+    }
 }
 
 /// An event of the run, where it happened.
@@ -176,7 +183,7 @@ pub trait Delivery: Send {
 
 /// A model, ready for events.
 pub fn delivery(model: Model, sampling: Sampling) -> Box<dyn Delivery> {
-    let sampling = Sampling { period: sampling.period.max(2), poll_ticks: sampling.poll_ticks.max(1) };
+    let sampling = sampling.bounded();
     match model {
         Model::Lwp => Box::new(rings::Rings::new(sampling)),
         Model::Pebs => Box::new(pebs::DebugStores::new(sampling)),

@@ -4,27 +4,24 @@ use std::collections::BTreeMap;
 
 use super::{Counts, Delivery, Event, Sampling, Sink};
 use crate::codemap::Resolved;
-use crate::layout::{EventId, Flags};
+use crate::layout::Flags;
 use crate::ring::{Ring, RingConfig, RingConsumer, RingProducer};
 
-struct Lane {
+pub(super) struct Lane {
     producer: RingProducer,
     consumer: RingConsumer,
     /// Sites of the ring's addresses, the latest of each: what the code map says.
     sites: BTreeMap<u64, Resolved>,
     next_poll: u64,
-    /// Events of other kinds to the next record, and what its reloads are made from.
+    /// Events to the next record, and what its reloads are made from.
     countdown: u32,
     random: u32,
     missed: u64,
 }
 
 impl Lane {
-    fn new(sampling: Sampling, now: u64) -> Self {
-        // The unit's own countdown, all of whose bits are random (by the ring's fixed seed): 0 to 2n - 1 for a period of n, a power of two.
-        let random_bits = (sampling.period.ilog2() + 1).min(15) as u8;
-        let config =
-            RingConfig { interval1: 0, random_bits, flags: Flags::VAL, wake_on_hot: false, core_id: Some(0), ..RingConfig::default() };
+    pub(super) fn new(sampling: Sampling, now: u64) -> Self {
+        let config = RingConfig { flags: Flags::VAL, wake_on_hot: false, core_id: Some(0), ..RingConfig::default() };
         let ring = Ring::new(&config).expect("the default sizes are valid");
         let producer = ring.producer().expect("a new ring has no producer");
         let consumer = ring.consumer().expect("a new ring has no consumer");
@@ -32,12 +29,12 @@ impl Lane {
         Self { producer, consumer, sites: BTreeMap::new(), next_poll, countdown: sampling.period, random: 1, missed: 0 }
     }
 
-    /// Without random bits a program's own rhythm would choose which of its sites are seen. Xorshift from a fixed seed.
-    fn reload(&mut self, period: u32) -> u32 {
+    /// 1 to 2n - 1 for a period of n. Without random bits a program's own rhythm would choose which of its sites are seen. Xorshift from a fixed seed.
+    pub(super) fn reload(&mut self, period: u32) -> u32 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 17;
         self.random ^= self.random << 5;
-        1 + self.random % (2 * period)
+        1 + self.random % (2 * period - 1)
     }
 
     fn drain(&mut self, counts: &mut Counts, sink: Sink<'_>) {
@@ -77,14 +74,11 @@ impl Delivery for Rings {
         }
         let record = &event.record;
         lane.sites.insert(record.address(), event.site);
-        if record.event_id() == EventId::VALUE {
-            lane.producer.value(record.address(), record.flags(), record.data1(), record.data2());
-        } else {
-            lane.countdown -= 1;
-            if lane.countdown == 0 {
-                lane.countdown = lane.reload(sampling.period);
-                lane.producer.store(record);
-            }
+        // One countdown for all: with one for each kind the kinds would be sampled at rates of their own.
+        lane.countdown -= 1;
+        if lane.countdown == 0 {
+            lane.countdown = lane.reload(sampling.period);
+            lane.producer.store(record);
         }
     }
 

@@ -71,6 +71,32 @@ fn lwp_samples_at_its_period_and_keeps_sites() {
 }
 
 #[test]
+fn lwp_samples_every_kind_at_the_same_rate() {
+    let records: Vec<Record> =
+        (0..60_000).map(|at| if at % 2 == 0 { call(0x1010, 2, at * 10) } else { branch(0x1030, true, at * 10) }).collect();
+    let stream = stream(&records);
+    for period in [2, 3, 60, 100, 127] {
+        let lwp = deliver(Model::Lwp, &stream, Sampling { period, poll_ticks: 1_000 });
+        let function = lwp.profile.snapshot(MODULE).functions.remove(0);
+        for count in [function.sites[0].total, function.branches[0].taken] {
+            let expected = 30_000.0 / f64::from(period);
+            // Four standard deviations of such a countdown's number of samples, and more.
+            assert!((count as f64 - expected).abs() < 4.0 * expected.sqrt(), "period {period}: {count}, {expected} expected");
+        }
+    }
+}
+
+#[test]
+fn no_period_is_too_long_for_a_countdown() {
+    for (asked, period) in [(0, 2), (64, 64), (1 << 31, 1 << 30), (u32::MAX, 1 << 30)] {
+        let bounded = Sampling { period: asked, poll_ticks: 0 }.bounded();
+        assert_eq!(bounded, Sampling { period, poll_ticks: 1 });
+        let mut lane = rings::Lane::new(bounded, 0);
+        assert!((0..1000).all(|_| (1..2 * period).contains(&lane.reload(period))));
+    }
+}
+
+#[test]
 fn lwp_loses_what_no_poll_comes_for() {
     // All at one moment: no poll, only the half-full wake-up, which drains in time.
     let records: Vec<Record> = (0..100_000).map(|_| call(0x1010, 2, 0)).collect();
