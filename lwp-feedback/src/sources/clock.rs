@@ -232,7 +232,9 @@ unsafe extern "C" fn handler(_signal: libc::c_int, info: *mut libc::siginfo_t, c
         state.records.overruns.fetch_add(overrun, Ordering::Relaxed);
         if (state.in_code)(ip) {
             // Of code whose records carry return addresses the byte before is looked up.
-            let core = state.producer.core_id();
+            // The processor it runs on now. (`sched_getcpu` reads it without a system call, and takes no lock.)
+            // SAFETY: no preconditions.
+            let core = unsafe { libc::sched_getcpu() } as u8;
             state.producer.store(&Record::new(event, core, 0, 0, ip as u64 + 1, 0, time_stamp()));
             state.records.recorded.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -287,6 +289,41 @@ mod tests {
         while cpu() - begin < time {
             (0..1000).for_each(|_| each());
         }
+    }
+
+    #[test]
+    fn a_record_names_the_processor_that_it_was_written_on() {
+        // SAFETY: plain data, and live sets.
+        let allowed: Vec<usize> = unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            assert_eq!(libc::sched_getaffinity(0, size_of_val(&set), &mut set), 0);
+            (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &set)).collect()
+        };
+        let run_on = |cpu: usize| {
+            // SAFETY: as above.
+            unsafe {
+                let mut set: libc::cpu_set_t = std::mem::zeroed();
+                libc::CPU_SET(cpu, &mut set);
+                libc::sched_setaffinity(0, size_of_val(&set), &set) == 0
+            }
+        };
+        let ([first, .., last], true) = (&allowed[..], allowed.len() > 1) else { return };
+        if !run_on(*first) {
+            return;
+        }
+        let mut consumer = None;
+        let counts = Arc::new(Counts::default());
+        let clock =
+            ThreadClock::start(&[EventId::CORE_CLOCKS], Duration::ZERO, anything, counts.clone(), |ring| consumer = ring.consumer())
+                .unwrap();
+        assert!(run_on(*last));
+        run_unblocked(|| {
+            while counts.recorded.load(Ordering::Relaxed) < 2 {
+                burn(minimum(), || ());
+            }
+        });
+        drop(clock);
+        consumer.unwrap().drain(usize::MAX, |record| assert_eq!(record.core_id(), *last as u8, "{record}"));
     }
 
     #[test]
