@@ -131,6 +131,7 @@ fn experiment_15_10() {
 fn mistakes_name_the_line() {
     let error = |text: &str| trace::run(text, None).unwrap_err().to_string();
     assert_eq!(error("title a\nfrobnicate"), "line 2: `frobnicate` is no setting");
+    assert_eq!(error("ds 0x3ff000\nprogram\n,\n"), "line 3: ADDRESS+BYTES expected, found ``");
     assert_eq!(error("ds 0x1000\nprogram\n10+2 hop 20"), "line 3: no instruction `10+2 hop 20`");
     assert_eq!(error("ds 0x1000\nprogram\n10+2 wrmsr MSR_PEBS_LD_LAT 2"), "line 3: load latency threshold 2: at least 3 was expected");
     assert_eq!(error("ds 0x1000\ncase a capabilities=0x445\nprogram\n10+2 nop\n"), "unsupported PEBS record format 4 (0 and 1 are known)");

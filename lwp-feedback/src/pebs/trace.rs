@@ -251,8 +251,9 @@ impl<'e> Machine<'e> {
     /// One instruction: `ADDRESS+BYTES MNEMONIC OPERANDS`.
     fn step(&mut self, line: usize, body: &str, out: &mut String) -> Result<(), TraceError> {
         let words: Vec<&str> = body.split([' ', ',']).filter(|word| !word.is_empty()).collect();
-        let place = words[0].split_once('+').and_then(|(ip, len)| Some((u64::from_str_radix(ip, 16).ok()?, len.parse::<u8>().ok()?)));
-        let (ip, len) = place.ok_or_else(|| wrong(line, format!("ADDRESS+BYTES expected, found `{}`", words[0])))?;
+        let first = words.first().copied().unwrap_or_default();
+        let place = first.split_once('+').and_then(|(ip, len)| Some((u64::from_str_radix(ip, 16).ok()?, len.parse::<u8>().ok()?)));
+        let (ip, len) = place.ok_or_else(|| wrong(line, format!("ADDRESS+BYTES expected, found `{first}`")))?;
         let mut retired = Retired { ip, len, before: self.registers, ..Retired::default() };
         let mut write = None;
         match &words[1..] {
