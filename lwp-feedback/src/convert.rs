@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{
-    BUFFER_SIZE_MASK, COUNTER_MASK, EventId, Filters, Flags, LWPCB_BYTES, MAX_EVENTS, RANDOM_SHIFT, Record, sign_extend_26,
+    BUFFER_SIZE_MASK, COUNTER_MASK, EventId, Filters, Flags, INTERVAL_MAX, LWPCB_BYTES, MAX_EVENTS, RANDOM_SHIFT, Record, sign_extend_26,
 };
 
 /// A field that the other generation has no place for.
@@ -145,7 +145,7 @@ impl ControlBlock {
         bytes
     }
 
-    /// As a 2007 LWPCB: one selector per enabled event. A final interval of N is the proposal's N + 1 (its period *is* the interval).
+    /// As a 2007 LWPCB: one selector per enabled event; what the slots of the others hold means nothing. A final interval of N is the proposal's N + 1 (its period *is* the interval).
     pub fn to_2007(&self) -> Result<ControlBlock2007, ConvertError> {
         let flags = Flags::from_bits_retain(self.flags);
         let unknown = flags - (Flags::IRE | Flags::BRE | Flags::DME | Flags::INT);
@@ -156,7 +156,9 @@ impl ControlBlock {
         if only_final != 0 {
             return Err(to_2007("Filters", only_final.into()));
         }
-        for (field, value) in [("user quadword 0", self.user[0]), ("user quadword 1", self.user[1])] {
+        let quadwords =
+            [("BaseIP", self.base_ip), ("LimitIP", self.limit_ip), ("user quadword 0", self.user[0]), ("user quadword 1", self.user[1])];
+        for (field, value) in quadwords {
             if value != 0 {
                 return Err(to_2007(field, value));
             }
@@ -165,13 +167,19 @@ impl ControlBlock {
         for event in 2..=4u32 {
             let (interval, counter) = self.events[event as usize - 1];
             if flags.bits() & 1 << event != 0 {
+                for (field, value) in [("EventInterval", interval), ("EventCounter", counter)] {
+                    // More than 26 bits with their sign.
+                    if i64::from(value) > i64::from(INTERVAL_MAX) {
+                        return Err(to_2007(field, value as u64));
+                    }
+                }
                 let period = (interval.max(0) as u32) + 1;
                 let counter = if counter < 0 { 0 } else { counter as u32 + 1 };
                 selectors.push(Selector { event: event as u8 - 1, interval: period, counter });
             }
         }
         Ok(ControlBlock2007 {
-            flags: 0,
+            flags: (flags & Flags::INT).bits(),
             buffer_bytes: self.buffer_bytes,
             random_bits: self.random_bits,
             buffer_base: self.buffer_base,
@@ -300,6 +308,9 @@ impl ControlBlock2007 {
                 continue; // a duplicate counts as 0
             }
             block.flags |= 1 << event;
+            if selector.interval == 0 {
+                return Err(to_final("EventInterval", 0));
+            }
             // 26 unsigned bits there, 25 here.
             for (field, value) in [("EventInterval", selector.interval), ("EventCounter", selector.counter)] {
                 if value > 1 << 25 {
@@ -355,9 +366,20 @@ mod tests {
         assert_eq!(ControlBlock::from_bytes(&new.to_bytes()), new);
         let back = new.to_2007().unwrap();
         assert_eq!((back.selectors[0], back.selectors[1].interval), (old.selectors[0], 5));
-        assert_eq!(ControlBlock2007 { filters: 1 << 31, ..old }.to_final().unwrap_err().field, "NDB");
+        assert_eq!(ControlBlock2007 { filters: 1 << 31, ..old.clone() }.to_final().unwrap_err().field, "NDB");
         assert_eq!(ControlBlock { flags: 1 << 1, ..new.clone() }.to_2007().unwrap_err().field, "Flags");
-        assert_eq!(ControlBlock { filters: 1 << 27, ..new }.to_2007().unwrap_err().field, "Filters");
+        assert_eq!(ControlBlock { filters: 1 << 27, ..new.clone() }.to_2007().unwrap_err().field, "Filters");
+        assert_eq!(ControlBlock { base_ip: 1, ..new.clone() }.to_2007().unwrap_err().field, "BaseIP");
+        assert_eq!(ControlBlock { limit_ip: 1, ..new.clone() }.to_2007().unwrap_err().field, "LimitIP");
+        for (slot, field) in [((1 << 27, 5), "EventInterval"), ((5, 1 << 25), "EventCounter")] {
+            let mut events = new.events;
+            events[1] = slot;
+            assert_eq!(ControlBlock { events, ..new.clone() }.to_2007().unwrap_err().field, field);
+        }
+        let zero = ControlBlock2007 { selectors: vec![Selector { event: 1, interval: 0, counter: 0 }], ..ControlBlock2007::default() };
+        assert_eq!(zero.to_final().unwrap_err().field, "EventInterval");
+        let interrupting = ControlBlock { flags: new.flags | Flags::INT.bits(), ..new };
+        assert_eq!(interrupting.to_2007().unwrap().to_final(), Ok(interrupting));
         assert_eq!(ControlBlock2007::from_bytes(&[0; 39]), None);
     }
 }

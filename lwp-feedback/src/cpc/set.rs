@@ -97,26 +97,25 @@ struct Bound {
 #[derive(Clone, Copy, Debug, Default)]
 struct VirtualCount {
     value: u64,
-    last_raw: u64,
-    last_wraps: u64,
+    /// The last reading: the counter's bits with what it told of its wraps.
+    last: u64,
+    /// How many bits it had then; 0: there was none.
+    last_width: u32,
 }
 
 impl VirtualCount {
     /// Adds what the counter did since the last reading: the wraps it tells of, else at most one.
     fn advance(&mut self, reading: Reading) {
         let Reading { raw, width, wraps } = reading;
-        let mask = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
-        let delta = match wraps {
-            Some(wraps) => {
-                let turns = wraps.wrapping_sub(self.last_wraps);
-                self.last_wraps = wraps;
-                let turned = if width >= 64 { 0 } else { turns << width };
-                turned.wrapping_add(raw).wrapping_sub(self.last_raw)
-            }
-            None => raw.wrapping_sub(self.last_raw) & mask,
+        let below = |width: u32| 1u64.checked_shl(width).map_or(u64::MAX, |wrap| wrap - 1);
+        // An event may be defined anew, with a counter of another width: of both only the narrower's bits are there.
+        let narrower = if self.last_width == 0 { width } else { width.min(self.last_width) };
+        let (now, mask) = match wraps {
+            Some(wraps) => (wraps.checked_shl(width).unwrap_or(0).wrapping_add(raw), u64::MAX),
+            None => (raw, below(narrower)),
         };
-        self.last_raw = raw;
-        self.value = self.value.wrapping_add(delta);
+        self.value = self.value.wrapping_add(now.wrapping_sub(self.last) & mask);
+        (self.last, self.last_width) = (now, width);
     }
 }
 

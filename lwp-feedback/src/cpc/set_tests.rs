@@ -205,6 +205,32 @@ fn arithmetic_handles_counters_and_skips_records() {
 }
 
 #[test]
+fn a_counter_of_another_width_goes_on_where_it_was() {
+    for overflow_detected in [false, true] {
+        let feed = feed(8, overflow_detected);
+        let cpc = open(&feed);
+        let set = cpc.create_set();
+        cpc.add_request(&set, Request::counting("work")).unwrap();
+        cpc.bind_thread(&set).unwrap();
+        let mut buf = cpc.create_buf(&set).unwrap();
+        let mut counted = || {
+            cpc.sample(&set, &mut buf).unwrap();
+            buf.get(0).unwrap()
+        };
+        (0..5).for_each(|_| {
+            feed.count("work", 200);
+            counted();
+        });
+        for width in [64, 16, 64, 8] {
+            feed.define(FeedEvent { name: "work".into(), width, samples: true });
+            assert_eq!(counted(), 1000, "{width} bits");
+        }
+        feed.count("work", 7);
+        assert_eq!(counted(), 1007);
+    }
+}
+
+#[test]
 fn copies_keep_one_generation_of_records_aside() {
     let feed = feed(64, true);
     let cpc = open(&feed);

@@ -62,7 +62,7 @@ impl RingCore {
 
     fn branch(&self, branch: &BranchEvent) -> bool {
         let flags = self.flags();
-        let filters = Filters::from_bits_retain(self.lwpcb.filters.load(Ordering::Relaxed));
+        let filters = self.filters();
         let kind = if branch.conditional {
             Filters::NCB
         } else if branch.direct {
@@ -70,24 +70,25 @@ impl RingCore {
         } else {
             Filters::NAB
         };
-        let outcome = branch.predicted.map_or(Filters::empty(), |predicted| if predicted { Filters::NPB } else { Filters::NMB });
-        if !flags.contains(Flags::BRE) || filters.intersects(kind | outcome) || !self.due(2) {
+        // Nothing has to be predicted of a jump that always goes to the same place.
+        let predicted = if branch.direct && !branch.conditional { Some(true) } else { branch.predicted };
+        let outcome = predicted.map_or(Filters::empty(), |predicted| if predicted { Filters::NPB } else { Filters::NMB });
+        let passes = !filters.intersects(kind | outcome) && self.passes_ip(filters, branch.address);
+        if !flags.contains(Flags::BRE) || !passes || !self.due(2) {
             return false;
         }
         let flag = |set: bool, flag: u16| if set { flag } else { 0 };
-        let bits = flag(branch.taken || !branch.conditional, TKN)
-            | flag(branch.predicted == Some(true), PRD)
-            | flag(branch.predicted.is_some(), PRV);
+        let bits = flag(branch.taken || !branch.conditional, TKN) | flag(predicted == Some(true), PRD) | flag(predicted.is_some(), PRV);
         self.store(&self.record(EventId::BRANCHES, flags, branch.address, bits, 0, branch.target), flags)
     }
 
     fn miss(&self, miss: &MissEvent) -> bool {
         let flags = self.flags();
-        let filters = self.lwpcb.filters.load(Ordering::Relaxed);
+        let filters = self.filters();
         let unit = Capabilities::UNIT;
         let (round, cap) = (u32::from(unit.latency_round_bits.min(4)), unit.latency_cap());
         let latency = (miss.latency >> round << round).min(cap);
-        let needed = (16 * (filters & Filters::MIN_LATENCY.bits())).min(cap);
+        let needed = (16 * (filters & Filters::MIN_LATENCY).bits()).min(cap);
         let level = match miss.source {
             1 => Filters::NBC,
             2 => Filters::RDC,
@@ -95,7 +96,7 @@ impl RingCore {
             7 => Filters::OTH,
             _ => Filters::empty(),
         };
-        let kept = filters & Filters::CLF.bits() == 0 || filters & level.bits() != 0;
+        let kept = (!filters.contains(Filters::CLF) || filters.intersects(level)) && self.passes_ip(filters, miss.address);
         if !flags.contains(Flags::DME) || latency < needed || !kept || !self.due(3) {
             return false;
         }
@@ -172,6 +173,33 @@ mod tests {
         assert_eq!(records.len(), 100);
         let Typed::Branch(view) = records[0].typed() else { panic!("{}", records[0]) };
         assert!(view.prediction_valid() && !view.predicted() && !view.taken());
+    }
+
+    #[test]
+    fn direct_jumps_are_predicted_and_the_ip_filter_counts() {
+        let ring = Ring::new(&RingConfig { interval3: 0, interval4: 0, filters: Filters::empty(), ..RingConfig::default() }).unwrap();
+        let mut consumer = ring.consumer().unwrap();
+        let jump = BranchEvent { conditional: false, ..branch(None) };
+        let miss = MissEvent { address: 0x10, source: 3, latency: 91, data_address: 0x1234 };
+        // SAFETY: the ring lives, and this thread alone produces.
+        let store = || unsafe { [store_branch(ring.lwpcb(), &jump), store_miss(ring.lwpcb(), &miss)] };
+        assert_eq!(store(), [true, true]);
+        consumer.drain(1, |record| {
+            let Typed::Branch(view) = record.typed() else { panic!("{record}") };
+            assert!(view.prediction_valid() && view.predicted() && view.taken(), "{record}");
+        });
+        let filter = |filters: Filters| ring.control().filters.store(filters.bits(), Ordering::Relaxed);
+        filter(Filters::NPB);
+        assert_eq!(store(), [false, true]);
+        let (base, limit) = (&ring.control().base_ip, &ring.control().limit_ip);
+        for (from, to, inside) in [(0x10, 0x10, true), (0x11, 0x20, false), (0, 0xF, false)] {
+            base.store(from, Ordering::Relaxed);
+            limit.store(to, Ordering::Relaxed);
+            filter(Filters::IPF);
+            assert_eq!(store(), [inside; 2], "{from:#x} to {to:#x}");
+            filter(Filters::IPF | Filters::IPI);
+            assert_eq!(store(), [!inside; 2], "{from:#x} to {to:#x}");
+        }
     }
 
     #[test]

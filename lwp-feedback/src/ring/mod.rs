@@ -312,7 +312,7 @@ impl Ring {
         self.core().side.produced.load(Ordering::Relaxed)
     }
 
-    /// MissedEvents: records that found the ring full.
+    /// MissedEvents: records that found the ring full, or (continuous mode) that were overwritten before they were drained.
     pub fn missed(&self) -> u64 {
         self.control().missed_events.load(Ordering::Relaxed)
     }
@@ -509,8 +509,7 @@ impl RingMemory for RingCore {
     }
 
     fn count_missed(&self) {
-        let missed = &self.lwpcb.missed_events;
-        missed.store(missed.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.add_missed(1);
     }
 
     fn take_armed(&self) -> bool {
@@ -564,6 +563,10 @@ impl RingCore {
             Stored::Advanced { head, used } => {
                 side.head.store(head, Ordering::Relaxed);
                 side.stored.store(side.stored.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                if used == 0 {
+                    // Continuous mode: head has caught up with tail, and all slots look empty.
+                    self.add_missed((side.size / RECORD_BYTES).into());
+                }
                 let crossed = self.threshold().is_some_and(|threshold| used >= threshold);
                 if !side.deferred || crossed {
                     self.set_head_release(head);
@@ -620,26 +623,69 @@ impl RingCore {
         let random_bits = self.lwpcb.buffer_size_random.load(Ordering::Relaxed) >> RANDOM_SHIFT;
         let interval = slot.interval.load(Ordering::Relaxed);
         slot.counter.store(reloaded_counter(interval, random_bits, self.next_random()), Ordering::Relaxed);
+        self.say_interval1(ip);
     }
 
-    /// So many instructions retired. A block's are counted at once, so what it counts beyond the record it makes due is kept.
+    /// Whether the IP filter lets an event at this address count.
+    fn passes_ip(&self, filters: Filters, ip: u64) -> bool {
+        if !filters.contains(Filters::IPF) {
+            return true;
+        }
+        let (base, limit) = (self.lwpcb.base_ip.load(Ordering::Relaxed), self.lwpcb.limit_ip.load(Ordering::Relaxed));
+        (base..=limit).contains(&ip) != filters.contains(Filters::IPI)
+    }
+
+    fn filters(&self) -> Filters {
+        Filters::from_bits_retain(self.lwpcb.filters.load(Ordering::Relaxed))
+    }
+
+    /// So many instructions retired. A block's are counted at once, so it may make several records due, at the same address, and what it counts beyond the
+    /// last one is kept.
     fn count_instructions(&self, count: u32, ip: u64) {
-        let slot = &self.lwpcb.events[1];
-        let left = slot.counter.load(Ordering::Relaxed).wrapping_sub(count) & COUNTER_MASK;
-        slot.counter.store(left, Ordering::Relaxed);
-        if left & COUNTER_SIGN_BIT == 0 {
+        if !self.passes_ip(self.filters(), ip) {
             return;
         }
-        let flags = self.flags();
-        if flags.contains(Flags::IRE) {
-            let record = self.record(EventId::INSTRUCTIONS, flags, ip, 0, 0, 0);
-            self.store(&record, flags);
+        let slot = &self.lwpcb.events[1];
+        let left = i64::from(sign_extend_26(slot.counter.load(Ordering::Relaxed))) - i64::from(count);
+        if left >= 0 {
+            slot.counter.store(left as u32, Ordering::Relaxed);
+            return;
         }
+        let mut beyond = left.unsigned_abs() - 1;
+        let flags = self.flags();
+        let records = flags.contains(Flags::IRE);
         let interval = slot.interval.load(Ordering::Relaxed);
         let bits = self.lwpcb.buffer_size_random.load(Ordering::Relaxed) >> RANDOM_SHIFT;
-        let beyond = sign_extend_26(left).unsigned_abs() - 1;
-        let next = reloaded_counter(interval, bits, self.next_random()).saturating_sub(beyond);
-        slot.counter.store(next, Ordering::Relaxed);
+        for _ in 0..self.side.size / RECORD_BYTES {
+            if records {
+                let record = self.record(EventId::INSTRUCTIONS, flags, ip, 0, 0, 0);
+                self.store(&record, flags);
+            }
+            let next = u64::from(reloaded_counter(interval, bits, self.next_random()));
+            if beyond <= next {
+                slot.counter.store((next - beyond) as u32, Ordering::Relaxed);
+                return;
+            }
+            beyond -= next + 1;
+        }
+        // More than the ring has room for.
+        let period = u64::from(interval & INTERVAL_MAX) + 1;
+        if records {
+            self.lose(1 + beyond / period);
+        }
+        slot.counter.store((period - 1 - beyond % period) as u32, Ordering::Relaxed);
+    }
+
+    /// Records that are not stored, as many as are produced.
+    fn lose(&self, records: u64) {
+        let produced = &self.side.produced;
+        produced.store(produced.load(Ordering::Relaxed) + records, Ordering::Relaxed);
+        self.add_missed(records);
+    }
+
+    fn add_missed(&self, records: u64) {
+        let missed = &self.lwpcb.missed_events;
+        missed.store(missed.load(Ordering::Relaxed).wrapping_add(records), Ordering::Relaxed);
     }
 
     /// Where the monitor has changed EventInterval1 since the last time: says so in the ring, so that whoever counts knows what the records behind stand for.
@@ -712,8 +758,7 @@ impl RingProducer {
 
     /// Adds to MissedEvents: events that a source in front of this ring has lost.
     pub fn count_missed(&mut self, count: u64) {
-        let missed = &self.ring.core().lwpcb.missed_events;
-        missed.store(missed.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
+        self.ring.core().add_missed(count);
     }
 
     /// Stores a record as it is, from a source of its own. True: stored; false: the ring was full and it was counted as missed.

@@ -15,7 +15,6 @@ pub unsafe extern "C" fn store_value_sample(lwpcb: *mut Lwpcb, ip: u64, imm16: u
     // SAFETY: the caller's pointer is the first field of a live RingCore, from a pointer to the whole core.
     let core = unsafe { &*lwpcb.cast::<RingCore>() };
     core.finish_value_sample(ip, imm16 as u16, data1, data2);
-    core.say_interval1(ip);
 }
 
 /// What EventCounter1 is at: so many LWPVALs go by before the next record. For code that counts beside the LWPCB and says later what it counted.

@@ -257,3 +257,58 @@ fn sizes_out_of_range_are_errors() {
     assert!(Ring::new(&RingConfig { interval1: 1 << 25, ..RingConfig::default() }).is_err());
     assert!(Ring::new(&RingConfig { random_bits: 16, ..RingConfig::default() }).is_err());
 }
+
+#[test]
+fn blocks_longer_than_the_interval_lose_no_record() {
+    for block in [1u32, 5, 25, 100, 10_000] {
+        let config = RingConfig { interval2: 9, random_bits: 0, buffer_bytes: 1 << 20, flags: Flags::IRE, ..RingConfig::default() };
+        let ring = Ring::new(&config).unwrap();
+        // SAFETY: the ring is alive and this thread is its only producer.
+        (0..10_000 / block).for_each(|_| unsafe { count_instructions(ring.lwpcb(), block, 0x10) });
+        assert_eq!((ring.produced(), ring.missed(), ring.used_bytes()), (1000, 0, 1000 * 32), "blocks of {block}");
+    }
+    // More at once than EventCounter2 or the ring can hold.
+    for (interval2, due) in [((1 << 20) - 1, 64), (0, 1 << 26), (2, (1 << 26) / 3)] {
+        let ring =
+            Ring::new(&RingConfig { interval2, random_bits: 0, buffer_bytes: 1024, flags: Flags::IRE, ..RingConfig::default() }).unwrap();
+        // SAFETY: as above.
+        unsafe { count_instructions(ring.lwpcb(), 1 << 26, 0x10) };
+        assert_eq!((ring.produced(), ring.missed()), (due, due - 31));
+        let left = ring.control().events[1].counter.load(Ordering::Relaxed);
+        assert_eq!(u64::from(left), u64::from(interval2) - (1 << 26) % (u64::from(interval2) + 1), "of the next record");
+    }
+}
+
+#[test]
+fn a_changed_interval_is_said_however_values_are_counted() {
+    for interpreted in [false, true] {
+        let ring =
+            Ring::new(&RingConfig { interval1: 7, adapts: true, wake_on_hot: false, buffer_bytes: 1 << 16, ..small(false) }).unwrap();
+        let mut consumer = ring.consumer().unwrap();
+        ring.adapt_interval1(true, false);
+        for i in 0..100 {
+            let imm16 = SiteClass::Param.imm16(0).into();
+            // SAFETY: the ring is alive and this thread is its only producer.
+            unsafe {
+                if interpreted {
+                    count_value(ring.lwpcb(), 0x10, imm16, 0, i);
+                } else {
+                    store_value_sample(ring.lwpcb(), 0x10, imm16, 0, i);
+                }
+            }
+        }
+        let said: Vec<Record> = drain_all(&mut consumer).into_iter().filter(|it| it.event_id() == EventId::PROGRAMMED).collect();
+        assert_eq!(said.iter().map(|it| (it.data1(), it.data2())).collect::<Vec<_>>(), [(7, 15)], "{interpreted}");
+    }
+}
+
+#[test]
+fn a_continuous_ring_counts_what_it_overwrites() {
+    let ring = Ring::new(&RingConfig { flags: Flags::CONT, wake_on_hot: false, ..small(false) }).unwrap();
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    for (stored, drained, missed) in [(37, 5, 32), (31, 31, 32), (32, 0, 64), (70, 6, 128)] {
+        (0..stored).for_each(|i| _ = producer.programmed(1, 0, i, 0));
+        assert_eq!((drain_all(&mut consumer).len(), ring.missed()), (drained, missed));
+    }
+    assert_eq!(ring.produced(), 42 + ring.missed());
+}
