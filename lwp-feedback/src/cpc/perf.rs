@@ -2,7 +2,8 @@
 //!
 //! Events: `task-clock`, `page-faults`, `context-switches`, `cpu-migrations`, `minor-faults`, `major-faults`; `cycles`, `instructions`,
 //! `cache-references`, `cache-misses`, `branches`, `branch-misses`; and `FAMILY::EVENT:MASK` of [`crate::events`], as raw events,
-//! where the processor is of that family.
+//! where the processor is of that family. Whoever may not count the kernel (`perf_event_paranoid` 2) gets the program's own share of the software events, to which a switch
+//! of contexts does not belong.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -60,9 +61,26 @@ const EXCLUDE_USER: u64 = 1 << 4;
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 
+/// For how long it was enabled and for how long it counted come with each value.
+const READ_FORMAT: u64 = 1 | 2;
+
+/// As [`open`], with the kernel where that is allowed, else without.
+fn open_whole(kind: u32, config: u64, user: bool, target: Target) -> io::Result<OwnedFd> {
+    match open(kind, config, user, true, target) {
+        Err(error) if user && matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM)) => open(kind, config, user, false, target),
+        opened => opened,
+    }
+}
+
 fn open(kind: u32, config: u64, user: bool, system: bool, target: Target) -> io::Result<OwnedFd> {
-    let mut attributes =
-        Attributes { kind, config, size: size_of::<Attributes>() as u32, flags: EXCLUDE_HYPERVISOR, ..Attributes::default() };
+    let mut attributes = Attributes {
+        kind,
+        config,
+        size: size_of::<Attributes>() as u32,
+        read_format: READ_FORMAT,
+        flags: EXCLUDE_HYPERVISOR,
+        ..Attributes::default()
+    };
     attributes.flags |= if user { 0 } else { EXCLUDE_USER };
     attributes.flags |= if system { 0 } else { EXCLUDE_KERNEL };
     let (pid, cpu) = match target {
@@ -79,11 +97,20 @@ fn open(kind: u32, config: u64, user: bool, system: bool, target: Target) -> io:
     Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
 }
 
+/// What it counted; where the processor has fewer counters than events, in part of the time only, what it would have counted in all of it.
 fn value(fd: &OwnedFd) -> Result<u64, CpcError> {
-    let mut value = 0u64;
-    // SAFETY: eight bytes of a live value.
-    let read = unsafe { libc::read(fd.as_raw_fd(), (&raw mut value).cast(), 8) };
-    if read == 8 { Ok(value) } else { Err(refused(&io::Error::last_os_error())) }
+    let mut values = [0u64; 3];
+    // SAFETY: 24 bytes of a live array.
+    let read = unsafe { libc::read(fd.as_raw_fd(), values.as_mut_ptr().cast(), size_of_val(&values)) };
+    if read == size_of_val(&values) as isize { Ok(scaled(values)) } else { Err(refused(&io::Error::last_os_error())) }
+}
+
+/// Of value, time enabled and time running.
+fn scaled([value, enabled, running]: [u64; 3]) -> u64 {
+    if running == 0 || running >= enabled {
+        return value;
+    }
+    u64::try_from(u128::from(value) * u128::from(enabled) / u128::from(running)).unwrap_or(u64::MAX)
 }
 
 /// What the kernel says where an event or the whole PMU is missing is "not supported"; the rest is passed on.
@@ -152,10 +179,13 @@ impl CounterSource for PerfSource {
         for request in requests {
             let (kind, config) = attributes_of(request, Host::of_this_cpu())?;
             // A software event counts where it happens, which may be in the kernel on behalf of the program.
-            let system = request.system || kind == SOFTWARE;
-            counters.push(open(kind, config, request.user, system, target).map_err(|error| refused(&error))?);
+            let opened = match (request.system, kind) {
+                (false, SOFTWARE) => open_whole(kind, config, request.user, target),
+                _ => open(kind, config, request.user, request.system, target),
+            };
+            counters.push(opened.map_err(|error| refused(&error))?);
         }
-        let cycles = if self.cycles { open(HARDWARE, CYCLES, true, true, target).ok() } else { None };
+        let cycles = if self.cycles { open_whole(HARDWARE, CYCLES, true, target).ok() } else { None };
         Ok(Box::new(PerfCounters { counters, cycles, target, start: Clock::now() }))
     }
 }
@@ -198,6 +228,7 @@ impl Programmed for PerfCounters {
         if let Some(cycles) = self.cycles.as_ref().and_then(|fd| value(fd).ok()) {
             return cycles;
         }
+        // No cycles: caps() said so, or this target's are not allowed.
         let now = Clock::now();
         let stamps = now.stamp.wrapping_sub(self.start.stamp);
         match (self.target, now.wall_ns.saturating_sub(self.start.wall_ns)) {
@@ -212,6 +243,34 @@ impl Programmed for PerfCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_counter_that_shared_its_place_is_scaled() {
+        assert_eq!([scaled([10, 100, 100]), scaled([10, 100, 25]), scaled([10, 0, 0]), scaled([0, 100, 0])], [10, 40, 10, 0]);
+        assert_eq!(scaled([u64::MAX, u64::MAX, 1]), u64::MAX);
+    }
+
+    /// Whoever may not count the kernel gets the program's share of software events: a child without capabilities, where this process has them.
+    #[test]
+    fn software_events_are_for_everybody() {
+        // SAFETY: the child makes only system calls, on its own memory, and ends with _exit.
+        let child = unsafe { libc::fork() };
+        assert!(child >= 0);
+        if child == 0 {
+            const NOBODY: libc::uid_t = 65_534;
+            let allowed = |(_, kind, config): &(&str, u32, u64)| open_whole(*kind, *config, true, Target::Thread).is_ok();
+            // SAFETY: plain system calls. Where it is somebody else already, that is who is asked.
+            unsafe {
+                libc::setresuid(NOBODY, NOBODY, NOBODY);
+                let any = open(SOFTWARE, 1, true, false, Target::Thread).is_ok();
+                libc::_exit(i32::from(any && !NAMED.iter().filter(|it| it.1 == SOFTWARE).all(allowed)));
+            }
+        }
+        let mut status = 0;
+        // SAFETY: a child of this process, and a live word.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "{status:#x}");
+    }
 
     #[test]
     fn raw_events_of_another_family_are_refused() {

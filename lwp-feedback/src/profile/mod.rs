@@ -106,6 +106,12 @@ impl Branch {
         self.provenances.halve();
     }
 
+    /// What most of its records are; hardware's where there are none but its mispredictions.
+    fn provenance(&self) -> Provenance {
+        let only_sampled = self.sampled_mispredicted > 0 && self.counts() == [0; 4];
+        if only_sampled { Provenance::Hardware } else { self.provenances.most() }
+    }
+
     fn is_empty(&self) -> bool {
         self.counts().iter().chain(&self.counted).all(|count| *count == 0) && self.sampled_mispredicted == 0
     }
@@ -631,16 +637,12 @@ impl Profile {
         let mut functions = Vec::new();
         for function in &saved.functions {
             let id = FunctionId { module: saved.module, func: function.func };
-            if !self.functions.contains_key(&id) {
-                if self.function_count.load(Ordering::Relaxed) >= self.limits.functions as u64 {
-                    self.functions_over_limit.fetch_add(1, Ordering::Relaxed);
-                    continue;
-                }
-                self.function_count.fetch_add(1, Ordering::Relaxed);
+            let over = self.function_count.load(Ordering::Relaxed) >= self.limits.functions as u64;
+            if over && !self.functions.contains_key(&id) {
+                self.functions_over_limit.fetch_add(1, Ordering::Relaxed);
+                continue;
             }
-            if let Some(old) = self.functions.insert(id, FunctionProfile::default()) {
-                self.sites.fetch_sub(old.site_count() as u64, Ordering::Relaxed);
-            }
+            self.replace(id, FunctionProfile::default());
             functions.push((id, function));
         }
         let room = self.limits.sites.saturating_sub(self.sites.load(Ordering::Relaxed) as usize);
@@ -648,13 +650,16 @@ impl Profile {
         let (admitted, left_out) = restore::Admitted::choose(&saved, self.limits.sites_per_function, room);
         self.sites_over_limit.fetch_add(left_out, Ordering::Relaxed);
         for (at, (id, function)) in functions.into_iter().enumerate() {
-            let restored = restore::to_function(function, |site| admitted.contains(at, site));
-            self.sites.fetch_add(restored.site_count() as u64, Ordering::Relaxed);
-            // What came in the meantime is replaced too.
-            match self.functions.insert(id, restored) {
-                Some(old) => _ = self.sites.fetch_sub(old.site_count() as u64, Ordering::Relaxed),
-                None => _ = self.function_count.fetch_add(1, Ordering::Relaxed),
-            }
+            // (with what came in the meantime)
+            self.replace(id, restore::to_function(function, |site| admitted.contains(at, site)));
+        }
+    }
+
+    fn replace(&self, id: FunctionId, by: FunctionProfile) {
+        self.sites.fetch_add(by.site_count() as u64, Ordering::Relaxed);
+        match self.functions.insert(id, by) {
+            Some(old) => _ = self.sites.fetch_sub(old.site_count() as u64, Ordering::Relaxed),
+            None => _ = self.function_count.fetch_add(1, Ordering::Relaxed),
         }
     }
 

@@ -50,7 +50,9 @@ impl Provenances {
 
     pub(super) fn of(provenance: Provenance, records: u64) -> Self {
         let mut counts = Self::default();
-        counts.0[provenance as usize] = u32::try_from(records.max(1)).unwrap_or(u32::MAX);
+        // (of nothing but counts it is exact, whatever comes next)
+        let least = u64::from(provenance != Provenance::Exact);
+        counts.0[provenance as usize] = u32::try_from(records.max(least)).unwrap_or(u32::MAX);
         counts
     }
 

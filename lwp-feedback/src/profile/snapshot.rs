@@ -344,7 +344,7 @@ pub(super) fn of_function(func: u32, profile: &FunctionProfile) -> FunctionSnaps
                 mispredicted: branch.mispredicted,
                 counted: branch.counted,
                 sampled_mispredicted: branch.sampled_mispredicted,
-                provenance: branch.provenances.most(),
+                provenance: branch.provenance(),
             })
             .collect(),
         selects: profile

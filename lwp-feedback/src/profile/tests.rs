@@ -319,6 +319,7 @@ fn what_hardware_samples_of_misses_alone_is_kept_apart() {
     let function = || profile.snapshot(MODULE).functions.remove(0);
     let branch = function().branches[0];
     assert_eq!((branch.ways(), branch.predicted, branch.mispredicted, branch.sampled_mispredicted), ([0, 0], 0, 0, 200));
+    assert_eq!(branch.provenance, Provenance::Hardware);
     let [unknown, known] = &function().loads[..] else { panic!() };
     assert_eq!((unknown.count(), unknown.sampled, unknown.miss_share(), unknown.provenance), (0, 200, None, Provenance::Hardware));
     assert_eq!((known.count(), known.sampled, known.miss_share(), known.sources[3]), (200, 200, None, 200));

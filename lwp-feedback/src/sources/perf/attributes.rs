@@ -1,5 +1,6 @@
 //! Which kernel events are sampled, and their `perf_event_attr`.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -7,6 +8,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use perf_event_open_sys::bindings::{self, perf_event_attr};
 use serde::Serialize;
 
+use super::time::CLOCK;
 use crate::eventset::EventSet;
 use crate::layout::EventId;
 
@@ -39,6 +41,12 @@ pub enum Kind {
     Clock(EventId),
 }
 
+impl Kind {
+    fn is_ibs(self) -> bool {
+        matches!(self, Kind::IbsOp | Kind::IbsFetch)
+    }
+}
+
 /// An event to be sampled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Chosen {
@@ -57,8 +65,20 @@ pub struct Chosen {
 
 /// The events that would be sampled here for these LWP events. What cannot be opened is left out.
 pub fn choose(events: EventSet) -> Vec<Chosen> {
+    try_choose(events).0
+}
+
+/// The same, with why the last one was left out, if one was.
+pub(super) fn try_choose(events: EventSet) -> (Vec<Chosen>, Option<io::Error>) {
     let mut chosen = Vec::new();
-    let works = |it: &Chosen| open(it, true).is_ok();
+    let refused = RefCell::new(None);
+    let works = |it: &Chosen| match open(it, true) {
+        Ok(_) => true,
+        Err(error) => {
+            refused.replace(Some(error));
+            false
+        }
+    };
     let both = events.and(EventSet::NONE.with(EventId::BRANCHES).with(EventId::DCACHE));
     if both.wants_bursts() {
         if let Some(op) = ibs("ibs_op", Kind::IbsOp, both).filter(works) {
@@ -78,7 +98,7 @@ pub fn choose(events: EventSet) -> Vec<Chosen> {
             chosen.extend(generic(name).filter(works));
         }
     }
-    chosen
+    (chosen, refused.into_inner())
 }
 
 /// An event by the kernel's name, whether it works here or not.
@@ -183,14 +203,17 @@ fn attributes(it: &Chosen, count_only: bool) -> perf_event_attr {
         perf_event_attr { type_: it.pmu, size: size_of::<perf_event_attr>() as u32, config: it.config, ..perf_event_attr::default() };
     attr.__bindgen_anon_3.config1 = it.config1;
     attr.set_disabled(1);
-    // IBS cannot leave the kernel out itself; the kernel filters its samples where it can, and refuses the bits where it cannot.
-    let whole = matches!(it.kind, Kind::IbsOp | Kind::IbsFetch);
+    // IBS cannot leave the kernel out itself: see `open`.
+    let whole = it.kind.is_ibs();
+    attr.__bindgen_anon_4.config2 = u64::from(whole);
     attr.set_exclude_kernel(1);
     attr.set_exclude_hv(u64::from(!whole));
     attr.set_precise_ip(it.precise);
     if !count_only {
         attr.__bindgen_anon_1.sample_period = it.period;
         attr.sample_type = sample_type(it.kind);
+        attr.set_use_clockid(1);
+        attr.clockid = CLOCK;
     } else if whole || it.precise > 0 {
         // These only sample.
         attr.__bindgen_anon_1.sample_period = it.period;
@@ -200,7 +223,17 @@ fn attributes(it: &Chosen, count_only: bool) -> perf_event_attr {
 
 /// Opens an event on this thread, switched off.
 pub(super) fn open(it: &Chosen, count_only: bool) -> io::Result<OwnedFd> {
-    open_attr(attributes(it, count_only))
+    let mut attr = attributes(it, count_only);
+    match open_attr(attr) {
+        // IBS samples whatever runs. Linux leaves the kernel's samples out where bit 0 of config2 (`swfilt`) asks for it, from 6.14 on; before, it knows no such bit and takes
+        // no exclusion, so what it samples of the kernel comes too, where that is allowed: no code of ours has such addresses.
+        Err(error) if it.kind.is_ibs() && error.raw_os_error() == Some(libc::EINVAL) => {
+            attr.__bindgen_anon_4.config2 = 0;
+            attr.set_exclude_kernel(0);
+            open_attr(attr)
+        }
+        opened => opened,
+    }
 }
 
 fn open_attr(mut attr: perf_event_attr) -> io::Result<OwnedFd> {

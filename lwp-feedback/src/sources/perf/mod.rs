@@ -18,6 +18,7 @@ mod buffer;
 mod ibs;
 mod memory;
 mod sample;
+mod time;
 
 use std::io;
 use std::sync::Arc;
@@ -27,11 +28,12 @@ use serde::{Deserialize, Serialize};
 use crate::eventset::EventSet;
 use crate::layout::{EventId, Filters, Flags, Record};
 use crate::record::OUTCOME_UNKNOWN;
-use crate::ring::{Ring, RingConfig, RingProducer, time_stamp};
+use crate::ring::{Ring, RingConfig, RingProducer};
 
 pub use attributes::{Chosen, Kind, choose, named};
 use buffer::Buffer;
 use sample::Parsed;
+use time::Moment;
 
 /// Whether there are hardware events, and which.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,22 +54,36 @@ pub struct PerfInfo {
 
 /// Looks what this machine and its settings allow.
 pub fn info() -> PerfInfo {
-    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok().and_then(|text| text.trim().parse().ok());
+    let paranoid = paranoid();
     let error = attributes::open_cycles().err();
     let chosen = choose(EventSet::ALL);
     let events: Vec<String> = chosen.iter().map(|it| it.name.clone()).collect();
     let errno = error.as_ref().and_then(io::Error::raw_os_error);
     let detail = match &error {
         None => format!("samples of {} become records, hardware(skid)", events.join(", ")),
+        Some(error) if events.is_empty() => format!("{}; nothing can be sampled", missing(error, paranoid)),
         Some(error) => format!("{}; software events only: {}", missing(error, paranoid), events.join(", ")),
     };
     PerfInfo { available: error.is_none(), errno, paranoid, events, detail }
 }
 
+/// How much the kernel forbids: `/proc/sys/kernel/perf_event_paranoid`.
+fn paranoid() -> Option<i32> {
+    std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok().and_then(|text| text.trim().parse().ok())
+}
+
+/// Most that leaves a program its own events.
+const OWN_EVENTS: i32 = 2;
+
 /// Why there is no hardware event, and what to do, in one line.
 fn missing(error: &io::Error, paranoid: Option<i32>) -> String {
     let setting = paranoid.map_or("unknown".into(), |level| level.to_string());
     match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) if paranoid.is_some_and(|level| level <= OWN_EVENTS) => {
+            format!(
+                "not allowed, though perf_event_paranoid is {setting}: a sandbox (a container's seccomp filter) takes perf_event_open away"
+            )
+        }
         Some(libc::EACCES | libc::EPERM) => {
             format!(
                 "not allowed (perf_event_paranoid is {setting}): set it to 2 or lower (`sysctl kernel.perf_event_paranoid=2`) or run with CAP_PERFMON"
@@ -117,6 +133,8 @@ impl PerfCounts {
 /// The events of one thread, and the ring that their records go to.
 pub struct ThreadEvents {
     open: Vec<Open>,
+    /// Before any was opened.
+    began: Moment,
     producer: RingProducer,
     counts: PerfCounts,
 }
@@ -127,7 +145,8 @@ impl ThreadEvents {
     /// # Errors
     /// None of the events could be opened: the last one's error, with what to do.
     pub fn start(events: EventSet, attach: impl FnOnce(Arc<Ring>)) -> io::Result<ThreadEvents> {
-        ThreadEvents::start_chosen(choose(events), attach)
+        let (chosen, refused) = attributes::try_choose(events);
+        ThreadEvents::start_or(chosen, refused, attach)
     }
 
     /// The same with events chosen by the caller.
@@ -135,8 +154,13 @@ impl ThreadEvents {
     /// # Errors
     /// As [`ThreadEvents::start`].
     pub fn start_chosen(chosen: Vec<Chosen>, attach: impl FnOnce(Arc<Ring>)) -> io::Result<ThreadEvents> {
+        ThreadEvents::start_or(chosen, None, attach)
+    }
+
+    /// The same; `error` is why there are not more of them.
+    fn start_or(chosen: Vec<Chosen>, mut error: Option<io::Error>, attach: impl FnOnce(Arc<Ring>)) -> io::Result<ThreadEvents> {
+        let began = Moment::now();
         let mut open = Vec::new();
-        let mut error = None;
         for chosen in chosen {
             match Buffer::open(&chosen) {
                 Ok(buffer) => open.push(Open { chosen, buffer }),
@@ -145,14 +169,14 @@ impl ThreadEvents {
         }
         if open.is_empty() {
             let error = error.unwrap_or_else(|| io::Error::from_raw_os_error(libc::ENOENT));
-            return Err(io::Error::new(error.kind(), missing(&error, None)));
+            return Err(io::Error::new(error.kind(), missing(&error, paranoid())));
         }
         let flags = Flags::BRE | Flags::DME | Flags::CNH | Flags::RNH | Flags::PTSC | Flags::INT;
         let config = RingConfig { flags, filters: Filters::empty(), ..RingConfig::default() };
         let ring = Ring::new(&config).map_err(|error| io::Error::other(error.to_string()))?;
         let producer = ring.producer().expect("a fresh ring has no producer");
         attach(ring);
-        Ok(ThreadEvents { open, producer, counts: PerfCounts::default() })
+        Ok(ThreadEvents { open, began, producer, counts: PerfCounts::default() })
     }
 
     /// Names of the events that are open.
@@ -162,13 +186,13 @@ impl ThreadEvents {
 
     /// Turns what was sampled since the last time into records.
     pub fn drain(&mut self) -> PerfCounts {
-        let ThreadEvents { open, producer, counts } = self;
+        let ThreadEvents { open, began, producer, counts } = self;
+        let now = Moment::now();
         for Open { chosen, buffer } in open {
             buffer.read(|parsed| match parsed {
                 Parsed::Sample(sample) => {
                     counts.samples += 1;
-                    let record = convert(chosen, &sample);
-                    match record {
+                    match convert(chosen, &sample, now.stamp_at(*began, sample.time)) {
                         Some(record) => {
                             producer.store(&record);
                             counts.records += 1;
@@ -198,13 +222,12 @@ impl ThreadEvents {
     }
 }
 
-/// A sample as a record, or `None` where it is about no event that LWP has.
-fn convert(chosen: &Chosen, sample: &sample::Sample<'_>) -> Option<Record> {
+/// A sample as a record with that time stamp, or `None` where it is about no event that LWP has.
+fn convert(chosen: &Chosen, sample: &sample::Sample<'_>, stamp: u64) -> Option<Record> {
     // Of code whose records carry return addresses the byte before is looked up.
     let at = |ip: u64| ip.wrapping_add(1);
     let core = sample.cpu as u8;
-    let record =
-        |event: EventId, flags: u16, data1: u32, ip: u64, data2: u64| Record::new(event, core, flags, data1, at(ip), data2, time_stamp());
+    let record = |event: EventId, flags: u16, data1: u32, ip: u64, data2: u64| Record::new(event, core, flags, data1, at(ip), data2, stamp);
     match chosen.kind {
         Kind::IbsOp => {
             let op = ibs::Op::parse(sample.raw)?;

@@ -1,6 +1,7 @@
 //! Sample bytes of IBS and PEBS here are *built* from the kernel's documented layouts: this machine has neither. Software events are real.
 
 use std::io;
+use std::time::Duration;
 
 use super::attributes::{Chosen, Kind, named, raw_config, sample_type};
 use super::buffer::walk;
@@ -8,6 +9,7 @@ use super::ibs::{self, CAPS_BRANCH_TARGET, CAPS_RIP_INVALID, CAPS_ZEN4, Op, op_d
 use super::sample::{Parsed, Sample, parse};
 use super::*;
 use crate::record::{DataSource, Typed};
+use crate::ring::time_stamp;
 use perf_event_open_sys::bindings::{PERF_RECORD_LOST, PERF_RECORD_SAMPLE};
 
 /// Built: the raw data of an IBS op sample.
@@ -48,14 +50,14 @@ fn an_ibs_branch_becomes_event_3() {
     let body = fields(0x1004, 0, 3, &tail);
     let Parsed::Sample(sample) = parse(PERF_RECORD_SAMPLE, 0, &body, sample_type(Kind::IbsOp)) else { panic!() };
     assert_eq!((sample.ip, sample.tid, sample.time, sample.cpu), (0x1004, 8, 99, 3));
-    let record = convert(&chosen(Kind::IbsOp), &sample).unwrap();
+    let record = convert(&chosen(Kind::IbsOp), &sample, 77).unwrap();
     let Typed::Branch(branch) = record.typed() else { panic!("{record}") };
     assert_eq!((branch.taken(), branch.predicted(), branch.prediction_valid(), branch.fused()), (true, false, true, true));
     // The op's own address, not where the interrupt found the thread.
-    assert_eq!((branch.address(), branch.target(), record.core_id()), (0x1001, 0x2000, 3));
+    assert_eq!((branch.address(), branch.target(), record.core_id(), record.tsc()), (0x1001, 0x2000, 3, 77));
     // Predicted, not taken; an address that is not valid is the interrupt's.
     let raw = ibs_raw(CAPS_RIP_INVALID, [0, 0x1000, op_data::BRANCH | op_data::RIP_INVALID, 0, 0, 0, 0, 0]);
-    let record = convert(&chosen(Kind::IbsOp), &Sample { ip: 0x3000, raw: &raw, ..Sample::default() }).unwrap();
+    let record = convert(&chosen(Kind::IbsOp), &Sample { ip: 0x3000, raw: &raw, ..Sample::default() }, 77).unwrap();
     let Typed::Branch(branch) = record.typed() else { panic!("{record}") };
     assert_eq!((branch.taken(), branch.predicted(), branch.address(), branch.target()), (false, true, 0x3001, 0));
 }
@@ -64,7 +66,7 @@ fn an_ibs_branch_becomes_event_3() {
 fn an_ibs_load_becomes_event_4_where_it_missed() {
     let load = |caps: u32, data2: u64, data3: u64| {
         let raw = ibs_raw(caps, [0, 0x1000, 0, data2, data3 | 333 << op_data3::LATENCY_SHIFT, 0x7000, 0, 0]);
-        convert(&chosen(Kind::IbsOp), &Sample { raw: &raw, ..Sample::default() })
+        convert(&chosen(Kind::IbsOp), &Sample { raw: &raw, ..Sample::default() }, 77)
     };
     let miss = op_data3::LOAD | op_data3::DC_MISS | op_data3::LINEAR_VALID;
     let record = load(0, 3, miss).unwrap();
@@ -97,7 +99,7 @@ fn a_pebs_load_becomes_event_4() {
         tail.extend(source(level).to_le_bytes());
         let body = fields(0x1000, 0x8000, 1, &tail);
         let Parsed::Sample(sample) = parse(PERF_RECORD_SAMPLE, 0, &body, sample_type(Kind::MemLoads)) else { panic!() };
-        let record = convert(&chosen(Kind::MemLoads), &sample)?;
+        let record = convert(&chosen(Kind::MemLoads), &sample, 77)?;
         let Typed::Dcache(view) = record.typed() else { panic!("{record}") };
         Some((view.source(), view.latency(), view.data_address()))
     };
@@ -154,8 +156,18 @@ fn what_is_missing_is_said_in_one_line_with_what_to_do() {
         let line = missing(&io::Error::from_raw_os_error(errno), Some(4));
         assert!(!line.is_empty() && !line.contains('\n'), "{line}");
     }
-    assert!(missing(&io::Error::from_raw_os_error(libc::EACCES), Some(4)).contains("perf_event_paranoid is 4"));
+    let denied = |level| missing(&io::Error::from_raw_os_error(libc::EACCES), level);
+    assert!(denied(Some(4)).contains("perf_event_paranoid is 4") && denied(Some(4)).contains("set it to 2"));
+    assert!(denied(None).contains("set it to 2"));
+    for level in [2, 1, -1] {
+        assert!(denied(Some(level)).contains("sandbox") && !denied(Some(level)).contains("set it"), "{}", denied(Some(level)));
+    }
+    // What made the choice empty is what is said.
+    let refused = || Some(io::Error::from_raw_os_error(libc::EACCES));
+    let error = ThreadEvents::start_or(Vec::new(), refused(), |_| ()).err().unwrap();
+    assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::PermissionDenied, denied(paranoid())));
     let info = info();
+    assert!(!info.events.is_empty() || info.detail.ends_with("nothing can be sampled"), "{info:?}");
     assert_eq!(info.available, info.errno.is_none());
     assert!(info.available || info.events.iter().all(|name| name.ends_with("-clock")), "{info:?}");
     assert!(named("ibs_nothing").is_none() && named("cpu-clock").is_some());
@@ -229,10 +241,25 @@ fn clocks_are_sampled_with_addresses() {
         sum = (0..1_000_000u64).fold(sum, |sum, value| std::hint::black_box(sum ^ value));
     }
     std::hint::black_box(sum);
-    let mut seen = 0;
+    // What was sampled meanwhile is as old as it is, not as the drain.
+    let mut of_thread = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut burnt = || {
+        // SAFETY: `of_thread` is live.
+        unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut of_thread) };
+        Duration::new(of_thread.tv_sec as u64, of_thread.tv_nsec as u32)
+    };
+    let (from, until) = (time_stamp(), burnt() + Duration::from_millis(40));
+    while burnt() < until {
+        (0..1_000u64).for_each(|value| _ = std::hint::black_box(value));
+    }
+    let (to, before) = (time_stamp(), events.counts().records as usize);
+    events.drain();
+    let mut stamps = Vec::new();
     consumer.unwrap().drain(usize::MAX, |record| {
         assert!(matches!(record.typed(), Typed::CoreClocks(_) | Typed::RefClocks(_)) && record.address() > 1, "{record}");
-        seen += 1;
+        stamps.push(record.tsc());
     });
-    assert_eq!(seen, events.counts().records);
+    assert_eq!(stamps.len() as u64, events.counts().records);
+    // Ten ticks of each clock: the first are of the first half.
+    assert!(stamps[before..].iter().any(|&stamp| stamp < from + (to - from) / 2), "{from} to {to}: {stamps:?}");
 }
