@@ -794,17 +794,20 @@ impl RingConsumer {
     #[inline]
     pub fn drain(&mut self, max: usize, mut sink: impl FnMut(&Record)) -> usize {
         let core = self.ring.core();
-        let mut total = 0;
+        let (mut total, mut empty) = (0, 0);
         loop {
             let (tail, count) = protocol::drain(core, self.tail, max - total, |words| sink(&Record { words }));
             self.tail = tail;
             total += count;
             let drained = &core.side.drained;
             drained.store(drained.load(Ordering::Relaxed) + count as u64, Ordering::Relaxed);
-            if count == 0 || core.side.armed.load(Ordering::Relaxed) {
+            // Also where nothing is there: the records of the crossing that disarmed it may have been drained before it did.
+            if core.side.armed.load(Ordering::Relaxed) || !protocol::rearm(core, self.tail, core.threshold().unwrap_or(u32::MAX)) {
                 return total;
             }
-            if !protocol::rearm(core, self.tail, core.threshold().unwrap_or(u32::MAX)) || total == max {
+            // (a head that is no offset of the ring yields nothing however often it is asked)
+            empty += usize::from(count == 0);
+            if total == max || empty > 1 {
                 return total;
             }
         }

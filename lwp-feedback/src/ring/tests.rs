@@ -143,6 +143,21 @@ fn a_crossing_during_a_drain_is_drained_too() {
 }
 
 #[test]
+fn an_empty_drain_arms_for_the_next_crossing() {
+    let ring = Ring::new(&RingConfig { threshold_bytes: 8 * 32, wake_on_hot: false, ..small(false) }).unwrap();
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    // A drain took the records of a crossing before its producer had looked whether it was to be announced; woken by it, the consumer finds nothing.
+    ring.core().side.armed.store(false, Ordering::Relaxed);
+    assert_eq!(drain_all(&mut consumer).len(), 0);
+    assert!(ring.core().side.armed.load(Ordering::Relaxed));
+    // A head that is none of the ring's.
+    producer.programmed(1, 0, 0, 0);
+    ring.core().side.armed.store(false, Ordering::Relaxed);
+    ring.control().buffer_head_offset.store(1001, Ordering::Relaxed);
+    assert_eq!(drain_all(&mut consumer).len(), 0);
+}
+
+#[test]
 fn tail_out_of_range() {
     for deferred in [false, true] {
         for bad in [1, 1023, 128 * 32, 5000, 0xffff_fff1, u32::MAX] {
