@@ -341,6 +341,22 @@ fn far_misses_with_a_stride_are_fetched_ahead() {
     assert!(matches!(only("prefetch", gather), Err(RefusalReason::AddressNotPredictable { .. })));
 }
 
+/// A load that was timed a thousand times and never missed is known, with no sample of a miss; the share is of what was timed.
+#[test]
+fn what_hardly_ever_misses_is_said_of_all_that_was_timed() {
+    let timed = |executions: u64, far: u64| {
+        let mut timed = load(150, &[(480, far)], &[(4096, 900), (8, 100)]);
+        timed.loads[0].executions = executions;
+        only("prefetch", timed)
+    };
+    assert_eq!(timed(1144, 0), Err(RefusalReason::RarelyMisses { share: 0.0, needed: 0.02, samples: 1144 }));
+    assert_eq!(timed(200, 0).unwrap_err().name(), "too-few-samples");
+    // Often enough, and too few to know how long they take.
+    assert_eq!(timed(1000, 50).unwrap_err().name(), "too-few-samples");
+    let Ok(Decision::Prefetch(it)) = timed(1000, 500) else { panic!() };
+    assert_eq!((it.because.samples, it.because.share), (1000, 0.5));
+}
+
 #[test]
 fn misses_without_executions_are_no_share() {
     let mut sampled = load(150, &[(480, 500)], &[(4096, 900), (8, 100)]);
