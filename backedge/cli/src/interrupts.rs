@@ -28,7 +28,7 @@ pub fn came() -> bool {
     CAME.load(Ordering::SeqCst)
 }
 
-/// From now on the first of these signals ends the engine's guests, whose stores have a deadline of one tick. What is ignored stays so (`nohup`).
+/// From now on the first of these signals ends the engine's guests, whose stores have a deadline of one tick.
 pub fn end_guests_of(engine: &Engine) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Load(format!("cannot wait for signals: {error}"));
     let (mut reader, writer) = std::io::pipe().map_err(failed)?;
@@ -42,12 +42,18 @@ pub fn end_guests_of(engine: &Engine) -> Result<(), Failure> {
         }
     };
     std::thread::Builder::new().name("interrupts".into()).spawn(wait).map_err(failed)?;
+    on_first(on_signal);
+    Ok(())
+}
+
+/// Has `handler` called, which does nothing that is not async-signal-safe, by the first of each of these signals; the next of its kind ends the process. What is ignored stays so (`nohup`).
+pub fn on_first(handler: extern "C" fn(libc::c_int)) {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: a zeroed sigaction is a valid one with an empty mask; the handler does nothing that is not async-signal-safe.
+        // SAFETY: a zeroed sigaction is a valid one with an empty mask; both handlers of this crate (above, and `top::screen`) are async-signal-safe.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             let mut before: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
+            action.sa_sigaction = handler as usize;
             action.sa_flags = libc::SA_RESTART | libc::SA_RESETHAND | libc::SA_ONSTACK;
             libc::sigaction(signal, &raw const action, &raw mut before);
             if before.sa_sigaction == libc::SIG_IGN {
@@ -55,5 +61,4 @@ pub fn end_guests_of(engine: &Engine) -> Result<(), Failure> {
             }
         }
     }
-    Ok(())
 }

@@ -298,12 +298,12 @@ fn what_cannot_be_written_is_one_line_and_the_rest_is_written() {
 /// The command on a terminal of 80 columns and 24 lines.
 struct OnTerminal {
     child: Box<dyn portable_pty::Child + Send + Sync>,
-    writer: Box<dyn std::io::Write + Send>,
+    writer: Option<Box<dyn std::io::Write + Send>>,
     bytes: std::sync::mpsc::Receiver<Vec<u8>>,
     screen: vt100::Parser,
     /// Everything that arrived.
     all: Vec<u8>,
-    _master: Box<dyn portable_pty::MasterPty + Send>,
+    master: Option<Box<dyn portable_pty::MasterPty + Send>>,
 }
 
 impl OnTerminal {
@@ -318,7 +318,7 @@ impl OnTerminal {
         command.env("XDG_CACHE_HOME", "");
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let (mut reader, writer) = (pair.master.try_clone_reader().unwrap(), pair.master.take_writer().unwrap());
+        let (mut reader, writer) = (pair.master.try_clone_reader().unwrap(), Some(pair.master.take_writer().unwrap()));
         let (send, bytes) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
@@ -327,7 +327,7 @@ impl OnTerminal {
                 && send.send(buffer[..count].to_vec()).is_ok()
             {}
         });
-        OnTerminal { child, writer, bytes, screen: vt100::Parser::new(24, 80, 0), all: Vec::new(), _master: pair.master }
+        OnTerminal { child, writer, bytes, screen: vt100::Parser::new(24, 80, 0), all: Vec::new(), master: Some(pair.master) }
     }
 
     /// Reads until the screen is so, or a minute has passed.
@@ -343,8 +343,9 @@ impl OnTerminal {
     }
 
     fn key(&mut self, key: &[u8]) {
-        self.writer.write_all(key).unwrap();
-        self.writer.flush().unwrap();
+        let writer = self.writer.as_mut().unwrap();
+        writer.write_all(key).unwrap();
+        writer.flush().unwrap();
     }
 
     /// The exit code, when all output was read.
@@ -365,6 +366,17 @@ impl OnTerminal {
             self.all.extend(bytes);
         }
         code
+    }
+
+    /// The terminal goes away; the exit code.
+    fn hang_up(&mut self) -> u32 {
+        let (_sender, nothing) = std::sync::mpsc::channel();
+        self.bytes = nothing;
+        // The thread that reads ends when something comes that nobody takes, and a screen of another size is drawn anew.
+        let size = portable_pty::PtySize { rows: 25, cols: 80, pixel_width: 0, pixel_height: 0 };
+        self.master.take().unwrap().resize(size).unwrap();
+        self.writer = None;
+        self.end()
     }
 
     fn is_given_back(&self) -> bool {
@@ -446,6 +458,19 @@ fn top_restores_the_terminal_after_a_trap() {
     top.key(b"q");
     assert_eq!(top.end(), 134);
     assert!(top.is_given_back());
+}
+
+#[test]
+fn top_ends_with_its_terminal() {
+    let files = Files::new();
+    files.write("ticks.wat", TICKS);
+    files.write("hot.wat", HOT);
+    let mut top = OnTerminal::new(files.0.path(), &["top", "ticks.wat"]);
+    top.until("the run", |screen| screen.contents().contains("running"));
+    assert_eq!(top.hang_up(), 130);
+    let mut top = OnTerminal::new(files.0.path(), &["top", "--stay", "--invoke", "run", "hot.wat", "1000"]);
+    top.until("the end", |screen| screen.contents().contains("ended with code 0"));
+    assert_eq!(top.hang_up(), 0);
 }
 
 #[test]

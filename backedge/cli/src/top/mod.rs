@@ -2,9 +2,10 @@
 //!
 //! The guest runs on a thread of its own; this one looks at the engine four times a second ([`view`]) and draws ([`draw`]). What the guest prints is
 //! caught ([`output`]) and written out at the end, unless standard output is no terminal: then it goes there at once and the screen is standard error.
-//! The terminal is given back however it ends ([`screen`]).
+//! The terminal is given back however it ends ([`screen`]); where the terminal goes away itself ([`keys`]), that ends the watching as `q` does.
 
 mod draw;
+mod keys;
 mod output;
 mod screen;
 mod view;
@@ -12,7 +13,7 @@ mod view;
 use crate::failure::Failure;
 use crate::options::Top;
 use crate::run::{Around, Output, run_around};
-use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use keys::{Key, Keys};
 use output::Stream;
 use screen::Screen;
 use std::io::Write as _;
@@ -23,6 +24,8 @@ use view::{Looker, View};
 
 /// Between two looks.
 const PACE: Duration = Duration::from_millis(250);
+/// The same while a guest that was asked to stop ends.
+const SHORT: Duration = Duration::from_millis(10);
 /// How long a guest that was asked to stop may take; one that waits in the system does not hear it.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Exit code where the watcher ended it: as of a program that SIGINT ended.
@@ -99,6 +102,8 @@ fn watch(
     let mut view = View { program: program.clone(), feedback: "lwp", ..View::default() };
     let mut outcome: Option<Outcome> = None;
     let mut stopping: Option<Instant> = None;
+    let mut keys = Keys::new()?;
+    let mut gone = false;
     loop {
         if looker.is_none()
             && let Ok((engine, module, live)) = told.try_recv()
@@ -129,8 +134,19 @@ fn watch(
         let room = 60usize.saturating_sub(view.output.len().min(20));
         let from = printed.len().saturating_sub(room);
         view.output.splice(0..0, printed[from..].iter().cloned());
-        screen.terminal.draw(|frame| draw::draw(frame, &view))?;
-        let quits = wait_for_keys(screen)?;
+        let drawn = if gone { Ok(()) } else { screen.terminal.draw(|frame| draw::draw(frame, &view)).map(drop) };
+        let quits = if stopping.is_some() {
+            std::thread::sleep(SHORT);
+            true
+        } else {
+            // A terminal that went away may show first as one that cannot be drawn on, and its signal before itself.
+            let key = keys.wait(if drawn.is_ok() { PACE } else { Duration::ZERO })?;
+            gone = key == Key::Gone || key == Key::Quit && drawn.is_err();
+            if !gone {
+                drawn?;
+            }
+            key != Key::None
+        };
         if let Some(since) = stopping
             && (outcome.is_some() || since.elapsed() > PATIENCE)
         {
@@ -144,39 +160,6 @@ fn watch(
                 looker.stop_guest();
             }
             stopping = Some(Instant::now());
-        }
-    }
-}
-
-/// Waits for the time of the next look, or for a key that quits.
-fn wait_for_keys(screen: &mut Screen) -> std::io::Result<bool> {
-    let until = Instant::now() + PACE;
-    loop {
-        if screen::asked_to_end() {
-            return Ok(true);
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(false);
-        }
-        match event::poll(left) {
-            Ok(false) => {}
-            Ok(true) => match event::read()? {
-                Event::Key(key) if key.kind != KeyEventKind::Release => {
-                    let control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-                    if control_c || matches!(key.code, KeyCode::Char('q' | 'Q') | KeyCode::Esc) {
-                        return Ok(true);
-                    }
-                }
-                Event::Resize(..) => {
-                    screen.terminal.autoresize()?;
-                    return Ok(false);
-                }
-                _ => {}
-            },
-            // A signal came in between.
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
         }
     }
 }

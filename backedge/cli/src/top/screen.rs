@@ -1,5 +1,6 @@
 //! The terminal: taken over, and given back however the command ends (return, failure, panic, signal).
 
+use crate::interrupts;
 use crossterm::{cursor, execute, terminal};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -30,6 +31,7 @@ pub fn terminal_is_stdout() -> Option<bool> {
     }
 }
 
+/// Async-signal-safe: it stores to an atomic and nothing else.
 extern "C" fn on_signal(_signal: libc::c_int) {
     ASKED_TO_END.store(true, Ordering::Relaxed);
 }
@@ -43,10 +45,7 @@ impl Screen {
     /// Takes the terminal over.
     pub fn take(on_stdout: bool) -> io::Result<Screen> {
         let number = if on_stdout { 1 } else { 2 };
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            // SAFETY: the handler stores to an atomic and nothing else.
-            unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
-        }
+        interrupts::on_first(on_signal);
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             // Compile threads catch theirs, and the run goes on: nothing is to be seen of it here.
