@@ -1,8 +1,8 @@
 //! `backedge bench-report`: the page and the plots of a benchmark run that was saved as JSON.
 
 use crate::failure::Failure;
-use crate::html;
 use crate::watch::unwritten;
+use crate::{html, samefile};
 use bench_programs::results::{Results, SCHEMA};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,9 @@ pub struct BenchReport {
 
 /// Reads, draws and writes.
 pub fn run(options: &BenchReport) -> Result<(), Failure> {
-    let results = read(&options.results)?;
     let page = options.html.clone().or_else(|| options.svg.is_none().then(|| options.results.with_extension("html")));
+    samefile::check([options.results.as_path()], page.as_deref())?;
+    let results = read(&options.results)?;
     if let Some(path) = page {
         write_page(&results, &path)?;
     }

@@ -4,7 +4,7 @@ use crate::background;
 use crate::failure::Failure;
 use crate::options::{Cache, Compile};
 use crate::output::print;
-use crate::run;
+use crate::{run, samefile};
 use backedge::{CacheDirectory, Config, Engine, Module};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 /// Compiles a module and writes it.
 pub fn compile(options: &Compile) -> Result<(), Failure> {
+    samefile::check([options.file.as_path()], [options.output.as_path()])?;
     let engine = run::engine(&Config::new())?;
     let module = run::load(&engine, &options.file)?;
     let bytes = module.serialize().map_err(|error| Failure::Load(format!("`{}`: {error:#}", options.file.display())))?;

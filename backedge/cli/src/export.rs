@@ -11,10 +11,22 @@ use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use vm::report::Report;
 
+/// All tables.
+const TABLES: [&str; 6] = ["records", "sites", "versions", "trials", "blocks", "decisions"];
+
+/// All files that are written.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let tables = TABLES.iter().flat_map(|name| ["csv", "jsonl"].map(|extension| folder.join(format!("{name}.{extension}"))));
+    tables.chain([folder.join(RECORDS)]).collect()
+}
+
+/// The run's records, until they are tables and beside them.
+const RECORDS: &str = "records.lwp";
+
 /// Where the run's records are saved until they are tables.
 pub fn record_file(folder: &Path) -> Result<PathBuf, Failure> {
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-    Ok(folder.join("records.lwp"))
+    Ok(folder.join(RECORDS))
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> Failure {
@@ -31,6 +43,7 @@ struct Table {
 
 impl Table {
     fn new(folder: &Path, name: &str, columns: &'static [&'static str]) -> Result<Table, Failure> {
+        debug_assert!(TABLES.contains(&name));
         let create = |extension: &str| {
             let path = folder.join(format!("{name}.{extension}"));
             File::create(&path).map(BufWriter::new).map_err(|error| failed(&path, &error))
@@ -79,7 +92,7 @@ fn records(folder: &Path) -> Result<(), Failure> {
     const COLUMNS: &[&str] =
         &["ring", "event", "class", "core", "flags", "address", "data1", "data2", "tsc", "module", "function", "version", "tier", "offset"];
     let mut table = Table::new(folder, "records", COLUMNS)?;
-    let path = folder.join("records.lwp");
+    let path = folder.join(RECORDS);
     let input = File::open(&path).map_err(|error| failed(&path, &error))?;
     let unreadable = |error: &dyn std::fmt::Display| Failure::Load(format!("`{}`: {error}", path.display()));
     let code = CodeMap::new();

@@ -5,6 +5,7 @@ use crate::options::{Lwp, LwpExec, LwpReplay};
 use crate::output::{print, printed};
 use crate::policyoptions::{self, PolicyOptions};
 use crate::run::load;
+use crate::samefile;
 use backedge::{Config, Engine, FeedbackPolicy, Linker, Module, Store, TierPolicy};
 use lwp_feedback::class::SiteClass;
 use lwp_feedback::layout::{EventId, INTERVAL_MAX};
@@ -19,7 +20,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -122,11 +122,7 @@ fn filter(path: &Path, drop: &[u8], to: &Path) -> Result<(), Failure> {
     let input = open(path)?;
     let drop: Vec<EventId> = drop.iter().copied().map(EventId).collect();
     let unwritten = |error: std::io::Error| Failure::Load(format!("cannot write records to `{}`: {error}", to.display()));
-    // To create the output empties it, by whatever name it is reached.
-    let identity = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
-    if identity(to).is_some_and(|output| identity(path) == Some(output)) {
-        return Err(Failure::Usage(format!("`{}` is what is read: records cannot be written to it", to.display())));
-    }
+    samefile::check([path], [to])?;
     let out = BufWriter::new(File::create(to).map_err(unwritten)?);
     match recordfile::filter(input, &drop, out) {
         Ok(()) => Ok(()),

@@ -30,6 +30,7 @@ mod policyoptions;
 mod profile;
 mod report;
 mod run;
+mod samefile;
 mod scripts;
 mod top;
 mod trace;

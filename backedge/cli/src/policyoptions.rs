@@ -3,13 +3,14 @@
 use crate::failure::Failure;
 use crate::hostile::Hostile;
 use crate::policyexec::PolicyExec;
+use crate::samefile;
 use backedge::{Config, Engine, Module};
 use clap::{Args, ValueEnum};
 use lwp_feedback::policy::{self, FilePlan, PlanFile, Policy};
 use lwp_feedback::profilefile::{ProfileFileError, RecordValues, SavedProfile};
 use lwp_feedback::source::{self, RunningSource};
 use std::io::{ErrorKind, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 /// What decides.
@@ -87,6 +88,12 @@ impl KeepOptions {
         self.save_plan.is_some() || self.profile_save.is_some() || self.export.is_some()
     }
 
+    /// The profile to begin with, unless what is learnt goes there too: a series of runs hands it on.
+    pub fn profile_used_only(&self) -> Option<&Path> {
+        let used = self.profile_use.as_deref()?;
+        (!self.profile_save.as_deref().is_some_and(|saved| samefile::same(used, saved))).then_some(used)
+    }
+
     /// Whether there is a place for what is written then: it is known before the run.
     pub fn check_paths(&self) -> Result<(), Failure> {
         for path in [&self.save_plan, &self.profile_save].into_iter().flatten() {
@@ -144,7 +151,7 @@ impl KeepOptions {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             // The first of a series of runs that hand their profile on.
-            Err(error) if error.kind() == ErrorKind::NotFound && self.profile_save.as_ref() == Some(path) => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound && self.profile_used_only().is_none() => return Ok(()),
             Err(error) => return Err(Failure::read(path, &error)),
         };
         match SavedProfile::from_bytes(&bytes) {

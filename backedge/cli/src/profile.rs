@@ -4,10 +4,11 @@ use crate::failure::Failure;
 use crate::options::{Profile, ProfileExport};
 use crate::output::print;
 use crate::policyoptions::warn;
+use crate::samefile;
 use backedge::{Config, TierPolicy};
 use lwp_feedback::profilefile::SavedProfile;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use vm::module::Module;
 
 /// Does what the options say.
@@ -45,6 +46,8 @@ fn shown(profile: &SavedProfile) -> String {
 }
 
 fn export(options: &ProfileExport) -> Result<(), Failure> {
+    let inputs = [options.file.as_path(), &options.profile];
+    samefile::check(inputs, [Some(&options.output), options.json.as_ref()].into_iter().flatten().map(PathBuf::as_path))?;
     let profile = read(&options.profile)?;
     let bytes = std::fs::read(&options.file).map_err(|error| Failure::read(&options.file, &error))?;
     let engine = crate::run::engine(Config::new().tier(TierPolicy::Interpreter))?;

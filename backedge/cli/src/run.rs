@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::options::{CodegenOptions, EngineOptions, Feedback, ReportFormat, Run, Source, Tier, UnknownImports, WasiOptions, WasmOptions};
 use crate::policyoptions::warn;
 use crate::watch::{Watch, create};
-use crate::{background, compile, export, interrupts, invoke, lwp, report};
+use crate::{background, compile, export, interrupts, invoke, lwp, report, samefile};
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
 use backedge::{
     Bytes, CacheDirectory, Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits,
@@ -18,7 +18,7 @@ use lwp_feedback::policy::PlanFile;
 use lwp_feedback::sources::perf;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -92,6 +92,7 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     if options.lwp_record.is_some() && !matches!(options.engine.tier, Tier::Auto) {
         return Err(Failure::Usage("--lwp-record needs --tier auto: code that is pinned to one tier leaves no LWP records".into()));
     }
+    check_outputs(options, Path::new(file))?;
     let mut config = config(&options.engine, Some(Path::new(file)))?;
     config.measure(options.report.is_some() || options.keep.export.is_some() || quiet);
     // Whoever watches wants the records that code from a cache does not write.
@@ -121,7 +122,6 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     config.epoch_interruption(wasm.timeout.is_some() || stoppable);
     options.keep.begin(&mut config)?;
     options.keep.check_paths()?;
-    check_outputs(options)?;
     config.machine().timeline |= quiet || options.report.as_ref().is_some_and(|to| to.format != ReportFormat::Text);
     let mut watch = options.watch.begin(&mut config, sampled || around.stoppable)?;
     // Before the run: a report that cannot be written is known now.
@@ -381,18 +381,19 @@ pub fn config(options: &EngineOptions, program: Option<&Path>) -> Result<Config,
     Ok(config)
 }
 
-/// Whether each of the files that a run writes is one of its own. Devices and pipes take what comes.
-fn check_outputs(options: &Run) -> Result<(), Failure> {
+/// Whether each of the files that a run writes is one of its own.
+fn check_outputs(options: &Run, program: &Path) -> Result<(), Failure> {
     let report = options.report.as_ref().and_then(|to| to.file.as_deref());
     let kept = [options.keep.save_plan.as_deref(), options.keep.profile_save.as_deref(), options.lwp_record.as_deref()];
-    let mut all: Vec<&Path> =
-        kept.into_iter().chain([report, options.watch.trace.as_deref(), options.watch.guest_file()]).flatten().collect();
-    all.retain(|path| path.is_file() || !path.exists());
-    all.sort_unstable();
-    match all.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Failure::Usage(format!("two outputs go to `{}`", pair[0].display()))),
-        None => Ok(()),
-    }
+    let watching = [report, options.watch.trace.as_deref(), options.watch.guest_file()];
+    let exported = options.keep.export.as_deref().map_or_else(Vec::new, export::files);
+    let outputs = kept.into_iter().chain(watching).flatten().chain(exported.iter().map(PathBuf::as_path));
+    let replayed = match &options.engine.source {
+        Source::Replay(records) => Some(records.as_path()),
+        _ => None,
+    };
+    let given = [options.engine.plan.as_deref(), options.engine.policy.budgets.as_deref(), replayed, options.keep.profile_used_only()];
+    samefile::check(given.into_iter().flatten().chain([program]), outputs)
 }
 
 /// Says where plans are of another module; they are not carried out.

@@ -394,7 +394,43 @@ fn two_outputs_do_not_go_to_one_file() {
         let (_, err) = expect(2, &["run", &report, other, &one, "--invoke", "run", &program, "1"]);
         assert!(err.contains("two outputs go to `"), "{other}: {err}");
     }
+    let elsewhere = files.path("folder/../one");
+    std::fs::create_dir(files.path("folder")).unwrap();
+    for (other, named) in [("--trace", elsewhere), ("--export", files.path("folder"))] {
+        let report = if other == "--export" { format!("--report=json,{}", files.path("folder/sites.csv")) } else { report.clone() };
+        let (_, err) = expect(2, &["run", &report, other, &named, "--invoke", "run", &program, "1"]);
+        assert!(err.contains("two outputs go to `"), "{other}: {err}");
+    }
     expect(0, &["run", "--report=json,/dev/null", "--save-plan", "/dev/null", "--invoke", "run", &program, "1"]);
+}
+
+#[test]
+fn what_is_read_is_not_written() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let other = files.write("other", "{}");
+    std::fs::hard_link(&other, files.path("link")).unwrap();
+    let (report, link) = (format!("--report=json,{other}"), files.path("link"));
+    let replay = format!("replay={link}");
+    let refused = |args: &[&str]| {
+        let (_, err) = expect(2, args);
+        assert!(err.contains("` is what is read"), "{args:?}: {err}");
+    };
+    for output in ["--trace", "--lwp-record", "--save-plan", "--profile-save"] {
+        refused(&["run", output, &program, "--invoke", "run", &program, "1"]);
+    }
+    for input in [["--plan", &link], ["--budgets", &link], ["--profile-use", &link], ["--source", &replay]] {
+        refused(&["run", input[0], input[1], &report, "--invoke", "run", &program, "1"]);
+    }
+    refused(&["compile", &program, "-o", &program]);
+    refused(&["bench-report", &other, "--html", &link]);
+    refused(&["profile", "export", &program, &other, "-o", &link]);
+    assert_eq!([files.read("hot.wat").as_str(), files.read("other").as_str()], [HOT, "{}"]);
+    // A profile is handed on.
+    let profile = files.path("profile");
+    for _ in 0..2 {
+        expect(0, &["run", "--profile-use", &profile, "--profile-save", &profile, "--invoke", "run", &program, "1000"]);
+    }
 }
 
 #[test]
