@@ -5,7 +5,7 @@
 //! ← {"plans": [{"func": 3, "decisions": [{"layout": {"offset": 52, "likely": true}}]}]}
 //! ```
 //! The program can cost the run time and one line on standard error, nothing else: it is asked on a compile thread, for at most [`PATIENCE`] a
-//! question; when it ends, hangs or answers something else it is ended, and from then on there are no plans. When the guest has ended the run waits for it no
+//! question; when it ends, hangs, answers something else or before it was asked it is ended, and from then on there are no plans. When the guest has ended the run waits for it no
 //! longer than it must ([`Policy::end_within`]).
 
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use std::fmt;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,8 @@ impl PolicyExec {
         let mut input = child.stdin.take().expect("piped above");
         let output = child.stdout.take().expect("piped above");
         let (questions, to_write) = channel::<Vec<u8>>();
-        let (to_read, answers) = channel();
+        // What nobody asked for waits in the program, not here.
+        let (to_read, answers) = sync_channel(0);
         // Neither thread is waited for: both end when the program does.
         let writer = move || {
             // A failed write shows as an answer that does not come.
@@ -102,6 +103,12 @@ fn ask(process: &Process, ends: &OnceLock<Instant>, snapshot: &Snapshot, budgets
     let mut question = serde_json::to_vec(&json!({"snapshot": snapshot, "budgets": budgets})).map_err(|error| error.to_string())?;
     question.push(b'\n');
     let ended = || "it ended".to_owned();
+    // One that is there already is to no question, or to an earlier one: so would be all that follow.
+    match process.answers.try_recv() {
+        Ok(Ok(line)) if !line.is_empty() => return Err("it answered before it was asked".into()),
+        Ok(_) | Err(TryRecvError::Disconnected) => return Err(ended()),
+        Err(TryRecvError::Empty) => {}
+    }
     process.questions.send(question).map_err(|_| ended())?;
     let asked = Instant::now();
     let answer = loop {
@@ -152,5 +159,21 @@ impl Policy for PolicyExec {
     }
     fn failure(&self) -> Option<String> {
         self.failure.get().cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_asked_for_is_no_answer() {
+        let policy = PolicyExec::new(r#"while read question; do echo '{"plans":[]}'; echo '{"plans":[]}'; done"#).unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        // (the second line of an answer may come a little later than the next question)
+        while policy.failure().is_none() && Instant::now() < until {
+            assert!(policy.plan(&Snapshot::default(), &Budgets::default()).0.is_empty());
+        }
+        assert!(policy.failure().is_some_and(|why| why.ends_with("it answered before it was asked")));
     }
 }

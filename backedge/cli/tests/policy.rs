@@ -199,8 +199,8 @@ fn a_policy_that_fails_costs_one_line() {
     let program = files.write("hot.wat", HOT);
     let fails = |command: &str, part: &str| one_warning(&hot(&["--policy-exec", command], &program), part);
     fails("exit 3", "it ended");
-    fails("echo hello; cat > /dev/null", "its answer is not a plan");
-    fails("head -c 3000000 /dev/zero; echo; cat > /dev/null", "its answer");
+    fails("read question; echo hello; cat > /dev/null", "its answer is not a plan");
+    fails("read question; head -c 3000000 /dev/zero; echo; cat > /dev/null", "its answer");
     fails("/no/such/program 2> /dev/null", "it ended");
     // Reads nothing and never answers.
     let began = Instant::now();
