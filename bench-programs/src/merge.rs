@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// Reads results. Errors: no such file, not results, a later layout.
 pub fn read(path: &Path) -> Result<Results> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let results: Results = serde_json::from_str(&text).with_context(|| format!("`{}` does not hold benchmark results", path.display()))?;
+    let mut results: Results =
+        serde_json::from_str(&text).with_context(|| format!("`{}` does not hold benchmark results", path.display()))?;
     if results.schema == 0 || results.schema > SCHEMA {
         bail!("`{}` has layout {}; this version reads up to {SCHEMA}", path.display(), results.schema);
     }
@@ -17,6 +18,7 @@ pub fn read(path: &Path) -> Result<Results> {
     if let Some(row) = results.rows.iter().find(|row| !seen.insert(&row.id)) {
         bail!("`{}` holds row {} twice", path.display(), row.id);
     }
+    summarize::complete(&mut results);
     Ok(results)
 }
 

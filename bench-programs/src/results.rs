@@ -331,10 +331,11 @@ pub struct Summary {
     pub cpu: Interval,
     /// From the start of the process to the first call of the guest's code: load, compile, instantiate. 0 where the peer does not say.
     pub startup_ns: Interval,
-    /// Steady rows: from the first call until the first time after which calls take at most 1/0.9 of the steady time. Includes that first call. 0: at once.
-    pub to_90_percent_ns: Option<Interval>,
-    /// Steady rows: when the steady state began, counted from the first call.
-    pub to_steady_ns: Option<Interval>,
+    /// Steady rows: from the start of the process, less set-up, until its calls are nearly as fast as ever: `startup_ns` of a run and [`Steady::to_90_percent_ns`]. A run without
+    /// a steady state took for ever; none: half of them or more did.
+    pub until_90_percent_ns: Option<Interval>,
+    /// The same until the steady state began ([`Steady::from_ns`]).
+    pub until_steady_ns: Option<Interval>,
     /// Most resident memory of the process, bytes.
     pub peak_rss_bytes: Interval,
 }
@@ -346,8 +347,14 @@ pub struct Interval {
     pub median: f64,
     /// Lower end.
     pub low: f64,
-    /// Upper end.
+    /// Upper end; infinite, `null` in the file, where too many of the values are.
+    #[serde(deserialize_with = "or_infinite")]
     pub high: f64,
+}
+
+/// JSON has no number for it.
+fn or_infinite<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
 }
 
 impl Interval {
@@ -399,7 +406,7 @@ pub struct Steady {
     pub from_call: Option<u32>,
     /// When that call began, from the beginning of the first call.
     pub from_ns: Option<u64>,
-    /// See [`Summary::to_90_percent_ns`].
+    /// From the first call until the first time after which calls take at most 1/0.9 of the steady time. Includes that first call. 0: at once.
     pub to_90_percent_ns: Option<u64>,
 }
 
@@ -522,6 +529,14 @@ mod tests {
             Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, floats(value))).collect(),
             other => other,
         }
+    }
+
+    #[test]
+    fn an_interval_without_an_end_is_read_as_written() {
+        let open = Interval { median: 2.0, low: 1.0, high: f64::INFINITY };
+        let text = serde_json::to_string(&open).unwrap();
+        assert_eq!(text, r#"{"median":2.0,"low":1.0,"high":null}"#);
+        assert_eq!(serde_json::from_str::<Interval>(&text).unwrap(), open);
     }
 
     #[test]

@@ -58,10 +58,6 @@ pub fn cell(peer: &str, metric: Metric, mut runs: Vec<Run>, bootstrap: &Bootstra
     let mut cell = Cell { peer: peer.into(), ..Cell::default() };
     if problem.is_none() {
         let interval = |value: &dyn Fn(&Run) -> f64| bootstrap.median(&good.iter().map(|run| value(run)).collect::<Vec<f64>>());
-        let steady = |value: fn(&Steady) -> Option<u64>| -> Option<Interval> {
-            let values: Vec<f64> = good.iter().filter_map(|run| run.steady.as_ref().and_then(value)).map(|ns| ns as f64).collect();
-            (2 * values.len() > good.len()).then(|| bootstrap.median(&values))
-        };
         let wall = interval(&|run| run.wall_ns);
         let course =
             |course: Course| 2 * good.iter().filter(|run| run.steady.as_ref().is_some_and(|s| s.course == course)).count() >= good.len();
@@ -79,8 +75,8 @@ pub fn cell(peer: &str, metric: Metric, mut runs: Vec<Run>, bootstrap: &Bootstra
             wall,
             cpu: interval(&|run| run.cpu_ns),
             startup_ns: interval(&|run| run.startup_ns as f64),
-            to_90_percent_ns: steady(|steady| steady.to_90_percent_ns),
-            to_steady_ns: steady(|steady| steady.from_ns),
+            until_90_percent_ns: until(&good, bootstrap, |steady| steady.to_90_percent_ns),
+            until_steady_ns: until(&good, bootstrap, |steady| steady.from_ns),
             peak_rss_bytes: interval(&|run| run.peak_rss_bytes as f64),
         });
         if is_steady {
@@ -90,6 +86,28 @@ pub fn cell(peer: &str, metric: Metric, mut runs: Vec<Run>, bootstrap: &Bootstra
     cell.problem = problem;
     cell.runs = runs;
     cell
+}
+
+/// From the starts of processes, less set-up, until what `reached` says of their calls, run by run: one that never got there took for ever. None where most did.
+fn until(runs: &[&Run], bootstrap: &Bootstrap, reached: fn(&Steady) -> Option<u64>) -> Option<Interval> {
+    let time = |run: &Run| run.steady.as_ref().and_then(reached).map_or(f64::INFINITY, |ns| run.startup_ns as f64 + ns as f64);
+    let times: Vec<f64> = runs.iter().map(|run| time(run)).collect();
+    Some(bootstrap.median(&times)).filter(|it| it.median.is_finite())
+}
+
+/// Derives from the runs what files of earlier versions do not have.
+pub fn complete(results: &mut Results) {
+    let bootstrap = bootstrap(&results.settings);
+    for cell in results.rows.iter_mut().flat_map(|row| &mut row.cells) {
+        let Some(summary) = &mut cell.summary else { continue };
+        let good: Vec<&Run> = cell.runs.iter().filter(|run| run.problem.is_none()).collect();
+        let reached = good.iter().filter(|run| run.steady.as_ref().is_some_and(|steady| steady.to_90_percent_ns.is_some())).count();
+        // (where most did, none is an answer that is missing)
+        if summary.until_90_percent_ns.is_none() && 2 * reached > good.len() {
+            summary.until_90_percent_ns = until(&good, &bootstrap, |steady| steady.to_90_percent_ns);
+            summary.until_steady_ns = until(&good, &bootstrap, |steady| steady.from_ns);
+        }
+    }
 }
 
 /// The time of a call over time: points equally far apart in the number of calls up to 20, then in its logarithm; each the median over the runs.
@@ -254,6 +272,33 @@ mod tests {
         let cell = super::cell("a", Metric::OneShot, vec![run(0, 1.0), crashed], &bootstrap, 1, 0.02);
         assert!(cell.summary.is_some() && cell.problem.is_none());
         assert_eq!(cell.flags, [Flag::SomeFailed]);
+    }
+
+    #[test]
+    fn the_time_to_nearly_steady_is_of_whole_runs() {
+        let bootstrap = Bootstrap { resamples: 1000, confidence: 0.95, seed: 1 };
+        // What starts late is soon fast: no two runs' times are the same in either part, and all are together.
+        let reached = |block: u32, startup_ns: u64, calls_ns: u64| {
+            let steady = Steady { from_ns: Some(calls_ns), to_90_percent_ns: Some(calls_ns), ..Steady::default() };
+            Run { startup_ns, steady: Some(steady), ..run(block, 1.0) }
+        };
+        let never = |block| Run { startup_ns: 1, steady: Some(Steady::default()), ..run(block, 1.0) };
+        let until = |runs: Vec<Run>| {
+            let cell = super::cell("a", Metric::Steady, runs, &bootstrap, 1, 0.02);
+            (cell.summary.as_ref().unwrap().until_90_percent_ns, cell)
+        };
+        let whole = vec![reached(0, 100, 900), reached(1, 200, 800), reached(2, 900, 100)];
+        assert_eq!(until(whole).0, Some(Interval { median: 1000.0, low: 1000.0, high: 1000.0 }));
+        // Of three one that never got there is the longest, not left out.
+        let (censored, cell) = until(vec![reached(0, 1, 9), reached(1, 1, 19), never(2)]);
+        assert_eq!(censored, Some(Interval { median: 20.0, low: 10.0, high: f64::INFINITY }));
+        assert_eq!(until(vec![reached(0, 1, 9), never(1)]).0, None);
+        // A file of an earlier version has the runs alone.
+        let mut old = Results { rows: vec![Row { cells: vec![cell.clone()], ..Row::default() }], ..Results::default() };
+        old.rows[0].cells[0].summary.as_mut().unwrap().until_90_percent_ns = None;
+        complete(&mut old);
+        let completed = old.rows[0].cells[0].summary.as_ref().unwrap().until_90_percent_ns.unwrap();
+        assert_eq!(completed.median, 20.0);
     }
 
     #[test]

@@ -253,15 +253,12 @@ fn peak_memory(cell: &Cell) -> Option<String> {
     cell.summary.as_ref().map(|summary| format!("{:.1} MiB", summary.peak_rss_bytes.median / 1_048_576.0))
 }
 
-/// From the process's start to nearly steady speed, less set-up; `none` without a steady state.
+/// From the process's start to nearly steady speed, less set-up.
 fn to_90_percent(row: &Row, peer: &str) -> String {
     let cell = row.cells.iter().find(|cell| cell.peer == peer);
     match cell.and_then(|cell| cell.summary.as_ref()) {
         None => "-".into(),
-        Some(summary) => match summary.to_90_percent_ns {
-            Some(calls) => duration(summary.startup_ns.median + calls.median),
-            None => "none".into(),
-        },
+        Some(summary) => summary.until_90_percent_ns.map_or_else(|| "not reached".into(), |it| duration(it.median)),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::watch::unwritten;
 use crate::{html, samefile};
 use bench_programs::results::{Results, SCHEMA};
+use bench_programs::summarize;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -38,10 +39,13 @@ pub fn run(options: &BenchReport) -> Result<(), Failure> {
 /// Reads results; those of a later layout are refused.
 pub fn read(path: &Path) -> Result<Results, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::read(path, &error))?;
-    let results: Results = serde_json::from_str(&text)
+    let mut results: Results = serde_json::from_str(&text)
         .map_err(|error| Failure::Load(format!("`{}` holds no results of a benchmark run: {error}", path.display())))?;
     match results.schema {
-        SCHEMA => Ok(results),
+        SCHEMA => {
+            summarize::complete(&mut results);
+            Ok(results)
+        }
         other => Err(Failure::Load(format!("`{}` has layout {other}, expected {SCHEMA}", path.display()))),
     }
 }

@@ -282,6 +282,9 @@ fn interval(value: &Interval, unit: impl Fn(f64) -> String) -> String {
     if value.low == value.high {
         return unit(value.median);
     }
+    if value.high.is_infinite() {
+        return format!("{} <small>{} or more</small>", unit(value.median), unit(value.low));
+    }
     format!("{} <small>{} to {}</small>", unit(value.median), unit(value.low), unit(value.high))
 }
 
@@ -308,25 +311,18 @@ fn time_to_peak(results: &Results) -> String {
         for cell in &row.cells {
             let Some(summary) = &cell.summary else { continue };
             // As the text's table: from the start of the process, without set-up.
-            let started = &summary.startup_ns;
-            let or_never = |it: &Option<Interval>| match it {
-                None => "none".into(),
-                Some(it) => interval(
-                    &Interval { median: started.median + it.median, low: started.low + it.low, high: started.high + it.high },
-                    time,
-                ),
-            };
+            let or_never = |it: &Option<Interval>| it.map_or("not reached".into(), |it| interval(&it, time));
             cells.push(vec![
                 format!("<a href=\"#program-{}\">{}</a>", escaped(&row.program), escaped(row_name(row))),
                 escaped(title(results, &cell.peer)),
-                or_never(&summary.to_90_percent_ns),
-                or_never(&summary.to_steady_ns),
+                or_never(&summary.until_90_percent_ns),
+                or_never(&summary.until_steady_ns),
             ]);
         }
     }
     let headings = ["program", "engine", "#to 90 % of the steady speed", "#to the steady state"];
     format!(
-        "<p>Loading and compiling before the first call, and calls until then; set-up not counted. Curves, from the first call, are under each program.</p>{}",
+        "<p>Loading and compiling before the first call, and calls until then, of each process; set-up not counted. One that never got there counts as the longest. Curves, from the first call, are under each program.</p>{}",
         table(&headings, &cells)
     )
 }
