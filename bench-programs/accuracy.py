@@ -88,6 +88,8 @@ def main():
             runs = answers[row[0]] = measure(options, row, folder)
             line, medians[row[0]] = summary(runs)
             print(f"{row[0]:<20} {line}", flush=True)
+    if not answers:
+        parser.error("no row of --suite has --filter in its name")
     for event, name in NAMES.items():
         overlaps = [median[event] for median in medians.values() if median.get(event) is not None]
         if overlaps:
