@@ -335,6 +335,7 @@ impl Policy for Doubt {
             function: FunctionId { module: snapshot.module, func },
             offset: self.0,
             transformation: "inline".into(),
+            parameter: None,
             reason: reason.clone(),
         };
         (Vec::new(), snapshot.functions.iter().map(|function| refuse(function.func)).collect())

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! site_classes {
     ($( $(#[$doc:meta])* $variant:ident = $value:literal, $name:literal; )*) => {
         /// Class of a site; the numeric value is the low byte of the instruction's imm16.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
         pub enum SiteClass { $( $(#[$doc])* $variant = $value, )* }
 
@@ -22,7 +22,7 @@ macro_rules! site_classes {
                 match byte { $( $value => Some(Self::$variant), )* _ => None }
             }
 
-            /// Name as reports print it.
+            /// Name as reports print it, and as it stands in JSON.
             pub fn name(self) -> &'static str {
                 match self { $( Self::$variant => $name, )* }
             }
@@ -119,6 +119,21 @@ impl SiteClass {
     }
 }
 
+impl Serialize for SiteClass {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Earlier versions wrote the variant's name: profiles and results of theirs are read too.
+impl<'de> Deserialize<'de> for SiteClass {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<SiteClass, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let found = SiteClass::ALL.iter().copied().find(|class| class.name() == name || format!("{class:?}") == name);
+        found.ok_or_else(|| serde::de::Error::custom(format_args!("`{name}` is no class of a site")))
+    }
+}
+
 impl fmt::Display for SiteClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -128,6 +143,18 @@ impl fmt::Display for SiteClass {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_has_the_names_that_reports_print() {
+        for class in SiteClass::ALL {
+            let text = serde_json::to_string(class).unwrap();
+            assert_eq!(text, format!("\"{}\"", class.name()));
+            for name in [text, format!("\"{class:?}\"")] {
+                assert_eq!(serde_json::from_str::<SiteClass>(&name).unwrap(), *class);
+            }
+        }
+        assert!(serde_json::from_str::<SiteClass>("\"other\"").is_err());
+    }
 
     #[test]
     fn imm16_round_trips_and_unknown_classes_are_none() {

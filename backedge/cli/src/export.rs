@@ -310,8 +310,13 @@ fn decisions(folder: &Path, report: &Report) -> Result<(), Failure> {
         for refusal in &function.refusals {
             let mut row =
                 vec![json!(function.function), Value::Null, json!(refusal.offset), json!(refusal.transformation), json!("policy")];
-            row.extend([json!(false), json!(refusal.reason.name()), Value::Null, Value::Null, Value::Null, Value::Null, Value::Null]);
-            row.push(json!(refusal.to_string()));
+            // What the reason holds, by the columns' names. (Without a share what is needed is no share.)
+            let reason = serde_json::to_value(&refusal.reason).unwrap_or_default();
+            let held = reason.as_object().and_then(|it| it.values().next());
+            let figure = |name: &str| held.and_then(|it| it.get(name)).cloned().unwrap_or_default();
+            let needed = if figure("share").is_null() { Value::Null } else { figure("needed") };
+            row.extend([json!(false), json!(refusal.reason.name()), figure("samples"), figure("share"), needed]);
+            row.extend([figure("saves_ns"), figure("costs_ns"), json!(refusal.to_string())]);
             table.row(&row)?;
         }
     }

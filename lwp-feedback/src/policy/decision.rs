@@ -145,6 +145,17 @@ pub enum PrefetchKind {
     Outer,
 }
 
+impl PrefetchKind {
+    /// Its name, as plan files have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Strided => "strided",
+            Self::Indirect => "indirect",
+            Self::Outer => "outer",
+        }
+    }
+}
+
 /// How far ahead to fetch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -234,6 +245,14 @@ impl Decision {
         }
     }
 
+    /// The parameter that it is about, if it is about one.
+    pub fn parameter(&self) -> Option<u32> {
+        match self {
+            Self::Specialize(it) => Some(it.parameter),
+            _ => None,
+        }
+    }
+
     /// What it does and where, without its numbers.
     pub fn title(&self) -> String {
         let (name, offset) = (self.name(), self.offset());
@@ -313,7 +332,7 @@ impl InlineDecision {
 impl fmt::Display for InlineDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {:#x}:", if self.direct { "inline-direct" } else { "inline" }, self.offset)?;
-        if self.samples == 0 && self.because.is_empty() {
+        if self.samples == 0 {
             self.targets.iter().try_for_each(|target| write!(f, " callee {}", target.callee))?;
             return write!(f, "{}; {}", self.behind(), self.because);
         }
@@ -356,7 +375,7 @@ impl fmt::Display for Decision {
             Self::SelectToBranch(it) | Self::Layout(it) => {
                 write!(f, "{name} at {offset:#x}, likely {}: {}", if it.likely { "true" } else { "false" }, it.because)
             }
-            Self::Prefetch(it) => write!(f, "{name} at {offset:#x}, {:?}, {} rounds ahead: {}", it.kind, it.distance, it.because),
+            Self::Prefetch(it) => write!(f, "{name} at {offset:#x}, {}, {} rounds ahead: {}", it.kind.name(), it.distance, it.because),
             Self::SwitchOrder(it) => write!(f, "{name} at {offset:#x}, first {:?}: {}", it.first, it.because),
             Self::SwitchPath(it) => {
                 let paths: Vec<String> =
@@ -364,5 +383,19 @@ impl fmt::Display for Decision {
                 write!(f, "{name} at {offset:#x}, {}: {}", paths.join(", "), it.because)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_policy_gives_as_its_reason_is_shown() {
+        let targets = vec![InlineTarget { callee: 3, ..InlineTarget::default() }];
+        let mut inline = InlineDecision { offset: 16, targets, ..InlineDecision::default() };
+        assert_eq!(inline.to_string(), "inline at 0x10: callee 3; no numbers given");
+        inline.because = Because { samples: 10, share: 0.9, needed: 0.5, formula: "a guess".into(), ..Because::default() };
+        assert_eq!(inline.to_string(), "inline at 0x10: callee 3; 90.0 % of 10 samples, needed 50.0 % (a guess)");
     }
 }

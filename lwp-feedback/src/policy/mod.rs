@@ -86,8 +86,8 @@ pub fn without_forbidden(mut plans: Vec<Plan>, budgets: &Budgets) -> (Vec<Plan>,
         plan.decisions.retain(|decision| {
             let forbidden = budgets.forbid.contains(decision.name());
             if forbidden {
-                let (offset, transformation) = (decision.offset(), decision.name().to_owned().into());
-                refusals.push(Refusal { function, offset, transformation, reason: RefusalReason::Forbidden });
+                let (offset, transformation, parameter) = (decision.offset(), decision.name().to_owned().into(), decision.parameter());
+                refusals.push(Refusal { function, offset, transformation, parameter, reason: RefusalReason::Forbidden });
             }
             !forbidden
         });
@@ -136,8 +136,9 @@ pub fn plan_with(transformations: &[&Transformation], snapshot: &Snapshot, budge
             refusals.append(&mut out.refusals);
             if budgets.forbid.contains(transformation.name) {
                 for candidate in out.candidates {
-                    let (offset, transformation) = (candidate.decision.offset(), transformation.name.into());
-                    refusals.push(Refusal { function: id, offset, transformation, reason: RefusalReason::Forbidden });
+                    let (offset, parameter) = (candidate.decision.offset(), candidate.decision.parameter());
+                    let (transformation, reason) = (transformation.name.into(), RefusalReason::Forbidden);
+                    refusals.push(Refusal { function: id, offset, transformation, parameter, reason });
                 }
             } else {
                 candidates.extend(out.candidates.into_iter().map(|candidate| Ranked {

@@ -85,8 +85,8 @@ pub(super) fn take(
                 plans.entry(function).or_default().push(candidate.decision);
             }
             Err(reason) => {
-                let (offset, transformation) = (candidate.decision.offset(), candidate.transformation.into());
-                refusals.push(Refusal { function, offset, transformation, reason });
+                let (offset, parameter) = (candidate.decision.offset(), candidate.decision.parameter());
+                refusals.push(Refusal { function, offset, transformation: candidate.transformation.into(), parameter, reason });
             }
         }
     }

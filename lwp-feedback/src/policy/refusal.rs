@@ -17,13 +17,24 @@ pub struct Refusal {
     pub offset: u32,
     /// The transformation's name.
     pub transformation: Cow<'static, str>,
+    /// Of a parameter's specialization its number: all of a function have one offset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameter: Option<u32>,
     /// Why.
     pub reason: RefusalReason,
 }
 
+impl Refusal {
+    /// What is not done and where.
+    pub fn title(&self) -> String {
+        let parameter = self.parameter.map_or(String::new(), |parameter| format!(" parameter {parameter}"));
+        format!("{}{parameter} at {:#x}", self.transformation, self.offset)
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "function {}: {} at {:#x} refused: {}", self.function.func, self.transformation, self.offset, self.reason)
+        write!(f, "function {}: {} refused: {}", self.function.func, self.title(), self.reason)
     }
 }
 
@@ -268,5 +279,23 @@ impl fmt::Display for RefusalReason {
             Self::CompileTime { ms, left } => write!(f, "takes {ms:.1} ms to compile, {left:.1} ms left"),
             Self::TooMany { limit } => write!(f, "{limit} others of its kind in this function save more"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_parameter_is_named() {
+        let refusal = |parameter| Refusal {
+            function: FunctionId { module: 1, func: 4 },
+            offset: 16,
+            transformation: "specialize".into(),
+            parameter,
+            reason: RefusalReason::TooFewSamples { samples: 3, needed: 64 },
+        };
+        assert_eq!(refusal(Some(2)).to_string(), "function 4: specialize parameter 2 at 0x10 refused: 3 samples, 64 needed");
+        assert_eq!(refusal(None).title(), "specialize at 0x10");
     }
 }

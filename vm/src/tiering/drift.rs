@@ -192,8 +192,13 @@ mod tests {
     fn what_is_in_force_is_doubted_where_the_records_speak_against_it() {
         let mut memory = Memory::default();
         let base = [decision(0.4)];
-        let refusal =
-            |reason| Refusal { function: FunctionId { module: 1, func: 0 }, offset: 7, transformation: "branch-to-select".into(), reason };
+        let refusal = |reason| Refusal {
+            function: FunctionId { module: 1, func: 0 },
+            offset: 7,
+            transformation: "branch-to-select".into(),
+            parameter: None,
+            reason,
+        };
         let well = refusal(RefusalReason::WellPredicted { share: 0.0, needed: 0.02, samples: 500 });
         let few = refusal(RefusalReason::TooFewSamples { samples: 3, needed: 64 });
         assert!(memory.doubtful(&base, &[], &[few]).is_empty(), "nothing is known");

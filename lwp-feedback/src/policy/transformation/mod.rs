@@ -113,7 +113,13 @@ impl Proposals {
 
     /// Refuses an operator.
     pub fn refuse(&mut self, offset: u32, reason: RefusalReason) {
-        self.refusals.push(Refusal { function: self.function, offset, transformation: self.transformation.into(), reason });
+        self.refuse_parameter(offset, None, reason);
+    }
+
+    /// Refuses an operator, or a parameter that the function would be compiled for a value of.
+    pub fn refuse_parameter(&mut self, offset: u32, parameter: Option<u32>, reason: RefusalReason) {
+        let (function, transformation) = (self.function, self.transformation.into());
+        self.refusals.push(Refusal { function, offset, transformation, parameter, reason });
     }
 
     /// One or the other.

@@ -25,7 +25,10 @@ fn consider(view: &View<'_>, budgets: &Budgets, out: &mut super::Proposals) {
     let growth = view.shape.map_or(0, |shape| shape.body_bytes);
     for site in view.function.sites.iter().filter(|site| site.key.class == SiteClass::Param) {
         let executions = budgets.costs.executions_of_values(site.total);
-        out.answer(site.key.offset, executions, growth, decide(view, site, budgets).map(Decision::Specialize));
+        match decide(view, site, budgets) {
+            Ok(decision) => out.propose(Decision::Specialize(decision), executions, growth),
+            Err(reason) => out.refuse_parameter(site.key.offset, Some(site.key.detail.into()), reason),
+        }
     }
 }
 
