@@ -22,7 +22,7 @@ pub struct Report {
     /// First 8 bytes of the BLAKE3 hash of the module's bytes; in JSON hexadecimal.
     #[serde(with = "lwp_feedback::hashtext")]
     pub hash: u64,
-    /// `lwp` or `off`.
+    /// `lwp`, `off`, or the interface that was modelled.
     pub feedback: &'static str,
     /// The interface whose model stood between records and profile, and what it did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -314,10 +314,7 @@ impl Report {
         Report {
             module: module.name.clone(),
             hash: module.hash,
-            feedback: match engine.config().feedback {
-                crate::engine::FeedbackPolicy::Lwp => "lwp",
-                crate::engine::FeedbackPolicy::Off => "off",
-            },
+            feedback: engine.feedback(),
             functions,
             trials: code.trials(),
             failures: code

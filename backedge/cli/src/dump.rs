@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::options::{Dump, DumpTier, Stage};
-use crate::output::printed;
+use crate::output::{printed, shown};
 use crate::run::{check_plans, load, plans};
 use backedge::{Config, Engine, Module, TierPolicy};
 use lwp_feedback::policy::PlanFile;
@@ -36,7 +36,8 @@ pub fn dump(options: &Dump) -> Result<(), Failure> {
     for function in functions {
         let text = stage(&module, function, plans.as_ref(), options)?;
         let name = module.loaded().module.function_name(function).unwrap_or("<no name>");
-        let outcome = writeln!(out, ";; function {function} {name}\n{}\n", text.trim_end()).and_then(|()| out.flush());
+        let text = format!(";; function {function} {name}\n{}\n\n", text.trim_end());
+        let outcome = out.write_all(shown(&text).as_bytes()).and_then(|()| out.flush());
         if outcome.is_err() {
             return printed(outcome);
         }

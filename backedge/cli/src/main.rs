@@ -66,7 +66,7 @@ fn main() {
     };
     let code = outcome.unwrap_or_else(|failure: Failure| {
         // Where standard error takes nothing, the code still says what happened.
-        let _ = writeln!(std::io::stderr(), "{failure}");
+        let _ = writeln!(std::io::stderr(), "{}", output::shown(&failure.to_string()));
         failure.exit_code()
     });
     std::process::exit(code);

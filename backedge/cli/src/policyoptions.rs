@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::hostile::Hostile;
+use crate::output::shown;
 use crate::policyexec::PolicyExec;
 use crate::samefile;
 use backedge::{Config, Engine, Module};
@@ -67,7 +68,7 @@ pub struct KeepOptions {
     #[arg(long, value_name = "FILE")]
     pub profile_use: Option<PathBuf>,
     /// Which values of the guest --profile-save writes
-    #[arg(long, value_enum, default_value = "targets", value_name = "WHICH")]
+    #[arg(long, value_enum, default_value = "targets", value_name = "WHICH", requires = "profile_save")]
     pub record_values: Values,
     /// Start an event source beside those that are always there; those that exist are files of `lwp-feedback/src/source`
     #[arg(long, value_name = "NAME[=ARGUMENT]")]
@@ -230,5 +231,5 @@ fn plans(module: &Module) -> PlanFile {
 
 /// One line on standard error; where nobody takes it, the run goes on.
 pub fn warn(message: &str) {
-    let _ = writeln!(std::io::stderr(), "warning: {message}");
+    let _ = writeln!(std::io::stderr(), "warning: {}", shown(message));
 }

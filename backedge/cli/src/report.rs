@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::html;
 use crate::options::{ReportFormat, ReportTo};
+use crate::output::shown;
 use crate::watch::{emptied, unwritten};
 use backedge::Module;
 use lwp_feedback::class::SiteClass;
@@ -41,7 +42,7 @@ pub fn write(report: &Report, about: &About<'_>, to: &ReportTo, file: Option<Fil
         ReportFormat::Json => json(report)?,
         ReportFormat::JsonWithCode => json(&html::run::with_code(report, about))?,
         ReportFormat::Html => html::run::page(report, about),
-        ReportFormat::Text => text(report),
+        ReportFormat::Text => shown(&text(report)).into_owned(),
     };
     match (file, &to.file) {
         (Some(file), Some(path)) => emptied(file).write_all(text.as_bytes()).map_err(|error| unwritten(path, &error)),
@@ -99,7 +100,7 @@ fn trials(out: &mut String, report: &Report) {
         return;
     }
     line(out, format_args!(""));
-    line(out, format_args!("trials (ns per call or round, old version → candidate)"));
+    line(out, format_args!("trials (ns per call or round, old version → candidate, medians; ratio: the median of pairs)"));
     for trial in report.trials.iter().take(SHOWN_TRIALS) {
         let TrialRecord { function, loop_offset, judgement, .. } = trial;
         let place = match loop_offset {
@@ -221,13 +222,10 @@ fn header(out: &mut String, report: &Report) {
         line(
             out,
             format_args!(
-                "bursts    {} of branches, {} of loads, {} of counts; {:.2} ms, model {:.2} ms, compiles {:.2} ms",
+                "bursts    {} of branches, {} of loads, {} of counts",
                 number(bursts.branch_bursts),
                 number(bursts.load_bursts),
-                number(bursts.count_bursts),
-                bursts.burst_ms,
-                bursts.model_ms,
-                bursts.compile_ms
+                number(bursts.count_bursts)
             ),
         );
         if bursts.dropped > 0 {
@@ -239,10 +237,19 @@ fn header(out: &mut String, report: &Report) {
         line(
             out,
             format_args!(
-                "watching  cost {:.2} % of the run with the monitor{steady}; {:.2} % allowed (more while loops are new)",
+                "watching  cost {:.2} % of the run{steady}; {:.2} % allowed (more while loops are new)",
                 bursts.cost_percent, bursts.budget_percent
             ),
         );
+        line(
+            out,
+            format_args!(
+                "          bursts {:.2} ms, their model {:.2} ms, their compiles {:.2} ms, monitor {:.2} ms",
+                bursts.burst_ms, bursts.model_ms, bursts.compile_ms, bursts.monitor_ms
+            ),
+        );
+        // (it is not the CPU time above)
+        line(out, format_args!("          (the monitor's without those compiles, with what timing the memory took)"));
     }
     let versions: usize = report.functions.iter().map(|f| f.versions.iter().filter(|version| !version.interpreted).count()).sum();
     line(
@@ -466,7 +473,7 @@ fn decisions(out: &mut String, function: &FunctionReport) {
         })
         .collect();
     for refusal in &function.refusals {
-        lines.push(format!("refused: {} at {:#x}: {}", refusal.transformation, refusal.offset, refusal.reason));
+        lines.push(format!("refused: {}: {}", refusal.title(), refusal.reason));
     }
     if !lines.is_empty() {
         line(out, format_args!("    decisions"));

@@ -85,6 +85,7 @@ fn every_model_delivers_a_run_and_changes_no_result() {
         assert_eq!((code, &out), (0, &expected), "{report}");
         assert_eq!(report.contains(&format!("modelled  {model}: ")), model != "lwp", "{report}");
         assert_eq!(report.contains("skid      "), model == "pmi", "{report}");
+        assert!(report.contains(&format!(", feedback {model}\n")), "{report}");
     }
 }
 

@@ -252,6 +252,8 @@ fn the_page_of_a_run_is_whole_and_needs_nothing_else() {
         "Machine code: v",
         "CPU samples",
         "call-target",
+        "Observations by site",
+        "compiles for bursts",
         "prefers-color-scheme: dark",
     ] {
         assert!(page.contains(part), "{part}");

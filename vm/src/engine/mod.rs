@@ -471,6 +471,16 @@ impl Engine {
         Some((model.name(), self.0.shared.monitor.delivery_counts()?))
     }
 
+    /// What changes the code: `lwp`, the interface whose model delivers its records, or `off`.
+    pub fn feedback(&self) -> &'static str {
+        let config = &self.0.shared.config;
+        match (config.feedback, config.delivery) {
+            (FeedbackPolicy::Off, _) => "off",
+            (FeedbackPolicy::Lwp, None) => "lwp",
+            (FeedbackPolicy::Lwp, Some((model, _))) => model.name(),
+        }
+    }
+
     /// Starts an event source of one's own: its records are drained with those of the code. It ends when the result is dropped.
     pub fn start_source(
         &self,

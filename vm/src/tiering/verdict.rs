@@ -112,7 +112,12 @@ impl Distribution {
         let Some(last) = sorted.len().checked_sub(1) else {
             return Distribution::default();
         };
-        let at = |share: f64| sorted[(last as f64 * share).round() as usize];
+        // Between two values where it falls between them: the median of an even count is the mean of the middle two.
+        let at = |share: f64| {
+            let place = last as f64 * share;
+            let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+            below + (above - below) * place.fract()
+        };
         Distribution { blocks: sorted.len(), p10: at(0.1), p25: at(0.25), p50: at(0.5), p75: at(0.75), p90: at(0.9) }
     }
 
@@ -266,6 +271,15 @@ fn normal_below(z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_lie_between_values() {
+        let of = |values: &[f64]| Distribution::new(values.iter().copied());
+        let four = of(&[4.0, 1.0, 3.0, 2.0]);
+        assert_eq!((four.p25, four.p50, four.p75), (1.75, 2.5, 3.25));
+        assert_eq!(of(&[5.0, 1.0, 3.0]).p50, 3.0);
+        assert_eq!(of(&[7.0]).p90, 7.0);
+    }
 
     #[test]
     fn the_error_budget_is_five_percent() {

@@ -135,7 +135,7 @@ fn summary(report: &Value, extra: &Extra) -> String {
         all.push((
             "watching in all",
             format!("{:.2} %", float(&bursts["cost_percent"])),
-            format!("with bursts and model; {} % allowed, more while loops are new", three(float(&bursts["budget_percent"]))),
+            format!("bursts, model, compiles, monitor; {} % allowed, more while loops are new", three(float(&bursts["budget_percent"]))),
         ));
     }
     all.push((
@@ -291,7 +291,7 @@ fn hot(report: &Value, extra: &Extra, prefix: &str) -> String {
     if sampled {
         headings.push("#CPU samples");
     }
-    headings.extend(["#calls and rounds counted", "#versions", "#records", "ns a round of a loop: baseline → optimizing"]);
+    headings.extend(["#calls and rounds counted", "#versions", "#observations", "ns a round of a loop: baseline → optimizing"]);
     let mut rows = Vec::new();
     for function in ranked(report, extra).into_iter().take(DETAILED) {
         let empty = Value::Null;
@@ -311,7 +311,7 @@ fn hot(report: &Value, extra: &Extra, prefix: &str) -> String {
         row.extend([
             number(events(reported)),
             number(array(reported, "versions").len() as u64),
-            number(records(reported).values().sum()),
+            number(observations(reported).values().sum()),
             change,
         ]);
         rows.push(row);
@@ -331,18 +331,18 @@ fn hot(report: &Value, extra: &Extra, prefix: &str) -> String {
     out + &table(&headings, &rows)
 }
 
-/// Records by offset.
-fn records(function: &Value) -> BTreeMap<u32, u64> {
-    let mut records: BTreeMap<u32, u64> = BTreeMap::new();
+/// What was seen by offset: records, and outcomes that bursts counted without one.
+fn observations(function: &Value) -> BTreeMap<u32, u64> {
+    let mut observations: BTreeMap<u32, u64> = BTreeMap::new();
     let mut add = |it: &Value, count: u64| {
-        let sum = records.entry(integer(&it["offset"]) as u32).or_default();
+        let sum = observations.entry(integer(&it["offset"]) as u32).or_default();
         *sum = sum.saturating_add(count);
     };
     array(function, "sites").iter().for_each(|it| add(it, integer(&it["total"])));
     array(function, "branches").iter().for_each(|it| add(it, ways(it).iter().fold(0, |sum: u64, &count| sum.saturating_add(count))));
     array(function, "selects").iter().for_each(|it| add(it, integer(&it["taken"]) + integer(&it["not_taken"])));
     array(function, "loads").iter().for_each(|it| add(it, misses(it)));
-    records
+    observations
 }
 
 /// Outcomes of a branch, with records or counted: taken, not taken.
@@ -359,7 +359,7 @@ fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// Everything records said of a function: offset, what, count, in words, whose verdict.
+/// Everything that was seen of a function: offset, what, count, in words, whose verdict.
 fn seen(function: &Value) -> Vec<(u32, String, u64, String, String)> {
     let mut all = Vec::new();
     let offset = |it: &Value| integer(&it["offset"]) as u32;
@@ -447,11 +447,11 @@ fn functions(report: &Value, extra: &Extra, prefix: &str) -> String {
         let empty = Value::Null;
         let reported = array(report, "functions").iter().find(|it| index(it) == function).unwrap_or(&empty);
         let mut body = versions(reported);
-        body += &records_by_site(reported, extra.sources.get(&function));
+        body += &seen_by_site(reported, extra.sources.get(&function));
         body += &decisions(reported);
         if let Some(source) = extra.sources.get(&function) {
             let none = BTreeMap::new();
-            body += &code(source, &records(reported), extra.ticks.get(&function).unwrap_or(&none));
+            body += &code(source, &observations(reported), extra.ticks.get(&function).unwrap_or(&none));
         }
         if body.is_empty() {
             body = "<p class=\"muted\">Nothing was recorded, decided or compiled.</p>".into();
@@ -498,7 +498,7 @@ fn versions(function: &Value) -> String {
     format!("<h3>Versions</h3>{}", table(&headings, &rows))
 }
 
-fn records_by_site(function: &Value, source: Option<&Source>) -> String {
+fn seen_by_site(function: &Value, source: Option<&Source>) -> String {
     let text: BTreeMap<u32, &str> =
         source.iter().flat_map(|it| &it.text).filter_map(|line| Some((line.offset?, line.text.trim()))).collect();
     let rows: Vec<Vec<String>> = seen(function)
@@ -511,7 +511,7 @@ fn records_by_site(function: &Value, source: Option<&Source>) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    format!("<h3>Records by site</h3>{}", table(&["at", "of", "#records", "what they say", "known"], &rows))
+    format!("<h3>Observations by site</h3>{}", table(&["at", "of", "#observations", "what they say", "known"], &rows))
 }
 
 fn decisions(function: &Value) -> String {
@@ -558,7 +558,7 @@ fn decisions(function: &Value) -> String {
     }
     for refusal in array(function, "refusals") {
         let Ok(refusal) = serde_json::from_value::<Refusal>(refusal.clone()) else { continue };
-        let words = format!("{} at {:#x}: {}", refusal.transformation, refusal.offset, refusal.reason);
+        let words = format!("{}: {}", refusal.title(), refusal.reason);
         items.push((refusal.offset, format!("<span class=\"chip none\">refused</span> {}", escaped(words))));
     }
     if items.is_empty() {
@@ -569,26 +569,26 @@ fn decisions(function: &Value) -> String {
     format!("<h3>Plans and refusals</h3><ul class=\"plain\">{items}</ul>")
 }
 
-/// A function's code, heated by samples where there are any, else by records.
-fn code(source: &Source, records: &BTreeMap<u32, u64>, ticks: &BTreeMap<u32, u64>) -> String {
+/// A function's code, heated by samples where there are any, else by observations.
+fn code(source: &Source, seen: &BTreeMap<u32, u64>, ticks: &BTreeMap<u32, u64>) -> String {
     let mut out = String::new();
     let cut = if source.cut { "<p class=\"muted\">Long: not all of it is shown.</p>" } else { "" };
     if !source.text.is_empty() {
-        _ = write!(out, "<details><summary>WebAssembly text</summary><div>{cut}{}</div></details>", listing(&source.text, records, ticks));
+        _ = write!(out, "<details><summary>WebAssembly text</summary><div>{cut}{}</div></details>", listing(&source.text, seen, ticks));
     }
     for (heading, lines) in &source.machine {
         _ = write!(
             out,
             "<details><summary>Machine code: {}</summary><div>{}</div></details>",
             escaped(heading),
-            listing(lines, records, ticks)
+            listing(lines, seen, ticks)
         );
     }
     if !out.is_empty() {
         let heat = if ticks.is_empty() {
-            "blue: its share of the function's records"
+            "blue: its share of the function's observations"
         } else {
-            "orange: its share of the function's samples; blue: of its records"
+            "orange: its share of the function's samples; blue: of its observations"
         };
         out = format!(
             "<h3>Code</h3><p class=\"muted\">Beside each operator: {heat}. In machine code a count stands at the operator's first instruction, and may be several times there.</p>{out}"
@@ -597,19 +597,19 @@ fn code(source: &Source, records: &BTreeMap<u32, u64>, ticks: &BTreeMap<u32, u64
     out
 }
 
-fn listing(lines: &[Line], records: &BTreeMap<u32, u64>, ticks: &BTreeMap<u32, u64>) -> String {
-    let (all_ticks, all_records) = (ticks.values().sum::<u64>(), records.values().sum::<u64>());
+fn listing(lines: &[Line], seen: &BTreeMap<u32, u64>, ticks: &BTreeMap<u32, u64>) -> String {
+    let (all_ticks, all_seen) = (ticks.values().sum::<u64>(), seen.values().sum::<u64>());
     let mut out = String::from("<div class=\"source\"><table><thead><tr>");
     if all_ticks > 0 {
         out.push_str("<th class=\"n\">samples</th>");
     }
-    out.push_str("<th class=\"n\">records</th><th class=\"n\">at</th><th>code</th></tr></thead><tbody>");
-    let hottest = if all_ticks > 0 { ticks } else { records }.iter().max_by_key(|it| it.1).map(|it| *it.0);
+    out.push_str("<th class=\"n\">observations</th><th class=\"n\">at</th><th>code</th></tr></thead><tbody>");
+    let hottest = if all_ticks > 0 { ticks } else { seen }.iter().max_by_key(|it| it.1).map(|it| *it.0);
     for line in lines {
         let at = line.offset.filter(|_| line.first);
         let share =
             |of: &BTreeMap<u32, u64>, all: u64| at.and_then(|at| of.get(&at)).map_or(0.0, |&count| count as f64 / all.max(1) as f64);
-        let (heat, cool) = (share(ticks, all_ticks), share(records, all_records));
+        let (heat, cool) = (share(ticks, all_ticks), share(seen, all_seen));
         // The root makes small shares visible; the figure says how much it is.
         let cell = |share: f64, colour: &str| match share {
             0.0 => "<td class=\"n\"></td>".to_owned(),
@@ -758,10 +758,16 @@ fn monitor(report: &Value) -> String {
         ));
         rows.push(row("time in bursts", time(float(&bursts["burst_ms"]) * 1e6), "all of it, not only what it was slower"));
         rows.push(row("time in the model", time(float(&bursts["model_ms"]) * 1e6), "the predictor's run over what bursts wrote"));
+        rows.push(row("compiles for bursts", time(float(&bursts["compile_ms"]) * 1e6), "of instrumented code"));
+        rows.push(row(
+            "the monitor's part",
+            time(float(&bursts["monitor_ms"]) * 1e6),
+            "its CPU time without those compiles, with what timing the memory took",
+        ));
         rows.push(row(
             "watching in all",
             format!("{:.2} % of {} % allowed", float(&bursts["cost_percent"]), three(float(&bursts["budget_percent"]))),
-            "of the run; new loops may take five times as much in their first second",
+            "of the run: these four; new loops may take five times as much in their first second",
         ));
         if let Some(steady) = bursts["steady_percent"].as_f64() {
             rows.push(row("watching later", format!("{steady:.2} %"), "of the run since its fourth second while nothing was new"));

@@ -37,7 +37,7 @@ fn figures(frame: &mut Frame<'_>, area: Rect, view: &View) {
         Some(how) => Span::from(shortened(how, room)).yellow(),
     });
     title.push_span(quits);
-    let feedback = if view.feedback == "off" { "  feedback off" } else { "" };
+    let feedback = if view.feedback == "lwp" { String::new() } else { format!("  feedback {}", view.feedback) };
     let records = Line::from(vec![
         Span::from("records ").dim(),
         Span::from(format!("{} ({}/s)", count(view.records), rate(view.records_per_second))),
@@ -90,7 +90,7 @@ fn draw_rings(frame: &mut Frame<'_>, area: Rect, view: &View) {
         })
         .collect();
     if lines.is_empty() {
-        lines.push(Line::from("no ring yet".dim()));
+        lines.push(Line::from(if view.ended.is_some() { "no ring any more" } else { "no ring yet" }.dim()));
     }
     if view.rings.len() > MOST_RINGS
         && let Some(last) = lines.last_mut()
@@ -272,6 +272,13 @@ mod tests {
         let ended = Some("trap: out of bounds memory access at function_number_5 (wasm offset 0x1234), and more".into());
         let text = screen(80, 24, &View { ended, ..busy() });
         assert!(text.contains("trap: out") && text.contains("q quits"), "{text}");
+    }
+
+    #[test]
+    fn rings_that_are_gone_are_not_to_come() {
+        let none = View { rings: Vec::new(), ..busy() };
+        assert!(screen(80, 24, &none).contains("no ring yet"));
+        assert!(screen(80, 24, &View { ended: Some("ended".into()), ..none }).contains("no ring any more"));
     }
 
     #[test]

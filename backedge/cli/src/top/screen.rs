@@ -5,6 +5,7 @@ use crossterm::{cursor, execute, terminal};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use std::io::{self, IsTerminal as _, Write};
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// Where the screen is: 0 nowhere, 1 standard output, 2 standard error.
@@ -14,8 +15,8 @@ static ASKED_TO_END: AtomicBool = AtomicBool::new(false);
 
 /// The screen while it is ours. Dropping it gives it back.
 pub struct Screen {
-    /// To draw on.
-    pub terminal: Terminal<CrosstermBackend<Box<dyn Write>>>,
+    /// To draw on. Never dropped: it would show the cursor, as [`give_back`] does, and say on standard error where it cannot, which panics where that is the terminal that went away.
+    pub terminal: ManuallyDrop<Terminal<CrosstermBackend<Box<dyn Write>>>>,
 }
 
 fn stream(number: u8) -> Box<dyn Write> {
@@ -60,7 +61,7 @@ impl Screen {
         let mut out = stream(number);
         let screen = execute!(out, terminal::EnterAlternateScreen, cursor::Hide).and_then(|()| Terminal::new(CrosstermBackend::new(out)));
         match screen {
-            Ok(terminal) => Ok(Screen { terminal }),
+            Ok(terminal) => Ok(Screen { terminal: ManuallyDrop::new(terminal) }),
             Err(error) => {
                 give_back();
                 Err(error)

@@ -27,7 +27,7 @@ pub struct View {
     pub elapsed: Duration,
     /// How the guest ended, or nothing.
     pub ended: Option<String>,
-    /// `lwp` or `off`.
+    /// `lwp`, `off`, or the interface that is modelled.
     pub feedback: &'static str,
     /// Records drained, and how many a second.
     pub records: u64,
@@ -157,10 +157,7 @@ impl Looker {
         let mut view = View {
             program: self.program.clone(),
             elapsed: machine.elapsed(),
-            feedback: match machine.config().feedback {
-                backedge::FeedbackPolicy::Lwp => "lwp",
-                backedge::FeedbackPolicy::Off => "off",
-            },
+            feedback: machine.feedback(),
             records: stats.records,
             records_per_second: self.rates.0,
             missed: stats.missed,
