@@ -200,7 +200,7 @@ pub fn markdown(results: &Results) -> String {
     let _ = writeln!(
         out,
         "\n`{}`, begun {}, {} to {} runs a cell",
-        results.command.join(" "),
+        quoted(&results.command),
         results.started,
         ran.clone().min().unwrap_or_default(),
         ran.max().unwrap_or_default()
@@ -209,7 +209,8 @@ pub fn markdown(results: &Results) -> String {
         let _ = writeln!(out, "on {} ({} processors), Linux {}.", machine.cpu, machine.cpus, machine.kernel);
     }
     for peer in results.peers.iter().filter(|peer| peer.missing.is_none()) {
-        let _ = writeln!(out, "{}: {}.", peer.id, peer.build());
+        let options = if peer.flags.is_empty() { String::new() } else { format!(", `{}`", quoted(&peer.flags)) };
+        let _ = writeln!(out, "{}: {}{options}.", peer.id, peer.build());
     }
     for line in problems(results) {
         let _ = writeln!(out, "{}.", line.trim_end_matches('.').replace('|', "\\|"));
@@ -237,6 +238,16 @@ pub fn changes(changes: &[Change]) -> String {
         count(Verdict::TooFewPairs)
     );
     out
+}
+
+/// Words as a shell takes them apart again.
+pub fn quoted(words: &[impl AsRef<str>]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    let one = |word: &str| match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(|word| one(word.as_ref())).collect::<Vec<String>>().join(" ")
 }
 
 /// "1 row", "2 rows".
@@ -340,6 +351,8 @@ mod tests {
         assert!(text.contains("indirect_call/0") && text.contains("CRASHED") && text.contains("not for citing: --quick"), "{text}");
         let markdown = super::markdown(&example);
         assert!(markdown.contains("| `matmul` dense |") && markdown.contains("*(control)*"), "{markdown}");
+        assert!(markdown.contains("\nbackedge-nf: 0.1.0 (d4c815d), `--no-feedback`.\n"), "{markdown}");
+        assert_eq!(super::quoted(&["a", "b c", "", "it's", "--json=x.json"]), r"a 'b c' '' 'it'\''s' --json=x.json");
         assert_eq!(super::duration(1.5e6), "1.5 ms");
     }
 }

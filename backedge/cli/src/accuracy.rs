@@ -7,7 +7,9 @@
 use crate::failure::Failure;
 use crate::options::{Run, Source, Tier};
 use crate::output::print;
-use crate::run::run_then;
+use crate::run::{self, run_then};
+use backedge::{Config, TierPolicy};
+use bench_programs::table::quoted;
 use clap::Args;
 use lwp_feedback::accuracy::{Estimate, Place, Rates, ValuePlace, estimate, overlap};
 use lwp_feedback::layout::EventId;
@@ -112,6 +114,20 @@ pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
     if !matches!(options.run.engine.source, Source::Inline) || !matches!(options.run.engine.tier, Tier::Auto) {
         return Err(Failure::Usage("accuracy compares the inline source in all tiers: neither --source nor --tier".into()));
     }
+    let Run { report, lwp_record, keep, watch, .. } = &options.run;
+    if report.is_some() || lwp_record.is_some() || keep.leaves() || watch.watches() {
+        return Err(Failure::Usage("accuracy runs the program twice, and neither run leaves anything but what it prints".into()));
+    }
+    // Whether the counts that are kept are this program's is known before it runs.
+    let kept = match &options.full {
+        Some(path) if path.exists() => {
+            let program = options.run.file_and_args.first().map_or(Path::new(""), Path::new);
+            let engine = run::engine(Config::new().tier(TierPolicy::Interpreter))?;
+            let hash = run::load(&engine, program)?.loaded().module.hash;
+            Some(FullRun::read(path, &FullRun::of_what(hash, &options.run))?)
+        }
+        _ => None,
+    };
     let folder = std::env::temp_dir().join(format!("backedge-accuracy-{}.lwp", std::process::id()));
     let mut sampled = options.run.clone();
     sampled.lwp_record = Some(folder.clone());
@@ -142,14 +158,14 @@ pub fn accuracy(options: &Accuracy) -> Result<i32, Failure> {
     // Only kept for reading it back; what cannot be removed is in the system's folder for such things.
     let _ = std::fs::remove_file(&folder);
     let (code, report, estimated) = estimated?;
-    let full = match &options.full {
-        Some(path) if path.exists() => FullRun::read(path, &FullRun::of_what(&report, &options.run))?,
-        Some(path) => {
+    let full = match (kept, &options.full) {
+        (Some(kept), _) => kept,
+        (None, Some(path)) => {
             let made = count_everything(&options.run)?;
             made.write(path)?;
             made
         }
-        None => count_everything(&options.run)?,
+        (None, None) => count_everything(&options.run)?,
     };
     if full.exit_code != code {
         return Err(Failure::Load(format!("the program ended with {code} and then with {}: its runs cannot be compared", full.exit_code)));
@@ -188,9 +204,13 @@ struct FullRun {
 
 impl FullRun {
     /// What a run's counts belong to. Files that the guest reads are not looked at.
-    fn of_what(report: &Report, run: &Run) -> [String; 4] {
-        let given = format!("{:?}", (&run.file_and_args.get(1..), &run.invoke, &run.env, &run.dirs));
-        [env!("CARGO_PKG_VERSION").into(), format!("{:016x}", report.hash), run.engine.events.to_string(), given]
+    fn of_what(module: u64, run: &Run) -> [String; 4] {
+        let options = [("--invoke", run.invoke.as_slice()), ("--env", &run.env), ("--dir", &run.dirs)];
+        let mut given: Vec<String> =
+            options.iter().flat_map(|(name, values)| values.iter().flat_map(|value| [(*name).to_owned(), value.clone()])).collect();
+        given.extend(run.file_and_args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
+        let given = if given.is_empty() { "none".into() } else { quoted(&given) };
+        [env!("CARGO_PKG_VERSION").into(), format!("{module:016x}"), run.engine.events.to_string(), given]
     }
 
     fn read(path: &Path, of: &[String; 4]) -> Result<FullRun, Failure> {
@@ -222,7 +242,7 @@ fn count_everything(run: &Run) -> Result<FullRun, Failure> {
     let exit_code = run_then(&options, true, &mut |engine, module| exact = Some((engine.vm().exact_profile(), module.report())))?;
     let ms = began.elapsed().as_secs_f64() * 1e3;
     let (counts, report) = exact.ok_or_else(|| Failure::Load("the full run left no counts".into()))?;
-    Ok(FullRun { of: FullRun::of_what(&report, run), exit_code, ms, not_instrumented: report.failures.len(), counts })
+    Ok(FullRun { of: FullRun::of_what(report.hash, run), exit_code, ms, not_instrumented: report.failures.len(), counts })
 }
 
 fn compare(exact: &ExactProfile, sample: &Estimate, options: &Accuracy) -> Vec<EventAccuracy> {

@@ -5,7 +5,7 @@
 //! from, then each transformation that looked at it.
 
 use crate::failure::Failure;
-use crate::options::Explain;
+use crate::options::{Explain, Feedback, Run, Source, Tier};
 use crate::output::print;
 use crate::policyoptions;
 use crate::report::outcome;
@@ -38,7 +38,8 @@ pub fn explain(options: &Explain) -> Result<i32, Failure> {
         explained =
             explanation(module, module.loaded().code.snapshot(), (plans, refusals), Some(&report), options).and_then(|text| print(&text));
     };
-    let around = Around { watched: true, output: Output::Aside, stoppable: false, begun: &mut begun, then: &mut then };
+    // What was seen until a signal ended it is explained too.
+    let around = Around { watched: true, output: Output::Aside, stoppable: false, leaves: true, begun: &mut begun, then: &mut then };
     let code = run::run_around(&options.run, around)?;
     explained.map(|()| code)
 }
@@ -48,10 +49,36 @@ fn only(module: &Module, options: &Explain) -> Result<Option<u32>, Failure> {
     options.func.as_deref().map(|name| crate::dump::find(module, name)).transpose()
 }
 
+/// Refuses what only a run could do or use.
+fn runs_nothing(run: &Run) -> Result<(), Failure> {
+    let Run { keep, watch, engine, .. } = run;
+    let given = [
+        ("--report", run.report.is_some()),
+        ("--lwp-record", run.lwp_record.is_some()),
+        ("--export", keep.export.is_some()),
+        ("--save-plan", keep.save_plan.is_some()),
+        ("--profile-save", keep.profile_save.is_some()),
+        ("--profile-use", keep.profile_use.is_some()),
+        ("--event-source", !keep.event_source.is_empty()),
+        ("--trace", watch.trace.is_some()),
+        ("--profile", watch.profile.is_some()),
+        ("--plan", engine.plan.is_some()),
+        ("--source", engine.source != Source::Inline),
+        ("--tier", !matches!(engine.tier, Tier::Auto)),
+        ("--no-feedback", engine.no_feedback),
+        ("--feedback", engine.feedback != Feedback::Lwp),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((name, _)) => Err(Failure::Usage(format!("--replay runs nothing: it cannot go with {name}"))),
+        None => Ok(()),
+    }
+}
+
 fn replayed(options: &Explain) -> Result<String, Failure> {
     let (Some(path), Some(file)) = (&options.replay, options.run.file_and_args.first()) else {
         return Err(Failure::Usage("expected the module that was recorded".into()));
     };
+    runs_nothing(&options.run)?;
     let mut config = run::config(&options.run.engine, None)?;
     // A compiler to ask what it can inline; nothing runs.
     config.tier(backedge::TierPolicy::Optimizing);
@@ -241,7 +268,7 @@ fn function(
                 transformation: refusal.transformation.to_string(),
                 decided: false,
                 reason: Some(refusal.reason.name().into()),
-                text: refusal.reason.to_string(),
+                text: refusal.parameter.map_or(String::new(), |parameter| format!("parameter {parameter}: ")) + &refusal.reason.to_string(),
                 compiled: Vec::new(),
                 decision: None,
                 refusal: Some(refusal.clone()),
@@ -373,7 +400,7 @@ fn text(all: &Explanation) -> String {
             line(format_args!("  trial of {what} (version {new} against {old}): {}", outcome(judgement.verdict)));
             if judgement.pairs > 0 {
                 line(format_args!(
-                    "    {:.3} times the old version's time ({:.2} ns to {:.2} ns, medians), confidence {:.1} %, {} pairs of blocks",
+                    "    {:.3} times the old version's time (median of pairs; medians {:.2} ns to {:.2} ns), confidence {:.1} %, {} pairs of blocks",
                     judgement.ratio,
                     judgement.old.p50,
                     judgement.new.p50,

@@ -35,13 +35,26 @@ pub struct PolicyExec {
     /// `None` once it failed.
     process: Mutex<Option<Process>>,
     failure: OnceLock<String>,
-    /// The run is over, and waits until then.
-    ends: OnceLock<Instant>,
+    ends: OnceLock<End>,
 }
 
 impl fmt::Debug for PolicyExec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PolicyExec").field("command", &self.command).finish_non_exhaustive()
+    }
+}
+
+/// The run is over.
+struct End {
+    /// It waits until then.
+    at: Instant,
+    /// Something that it leaves behind depends on the answer.
+    wanted: bool,
+}
+
+impl End {
+    fn passed(&self) -> bool {
+        Instant::now() >= self.at
     }
 }
 
@@ -99,7 +112,8 @@ impl PolicyExec {
     }
 }
 
-fn ask(process: &Process, ends: &OnceLock<Instant>, snapshot: &Snapshot, budgets: &Budgets) -> Result<PlanFile, String> {
+/// `None`: the run is over, and nobody misses the answer.
+fn ask(process: &Process, ends: &OnceLock<End>, snapshot: &Snapshot, budgets: &Budgets) -> Result<Option<PlanFile>, String> {
     let mut question = serde_json::to_vec(&json!({"snapshot": snapshot, "budgets": budgets})).map_err(|error| error.to_string())?;
     question.push(b'\n');
     let ended = || "it ended".to_owned();
@@ -113,8 +127,9 @@ fn ask(process: &Process, ends: &OnceLock<Instant>, snapshot: &Snapshot, budgets
     let asked = Instant::now();
     let answer = loop {
         match process.answers.recv_timeout(LOOKS_EVERY) {
-            Err(RecvTimeoutError::Timeout) if ends.get().is_some_and(|ends| Instant::now() >= *ends) => {
-                return Err("no answer before the guest ended".into());
+            Err(RecvTimeoutError::Timeout) if ends.get().is_some_and(End::passed) => {
+                let wanted = ends.get().is_some_and(|end| end.wanted);
+                return if wanted { Err("no answer before the guest ended".into()) } else { Ok(None) };
             }
             Err(RecvTimeoutError::Timeout) if asked.elapsed() < PATIENCE => {}
             answer => break answer,
@@ -127,7 +142,7 @@ fn ask(process: &Process, ends: &OnceLock<Instant>, snapshot: &Snapshot, budgets
         Err(RecvTimeoutError::Timeout) => return Err(format!("no answer in {} s (does it flush its output?)", PATIENCE.as_secs())),
         Err(RecvTimeoutError::Disconnected) => return Err(ended()),
     };
-    PlanFile::parse(&line).map_err(|error| format!("its answer is not a plan: {error}"))
+    PlanFile::parse(&line).map(Some).map_err(|error| format!("its answer is not a plan: {error}"))
 }
 
 impl Policy for PolicyExec {
@@ -136,11 +151,15 @@ impl Policy for PolicyExec {
         let Some(running) = process.as_ref() else {
             return (Vec::new(), Vec::new());
         };
-        if self.ends.get().is_some_and(|ends| Instant::now() >= *ends) {
+        if self.ends.get().is_some_and(End::passed) {
             return (Vec::new(), Vec::new());
         }
         match ask(running, &self.ends, snapshot, budgets) {
-            Ok(file) => {
+            Ok(None) => {
+                *process = None;
+                (Vec::new(), Vec::new())
+            }
+            Ok(Some(file)) => {
                 let plan =
                     |plan: FilePlan| Plan { function: FunctionId { module: snapshot.module, func: plan.func }, decisions: plan.decisions };
                 (file.plans.into_iter().map(plan).collect(), Vec::new())
@@ -155,7 +174,7 @@ impl Policy for PolicyExec {
     }
 
     fn end_within(&self, patience: Duration) {
-        let _ = self.ends.set(Instant::now() + patience);
+        let _ = self.ends.set(End { at: Instant::now() + patience, wanted: !patience.is_zero() });
     }
     fn failure(&self) -> Option<String> {
         self.failure.get().cloned()

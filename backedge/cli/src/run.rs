@@ -42,6 +42,8 @@ pub struct Around<'a> {
     pub output: Output,
     /// Whether the guest can be stopped by [`Engine::increment_epoch`].
     pub stoppable: bool,
+    /// Whether a signal ends the guest alone, as what it did so far is shown.
+    pub leaves: bool,
     /// Sees the engine and the module before anything runs, on the guest's thread; where it fails nothing does.
     pub begun: &'a mut (dyn FnMut(&Engine, &Module, &Watch) -> Result<(), Failure> + Send),
     /// Sees them when everything has settled.
@@ -61,13 +63,16 @@ pub enum Output {
 /// Runs the program; the exit code is the program's.
 pub fn run(options: &Run) -> Result<i32, Failure> {
     let (mut begun, mut then) = (|_: &Engine, _: &Module, _: &Watch| Ok(()), |_: &Engine, _: &Module| {});
-    run_around(options, Around { watched: false, output: Output::Inherited, stoppable: false, begun: &mut begun, then: &mut then })
+    run_around(
+        options,
+        Around { watched: false, output: Output::Inherited, stoppable: false, leaves: false, begun: &mut begun, then: &mut then },
+    )
 }
 
 /// As [`run`]; `then` sees the engine and the module when everything has settled. With `quiet` the guest's standard output goes to standard error.
 pub fn run_then(options: &Run, quiet: bool, then: &mut (dyn FnMut(&Engine, &Module) + Send)) -> Result<i32, Failure> {
     let output = if quiet { Output::Aside } else { Output::Inherited };
-    run_around(options, Around { watched: quiet, output, stoppable: false, begun: &mut |_, _, _| Ok(()), then })
+    run_around(options, Around { watched: quiet, output, stoppable: false, leaves: false, begun: &mut |_, _, _| Ok(()), then })
 }
 
 /// As [`run`], with what `around` says.
@@ -89,8 +94,13 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     let args = args.iter().map(text).collect::<Result<Vec<&str>, Failure>>()?;
     let wasm = WasmOptions::merged(&options.wasm);
     let codegen = CodegenOptions::merged(&options.codegen);
-    if options.lwp_record.is_some() && !matches!(options.engine.tier, Tier::Auto) {
-        return Err(Failure::Usage("--lwp-record needs --tier auto: code that is pinned to one tier leaves no LWP records".into()));
+    let recording = [
+        ("--lwp-record", options.lwp_record.is_some()),
+        ("--export", options.keep.export.is_some()),
+        ("--profile-save", options.keep.profile_save.is_some()),
+    ];
+    if let Some((name, _)) = recording.iter().find(|(_, given)| *given && !matches!(options.engine.tier, Tier::Auto)) {
+        return Err(Failure::Usage(format!("{name} needs --tier auto: code that is pinned to one tier leaves no LWP records")));
     }
     check_outputs(options, Path::new(file))?;
     let mut config = config(&options.engine, Some(Path::new(file)))?;
@@ -117,7 +127,8 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
         config.max_compile_time(time);
     }
     // What a run leaves behind is written also where a signal ends it. (`top` has signals of its own.)
-    let leaves = !quiet && (options.report.is_some() || options.lwp_record.is_some() || options.keep.leaves() || options.watch.watches());
+    let leaves = around.leaves
+        || !quiet && (options.report.is_some() || options.lwp_record.is_some() || options.keep.leaves() || options.watch.watches());
     let stoppable = around.stoppable || leaves;
     config.epoch_interruption(wasm.timeout.is_some() || stoppable);
     options.keep.begin(&mut config)?;
@@ -208,14 +219,18 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
     let recorded = record_to.as_ref().map_or(Ok(()), |to| engine.vm().finish_recording().map_err(|error| unrecorded(to, &error)));
     let exportable = recorded.is_ok();
     keep(recorded);
-    if let Some(to) = &options.report {
+    // Once, so that all say the same.
+    let observed = (options.report.is_some() || options.keep.export.is_some()).then(|| {
         engine.settle();
+        module.report()
+    });
+    if let (Some(to), Some(observed)) = (&options.report, &observed) {
         let command = std::env::args().collect::<Vec<String>>().join(" ");
         let about = report::About { module: &module, samples: watch.samples.as_ref(), command: &command };
-        keep(report::write(&module.report(), &about, to, report_file));
+        keep(report::write(observed, &about, to, report_file));
     }
-    if let Some(folder) = options.keep.export.as_ref().filter(|_| exportable) {
-        keep(export::write(folder, &module.report()));
+    if let (Some(folder), Some(observed)) = (options.keep.export.as_ref().filter(|_| exportable), &observed) {
+        keep(export::write(folder, observed));
     }
     keep(options.keep.end(&engine, &module));
     keep(watch.finish(&engine, &module, &Path::new(file).file_name().unwrap_or(file).to_string_lossy()));
@@ -345,8 +360,13 @@ pub fn config(options: &EngineOptions, program: Option<&Path>) -> Result<Config,
             warn(&format!("--source perf: {}; no branch and no miss is recorded", info.detail));
         }
     }
-    if options.feedback == Feedback::Off && options.policy.policy_exec.is_some() {
-        warn("--policy-exec with --feedback=off: nothing asks it");
+    let unasked = match options.feedback {
+        _ if options.no_feedback => Some("--no-feedback"),
+        Feedback::Off => Some("--feedback=off"),
+        _ => (!matches!(options.tier, Tier::Auto)).then_some("a --tier other than auto"),
+    };
+    if let (Some(why), Some(_)) = (unasked, &options.policy.policy_exec) {
+        warn(&format!("--policy-exec with {why}: nothing asks it"));
     }
     config.machine().events = options.events;
     config.machine().clock_interval = options.clock_interval;
@@ -410,8 +430,10 @@ pub fn check_plans(path: &Path, plans: &PlanFile, module: &Module) {
 
 /// Reads a plan file.
 pub fn plans(path: &Path) -> Result<PlanFile, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::read(path, &error))?;
-    PlanFile::parse(&text).map_err(|error| Failure::Load(format!("`{}` is not a plan file: {error}", path.display())))
+    let bytes = std::fs::read(path).map_err(|error| Failure::read(path, &error))?;
+    let no_plan = |why: &dyn std::fmt::Display| Failure::Load(format!("`{}` is not a plan file: {why}", path.display()));
+    let text = String::from_utf8(bytes).map_err(|_| no_plan(&"it is no text"))?;
+    PlanFile::parse(&text).map_err(|error| no_plan(&error))
 }
 
 /// An engine.

@@ -206,9 +206,15 @@ fn a_policy_that_fails_costs_one_line() {
     let began = Instant::now();
     hot(&[], &program);
     let alone = began.elapsed();
-    fails("exec tail -f /dev/null", "no answer");
+    let err = hot(&["--policy-exec", "exec tail -f /dev/null"], &program);
+    assert!(err.is_empty() || err.contains("no answer in "), "nothing depends on it: {err}");
     let beside = began.elapsed() - alone;
     assert!(beside < 4 * alone + Duration::from_secs(2), "the run waits for it: {beside:?}, {alone:?} without it");
+    let plan = files.path("plan.json");
+    one_warning(&hot(&["--policy-exec", "exec tail -f /dev/null", "--save-plan", &plan], &program), "no answer");
+    for unasked in [["--no-feedback", "-C", "templates=y"], ["--feedback=off", "-C", "templates=y"], ["--tier", "baseline", "--no-trial"]] {
+        one_warning(&hot(&[&unasked[..], &["--policy-exec", "cat > /dev/null"]].concat(), &program), "nothing asks it");
+    }
     // Nonsense that is well-formed.
     let nonsense = r#"while read line; do echo '{"plans": [{"func": 2, "decisions": [{"inline": {"offset": 1, "targets": [{"callee": 9}]}},
         {"prefetch": {"offset": 4294967295, "kind": "indirect", "distance": 0}}]}, {"func": 99, "decisions": []}]}' | tr -d '\n'; echo; done"#;
@@ -339,6 +345,14 @@ fn tables_are_csv_and_json_lines_of_the_same_rows() {
     };
     let versions = of("versions");
     assert!(of("records").iter().all(|version| version.is_null() || versions.contains(version)), "of code that was made, or of none");
+    for refusal in files.read("tables/decisions.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        if refusal["reason"] == "no-dominant-value" || refusal["reason"] == "no-dominant-target" {
+            assert!(refusal["samples"].is_u64() && refusal["share"].is_f64() && refusal["needed"].is_f64(), "{refusal}");
+        }
+        if refusal["transformation"] == "specialize" && refusal["done"] == false {
+            assert!(refusal["text"].as_str().unwrap().contains("specialize parameter "), "{refusal}");
+        }
+    }
     let decisions = files.read("tables/decisions.csv");
     assert!(decisions.contains(",inline,policy,true,"), "{decisions}\n{}", files.read("tables/versions.csv"));
 }
@@ -349,6 +363,79 @@ fn wait_for(mut it_is_so: impl FnMut() -> bool) {
     while !it_is_so() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn what_would_have_no_effect_is_a_mistake() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT);
+    let (out, plan) = (files.path("out"), files.write("plan.json", "{\"plans\": []}"));
+    let records = files.path("records");
+    expect(0, &["run", "--lwp-record", &records, "--invoke", "run", &program, "1000"]);
+    let report = format!("--report=json,{out}");
+    for option in [
+        &[report.as_str()][..],
+        &["--export", &out],
+        &["--save-plan", &out],
+        &["--profile-save", &out],
+        &["--profile-use", &out],
+        &["--lwp-record", &out],
+        &["--trace", &out],
+        &["--profile=guest"],
+        &["--plan", &plan],
+        &["--no-feedback"],
+        &["--tier", "baseline"],
+    ] {
+        let (_, err) = expect(2, &[&["explain", "--replay", &records], option, &[&program]].concat());
+        assert!(err.contains("--replay runs nothing"), "{option:?}: {err}");
+    }
+    for option in ["--export", "--profile-save", "--lwp-record"] {
+        let (_, err) = expect(2, &["run", "--tier", "baseline", option, &out, "--invoke", "run", &program, "1"]);
+        assert!(err.contains(&format!("{option} needs --tier auto")), "{err}");
+    }
+    let (_, err) = expect(2, &["run", "--record-values", "all", "--invoke", "run", &program, "1"]);
+    assert!(err.contains("--profile-save"), "{err}");
+    let (_, err) = expect(2, &["accuracy", "--export", &out, "--invoke", "run", &program, "1"]);
+    assert!(err.contains("runs the program twice"), "{err}");
+    assert!(!std::path::Path::new(&out).exists());
+    // What is no plan, and a number that is none of percent, are named as such.
+    let module = files.write("t.wasm", b"\0asm\x01\0\0\0\xff");
+    let (_, err) = expect(1, &["run", "--plan", &module, &program]);
+    assert!(err.contains("t.wasm` is not a plan file: it is no text"), "{err}");
+    let (_, err) = expect(2, &["run", "--feedback-budget", "-1", &program]);
+    assert!(err.contains("expected a percentage from 0 to 100"), "{err}");
+}
+
+#[test]
+fn names_do_not_reach_the_terminal_as_commands() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT.replace("(func $work", r#"(func $work (@name "\1b[2Jwork")"#));
+    let escaped = r"\u001b[2Jwork";
+    let err = hot(&["--report"], &program);
+    assert!(err.contains(escaped) && !err.contains('\u{1b}'), "{err}");
+    for args in [&["inspect"][..], &["dump", "--stage", "wasm", "--func", "2"]] {
+        let (out, _) = expect(0, &[args, &[&program]].concat());
+        assert!(out.contains(escaped) && !out.contains('\u{1b}'), "{out}");
+    }
+}
+
+/// A signal ends the guest; what was seen until then is explained.
+#[test]
+fn an_interrupted_explanation_is_of_the_run_so_far() {
+    let files = Files::new();
+    let program = files.write("hot.wat", HOT.replace("(br_if $next (local.tee 0 (i32.sub (local.get 0) (i32.const 1))))", "(br $next)"));
+    let records = files.path("records");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+    command.args(["explain", "--hot-threshold", THRESHOLD, "--lwp-record", &records, "--invoke", "run", &program, "1"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(|| std::fs::metadata(&records).is_ok_and(|file| file.len() > 0));
+    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    wait_for(|| child.try_wait().unwrap().is_some());
+    let _ = child.kill();
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(130), "{out}{err}");
+    assert!(out.starts_with("module hot ") && err.contains("interrupted"), "{out}{err}");
 }
 
 /// A signal in the middle of a run without end. (Not SIGINT: who runs the tests in the background has it ignored, and then it stays so.)

@@ -7,7 +7,7 @@ use super::observed::{self, Extra};
 use super::plot::{self, Bar, Curve};
 use super::{bytes, escaped, number, page, table, three, tiles, time};
 use bench_programs::results::{Cell, Comparison, Flag, GroupMean, Interval, Metric, Peer, Results, Row, RowKind, Verdict};
-use bench_programs::table::rows_in_words;
+use bench_programs::table::{quoted, rows_in_words};
 use serde::Deserialize as _;
 use std::fmt::Write as _;
 use std::io;
@@ -34,7 +34,7 @@ pub fn page_of(results: &Results) -> String {
     }
     let below = format!(
         "<p><code>{}</code></p><p>{} to {}</p>",
-        escaped(results.command.join(" ")),
+        escaped(quoted(&results.command)),
         escaped(&results.started),
         escaped(&results.ended)
     );
@@ -145,7 +145,7 @@ fn summary(results: &Results) -> String {
     out += &tiles(&all);
     _ = write!(
         out,
-        "<p>Speed-up: time of the other engine over time of {}, pair by pair of neighbouring processes; above 1, {0} is faster. Means over programs, without kernels. Intervals: {:.0} %, of rows by bootstrap and no narrower than the sign test's, of means by bootstrap alone; a verdict takes a test of the pairs besides (of fewer than 15 by ranks, else by signs).</p>",
+        "<p>Speed-up: time of the other engine over time of {}, pair by pair of neighbouring processes; above 1, {0} is faster. Means over programs leave kernels out; that of the group <em>feedback</em> is of kernels alone. Intervals: {:.0} %, of rows by bootstrap and no narrower than the sign test's, of means by bootstrap alone; a verdict takes a test of the pairs besides (of fewer than 15 by ranks, else by signs).</p>",
         escaped(&subject),
         results.settings.confidence * 100.0
     );
@@ -513,7 +513,7 @@ fn machine(results: &Results) -> String {
             vec![
                 escaped(title(results, &peer.id)),
                 escaped(version),
-                format!("<code>{}</code>", escaped(peer.flags.join(" "))),
+                format!("<code>{}</code>", escaped(quoted(&peer.flags))),
                 trap.into(),
                 escaped(&peer.spectre),
             ]

@@ -50,7 +50,7 @@ pub fn run(options: Top) -> Result<i32, Failure> {
                 let _ = tell.send((backedge::Engine::clone(engine), backedge::Module::clone(module), watch.live()));
                 Ok(())
             };
-            let around = Around { watched: true, output, stoppable: true, begun: &mut begun, then: &mut |_, _| {} };
+            let around = Around { watched: true, output, stoppable: true, leaves: false, begun: &mut begun, then: &mut |_, _| {} };
             let outcome = run_around(&run, around);
             let _ = ended.send(outcome);
         };
