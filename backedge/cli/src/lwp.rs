@@ -216,7 +216,13 @@ fn replay(options: &LwpReplay) -> Result<(), Failure> {
     print(&replayed(&summary, &profile, &hot, module.as_ref(), &machine))?;
     policyoptions::decided(&*machine.policy)?;
     // What came before the damage was replayed and printed.
-    summary.error.map_or(Ok(()), |error| Err(in_file(&options.file, error)))
+    if let Some(error) = summary.error {
+        return Err(in_file(&options.file, error));
+    }
+    match module.map(|module| module.loaded().module.hash).filter(|hash| !profile.modules().contains(hash)) {
+        Some(hash) => Err(in_file(&options.file, format_args!("no records of module {hash:016x}, which --module is"))),
+        None => Ok(()),
+    }
 }
 
 /// The module that was recorded, in an engine that says what it knows about its functions.
@@ -274,9 +280,6 @@ fn replayed(summary: &ReplaySummary, profile: &Profile, hot: &HotCounts, known: 
         line(format_args!("{} plans, {} refusals", plans.len(), refusals.len()));
         plans.iter().for_each(|plan| line(format_args!("{plan}")));
         refusals.iter().for_each(|refusal| line(format_args!("{refusal}")));
-    }
-    if let Some(known) = known {
-        line(format_args!("\nmodule {:016x} of --module has no records here", known.loaded().module.hash));
     }
     out
 }

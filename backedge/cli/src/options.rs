@@ -201,15 +201,15 @@ pub struct EngineOptions {
     #[arg(long, value_name = "PCT", hide = true, default_value = "0", value_parser = percent)]
     pub try_slowed: f64,
     /// Seed of what is random: the order of trials' blocks
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
     #[command(flatten)]
     pub policy: PolicyOptions,
     /// Share of run time that watching may cost, percent: bursts of instrumented code, their model, the monitor. At 0 nothing is recorded but that code is hot
-    #[arg(long, value_name = "PCT", default_value = "1", value_parser = percent)]
+    #[arg(long, value_name = "PCT", default_value = "1", value_parser = percent, allow_negative_numbers = true)]
     pub feedback_budget: f64,
     /// Calls and loop rounds after which a function is hot
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i32::MAX as i64))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i32::MAX as i64), allow_negative_numbers = true)]
     pub hot_threshold: Option<u32>,
 }
 

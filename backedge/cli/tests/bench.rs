@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 /// A bench-programs folder with these programs.
 struct Folder(tempfile::TempDir);
@@ -589,4 +589,28 @@ fn a_journal_that_cannot_be_begun_is_in_nobodys_way() {
     let done = folder.bench(&options);
     assert!(done.status.success() || done.status.code() == Some(1), "{}", text(&done.stderr));
     assert!(out.is_file());
+}
+
+#[test]
+fn scripts_that_looked_at_nothing_do_not_say_that_all_is_well() {
+    let script = |name: &str, args: &[&str]| {
+        let path = format!("{}/../../bench-programs/{name}", env!("CARGO_MANIFEST_DIR"));
+        let own = ["--backedge", env!("CARGO_BIN_EXE_backedge")];
+        let done = Command::new("python3").arg(path).args(args).args(own).stdin(Stdio::null()).output().unwrap();
+        (done.status.code(), text(&done.stderr))
+    };
+    for check in ["aa", "hostile", "gain", "phases", "cause"] {
+        let (code, err) = script("optimizer.py", &[check, "--filter", "nosuch"]);
+        assert!(code == Some(2) && err.contains("no row"), "{check}: {err}");
+    }
+    // Rows that these are not made for.
+    for check in ["phases", "cause"] {
+        let (code, err) = script("optimizer.py", &[check, "--filter", "fft/0"]);
+        assert!(code == Some(2) && err.contains("nothing was looked at"), "{check}: {err}");
+    }
+    for wrong in [["hostile", "--seconds", "0.5"], ["gain", "--runs", "0"]] {
+        let (code, err) = script("optimizer.py", &wrong);
+        assert!(code == Some(2) && err.contains("at least 1"), "{wrong:?}: {err}");
+    }
+    assert_eq!(script("accuracy.py", &["--filter", "nosuch"]).0, Some(2));
 }

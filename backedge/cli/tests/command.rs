@@ -506,8 +506,8 @@ fn lwp_decode_and_replay_read_record_files() {
     assert!(out.contains("0 plans, 1 refusals\nfunction 1: inline at 0x14 refused: value 0x5 is no function of this module\n"), "{out}");
     assert_eq!(expect(0, &["lwp", "replay", file]).0, out);
     let math = files.write("math.wat", MATH);
-    let (out, _) = expect(0, &["lwp", "replay", "--module", math.to_str().unwrap(), file]);
-    assert!(out.contains("of --module has no records here\n"), "{out}");
+    let (out, err) = expect(1, &["lwp", "replay", "--module", math.to_str().unwrap(), file]);
+    assert!(out.contains("--module is another") && err.contains("no records of module "), "{out}{err}");
 }
 
 #[test]
