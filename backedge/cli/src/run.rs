@@ -514,7 +514,7 @@ fn wasi_context(options: &Run, file: &OsString, args: &[&str], output: &Output) 
     }
     for dir in &options.dirs {
         let (host, guest) = dir.split_once("::").unwrap_or((dir, dir));
-        builder.preopened_dir(host, guest).map_err(|error| Failure::Usage(format!("--dir {dir}: {error}")))?;
+        builder.preopened_dir(host, guest).map_err(|error| Failure::Usage(format!("--dir {dir}: {error:#}")))?;
     }
     Ok(builder.build())
 }

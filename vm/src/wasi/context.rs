@@ -1,15 +1,18 @@
 //! A guest's view of the world, on wasi-common: the builder that fills it and the context that answers.
 
-use super::files::Numbers;
-use super::preview1::answer;
-use super::wait::answer_until;
+use super::directory::Directory;
+use super::numbers::Numbers;
+use super::sched::Sched;
+use super::streams::{Reader, Stdin, access};
+use super::wait::{answer_ever, answer_until};
 use super::{Function, Host, Snapshot, Stop};
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use wasi_common::WasiCtx;
+use wasi_common::file::FileAccessMode;
 use wasi_common::pipe::{ReadPipe, WritePipe};
 use wasi_common::sync::{self, Dir, ambient_authority};
+use wasi_common::{Table, WasiCtx};
 
 /// One guest's arguments, environment, open files and clocks.
 pub struct Context {
@@ -19,7 +22,7 @@ pub struct Context {
 
 impl Host for Context {
     fn call(&mut self, snapshot: Snapshot, function: Function, memory: &mut [u8], arguments: &[u64]) -> Result<u32, Stop> {
-        let errno = answer(&mut self.inner, snapshot, function, memory, arguments)?;
+        let errno = answer_ever(&mut self.inner, snapshot, function, memory, arguments)?;
         Ok(self.answered(errno, function, memory, arguments))
     }
 
@@ -49,7 +52,7 @@ impl Context {
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// A directory could not be opened.
-    #[error("cannot open directory `{}`: {source}", path.display())]
+    #[error("cannot open directory `{}`", path.display())]
     Directory {
         /// Which.
         path: PathBuf,
@@ -88,7 +91,7 @@ impl Default for Builder {
 impl Builder {
     /// A guest that sees nothing.
     pub fn new() -> Builder {
-        Builder { inner: sync::WasiCtxBuilder::new().build() }
+        Builder { inner: WasiCtx::new(sync::random_ctx(), sync::clocks_ctx(), Box::new(Sched), Table::new()) }
     }
 
     /// Adds a command line argument; the first is the program's name.
@@ -124,32 +127,32 @@ impl Builder {
         let dir =
             Dir::open_ambient_dir(path, ambient_authority()).map_err(|source| BuildError::Directory { path: path.to_owned(), source })?;
         self.inner
-            .push_preopened_dir(Box::new(sync::dir::Dir::from_cap_std(dir)), guest)
+            .push_preopened_dir(Box::new(Directory::new(dir)), guest)
             .map_err(|error| BuildError::Table { guest: guest.to_owned(), reason: error.to_string() })?;
         Ok(self)
     }
 
     /// The guest reads the host's standard input.
     pub fn inherit_stdin(&mut self) -> &mut Builder {
-        self.inner.set_stdin(Box::new(sync::stdio::stdin()));
+        self.inner.insert_file(0, Box::new(Stdin::new()), access(std::io::stdin(), FileAccessMode::READ));
         self
     }
 
     /// The guest writes to the host's standard output.
     pub fn inherit_stdout(&mut self) -> &mut Builder {
-        self.inner.set_stdout(Box::new(sync::stdio::stdout()));
+        self.inner.insert_file(1, Box::new(sync::stdio::stdout()), access(std::io::stdout(), FileAccessMode::WRITE));
         self
     }
 
     /// The guest writes to the host's standard error.
     pub fn inherit_stderr(&mut self) -> &mut Builder {
-        self.inner.set_stderr(Box::new(sync::stdio::stderr()));
+        self.inner.insert_file(2, Box::new(sync::stdio::stderr()), access(std::io::stderr(), FileAccessMode::WRITE));
         self
     }
 
     /// The guest reads its standard input from a file, a buffer or any other reader.
     pub fn stdin(&mut self, reader: impl Read + Send + Sync + 'static) -> &mut Builder {
-        self.inner.set_stdin(Box::new(ReadPipe::new(reader)));
+        self.inner.set_stdin(Box::new(ReadPipe::new(Reader(reader))));
         self
     }
 
@@ -338,6 +341,255 @@ mod tests {
         let mut due = || panic!("it waits");
         let answer = context.call_until(Snapshot::Preview1, Function::FdRead, &mut memory, &[4, 0, 1, 8], &mut due);
         assert_eq!(answer.unwrap(), 6, "EAGAIN");
+    }
+
+    /// A guest with a directory of its own as number 3, and its memory: paths at 100 and 300, vectors at 0, numbers at 80.
+    struct Guest {
+        dir: tempfile::TempDir,
+        context: Context,
+        memory: Vec<u8>,
+    }
+
+    const READS: u64 = 1 << 1;
+    const WRITES: u64 = 1 << 6;
+    const NONBLOCK: u64 = 4;
+
+    impl Guest {
+        fn new() -> Guest {
+            let dir = tempfile::tempdir().unwrap();
+            let context = Builder::new().preopened_dir(dir.path(), "/").unwrap().build();
+            Guest { dir, context, memory: vec![0; 8192] }
+        }
+
+        fn fifo(&self, name: &str) {
+            let path = std::ffi::CString::new(self.dir.path().join(name).to_str().unwrap()).unwrap();
+            // SAFETY: a path that ends with NUL.
+            assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        }
+
+        fn call(&mut self, function: Function, args: &[u64]) -> u32 {
+            self.context.call(Snapshot::Preview1, function, &mut self.memory, args).unwrap()
+        }
+
+        fn call_until(&mut self, function: Function, args: &[u64], due: &mut dyn FnMut() -> bool) -> Result<u32, Stop> {
+            self.context.call_until(Snapshot::Preview1, function, &mut self.memory, args, due)
+        }
+
+        /// Writes a path and returns its two arguments.
+        fn path(&mut self, at: usize, path: &str) -> [u64; 2] {
+            self.memory[at..at + path.len()].copy_from_slice(path.as_bytes());
+            [at as u64, path.len() as u64]
+        }
+
+        fn open_args(&mut self, path: &str, rights: u64, flags: u64) -> [u64; 9] {
+            let [at, len] = self.path(100, path);
+            [3, 0, at, len, 0, rights, 0, flags, 80]
+        }
+
+        fn open(&mut self, path: &str, rights: u64, flags: u64) -> Result<u64, u32> {
+            let args = self.open_args(path, rights, flags);
+            match self.call(Function::PathOpen, &args) {
+                0 => Ok(word(&self.memory, 80).into()),
+                errno => Err(errno),
+            }
+        }
+
+        /// The arguments of a read or write of `bytes` at 4096.
+        fn vector(&mut self, fd: u64, bytes: u32) -> [u64; 4] {
+            self.memory[..4].copy_from_slice(&4096u32.to_le_bytes());
+            self.memory[4..8].copy_from_slice(&bytes.to_le_bytes());
+            [fd, 0, 1, 80]
+        }
+    }
+
+    #[test]
+    fn what_fails_in_the_host_is_an_error_number() {
+        use std::io::{Error, ErrorKind};
+        struct Fails(Option<Error>);
+        impl Write for Fails {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                Err(self.0.take().unwrap())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let numbers =
+            [(libc::EROFS, 69), (libc::EXDEV, 75), (libc::ETXTBSY, 74), (libc::ENOTTY, 59), (libc::ENOLCK, 46), (libc::ENOTBLK, 29)];
+        let kinds = [(ErrorKind::BrokenPipe, 64), (ErrorKind::Interrupted, 27), (ErrorKind::WouldBlock, 6), (ErrorKind::Other, 29)];
+        let numbers = numbers.map(|(number, errno)| (Error::from_raw_os_error(number), errno));
+        for (error, errno) in numbers.into_iter().chain(kinds.map(|(kind, errno)| (kind.into(), errno))) {
+            let said = error.to_string();
+            let mut guest = Guest::new();
+            guest.context = Builder::new().stdout(Fails(Some(error))).build();
+            let args = guest.vector(1, 5);
+            assert_eq!(guest.call(Function::FdWrite, &args), errno, "{said}");
+        }
+        // No reader, and no waiting for one.
+        let mut guest = Guest::new();
+        guest.fifo("fifo");
+        assert_eq!(guest.open("fifo", WRITES, NONBLOCK), Err(60), "ENXIO");
+    }
+
+    #[test]
+    fn a_reader_that_read_too_much_is_not_believed() {
+        struct Liar;
+        impl Read for Liar {
+            fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+                Ok(buf.len() + 1000)
+            }
+        }
+        let mut guest = Guest::new();
+        guest.context = Builder::new().stdin(Liar).build();
+        let args = guest.vector(0, 7);
+        assert_eq!((guest.call(Function::FdRead, &args), word(&guest.memory, 80)), (0, 7));
+    }
+
+    #[test]
+    fn a_file_may_be_older_than_1970() {
+        let mut guest = Guest::new();
+        let file = std::fs::File::create(guest.dir.path().join("old")).unwrap();
+        let before = SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(1000);
+        file.set_times(std::fs::FileTimes::new().set_accessed(before).set_modified(before)).unwrap();
+        let fd = guest.open("old", READS, 0).unwrap();
+        let [path, len] = guest.path(100, "old");
+        for (function, args) in [(Function::FdFilestatGet, &[fd, 4096][..]), (Function::PathFilestatGet, &[3, 0, path, len, 4096])] {
+            guest.memory[4096..4160].fill(0xff);
+            assert_eq!(guest.call(function, args), 0);
+            assert_eq!(guest.memory[4096 + 40..4096 + 56], [0; 16], "{function:?}");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_listed_as_it_was_when_that_began() {
+        let mut guest = Guest::new();
+        let names: std::collections::BTreeSet<String> = (0..500).map(|number| format!("file{number}")).collect();
+        let create = |guest: &Guest| names.iter().for_each(|name| std::fs::write(guest.dir.path().join(name), "").unwrap());
+        create(&guest);
+        std::fs::create_dir(guest.dir.path().join("dir")).unwrap();
+        let fd = guest.open(".", READS, 0).unwrap();
+        // Twice, each file removed when it was seen.
+        for _ in 0..2 {
+            create(&guest);
+            let (mut seen, mut cookie) = (std::collections::BTreeSet::new(), 0);
+            loop {
+                assert_eq!(guest.call(Function::FdReaddir, &[fd, 4096, 200, cookie, 80]), 0);
+                let used = word(&guest.memory, 80) as usize;
+                let mut entries = guest.memory[4096..4096 + used].to_vec();
+                while entries.len() >= 24 {
+                    let len = word(&entries, 16) as usize;
+                    let Some(name) = entries.get(24..24 + len) else { break };
+                    let (name, kind) = (String::from_utf8(name.to_vec()).unwrap(), entries[20]);
+                    cookie = u64::from_le_bytes(entries[..8].try_into().unwrap());
+                    entries.drain(..24 + len);
+                    assert_eq!(kind, if names.contains(&name) { 4 } else { 3 }, "{name}");
+                    if names.contains(&name) {
+                        let [at, len] = guest.path(100, &name);
+                        assert_eq!(guest.call(Function::PathUnlinkFile, &[3, at, len]), 0);
+                    }
+                    assert!(seen.insert(name));
+                }
+                if used < 200 {
+                    break;
+                }
+            }
+            assert_eq!(seen.len(), names.len() + 3);
+            assert_eq!(std::fs::read_dir(guest.dir.path()).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn only_a_directory_is_renamed_to_a_name_with_a_slash() {
+        let mut guest = Guest::new();
+        std::fs::write(guest.dir.path().join("file"), "").unwrap();
+        std::fs::create_dir(guest.dir.path().join("dir")).unwrap();
+        for (from, to, errno) in
+            [("file", "new/", 54), ("file/", "new", 54), ("gone", "new/", 44), ("dir/", "new/", 0), ("file", "other", 0)]
+        {
+            let ([from_at, from_len], [to_at, to_len]) = (guest.path(100, from), guest.path(300, to));
+            assert_eq!(guest.call(Function::PathRename, &[3, from_at, from_len, 3, to_at, to_len]), errno, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn signals_and_sockets_are_refused_with_a_number() {
+        let mut guest = Guest::new();
+        assert_eq!(guest.call(Function::ProcRaise, &[9]), 58, "ENOTSUP");
+        for (fd, errno) in [(0, 57), (3, 57), (99, 8)] {
+            assert_eq!(guest.call(Function::SockShutdown, &[fd, 1]), errno);
+            assert_eq!(guest.call(Function::SockRecv, &[fd, 0, 0, 0, 80, 84]), errno);
+            assert_eq!(guest.call(Function::SockSend, &[fd, 0, 0, 0, 80]), errno);
+        }
+    }
+
+    #[test]
+    fn a_poll_reports_what_is_ready() {
+        let mut guest = Guest::new();
+        let open = |guest: &mut Guest, name: &str| {
+            guest.fifo(name);
+            let writer = std::fs::File::options().read(true).write(true).open(guest.dir.path().join(name)).unwrap();
+            (guest.open(name, READS, 0).unwrap(), writer)
+        };
+        let ((quiet, _quiet), (full, mut writer)) = (open(&mut guest, "quiet"), open(&mut guest, "full"));
+        writer.write_all(b"text").unwrap();
+        let mut never = || false;
+        for sliced in [false, true] {
+            for (index, fd) in [quiet, full, 1].into_iter().enumerate() {
+                let subscription = &mut guest.memory[4096 + index * 48..][..48];
+                subscription[0] = index as u8;
+                subscription[8] = if fd == 1 { 2 } else { 1 };
+                subscription[16] = fd as u8;
+            }
+            let args = [4096, 5000, 3, 80];
+            match sliced {
+                true => assert_eq!(guest.call_until(Function::PollOneoff, &args, &mut never).unwrap(), 0),
+                false => assert_eq!(guest.call(Function::PollOneoff, &args), 0),
+            }
+            assert_eq!(word(&guest.memory, 80), 2);
+            assert_eq!((guest.memory[5000], guest.memory[5016]), (1, 4), "four bytes of the one that has some");
+            assert_eq!((guest.memory[5032], guest.memory[5042]), (2, 2), "what is discarded need not be waited for");
+        }
+    }
+
+    #[test]
+    fn devices_are_read_also_where_there_is_a_deadline() {
+        let mut guest = Guest::new();
+        guest.context = Builder::new().preopened_dir("/dev", "/").unwrap().build();
+        for (name, read) in [("null", 0), ("zero", 5)] {
+            let fd = guest.open(name, READS, 0).unwrap();
+            let args = guest.vector(fd, 5);
+            assert_eq!(guest.call_until(Function::FdRead, &args, &mut || false).unwrap(), 0);
+            assert_eq!(word(&guest.memory, 80), read);
+        }
+    }
+
+    #[test]
+    fn a_named_pipe_is_waited_for_until_the_deadline() {
+        let mut guest = Guest::new();
+        guest.fifo("fifo");
+        for rights in [READS, WRITES] {
+            let mut looks = 0;
+            let mut due = || {
+                looks += 1;
+                looks > 3
+            };
+            let args = guest.open_args("fifo", rights, 0);
+            assert!(matches!(guest.call_until(Function::PathOpen, &args, &mut due), Err(Stop::Deadline)));
+        }
+        let path = guest.dir.path().join("fifo");
+        let writer = std::thread::spawn(move || std::fs::write(path, "text").unwrap());
+        let fd = guest.open("fifo", READS, 0).unwrap();
+        let mut read = Vec::new();
+        loop {
+            let args = guest.vector(fd, 100);
+            assert_eq!(guest.call(Function::FdRead, &args), 0, "it waits");
+            match word(&guest.memory, 80) as usize {
+                0 => break,
+                bytes => read.extend_from_slice(&guest.memory[4096..4096 + bytes]),
+            }
+        }
+        assert_eq!(read, b"text");
+        writer.join().unwrap();
     }
 
     #[test]

@@ -10,10 +10,15 @@
 //!
 //! Source: `wasi_snapshot_preview1.witx` of the WASI repository (legacy/preview1).
 
-mod context;
-mod files;
 mod preview1;
 mod wait;
+mod context;
+mod numbers;
+mod streams;
+mod directory;
+mod file;
+mod sched;
+mod errno;
 
 pub use context::{BuildError, Builder, Context, OutputBuffer};
 pub use preview1::{Function, Snapshot};

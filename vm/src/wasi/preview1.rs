@@ -3,12 +3,15 @@
 //! Every function is importable under both module names; `wasi_unstable` (preview 0) has the same list and the same wasm
 //! signatures, less `sock_accept`, but other layouts in memory, so it has answers of its own.
 
-use super::{Stop, files};
+use super::Stop;
+use super::errno::errno;
+use super::wait::SLICE;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, UNIX_EPOCH};
 use wasi_common::WasiCtx;
+use wasi_common::snapshots::preview_1::types::Errno;
 use wasi_common::snapshots::{preview_0::wasi_unstable as unstable, preview_1::wasi_snapshot_preview1 as snapshot1};
 use wasmparser::{FuncType, ValType};
 use wiggle::GuestMemory;
@@ -94,23 +97,23 @@ macro_rules! preview1 {
             }
         }
 
-        /// Answers a call through wasi-common.
+        /// Answers a call through wasi-common. `due`: see [`super::Host::call_until`].
         pub(super) fn answer(
             context: &mut WasiCtx,
             snapshot: Snapshot,
             function: Function,
             memory: &mut [u8],
             arguments: &[u64],
+            due: &mut dyn FnMut() -> bool,
         ) -> Result<u32, Stop> {
             if function == Function::ClockTimeGet
                 && let Some(errno) = clock_time(context, memory, arguments)
             {
                 return Ok(errno);
             }
-            if function == Function::PathOpen
-                && let Some(answered) = files::open_truncated(context, snapshot, memory, arguments)
-            {
-                return answered;
+            // (wasi-common would end the guest)
+            if function == Function::ProcRaise {
+                return Ok(Errno::Notsup as u32);
             }
             let memory = &mut GuestMemory::Unshared(memory);
             let mut slots = arguments.iter().copied();
@@ -120,27 +123,25 @@ macro_rules! preview1 {
                 (_, Function::ProcExit) => return Err(Stop::Exit(next() as i32)),
                 $((Snapshot::Preview1, Function::$variant) => {
                     $(let $arg = <$ty as Parameter>::of(next());)*
-                    ready(snapshot1::$name(context, memory $(, $arg)*))
+                    ready(snapshot1::$name(context, memory $(, $arg)*), due)?
                 })*
                 $((Snapshot::Unstable, Function::$variant) => {
                     $(let $arg = <$ty as Parameter>::of(next());)*
-                    ready(unstable::$name(context, memory $(, $arg)*))
+                    ready(unstable::$name(context, memory $(, $arg)*), due)?
                 })*
                 $((Snapshot::Preview1, Function::$variant1) => {
                     $(let $arg1 = <$ty1 as Parameter>::of(next());)*
-                    ready(snapshot1::$name1(context, memory $(, $arg1)*))
+                    ready(snapshot1::$name1(context, memory $(, $arg1)*), due)?
                 })*
                 $((Snapshot::Unstable, Function::$variant1) => {
                     return Err(Stop::Fault { function: function.name(), reason: "not in wasi_unstable".into() });
                 })*
             };
             match answer {
-                Ok(errno) => Ok(errno as u32),
-                Err(error) => Err(match error.downcast_ref::<wasi_common::I32Exit>() {
-                    Some(exit) => Stop::Exit(exit.0),
-                    None => Stop::Fault { function: function.name(), reason: causes(&error) },
-                }),
+                Ok(number) => Ok(number as u32),
+                Err(error) => failed(function, &error),
             }
+            .map(|number| if is_no_socket(context, function, number, arguments) { Errno::Notsock as u32 } else { number })
         }
     };
 }
@@ -238,12 +239,33 @@ fn clock_time(context: &WasiCtx, memory: &mut [u8], arguments: &[u64]) -> Option
     Some(0)
 }
 
-/// Runs a future that wasi-common's `sync` implementation finishes at its first poll.
-fn ready<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut TaskContext::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => unreachable!("wasi-common's sync files block instead of waiting"),
+/// Runs a future. All but those that [`pause`](super::wait::pause) finish at their first poll: wasi-common's `sync` files block.
+fn ready<T>(future: impl Future<Output = T>, due: &mut dyn FnMut() -> bool) -> Result<T, Stop> {
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut TaskContext::from_waker(Waker::noop())) {
+            Poll::Ready(value) => return Ok(value),
+            Poll::Pending if due() => return Err(Stop::Deadline),
+            Poll::Pending => std::thread::sleep(SLICE),
+        }
     }
+}
+
+/// What a call that failed means for the guest: where the host's files or streams failed, an error number that wasi-common does not know.
+fn failed(function: Function, error: &wiggle::anyhow::Error) -> Result<u32, Stop> {
+    if let Some(exit) = error.downcast_ref::<wasi_common::I32Exit>() {
+        return Err(Stop::Exit(exit.0));
+    }
+    match error.downcast_ref::<std::io::Error>() {
+        Some(error) => Ok(errno(error) as u32),
+        None => Err(Stop::Fault { function: function.name(), reason: causes(error) }),
+    }
+}
+
+/// Whether `number` says that a file is not open which is one, and no socket.
+fn is_no_socket(context: &WasiCtx, function: Function, number: u32, arguments: &[u64]) -> bool {
+    let of_sockets = matches!(function, Function::SockAccept | Function::SockRecv | Function::SockSend | Function::SockShutdown);
+    of_sockets && number == Errno::Badf as u32 && context.table().contains_key(arguments[0] as u32)
 }
 
 /// Why a call failed. Some errors have their cause in their text.

@@ -1,0 +1,103 @@
+//! A guest's open file: wasi-common's, with times that it can hand on.
+
+use std::any::Any;
+use std::io::{IoSlice, IoSliceMut, SeekFrom};
+use std::os::fd::BorrowedFd;
+use std::time::{SystemTime, UNIX_EPOCH};
+use wasi_common::file::{Advice, FdFlags, FileType, Filestat};
+use wasi_common::sync::file::File as Inner;
+use wasi_common::{Error, SystemTimeSpec, WasiFile};
+
+/// An open file.
+pub(super) struct File(Inner);
+
+impl File {
+    pub(super) fn new(file: cap_std::fs::File) -> File {
+        File(Inner::from_cap_std(file))
+    }
+}
+
+/// A time as the guest may see it. It counts from 1970: wasi-common panics at times before, here they are unknown (0).
+pub(super) fn since_1970(time: Option<SystemTime>) -> Option<SystemTime> {
+    time.filter(|&time| time >= UNIX_EPOCH)
+}
+
+#[wiggle::async_trait]
+impl WasiFile for File {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn pollable(&self) -> Option<BorrowedFd<'_>> {
+        self.0.pollable()
+    }
+
+    fn isatty(&self) -> bool {
+        self.0.isatty()
+    }
+
+    fn num_ready_bytes(&self) -> Result<u64, Error> {
+        self.0.num_ready_bytes()
+    }
+
+    async fn get_filetype(&self) -> Result<FileType, Error> {
+        self.0.get_filetype().await
+    }
+
+    async fn get_filestat(&self) -> Result<Filestat, Error> {
+        let stat = self.0.get_filestat().await?;
+        Ok(Filestat { atim: since_1970(stat.atim), mtim: since_1970(stat.mtim), ctim: since_1970(stat.ctim), ..stat })
+    }
+
+    async fn get_fdflags(&self) -> Result<FdFlags, Error> {
+        self.0.get_fdflags().await
+    }
+
+    async fn set_fdflags(&mut self, flags: FdFlags) -> Result<(), Error> {
+        self.0.set_fdflags(flags).await
+    }
+
+    async fn set_filestat_size(&self, size: u64) -> Result<(), Error> {
+        self.0.set_filestat_size(size).await
+    }
+
+    async fn set_times(&self, accessed: Option<SystemTimeSpec>, modified: Option<SystemTimeSpec>) -> Result<(), Error> {
+        self.0.set_times(accessed, modified).await
+    }
+
+    async fn advise(&self, offset: u64, len: u64, advice: Advice) -> Result<(), Error> {
+        self.0.advise(offset, len, advice).await
+    }
+
+    async fn datasync(&self) -> Result<(), Error> {
+        self.0.datasync().await
+    }
+
+    async fn sync(&self) -> Result<(), Error> {
+        self.0.sync().await
+    }
+
+    async fn read_vectored<'a>(&self, bufs: &mut [IoSliceMut<'a>]) -> Result<u64, Error> {
+        self.0.read_vectored(bufs).await
+    }
+
+    async fn read_vectored_at<'a>(&self, bufs: &mut [IoSliceMut<'a>], offset: u64) -> Result<u64, Error> {
+        self.0.read_vectored_at(bufs, offset).await
+    }
+
+    async fn write_vectored<'a>(&self, bufs: &[IoSlice<'a>]) -> Result<u64, Error> {
+        self.0.write_vectored(bufs).await
+    }
+
+    async fn write_vectored_at<'a>(&self, bufs: &[IoSlice<'a>], offset: u64) -> Result<u64, Error> {
+        self.0.write_vectored_at(bufs, offset).await
+    }
+
+    async fn seek(&self, to: SeekFrom) -> Result<u64, Error> {
+        self.0.seek(to).await
+    }
+
+    async fn peek(&self, buf: &mut [u8]) -> Result<u64, Error> {
+        self.0.peek(buf).await
+    }
+}
