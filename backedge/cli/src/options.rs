@@ -219,7 +219,7 @@ pub struct Run {
     /// Give the guest a directory of the host, under its own name or another one
     #[arg(long = "dir", value_name = "HOST[::GUEST]")]
     pub dirs: Vec<String>,
-    /// Give the guest an environment variable; NAME alone passes the host's value on
+    /// Give the guest an environment variable; NAME alone passes the host's value on, if it has one
     #[arg(long = "env", value_name = "NAME[=VAL]")]
     pub env: Vec<String>,
     /// Functions that the module imports and nobody has: refuse the module, trap when one is called, or return zeros

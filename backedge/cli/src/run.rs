@@ -500,16 +500,13 @@ fn wasi_context(options: &Run, file: &OsString, args: &[&str], output: &Output) 
     for variable in &options.env {
         match variable.split_once('=') {
             Some((name, value)) => builder.env(name, value).map_err(usage)?,
-            None => {
-                let value = std::env::var(variable).map_err(|error| {
-                    let why = match error {
-                        std::env::VarError::NotPresent => "is not set",
-                        std::env::VarError::NotUnicode(_) => "is not UTF-8, which WASI needs",
-                    };
-                    Failure::Usage(format!("environment variable `{variable}` {why}"))
-                })?;
-                builder.env(variable, value).map_err(usage)?
-            }
+            None => match std::env::var(variable) {
+                Ok(value) => builder.env(variable, value).map_err(usage)?,
+                Err(std::env::VarError::NotPresent) => continue,
+                Err(std::env::VarError::NotUnicode(_)) => {
+                    return Err(Failure::Usage(format!("environment variable `{variable}` is not UTF-8, which WASI needs")));
+                }
+            },
         };
     }
     for dir in &options.dirs {
