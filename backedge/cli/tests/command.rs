@@ -643,6 +643,12 @@ fn code_is_kept_and_precompiled_code_runs_only_where_that_is_allowed() {
         assert!(run(&["cache", "list"]).contains("1 files"));
     }
     assert_eq!(run(&["cache", "clean"]), "removed 1 files\n");
+    // Where there is no room for it, the run is what it was.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", r#"ulimit -f 0; exec "$@""#, "sh", env!("CARGO_BIN_EXE_backedge"), "run", "--invoke", "run", program, "3000000"]);
+    let output = limited.env("XDG_CACHE_HOME", files.0.path().join("cache")).stdin(Stdio::null()).output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(0), "3000000\n"), "{}", text(&output.stderr));
+    assert!(run(&["cache", "list"]).starts_with("0 files"));
     let compiled = files.0.path().join("hot.anything");
     let compiled = compiled.to_str().unwrap();
     expect(0, &["compile", program, "-o", compiled]);

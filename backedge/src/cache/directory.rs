@@ -148,7 +148,7 @@ impl CacheDirectory {
         if file.try_lock().is_err() || FileState::of(&file)? != state {
             return Ok(None);
         }
-        file.write_all(bytes)?;
+        without_size_signal(|| file.write_all(bytes))?;
         let state = FileState::of(&file)?;
         self.keep_below_limit()?;
         Ok(Some(state))
@@ -165,13 +165,13 @@ impl CacheDirectory {
         let one = NEXT_TEMPORARY.fetch_add(1, Ordering::Relaxed);
         let temporary = self.path.join(format!("{name}.{}.{one}.{now:x}{UNFINISHED}", std::process::id()));
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-        let written = (|| {
+        let written = without_size_signal(|| {
             let mut out = BufWriter::new(file);
             fill(&mut out)?;
             out.flush()?;
             fs::rename(&temporary, self.path.join(format!("{name}{SUFFIX}")))?;
             FileState::of(out.get_ref())
-        })();
+        });
         if written.is_err() {
             let _ = fs::remove_file(&temporary);
         }
@@ -222,6 +222,28 @@ impl FileState {
         let metadata = file.metadata()?;
         Ok(FileState { device: metadata.dev(), inode: metadata.ino(), length: metadata.len() })
     }
+}
+
+/// Writes where files may be limited (`ulimit -f`). What is beyond the limit is an error then, and no signal, which would end the process for want of a cache.
+fn without_size_signal<T>(write: impl FnOnce() -> T) -> T {
+    let mut signal = std::mem::MaybeUninit::uninit();
+    let mut others = std::mem::MaybeUninit::uninit();
+    // SAFETY: `sigemptyset` fills the set, which is all zeroes or `u64`s, and `sigaddset` is given a signal that exists.
+    let signal = unsafe {
+        libc::sigemptyset(signal.as_mut_ptr());
+        libc::sigaddset(signal.as_mut_ptr(), libc::SIGXFSZ);
+        signal.assume_init()
+    };
+    // SAFETY: two sets of this function's own; only this thread's mask changes, as the signal comes to the thread that writes.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signal, others.as_mut_ptr()) };
+    let written = write();
+    let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `signal` is a set, and nobody asks what came; the mask is put back as it was, filled in by the call above.
+    unsafe {
+        while libc::sigtimedwait(&signal, std::ptr::null_mut(), &at_once) == libc::SIGXFSZ {}
+        libc::pthread_sigmask(libc::SIG_SETMASK, others.as_ptr(), std::ptr::null_mut());
+    }
+    written
 }
 
 /// Whether a file or directory is this user's and writable by nobody else.
