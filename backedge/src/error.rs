@@ -11,6 +11,7 @@ use vm::trap::{Frame, Unwind};
 
 pub use anyhow::{Context, Error, Result, anyhow as format_err, bail, ensure};
 pub use vm::module::SourcePlace;
+use vm::module::demangled;
 pub use vm::trap::TrapCode as Trap;
 
 /// The guest asked to exit with this code (`proc_exit`).
@@ -75,7 +76,7 @@ impl fmt::Display for WasmBacktrace {
             }
             let module = frame.module_name().unwrap_or("<unknown>");
             match frame.func_name() {
-                Some(name) => write!(f, "{module}!{name}")?,
+                Some(name) => write!(f, "{module}!{}", demangled(name))?,
                 None => write!(f, "{module}!<wasm function {}>", frame.func_index())?,
             }
             for (depth, place) in frame.source_places().iter().enumerate() {
@@ -102,7 +103,7 @@ impl FrameInfo {
         self.frame.function
     }
 
-    /// Name of the function from the name section.
+    /// Name of the function from the name section, as it stands there; the backtrace's text has it demangled.
     pub fn func_name(&self) -> Option<&str> {
         self.frame.name.as_deref()
     }

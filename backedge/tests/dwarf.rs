@@ -29,6 +29,19 @@ fn a_backtrace_names_lines_also_of_inlined_calls() {
     assert!(text.contains("in checked, inlined") && text.contains("lines.c:6:") && text.contains("lines.c:15:"), "{text}");
 }
 
+#[test]
+fn a_backtrace_says_names_as_in_the_source_and_its_frames_as_in_the_module() {
+    let mangled = "_ZN4core9panicking5panic17h0123456789abcdefE";
+    let module = format!(
+        r#"(module $m (func ${mangled} unreachable)
+            (func (export "run") (param i32) (result i32) (if (i32.eq (local.get 0) (i32.const 4)) (then (call ${mangled}))) (i32.const 2)))"#
+    );
+    let error = failure(module.as_bytes());
+    let backtrace = error.downcast_ref::<WasmBacktrace>().unwrap();
+    assert_eq!(backtrace.frames()[0].func_name(), Some(mangled));
+    assert!(backtrace.to_string().contains("m!core::panicking::panic\n"), "{backtrace}");
+}
+
 /// Damage in the debug sections costs the lines, and nothing else.
 #[test]
 fn damaged_dwarf_is_no_harm() {

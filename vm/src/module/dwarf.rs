@@ -2,6 +2,7 @@
 //! offset in the code section's contents).
 
 use gimli::{Dwarf, EndianArcSlice, LittleEndian, SectionId};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -16,6 +17,12 @@ pub struct SourcePlace {
     pub line: u32,
     /// From 1; 0 where it is not known.
     pub column: u32,
+}
+
+/// A function's name as the source has it, where a compiler of Rust or C++ mangled it.
+pub fn demangled(name: &str) -> Cow<'_, str> {
+    // (`R` alone begins a mangled name on systems whose linkers drop the underscore)
+    if name.starts_with('_') { addr2line::demangle_auto(name.into(), None) } else { name.into() }
 }
 
 type Context = addr2line::Context<EndianArcSlice<LittleEndian>>;
@@ -69,5 +76,20 @@ impl DebugInfo {
             Ok(EndianArcSlice::new(bytes, LittleEndian))
         };
         Context::from_dwarf(Dwarf::load(load).ok()?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangled;
+
+    #[test]
+    fn names_are_as_in_the_source() {
+        assert_eq!(demangled("_ZN4core9panicking5panic17h0123456789abcdefE"), "core::panicking::panic");
+        assert_eq!(demangled("_RNvCs1234_7mycrate3foo"), "mycrate::foo");
+        assert_eq!(demangled("_ZNSt6vectorIiE4sizeEv"), "std::vector<int>::size()");
+        for plain in ["main", "__wasm_call_ctors", "_start", "RNvC3foo", "_Z"] {
+            assert_eq!(demangled(plain), plain);
+        }
     }
 }

@@ -13,7 +13,7 @@ mod names;
 mod parse;
 
 pub use bytes::Bytes;
-pub use dwarf::SourcePlace;
+pub use dwarf::{SourcePlace, demangled};
 pub use error::ModuleError;
 pub use features::SUPPORTED;
 pub use parse::PRECOMPILED;
