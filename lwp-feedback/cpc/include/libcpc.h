@@ -81,7 +81,10 @@ void cpc_buf_copy(cpc_t *cpc, cpc_buf_t *ds, cpc_buf_t *src);
 void cpc_buf_zero(cpc_t *cpc, cpc_buf_t *buf);
 int cpc_buf_smpl_rec_count(cpc_t *cpc, cpc_buf_t *buf, int request_index, uint_t *rec_count);
 int cpc_buf_smpl_get_item(cpc_t *cpc, cpc_buf_t *buf, int request_index, int record_index, int record_item_index, uint64_t *val);
-/* The pointer is good until the next cpc_set_sample() into the buffer or its destruction. An item that the record lacks is 0 in it. */
+/*
+ * The pointer is good until the next cpc_set_sample() into the buffer, the second cpc_buf_copy() or cpc_buf_zero() of it, or its destruction. An item that the
+ * record lacks is 0 in it.
+ */
 uint64_t *cpc_buf_smpl_get_record(cpc_t *cpc, cpc_buf_t *buf, int request_index, int record_index);
 /* The most records that a sampling request keeps between two samples. */
 int cpc_get_smpl_max_rec_count(cpc_t *cpc, cpc_set_t *set, int request_index, uint_t *max_rec_count);

@@ -232,7 +232,7 @@ fn what_is_rare_at_each_site_does_not_fade_faster() {
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
-        profile.apply(&instrumented(i % 1000), &taken_branch((x >> 20) % 20 == 0));
+        profile.apply(&instrumented(i % 1000), &taken_branch((x >> 20).is_multiple_of(20)));
     }
     let branches = profile.snapshot(MODULE).functions.remove(0).branches;
     let [mispredicted, predicted] =

@@ -186,7 +186,6 @@ impl<W: Write + Send> Listener for Recorder<W> {
     }
 
     fn hurries(&self) -> bool {
-        // (without one nothing waits for a poll, and records are not missed: a fuller ring wakes the monitor)
         self.inner.as_ref().is_none_or(|inner| inner.hurries())
     }
 }

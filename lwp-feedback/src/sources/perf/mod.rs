@@ -246,7 +246,7 @@ fn convert(chosen: &Chosen, sample: &sample::Sample<'_>, stamp: u64) -> Option<R
             let miss = memory::miss(sample)?;
             Some(record(EventId::DCACHE, miss.flags(), miss.latency, sample.ip, miss.address.unwrap_or(0)))
         }
-        // A branch that was mispredicted: PRV without PRD. Whether it was taken, and where to, is not said, nor how many were predicted.
+        // A branch that was mispredicted: PRV without PRD. Whether it was taken, where to, and how many were predicted is not said.
         Kind::BranchMisses => Some(record(EventId::BRANCHES, 1 << 13 | OUTCOME_UNKNOWN, 0, sample.ip, 0)),
         // A miss of unknown source, latency and address.
         Kind::CacheMisses => Some(record(EventId::DCACHE, 0, 0, sample.ip, 0)),
