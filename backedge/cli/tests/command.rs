@@ -273,6 +273,31 @@ fn a_deadline_stops_a_guest_that_waits_for_input() {
     assert!(text(&output.stderr).contains("deadline"), "{}", text(&output.stderr));
 }
 
+/// What the host has read ahead is there for a guest with a deadline, though the pipe has nothing more.
+#[test]
+fn input_may_be_read_byte_by_byte_with_a_deadline() {
+    let files = Files::new();
+    let reads = files.write(
+        "reads.wat",
+        r#"(module (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+            (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+            (memory (export "memory") 1) (data (i32.const 0) "\20\00\00\00\01\00\00\00")
+            (func (export "_start")
+                (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
+                (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
+                (call $exit (i32.load8_u (i32.const 32)))))"#,
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_backedge"))
+        .args(["run", "-W", "timeout=60s", reads.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"ab").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(i32::from(b'b')));
+    drop(input);
+}
+
 #[test]
 fn functions_and_tables_are_limited() {
     let files = Files::new();
