@@ -90,7 +90,7 @@ const STEADY_FOR: Duration = Duration::from_secs(2);
 pub(crate) struct News {
     /// Something of which there is much to learn.
     pub(crate) learning: bool,
-    /// Something in its first second of being hot, of which little has been seen.
+    /// Something in its first second of being hot.
     pub(crate) credit: bool,
 }
 

@@ -74,16 +74,16 @@ pub(super) struct Candidate {
 impl Candidate {
     /// Whether there is much to learn of it: it is hot since lately, has had few bursts, and comes when it is asked.
     pub(super) fn is_new(&self, now: Instant) -> bool {
-        self.has_credit(now) || self.comes() && self.awaits_times() && now.duration_since(self.hot_since) < UNTIMED
+        let absent = self.turns.saturating_sub(self.bursts);
+        if self.failed || absent >= MOST_ABSENT {
+            return false;
+        }
+        self.bursts < ENOUGH && self.is_young(now) || self.awaits_times() && now.duration_since(self.hot_since) < UNTIMED
     }
 
     /// Whether it is in the second that has the learning credit.
-    fn has_credit(&self, now: Instant) -> bool {
-        self.comes() && self.bursts < ENOUGH && now.duration_since(self.hot_since) < LEARNING
-    }
-
-    fn comes(&self) -> bool {
-        !self.failed && self.turns.saturating_sub(self.bursts) < MOST_ABSENT
+    fn is_young(&self, now: Instant) -> bool {
+        now.duration_since(self.hot_since) < LEARNING
     }
 
     /// Whether it has loads of which nothing is known yet.
@@ -369,7 +369,7 @@ impl ModuleCode {
         let now = Instant::now();
         let candidates = lock(&self.bursts.candidates);
         let some = |is: fn(&Candidate, Instant) -> bool| candidates.values().any(|candidate| is(candidate, now));
-        let news = News { learning: some(Candidate::is_new), credit: some(Candidate::has_credit) };
+        let news = News { learning: some(Candidate::is_new), credit: some(Candidate::is_young) };
         self.bursts.learning.store(news.learning, Ordering::Relaxed);
         news
     }
