@@ -212,9 +212,7 @@ impl Flow {
     }
 
     fn edge(&mut self, from: usize, to: usize) {
-        if !self.successors[from].contains(&(to as u32)) {
-            self.successors[from].push(to as u32);
-        }
+        self.successors[from].push(to as u32);
     }
 
     /// A node for what is thrown in a `try`, which goes to its arms or on to the next one's: else each call in many nested ones would have an edge to each.
@@ -431,12 +429,7 @@ pub(crate) fn scan(params: &[ValType], body: &FunctionBody<'_>, memories: usize,
                 // (each once: a table has thousands of entries)
                 depths.sort_unstable();
                 depths.dedup();
-                for depth in depths {
-                    if let Some(index) = open.len().checked_sub(1 + depth as usize) {
-                        flow.successors[node].push(open[index].label as u32);
-                        open[index].repeats = true;
-                    }
-                }
+                depths.into_iter().for_each(|depth| branch(&mut flow, &mut open, node, depth));
                 node = flow.node();
             }
             Operator::Return

@@ -15,7 +15,7 @@ use crate::registry;
 use crate::signals;
 use crate::signature;
 use crate::stack::{GUARD_BYTES, SIGNAL_FRAME_BYTES};
-use crate::store::{HostCall, HostContext, StoreState, call_slots, result_slots};
+use crate::store::{HostCall, HostContext, StoreState, ask_callback, call_slots, result_slots};
 use crate::tiering::{ModuleCode, report_frames};
 use crate::trap::{Outcome, TrapCode, Unwind};
 use lwp_feedback::sources::clock;
@@ -683,24 +683,18 @@ pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
         if !store.is_past_deadline() {
             return Ok(());
         }
-        let Some((mut callback, set)) = store.take_deadline_callback() else {
+        // The frames of a loop that polled are in the switch buffer, and are read again behind this.
+        let asked = store.ask_at_deadline(|store, callback| {
+            let decided = store.with_another_switch_buffer(|store| ask_callback(store, callback));
+            decided.unwrap_or_else(|error| Ok(Err(format!("no memory for what a deadline's callback may call: {error}").into())))
+        });
+        let Some(decided) = asked else {
             // A host function may go on after this, and the guest is not to go on with it.
             store.ask_to_poll();
             return Err(trap(context, TrapCode::Interrupt));
         };
-        let deadline = store.suspend_deadline();
-        // The frames of a loop that polled are in the switch buffer, and are read again behind this.
-        let decided = store.with_another_switch_buffer(|store| catch_unwind(AssertUnwindSafe(|| callback(store))));
-        store.put_deadline_callback(callback, set);
-        let decided = decided.unwrap_or_else(|error| Ok(Err(format!("no memory for what a deadline's callback may call: {error}").into())));
-        if !matches!(decided, Ok(Ok(_))) {
-            store.resume_deadline(deadline);
-        }
         match decided {
-            Ok(Ok(ticks)) => {
-                store.set_epoch_deadline(ticks);
-                Ok(())
-            }
+            Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(Box::new(Unwind::Host { error, frames: backtrace(context) })),
             Err(payload) => Err(Box::new(Unwind::Panic(payload))),
         }

@@ -111,6 +111,14 @@ struct Pending {
     in_taken: bool,
 }
 
+impl Pending {
+    /// The arm that is being read.
+    fn arm<'a>(&self, branches: &'a mut [BranchShape]) -> &'a mut ArmShape {
+        let branch = &mut branches[self.branch];
+        if self.in_taken { &mut branch.taken } else { &mut branch.not_taken }
+    }
+}
+
 struct Scan<'a> {
     reader: wasmparser::OperatorsReader<'a>,
     locals: Vec<Value>,
@@ -227,8 +235,7 @@ impl<'a> Scan<'a> {
             }
         }
         for pending in &self.pending {
-            let branch = &mut self.branches[pending.branch];
-            note(if pending.in_taken { &mut branch.taken } else { &mut branch.not_taken });
+            note(pending.arm(&mut self.branches));
         }
     }
 
@@ -321,9 +328,7 @@ impl<'a> Scan<'a> {
         }
         for pending in &self.pending {
             if pending.end != target {
-                let branch = &mut self.branches[pending.branch];
-                let arm = if pending.in_taken { &mut branch.taken } else { &mut branch.not_taken };
-                arm.obstacle.get_or_insert(ArmObstacle::Leaves);
+                pending.arm(&mut self.branches).obstacle.get_or_insert(ArmObstacle::Leaves);
             }
         }
         let mut shape = BranchShape { offset, back_edge, ..BranchShape::default() };
@@ -334,10 +339,7 @@ impl<'a> Scan<'a> {
         } else {
             self.branches.push(shape);
             if self.pending.len() == MOST_FOLLOWED {
-                let longest = self.pending.remove(0);
-                let branch = &mut self.branches[longest.branch];
-                let arm = if longest.in_taken { &mut branch.taken } else { &mut branch.not_taken };
-                arm.obstacle.get_or_insert(ArmObstacle::Leaves);
+                self.pending.remove(0).arm(&mut self.branches).obstacle.get_or_insert(ArmObstacle::Leaves);
             }
             self.pending.push(Pending { branch: self.branches.len() - 1, end: target, other_end: None, in_taken: false });
         }

@@ -76,6 +76,14 @@ pub trait Limiter: Send {
 /// What happens when a store's deadline passes.
 pub type DeadlineCallback = Box<dyn FnMut(&mut StoreState) -> Result<u64, HostError> + Send>;
 
+/// What a deadline's callback says, or its panic.
+pub(crate) type Asked<T> = std::thread::Result<Result<T, HostError>>;
+
+/// Asks it.
+pub(crate) fn ask_callback(store: &mut StoreState, callback: &mut DeadlineCallback) -> Asked<u64> {
+    catch_unwind(AssertUnwindSafe(|| callback(store)))
+}
+
 /// A store's insides. `context` is its first field.
 #[repr(C)]
 pub struct StoreState {
@@ -304,17 +312,6 @@ impl StoreState {
         }
     }
 
-    /// No deadline while its callback runs, which may call the guest, unless that sets one. Returns what it was.
-    pub(crate) fn suspend_deadline(&mut self) -> u64 {
-        std::mem::replace(self.deadline.get_mut(), u64::MAX)
-    }
-
-    /// The deadline is what it was before its callback, which gave no other.
-    pub(crate) fn resume_deadline(&mut self, deadline: u64) {
-        *self.deadline.get_mut() = deadline;
-        self.ask_to_poll();
-    }
-
     /// Whether the engine's epoch has come to the deadline.
     pub(crate) fn is_past_deadline(&self) -> bool {
         self.engine.epoch() >= self.deadline.load(Ordering::SeqCst)
@@ -331,33 +328,33 @@ impl StoreState {
     /// # Errors
     /// The callback's, or [`TrapCode::Interrupt`](crate::trap::TrapCode::Interrupt) without one.
     pub fn at_deadline(&mut self) -> Result<(), HostError> {
-        let (mut callback, set) = self.take_deadline_callback().ok_or(crate::trap::TrapCode::Interrupt)?;
-        let deadline = self.suspend_deadline();
-        let decided = catch_unwind(AssertUnwindSafe(|| callback(self)));
-        self.put_deadline_callback(callback, set);
-        if !matches!(decided, Ok(Ok(_))) {
-            self.resume_deadline(deadline);
+        let decided = self.ask_at_deadline(ask_callback).ok_or(crate::trap::TrapCode::Interrupt)?;
+        decided.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    /// Has `ask` ask the callback about the deadline that has passed, and moves it as that says; else it stays. Meanwhile, for the callback may call the guest, there is none, unless the
+    /// callback sets one. `None` without a callback; it may set another one, or none.
+    pub(crate) fn ask_at_deadline(&mut self, ask: impl FnOnce(&mut StoreState, &mut DeadlineCallback) -> Asked<u64>) -> Option<Asked<()>> {
+        let mut callback = self.deadline_callback.take()?;
+        let set = self.deadline_callbacks_set;
+        let deadline = std::mem::replace(self.deadline.get_mut(), u64::MAX);
+        let decided = ask(self, &mut callback);
+        if self.deadline_callbacks_set == set {
+            self.deadline_callback = Some(callback);
         }
-        self.set_epoch_deadline(decided.unwrap_or_else(|panic| resume_unwind(panic))?);
-        Ok(())
+        if let Ok(Ok(ticks)) = decided {
+            self.set_epoch_deadline(ticks);
+        } else {
+            *self.deadline.get_mut() = deadline;
+            self.ask_to_poll();
+        }
+        Some(decided.map(|decided| decided.map(drop)))
     }
 
     /// What happens at the deadline: `None` traps; a callback returns by how many ticks the deadline moves, or an error.
     pub fn set_deadline_callback(&mut self, callback: Option<DeadlineCallback>) {
         self.deadline_callback = callback;
         self.deadline_callbacks_set += 1;
-    }
-
-    /// Takes the callback, for it gets the store, with how many were set until now.
-    pub(crate) fn take_deadline_callback(&mut self) -> Option<(DeadlineCallback, u64)> {
-        self.deadline_callback.take().map(|callback| (callback, self.deadline_callbacks_set))
-    }
-
-    /// Puts it back, unless it has set another one, or none.
-    pub(crate) fn put_deadline_callback(&mut self, callback: DeadlineCallback, set: u64) {
-        if self.deadline_callbacks_set == set {
-            self.deadline_callback = Some(callback);
-        }
     }
 
     /// Whether wasm runs in it, or may be about to.

@@ -250,25 +250,30 @@ fn traps_exit_with_134_and_a_backtrace() {
     }
 }
 
-/// Standard input is a pipe that nobody writes to, and the guest reads it.
-#[test]
-fn a_deadline_stops_a_guest_that_waits_for_input() {
+/// A run of a program whose standard input is a pipe that holds `input` and stays open until the run has ended.
+fn run_with_open_input(program: &str, timeout: &str, input: &[u8]) -> Output {
     let files = Files::new();
-    let reads = files.write(
-        "reads.wat",
-        r#"(module (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
-            (memory (export "memory") 1) (data (i32.const 0) "\20\00\00\00\10\00\00\00")
-            (func (export "_start") (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))))"#,
-    );
+    let program = files.write("reads.wat", program);
     let mut child = Command::new(env!("CARGO_BIN_EXE_backedge"))
-        .args(["run", "-W", "timeout=50ms", reads.to_str().unwrap()])
+        .args(["run", "-W", timeout, program.to_str().unwrap()])
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let quiet = child.stdin.take();
+    let mut open = child.stdin.take().unwrap();
+    open.write_all(input).unwrap();
     let output = child.wait_with_output().unwrap();
-    drop(quiet);
+    drop(open);
+    output
+}
+
+/// Standard input is a pipe that nobody writes to, and the guest reads it.
+#[test]
+fn a_deadline_stops_a_guest_that_waits_for_input() {
+    let reads = r#"(module (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+        (memory (export "memory") 1) (data (i32.const 0) "\20\00\00\00\10\00\00\00")
+        (func (export "_start") (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))))"#;
+    let output = run_with_open_input(reads, "timeout=50ms", b"");
     assert_eq!(output.status.code(), Some(134), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("deadline"), "{}", text(&output.stderr));
 }
@@ -276,26 +281,14 @@ fn a_deadline_stops_a_guest_that_waits_for_input() {
 /// What the host has read ahead is there for a guest with a deadline, though the pipe has nothing more.
 #[test]
 fn input_may_be_read_byte_by_byte_with_a_deadline() {
-    let files = Files::new();
-    let reads = files.write(
-        "reads.wat",
-        r#"(module (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
-            (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
-            (memory (export "memory") 1) (data (i32.const 0) "\20\00\00\00\01\00\00\00")
-            (func (export "_start")
-                (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
-                (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
-                (call $exit (i32.load8_u (i32.const 32)))))"#,
-    );
-    let mut child = Command::new(env!("CARGO_BIN_EXE_backedge"))
-        .args(["run", "-W", "timeout=60s", reads.to_str().unwrap()])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(b"ab").unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(i32::from(b'b')));
-    drop(input);
+    let reads = r#"(module (import "wasi_snapshot_preview1" "fd_read" (func $read (param i32 i32 i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+        (memory (export "memory") 1) (data (i32.const 0) "\20\00\00\00\01\00\00\00")
+        (func (export "_start")
+            (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
+            (drop (call $read (i32.const 0) (i32.const 0) (i32.const 1) (i32.const 16)))
+            (call $exit (i32.load8_u (i32.const 32)))))"#;
+    assert_eq!(run_with_open_input(reads, "timeout=60s", b"ab").status.code(), Some(i32::from(b'b')));
 }
 
 #[test]

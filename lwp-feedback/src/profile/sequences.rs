@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::halving::Halving;
 use super::snapshot::{SequenceCount, SequencesSnapshot};
 
 /// Indices of a sequence.
@@ -33,13 +34,12 @@ impl Sequences {
         }
     }
 
-    /// Halves all counts; false where nothing is left. Every other odd one is rounded up: what is kept stays a sample of all, of the rare ones too.
+    /// Halves all counts; false where nothing is left. What is kept stays a sample of all, of the rare ones too ([`Halving`]).
     pub(super) fn halve(&mut self) -> bool {
         self.total /= 2;
-        let mut up = false;
+        let mut by = Halving::default();
         self.kept.retain(|_, count| {
-            up ^= *count % 2 == 1;
-            *count = *count / 2 + u64::from(*count % 2 == 1 && up);
+            *count = by.half(*count);
             *count > 0
         });
         !self.kept.is_empty()

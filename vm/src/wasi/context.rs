@@ -323,26 +323,6 @@ mod tests {
         assert_eq!(size(), 0);
     }
 
-    #[test]
-    fn what_does_not_block_is_not_waited_for() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = std::ffi::CString::new(dir.path().join("fifo").to_str().unwrap()).unwrap();
-        // SAFETY: a path that ends with NUL.
-        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
-        let _writer = std::fs::File::options().read(true).write(true).open(dir.path().join("fifo")).unwrap();
-        let mut builder = Builder::new();
-        builder.preopened_dir(dir.path(), "/").unwrap();
-        let mut context = builder.build();
-        let mut memory = vec![0; 1024];
-        memory[100..104].copy_from_slice(b"fifo");
-        let nonblock = 4;
-        assert_eq!(call(&mut context, Function::PathOpen, &mut memory, &[3, 0, 100, 4, 0, 2, 0, nonblock, 200]), 0);
-        memory[4..8].copy_from_slice(&5u32.to_le_bytes());
-        let mut due = || panic!("it waits");
-        let answer = context.call_until(Snapshot::Preview1, Function::FdRead, &mut memory, &[4, 0, 1, 8], &mut due);
-        assert_eq!(answer.unwrap(), 6, "EAGAIN");
-    }
-
     /// A guest with a directory of its own as number 3, and its memory: paths at 100 and 300, vectors at 0, numbers at 80.
     struct Guest {
         dir: tempfile::TempDir,
@@ -400,6 +380,17 @@ mod tests {
             self.memory[4..8].copy_from_slice(&bytes.to_le_bytes());
             [fd, 0, 1, 80]
         }
+    }
+
+    #[test]
+    fn what_does_not_block_is_not_waited_for() {
+        let mut guest = Guest::new();
+        guest.fifo("fifo");
+        let _writer = std::fs::File::options().read(true).write(true).open(guest.dir.path().join("fifo")).unwrap();
+        assert_eq!(guest.open("fifo", READS, NONBLOCK), Ok(4));
+        let read = guest.vector(4, 5);
+        let answer = guest.call_until(Function::FdRead, &read, &mut || panic!("it waits"));
+        assert_eq!(answer.unwrap(), 6, "EAGAIN");
     }
 
     #[test]
