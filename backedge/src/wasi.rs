@@ -179,6 +179,16 @@ impl WasiCtxBuilder {
         Ok(self)
     }
 
+    /// The same, to read alone: neither the directory nor what is in it can be made, changed, moved or removed, and nothing there is opened to be written (`EROFS`).
+    /// What other directories of the guest's also hold (by a second name, or as a part of theirs) is as writable there as they are.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn preopened_dir_read_only(&mut self, host_path: impl AsRef<Path>, guest_path: impl AsRef<str>) -> Result<&mut WasiCtxBuilder> {
+        self.builder.preopened_dir_read_only(host_path, guest_path.as_ref())?;
+        Ok(self)
+    }
+
     /// The guest shares the host's standard input, output and error.
     pub fn inherit_stdio(&mut self) -> &mut WasiCtxBuilder {
         self.inherit_stdin().inherit_stdout().inherit_stderr()

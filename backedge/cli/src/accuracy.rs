@@ -205,7 +205,8 @@ struct FullRun {
 impl FullRun {
     /// What a run's counts belong to. Files that the guest reads are not looked at.
     fn of_what(module: u64, run: &Run) -> [String; 4] {
-        let options = [("--invoke", run.invoke.as_slice()), ("--env", &run.env), ("--dir", &run.dirs)];
+        let options =
+            [("--invoke", run.invoke.as_slice()), ("--env", &run.env), ("--dir", &run.dirs), ("--read-only-dir", &run.read_only_dirs)];
         let mut given: Vec<String> =
             options.iter().flat_map(|(name, values)| values.iter().flat_map(|value| [(*name).to_owned(), value.clone()])).collect();
         given.extend(run.file_and_args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));

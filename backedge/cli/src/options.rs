@@ -219,6 +219,9 @@ pub struct Run {
     /// Give the guest a directory of the host, under its own name or another one
     #[arg(long = "dir", value_name = "HOST[::GUEST]")]
     pub dirs: Vec<String>,
+    /// The same, to read alone: what would change it or anything in it fails with EROFS
+    #[arg(long = "read-only-dir", value_name = "HOST[::GUEST]")]
+    pub read_only_dirs: Vec<String>,
     /// Give the guest an environment variable; NAME alone passes the host's value on, if it has one
     #[arg(long = "env", value_name = "NAME[=VAL]")]
     pub env: Vec<String>,

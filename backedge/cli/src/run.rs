@@ -510,10 +510,18 @@ fn wasi_context(options: &Run, file: &OsString, args: &[&str], output: &Output) 
         };
     }
     for dir in &options.dirs {
-        let (host, guest) = dir.split_once("::").unwrap_or((dir, dir));
+        let (host, guest) = host_and_guest(dir);
         builder.preopened_dir(host, guest).map_err(|error| Failure::Usage(format!("--dir {dir}: {error:#}")))?;
     }
+    for dir in &options.read_only_dirs {
+        let (host, guest) = host_and_guest(dir);
+        builder.preopened_dir_read_only(host, guest).map_err(|error| Failure::Usage(format!("--read-only-dir {dir}: {error:#}")))?;
+    }
     Ok(builder.build())
+}
+
+fn host_and_guest(dir: &str) -> (&str, &str) {
+    dir.split_once("::").unwrap_or((dir, dir))
 }
 
 fn text(argument: &OsString) -> Result<&str, Failure> {

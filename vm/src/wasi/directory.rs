@@ -17,16 +17,34 @@ use wasi_common::file::{FdFlags, FileType, Filestat, OFlags};
 use wasi_common::sync::file::filetype_from;
 use wasi_common::{Error, ErrorExt, SystemTimeSpec, WasiDir};
 
+/// What a guest may do with a directory, with what is in it, and with what it opens there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    ReadOnly,
+    ReadWrite,
+}
+
+impl Access {
+    /// As on a file system that was mounted to be read.
+    pub(super) fn change(self) -> io::Result<()> {
+        match self {
+            Access::ReadOnly => Err(io::Error::from_raw_os_error(libc::EROFS)),
+            Access::ReadWrite => Ok(()),
+        }
+    }
+}
+
 /// An open directory.
 pub(super) struct Directory {
     dir: fs::Dir,
+    access: Access,
     /// What was there when the guest began to list it: entries that go or come meanwhile move no other, so the guest misses none.
     listing: Mutex<Option<Arc<[ReaddirEntity]>>>,
 }
 
 impl Directory {
-    pub(super) fn new(dir: fs::Dir) -> Directory {
-        Directory { dir, listing: Mutex::default() }
+    pub(super) fn new(dir: fs::Dir, access: Access) -> Directory {
+        Directory { dir, access, listing: Mutex::default() }
     }
 
     fn list(&self) -> Result<Arc<[ReaddirEntity]>, Error> {
@@ -137,6 +155,12 @@ impl WasiDir for Directory {
         let creates = oflags.contains(OFlags::CREATE);
         let (truncates, appends) = (oflags.contains(OFlags::TRUNCATE), fdflags.contains(FdFlags::APPEND));
         let waits = !fdflags.contains(FdFlags::NONBLOCK);
+        // (what is there may be opened by a call that would make it)
+        let makes = creates && (oflags.contains(OFlags::EXCLUSIVE) || self.follow(path, follow).is_err());
+        if write || truncates || appends || makes {
+            self.access.change()?;
+        }
+        let creates = creates && self.access == Access::ReadWrite;
         let writes = write || creates || appends;
         let mut options = OpenOptions::new();
         options.maybe_dir(true).follow(if follow { FollowSymlinks::Yes } else { FollowSymlinks::No }).custom_flags(libc::O_NONBLOCK);
@@ -146,7 +170,7 @@ impl WasiDir for Directory {
         let file = self.open(path, &options, follow, waits).await?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
-            return Ok(OpenResult::Dir(Box::new(Directory::new(fs::Dir::from_std_file(file.into_std())))));
+            return Ok(OpenResult::Dir(Box::new(Directory::new(fs::Dir::from_std_file(file.into_std()), self.access))));
         }
         if oflags.contains(OFlags::DIRECTORY) {
             return Err(Error::not_dir());
@@ -162,7 +186,7 @@ impl WasiDir for Directory {
             let flags = if appends { rustix::fs::OFlags::APPEND } else { rustix::fs::OFlags::empty() };
             rustix::fs::fcntl_setfl(&file, flags).map_err(io::Error::from)?;
         }
-        Ok(OpenResult::File(Box::new(File::new(file))))
+        Ok(OpenResult::File(Box::new(File::new(file, self.access))))
     }
 
     async fn readdir(&self, cursor: ReaddirCursor) -> Result<Box<dyn Iterator<Item = Result<ReaddirEntity, Error>> + Send>, Error> {
@@ -178,18 +202,22 @@ impl WasiDir for Directory {
     }
 
     async fn create_dir(&self, path: &str) -> Result<(), Error> {
+        self.access.change()?;
         Ok(self.dir.create_dir(path)?)
     }
 
     async fn symlink(&self, old_path: &str, new_path: &str) -> Result<(), Error> {
+        self.access.change()?;
         Ok(self.dir.symlink(old_path, new_path)?)
     }
 
     async fn remove_dir(&self, path: &str) -> Result<(), Error> {
+        self.access.change()?;
         Ok(self.dir.remove_dir(path)?)
     }
 
     async fn unlink_file(&self, path: &str) -> Result<(), Error> {
+        self.access.change()?;
         Ok(self.dir.remove_file_or_symlink(path)?)
     }
 
@@ -206,15 +234,22 @@ impl WasiDir for Directory {
     }
 
     async fn rename(&self, path: &str, to: &dyn WasiDir, to_path: &str) -> Result<(), Error> {
+        let to = ours(to)?;
+        self.access.change()?;
+        to.access.change()?;
         // A name that ends in a slash is a directory's; cap-std leaves the slash away.
         if (path.ends_with('/') || to_path.ends_with('/')) && !self.dir.symlink_metadata(path.trim_end_matches('/'))?.is_dir() {
             return Err(Error::not_dir());
         }
-        Ok(self.dir.rename(path, &ours(to)?.dir, to_path)?)
+        Ok(self.dir.rename(path, &to.dir, to_path)?)
     }
 
     async fn hard_link(&self, path: &str, to: &dyn WasiDir, to_path: &str) -> Result<(), Error> {
-        Ok(self.dir.hard_link(path, &ours(to)?.dir, to_path)?)
+        let to = ours(to)?;
+        // Another name of it, in a directory that may be written, would let it be written.
+        self.access.change()?;
+        to.access.change()?;
+        Ok(self.dir.hard_link(path, &to.dir, to_path)?)
     }
 
     async fn set_times(
@@ -224,6 +259,7 @@ impl WasiDir for Directory {
         modified: Option<SystemTimeSpec>,
         follow: bool,
     ) -> Result<(), Error> {
+        self.access.change()?;
         let (accessed, modified) = (accessed.map(time_spec), modified.map(time_spec));
         Ok(if follow { self.dir.set_times(path, accessed, modified) } else { self.dir.set_symlink_times(path, accessed, modified) }?)
     }

@@ -1,5 +1,6 @@
 //! A guest's open file: wasi-common's, with times that it can hand on.
 
+use super::directory::Access;
 use std::any::Any;
 use std::io::{IoSlice, IoSliceMut, SeekFrom};
 use std::os::fd::BorrowedFd;
@@ -9,11 +10,11 @@ use wasi_common::sync::file::File as Inner;
 use wasi_common::{Error, SystemTimeSpec, WasiFile};
 
 /// An open file.
-pub(super) struct File(Inner);
+pub(super) struct File(Inner, Access);
 
 impl File {
-    pub(super) fn new(file: cap_std::fs::File) -> File {
-        File(Inner::from_cap_std(file))
+    pub(super) fn new(file: cap_std::fs::File, access: Access) -> File {
+        File(Inner::from_cap_std(file), access)
     }
 }
 
@@ -62,6 +63,8 @@ impl WasiFile for File {
     }
 
     async fn set_times(&self, accessed: Option<SystemTimeSpec>, modified: Option<SystemTimeSpec>) -> Result<(), Error> {
+        // (the system asks who owns the file, not how it was opened)
+        self.1.change()?;
         self.0.set_times(accessed, modified).await
     }
 
