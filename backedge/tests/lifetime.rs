@@ -4,7 +4,7 @@ mod common;
 
 use common::{Guest, engine};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use vm::code::{Entrance, Tier};
 use vm::engine::{EngineConfig, LoadedModule, TierPolicy};
 
@@ -177,4 +177,43 @@ fn modules_come_and_go_while_the_monitor_looks_at_them() {
         sender.send(()).unwrap();
     });
     done.recv_timeout(Duration::from_secs(120)).expect("the monitor and this thread wait for each other");
+}
+
+/// An engine in which nothing runs wakes nobody; what runs next is watched again.
+#[test]
+fn the_monitor_sleeps_while_nothing_runs() {
+    let engine = engine(EngineConfig::default());
+    let loaded = engine.load(GUEST.as_bytes()).expect("valid");
+    let mut guest = Guest::new(&engine, &loaded);
+    let polls = || engine.monitor_stats().polls;
+    let patience = Duration::from_secs(60);
+    let falls_asleep = || {
+        let began = Instant::now();
+        let mut before = polls();
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+            match polls() {
+                now if now == before => return,
+                now => before = now,
+            }
+            assert!(began.elapsed() < patience, "{before} polls");
+        }
+    };
+    for _ in 0..2 {
+        let (began, before) = (Instant::now(), polls());
+        while polls() < before + 10 {
+            assert_eq!(call(&mut guest, "flat", 100_000), flat(100_000));
+            assert!(began.elapsed() < patience, "it sleeps while wasm runs");
+        }
+        falls_asleep();
+    }
+    assert!(!loaded.code.versions_in_force().is_empty(), "something was compiled");
+    // What went meanwhile is freed.
+    let (began, before) = (Instant::now(), polls());
+    drop((guest, loaded));
+    while polls() == before {
+        assert!(began.elapsed() < Duration::from_secs(5), "code of a module that is gone stays while the monitor sleeps");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    falls_asleep();
 }

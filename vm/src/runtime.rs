@@ -204,6 +204,7 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
         store.set_running(true);
         // No frames yet, and every code address is still to be read: see `tiering::retire`.
         store.set_reported(store.engine().shared().retirement.epoch());
+        store.engine().shared().monitor.rouse();
         if store.engine().epoch() >= store.deadline.load(Ordering::SeqCst) {
             store.ask_to_poll();
         }

@@ -399,3 +399,50 @@ fn a_monitor_that_goes_leaves_its_rings_to_their_owners() {
     assert_eq!(Arc::strong_count(&ring), 1);
     assert!(ring.consumer().is_some(), "another monitor can have it");
 }
+
+/// Is idle while it is told so.
+#[derive(Default, Clone)]
+struct Idle(Arc<AtomicBool>);
+
+impl Listener for Idle {
+    fn hot(&mut self, _event: &Hot) {}
+
+    fn is_idle(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn a_monitor_of_nothing_sleeps_until_it_is_roused() {
+    let idle = Idle::default();
+    let config = MonitorConfig { max_interval: Duration::from_millis(1), ..MonitorConfig::default() };
+    let monitor = Arc::new(Monitor::new(config, code(), Arc::new(Profile::default()), Box::new(idle.clone())));
+    let _thread = monitor.spawn().unwrap();
+    let polls = || monitor.stats().polls;
+    let polls_on = || {
+        let before = polls();
+        while polls() < before + 2 * u64::from(QUIET) {
+            std::thread::yield_now();
+        }
+    };
+    // The control: without a record it polls on, as long as something runs.
+    polls_on();
+    for _ in 0..5 {
+        idle.0.store(true, Ordering::SeqCst);
+        let mut before = polls();
+        loop {
+            std::thread::sleep(Duration::from_millis(50));
+            match polls() {
+                now if now == before => break,
+                now => before = now,
+            }
+        }
+        idle.0.store(false, Ordering::SeqCst);
+        monitor.rouse();
+        polls_on();
+    }
+    // Roused where it does not sleep, it is only looked at.
+    let (before, rounds) = (polls(), 100_000);
+    (0..rounds).for_each(|_| monitor.rouse());
+    assert!(polls() - before < rounds / 100);
+}

@@ -24,6 +24,8 @@ const STEADY_FACTOR: f64 = 0.2;
 const START_NS: f64 = 200e6;
 /// Credit that idle time can pile up: as much as this run time earns while learning, so that a burst of bursts stays short.
 const MOST_SAVED_NS: f64 = 100e6;
+/// Most time between two of the monitor's ticks that earns.
+const LONGEST_TICK: Duration = Duration::from_secs(1);
 /// Run time whose share may be earned ahead, the surplus of a quarter of one loop's first second: a run of a second costs twice the share then. From then on what is new earns
 /// the share.
 const AHEAD_NS: f64 = LEARNING.as_nanos() as f64;
@@ -240,7 +242,8 @@ impl Budget {
     pub(crate) fn earn(&self, News { learning, credit: has_credit }: News, monitor_ns: u64) {
         let mut account = self.account();
         let now = Instant::now();
-        let tick = now.duration_since(account.last);
+        // (a longer one was the monitor's sleep, with nothing running)
+        let tick = now.duration_since(account.last).min(LONGEST_TICK);
         let elapsed = tick.as_nanos() as f64;
         account.last = now;
         let monitor_ns = self.monitor_took(monitor_ns);

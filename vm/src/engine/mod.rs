@@ -732,6 +732,13 @@ impl Shared {
         self.live_modules().iter().any(|code| code.is_learning() || code.has_active_trial())
     }
 
+    /// Whether no wasm runs, no code waits to be compiled or freed, and nobody looks on.
+    pub(crate) fn is_idle(&self) -> bool {
+        let nothing_waits =
+            self.queue.is_idle() && lock(&self.graves).is_empty() && self.retirement.waiting() == 0 && !self.timeline.is_kept();
+        nothing_waits && !self.hurries() && self.with_stores(|stores| !stores.iter().any(|store| store.runs()))
+    }
+
     /// Whether branches and loads are seen by bursts.
     pub(crate) fn bursts(&self) -> bool {
         self.config.events.wants_bursts() && self.config.source != RecordSource::Perf
@@ -754,6 +761,7 @@ impl Shared {
         }
         if let Some(cookie) = self.code_map.retire(range) {
             lock(&self.graves).push((cookie, remains));
+            self.monitor.rouse();
         }
     }
 

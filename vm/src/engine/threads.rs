@@ -37,6 +37,9 @@ impl Drop for ThreadRing {
             native.close();
         }
         self.ring.close();
+        if let Some(shared) = self.shared.upgrade() {
+            shared.monitor.rouse();
+        }
     }
 }
 

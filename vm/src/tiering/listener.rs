@@ -288,6 +288,10 @@ impl monitor::Listener for Listener {
         self.shared.upgrade().is_some_and(|shared| shared.hurries())
     }
 
+    fn is_idle(&self) -> bool {
+        !self.wants_records() && self.shared.upgrade().is_some_and(|shared| shared.is_idle())
+    }
+
     fn polled(&mut self, _summary: &monitor::PollSummary) {
         if let Some(shared) = self.shared.upgrade() {
             shared.sweep();

@@ -248,8 +248,10 @@ impl ModuleCode {
         let enough = waiting.len().is_multiple_of(64);
         drop(waiting);
         if enough || !self.shared.watched() {
-            // The monitor does it otherwise.
             self.shared.free_retired();
+        } else {
+            // The monitor does it.
+            self.shared.monitor.rouse();
         }
     }
 
