@@ -7,6 +7,7 @@ pub use vm::engine::{FeedbackPolicy, FeedbackScope, RecordSource, TierPolicy};
 use crate::cache::CacheDirectory;
 use std::time::Duration;
 use vm::engine::EngineConfig;
+use wasmparser::WasmFeatures;
 
 /// Settings of an [`Engine`](crate::Engine), with wasmtime's names where it has them.
 ///
@@ -48,6 +49,57 @@ impl Config {
     /// address space there is, and prefetch plans are refused.
     pub fn guarded_memories(&mut self, enable: bool) -> &mut Config {
         self.engine.guarded_memories = Some(enable);
+        self
+    }
+
+    /// Whether modules may use vectors, `v128` and all its instructions (relaxed ones too). Default: yes, as for each proposal below; one that is switched off is named
+    /// in the error of a module that needs it. Proposals that are not here cannot be switched on (`docs/src/proposals.md`).
+    pub fn wasm_simd(&mut self, enable: bool) -> &mut Config {
+        self.features(WasmFeatures::SIMD.union(WasmFeatures::RELAXED_SIMD), enable)
+    }
+
+    /// Whether modules may use vector instructions whose results may differ between processors (here they do not).
+    pub fn wasm_relaxed_simd(&mut self, enable: bool) -> &mut Config {
+        self.features(WasmFeatures::RELAXED_SIMD, enable)
+    }
+
+    /// Whether modules may use shared memories and atomic instructions.
+    pub fn wasm_threads(&mut self, enable: bool) -> &mut Config {
+        self.features(WasmFeatures::THREADS, enable)
+    }
+
+    /// Whether modules may use `return_call` and its relatives.
+    pub fn wasm_tail_call(&mut self, enable: bool) -> &mut Config {
+        self.features(WasmFeatures::TAIL_CALL, enable)
+    }
+
+    /// Whether modules may have memories and tables with 64-bit addresses.
+    pub fn wasm_memory64(&mut self, enable: bool) -> &mut Config {
+        self.features(WasmFeatures::MEMORY64, enable)
+    }
+
+    /// Whether modules may have more than one memory.
+    pub fn wasm_multi_memory(&mut self, enable: bool) -> &mut Config {
+        self.features(WasmFeatures::MULTI_MEMORY, enable)
+    }
+
+    /// Whether modules may throw and catch exceptions, by `try_table` or by the instructions before it.
+    pub fn wasm_exceptions(&mut self, enable: bool) -> &mut Config {
+        self.features(WasmFeatures::EXCEPTIONS.union(WasmFeatures::LEGACY_EXCEPTIONS), enable)
+    }
+
+    /// Whether modules may use references to functions of a known type.
+    pub fn wasm_function_references(&mut self, enable: bool) -> &mut Config {
+        self.features(WasmFeatures::FUNCTION_REFERENCES, enable)
+    }
+
+    /// Whether constant expressions may compute.
+    pub fn wasm_extended_const(&mut self, enable: bool) -> &mut Config {
+        self.features(WasmFeatures::EXTENDED_CONST, enable)
+    }
+
+    fn features(&mut self, features: WasmFeatures, enable: bool) -> &mut Config {
+        self.engine.features.set(features, enable);
         self
     }
 

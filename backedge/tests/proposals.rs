@@ -809,3 +809,54 @@ fn exceptions_that_stay_are_limited_as_memories_are() {
         }
     }
 }
+
+/// Each proposal that can be switched off: what needs it is refused by name, from bytes, kept code and precompiled code; everything else runs.
+#[test]
+fn a_proposal_that_is_switched_off_is_refused_by_name() {
+    type Switch = fn(&mut Config, bool) -> &mut Config;
+    let proposals: [(&str, Switch, &str); 9] = [
+        ("SIMD", Config::wasm_simd, "(func (result v128) (v128.const i64x2 1 2))"),
+        (
+            "relaxed SIMD",
+            Config::wasm_relaxed_simd,
+            "(func (param v128) (result v128) (i8x16.relaxed_swizzle (local.get 0) (local.get 0)))",
+        ),
+        ("threads", Config::wasm_threads, "(memory 1 1 shared)"),
+        ("tail calls", Config::wasm_tail_call, "(func $f (return_call $f))"),
+        ("memory64", Config::wasm_memory64, "(memory i64 1)"),
+        ("multi-memory", Config::wasm_multi_memory, "(memory 1) (memory 1)"),
+        ("exception handling", Config::wasm_exceptions, "(tag $t) (func (throw $t))"),
+        (
+            "typed function references",
+            Config::wasm_function_references,
+            "(type $t (func)) (func (param (ref $t)) (call_ref $t (local.get 0)))",
+        ),
+        ("extended constant expressions", Config::wasm_extended_const, "(global i32 (i32.add (i32.const 1) (i32.const 2)))"),
+    ];
+    let cache = tempfile::tempdir().unwrap();
+    for (name, switch, wat) in &proposals {
+        let wat = format!("(module {wat})");
+        let engine = |enable: bool, cached: bool| {
+            let mut config = Config::new();
+            switch(&mut config, false);
+            switch(&mut config, enable);
+            if cached {
+                config.cache(Some(backedge::CacheDirectory::new(cache.path())));
+            }
+            Engine::new(&config).unwrap()
+        };
+        let precompiled = Module::new(&engine(true, true), &wat).unwrap_or_else(|error| panic!("{name}: {error:#}")).serialize().unwrap();
+        for cached in [false, true] {
+            let without = engine(false, cached);
+            // SAFETY: bytes of this process's own.
+            for refused in [Module::new(&without, &wat), unsafe { Module::deserialize(&without, &precompiled) }] {
+                let message = format!("{:#}", refused.map(drop).expect_err(name));
+                assert!(message.contains(&format!("switched off: {name} ")), "{name}: {message}");
+            }
+            for (other, _, wat) in &proposals {
+                let builds_on = *name == "SIMD" && *other == "relaxed SIMD";
+                assert_eq!(Module::new(&without, format!("(module {wat})")).is_ok(), other != name && !builds_on, "{other} without {name}");
+            }
+        }
+    }
+}

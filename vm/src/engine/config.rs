@@ -6,6 +6,7 @@ use lwp_feedback::eventset::EventSet;
 use lwp_feedback::ring::RingConfig;
 use std::sync::Arc;
 use std::time::Duration;
+use wasmparser::WasmFeatures;
 
 /// Which tiers run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,6 +87,8 @@ pub struct EngineConfig {
     pub tier_up_by_cost: bool,
     /// Threads that compile; at least 1.
     pub compile_threads: usize,
+    /// What modules may use, of what the tiers run ([`crate::module::SUPPORTED`]).
+    pub features: WasmFeatures,
     /// Bytes of the largest function body that a module may have.
     pub max_function_body: Option<usize>,
     /// A function whose compile in a tier is expected to take longer stays in the tier below.
@@ -166,6 +169,7 @@ impl Default for EngineConfig {
             hot_baseline: 50_000,
             tier_up_by_cost: true,
             compile_threads: 1,
+            features: crate::module::SUPPORTED,
             max_function_body: None,
             max_compile_time: None,
             // Four times what careful code needs for the same calls; only what is touched is memory.

@@ -310,21 +310,26 @@ impl Engine {
     /// The same without a copy of the bytes.
     pub fn load_owned(&self, bytes: Bytes) -> Result<Arc<LoadedModule>, ModuleError> {
         let kept = |digest: &[u8; 32]| self.0.shared.compiler.as_ref().and_then(|compiler| compiler.kept_loops(digest));
-        let module = Module::from_bytes(bytes, &kept)?;
+        let module = Module::from_bytes(bytes, self.0.shared.config.features, &kept)?;
         if let Some(limit) = self.0.shared.config.max_function_body
             && let Some(own) = module.bodies.iter().position(|body| body.len() > limit)
         {
             let (function, body) = (module.imported_functions + own as u32, &module.bodies[own]);
             return Err(ModuleError::TooLarge { function, bytes: body.len(), limit, offset: body.start as u64 });
         }
-        self.adopt(module)
+        self.make_ready(module)
     }
 
     /// Makes a module ready to run.
     ///
     /// # Errors
-    /// [`ModuleError::NoRoom`].
-    pub fn adopt(&self, mut module: Module) -> Result<Arc<LoadedModule>, ModuleError> {
+    /// [`ModuleError::NoRoom`], and [`ModuleError::Unsupported`] where it uses what this engine goes without.
+    pub fn adopt(&self, module: Module) -> Result<Arc<LoadedModule>, ModuleError> {
+        module.check_features(self.0.shared.config.features)?;
+        self.make_ready(module)
+    }
+
+    fn make_ready(&self, mut module: Module) -> Result<Arc<LoadedModule>, ModuleError> {
         self.0.shared.sweep();
         module.checks_accesses = !self.guards_memories();
         let module = Arc::new(module);

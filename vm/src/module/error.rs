@@ -15,11 +15,13 @@ pub enum ModuleError {
         /// That function's name, when the name section has one.
         name: Option<String>,
     },
-    /// A valid module that uses a proposal which is not implemented.
-    #[error("unsupported: {proposal}{} (at byte offset {offset})", in_function(function, &None))]
+    /// A valid module that uses a proposal which is not implemented, or which the engine was told to go without.
+    #[error("{}: {proposal}{} (at byte offset {offset})", if *switched_off { "switched off" } else { "unsupported" }, in_function(function, &None))]
     Unsupported {
         /// The proposal's usual name.
         proposal: &'static str,
+        /// Whether it would be implemented.
+        switched_off: bool,
         /// First place that needs it.
         offset: u64,
         /// The function whose body needs it.

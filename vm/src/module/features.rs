@@ -38,6 +38,9 @@ const PROPOSALS: &[(&str, WasmFeatures)] = &[
     ("acquire-release atomics", WasmFeatures::ACQUIRE_RELEASE_ATOMICS),
     ("multibyte array access", WasmFeatures::MULTIBYTE_ARRAY_ACCESS),
     ("extended constant expressions", WasmFeatures::EXTENDED_CONST),
+    ("reference types", WasmFeatures::REFERENCE_TYPES),
+    ("bulk memory operations", WasmFeatures::BULK_MEMORY),
+    ("multiple values", WasmFeatures::MULTI_VALUE),
 ];
 
 /// Every core proposal the validator knows.
@@ -49,8 +52,8 @@ fn validates(bytes: &[u8], features: WasmFeatures) -> bool {
     Validator::new_with_features(features).validate_all(bytes).is_ok()
 }
 
-/// For bytes that do not validate with [`SUPPORTED`]: the proposal they would validate with, or `None` when nothing helps.
-pub(super) fn needed_proposal(bytes: &[u8]) -> Option<&'static str> {
+/// For bytes that do not validate with `features`: the proposal they would validate with, and whether it is [`SUPPORTED`]; or `None` when nothing helps.
+pub(super) fn needed_proposal(bytes: &[u8], features: WasmFeatures) -> Option<(&'static str, bool)> {
     let all = all_core();
     // The two exception handling proposals share opcodes in no module, but the legacy one is off in most validators: with both on, both are read.
     if !validates(bytes, all) {
@@ -58,14 +61,10 @@ pub(super) fn needed_proposal(bytes: &[u8]) -> Option<&'static str> {
     }
     PROPOSALS
         .iter()
-        .filter(|(_, features)| !SUPPORTED.contains(*features))
-        .find(|(_, features)| !validates(bytes, all.difference(own_bits(*features))))
-        .map(|(name, _)| *name)
+        .filter(|(_, proposal)| !features.contains(*proposal))
+        // (GC's bits contain those of reference types)
+        .find(|(_, proposal)| !validates(bytes, all.difference(proposal.difference(features))))
+        .map(|&(name, proposal)| (name, SUPPORTED.contains(proposal)))
         // Every proposal alone can be left out, yet all of them cannot: two ways to read the same bytes.
-        .or(Some("a proposal that is not implemented"))
-}
-
-/// Bits of a proposal that no supported one shares (GC's contain those of reference types).
-fn own_bits(features: WasmFeatures) -> WasmFeatures {
-    features.difference(SUPPORTED)
+        .or(Some(("a proposal that is not implemented", false)))
 }

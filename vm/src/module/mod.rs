@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use wasmparser::{FuncType, GlobalType, MemoryType, TableType};
+use wasmparser::{FuncType, GlobalType, MemoryType, TableType, WasmFeatures};
 
 /// Bytes of a body whose direct calls are counted: as many as the policy has inlined.
 pub const SHORT_BYTES: usize = 500;
@@ -261,13 +261,21 @@ impl Module {
     /// Reads and validates a module, from its binary form or (when the bytes do not start with `\0asm`) from its text form. Every function body is
     /// validated here, on as many threads as rayon's pool has.
     pub fn new(bytes: &[u8]) -> Result<Module, ModuleError> {
-        parse::parse(bytes.to_vec().into(), &|_| None)
+        parse::parse(bytes.to_vec().into(), SUPPORTED, &|_| None)
     }
 
-    /// The same from bytes that need not be copied. What `validated` knows by its digest to be a valid module with these loops, its bodies are not
+    /// The same from bytes that need not be copied, with those proposals. What `validated` knows by its digest to be a valid module with these loops, its bodies are not
     /// validated again.
-    pub(crate) fn from_bytes(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
-        parse::parse(bytes, validated)
+    pub(crate) fn from_bytes(bytes: Bytes, features: WasmFeatures, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
+        parse::parse(bytes, features, validated)
+    }
+
+    /// Whether it is valid with these proposals: for a module that was validated with all.
+    ///
+    /// # Errors
+    /// [`ModuleError::Unsupported`].
+    pub fn check_features(&self, features: WasmFeatures) -> Result<(), ModuleError> {
+        if features == SUPPORTED { Ok(()) } else { parse::check_features(&self.bytes, features) }
     }
 
     /// Source places of an instruction, by byte offset in the module, where the module carries DWARF: innermost inlined call first.

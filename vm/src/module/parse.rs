@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use wasmparser::{
     DataKind, ElementKind, ExternalKind, FuncToValidate, FuncValidator, FuncValidatorAllocations, FunctionBody, Operator, Parser, Payload,
-    TypeRef, ValidPayload, Validator, ValidatorResources,
+    TypeRef, ValidPayload, Validator, ValidatorResources, WasmFeatures,
 };
 
 /// Loops with a poll word of their own. Those beyond, which no real module has, share their function's; 1 Mi of them take 8 MiB in each instance.
@@ -28,8 +28,9 @@ const PARALLEL_BYTES: usize = 128 * 1024;
 pub const PRECOMPILED: [u8; 7] = *b"\0becode";
 
 /// See [`Module::new`].
-pub(super) fn parse(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
-    if bytes.starts_with(b"\0asm") { parse_binary(bytes, validated) } else { parse_binary(text_to_binary(&bytes)?.into(), validated) }
+pub(super) fn parse(bytes: Bytes, features: WasmFeatures, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
+    let bytes = if bytes.starts_with(b"\0asm") { bytes } else { text_to_binary(&bytes)?.into() };
+    parse_binary(bytes, features, validated)
 }
 
 fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
@@ -55,7 +56,7 @@ fn text_to_binary(bytes: &[u8]) -> Result<Vec<u8>, ModuleError> {
     })
 }
 
-fn parse_binary(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
+fn parse_binary(bytes: Bytes, features: WasmFeatures, validated: &KnownLoops<'_>) -> Result<Module, ModuleError> {
     // Header: magic, version u16, layer u16; layer 1 is the component model's.
     if bytes.get(6..8) == Some(&[1, 0]) {
         return Err(ModuleError::Component);
@@ -65,12 +66,13 @@ fn parse_binary(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, Modu
     let known = AtomicBool::new(false);
     let look_up = || {
         let digest = digest(&bytes);
-        let loops = validated(&digest);
+        // (what is kept was valid with all of them)
+        let loops = if features == SUPPORTED { validated(&digest) } else { None };
         known.store(loops.is_some(), Ordering::Relaxed);
         (digest, loops)
     };
     let validate = || {
-        let (module, bodies) = read(&bytes)?;
+        let (module, bodies) = read(&bytes, features)?;
         let loops = validate_bodies(bodies, parallel, &known).map_err(|(function, error)| {
             let function = module.imported_functions + function as u32;
             Failure {
@@ -88,29 +90,37 @@ fn parse_binary(bytes: Bytes, validated: &KnownLoops<'_>) -> Result<Module, Modu
         lay_out(&mut module);
         module
     });
-    finish(bytes, digest, valid)
+    finish(bytes, features, digest, valid)
 }
 
-fn finish(bytes: Bytes, digest: [u8; 32], valid: Result<Module, Failure>) -> Result<Module, ModuleError> {
+fn finish(bytes: Bytes, features: WasmFeatures, digest: [u8; 32], valid: Result<Module, Failure>) -> Result<Module, ModuleError> {
     match valid {
         Ok(mut module) => {
             (module.digest, module.hash) = (digest, prefix(&digest));
             module.bytes = bytes;
             Ok(module)
         }
-        Err(failure) => Err(explain(&bytes, failure)),
+        Err(failure) => Err(explain(&bytes, features, failure)),
     }
 }
 
 /// See [`Module::new_validated`].
 pub(super) fn parse_validated(bytes: Bytes, digest: [u8; 32], loops: Arc<[u32]>) -> Result<Module, ModuleError> {
-    let valid = read(&bytes).map(|(mut module, _)| {
+    let valid = read(&bytes, SUPPORTED).map(|(mut module, _)| {
         module.loops = loops;
         lay_out(&mut module);
         module
     });
     bytes.let_go();
-    finish(bytes, digest, valid)
+    finish(bytes, SUPPORTED, digest, valid)
+}
+
+/// See [`Module::check_features`].
+pub(super) fn check_features(bytes: &[u8], features: WasmFeatures) -> Result<(), ModuleError> {
+    match Validator::new_with_features(features).validate_all(bytes) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(explain(bytes, features, error.into())),
+    }
 }
 
 fn digest(bytes: &[u8]) -> [u8; 32] {
@@ -148,14 +158,14 @@ impl From<wasmparser::Error> for Failure {
 }
 
 /// Tells an invalid module from one that needs a proposal.
-fn explain(bytes: &[u8], failure: Failure) -> ModuleError {
+fn explain(bytes: &[u8], features: WasmFeatures, failure: Failure) -> ModuleError {
     let error = match failure.error {
         Cause::Rule(error) => error,
         Cause::TooManyTypes(offset) => return ModuleError::TooManyTypes { offset },
     };
     let offset = error.offset();
-    match features::needed_proposal(bytes) {
-        Some(proposal) => ModuleError::Unsupported { proposal, offset, function: failure.function },
+    match features::needed_proposal(bytes, features) {
+        Some((proposal, switched_off)) => ModuleError::Unsupported { proposal, switched_off, offset, function: failure.function },
         None => {
             ModuleError::Invalid { message: error.message().replace('\n', " "), offset, function: failure.function, name: failure.name }
         }
@@ -165,8 +175,8 @@ fn explain(bytes: &[u8], failure: Failure) -> ModuleError {
 type Body<'a> = (FuncToValidate<ValidatorResources>, FunctionBody<'a>);
 
 /// The module without its bytes, hash, loops and layout, and its functions' bodies, which are still to be validated.
-fn read(bytes: &[u8]) -> Result<(Module, Vec<Body<'_>>), Failure> {
-    let mut validator = Validator::new_with_features(SUPPORTED);
+fn read(bytes: &[u8], features: WasmFeatures) -> Result<(Module, Vec<Body<'_>>), Failure> {
+    let mut validator = Validator::new_with_features(features);
     let mut parser = Parser::new(0);
     parser.set_features(SUPPORTED);
     let mut module = Module {
