@@ -3,8 +3,11 @@
 use crate::error::{host_failure, not_instantiated};
 use crate::store::{StoreId, func};
 use crate::types::{ExternType, GlobalType, MemoryType, Mutability, TableType, TagType};
-use crate::{AsContext, AsContextMut, Error, Func, Ref, Result, StoreContext, StoreContextMut, Val, bail, ensure, format_err};
+use crate::{AsContext, AsContextMut, Error, Func, Ref, Result, StoreContext, StoreContextMut, Trap, Val, bail, ensure, format_err};
+use std::time::Duration;
 use vm::handles::{GlobalRef, MemoryRef, TableRef, TagRef};
+
+pub use vm::threads::WaitResult;
 
 /// Something a module imports or exports.
 #[derive(Clone, Debug)]
@@ -196,6 +199,30 @@ impl SharedMemory {
         Some(unsafe { std::sync::atomic::AtomicU8::from_ptr(cell.get()) }.load(std::sync::atomic::Ordering::SeqCst))
     }
 
+    /// Wakes at most `count` of the threads that wait at an address; how many it woke.
+    ///
+    /// # Errors
+    /// [`Trap::HeapMisaligned`] or [`Trap::MemoryOutOfBounds`].
+    pub fn atomic_notify(&self, address: u64, count: u32) -> Result<u32, Trap> {
+        vm::threads::notify_at(&self.memory, address, count)
+    }
+
+    /// Waits until another thread notifies this address, if its four bytes are `expected`; at most so long.
+    ///
+    /// # Errors
+    /// As [`SharedMemory::atomic_notify`].
+    pub fn atomic_wait32(&self, address: u64, expected: u32, timeout: Option<Duration>) -> Result<WaitResult, Trap> {
+        vm::threads::wait_at(&self.memory, address, expected.into(), timeout, 4)
+    }
+
+    /// The same for eight bytes.
+    ///
+    /// # Errors
+    /// As [`SharedMemory::atomic_notify`].
+    pub fn atomic_wait64(&self, address: u64, expected: u64, timeout: Option<Duration>) -> Result<WaitResult, Trap> {
+        vm::threads::wait_at(&self.memory, address, expected, timeout, 8)
+    }
+
     /// Grows by `delta` pages and returns the old size.
     ///
     /// # Errors
@@ -208,8 +235,8 @@ impl SharedMemory {
 /// A tag of a store: what exceptions are told apart by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tag {
-    store: StoreId,
-    raw: TagRef,
+    pub(crate) store: StoreId,
+    pub(crate) raw: TagRef,
 }
 
 impl Tag {

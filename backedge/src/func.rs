@@ -81,22 +81,10 @@ impl Func {
             bail!("expected {} results, got {}", ty.results().len(), results.len());
         }
         let mut slots = vec![0; ty.slots().max(1)];
-        let mut at = 0;
-        for (param, expected) in params.iter().zip(ty.params()) {
-            if !param.fits(expected, inner.id) {
-                bail!("argument type mismatch: found {} but expected {expected}", param.type_of());
-            }
-            let value = param.to_slots(inner.id)?;
-            slots[at..at + expected.slots()].copy_from_slice(&value[..expected.slots()]);
-            at += expected.slots();
-        }
+        Val::all_to_slots(params, ty.params(), inner.id, &mut slots, "argument type mismatch")?;
         // SAFETY: the function is of this store, and the slots hold its argument types (both checked).
         unsafe { inner.call(self.raw, &mut slots)? };
-        let mut at = 0;
-        for (result, ty) in results.iter_mut().zip(ty.results()) {
-            *result = Val::from_slots(ty, &slots[at..], inner.id);
-            at += ty.slots();
-        }
+        results.iter_mut().zip(Val::all_from_slots(ty.results(), &slots, inner.id)).for_each(|(result, value)| *result = value);
         Ok(())
     }
 
@@ -326,27 +314,10 @@ impl<T: 'static> HostFunc<T> {
         let signature = ty.clone();
         HostFunc::on_slots(ty, move |caller, slots| {
             let store = caller.store.0.id;
-            let mut at = 0;
-            let params: Vec<Val> = signature
-                .params()
-                .map(|ty| {
-                    let value = Val::from_slots(ty, &slots[at..], store);
-                    at += ty.slots();
-                    value
-                })
-                .collect();
+            let params: Vec<Val> = Val::all_from_slots(signature.params(), slots, store).collect();
             let mut results: Vec<Val> = signature.results().map(|ty| Val::zero_or_null(&ty)).collect();
             func(caller, &params, &mut results)?;
-            let mut at = 0;
-            for (result, expected) in results.iter().zip(signature.results()) {
-                if !result.fits(expected, store) {
-                    bail!("function attempted to return an incompatible value: found {} but expected {expected}", result.type_of());
-                }
-                let value = result.to_slots(store)?;
-                slots[at..at + expected.slots()].copy_from_slice(&value[..expected.slots()]);
-                at += expected.slots();
-            }
-            Ok(())
+            Val::all_to_slots(&results, signature.results(), store, slots, "function attempted to return an incompatible value")
         })
     }
 

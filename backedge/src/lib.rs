@@ -47,6 +47,7 @@ mod cache;
 mod config;
 mod engine;
 mod error;
+mod exceptions;
 mod externals;
 mod func;
 mod instance;
@@ -66,7 +67,7 @@ pub use engine::{Engine, Precompiled};
 pub use error::{
     Context, Error, FrameInfo, I32Exit, LinkError, Result, SourcePlace, ThrownException, Trap, WasmBacktrace, bail, ensure, format_err,
 };
-pub use externals::{Extern, Global, Memory, MemoryAccessError, SharedMemory, Table, Tag};
+pub use externals::{Extern, Global, Memory, MemoryAccessError, SharedMemory, Table, Tag, WaitResult};
 pub use func::{Func, HostFunc, IntoFunc, TypedFunc, WasmParams, WasmResults, WasmRet, WasmTy};
 pub use instance::{Export, Instance};
 pub use limits::{ResourceLimiter, StoreLimits, StoreLimitsBuilder};

@@ -243,6 +243,39 @@ impl Val {
         })
     }
 
+    /// Writes values of some types one behind the other.
+    ///
+    /// # Errors
+    /// One does not fit its type, which begins with `mismatch`; or it is a reference of another store.
+    pub(crate) fn all_to_slots(
+        values: &[Val],
+        types: impl Iterator<Item = ValType>,
+        store: StoreId,
+        slots: &mut [u64],
+        mismatch: &str,
+    ) -> Result<()> {
+        let mut at = 0;
+        for (value, expected) in values.iter().zip(types) {
+            if !value.fits(expected, store) {
+                bail!("{mismatch}: found {} but expected {expected}", value.type_of());
+            }
+            let words = value.to_slots(store)?;
+            slots[at..at + expected.slots()].copy_from_slice(&words[..expected.slots()]);
+            at += expected.slots();
+        }
+        Ok(())
+    }
+
+    /// The values of some types that lie one behind the other.
+    pub(crate) fn all_from_slots(types: impl Iterator<Item = ValType>, slots: &[u64], store: StoreId) -> impl Iterator<Item = Val> {
+        let mut at = 0;
+        types.map(move |ty| {
+            let value = Val::from_slots(ty, &slots[at..], store);
+            at += ty.slots();
+            value
+        })
+    }
+
     /// The value of a type in slots.
     pub(crate) fn from_slots(ty: ValType, slots: &[u64], store: StoreId) -> Val {
         match ty {

@@ -1,8 +1,9 @@
 //! Proposals beyond WebAssembly 2.0 in every tier and switch: tail calls in flat stacks, exceptions across tiers and instances, threads over one memory.
 
 use backedge::{
-    Config, Engine, Extern, Func, Instance, Linker, MemoryType, Module, SharedMemory, Store, StoreLimits, StoreLimitsBuilder,
-    ThrownException, TierPolicy, Trap, UpdateDeadline, Val, WasmBacktrace,
+    Caller, Config, Engine, ExnRef, Extern, ExternRef, Func, FuncType, HeapType, Instance, Linker, MemoryType, Module, RefType,
+    SharedMemory, Store, StoreLimits, StoreLimitsBuilder, Tag, TagType, ThrownException, TierPolicy, Trap, UpdateDeadline, V128, Val,
+    ValType, WasmBacktrace,
 };
 
 fn configurations() -> Vec<(&'static str, Config)> {
@@ -859,4 +860,146 @@ fn a_proposal_that_is_switched_off_is_refused_by_name() {
             }
         }
     }
+}
+
+/// What the host throws, guests catch with its fields; what guests throw, the host reads, throws on, and keeps as a value.
+#[test]
+fn hosts_make_and_read_exceptions() {
+    let wat = r#"(module
+        (type $carried (func (param i32 v128 externref f64)))
+        (import "host" "tag" (tag $tag (type $carried)))
+        (import "host" "throws" (func $throws (param i32)))
+        (import "host" "throws_on" (func $throws_on (param exnref)))
+        (func (export "caught") (param $n i32) (result i32 v128 externref f64)
+            (block $caught (result i32 v128 externref f64)
+                (try_table (catch $tag $caught) (call $throws (local.get $n)))
+                unreachable))
+        (func (export "by_reference") (param $n i32) (result exnref)
+            (block $caught (result exnref)
+                (try_table (catch_all_ref $caught) (call $throws (local.get $n)))
+                unreachable))
+        (func (export "thrown_on") (param $exception exnref) (result i32)
+            (block $caught (result i32 v128 externref f64)
+                (try_table (catch $tag $caught) (call $throws_on (local.get $exception)))
+                unreachable)
+            drop drop drop)
+        (func (export "throws") (param $n i32) (param $seen externref)
+            (throw $tag (local.get $n) (v128.const i32x4 1 2 3 4) (local.get $seen) (f64.const 2.5))))"#;
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let module = Module::new(&engine, wat).unwrap_or_else(|error| panic!("{error:#}"));
+        let mut store = Store::new(&engine, ());
+        let ty = FuncType::new(&engine, [ValType::I32, ValType::V128, ValType::EXTERNREF, ValType::F64], []);
+        let tag = Tag::new(&mut store, &TagType::new(ty)).unwrap();
+        let other = Tag::new(&mut store, &TagType::new(FuncType::new(&engine, [], []))).unwrap();
+        let seen = ExternRef::new(&mut store, "seen").unwrap();
+        let vector = V128::from(0x0000_0004_0000_0003_0000_0002_0000_0001);
+        let fields = move |n: i32| [Val::I32(n), Val::V128(vector), Val::ExternRef(Some(seen)), Val::F64(2.5f64.to_bits())];
+        let throws = Func::wrap(&mut store, move |mut caller: Caller<'_, ()>, n: i32| -> backedge::Result<()> {
+            Err(ThrownException::new(&mut caller, &tag, &fields(n))?.into())
+        });
+        let exn = ValType::Ref(RefType::new(true, HeapType::Exn));
+        let throws_on = Func::new(&mut store, FuncType::new(&engine, [exn], []), |caller, values, _| match values {
+            [Val::ExnRef(Some(exception))] => Err(exception.to_thrown(&caller).into()),
+            _ => panic!("{values:?}"),
+        });
+        let instance = Instance::new(&mut store, &module, &[tag.into(), throws.into(), throws_on.into()]).unwrap();
+        let same = |values: &[Val], n: i32| assert_eq!(format!("{values:?}"), format!("{:?}", fields(n)), "{name}");
+        for n in 0..20 {
+            let mut results = [Val::I32(0), Val::I32(0), Val::I32(0), Val::I32(0)];
+            let caught = instance.get_func(&mut store, "caught").unwrap();
+            caught.call(&mut store, &[Val::I32(n)], &mut results).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+            same(&results, n);
+            let mut result = [Val::ExnRef(None)];
+            instance.get_func(&mut store, "by_reference").unwrap().call(&mut store, &[Val::I32(n)], &mut result).unwrap();
+            let [Val::ExnRef(Some(kept))] = result else { panic!("{name}: {result:?}") };
+            assert_eq!(kept.tag(&store), tag, "{name}");
+            same(&kept.fields(&store), n);
+            let made = ExnRef::new(&mut store, &tag, &fields(100 + n)).unwrap();
+            for (exception, n) in [(kept, n), (made, 100 + n)] {
+                let mut result = [Val::I32(0)];
+                let thrown_on = instance.get_func(&mut store, "thrown_on").unwrap();
+                thrown_on
+                    .call(&mut store, &[Val::ExnRef(Some(exception))], &mut result)
+                    .unwrap_or_else(|error| panic!("{name}: {error:#}"));
+                assert_eq!(result[0].i32(), Some(n), "{name}");
+            }
+            let guest = instance.get_func(&mut store, "throws").unwrap();
+            let error = guest.call(&mut store, &[Val::I32(n), Val::ExternRef(Some(seen))], &mut []).unwrap_err();
+            let thrown = error.downcast_ref::<ThrownException>().unwrap_or_else(|| panic!("{name}: {error:#}"));
+            assert_eq!(thrown.tag(&store), tag, "{name}");
+            same(&thrown.fields(&store), n);
+            assert_eq!(thrown.to_ref(&mut store).to_thrown(&store), *thrown);
+        }
+        let empty = ThrownException::new(&mut store, &other, &[]).unwrap();
+        assert!(empty.tag(&store) == other && empty.fields(&store).is_empty());
+        assert!(ThrownException::new(&mut store, &other, &fields(0)).unwrap_err().to_string().contains("expected 0 fields, got 4"));
+        let wrong = ThrownException::new(&mut store, &tag, &[Val::I64(1), Val::I64(1), Val::I64(1), Val::I64(1)]).unwrap_err();
+        assert!(wrong.to_string().contains("field type mismatch: found i64 but expected i32"), "{wrong}");
+        let elsewhere = Store::new(&engine, ());
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| empty.fields(&elsewhere))).expect_err("of another store");
+    }
+}
+
+/// Exceptions that the host makes are limited as the guest's are, and those that it lets go are freed.
+#[test]
+fn a_hosts_exceptions_are_limited() {
+    let engine = Engine::default();
+    let mut store = Store::new(&engine, StoreLimitsBuilder::new().memory_size(8 << 20).build());
+    store.limiter(|limits| limits);
+    let tag = Tag::new(&mut store, &TagType::new(FuncType::new(&engine, [ValType::I64; 100], []))).unwrap();
+    let fields = [Val::I64(7); 100];
+    for _ in 0..100_000 {
+        ThrownException::new(&mut store, &tag, &fields).unwrap();
+    }
+    let kept: Vec<_> = (0..100_000).map_while(|_| ThrownException::new(&mut store, &tag, &fields).ok()).collect();
+    assert!((1_000..20_000).contains(&kept.len()), "{}", kept.len());
+}
+
+/// A host's threads wait and notify as a guest's do.
+#[test]
+fn a_host_waits_and_notifies() {
+    use backedge::WaitResult;
+    use std::time::Duration;
+    let engine = Engine::default();
+    let module = Module::new(
+        &engine,
+        r#"(module (import "host" "memory" (memory 1 1 shared))
+            (func (export "wait") (result i32) (memory.atomic.wait32 (i32.const 8) (i32.const 5) (i64.const -1)))
+            (func (export "notify") (result i32) (memory.atomic.notify (i32.const 16) (i32.const 10))))"#,
+    )
+    .unwrap();
+    let memory = SharedMemory::new(&engine, MemoryType::shared(1, 1)).unwrap();
+    let write = |at: usize, value: u32| {
+        for (cell, byte) in memory.data()[at..].iter().zip(value.to_le_bytes()) {
+            // SAFETY: no other thread runs yet.
+            unsafe { *cell.get() = byte };
+        }
+    };
+    write(8, 5);
+    write(16, 9);
+    let call = |export: &str| {
+        let mut store = Store::new(&engine, ());
+        let instance = Instance::new(&mut store, &module, &[memory.clone().into()]).unwrap();
+        instance.get_typed_func::<(), i32>(&mut store, export).unwrap().call(&mut store, ()).unwrap()
+    };
+    let short = Some(Duration::from_millis(5));
+    assert_eq!(memory.atomic_wait32(8, 6, None), Ok(WaitResult::Mismatch));
+    assert_eq!(memory.atomic_wait32(8, 5, short), Ok(WaitResult::TimedOut));
+    assert_eq!(memory.atomic_wait64(8, 5, short), Ok(WaitResult::TimedOut));
+    assert_eq!(memory.atomic_wait64(8, 1 << 32, None), Ok(WaitResult::Mismatch));
+    assert_eq!(memory.atomic_wait64(12, 0, None), Err(Trap::HeapMisaligned));
+    assert_eq!(memory.atomic_wait32(65536, 0, None), Err(Trap::MemoryOutOfBounds));
+    assert_eq!(memory.atomic_notify(u64::MAX - 3, 1), Err(Trap::MemoryOutOfBounds));
+    assert_eq!(memory.atomic_notify(8, 1), Ok(0));
+    std::thread::scope(|scope| {
+        let guest = scope.spawn(|| call("wait"));
+        while memory.atomic_notify(8, 1) == Ok(0) {
+            std::thread::yield_now();
+        }
+        assert_eq!(guest.join().unwrap(), 0);
+        let host = scope.spawn(|| memory.atomic_wait32(16, 9, None));
+        while call("notify") == 0 {}
+        assert_eq!(host.join().unwrap(), Ok(WaitResult::Ok));
+    });
 }

@@ -11,12 +11,15 @@
 //! freed too early; what the host got as a value lives as long as its store.
 
 use crate::backtrace::{self, Place};
+use crate::bytecode::frame::slots_of_all;
+use crate::handles::TagRef;
 use crate::layout::VmStoreContext;
 use crate::registry;
 use crate::store::{HostError, Limiter, StoreState};
 use crate::trap::Frame;
 use std::collections::TryReserveError;
 use std::ops::Range;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use wasmparser::{AbstractHeapType, HeapType, RefType, ValType};
 
@@ -238,6 +241,49 @@ pub(crate) unsafe fn throw(store: &mut StoreState, tag: *const Tag, values: &[u6
     Ok(thrown)
 }
 
+impl StoreState {
+    /// An exception of the host's making, which no frame has thrown yet.
+    ///
+    /// # Errors
+    /// As [`throw`].
+    ///
+    /// # Safety
+    /// The tag is of this store, and the values are of its types, with references of this store.
+    pub unsafe fn new_exception(&mut self, tag: TagRef, values: &[u64]) -> Result<Thrown, HostError> {
+        let object = self.exceptions.add(tag.0.as_ptr(), values).map_err(|error| format!("no memory for an exception: {error}"))?;
+        self.exceptions.thrown_at.clear();
+        let thrown = self.handed_over(object);
+        self.exceptions.check(self.limiter.as_mut())?;
+        Ok(thrown)
+    }
+
+    /// An object as an error of the host's.
+    pub(crate) fn handed_over(&self, object: u64) -> Thrown {
+        Thrown { store: self.id, object, _held: self.exceptions.hand_over(object) }
+    }
+
+    /// The same of a reference that the host has as a value.
+    ///
+    /// # Safety
+    /// The host has it as a value of this store ([`hold`]).
+    pub unsafe fn thrown_of(&self, reference: u64) -> Thrown {
+        self.handed_over(reference)
+    }
+
+    /// An exception's tag and values; `None` where it is another store's.
+    pub fn exception(&self, thrown: &Thrown) -> Option<(TagRef, &[u64])> {
+        if thrown.store != self.id {
+            return None;
+        }
+        // SAFETY: an object of this store, which stays as long as `thrown` does; its tag lives as long as the store and says how many values there are.
+        unsafe {
+            let tag = TagRef(NonNull::from(&*tag_of(thrown.object)));
+            let count = slots_of_all(tag.ty().params()) as usize;
+            Some((tag, std::slice::from_raw_parts(values_of(thrown.object), count)))
+        }
+    }
+}
+
 /// Calls `see` with every word of a running store that may be an exception reference, and with many that are none: both stacks of its thread from here to
 /// where the host called, the interpreter's, its globals and tables.
 ///
@@ -286,6 +332,19 @@ pub struct Thrown {
     /// The object, which stays as long as this or a clone does.
     pub(crate) object: u64,
     pub(crate) _held: Arc<()>,
+}
+
+impl Thrown {
+    /// It as a reference, which its store then keeps.
+    ///
+    /// # Panics
+    /// `store` is another one.
+    pub fn reference(&self, store: &mut StoreState) -> u64 {
+        assert_eq!(self.store, store.id, "an exception of another store");
+        // SAFETY: an object of that store, which is not running elsewhere: it is borrowed.
+        unsafe { hold(self.object) };
+        self.object
+    }
 }
 
 impl PartialEq for Thrown {

@@ -13,7 +13,7 @@ pub mod code;
 pub mod mapping;
 pub mod memory;
 mod table;
-mod threads;
+pub mod threads;
 pub mod exception;
 mod stack;
 mod arena;

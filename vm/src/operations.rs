@@ -12,6 +12,7 @@ use crate::tiering::report_frames;
 use crate::trap::{Outcome, TrapCode, Unwind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Grows a memory: the old size in pages, or -1. A limiter's error or panic stops the guest.
 ///
@@ -59,11 +60,8 @@ unsafe fn range(context: *mut VmContext, memory: u32, start: u64, bytes: u64) ->
 unsafe fn atomic_place(context: *mut VmContext, memory: u32, address: u64, offset: u64, bytes: u64) -> Outcome<*mut u8> {
     // SAFETY: see above.
     unsafe {
-        if !address.wrapping_add(offset).is_multiple_of(bytes) {
-            return Err(trap(context, TrapCode::HeapMisaligned));
-        }
-        let start = address.checked_add(offset).ok_or(TrapCode::MemoryOutOfBounds);
-        start.and_then(|start| range(context, memory, start, bytes)).map_err(|code| trap(context, code))
+        let memory = instance(context).memory(memory);
+        crate::threads::place((memory.base(), memory.length()), address, offset, bytes).map_err(|code| trap(context, code))
     }
 }
 
@@ -87,17 +85,14 @@ pub unsafe fn atomic_wait(
             return Err(trap(context, TrapCode::AtomicWaitNonSharedMemory));
         }
         report_frames(context);
-        let is_expected = || match bytes {
-            4 => (*place.cast::<std::sync::atomic::AtomicU32>()).load(Ordering::SeqCst) == expected as u32,
-            _ => (*place.cast::<std::sync::atomic::AtomicU64>()).load(Ordering::SeqCst) == expected,
-        };
         let asked = || {
             // Code that was retired meanwhile waits for this.
             report_frames(context);
             let store = &*store_state(context);
             if store.engine().epoch() < store.deadline.load(Ordering::SeqCst) { Ok(()) } else { interrupted(context) }
         };
-        crate::threads::wait(place as usize, is_expected, timeout, asked)
+        let timeout = u64::try_from(timeout).ok().map(Duration::from_nanos);
+        crate::threads::wait(place, expected, bytes, timeout, asked).map(|result| result as u32)
     }
 }
 

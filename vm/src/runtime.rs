@@ -217,7 +217,7 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     {
         // The host may keep it, and run more wasm before it throws it on.
         let frames = store.exceptions.frames(object, store.engine().shared().retirement.epoch());
-        let thrown = exception::Thrown { store: store.id, object, _held: store.exceptions.hand_over(object) };
+        let thrown = store.handed_over(object);
         **unwind = Unwind::Host { error: Box::new(thrown), frames };
     }
     signals::set_current(before);

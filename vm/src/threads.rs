@@ -3,8 +3,10 @@
 //! One table for the process, by address: waiters in the order they came. A wait looks at its value under the table's lock, and so does a notify before it wakes, so no
 //! wake-up is lost. A waiting thread wakes every few milliseconds to look at its store's deadline.
 
+use crate::memory::Memory;
+use crate::trap::TrapCode;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -25,32 +27,66 @@ fn waiters() -> MutexGuard<'static, Waiters> {
     WAITERS.lock().unwrap_or_else(|error| error.into_inner())
 }
 
-/// Waits at an address while `is_expected`, for `timeout` ns (negative: for ever). 0: woken, 1: another value, 2: the time is over. `interrupted` is asked
-/// now and then, its error ends the wait.
-pub(crate) fn wait<E>(
-    address: usize,
-    is_expected: impl FnOnce() -> bool,
-    timeout: i64,
+/// How a wait ended, as the instruction says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WaitResult {
+    /// Another thread woke it.
+    Ok = 0,
+    /// There was another value.
+    Mismatch = 1,
+    /// The time is over.
+    TimedOut = 2,
+}
+
+/// Where an atomic access of `bytes` bytes lies in a memory's bytes, checked.
+pub(crate) fn place((base, length): (*mut u8, usize), address: u64, offset: u64, bytes: u64) -> Result<*mut u8, TrapCode> {
+    if !address.wrapping_add(offset).is_multiple_of(bytes) {
+        return Err(TrapCode::HeapMisaligned);
+    }
+    let end = address.checked_add(offset).and_then(|start| start.checked_add(bytes));
+    match end {
+        Some(end) if end <= length as u64 => Ok(base.wrapping_add((end - bytes) as usize)),
+        _ => Err(TrapCode::MemoryOutOfBounds),
+    }
+}
+
+/// Waits at a place of a shared memory while its 4 or 8 bytes are `expected`, for `timeout` (`None`: for ever). `interrupted` is asked now and then, its error ends the wait.
+///
+/// # Safety
+/// The bytes are accessible, aligned, and accessed atomically alone.
+pub(crate) unsafe fn wait<E>(
+    place: *mut u8,
+    expected: u64,
+    bytes: u64,
+    timeout: Option<Duration>,
     mut interrupted: impl FnMut() -> Result<(), E>,
-) -> Result<u32, E> {
-    let until = u64::try_from(timeout).ok().and_then(|timeout| Instant::now().checked_add(Duration::from_nanos(timeout)));
+) -> Result<WaitResult, E> {
+    let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let address = place as usize;
     let mut all = waiters();
-    if !is_expected() {
-        return Ok(1);
+    // SAFETY: the caller's promise.
+    let is_expected = unsafe {
+        match bytes {
+            4 => AtomicU32::from_ptr(place.cast()).load(Ordering::SeqCst) == expected as u32,
+            _ => AtomicU64::from_ptr(place.cast()).load(Ordering::SeqCst) == expected,
+        }
+    };
+    if !is_expected {
+        return Ok(WaitResult::Mismatch);
     }
     let waiter = Arc::new(Waiter::default());
     all.entry(address).or_default().push_back(waiter.clone());
     let outcome = loop {
         if waiter.woken.load(Ordering::Acquire) {
-            return Ok(0);
+            return Ok(WaitResult::Ok);
         }
         let left = until.map_or(SLICE, |until| until.saturating_duration_since(Instant::now()));
         if left.is_zero() {
-            break Ok(2);
+            break Ok(WaitResult::TimedOut);
         }
         all = waiter.changed.wait_timeout(all, left.min(SLICE)).unwrap_or_else(|error| error.into_inner()).0;
         if waiter.woken.load(Ordering::Acquire) {
-            return Ok(0);
+            return Ok(WaitResult::Ok);
         }
         // It may call into the host, which may notify.
         drop(all);
@@ -66,7 +102,7 @@ pub(crate) fn wait<E>(
             all.remove(&address);
         }
     }
-    if waiter.woken.load(Ordering::Acquire) && outcome.is_ok() { Ok(0) } else { outcome }
+    if waiter.woken.load(Ordering::Acquire) && outcome.is_ok() { Ok(WaitResult::Ok) } else { outcome }
 }
 
 /// Wakes at most `count` waiters at an address; how many.
@@ -82,4 +118,25 @@ pub(crate) fn notify(address: usize, count: u32) -> u32 {
         all.remove(&address);
     }
     woken as u32
+}
+
+/// A host's wait, as the instruction's; nothing interrupts it.
+///
+/// # Errors
+/// [`TrapCode::HeapMisaligned`], [`TrapCode::MemoryOutOfBounds`], and [`TrapCode::AtomicWaitNonSharedMemory`].
+pub fn wait_at(memory: &Memory, address: u64, expected: u64, timeout: Option<Duration>, bytes: u64) -> Result<WaitResult, TrapCode> {
+    let place = place((memory.base(), memory.length()), address, 0, bytes)?;
+    if !memory.ty().shared {
+        return Err(TrapCode::AtomicWaitNonSharedMemory);
+    }
+    // SAFETY: checked, and bytes of a shared memory are only accessed atomically where it matters what they hold.
+    unsafe { wait(place, expected, bytes, timeout, || Ok(())) }
+}
+
+/// A host's notify: how many it woke.
+///
+/// # Errors
+/// [`TrapCode::HeapMisaligned`] and [`TrapCode::MemoryOutOfBounds`].
+pub fn notify_at(memory: &Memory, address: u64, count: u32) -> Result<u32, TrapCode> {
+    Ok(notify(place((memory.base(), memory.length()), address, 0, 4)? as usize, count))
 }
