@@ -31,7 +31,7 @@ impl ThrownException {
     pub fn new(mut store: impl AsContextMut, tag: &Tag, fields: &[Val]) -> Result<ThrownException> {
         let inner = store.as_context_mut().0;
         inner.check(tag.store);
-        let ty = FuncType { wasm: tag.raw.ty() };
+        let ty = FuncType::from_wasm(tag.raw.ty());
         ensure!(fields.len() == ty.params().len(), "expected {} fields, got {}", ty.params().len(), fields.len());
         let mut slots = vec![0; ty.slots()];
         Val::all_to_slots(fields, ty.params(), inner.id, &mut slots, "field type mismatch")?;
@@ -99,5 +99,5 @@ fn parts<'a>(machine: &'a StoreState, thrown: &'a Thrown) -> (vm::handles::TagRe
 
 fn fields(machine: &StoreState, thrown: &Thrown) -> Vec<Val> {
     let (tag, slots) = parts(machine, thrown);
-    Val::all_from_slots(FuncType { wasm: tag.ty() }.params(), slots, machine.id).collect()
+    Val::all_from_slots(FuncType::from_wasm(tag.ty()).params(), slots, machine.id).collect()
 }

@@ -253,7 +253,7 @@ impl Tag {
     /// Its type.
     pub fn ty(&self, store: impl AsContext) -> TagType {
         store.as_context().0.check(self.store);
-        TagType::new(crate::FuncType { wasm: self.raw.ty() })
+        TagType::new(crate::FuncType::from_wasm(self.raw.ty()))
     }
 }
 

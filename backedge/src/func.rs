@@ -63,7 +63,7 @@ impl Func {
     /// Its type.
     pub fn ty(&self, store: impl AsContext) -> FuncType {
         store.as_context().0.check(self.store);
-        FuncType { wasm: self.raw.ty() }
+        FuncType::from_wasm(self.raw.ty())
     }
 
     /// Calls it with values; writes its results.
@@ -73,7 +73,7 @@ impl Func {
     pub fn call(&self, mut store: impl AsContextMut, params: &[Val], results: &mut [Val]) -> Result<()> {
         let inner = store.as_context_mut().0;
         inner.check(self.store);
-        let ty = FuncType { wasm: self.raw.ty() };
+        let ty = FuncType::from_wasm(self.raw.ty());
         if params.len() != ty.params().len() {
             bail!("expected {} arguments, got {}", ty.params().len(), params.len());
         }

@@ -202,7 +202,7 @@ impl Module {
 
     fn import_type(&self, ty: &vm::module::ExternType) -> ExternType {
         match ty {
-            vm::module::ExternType::Func(index) => ExternType::Func(FuncType { wasm: self.loaded.module.types[*index as usize].clone() }),
+            vm::module::ExternType::Func(index) => ExternType::Func(FuncType::from_wasm(self.loaded.module.types[*index as usize].clone())),
             vm::module::ExternType::Table(ty) => ExternType::Table(TableType::from_wasm(*ty)),
             vm::module::ExternType::Memory(ty) => ExternType::Memory(MemoryType::from_wasm(*ty)),
             vm::module::ExternType::Global(ty) => ExternType::Global(GlobalType::from_wasm(*ty)),
@@ -213,7 +213,7 @@ impl Module {
     fn export_type(&self, item: ExportItem) -> ExternType {
         let module = &self.loaded.module;
         match item {
-            ExportItem::Func(index) => ExternType::Func(FuncType { wasm: module.function_type(index).clone() }),
+            ExportItem::Func(index) => ExternType::Func(FuncType::from_wasm(module.function_type(index).clone())),
             ExportItem::Table(index) => ExternType::Table(TableType::from_wasm(module.tables[index as usize])),
             ExportItem::Memory(index) => ExternType::Memory(MemoryType::from_wasm(module.memories[index as usize])),
             ExportItem::Global(index) => ExternType::Global(GlobalType::from_wasm(module.globals[index as usize])),
@@ -230,5 +230,5 @@ impl std::fmt::Debug for Module {
 
 /// The type of a tag of a module, by index of its function type.
 fn tag_type(module: &vm::module::Module, ty: u32) -> ExternType {
-    ExternType::Tag(TagType::new(FuncType { wasm: module.types[ty as usize].clone() }))
+    ExternType::Tag(TagType::new(FuncType::from_wasm(module.types[ty as usize].clone())))
 }

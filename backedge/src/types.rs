@@ -130,7 +130,11 @@ impl RefType {
             wasmparser::HeapType::Abstract { ty: Abstract::Exn, .. } => HeapType::Exn,
             wasmparser::HeapType::Abstract { ty: Abstract::NoExn, .. } => HeapType::NoExn,
             wasmparser::HeapType::Abstract { ty: Abstract::NoFunc, .. } => HeapType::NoFunc,
-            _ => vm::signature::id_of_reference(ty).map_or(HeapType::Func, |id| HeapType::ConcreteFunc(SignatureId(id))),
+            _ => vm::signature::id_of_reference(ty).map_or(HeapType::Func, |id| {
+                // (it may outlive the module)
+                vm::signature::pin(id);
+                HeapType::ConcreteFunc(SignatureId(id))
+            }),
         };
         RefType { nullable: ty.is_nullable(), heap }
     }
@@ -158,7 +162,7 @@ pub struct SignatureId(pub(crate) u32);
 impl SignatureId {
     /// The function type.
     pub fn func_type(self) -> FuncType {
-        FuncType { wasm: vm::signature::of(self.0) }
+        FuncType::from_wasm(vm::signature::of(self.0))
     }
 }
 
@@ -201,6 +205,12 @@ impl FuncType {
     /// A function type. The engine is not used: it is there for programs that come from wasmtime.
     pub fn new(_engine: &Engine, params: impl IntoIterator<Item = ValType>, results: impl IntoIterator<Item = ValType>) -> FuncType {
         FuncType::of(params, results)
+    }
+
+    /// What it refers to stays, for it may outlive the module that it comes from.
+    pub(crate) fn from_wasm(wasm: wasmparser::FuncType) -> FuncType {
+        vm::signature::pin_references(&wasm);
+        FuncType { wasm }
     }
 
     pub(crate) fn of(params: impl IntoIterator<Item = ValType>, results: impl IntoIterator<Item = ValType>) -> FuncType {

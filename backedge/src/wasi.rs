@@ -48,7 +48,7 @@ pub fn add_to_linker<T: 'static, H: Host>(
             if !snapshot.has(function) {
                 continue;
             }
-            let ty = FuncType { wasm: function.ty() };
+            let ty = FuncType::from_wasm(function.ty());
             let body = move |caller: Caller<'_, T>, slots: &mut [u64]| answer(caller, snapshot, function, slots, get);
             linker.host_func(snapshot.module(), function.name(), HostFunc::on_slots(ty, body))?;
         }

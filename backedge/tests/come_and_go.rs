@@ -62,6 +62,32 @@ fn stop_while_it_compiles(program: &[u8]) {
     });
 }
 
+/// Loads a module with a hundred function types that no module before it had, some of which refer to others, and calls a function of one.
+fn load_new_types(number: &std::cell::Cell<u64>) {
+    let params = |mut number: u64| {
+        let mut list = String::new();
+        while number > 0 {
+            list += ["i32 ", "f64 "][(number & 1) as usize];
+            number >>= 1;
+        }
+        list
+    };
+    let mut wat = String::from("(module (func (export \"run\") (result i32) (i32.const 7))");
+    for index in 0..50 {
+        number.set(number.get() + 1);
+        wat += &format!(
+            "(type $t{index} (func (param {}))) (type (func (param (ref $t{index}) {})))",
+            params(number.get()),
+            params(number.get())
+        );
+    }
+    let engine = Engine::default();
+    let module = Module::new(&engine, wat + ")").unwrap();
+    let mut store = Store::new(&engine, ());
+    let instance = Instance::new(&mut store, &module, &[]).unwrap();
+    assert_eq!(instance.get_typed_func::<(), i32>(&mut store, "run").unwrap().call(&mut store, ()).unwrap(), 7);
+}
+
 /// What `once` leaves in the allocator, bytes each, once pools and tables of the process have grown to their size.
 fn left(times: usize, once: impl Fn()) -> usize {
     (0..20).for_each(|_| once());
@@ -79,6 +105,9 @@ fn engines_that_come_and_go_leave_nothing() {
             assert!(left < 2000, "{tier:?}, {export:?}: {left} bytes each");
         }
     }
+    let number = std::cell::Cell::new(1 << 20);
+    let types = left(300, || load_new_types(&number));
+    assert!(types < 2000, "types of modules that are gone: {types} bytes each");
     let program = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../bench-programs/programs/vectors/vectors.wasm")).unwrap();
     let left = left(60, || stop_while_it_compiles(&program));
     assert!(left < 10_000, "dropped while it compiles: {left} bytes each");

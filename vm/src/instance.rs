@@ -212,7 +212,7 @@ impl StoreState {
             let at = |offset: i32| context.cast::<u8>().offset(offset as isize);
             let offsets = module.offsets().clone();
             for &ty in &module.tags[module.imported_tags as usize..] {
-                let handle = self.new_tag(&module.types[ty as usize]);
+                let handle = self.add_tag(module.signatures[ty as usize]);
                 (*instance).tags.push(handle);
             }
             for (index, handle) in (*instance).tags.iter().enumerate() {

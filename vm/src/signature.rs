@@ -1,65 +1,164 @@
 //! Engine-wide signature ids: two function types get the same id if and only if they are equal, in any module of the process.
 //!
-//! A process-wide table keeps `call_indirect` between modules one compare. Ids are small, never 0, and never freed. They are given out in the order in
+//! A process-wide table keeps `call_indirect` between modules one compare. Ids are small and never 0. They are given out in the order in
 //! which types are met, so they mean nothing in another process: compiled code reads them from its module's list (`VmContext::signatures`).
+//!
+//! Modules own the ids of their types ([`Signatures`]), and types those that they refer to; an id without an owner is given to another type. What a module's instances have
+//! (functions, tags, tables) is their store's, which keeps the module. What may outlive all modules with a type (an adapter, a host's function, a type that the host
+//! has in hand) pins its id, and then it stays.
 //!
 //! A type may refer to types, its own included (typed function references). In everything that leaves this file a reference's index is the id of what it refers
 //! to, so that types of different modules can be compared as they are. Without the garbage collection proposal a module's type refers to earlier ones and
 //! itself only; in the table's keys the reference to itself is index 0 of its recursion group.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, RwLock};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{LazyLock, RwLock, RwLockReadGuard};
 use wasmparser::{AbstractHeapType, FuncType, HeapType, RefType, UnpackedIndex, ValType};
 
 #[derive(Default)]
 struct Table {
     /// By the key form, and by the form that leaves this file.
     ids: HashMap<FuncType, u32>,
-    types: Vec<FuncType>,
+    /// By id, less one; none where it is free.
+    types: Vec<Option<Entry>>,
+    free: Vec<u32>,
+}
+
+struct Entry {
+    ty: FuncType,
+    /// Modules (once for each of their types that is this one), and types that refer to it.
+    owners: AtomicU64,
+    pinned: AtomicBool,
 }
 
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(Default::default);
 
-/// The id of a function type, whose references have ids already.
+fn table() -> RwLockReadGuard<'static, Table> {
+    TABLE.read().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Table {
+    fn entry(&self, id: u32) -> &Entry {
+        self.types[id as usize - 1].as_ref().expect("an id that is in use has an owner or is pinned")
+    }
+
+    /// The id of a type that is known, with one more owner.
+    fn own(&self, key: &FuncType) -> Option<u32> {
+        let &id = self.ids.get(key)?;
+        self.entry(id).owners.fetch_add(1, Ordering::Relaxed);
+        Some(id)
+    }
+
+    /// The same of one that is not. `None`: it refers to itself, and its id is larger than a reference can name.
+    fn add(&mut self, key: &FuncType) -> Option<u32> {
+        let id = self.free.last().copied().unwrap_or(self.types.len() as u32 + 1);
+        let ty = map(key, |index| if index == ITSELF { UnpackedIndex::Module(id) } else { index })?;
+        references(&ty).filter(|&other| other != id).for_each(|other| _ = self.entry(other).owners.fetch_add(1, Ordering::Relaxed));
+        self.ids.insert(key.clone(), id);
+        self.ids.insert(ty.clone(), id);
+        let entry = Some(Entry { ty, owners: AtomicU64::new(1), pinned: AtomicBool::new(false) });
+        match self.free.pop() {
+            Some(_) => self.types[id as usize - 1] = entry,
+            None => self.types.push(entry),
+        }
+        Some(id)
+    }
+
+    /// One owner of each is gone.
+    fn release(&mut self, mut ids: Vec<u32>) {
+        while let Some(id) = ids.pop() {
+            let entry = self.types[id as usize - 1].as_mut().expect("it has an owner");
+            *entry.owners.get_mut() -= 1;
+            if *entry.owners.get_mut() > 0 || *entry.pinned.get_mut() {
+                continue;
+            }
+            let Entry { ty, .. } = self.types[id as usize - 1].take().expect("just seen");
+            self.ids.remove(&ty);
+            if let Some(key) = map(&ty, |index| if index == UnpackedIndex::Module(id) { ITSELF } else { index }) {
+                self.ids.remove(&key);
+            }
+            ids.extend(references(&ty).filter(|&other| other != id));
+            self.free.push(id);
+        }
+    }
+}
+
+/// In a key, a reference to the type itself.
+const ITSELF: UnpackedIndex = UnpackedIndex::RecGroup(0);
+
+/// The ids that a type refers to.
+fn references(ty: &FuncType) -> impl Iterator<Item = u32> + '_ {
+    ty.params().iter().chain(ty.results()).filter_map(|value| match *value {
+        ValType::Ref(ty) => id_of_reference(ty),
+        _ => None,
+    })
+}
+
+/// The id of a function type, whose references have ids already. It stays.
 pub fn id(ty: &FuncType) -> u32 {
-    id_of_key(ty).expect("only a module's types refer to themselves")
+    let id = owned_id(ty).expect("only a module's types refer to themselves");
+    pin(id);
+    id
 }
 
-/// `None`: it refers to itself, and its id is larger than a reference can name.
-fn id_of_key(ty: &FuncType) -> Option<u32> {
-    if let Some(&id) = TABLE.read().unwrap_or_else(|e| e.into_inner()).ids.get(ty) {
-        return Some(id);
-    }
-    let mut table = TABLE.write().unwrap_or_else(|e| e.into_inner());
-    if let Some(&id) = table.ids.get(ty) {
-        return Some(id);
-    }
-    let id = table.types.len() as u32 + 1;
-    let own = |index| if index == UnpackedIndex::RecGroup(0) { UnpackedIndex::Module(id) } else { index };
-    let resolved = map(ty, own)?;
-    table.ids.insert(ty.clone(), id);
-    table.ids.insert(resolved.clone(), id);
-    table.types.push(resolved);
-    Some(id)
+/// The id stays, whatever becomes of the modules that have the type.
+pub fn pin(id: u32) {
+    table().entry(id).pinned.store(true, Ordering::Relaxed);
 }
 
-/// The function type of an id that [`id`] gave out.
+/// What a type refers to stays.
+pub fn pin_references(ty: &FuncType) {
+    references(ty).for_each(pin);
+}
+
+/// See [`Table::add`].
+fn owned_id(key: &FuncType) -> Option<u32> {
+    let known = table().own(key);
+    known.or_else(|| {
+        let mut table = TABLE.write().unwrap_or_else(|e| e.into_inner());
+        table.own(key).or_else(|| table.add(key))
+    })
+}
+
+/// The function type of an id that is in use.
 pub fn of(id: u32) -> FuncType {
-    TABLE.read().unwrap_or_else(|e| e.into_inner()).types[id as usize - 1].clone()
+    table().entry(id).ty.clone()
 }
 
-/// Ids of a module's types in order, which refer to each other by their index in the module. `None`: the process has met a million types, and one of these refers to a later one. (Taken for a
+/// Ids of a module's types, by index. They are in use as long as this lives.
+#[derive(Debug, Default)]
+pub struct Signatures(Vec<u32>);
+
+impl Deref for Signatures {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        &self.0
+    }
+}
+
+impl Drop for Signatures {
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            TABLE.write().unwrap_or_else(|e| e.into_inner()).release(std::mem::take(&mut self.0));
+        }
+    }
+}
+
+/// Ids of a module's types in order, which refer to each other by their index in the module. `None`: a million types are in use, and one of these refers to a later one. (Taken for a
 /// reference to any function it would be the same as another such type, whose functions a guest would then call as its own's.)
-pub(crate) fn of_module(types: &[FuncType]) -> Option<Vec<u32>> {
-    let mut ids: Vec<u32> = Vec::with_capacity(types.len());
+pub(crate) fn of_module(types: &[FuncType]) -> Option<Signatures> {
+    let mut ids = Signatures(Vec::with_capacity(types.len()));
     for ty in types {
         let own = ids.len() as u32;
         let key = map(ty, |index| match index {
-            UnpackedIndex::Module(index) if index == own => UnpackedIndex::RecGroup(0),
+            UnpackedIndex::Module(index) if index == own => ITSELF,
             UnpackedIndex::Module(index) => UnpackedIndex::Module(ids[index as usize]),
             other => other,
         })?;
-        ids.push(id_of_key(&key)?);
+        ids.0.push(owned_id(&key)?);
     }
     Some(ids)
 }
@@ -157,6 +256,51 @@ mod tests {
         assert_eq!(id(&of(first[0])), first[0]);
         assert_eq!(of(first[1]).params()[0], concrete(first[0]));
         assert_ne!(of_module(&[FuncType::new([ValType::Ref(RefType::FUNCREF)], [])]).unwrap()[0], first[0]);
+    }
+
+    /// Ids of types that only this test knows.
+    fn ids_in_use(types: &[FuncType]) -> usize {
+        let table = table();
+        types.iter().filter(|ty| table.ids.contains_key(ty)).count()
+    }
+
+    #[test]
+    fn an_id_goes_with_its_last_owner_and_is_used_again() {
+        let odd = |marks: usize| FuncType::new(vec![ValType::F32; 900 + marks], []);
+        let of_both = |first: usize| [odd(first), FuncType::new([concrete(0), concrete(1)], [ValType::F64; 90])];
+        let (one, two) = (of_module(&of_both(0)).unwrap(), of_module(&of_both(0)).unwrap());
+        assert_eq!(one[..], two[..]);
+        let (first, refers) = (one[0], one[1]);
+        drop(one);
+        assert_eq!((of(first), of(refers).params()[0]), (odd(0), concrete(first)));
+        drop(two);
+        assert_eq!(ids_in_use(&[odd(0)]), 0, "no module has it");
+        let is_consistent = || {
+            let table = table();
+            let in_use = |id: u32| table.types[id as usize - 1].is_some();
+            table.ids.iter().all(|(ty, &id)| references(ty).chain([id]).all(in_use))
+        };
+        assert!(is_consistent());
+        // What a type refers to stays as long as the type does, whoever else had it.
+        let [target, referrer] = [odd(1), FuncType::new([concrete(0)], [ValType::F64; 91])];
+        let both = of_module(&[target.clone(), referrer]).unwrap();
+        let again = of_module(&[of(both[0])]).unwrap();
+        pin(both[1]);
+        let (target_id, referrer_id) = (both[0], both[1]);
+        drop((both, again));
+        assert_eq!((of(target_id), of(referrer_id).params()[0]), (target.clone(), concrete(target_id)));
+        // A host's type stays.
+        let host = id(&odd(2));
+        drop(of_module(&[odd(2)]).unwrap());
+        assert_eq!(of(host), odd(2));
+        // Modules that come and go take no more ids.
+        let high = || table().types.len();
+        let before = high();
+        for round in 0..1000 {
+            drop(of_module(&[odd(3 + round % 7), FuncType::new([concrete(0), concrete(1)], [])]).unwrap());
+        }
+        assert!(high() < before + 500, "{before}, {} (other tests have types too)", high());
+        assert!(is_consistent());
     }
 
     #[test]

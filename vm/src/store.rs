@@ -565,7 +565,11 @@ impl StoreState {
 
     /// Makes a tag: exceptions with it carry the parameters of `ty`.
     pub fn new_tag(&mut self, ty: &FuncType) -> TagRef {
-        self.tags.push(Box::new(Tag { signature: signature::id(ty) }));
+        self.add_tag(signature::id(ty))
+    }
+
+    pub(crate) fn add_tag(&mut self, signature: u32) -> TagRef {
+        self.tags.push(Box::new(Tag { signature }));
         TagRef(NonNull::from(&mut **self.tags.last_mut().expect("just pushed")))
     }
 

@@ -646,6 +646,8 @@ impl Shared {
             return Ok(place.0.address());
         }
         let compiler = self.compiler.as_ref().ok_or("no compiler")?;
+        // (the adapter may outlive all modules with the type)
+        signature::pin(signature);
         let ty = signature::of(signature);
         let ty = AdapterSignature { params: ty.params().to_vec(), results: ty.results().to_vec() };
         let code = compiler.adapter(adapter, &ty).map_err(|error| error.to_string())?;

@@ -18,6 +18,7 @@ pub use error::ModuleError;
 pub use features::SUPPORTED;
 pub use parse::PRECOMPILED;
 
+use crate::signature::Signatures;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -178,7 +179,7 @@ pub struct Module {
     /// Function types, by type index. In these and all other types of the module, references name signature ids ([`crate::signature`]).
     pub types: Vec<FuncType>,
     /// Signature ids of the types.
-    pub signatures: Box<[u32]>,
+    pub signatures: Signatures,
     /// Type of each tag, imports first.
     pub tags: Vec<u32>,
     /// Type index of each function, imports first.

@@ -9,7 +9,7 @@ use super::{
     SegmentMode, TableInit,
 };
 use crate::layout::{VmCounts, VmOffsets};
-use crate::signature;
+use crate::signature::{self, Signatures};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -185,7 +185,7 @@ fn read(bytes: &[u8], features: WasmFeatures) -> Result<(Module, Vec<Body<'_>>),
         digest: [0; 32],
         name: None,
         types: Vec::new(),
-        signatures: Box::default(),
+        signatures: Signatures::default(),
         tags: Vec::new(),
         functions: Vec::new(),
         imports: Vec::new(),
@@ -297,7 +297,7 @@ fn read_section(module: &mut Module, names: &mut Names, hints: &mut Hints, paylo
         Payload::TypeSection(section) => {
             let offset = section.original_position();
             let types = section.into_iter_err_on_gc_types().collect::<Result<Vec<_>, _>>()?;
-            module.signatures = signature::of_module(&types).ok_or(Cause::TooManyTypes(offset))?.into();
+            module.signatures = signature::of_module(&types).ok_or(Cause::TooManyTypes(offset))?;
             module.types = module.signatures.iter().map(|&id| signature::of(id)).collect();
         }
         Payload::ImportSection(section) => {
