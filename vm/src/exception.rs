@@ -123,6 +123,14 @@ impl Exceptions {
         Ok(address)
     }
 
+    /// After a collection that left more than half of what is allowed, asks for twice as much: else the next throw would be the next collection. A refusal is no failure yet.
+    fn make_room(&mut self, limiter: Option<&mut Box<dyn Limiter>>) {
+        let wanted = 2 * self.allowed;
+        if self.bytes > self.allowed / 2 && limiter.is_none_or(|limiter| limiter.memory(self.allowed, wanted, None).unwrap_or(false)) {
+            self.allowed = wanted;
+        }
+    }
+
     /// Asks the store's limiter where the objects take more than was allowed.
     fn check(&mut self, limiter: Option<&mut Box<dyn Limiter>>) -> Result<(), HostError> {
         if self.bytes <= self.allowed {
@@ -236,6 +244,7 @@ pub(crate) unsafe fn throw(store: &mut StoreState, tag: *const Tag, values: &[u6
         // SAFETY: the caller's promise.
         exceptions.collect(stress, |see| unsafe { for_each_root(store, see) });
         store.exceptions = exceptions;
+        store.exceptions.make_room(store.limiter.as_mut());
     }
     store.exceptions.check(store.limiter.as_mut())?;
     Ok(thrown)
@@ -417,4 +426,58 @@ pub(crate) unsafe fn find_landing(store: &VmStoreContext) -> Option<[usize; 3]> 
         (pc, fp) = (word(fp + 8), word(fp));
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Refuses;
+
+    impl Limiter for Refuses {
+        fn memory(&mut self, _: usize, _: usize, _: Option<usize>) -> Result<bool, HostError> {
+            Err("no".into())
+        }
+        fn table(&mut self, _: usize, _: usize, _: Option<usize>) -> Result<bool, HostError> {
+            Ok(true)
+        }
+        fn memory_failed(&mut self, _: String) -> Result<(), HostError> {
+            Ok(())
+        }
+        fn table_failed(&mut self, _: String) -> Result<(), HostError> {
+            Ok(())
+        }
+        fn counts(&self) -> (usize, usize, usize) {
+            (0, 0, 0)
+        }
+    }
+
+    /// Else each throw would collect where what stays takes nearly all that is allowed.
+    #[test]
+    fn a_collection_that_leaves_much_is_not_the_last_before_there_is_more_room() {
+        let tag = Tag { signature: 1 };
+        let mut exceptions = Exceptions::default();
+        let mut held = Vec::new();
+        let fill = |exceptions: &mut Exceptions, held: &mut Vec<_>, bytes: usize| {
+            while exceptions.bytes < bytes {
+                let object = exceptions.add(&raw const tag, &[0; 4]).unwrap();
+                held.push(exceptions.hand_over(object));
+            }
+        };
+        let collected = |exceptions: &mut Exceptions, limiter: Option<&mut Box<dyn Limiter>>| {
+            exceptions.collect(false, |_| {});
+            exceptions.make_room(limiter);
+            exceptions.allowed
+        };
+        fill(&mut exceptions, &mut held, ALLOWED_AT_FIRST / 3);
+        assert_eq!(collected(&mut exceptions, None), ALLOWED_AT_FIRST);
+        fill(&mut exceptions, &mut held, ALLOWED_AT_FIRST - 100);
+        let mut refuses: Box<dyn Limiter> = Box::new(Refuses);
+        assert_eq!(collected(&mut exceptions, Some(&mut refuses)), ALLOWED_AT_FIRST);
+        assert_eq!(collected(&mut exceptions, None), 2 * ALLOWED_AT_FIRST);
+        assert_eq!(collected(&mut exceptions, None), 2 * ALLOWED_AT_FIRST);
+        held.clear();
+        collected(&mut exceptions, None);
+        assert_eq!(exceptions.count(), 1, "the latest stays");
+    }
 }
