@@ -8,7 +8,7 @@
 
 use lwp_feedback::monitor::{LEARNING, LEARNING_FACTOR};
 use serde::Serialize;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -24,8 +24,8 @@ const STEADY_FACTOR: f64 = 0.2;
 const START_NS: f64 = 200e6;
 /// Credit that idle time can pile up: as much as this run time earns while learning, so that a burst of bursts stays short.
 const MOST_SAVED_NS: f64 = 100e6;
-/// Most time between two of the monitor's ticks that earns.
-const LONGEST_TICK: Duration = Duration::from_secs(1);
+/// What counts of a sleep of the monitor, in which nothing ran: no more than a wait between two ticks may be.
+const LONGEST_SLEEP: Duration = Duration::from_millis(240);
 /// Run time whose share may be earned ahead, the surplus of a quarter of one loop's first second: a run of a second costs twice the share then. From then on what is new earns
 /// the share.
 const AHEAD_NS: f64 = LEARNING.as_nanos() as f64;
@@ -147,6 +147,8 @@ pub(crate) struct Budget {
     monitor_ns: AtomicU64,
     /// Of the monitor's time, what is among the compiles.
     compiled_by_monitor_ns: AtomicU64,
+    /// The next tick ends a sleep of the monitor, in which nothing ran.
+    slept: AtomicBool,
 }
 
 impl Budget {
@@ -157,6 +159,7 @@ impl Budget {
             share,
             started: now,
             credit_ns: AtomicI64::new((START_NS * share) as i64),
+            slept: AtomicBool::new(false),
             account: Mutex::new(Account {
                 last: now,
                 monitor_ns: 0,
@@ -238,12 +241,17 @@ impl Budget {
         monitor_ns
     }
 
+    /// The monitor falls asleep, or may.
+    pub(crate) fn sleeps(&self) {
+        self.slept.store(true, Ordering::Relaxed);
+    }
+
     /// Time went by: earns credit, and pays the monitor, which took `monitor_ns` so far.
     pub(crate) fn earn(&self, News { learning, credit: has_credit }: News, monitor_ns: u64) {
         let mut account = self.account();
         let now = Instant::now();
-        // (a longer one was the monitor's sleep, with nothing running)
-        let tick = now.duration_since(account.last).min(LONGEST_TICK);
+        let tick = now.duration_since(account.last);
+        let tick = if self.slept.swap(false, Ordering::Relaxed) { tick.min(LONGEST_SLEEP) } else { tick };
         let elapsed = tick.as_nanos() as f64;
         account.last = now;
         let monitor_ns = self.monitor_took(monitor_ns);

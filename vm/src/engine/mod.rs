@@ -743,7 +743,11 @@ impl Shared {
     pub(crate) fn is_idle(&self) -> bool {
         let nothing_waits =
             self.queue.is_idle() && lock(&self.graves).is_empty() && self.retirement.waiting() == 0 && !self.timeline.is_kept();
-        nothing_waits && !self.hurries() && self.with_stores(|stores| !stores.iter().any(|store| store.runs()))
+        let idle = nothing_waits && !self.hurries() && self.with_stores(|stores| !stores.iter().any(|store| store.runs()));
+        if idle {
+            self.budget.sleeps();
+        }
+        idle
     }
 
     /// Whether branches and loads are seen by bursts.
