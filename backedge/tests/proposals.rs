@@ -1003,3 +1003,121 @@ fn a_host_waits_and_notifies() {
         assert_eq!(host.join().unwrap(), Ok(WaitResult::Ok));
     });
 }
+
+/// Compiled code calls a function of another instance in place of its own frame, and that one leaves: it goes on with its own instance's globals and tables, whoever entered the first.
+#[test]
+fn what_leaves_after_a_call_in_place_of_another_instances_frame_goes_on_in_its_own() {
+    let text = |padding: &str| {
+        format!(
+            r#"(module
+            (import "host" "table" (table $shared 2 funcref))
+            (type $f (func (param i32 i32) (result i32)))
+            {padding}
+            (global $id (mut i32) (i32.const 0))
+            (global $counted (mut i32) (i32.const 0))
+            (table $own 2 funcref)
+            (elem (table $own) (i32.const 0) func $plain $counts)
+            (elem declare func $loops)
+            (func (export "init") (param i32)
+                (global.set $id (local.get 0))
+                (table.set $shared (local.get 0) (ref.func $loops)))
+            (func $plain (type $f) (i32.add (local.get 0) (local.get 1)))
+            (func $counts (type $f)
+                (global.set $counted (i32.add (global.get $counted) (i32.const 1)))
+                (i32.mul (local.get 0) (i32.const 3)))
+            (func $loops (type $f) (local $sum i32)
+                (loop $again
+                    (local.set $sum (i32.add (i32.mul (local.get $sum) (i32.const 31))
+                        (call_indirect $own (type $f) (local.get 0) (local.get $sum)
+                            (i32.and (i32.eq (local.get 0) (i32.const 5)) (local.get 1)))))
+                    (br_if $again (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))
+                (i32.add (i32.and (local.get $sum) (i32.const 0)) (global.get $id)))
+            (func $in_place (export "in place") (type $f) (local $i i32)
+                (loop $again
+                    (br_if $again (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 20))))
+                (return_call_indirect $shared (type $f) (local.get 0) (local.get 1) (i32.const 1)))
+            (func (export "nested") (type $f) (i32.mul (i32.const 10) (call $in_place (local.get 0) (local.get 1))))
+            (func (export "counted") (result i32) (global.get $counted)))"#
+        )
+    };
+    for (name, config) in configurations() {
+        for padding in ["", "(func) (func) (func (param f64 f64 f64))"] {
+            let engine = Engine::new(&config).unwrap();
+            let first = Module::new(&engine, text("")).unwrap_or_else(|error| panic!("{error:#}"));
+            let second = Module::new(&engine, text(padding)).unwrap();
+            let mut store = Store::new(&engine, ());
+            let table =
+                backedge::Table::new(&mut store, backedge::TableType::new(RefType::FUNCREF, 2, None), backedge::Ref::Func(None)).unwrap();
+            let instances = [&first, &second].map(|module| Instance::new(&mut store, module, &[table.into()]).unwrap());
+            for (id, instance) in (0..).zip(&instances) {
+                instance.get_typed_func::<i32, ()>(&mut store, "init").unwrap().call(&mut store, id).unwrap();
+            }
+            let functions =
+                ["in place", "nested"].map(|export| instances[0].get_typed_func::<(i32, i32), i32>(&mut store, export).unwrap());
+            let rounds = 60;
+            for round in 0..rounds {
+                for (function, expected) in functions.iter().zip([1, 10]) {
+                    let result = function.call(&mut store, (9, i32::from(round > 40)));
+                    assert_eq!(result.unwrap_or_else(|error| panic!("{name}: {error:#}")), expected, "{name}, round {round}");
+                }
+            }
+            let counted =
+                instances.map(|instance| instance.get_typed_func::<(), i32>(&mut store, "counted").unwrap().call(&mut store, ()).unwrap());
+            assert_eq!(counted, [0, 2 * (rounds - 41)], "{name}");
+        }
+    }
+}
+
+/// What a function calls in place of its own frame throws past that frame's handlers.
+#[test]
+fn a_frame_that_a_call_took_the_place_of_catches_nothing() {
+    let wat = r#"(module
+        (import "host" "throws" (func $elsewhere (param i32) (result i32)))
+        (tag $e)
+        (func $throws (param i32) (result i32) (local $i i32)
+            (loop $again
+                (br_if $again (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 20))))
+            (if (i32.eqz (local.get 0)) (then (throw $e)))
+            (i32.const 1))
+        (func $in_place (param i32) (result i32)
+            (block $caught
+                (try_table (catch_all $caught) (return_call $throws (local.get 0)))
+                unreachable)
+            (i32.const 7))
+        (func $elsewhere_in_place (param i32) (result i32)
+            (block $caught
+                (try_table (catch_all $caught) (return_call $elsewhere (local.get 0)))
+                unreachable)
+            (i32.const 7))
+        (func $legacy (param i32) (result i32)
+            try (result i32) (return_call $elsewhere (local.get 0)) catch_all (i32.const 7) end)
+        (func (export "warm") (result i32) (call $throws (i32.const 1)))
+        (func (export "own") (result i32)
+            (block $caught
+                (try_table (catch_all $caught) (return (call $in_place (i32.const 0))))
+                unreachable)
+            (i32.const 42))
+        (func (export "elsewhere") (result i32)
+            (block $caught
+                (try_table (catch_all $caught) (return (call $elsewhere_in_place (i32.const 0))))
+                unreachable)
+            (i32.const 42))
+        (func (export "legacy") (result i32)
+            try (result i32) (call $legacy (i32.const 0)) catch_all (i32.const 42) end))"#;
+    let other = r#"(module (tag $e) (func (export "throws") (param i32) (result i32) (throw $e)))"#;
+    for (name, config) in configurations() {
+        let engine = Engine::new(&config).unwrap();
+        let mut store = Store::new(&engine, ());
+        let other = Instance::new(&mut store, &Module::new(&engine, other).unwrap(), &[]).unwrap();
+        let throws = other.get_func(&mut store, "throws").unwrap();
+        let module = Module::new(&engine, wat).unwrap_or_else(|error| panic!("{error:#}"));
+        let instance = Instance::new(&mut store, &module, &[throws.into()]).unwrap();
+        let mut call = |export: &str| instance.get_typed_func::<(), i32>(&mut store, export).unwrap().call(&mut store, ());
+        for _ in 0..30 {
+            assert_eq!(call("warm").unwrap(), 1, "{name}");
+            for export in ["own", "elsewhere", "legacy"] {
+                assert_eq!(call(export).unwrap_or_else(|error| panic!("{name}: {error:#}")), 42, "{name}, {export}");
+            }
+        }
+    }
+}

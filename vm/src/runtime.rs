@@ -281,10 +281,17 @@ pub(crate) unsafe fn call_entered(context: *mut VmContext, slots: *mut u64) -> O
 pub enum Next {
     /// It ended; the results are where they belong.
     Done,
-    /// With a call of this function in its place; the arguments are what [`set_tail_arguments`] was given.
-    Call(*const VmFunc),
-    /// In this compiled loop entrance of a function of the running context, the frame being in the switch buffer.
+    /// With a call in its place; the arguments are what [`set_tail_arguments`] was given.
+    Call {
+        /// Of this function.
+        callee: *const VmFunc,
+        /// The context that calls it.
+        caller: *mut VmContext,
+    },
+    /// In a compiled loop entrance, the frame being in the switch buffer.
     Loop {
+        /// The context of the function, which need not be that of what was begun: a function of another may have been called in its place.
+        context: *mut VmContext,
         /// The entrance.
         code: *const u8,
         /// The function.
@@ -315,7 +322,7 @@ unsafe fn code_to_go_on_with(context: *mut VmContext, next: Next) -> Outcome<usi
         match next {
             Next::Done => Ok(0),
             Next::Loop { code, .. } => Ok(code as usize),
-            Next::Call(callee) => {
+            Next::Call { callee, .. } => {
                 let store = store_state(context);
                 let buffer = (*store).context.switch_buffer;
                 buffer.write(callee as u64);
@@ -370,7 +377,7 @@ unsafe fn to_its_end(context: *mut VmContext, function: u32, next: Next, slots: 
 
 /// Does what a call of a function of `context` goes on with, to its end.
 #[cold]
-unsafe fn go_on(mut context: *mut VmContext, function: u32, mut next: Next, results: *mut u64) -> Outcome {
+unsafe fn go_on(context: *mut VmContext, function: u32, mut next: Next, results: *mut u64) -> Outcome {
     // SAFETY: the caller's promise (see `call_function`); each callee has the results of the function that was called first.
     unsafe {
         let given = result_slots(instance(context).module.function_type(function));
@@ -381,11 +388,11 @@ unsafe fn go_on(mut context: *mut VmContext, function: u32, mut next: Next, resu
                     std::ptr::copy_nonoverlapping(area.as_ptr(), results, given);
                     return Ok(());
                 }
-                Next::Call(callee) => {
+                Next::Call { callee, caller } => {
                     area.clear();
                     area.extend_from_slice(&(*store_state(context)).tail_arguments);
                     area.resize(call_slots(&signature::of((*callee).signature)), 0);
-                    let caller = std::mem::replace(&mut context, (*callee).context);
+                    let context = (*callee).context;
                     if (*head(context)).kind == KIND_HOST {
                         call_host(context, caller, area.as_mut_ptr())?;
                         Next::Done
@@ -393,7 +400,7 @@ unsafe fn go_on(mut context: *mut VmContext, function: u32, mut next: Next, resu
                         start(context, (*callee).index, area.as_mut_ptr())?
                     }
                 }
-                Next::Loop { code, function } => {
+                Next::Loop { context, code, function } => {
                     let adapter = instance(context).code.loop_adapter(function).map_err(|error| internal(&error))?;
                     area.clear();
                     area.resize(call_slots(instance(context).module.function_type(function)), 0);
@@ -450,10 +457,7 @@ unsafe fn end_of_landed(context: *mut VmContext, function: u32, slots: *mut u64)
     unsafe {
         match landed(store_state(context))? {
             Finish::Returned => Ok(()),
-            Finish::Left => {
-                let next = resume(context, slots)?;
-                to_its_end(context, function, next, slots)
-            }
+            Finish::Left(left) => resume_to_end(left, context, function, slots),
         }
     }
 }
@@ -465,7 +469,7 @@ unsafe fn run_or_resume(context: *mut VmContext, adapter: usize, code: usize, sl
     unsafe {
         match run_compiled(context, adapter, code, slots, false)? {
             Finish::Returned => Ok(Next::Done),
-            Finish::Left => resume(context, slots),
+            Finish::Left(left) => resume(left, slots),
         }
     }
 }
@@ -531,8 +535,9 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
 enum Finish {
     /// It returned; the results are in the slots.
     Returned,
-    /// The function that was entered left at a poll or a guard: its frames are in the switch buffer, and whoever entered it goes on with it.
-    Left,
+    /// The function that was entered, or one that it called in its place, left at a poll or a guard: the frames are in the switch buffer, and whoever entered it goes
+    /// on with them, in this context.
+    Left(*mut VmContext),
 }
 
 /// Runs compiled code through its enter adapter.
@@ -558,9 +563,10 @@ unsafe fn run_compiled(context: *mut VmContext, adapter: usize, code: usize, slo
 unsafe fn landed(store: *mut StoreState) -> Outcome<Finish> {
     // SAFETY: the store is live, and its code does not run.
     unsafe {
-        let outcome = if std::mem::take(&mut (*store).leaving) {
+        let left = std::mem::replace(&mut (*store).left, std::ptr::null_mut());
+        let outcome = if !left.is_null() {
             (*store).context.unwinding = 0;
-            Ok(Finish::Left)
+            Ok(Finish::Left(left))
         } else {
             Err(landing(&mut *store))
         };
@@ -613,6 +619,18 @@ pub(crate) unsafe fn resume(context: *mut VmContext, results: *mut u64) -> Outco
     }
 }
 
+/// The same to the end of what a function of `context` was begun as, which has the results of the outermost.
+///
+/// # Safety
+/// As [`resume`], of `left`.
+unsafe fn resume_to_end(left: *mut VmContext, context: *mut VmContext, function: u32, results: *mut u64) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let next = resume(left, results)?;
+        to_its_end(context, function, next, results)
+    }
+}
+
 /// Continues a frame of the interpreter in compiled code: the switch buffer holds it, `code` is an OSR entry of `function`. True when the function
 /// ended and the results are there; false when it left again and the switch buffer holds its frame, and those of callees inlined in it, for
 /// the interpreter to go on with.
@@ -628,7 +646,11 @@ pub unsafe fn enter_loop(context: *mut VmContext, code: *const u8, function: u32
         let count = call_slots(instance(context).module.function_type(function));
         let mut slots: smallvec::SmallVec<[u64; 8]> = smallvec::smallvec![0; count];
         slots[0] = (*(*head(context)).store).switch_buffer as u64;
-        if run_compiled(context, adapter, code as usize, slots.as_mut_ptr(), true)? == Finish::Left {
+        if let Finish::Left(left) = run_compiled(context, adapter, code as usize, slots.as_mut_ptr(), true)? {
+            if left != context {
+                // It called a function of another instance in its place, and that one left: the frame is no longer the interpreter's, nor this context's.
+                return resume_to_end(left, context, function, results).map(|()| true);
+            }
             return Ok(false);
         }
         let given = crate::store::result_slots(instance(context).module.function_type(function));
@@ -659,7 +681,7 @@ pub(crate) unsafe fn leave_activation(context: *mut VmContext) {
     // SAFETY: the caller's promise.
     unsafe {
         let store = store_state(context);
-        (*store).leaving = true;
+        (*store).left = context;
         (*store).context.unwinding = 1;
     }
 }

@@ -90,8 +90,8 @@ pub struct StoreState {
     pub(crate) context: VmStoreContext,
     pub(crate) interp: InterpStack,
     pub(crate) pending: Option<Box<Unwind>>,
-    /// The landing is a switch to the interpreter, not a failure.
-    pub(crate) leaving: bool,
+    /// The landing is a switch to the interpreter, not a failure: the context of the functions whose frames are in the switch buffer. Else null.
+    pub(crate) left: *mut VmContext,
     pub(crate) activations: Vec<runtime::Activation>,
     pub(crate) exceptions: Exceptions,
     /// Address in the frame of the host's call that is outermost: nothing of this store's lies above it on the host's stack.
@@ -206,7 +206,7 @@ impl Store {
             context,
             interp: InterpStack::new()?,
             pending: None,
-            leaving: false,
+            left: std::ptr::null_mut(),
             activations: Vec::new(),
             exceptions: Exceptions::default(),
             host_stack_top: 0,

@@ -637,7 +637,7 @@ unsafe fn enter_code(exec: *mut Exec, offset: u32, entry: *const u8) -> AtLoop {
         std::ptr::copy_nonoverlapping(sp, slots, live_slots);
         if (*code).tail_calls && (*exec).frame == (*exec).first_frame {
             // What is entered may call in place of this frame again and again: it must not stand on top of it.
-            (*exec).next = Next::Loop { code: entry, function };
+            (*exec).next = Next::Loop { context, code: entry, function };
             return AtLoop::Stop;
         }
         match runtime::enter_loop(context, entry, function, sp) {

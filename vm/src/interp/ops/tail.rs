@@ -84,14 +84,18 @@ pub(super) unsafe fn tail_call_slowly(regs: &mut Regs, callee: *const VmFunc, ba
         let arguments = std::slice::from_raw_parts(regs.address(base), params);
         if (*exec).frame == (*exec).first_frame {
             runtime::set_tail_arguments((*exec).context, arguments);
-            (*exec).next = Next::Call(callee);
+            (*exec).next = Next::Call { callee, caller: (*exec).context };
             return Flow::Stop;
         }
         // The frame has room for its own results, which are the callee's.
         std::ptr::copy(arguments.as_ptr(), regs.sp, params);
         match runtime::call_function(callee, (*exec).context, regs.sp) {
             Ok(()) => reload_and_return(regs),
-            Err(unwind) => stop(exec, unwind),
+            Err(unwind) => {
+                // The callee ran in its place: it catches nothing any more.
+                (*exec).frame_left = true;
+                stop(exec, unwind)
+            }
         }
     }
 }
