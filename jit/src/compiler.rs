@@ -198,13 +198,23 @@ fn isa(options: &Options, opt_level: &str, register_allocation: &str) -> Result<
     ] {
         flags.set(name, value).map_err(|error| format!("setting {name}={value}: {error}"))?;
     }
-    let builder = cranelift_native::builder()?;
+    let mut builder = cranelift_native::builder()?;
+    if is_intel() {
+        // It stands for `vpmullq` alone, which takes 15 cycles there: three multiplications of halves take nine, and as many follow each other. (Native, Sapphire Rapids: in a chain 5.2 ns and
+        // 3.2, of eight at once 1.0 to 1.2 and 1.1 to 1.2.)
+        builder.set("has_avx512dq", "false").map_err(|error| format!("setting has_avx512dq: {error}"))?;
+    }
     let isa = builder.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())?;
     let sse41 = isa.isa_flags().iter().any(|flag| flag.name == "has_sse41" && flag.as_bool() == Some(true));
     if !sse41 {
         return Err("the processor has no SSE4.1".into());
     }
     Ok(isa)
+}
+
+fn is_intel() -> bool {
+    let vendor = std::arch::x86_64::__cpuid(0);
+    [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
 }
 
 /// See [`crate::processor`].

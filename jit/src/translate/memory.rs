@@ -6,7 +6,7 @@
 //! ([`vm::module::Module::checks_accesses`]).
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Type, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Opcode, Type, Value, types};
 use smallvec::SmallVec;
 use wasmparser::{MemArg, MemArgTarget, Operator};
 
@@ -22,6 +22,10 @@ use crate::traps;
 
 /// log2 of a page's bytes.
 const PAGE_BITS: i64 = 16;
+
+/// Bytes by which the address of a store of a changed global is said otherwise than its load's. Cranelift would make one instruction of the load, the sum and the store (`add [m], r`), and a
+/// processor that hands on a store's value at a constant distance from a register without delay does not do so to that: a counter takes 2.5 ns a round in place of 0.6 to 1.3 (Sapphire Rapids, natively).
+const APART: i32 = 16;
 
 /// How a load widens what it reads.
 #[derive(Clone, Copy)]
@@ -307,6 +311,13 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
+    /// Whether what is stored may be the sum of what is at the same constant address, which is on the stack, and something else.
+    fn changes_constant_place(&self, value: Value) -> bool {
+        let opcode = |value: Value| self.b.func.dfg.value_def(value).inst().map(|inst| self.b.func.dfg.insts[inst].opcode());
+        let sums = matches!(opcode(value), Some(Opcode::Iadd | Opcode::Isub | Opcode::Band | Opcode::Bor | Opcode::Bxor));
+        sums && self.input.tier == Tier::Optimizing && self.stack.last().is_some_and(|&index| opcode(index) == Some(Opcode::Iconst))
+    }
+
     fn store_operator(&mut self, memarg: &MemArg, narrow: Narrow) -> Result {
         let value = self.pop();
         let bytes = match narrow {
@@ -315,7 +326,12 @@ impl Translator<'_, '_> {
             Narrow::To16 => 2,
             Narrow::To32 => 4,
         };
-        let (flags, address, offset) = self.access(memarg, bytes)?;
+        let changed = matches!(narrow, Narrow::None) && self.changes_constant_place(value);
+        let (flags, mut address, mut offset) = self.access(memarg, bytes)?;
+        if changed && let Some(apart) = offset.checked_add(APART) {
+            address = self.b.ins().iadd_imm_s(address, -i64::from(APART));
+            offset = apart;
+        }
         let ins = self.b.ins();
         match narrow {
             Narrow::None => ins.store(flags, value, address, offset),

@@ -33,33 +33,41 @@
 ;;> @0004                               v13 = uextend.i64 v5  ; v5 = 8
 ;;> @0004                               v14 = load.i64 notrap aligned readonly can_move region0 v1-96
 ;;> @0004                               v15 = iadd v14, v13
-;;> @0004                               store user2 region1 v12, v15
-;;> @0004                               v16 = iconst.i32 16
-;;> @0004                               v17 = iconst.i32 16
-;;> @0005                               v18 = uextend.i64 v17  ; v17 = 16
-;;> @0005                               v19 = load.i64 notrap aligned readonly can_move region0 v1-96
-;;> @0005                               v20 = iadd v19, v18
-;;> @0005                               v21 = load.i32 user2 region1 v20
-;;> @0006                               v22 = bxor v21, v0
-;;> @0007                               v23 = uextend.i64 v16  ; v16 = 16
-;;> @0007                               v24 = load.i64 notrap aligned readonly can_move region0 v1-96
-;;> @0007                               v25 = iadd v24, v23
-;;> @0007                               store user2 region1 v22, v25
-;;> @0007                               v26 = iconst.i32 24
-;;> @0007                               v27 = iconst.i32 24
-;;> @0008                               v28 = uextend.i64 v27  ; v27 = 24
-;;> @0008                               v29 = load.i64 notrap aligned readonly can_move region0 v1-96
-;;> @0008                               v30 = iadd v29, v28
-;;> @0008                               v31 = load.i32 user2 region1 v30
-;;> @0008                               v32 = iconst.i32 3
-;;> @0009                               v33 = imul v31, v32  ; v32 = 3
-;;> @000a                               v34 = uextend.i64 v26  ; v26 = 24
-;;> @000a                               v35 = load.i64 notrap aligned readonly can_move region0 v1-96
-;;> @000a                               v36 = iadd v35, v34
-;;> @000a                               store user2 region1 v33, v36
-;;> @000a                               v37 = iconst.i32 1
-;;> @000b                               v38 = iadd v0, v37  ; v37 = 1
-;;> @000c                               jump block2(v38)
+;;> @0004                               v16 = iconst.i64 -16
+;;> @0004                               v17 = iadd v15, v16  ; v16 = -16
+;;> @0004                               store user2 region1 v12, v17+16
+;;> @0004                               v18 = iconst.i32 16
+;;> @0004                               v19 = iconst.i32 16
+;;> @0005                               v20 = uextend.i64 v19  ; v19 = 16
+;;> @0005                               v21 = load.i64 notrap aligned readonly can_move region0 v1-96
+;;> @0005                               v22 = iadd v21, v20
+;;> @0005                               v23 = load.i32 user2 region1 v22
+;;> @0006                               v24 = bxor v23, v0
+;;> @0007                               v25 = uextend.i64 v18  ; v18 = 16
+;;> @0007                               v26 = load.i64 notrap aligned readonly can_move region0 v1-96
+;;> @0007                               v27 = iadd v26, v25
+;;> @0007                               v28 = iconst.i64 -16
+;;> @0007                               v29 = iadd v27, v28  ; v28 = -16
+;;> @0007                               store user2 region1 v24, v29+16
+;;> @0007                               v30 = iconst.i32 24
+;;> @0007                               v31 = iconst.i32 24
+;;> @0008                               v32 = uextend.i64 v31  ; v31 = 24
+;;> @0008                               v33 = load.i64 notrap aligned readonly can_move region0 v1-96
+;;> @0008                               v34 = iadd v33, v32
+;;> @0008                               v35 = load.i32 user2 region1 v34
+;;> @0008                               v36 = iconst.i32 3
+;;> @0009                               v37 = iconst.i32 1
+;;> @0009                               v38 = ishl v35, v37  ; v37 = 1
+;;> @0009                               v39 = iadd v35, v38
+;;> @000a                               v40 = uextend.i64 v30  ; v30 = 24
+;;> @000a                               v41 = load.i64 notrap aligned readonly can_move region0 v1-96
+;;> @000a                               v42 = iadd v41, v40
+;;> @000a                               v43 = iconst.i64 -16
+;;> @000a                               v44 = iadd v42, v43  ; v43 = -16
+;;> @000a                               store user2 region1 v39, v44+16
+;;> @000a                               v45 = iconst.i32 1
+;;> @000b                               v46 = iadd v0, v45  ; v45 = 1
+;;> @000c                               jump block2(v46)
 ;;>
 ;;>                                 block2(v3: i32):
 ;;> @000d                               return v3

@@ -25,13 +25,13 @@
 ;;>                                     v2 = get_pinned_reg.i64
 ;;> @0000                               v4 = iconst.i64 0
 ;;> @0000                               v3 = load.i64 notrap aligned readonly can_move region0 v2-96
-;;> @0005                               v45 = iconst.i32 80
-;;> @0005                               v49 = iconst.i64 1
-;;> @0005                               v52 = iconst.i32 12
-;;> @0005                               v57 = iconst.i32 40
-;;> @0005                               v68 = iconst.i64 4097
-;;> @0007                               v43 = iconst.i32 1
-;;> @0006                               v41 = iconst.i32 5
+;;> @0005                               v49 = iconst.i32 80
+;;> @0005                               v53 = iconst.i64 1
+;;> @0005                               v56 = iconst.i32 1
+;;> @0005                               v59 = iconst.i32 2
+;;> @0005                               v64 = iconst.i32 40
+;;> @0005                               v78 = iconst.i64 4097
+;;> @0006                               v45 = iconst.i32 5
 ;;> @0001                               jump block2(v0, v1, v4)  ; v4 = 0
 ;;>
 ;;>                                 block2(v14: i32, v15: i32, v16: i64):
@@ -49,8 +49,8 @@
 ;;> @0001                               v13 = iconst.i64 7
 ;;> @0001                               store notrap aligned region2 v13, v11+8  ; v13 = 7
 ;;> @0001                               store.i64 notrap aligned region2 v16, v11+32
-;;>                                     v91 = uextend.i64 v15
-;;> @0001                               store notrap aligned region2 v91, v11+24
+;;>                                     v104 = uextend.i64 v15
+;;> @0001                               store notrap aligned region2 v104, v11+24
 ;;> @0001                               v18 = uextend.i64 v14
 ;;> @0001                               store notrap aligned region2 v18, v11+16
 ;;> @0001                               v19 = load.i32 notrap aligned region2 v11
@@ -66,48 +66,54 @@
 ;;> @0001                               return_call_indirect sig1, v25(v28)
 ;;>
 ;;>                                 block4:
-;;>                                     v74 = iconst.i32 80
-;;>                                     v75 = iadd.i32 v15, v74  ; v74 = 80
-;;> @0005                               v47 = uextend.i64 v75
-;;> @0005                               v48 = iadd.i64 v3, v47
-;;>                                     v76 = iconst.i64 1
-;;>                                     v77 = iadd v48, v76  ; v76 = 1
-;;> @0005                               v51 = uload8.i32 user65 region3 v77-1
-;;>                                     v78 = iconst.i32 12
-;;>                                     v79 = imul v51, v78  ; v78 = 12
-;;> @0005                               v54 = uextend.i64 v79
-;;> @0005                               v55 = iadd.i64 v3, v54
-;;> @0005                               v56 = load.i16 user64 little region3 v55+4096
-;;>                                     v80 = iconst.i32 40
-;;>                                     v81 = iadd.i32 v15, v80  ; v80 = 40
-;;> @0005                               v59 = uextend.i64 v81
-;;> @0005                               v60 = iadd.i64 v3, v59
-;;>                                     v82 = iadd v60, v76  ; v76 = 1
-;;> @0005                               v63 = uload8.i32 user65 region3 v82-1
-;;>                                     v83 = imul v63, v78  ; v78 = 12
-;;> @0005                               v66 = uextend.i64 v83
+;;>                                     v84 = iconst.i32 80
+;;>                                     v85 = iadd.i32 v15, v84  ; v84 = 80
+;;> @0005                               v51 = uextend.i64 v85
+;;> @0005                               v52 = iadd.i64 v3, v51
+;;>                                     v86 = iconst.i64 1
+;;>                                     v87 = iadd v52, v86  ; v86 = 1
+;;> @0005                               v55 = uload8.i32 user65 region3 v87-1
+;;>                                     v88 = iconst.i32 1
+;;>                                     v89 = ishl v55, v88  ; v88 = 1
+;;> @0005                               v58 = iadd v55, v89
+;;>                                     v90 = iconst.i32 2
+;;>                                     v91 = ishl v58, v90  ; v90 = 2
+;;> @0005                               v61 = uextend.i64 v91
+;;> @0005                               v62 = iadd.i64 v3, v61
+;;> @0005                               v63 = load.i16 user64 little region3 v62+4096
+;;>                                     v92 = iconst.i32 40
+;;>                                     v93 = iadd.i32 v15, v92  ; v92 = 40
+;;> @0005                               v66 = uextend.i64 v93
 ;;> @0005                               v67 = iadd.i64 v3, v66
-;;>                                     v84 = iconst.i64 4097
-;;>                                     v85 = iadd v67, v84  ; v84 = 4097
-;;> @0005                               v70 = uload16.i32 user65 region3 v85-1
-;;> @0005                               v71 = uextend.i64 v70
-;;> @0005                               v72 = iadd.i64 v3, v71
-;;> @0005                               v73 = load.i16 user64 little region3 v72+40
+;;>                                     v94 = iadd v67, v86  ; v86 = 1
+;;> @0005                               v70 = uload8.i32 user65 region3 v94-1
+;;>                                     v95 = ishl v70, v88  ; v88 = 1
+;;> @0005                               v73 = iadd v70, v95
+;;>                                     v96 = ishl v73, v90  ; v90 = 2
+;;> @0005                               v76 = uextend.i64 v96
+;;> @0005                               v77 = iadd.i64 v3, v76
+;;>                                     v97 = iconst.i64 4097
+;;>                                     v98 = iadd v77, v97  ; v97 = 4097
+;;> @0005                               v80 = uload16.i32 user65 region3 v98-1
+;;> @0005                               v81 = uextend.i64 v80
+;;> @0005                               v82 = iadd.i64 v3, v81
+;;> @0005                               v83 = load.i16 user64 little region3 v82+40
 ;;> @0002                               v29 = uextend.i64 v15
 ;;> @0002                               v31 = uload8.i32 user72 region3 v29
-;;>                                     v86 = imul v31, v78  ; v78 = 12
-;;> @0004                               v34 = uextend.i64 v86
-;;> @0004                               v36 = uload16.i32 user72 region3 v34+4096
-;;> @0005                               v37 = uextend.i64 v36
-;;> @0005                               v39 = load.i64 user72 region3 v37+40
-;;>                                     v87 = iconst.i32 1
-;;>                                     v88 = isub.i32 v14, v87  ; v87 = 1
-;;>                                     v89 = iconst.i32 5
-;;>                                     v90 = iadd.i32 v15, v89  ; v89 = 5
-;;> @0006                               v40 = iadd.i64 v16, v39
-;;> @0009                               brif v88, block2(v88, v90, v40), block5
+;;>                                     v99 = ishl v31, v88  ; v88 = 1
+;;> @0003                               v35 = iadd v31, v99
+;;>                                     v100 = ishl v35, v90  ; v90 = 2
+;;> @0004                               v38 = uextend.i64 v100
+;;> @0004                               v40 = uload16.i32 user72 region3 v38+4096
+;;> @0005                               v41 = uextend.i64 v40
+;;> @0005                               v43 = load.i64 user72 region3 v41+40
+;;>                                     v101 = isub.i32 v14, v88  ; v88 = 1
+;;>                                     v102 = iconst.i32 5
+;;>                                     v103 = iadd.i32 v15, v102  ; v102 = 5
+;;> @0006                               v44 = iadd.i64 v16, v43
+;;> @0009                               brif v101, block2(v101, v103, v44), block5
 ;;>
 ;;>                                 block5:
-;;> @000b                               return v40
+;;> @000b                               return v44
 ;;> }
 ;;> prefetch in function 0: done

@@ -71,23 +71,25 @@
 ;;> @0003                               v33 = iadd v31, v32  ; v32 = 1
 ;;> @0004                               v34 = uextend.i64 v27  ; v27 = 64
 ;;> @0004                               v35 = iadd.i64 v2, v34
-;;> @0004                               store user2 region3 v33, v35
-;;> @0005                               v36 = uextend.i64 v13
-;;> @0005                               v37 = iadd.i64 v2, v36
-;;> @0005                               v38 = uload8.i32 user2 region3 v37
-;;> @0006                               br_table v38, block5, [block7, block6, block5]
+;;> @0004                               v36 = iconst.i64 -16
+;;> @0004                               v37 = iadd v35, v36  ; v36 = -16
+;;> @0004                               store user2 region3 v33, v37+16
+;;> @0005                               v38 = uextend.i64 v13
+;;> @0005                               v39 = iadd.i64 v2, v38
+;;> @0005                               v40 = uload8.i32 user2 region3 v39
+;;> @0006                               br_table v40, block5, [block7, block6, block5]
 ;;>
 ;;>                                 block7:
-;;> @0006                               v39 = iconst.i32 2
-;;> @0007                               v40 = iadd.i32 v13, v39  ; v39 = 2
-;;> @0008                               jump block2(v40, v14)
+;;> @0006                               v41 = iconst.i32 2
+;;> @0007                               v42 = iadd.i32 v13, v41  ; v41 = 2
+;;> @0008                               jump block2(v42, v14)
 ;;>
 ;;>                                 block6:
-;;> @0008                               v41 = iconst.i32 1
-;;> @0009                               v42 = ishl.i32 v14, v41  ; v41 = 1
-;;> @0009                               v43 = iconst.i32 1
-;;> @000a                               v44 = iadd.i32 v13, v43  ; v43 = 1
-;;> @000b                               jump block2(v44, v42)
+;;> @0008                               v43 = iconst.i32 1
+;;> @0009                               v44 = ishl.i32 v14, v43  ; v43 = 1
+;;> @0009                               v45 = iconst.i32 1
+;;> @000a                               v46 = iadd.i32 v13, v45  ; v45 = 1
+;;> @000b                               jump block2(v46, v44)
 ;;>
 ;;>                                 block5:
 ;;> @000d                               return v14
