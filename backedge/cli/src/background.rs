@@ -30,8 +30,21 @@ pub fn leave(engine: &Engine, module: &Module, file: &Path, options: &EngineOpti
     let Some(directory) = engine.cache_directory() else { return false };
     let functions = module.interpreted_functions();
     let worth_it = functions.len() >= FEWEST || module.time_to_keep(&functions) >= LONG;
-    if !worth_it || directory.try_lock().is_none() {
+    if !worth_it {
         return false;
+    }
+    // What comes through a pipe is gone, and whoever opened it would wait for more.
+    if !file.is_file() {
+        tracing::debug!("no process fills the cache: the module is no file");
+        return false;
+    }
+    match directory.try_lock() {
+        Ok(Some(_)) => {}
+        Ok(None) => return false,
+        Err(error) => {
+            tracing::debug!(path = %directory.path().display(), %error, "no process fills the cache");
+            return false;
+        }
     }
     engine.save_cache();
     let mut list = format!("{}\n", module.digest());
@@ -60,7 +73,7 @@ pub fn fill(options: &CacheFill) -> Result<(), Failure> {
     let directory =
         CacheDirectory::of_user().ok_or_else(|| Failure::Load("there is no cache: neither XDG_CACHE_HOME nor HOME is set".into()))?;
     let path = directory.path().to_owned();
-    let unwritten = |error| Failure::Load(format!("cannot write the cache in `{}`: {error:#}", path.display()));
+    let unwritten = |error: backedge::Error| Failure::Load(format!("cannot write the cache in `{}`: {error:#}", path.display()));
     let mut list = None;
     if options.background {
         vm::background::detach();
@@ -70,20 +83,28 @@ pub fn fill(options: &CacheFill) -> Result<(), Failure> {
             .read_to_string(&mut text)
             .map_err(|error| Failure::read(Path::new("standard input"), &error))?;
         list = Some(text);
+        if !options.file.is_file() {
+            return Ok(());
+        }
     }
-    let _locked = if options.background {
-        let Some(lock) = directory.try_lock() else { return Ok(()) };
-        Some(lock)
-    } else {
-        directory.lock()
-    };
     let mut config = Config::new();
-    config.cache(Some(directory));
+    config.cache(Some(directory.clone()));
     if options.no_feedback {
         config.feedback(FeedbackPolicy::Off);
     }
     let engine = run::engine(&config)?;
-    let module = run::load(&engine, &options.file)?;
+    // Before the lock: a file may be a pipe, or on a disk that does not answer, and others would wait with us.
+    let bytes = run::read(&options.file)?;
+    let _locked = match directory.try_lock().map_err(|error| unwritten(error.into()))? {
+        Some(lock) => lock,
+        None if options.background => return Ok(()),
+        None => {
+            let _ = writeln!(std::io::stderr(), "another process fills the cache in `{}`: waiting for it", path.display());
+            directory.lock().map_err(|error| unwritten(error.into()))?
+        }
+    };
+    // After it: what the process before us compiled is found in the cache.
+    let module = run::module(&engine, &options.file, bytes)?;
     let wanted: Vec<WarmFunction> = match &list {
         Some(text) => {
             let mut lines = text.lines();

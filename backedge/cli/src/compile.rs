@@ -4,9 +4,11 @@ use crate::background;
 use crate::failure::Failure;
 use crate::options::{Cache, Compile};
 use crate::output::print;
+use crate::policyoptions::warn;
 use crate::{run, samefile};
 use backedge::{CacheDirectory, Config, Engine, Module};
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -40,6 +42,11 @@ pub fn cache(action: &Cache) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Load(format!("`{}`: {error}", directory.path().display()));
     match action {
         Cache::List => {
+            if let Err(error) = directory.check()
+                && error.kind() != ErrorKind::NotFound
+            {
+                warn(&format!("the cache in `{}` is not used: {error}", directory.path().display()));
+            }
             let files = directory.files().map_err(failed)?;
             let bytes: u64 = files.iter().map(|file| file.bytes).sum();
             let mut text = String::new();

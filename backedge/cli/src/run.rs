@@ -443,7 +443,16 @@ pub fn engine(config: &Config) -> Result<Engine, Failure> {
 
 /// Reads and loads a module.
 pub fn load(engine: &Engine, path: &Path) -> Result<Module, Failure> {
-    let bytes = Bytes::read(path).map_err(|error| Failure::read(path, &error))?;
+    module(engine, path, read(path)?)
+}
+
+/// Reads a module's bytes.
+pub fn read(path: &Path) -> Result<Bytes, Failure> {
+    Bytes::read(path).map_err(|error| Failure::read(path, &error))
+}
+
+/// Loads the module of a file that was read.
+pub fn module(engine: &Engine, path: &Path, bytes: Bytes) -> Result<Module, Failure> {
     Module::from_bytes(engine, bytes).map_err(|error| Failure::Load(format!("`{}` {error:#}", path.display())))
 }
 

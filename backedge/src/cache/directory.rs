@@ -1,7 +1,7 @@
 //! The cache's directory: whose it may be, how files come and go.
 
 use super::archive::Archive;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -101,24 +101,52 @@ impl CacheDirectory {
         Ok(files.len())
     }
 
-    /// Locks the directory for whoever fills it, unless another process has; for as long as the result lives. It is made where it is missing.
-    pub fn try_lock(&self) -> Option<File> {
-        self.make().ok()?;
-        let directory = File::open(&self.path).ok()?;
-        directory.try_lock().ok()?;
-        Some(directory)
+    /// Whether it is used: it is no link, this user's own, and nobody else may write to it.
+    ///
+    /// # Errors
+    /// Why not, or it is not there.
+    pub fn check(&self) -> io::Result<()> {
+        let metadata = fs::symlink_metadata(&self.path)?;
+        let why = if metadata.is_symlink() {
+            format!("it is a link to `{}`", fs::read_link(&self.path)?.display())
+        } else if !metadata.is_dir() {
+            "it is no directory".into()
+        } else if !ours(&metadata) {
+            "it is another user's, or others may write to it".into()
+        } else {
+            return Ok(());
+        };
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
     }
 
-    /// The same, waiting for the other process. `None`: it cannot be made or locked.
-    pub fn lock(&self) -> Option<File> {
-        self.make().ok()?;
-        let directory = File::open(&self.path).ok()?;
-        directory.lock().ok()?;
-        Some(directory)
+    /// Locks the directory for whoever fills it, for as long as the result lives. It is made where it is missing. `None`: another process has locked it.
+    ///
+    /// # Errors
+    /// It cannot be made or locked, or is not used ([`Self::check`]).
+    pub fn try_lock(&self) -> io::Result<Option<File>> {
+        self.make()?;
+        let directory = File::open(&self.path)?;
+        match directory.try_lock() {
+            Ok(()) => Ok(Some(directory)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// The same, waiting for the other process.
+    ///
+    /// # Errors
+    /// As [`Self::try_lock`].
+    pub fn lock(&self) -> io::Result<File> {
+        self.make()?;
+        let directory = File::open(&self.path)?;
+        directory.lock()?;
+        Ok(directory)
     }
 
     fn make(&self) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.path)
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.path)?;
+        self.check()
     }
 
     /// Opens a file for reading, if it is there and nobody else can have written it.
@@ -126,13 +154,20 @@ impl CacheDirectory {
         self.open_for(OpenOptions::new().read(true), name)
     }
 
-    fn open_for(&self, how: &OpenOptions, name: &str) -> Option<File> {
-        let file = how.open(self.path.join(format!("{name}{SUFFIX}"))).ok()?;
-        let trusted = |metadata: Metadata| ours(&metadata);
-        if !fs::symlink_metadata(&self.path).is_ok_and(trusted) || !file.metadata().is_ok_and(trusted) {
-            tracing::debug!(path = %self.path.display(), "the cache is not used: it is another user's, others may write to it, or it is a link");
-            return None;
-        }
+    fn open_for(&self, how: &mut OpenOptions, name: &str) -> Option<File> {
+        // The directory comes first: where others may write, what has the name may be a pipe, whose other end is waited for.
+        let opened = self.check().and_then(|()| {
+            let file = how.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(self.path.join(format!("{name}{SUFFIX}")))?;
+            let metadata = file.metadata()?;
+            let trusted = metadata.is_file() && ours(&metadata);
+            trusted.then_some(file).ok_or_else(|| io::Error::other("a file in it is another user's, or others may write to it"))
+        });
+        let told = |error: &io::Error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                tracing::debug!(path = %self.path.display(), %error, "the cache is not used");
+            }
+        };
+        let file = opened.inspect_err(told).ok()?;
         // It was used now. Fails on a read-only disk, which is no harm.
         let _ = file.set_modified(SystemTime::now());
         Some(file)
@@ -157,9 +192,6 @@ impl CacheDirectory {
     /// Replaces a file at one stroke, then removes the ones used longest ago beyond the limit.
     pub(super) fn write(&self, name: &str, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<FileState> {
         self.make()?;
-        if !ours(&fs::symlink_metadata(&self.path)?) {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the directory is another user's, or others may write to it"));
-        }
         // Processes in containers that share it may have the same number.
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
         let one = NEXT_TEMPORARY.fetch_add(1, Ordering::Relaxed);
@@ -255,6 +287,7 @@ fn ours(metadata: &Metadata) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn several_may_write_one_file_and_what_was_left_goes() {
@@ -284,5 +317,31 @@ mod tests {
         directory.write("two", |out| out.write_all(b"bytes")).unwrap();
         assert_eq!(names(), ["begun.1.1.0.new", "one.becode", "two.becode"]);
         assert_eq!(directory.clean().unwrap(), 2);
+    }
+
+    #[test]
+    fn what_may_be_others_is_not_opened() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("cache");
+        let directory = CacheDirectory::new(&path);
+        directory.write("one", |out| out.write_all(b"bytes")).unwrap();
+        assert!(directory.open("one").is_some() && directory.open("two").is_none());
+        let pipe = std::ffi::CString::new(path.join("two.becode").into_os_string().into_encoded_bytes()).unwrap();
+        // SAFETY: a path that ends in a zero.
+        assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+        std::os::unix::fs::symlink(path.join("one.becode"), path.join("three.becode")).unwrap();
+        // (a pipe without a writer: whoever waits for one waits here for ever)
+        assert!(directory.open("two").is_none() && directory.open("three").is_none());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(directory.open("one").is_none() && directory.open("two").is_none());
+        assert!(directory.try_lock().is_err() && directory.lock().is_err());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        let locked = directory.try_lock().unwrap();
+        assert!(locked.is_some() && directory.try_lock().unwrap().is_none());
+        // A link is named: nothing was ever read or written there.
+        let link = place.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let told = CacheDirectory::new(&link).try_lock().unwrap_err().to_string();
+        assert_eq!(told, format!("it is a link to `{}`", path.display()));
     }
 }

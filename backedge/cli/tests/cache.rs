@@ -1,0 +1,111 @@
+//! The command's cache beside other processes: pipes, locks, links, and files that are in use.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder for programs, with a folder for the cache.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+        command.args(args).current_dir(self.0.path()).env("XDG_CACHE_HOME", self.at("cache")).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Runs, checks that it succeeds, returns (stdout, stderr).
+    fn expect(&self, args: &[&str]) -> (String, String) {
+        let output = self.run(args);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{args:?}\nstdout: {out}\nstderr: {err}");
+        (out, err)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A hundred functions, each called `$n` times: enough for a process that compiles them for the next run.
+fn a_hundred_functions() -> String {
+    let bodies: String =
+        (0..100).map(|i| format!("(func $f{i} (param i32) (result i32) (i32.add (local.get 0) (i32.const {i})))")).collect();
+    let calls: String = (0..100).map(|i| format!("(local.set $x (call $f{i} (local.get $x)))")).collect();
+    format!(
+        r#"(module {bodies} (func (export "run") (param $n i32) (result i32) (local $x i32)
+            (loop $again {calls} (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1))))) (local.get $x)))"#
+    )
+}
+
+fn pipe_at(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[test]
+fn nobody_waits_for_what_came_through_a_pipe() {
+    let place = Place::new();
+    pipe_at(&place.at("pipe.wat"));
+    let run = place
+        .command(&["run", "--invoke", "run", "pipe.wat", "5"])
+        .env("BACKEDGE_LOG", "backedge=debug")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::fs::write(place.at("pipe.wat"), a_hundred_functions()).unwrap();
+    let output = run.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "24750\n".into()));
+    assert!(text(&output.stderr).contains("no process fills the cache: the module is no file"), "{}", text(&output.stderr));
+    std::fs::write(place.at("file.wat"), a_hundred_functions()).unwrap();
+    assert_eq!(place.expect(&["cache", "fill", "file.wat"]), ("101 functions of `file.wat` are in the cache\n".into(), String::new()));
+}
+
+#[test]
+fn who_waits_for_another_process_says_so() {
+    let place = Place::new();
+    std::fs::write(place.at("many.wat"), a_hundred_functions()).unwrap();
+    std::fs::create_dir_all(place.at("cache/backedge")).unwrap();
+    let directory = File::open(place.at("cache/backedge")).unwrap();
+    directory.lock().unwrap();
+    let mut fill = place.command(&["cache", "fill", "many.wat"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut line, mut rest) = (String::new(), String::new());
+    let mut stderr = BufReader::new(fill.stderr.take().unwrap());
+    stderr.read_line(&mut line).unwrap();
+    assert!(line.starts_with("another process fills the cache in `") && line.ends_with("backedge`: waiting for it\n"), "{line}");
+    directory.unlock().unwrap();
+    stderr.read_to_string(&mut rest).unwrap();
+    let output = fill.wait_with_output().unwrap();
+    assert_eq!((text(&output.stdout), rest), ("101 functions of `many.wat` are in the cache\n".into(), String::new()));
+}
+
+#[test]
+fn a_cache_that_is_a_link_is_not_used_and_that_is_said() {
+    let place = Place::new();
+    std::fs::write(place.at("many.wat"), a_hundred_functions()).unwrap();
+    std::fs::create_dir_all(place.at("cache")).unwrap();
+    std::fs::create_dir_all(place.at("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(place.at("elsewhere"), place.at("cache/backedge")).unwrap();
+    let told = format!("it is a link to `{}`\n", place.at("elsewhere").display());
+    let filled = place.run(&["cache", "fill", "many.wat"]);
+    let err = text(&filled.stderr);
+    assert!(filled.status.code() == Some(1) && err.starts_with("error: cannot write the cache in `") && err.ends_with(&told), "{err}");
+    let (out, err) = place.expect(&["cache", "list"]);
+    assert!(out.starts_with("0 files") && err.starts_with("warning: the cache in `") && err.ends_with(&told), "{err}");
+    let run = place.command(&["run", "--invoke", "run", "many.wat", "5"]).env("BACKEDGE_LOG", "backedge=debug").output().unwrap();
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "24750\n".into()));
+    assert!(text(&run.stderr).contains("no process fills the cache"), "{}", text(&run.stderr));
+}
