@@ -1,4 +1,4 @@
-//! What concerns this process as a whole: that it works where nobody waits for it, and what its errors carry.
+//! What concerns this process as a whole: that it works where nobody waits for it, what it hands on, and what its errors carry.
 
 /// What a process in the background is niced by: it has a quarter of a processor that another wants (`sched(7)`: it weighs 335 to 1,024). With the class that only takes idle processors (`SCHED_IDLE`) it came to nothing
 /// where one processor is never idle: of CPython's `print(1)`, one run behind the other, the 24th took 0.51 s as the ones before it; so it takes 0.24, and on two processors all take as long as before.
@@ -18,6 +18,21 @@ pub fn detach() {
     }
 }
 
+/// Has processes that this one starts from now on get none of its descriptors but the three standard ones: what others opened for us, as a lock or a pipe, is let go
+/// when we end. (Not between fork and exec: a step there makes it a real fork, which copies the page tables of a guest's memory.)
+pub fn keep_descriptors() {
+    const FIRST: libc::c_int = libc::STDERR_FILENO + 1;
+    // SAFETY: a plain system call; descriptors stay open in this process.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    if done != 0 {
+        // A kernel before 5.11: those that are likely.
+        for descriptor in FIRST..1024 {
+            // SAFETY: as above; where there is none it fails.
+            unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
+        }
+    }
+}
+
 /// Has errors of libraries carry no backtrace, unless `RUST_LIB_BACKTRACE` says something: with `RUST_BACKTRACE=1` each of a guest's failing system calls walked the stack, which took a third of Yosys'
 /// first run. Panics are told as before, and the environment, which a guest may inherit, is left as it was. Does nothing once there is another thread.
 pub fn without_library_backtraces() {
@@ -30,5 +45,28 @@ pub fn without_library_backtraces() {
         drop(std::backtrace::Backtrace::capture());
         // SAFETY: as above; a capture starts no thread.
         unsafe { std::env::remove_var(NAME) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd as _;
+    use std::process::Command;
+
+    #[test]
+    fn descriptors_are_not_handed_on() {
+        let file = tempfile::tempfile().expect("there is room for it");
+        // SAFETY: a plain system call on a descriptor of this function's own.
+        assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) }, 0);
+        let handed_on = || {
+            let there = format!("test -e /proc/self/fd/{}", file.as_raw_fd());
+            Command::new("/bin/sh").args(["-c", &there]).status().expect("there is a shell").success()
+        };
+        assert!(handed_on());
+        keep_descriptors();
+        assert!(!handed_on());
+        // (here it is open as before)
+        file.metadata().expect("it is open");
     }
 }

@@ -62,7 +62,10 @@ pub fn leave(engine: &Engine, module: &Module, file: &Path, options: &EngineOpti
         if options.no_feedback || options.feedback == Feedback::Off {
             command.arg("--no-feedback");
         }
-        let mut child = command.arg("--").arg(file).spawn()?;
+        // It may live long: nothing of where and how we were started is held by it.
+        command.arg("--").arg(std::path::absolute(file)?).current_dir("/");
+        vm::background::keep_descriptors();
+        let mut child = command.spawn()?;
         child.stdin.take().expect("it was asked for").write_all(list.as_bytes())
     };
     start().inspect_err(|error| tracing::debug!(%error, "no process fills the cache")).is_ok()

@@ -75,6 +75,17 @@ fn nobody_waits_for_what_came_through_a_pipe() {
 }
 
 #[test]
+fn the_process_in_the_background_finds_a_file_by_a_relative_name() {
+    let place = Place::new();
+    std::fs::write(place.at("many.wat"), a_hundred_functions()).unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while !place.expect(&["cache", "list"]).0.contains("1 files") {
+        assert!(std::time::Instant::now() < deadline, "nothing was compiled in the background");
+        assert_eq!(place.expect(&["run", "--invoke", "run", "many.wat", "5"]).0, "24750\n");
+    }
+}
+
+#[test]
 fn who_waits_for_another_process_says_so() {
     let place = Place::new();
     std::fs::write(place.at("many.wat"), a_hundred_functions()).unwrap();
