@@ -63,6 +63,8 @@ pub mod recordfile;
 
 pub mod profilefile;
 
+pub mod replace;
+
 pub mod accuracy;
 
 pub mod source;

@@ -9,16 +9,14 @@
 //! about this program should not steer it. Values that a guest computed are kept only on request ([`RecordValues`]), and files are readable by
 //! their owner alone.
 
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::class::SiteClass;
 use crate::policy::Decision;
 use crate::profile::{SiteSnapshot, Snapshot};
+use crate::replace::replace;
 
 const MAGIC: &str = "backedge-profile";
 /// Changes when a field changes its meaning.
@@ -166,36 +164,7 @@ impl SavedProfile {
 
     /// Writes a file that only its owner can read; what was there stays whole until the new one is. A link is followed, and what is no file (a pipe, `/dev/stdout`) is written to.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        let (linked, path) = match std::fs::canonicalize(path) {
-            Ok(real) => (false, real),
-            // Nothing is there yet, or at the end of a link.
-            Err(_) => (path.is_symlink(), path.to_path_buf()),
-        };
-        if linked || path.exists() && !path.is_file() {
-            let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-            return file.write_all(&self.to_bytes());
-        }
-        let (mut file, temporary) = beside(&path)?;
-        let outcome = file.write_all(&self.to_bytes()).and_then(|()| std::fs::rename(&temporary, &path));
-        if outcome.is_err() {
-            let _ = std::fs::remove_file(&temporary);
-        }
-        outcome
-    }
-}
-
-/// A new file beside `path`, nobody else's: threads of this process take turns, and what a killed process of the same number left stays.
-fn beside(path: &Path) -> std::io::Result<(std::fs::File, PathBuf)> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = path.file_name().ok_or_else(|| std::io::Error::from(std::io::ErrorKind::InvalidInput))?;
-    loop {
-        let mut name = name.to_os_string();
-        name.push(format!(".{}.{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-        let temporary = path.with_file_name(name);
-        match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (file, temporary)),
-        }
+        replace(path, 0o600, &self.to_bytes())
     }
 }
 

@@ -7,8 +7,10 @@ use crate::output::print;
 use crate::policyoptions::warn;
 use crate::{run, samefile};
 use backedge::{CacheDirectory, Config, Engine, Module};
+use lwp_feedback::replace::replace;
 use std::fmt::Write as _;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -18,7 +20,9 @@ pub fn compile(options: &Compile) -> Result<(), Failure> {
     let engine = run::engine(&Config::new())?;
     let module = run::load(&engine, &options.file)?;
     let bytes = module.serialize().map_err(|error| Failure::Load(format!("`{}`: {error:#}", options.file.display())))?;
-    std::fs::write(&options.output, bytes).map_err(|error| Failure::write(&options.output, &error))
+    // The old file may be mapped by a run of it.
+    let mode = std::fs::metadata(&options.output).map_or(0o666, |there| there.mode() & 0o777);
+    replace(&options.output, mode, &bytes).map_err(|error| Failure::write(&options.output, &error))
 }
 
 /// Loads a precompiled module, where that was allowed.

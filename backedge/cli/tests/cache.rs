@@ -120,3 +120,27 @@ fn a_cache_that_is_a_link_is_not_used_and_that_is_said() {
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "24750\n".into()));
     assert!(text(&run.stderr).contains("no process fills the cache"), "{}", text(&run.stderr));
 }
+
+#[test]
+fn a_precompiled_file_is_replaced_and_not_overwritten() {
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+    let place = Place::new();
+    std::fs::write(place.at("a.wat"), a_hundred_functions()).unwrap();
+    std::fs::write(place.at("b.wat"), "(module)").unwrap();
+    let compile = |file: &str, to: &str| place.expect(&["compile", file, "-o", to]);
+    compile("a.wat", "made.bec");
+    let bytes = std::fs::read(place.at("made.bec")).unwrap();
+    // As a run of it has it open, and mapped.
+    let mut used = File::open(place.at("made.bec")).unwrap();
+    std::os::unix::fs::symlink("made.bec", place.at("link.bec")).unwrap();
+    std::fs::set_permissions(place.at("made.bec"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    compile("b.wat", "link.bec");
+    let mut read = Vec::new();
+    used.read_to_end(&mut read).unwrap();
+    assert!(read == bytes && std::fs::read(place.at("made.bec")).unwrap() != bytes);
+    assert!(place.at("link.bec").is_symlink());
+    assert_eq!(std::fs::metadata(place.at("made.bec")).unwrap().mode() & 0o777, 0o640);
+    assert_eq!(std::fs::read_dir(place.0.path()).unwrap().count(), 4);
+    compile("a.wat", "/dev/null");
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
