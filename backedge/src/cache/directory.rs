@@ -94,11 +94,11 @@ impl CacheDirectory {
     /// A file cannot be removed; those before it are gone.
     pub fn clean(&self) -> io::Result<usize> {
         self.remove_unfinished();
-        let files = self.files()?;
-        for file in &files {
-            fs::remove_file(&file.path)?;
+        let mut removed = 0;
+        for file in self.files()? {
+            removed += usize::from(remove(&file.path)?);
         }
-        Ok(files.len())
+        Ok(removed)
     }
 
     /// Whether it is used: it is no link, this user's own, and nobody else may write to it.
@@ -224,14 +224,26 @@ impl CacheDirectory {
     }
 
     fn keep_below_limit(&self) -> io::Result<()> {
-        let mut left = self.most_bytes;
+        let mut kept = 0;
         for file in self.files()? {
-            match left.checked_sub(file.bytes) {
-                Some(rest) => left = rest,
-                None => fs::remove_file(&file.path)?,
+            // (one that never fits takes no other's place)
+            if file.bytes <= self.most_bytes {
+                kept += file.bytes;
+            }
+            if kept.max(file.bytes) > self.most_bytes {
+                remove(&file.path)?;
             }
         }
         Ok(())
+    }
+}
+
+/// Removes a file. Returns whether it was there: another process may have been faster.
+fn remove(path: &Path) -> io::Result<bool> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -343,5 +355,43 @@ mod tests {
         std::os::unix::fs::symlink(&path, &link).unwrap();
         let told = CacheDirectory::new(&link).try_lock().unwrap_err().to_string();
         assert_eq!(told, format!("it is a link to `{}`", path.display()));
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("cache");
+        let directory = CacheDirectory::new(&path).with_limit(100);
+        let write = |name: &str, bytes: usize, age: u64| {
+            directory.write(name, |out| out.write_all(&vec![0; bytes])).unwrap();
+            if let Ok(file) = File::options().write(true).open(path.join(format!("{name}{SUFFIX}"))) {
+                file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+            }
+        };
+        let names = || -> Vec<String> {
+            directory.files().unwrap().iter().map(|file| file.path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+        };
+        write("oldest", 10, 300);
+        write("old", 60, 200);
+        write("huge", 101, 0);
+        assert_eq!(names(), ["old", "oldest"]);
+        // `oldest` would fit, but what is younger has gone.
+        write("new", 50, 100);
+        assert_eq!(names(), ["new"]);
+    }
+
+    #[test]
+    fn several_may_empty_it_at_once() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = CacheDirectory::new(place.path().join("cache"));
+        for _ in 0..20 {
+            for file in 0..20 {
+                directory.write(&file.to_string(), |out| out.write_all(b"bytes")).unwrap();
+            }
+            let clean = || directory.clean().unwrap();
+            let removed: usize =
+                std::thread::scope(|scope| [scope.spawn(clean), scope.spawn(clean)].map(|one| one.join().unwrap()).iter().sum());
+            assert_eq!(removed, 20);
+        }
     }
 }
