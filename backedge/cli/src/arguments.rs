@@ -1,4 +1,4 @@
-//! The short form: `backedge FILE ARGS…` means `backedge run FILE ARGS…`.
+//! The command line as a whole: its short form, `backedge FILE ARGS…` for `backedge run FILE ARGS…`, and what others see of it.
 
 use std::ffi::OsString;
 
@@ -34,6 +34,11 @@ pub fn with_subcommand(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
         args.insert(1, "run".into());
     }
     args
+}
+
+/// The command line as results and reports show it: what is no UTF-8 in it is replaced.
+pub fn as_text() -> Vec<String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
 #[cfg(test)]

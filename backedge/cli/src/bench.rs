@@ -398,7 +398,7 @@ fn benchmark(options: &RunOptions) -> Result<i32, Failure> {
         Results {
             schema: SCHEMA,
             started: machine::now(),
-            command: std::env::args().collect(),
+            command: crate::arguments::as_text(),
             settings,
             machines: vec![machine::here()],
             programs: catalog.programs(&places.folder, &jobs),

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::options::{CodegenOptions, EngineOptions, Feedback, ReportFormat, Run, Source, Tier, UnknownImports, WasiOptions, WasmOptions};
 use crate::policyoptions::warn;
 use crate::watch::{Watch, create};
-use crate::{background, compile, export, interrupts, invoke, lwp, report, samefile};
+use crate::{arguments, background, compile, export, interrupts, invoke, lwp, report, samefile};
 use backedge::wasi::{self, WasiCtx, WasiCtxBuilder};
 use backedge::{
     Bytes, CacheDirectory, Config, Engine, ExternType, FeedbackPolicy, I32Exit, Instance, Linker, Module, Store, StoreLimits,
@@ -225,7 +225,7 @@ fn run_here(options: &Run, around: Around<'_>) -> Result<i32, Failure> {
         module.report()
     });
     if let (Some(to), Some(observed)) = (&options.report, &observed) {
-        let command = std::env::args().collect::<Vec<String>>().join(" ");
+        let command = arguments::as_text().join(" ");
         let about = report::About { module: &module, samples: watch.samples.as_ref(), command: &command };
         keep(report::write(observed, &about, to, report_file));
     }

@@ -1,0 +1,44 @@
+//! What the command says of mistakes: which file, which option; and that names which are no UTF-8 are names as others.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::{Command, Output, Stdio};
+
+fn backedge(folder: &tempfile::TempDir, args: &[&OsStr]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backedge"));
+    command.current_dir(folder.path()).args(args).env("XDG_CACHE_HOME", "").env("HOME", "").stdin(Stdio::null()).output().unwrap()
+}
+
+fn bytes(name: &[u8]) -> OsString {
+    OsStr::from_bytes(name).to_owned()
+}
+
+/// One line on standard error that contains `part`, and this exit code.
+fn mistake(folder: &tempfile::TempDir, code: i32, args: &[&OsStr], part: &str) {
+    let output = backedge(folder, args);
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), err.lines().count()), (Some(code), 1), "{args:?}: {err}");
+    assert!(err.starts_with("error: ") && err.contains(part), "{args:?}: {err}");
+}
+
+#[test]
+fn files_may_have_any_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = bytes(b"n\xff.wat");
+    std::fs::write(folder.path().join(&program), r#"(module (func (export "_start")))"#).unwrap();
+    let output = backedge(&folder, &[OsStr::new("run"), OsStr::new("--report=html,x.html"), &program]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(std::fs::read_to_string(folder.path().join("x.html")).unwrap().contains("n\u{fffd}.wat"));
+    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench-programs");
+    let line = ["bench", "--programs", programs, "--filter", "nbody/0/steady", "--peers", "backedge", "--json"].map(OsStr::new);
+    mistake(&folder, 2, &[&line[..], &[&bytes(b"\xff/x")]].concat(), "there is no folder `\u{fffd}`");
+}
+
+#[test]
+fn what_an_option_cannot_do_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for milliseconds in ["nan", "0", "-1", "1e9"] {
+        let option = format!("--milliseconds={milliseconds}");
+        mistake(&folder, 2, &["bench", "instances", &option].map(OsStr::new), "expected milliseconds, 0.001 to 10000");
+    }
+}
