@@ -38,13 +38,16 @@ impl Failure {
 
     /// The failure of a file that could not be read.
     pub fn read(path: &Path, error: &std::io::Error) -> Failure {
+        Failure::read_as(path, error, "a file")
+    }
+
+    /// The same, of a file whose kind is known: `a .wasm or .wat file`.
+    pub fn read_as(path: &Path, error: &std::io::Error, expected: &str) -> Failure {
         use std::io::ErrorKind;
         let path = path.display();
         Failure::Load(match error.kind() {
             ErrorKind::NotFound => format!("no such file: `{path}`"),
-            ErrorKind::IsADirectory => {
-                format!("`{path}` is a directory, expected a .wasm or .wat file")
-            }
+            ErrorKind::IsADirectory => format!("`{path}` is a directory, expected {expected}"),
             ErrorKind::PermissionDenied => format!("no permission to read `{path}`"),
             _ => format!("cannot read `{path}`: {error}"),
         })

@@ -39,13 +39,14 @@ mod watch;
 use clap::Parser;
 use failure::Failure;
 use options::{Command, Options};
+use std::ffi::OsString;
 use std::io::Write as _;
 
 fn main() {
     vm::background::without_library_backtraces();
     log_to_stderr();
     let arguments = arguments::with_subcommand(std::env::args_os());
-    let options = Options::try_parse_from(arguments).unwrap_or_else(|error| wrong_usage(&error));
+    let options = Options::try_parse_from(&arguments).unwrap_or_else(|error| wrong_usage(&error, &arguments));
     let outcome = match options.command {
         Command::Run(run) => run::run(&run),
         Command::Top(options) => top::run(options),
@@ -81,7 +82,7 @@ fn log_to_stderr() {
 }
 
 /// What is wrong with the command line, in one line as other failures; help and version as they are.
-fn wrong_usage(error: &clap::Error) -> ! {
+fn wrong_usage(error: &clap::Error, arguments: &[OsString]) -> ! {
     use clap::error::ErrorKind;
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         error.exit();
@@ -90,7 +91,12 @@ fn wrong_usage(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     let paragraphs =
         text.split("\n\n").filter(|paragraph| !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more information"));
-    let said: Vec<String> = paragraphs.map(|paragraph| paragraph.split_whitespace().collect::<Vec<&str>>().join(" ")).collect();
+    let mut said: Vec<String> = paragraphs.map(|paragraph| paragraph.split_whitespace().collect::<Vec<&str>>().join(" ")).collect();
+    if error.kind() == ErrorKind::InvalidUtf8 {
+        // Which of them it was is not said.
+        let unclear = arguments.iter().filter(|argument| argument.to_str().is_none());
+        said.extend(unclear.map(|argument| format!("`{}` is not UTF-8", argument.to_string_lossy())));
+    }
     let _ = writeln!(std::io::stderr(), "{} (--help says more)", said.join("; "));
     std::process::exit(error.exit_code());
 }

@@ -2,6 +2,7 @@
 
 use crate::policyoptions::{KeepOptions, PolicyOptions};
 use crate::watch::WatchOptions;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lwp_feedback::eventset::EventSet;
 use lwp_feedback::sim::Generation;
@@ -50,7 +51,7 @@ pub enum Command {
     Inspect(Inspect),
     /// Compile a module ahead of time
     Compile(Compile),
-    /// The cache of machine code: what is in it, or empty it
+    /// The cache of machine code: what is in it, empty it, or fill it
     #[command(subcommand)]
     Cache(Cache),
     /// Draw a saved benchmark run: a page, plots for papers
@@ -217,22 +218,22 @@ pub struct EngineOptions {
 #[derive(Args, Clone)]
 pub struct Run {
     /// Give the guest a directory of the host, under its own name or another one
-    #[arg(long = "dir", value_name = "HOST[::GUEST]")]
+    #[arg(long = "dir", value_name = "HOST[::GUEST]", value_parser = guest_text())]
     pub dirs: Vec<String>,
     /// The same, to read alone: what would change it or anything in it fails with EROFS
-    #[arg(long = "read-only-dir", value_name = "HOST[::GUEST]")]
+    #[arg(long = "read-only-dir", value_name = "HOST[::GUEST]", value_parser = guest_text())]
     pub read_only_dirs: Vec<String>,
     /// Give the guest an environment variable; NAME alone passes the host's value on, if it has one
-    #[arg(long = "env", value_name = "NAME[=VAL]")]
+    #[arg(long = "env", value_name = "NAME[=VAL]", value_parser = guest_text())]
     pub env: Vec<String>,
     /// Functions that the module imports and nobody has: refuse the module, trap when one is called, or return zeros
     #[arg(long, value_name = "WHAT", value_enum, default_value = "error")]
     pub unknown_imports: UnknownImports,
     /// Call this export with ARGS as its arguments and print its results
-    #[arg(long, value_name = "FUNCTION")]
+    #[arg(long, value_name = "FUNCTION", value_parser = guest_text())]
     pub invoke: Option<String>,
     /// The program's name as it sees it (argument 0)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = guest_text())]
     pub argv0: Option<String>,
     /// WebAssembly options: timeout=DURATION, max-memory-size=BYTES, max-wasm-stack=BYTES, trap-on-grow-failure[=y|n],
     /// max-table-elements=N, max-instances=N, max-function-body=BYTES, max-compile-time=DURATION (a function's, as expected from its size)
@@ -244,7 +245,7 @@ pub struct Run {
     /// Say what the engine saw, decided and did: `text`, `json` or `json+code`, to standard error or to FILE; `html` to FILE (backedge-report.html)
     #[arg(long, value_name = "FORMAT[,FILE]", num_args = 0..=1, require_equals = true, default_missing_value = "text", value_parser = ReportTo::parse)]
     pub report: Option<ReportTo>,
-    /// Code generation options: cache[=y|n] (machine code is kept for the next run; default y), templates[=y|n] (what the interpreter runs more than a few times is strung together as machine code; default y)
+    /// Code generation options: cache[=y|n] (machine code is kept for the next run; default y), fill[=y|n] (after the run a process in the background compiles more of it into the cache; default y), templates[=y|n] (what the interpreter runs more than a few times is strung together as machine code; default y)
     #[arg(short = 'C', long = "codegen", value_name = "KEY[=VAL[,..]]", value_parser = CodegenOptions::parse)]
     pub codegen: Vec<CodegenOptions>,
     /// Run FILE though it is precompiled: native code, as trusted as any program
@@ -425,7 +426,7 @@ pub struct Dump {
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
     /// What writes the LWP records of the code: inline, trap
-    #[arg(long, value_name = "SOURCE", default_value = "inline", value_parser = Source::parse)]
+    #[arg(long, value_name = "SOURCE", default_value = "inline", value_parser = source_of_code)]
     pub source: Source,
     /// The compiler to ask
     #[arg(long, value_enum, default_value = "optimizing")]
@@ -677,6 +678,19 @@ fn flag(key: &str, value: Option<&str>) -> Result<bool, String> {
         None | Some("y" | "yes" | "true") => Ok(true),
         Some("n" | "no" | "false") => Ok(false),
         Some(other) => Err(format!("expected y or n for `{key}`, found `{other}`")),
+    }
+}
+
+/// Text that the guest gets to see. (What clap says of other text than UTF-8 does not name the option.)
+fn guest_text() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().try_map(|text| text.into_string().map_err(|_| "not UTF-8, which WebAssembly needs"))
+}
+
+/// A source that is the code itself: the others are of a run.
+fn source_of_code(text: &str) -> Result<Source, String> {
+    match Source::parse(text)? {
+        source @ (Source::Inline | Source::Trap) => Ok(source),
+        _ => Err("expected inline or trap: the others are of a run, and nothing is run".into()),
     }
 }
 

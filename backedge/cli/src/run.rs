@@ -448,7 +448,7 @@ pub fn load(engine: &Engine, path: &Path) -> Result<Module, Failure> {
 
 /// Reads a module's bytes.
 pub fn read(path: &Path) -> Result<Bytes, Failure> {
-    Bytes::read(path).map_err(|error| Failure::read(path, &error))
+    Bytes::read(path).map_err(|error| Failure::read_as(path, &error, "a .wasm or .wat file"))
 }
 
 /// Loads the module of a file that was read.

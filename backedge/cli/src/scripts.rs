@@ -10,7 +10,7 @@ pub fn run(options: &Wast) -> Result<i32, Failure> {
     let engine = engine(&config(&options.engine, None)?)?;
     let (mut assertions, mut failed) = (0, 0);
     for file in &options.files {
-        let bytes = std::fs::read(file).map_err(|error| Failure::read(file, &error))?;
+        let bytes = std::fs::read(file).map_err(|error| Failure::read_as(file, &error, "a .wast file"))?;
         let text = String::from_utf8(bytes).map_err(|_| Failure::Load(format!("`{}` is not UTF-8 text", file.display())))?;
         let summary =
             backedge::wast::run(&engine, &file.display().to_string(), &text).map_err(|error| Failure::Load(format!("{error:#}")))?;

@@ -21,6 +21,40 @@ fn mistake(folder: &tempfile::TempDir, code: i32, args: &[&OsStr], part: &str) {
     assert!(err.starts_with("error: ") && err.contains(part), "{args:?}: {err}");
 }
 
+fn words(line: &'static str) -> Vec<&'static OsStr> {
+    line.split(' ').map(OsStr::new).collect()
+}
+
+#[test]
+fn a_directory_is_no_file_of_the_kind_that_was_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("d")).unwrap();
+    std::fs::write(folder.path().join("m.wat"), r#"(module (func (export "_start")))"#).unwrap();
+    for (line, expected) in [
+        ("run d", "a .wasm or .wat file"),
+        ("wast d", "a .wast file"),
+        ("run --plan d m.wat", "a file"),
+        ("run --budgets d m.wat", "a file"),
+        ("run --profile-use d m.wat", "a file"),
+        ("profile show d", "a file"),
+    ] {
+        mistake(&folder, 1, &words(line), &format!("`d` is a directory, expected {expected}"));
+    }
+}
+
+#[test]
+fn text_that_is_not_utf_8_is_refused_by_the_name_of_its_option() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("m.wat"), r#"(module (func (export "_start")))"#).unwrap();
+    let wrong = bytes(b"w\xff");
+    for option in ["--dir", "--read-only-dir", "--env", "--invoke", "--argv0"] {
+        let args = ["run", option].map(OsStr::new);
+        mistake(&folder, 2, &[&args[..], &[&wrong, OsStr::new("m.wat")]].concat(), &format!("for '{option} "));
+    }
+    let args = [OsStr::new("run"), OsStr::new("-W"), &wrong, OsStr::new("m.wat")];
+    mistake(&folder, 2, &args, "`w\u{fffd}` is not UTF-8");
+}
+
 #[test]
 fn files_may_have_any_names() {
     let folder = tempfile::tempdir().unwrap();
@@ -37,8 +71,19 @@ fn files_may_have_any_names() {
 #[test]
 fn what_an_option_cannot_do_is_said() {
     let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("m.wat"), r#"(module (func (export "_start")))"#).unwrap();
+    for source in ["replay=x", "perf", "native"] {
+        let line = ["dump", "--stage", "asm", "--source", source, "m.wat"].map(OsStr::new);
+        mistake(&folder, 2, &line, "expected inline or trap");
+    }
     for milliseconds in ["nan", "0", "-1", "1e9"] {
         let option = format!("--milliseconds={milliseconds}");
         mistake(&folder, 2, &["bench", "instances", &option].map(OsStr::new), "expected milliseconds, 0.001 to 10000");
     }
+    let help = |args: &[&str]| {
+        let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
+        String::from_utf8(backedge(&folder, &args).stdout).unwrap()
+    };
+    assert!(help(&["run", "--help"]).contains("fill[=y|n]"));
+    assert!(help(&["--help"]).contains("The cache of machine code: what is in it, empty it, or fill it"));
 }

@@ -10,6 +10,9 @@ use std::sync::Once;
 /// From this size on a file is read into pages of 2 MiB: the 26 MB of CPython are 13 faults then, not 6,400.
 const HUGE_FROM: u64 = 4 << 20;
 
+/// Sizes in a module are 32-bit numbers.
+const MOST_BYTES: u64 = u32::MAX as u64;
+
 /// A module's bytes: owned, or pages that nobody writes.
 pub enum Bytes {
     /// On the heap.
@@ -33,15 +36,22 @@ impl Bytes {
     /// Reads a whole file.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// It cannot be read, or is larger than a module can be.
     pub fn read(path: &Path) -> io::Result<Bytes> {
+        Bytes::read_up_to(path, MOST_BYTES)
+    }
+
+    fn read_up_to(path: &Path, most: u64) -> io::Result<Bytes> {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
+        if length > most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         if length < HUGE_FROM {
-            // Also what has no length, as a pipe.
+            // Also what has no length, as a pipe, and what has no end.
             let mut bytes = Vec::with_capacity(length as usize);
-            file.read_to_end(&mut bytes)?;
-            return Ok(Bytes::Owned(bytes));
+            file.take(most + 1).read_to_end(&mut bytes)?;
+            return if bytes.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(Bytes::Owned(bytes)) };
         }
         let length = usize::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let mut pages = MmapMut::map_anon(length)?;
@@ -127,6 +137,17 @@ mod tests {
         .expect("its entries are read");
         entries.chunks(8).zip(&mut pages).for_each(|(entry, page)| *page = entry[7] >> 7);
         pages.iter().map(|&page| usize::from(page)).sum()
+    }
+
+    #[test]
+    fn what_has_no_end_is_not_read_for_ever() {
+        let error = |path: &Path| Bytes::read_up_to(path, 1 << 16).err().map(|error| error.kind());
+        assert_eq!(error(Path::new("/dev/zero")), Some(io::ErrorKind::FileTooLarge));
+        let file = tempfile::NamedTempFile::new().expect("there is room for it");
+        file.as_file().set_len(1 << 16).expect("it takes no room");
+        assert_eq!(error(file.path()), None);
+        file.as_file().set_len(1 + (1 << 16)).expect("it takes no room");
+        assert_eq!(error(file.path()), Some(io::ErrorKind::FileTooLarge));
     }
 
     #[test]
