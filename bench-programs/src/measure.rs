@@ -10,6 +10,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// When a process that does its work once is killed.
+const LONGEST_ONCE: Duration = Duration::from_secs(300);
+
 /// How processes are run.
 #[derive(Clone, Debug)]
 pub struct Conditions {
@@ -73,7 +76,7 @@ pub(crate) fn failed(kind: ProblemKind, text: String) -> Run {
     Run { problem: Some(Problem { kind, text }), ..Run::default() }
 }
 
-/// Runs a peer once that is to find the program in its cache. Errors: there is no room for it, or nobody may write there, and it would be measured without.
+/// Runs a peer once that is to find the program in its cache, and completes that. Errors: there is no room for it, or nobody may write there, and it would be measured without.
 pub(crate) fn prime(engine: &Engine, job: &Job, conditions: &Conditions, until: Option<Instant>) -> Option<Result<(), Problem>> {
     let run = measure(engine, job, conditions, until)?;
     let Some((_, cache)) = engine.env.iter().find(|(name, _)| name == "XDG_CACHE_HOME") else { return Some(Ok(())) };
@@ -83,7 +86,27 @@ pub(crate) fn prime(engine: &Engine, job: &Job, conditions: &Conditions, until: 
     let wrote = std::fs::create_dir_all(cache).and_then(|()| std::fs::write(&probe, room));
     let _ = std::fs::remove_file(&probe);
     let text = |error| format!("the cache of {} cannot be written: `{}`: {error}", engine.peer.id, Path::new(cache).display());
-    Some(wrote.map_err(|error| Problem { kind: ProblemKind::Unsupported, text: text(error) }))
+    match wrote {
+        Ok(()) => filled(engine, job, until),
+        Err(error) => Some(Err(Problem { kind: ProblemKind::Unsupported, text: text(error) })),
+    }
+}
+
+/// Completes a cache, where the peer has a command for it. `None`: the user stopped it.
+fn filled(engine: &Engine, job: &Job, until: Option<Instant>) -> Option<Result<(), Problem>> {
+    let Some(words) = &engine.fill else { return Some(Ok(())) };
+    let mut args = words.clone();
+    args.push(job.module.clone().into());
+    let limit = until.map_or(LONGEST_ONCE, |until| LONGEST_ONCE.min(until.saturating_duration_since(Instant::now())));
+    // (on all processors: it is not measured)
+    let invocation = Invocation { program: engine.peer.path.clone().into(), args, env: engine.env.clone(), pin: None, limit };
+    let problem = match process::run(&invocation) {
+        Ok(outcome) if outcome.end == End::Interrupted => return None,
+        Ok(outcome) => problem(engine, &outcome),
+        Err(error) => Some(Problem { kind: ProblemKind::Crashed, text: format!("{} does not start: {error}", engine.peer.id) }),
+    };
+    let of_cache = |Problem { kind, text }| Problem { kind, text: format!("its cache is not filled: {text}") };
+    Some(problem.map_or(Ok(()), |problem| Err(of_cache(problem))))
 }
 
 /// What is to be started. `None`: the user stopped it.
@@ -129,7 +152,7 @@ fn invocation(engine: &Engine, job: &Job, conditions: &Conditions) -> anyhow::Re
         }
     };
     // Beyond ten times SECONDS a steady process makes no further call; set-up and checking come on top.
-    let limit = Duration::from_secs_f64(if row.metric == Metric::Steady { 60.0 + 20.0 * conditions.seconds } else { 300.0 });
+    let limit = if row.metric == Metric::Steady { Duration::from_secs_f64(60.0 + 20.0 * conditions.seconds) } else { LONGEST_ONCE };
     Ok(Some(Invocation { program, args, env: engine.env.clone(), pin: conditions.pin, limit }))
 }
 

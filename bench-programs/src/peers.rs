@@ -49,6 +49,8 @@ pub struct Engine {
     pub env: Vec<(String, OsString)>,
     /// Runs each program once before it counts (caches).
     pub primed: bool,
+    /// Words before FILE of a process that completes the cache after that run: what a run would leave to one in the background.
+    pub fill: Option<Vec<OsString>>,
 }
 
 /// How a peer is started.
@@ -118,7 +120,9 @@ pub fn find(id: &str, places: &Places) -> Result<Engine> {
         }
         "backedge-cached" => {
             let mut engine = backedge(id, "backedge, program in its cache", &places.backedge, &[]);
-            engine.how = How::Wasm { steady: None, once: Some(vec!["run".into()]) };
+            // (a process in the background would be measured with the next ones)
+            engine.how = How::Wasm { steady: None, once: Some(["run", "-C", "fill=n"].map(OsString::from).into()) };
+            engine.fill = Some(["cache", "fill"].map(OsString::from).into());
             cached(engine, places)
         }
         "wasmtime" => wasmtime(id, "wasmtime", &bin.join("peer-wasmtime"), &[]),
@@ -157,7 +161,7 @@ pub fn find(id: &str, places: &Places) -> Result<Engine> {
 }
 
 fn plain(peer: Peer, steady: Option<Vec<OsString>>, once: Option<Vec<OsString>>) -> Engine {
-    Engine { peer, how: How::Wasm { steady, once }, env: Vec::new(), primed: false }
+    Engine { peer, how: How::Wasm { steady, once }, env: Vec::new(), primed: false, fill: None }
 }
 
 fn described(id: &str, title: &str, path: &Path, flags: &[&str], fetch: &str) -> Peer {
@@ -258,7 +262,7 @@ fn native(places: &Places) -> Engine {
     peer.spectre = "none".into();
     let compiler = [python.as_os_str()].into_iter().map(OsString::from).chain(["-m", "ziglang", "cc"].map(OsString::from)).collect();
     let how = How::Native(NativeBuild { compiler, version: peer.version.clone(), folder: places.scratch.join("native") });
-    Engine { peer, how, env: Vec::new(), primed: false }
+    Engine { peer, how, env: Vec::new(), primed: false, fill: None }
 }
 
 /// What a native program is compiled from, besides its own file: sources that any may include. Sorted.

@@ -321,6 +321,7 @@ mod tests {
             how: How::Wasm { steady: None, once: Some(vec!["-c".into(), "sleep 0.02; echo done".into()]) },
             env: Vec::new(),
             primed: false,
+            fill: None,
         };
         let engines = [engine("a"), engine("b")];
         let job = Job {
@@ -356,5 +357,55 @@ mod tests {
         assert_eq!(run(&work(None), &plan, &mut kept, &mut journal), Ended::Done);
         assert_eq!(kept.len(), 80);
         assert!(finish(&plan, &kept, Ended::Done).not_for_citing.is_empty());
+    }
+
+    /// A shell in place of an engine: it does what the script says.
+    fn shell(id: &str, script: &str) -> Engine {
+        Engine {
+            peer: Peer { id: id.into(), path: "/bin/sh".into(), ..Peer::default() },
+            how: How::Wasm { steady: None, once: Some(vec!["-c".into(), script.into()]) },
+            env: Vec::new(),
+            primed: false,
+            fill: None,
+        }
+    }
+
+    fn run_shells(scratch: &std::path::Path, engines: &[Engine]) -> Results {
+        let shell = std::path::PathBuf::from("/bin/sh");
+        let jobs = [Job {
+            row: Row { id: "x/0/one-shot".into(), program: "x".into(), metric: Metric::OneShot, ..Row::default() },
+            module: shell.clone(),
+            source: None,
+            args: Vec::new(),
+            dirs: Vec::new(),
+            expect: "ok ".into(),
+        }];
+        let places = Places { folder: scratch.into(), backedge: shell, scratch: scratch.into() };
+        let conditions = Conditions { seconds: 0.1, pin: None, places };
+        let settings =
+            Settings { runs_least: 2, runs_most: 2, confidence: 0.95, resamples: 100, subject: "a".into(), ..Settings::default() };
+        let plan = plan(Results { schema: SCHEMA, settings, ..Results::default() }, &jobs, engines);
+        let mut journal = journal::Journal::create(&scratch.join("out.journal"), &plan).unwrap();
+        let work = Work { jobs: &jobs, engines, conditions: &conditions, deadline: None, progress: false };
+        let mut entries = Vec::new();
+        let ended = run(&work, &plan, &mut entries, &mut journal);
+        finish(&plan, &entries, ended)
+    }
+
+    #[test]
+    fn a_cache_is_complete_before_a_run_counts() {
+        let scratch = tempfile::tempdir().unwrap();
+        let log = scratch.path().join("log");
+        let mut engine = shell("a", &format!("echo run >> {}; echo ok 1", log.display()));
+        engine.primed = true;
+        engine.env.push(("XDG_CACHE_HOME".into(), scratch.path().join("cache").into()));
+        let fill = |end: &str| Some(vec!["-c".into(), format!("echo fill >> {}; {end}", log.display()).into()]);
+        engine.fill = fill("true");
+        assert!(run_shells(scratch.path(), std::slice::from_ref(&engine)).rows[0].cells[0].summary.is_some());
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), "run\nfill\nrun\nrun\n");
+        engine.fill = fill("exit 3");
+        let results = run_shells(scratch.path(), &[engine]);
+        let problem = results.rows[0].cells[0].problem.as_ref().unwrap();
+        assert_eq!(problem.text, "its cache is not filled: a ended with code 3");
     }
 }
