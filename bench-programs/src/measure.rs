@@ -28,6 +28,8 @@ pub struct Conditions {
 #[derive(Debug, Deserialize)]
 struct Printed {
     ready_unix_ns: u64,
+    #[serde(default)]
+    result: Option<String>,
     calls_ns: Vec<u64>,
     calls_cpu_ns: Vec<u64>,
 }
@@ -194,6 +196,8 @@ fn read(engine: &Engine, job: &Job, outcome: &Outcome) -> Run {
             let text = format!("{} printed {:?}, not {:?}", engine.peer.id, shortened(&stdout), shortened(&job.expect));
             run.problem = Some(Problem { kind: ProblemKind::WrongResult, text });
         }
+        let result: Vec<&str> = stdout.lines().filter(|line| line.contains(&job.expect)).collect();
+        run.result = Some(shortened(&result.join("\n")));
         return run;
     }
     match serde_json::from_str::<Printed>(&stdout) {
@@ -205,6 +209,7 @@ fn read(engine: &Engine, job: &Job, outcome: &Outcome) -> Run {
             // The mean: what other threads do comes in bursts that a median would not see.
             run.cpu_ns = cpu.iter().sum::<f64>() / cpu.len() as f64;
             run.steady = Some(told.steady);
+            run.result = printed.result.map(|result| shortened(&result));
             run.calls_ns = printed.calls_ns;
             run.calls_cpu_ns = printed.calls_cpu_ns;
         }

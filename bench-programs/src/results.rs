@@ -374,6 +374,9 @@ pub struct Run {
     pub order: u32,
     /// Why it does not count.
     pub problem: Option<Problem>,
+    /// What it computed: the checksum of a steady row, else the lines that the row is about. Files of earlier versions do not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
     /// Wall time of the whole process.
     pub process_wall_ns: u64,
     /// CPU time of the whole process, all threads.

@@ -393,6 +393,28 @@ mod tests {
     }
 
     #[test]
+    fn who_computes_something_else_than_the_others_has_no_time() {
+        let problems = |scripts: &[(&str, &str)]| -> Vec<Option<String>> {
+            let scratch = tempfile::tempdir().unwrap();
+            let engines: Vec<Engine> = scripts.iter().map(|(id, script)| shell(id, script)).collect();
+            let results = run_shells(scratch.path(), &engines);
+            let told = |cell: &Cell| {
+                assert_eq!(cell.summary.is_some(), cell.problem.is_none());
+                cell.problem.as_ref().map(|problem| {
+                    assert_eq!(problem.kind, ProblemKind::WrongResult);
+                    problem.text.clone()
+                })
+            };
+            results.rows[0].cells.iter().map(told).collect()
+        };
+        // (what differs otherwise, as times do, is no matter)
+        let most = [("a", "echo ok 1"), ("b", "echo ok 5; date +%N"), ("c", "echo $$; echo ok 5")];
+        assert_eq!(problems(&most), [Some(r#"a computed "ok 1", b, c "ok 5""#.into()), None, None]);
+        assert_eq!(problems(&most[..2]), [None, Some(r#"b computed "ok 5", a "ok 1""#.into())]);
+        assert_eq!(problems(&most[1..]), [None, None]);
+    }
+
+    #[test]
     fn a_cache_is_complete_before_a_run_counts() {
         let scratch = tempfile::tempdir().unwrap();
         let log = scratch.path().join("log");

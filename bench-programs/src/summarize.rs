@@ -26,6 +26,7 @@ pub fn fill(plan: &Results, entries: &[Entry]) -> Results {
     let least = results.settings.runs_least;
     let target = results.settings.target_half_width;
     for row in &mut results.rows {
+        refuse_other_results(row, &mut by_cell);
         for cell in &mut row.cells {
             let runs = by_cell.remove(&(row.id.clone(), cell.peer.clone())).unwrap_or_default();
             let peer = cell.peer.clone();
@@ -34,6 +35,31 @@ pub fn fill(plan: &Results, entries: &[Entry]) -> Results {
     }
     derive(&mut results);
     results
+}
+
+/// What most peers of a row computed is right, of as many the first one's; who computed something else has a wrong result, whatever it says of itself.
+fn refuse_other_results(row: &Row, runs: &mut BTreeMap<(String, String), Vec<Run>>) {
+    let mut peers_of: Vec<(String, Vec<&str>)> = Vec::new();
+    for cell in &row.cells {
+        let of_cell = runs.get(&(row.id.clone(), cell.peer.clone())).into_iter().flatten();
+        for result in of_cell.filter(|run| run.problem.is_none()).filter_map(|run| run.result.as_ref()) {
+            match peers_of.iter_mut().find(|(known, _)| known == result) {
+                Some((_, peers)) if peers.contains(&cell.peer.as_str()) => {}
+                Some((_, peers)) => peers.push(&cell.peer),
+                None => peers_of.push((result.clone(), vec![&cell.peer])),
+            }
+        }
+    }
+    // (of several that are most, the last is found: they stand in the order of peers)
+    let Some((right, peers)) = peers_of.iter().rev().max_by_key(|(_, peers)| peers.len()) else { return };
+    for cell in &row.cells {
+        for run in runs.get_mut(&(row.id.clone(), cell.peer.clone())).into_iter().flatten().filter(|run| run.problem.is_none()) {
+            if let Some(result) = run.result.as_ref().filter(|result| *result != right) {
+                let text = format!("{} computed {result:?}, {} {right:?}", cell.peer, peers.join(", "));
+                run.problem = Some(Problem { kind: ProblemKind::WrongResult, text });
+            }
+        }
+    }
 }
 
 /// More say nothing new.
