@@ -4,6 +4,7 @@
 //! function's own error) and, where wasm frames were live, to a [`WasmBacktrace`]. A host function's panic resumes here.
 
 use std::fmt;
+use std::sync::OnceLock;
 use vm::exception::Thrown;
 use vm::instance::InstantiateError;
 use vm::store::HostError;
@@ -95,6 +96,8 @@ impl fmt::Display for WasmBacktrace {
 #[derive(Clone, Debug)]
 pub struct FrameInfo {
     frame: Frame,
+    /// Looked up when somebody asks.
+    places: OnceLock<Vec<SourcePlace>>,
 }
 
 impl FrameInfo {
@@ -105,17 +108,17 @@ impl FrameInfo {
 
     /// Name of the function from the name section, as it stands there; the backtrace's text has it demangled.
     pub fn func_name(&self) -> Option<&str> {
-        self.frame.name.as_deref()
+        self.frame.name()
     }
 
     /// Name of the module from the name section.
     pub fn module_name(&self) -> Option<&str> {
-        self.frame.module.as_deref()
+        self.frame.module_name()
     }
 
     /// Source files and lines, where the module carries DWARF: innermost inlined call first.
     pub fn source_places(&self) -> &[SourcePlace] {
-        &self.frame.places
+        self.places.get_or_init(|| self.frame.places())
     }
 
     /// Byte offset in the module of the instruction, where it is known.
@@ -175,6 +178,6 @@ fn with_backtrace(error: Error, frames: Vec<Frame>) -> Error {
     if frames.is_empty() || error.downcast_ref::<WasmBacktrace>().is_some() {
         return error;
     }
-    let frames = frames.into_iter().map(|frame| FrameInfo { frame }).collect();
+    let frames = frames.into_iter().map(|frame| FrameInfo { frame, places: OnceLock::new() }).collect();
     error.context(WasmBacktrace { frames })
 }

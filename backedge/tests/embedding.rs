@@ -76,6 +76,23 @@ fn traps_have_a_code_and_a_backtrace() {
     });
 }
 
+/// A guest chooses how long its names are: a backtrace has none of its own.
+#[test]
+fn the_frames_of_a_backtrace_share_their_names() {
+    each_engine(|engine| {
+        let mut store = Store::new(engine, ());
+        let wat = r#"(module $long (func $name (export "f") (param i32)
+            (if (local.get 0) (then (call $name (i32.sub (local.get 0) (i32.const 1))) (return))) unreachable))"#;
+        let f = instance(&mut store, wat).get_typed_func::<i32, ()>(&mut store, "f").unwrap();
+        let errors = [0, 1].map(|_| f.call(&mut store, 20).unwrap_err());
+        drop(store);
+        let frames = errors.iter().flat_map(|error| error.downcast_ref::<WasmBacktrace>().unwrap().frames());
+        let names: Vec<_> = frames.map(|frame| (frame.func_name().unwrap(), frame.module_name().unwrap())).collect();
+        assert_eq!((names.len(), names[41]), (42, ("name", "long")));
+        assert!(names.iter().all(|name| name.0.as_ptr() == names[0].0.as_ptr() && name.1.as_ptr() == names[0].1.as_ptr()));
+    });
+}
+
 #[test]
 fn a_stack_overflow_is_a_trap_and_the_store_lives_on() {
     each_engine(|engine| {

@@ -216,7 +216,7 @@ fn a_frame_that_moved_to_compiled_code_is_in_the_backtrace_once() {
          (func $outer (export \"outer\") (param i32) (result i32) (call $f (local.get 0))))",
     );
     let Unwind::Trap { frames, .. } = *guest.call("outer", &[1000]).expect_err("it divides by zero") else { panic!("not a trap") };
-    let names: Vec<_> = frames.iter().map(|frame| frame.name.as_deref().unwrap_or("")).collect();
+    let names: Vec<_> = frames.iter().map(|frame| frame.name().unwrap_or("")).collect();
     assert_eq!(names, ["f", "outer"]);
     assert!(guest.loaded.code.versions().iter().any(|version| matches!(version.entrance, vm::code::Entrance::Loop(_))));
 }

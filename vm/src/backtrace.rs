@@ -52,7 +52,7 @@ pub(crate) unsafe fn frames_at(place: Place, frames: &mut Vec<Frame>) {
         Place::Interpreted(context, function, offset) => {
             // SAFETY: the caller's promise.
             let module = unsafe { &instance(context).module };
-            frames.push(registry::frame(module, function, offset));
+            frames.push(Frame { function, offset, module: module.clone() });
         }
     }
 }

@@ -230,7 +230,7 @@ pub fn frames_at(pc: usize, frames: &mut Vec<Frame>) {
     let Some((module, source, offset)) = found.flatten() else { return };
     let mut position = source.at(offset);
     while let Some(found) = position.and_then(|index| source.positions.get(index as usize)) {
-        frames.push(frame(&module, found.function, Some(found.offset)));
+        frames.push(Frame { function: found.function, offset: Some(found.offset), module: module.clone() });
         position = found.inlined_at;
     }
 }
@@ -238,10 +238,4 @@ pub fn frames_at(pc: usize, frames: &mut Vec<Frame>) {
 /// Whether a pc lies in a guest's function, and not in an adapter or outside of all code.
 pub fn is_guest_code(pc: usize) -> bool {
     with_code(pc, |code, _| code.module.is_some()).unwrap_or(false)
-}
-
-/// A backtrace frame with its names.
-pub fn frame(module: &Module, function: u32, offset: Option<u32>) -> Frame {
-    let places = offset.map(|offset| module.source_places(offset)).unwrap_or_default();
-    Frame { function, name: module.function_name(function).map(str::to_owned), offset, module: module.name.clone(), places }
 }

@@ -1,8 +1,9 @@
 //! Why a guest stopped: trap codes, and the value that carries a stop through the host's frames.
 
-use crate::module::SourcePlace;
+use crate::module::{Module, SourcePlace};
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 /// The traps of the core specification (section 4.2, "Runtime Structure") and of the engine, under the names of `wasmtime::Trap`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -88,19 +89,32 @@ impl fmt::Display for TrapCode {
 
 impl std::error::Error for TrapCode {}
 
-/// One wasm frame of a backtrace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One wasm frame of a backtrace. Names are looked up when somebody asks: most backtraces are never read, and a guest chooses how long its names are.
+#[derive(Clone, Debug)]
 pub struct Frame {
     /// Function index in its module.
     pub function: u32,
-    /// The function's name from the name section.
-    pub name: Option<String>,
     /// Byte offset in the module of the instruction; `None` where it is not known.
     pub offset: Option<u32>,
+    /// The module.
+    pub module: Arc<Module>,
+}
+
+impl Frame {
+    /// The function's name from the name section.
+    pub fn name(&self) -> Option<&str> {
+        self.module.function_name(self.function)
+    }
+
     /// The module's name, if it has one.
-    pub module: Option<String>,
-    /// Source places, where the module carries DWARF: innermost inlined call first.
-    pub places: Vec<SourcePlace>,
+    pub fn module_name(&self) -> Option<&str> {
+        self.module.name.as_deref()
+    }
+
+    /// Source places, where the module carries DWARF: innermost inlined call first. Reads the DWARF each time.
+    pub fn places(&self) -> Vec<SourcePlace> {
+        self.offset.map(|offset| self.module.source_places(offset)).unwrap_or_default()
+    }
 }
 
 /// Why control leaves wasm otherwise than by returning.

@@ -112,7 +112,7 @@ fn a_backtrace_spans_nested_activations() {
             // SAFETY: a function of the running store with one argument and one result.
             unsafe { call.store.call(inner, call.slots) }.map_err(|unwind| match *unwind {
                 Unwind::Trap { code, frames } => {
-                    let names: Vec<_> = frames.iter().filter_map(|frame| frame.name.clone()).collect();
+                    let names: Vec<_> = frames.iter().filter_map(|frame| frame.name().map(str::to_owned)).collect();
                     format!("{code}: {names:?}").into()
                 }
                 other => format!("{other:?}").into(),
@@ -122,7 +122,7 @@ fn a_backtrace_spans_nested_activations() {
         assert_eq!(guest.call("outer", 2).unwrap(), 4);
         let Unwind::Host { error, frames } = *guest.call("outer", 0).unwrap_err() else { panic!() };
         assert_eq!(error.to_string(), r#"integer divide by zero: ["inner", "middle", "outer"]"#);
-        let names: Vec<_> = frames.iter().map(|frame| frame.name.as_deref()).collect();
+        let names: Vec<_> = frames.iter().map(|frame| frame.name()).collect();
         assert_eq!(names, [Some("middle"), Some("outer")]);
         // The offsets are those of the two calls (opcode 0x10).
         let bytes = guest.instance.instance().module.bytes();

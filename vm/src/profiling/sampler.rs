@@ -258,8 +258,8 @@ impl Collector {
     }
 
     fn frame(&mut self, frame: Frame, compiled: bool) -> u32 {
-        let Frame { function, name, offset, module, .. } = frame;
-        let frame = SampledFrame { module, function, name, offset, compiled };
+        let (module, name) = (frame.module_name().map(str::to_owned), frame.name().map(str::to_owned));
+        let frame = SampledFrame { module, function: frame.function, name, offset: frame.offset, compiled };
         *self.known.entry(frame).or_insert_with_key(|frame| {
             self.samples.frames.push(frame.clone());
             self.samples.frames.len() as u32 - 1
@@ -295,7 +295,7 @@ impl Collector {
                     let (function, offset) = ((value & !POSITION) >> 32, value as u32);
                     if let Some(module) = module(hash) {
                         let offset = (offset != u32::MAX).then_some(offset);
-                        stack.push(self.frame(registry::frame(&module, function as u32, offset), false));
+                        stack.push(self.frame(Frame { function: function as u32, offset, module }, false));
                     }
                 }
             }
