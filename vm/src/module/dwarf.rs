@@ -1,7 +1,7 @@
 //! File and line of a module's code, from the DWARF that compilers put into custom sections `.debug_*` ("DWARF for WebAssembly": an address is an
 //! offset in the code section's contents).
 
-use gimli::{Dwarf, EndianArcSlice, LittleEndian, SectionId};
+use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianArcSlice, LittleEndian, SectionId};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -25,7 +25,12 @@ pub fn demangled(name: &str) -> Cow<'_, str> {
     if name.starts_with('_') { addr2line::demangle_auto(name.into(), None) } else { name.into() }
 }
 
-type Context = addr2line::Context<EndianArcSlice<LittleEndian>>;
+type Section = EndianArcSlice<LittleEndian>;
+type Context = addr2line::Context<Section>;
+
+/// Calls inlined into one another, at most: `addr2line` recurses once for each, about 600 bytes of a stack that may be deep already. (A guess; compilers
+/// stay below a third of it.)
+const DEEPEST_INLINING: usize = 100;
 
 /// Where a module's debug sections are, and their tables once they were asked for.
 #[derive(Default)]
@@ -75,8 +80,41 @@ impl DebugInfo {
             let bytes: Arc<[u8]> = found.and_then(|(_, range)| module.get(range.clone())).unwrap_or_default().into();
             Ok(EndianArcSlice::new(bytes, LittleEndian))
         };
-        Context::from_dwarf(Dwarf::load(load).ok()?).ok()
+        let mut dwarf = Dwarf::load(load).ok()?;
+        // (many units may share a long list)
+        dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::Duplicates);
+        if inlines_too_deep(&dwarf) {
+            return None;
+        }
+        Context::from_dwarf(dwarf).ok()
     }
+}
+
+/// Whether calls are inlined deeper than [`DEEPEST_INLINING`]. Where a unit is damaged, what follows there is not looked at, here and by `addr2line`.
+fn inlines_too_deep(dwarf: &Dwarf<Section>) -> bool {
+    let mut headers = dwarf.units();
+    while let Ok(Some(header)) = headers.next() {
+        let Ok(unit) = dwarf.unit(header) else { continue };
+        let Ok(mut entries) = unit.entries_raw(None) else { continue };
+        // Depths of the inlined calls around the entry.
+        let mut around: Vec<isize> = Vec::new();
+        while !entries.is_empty() {
+            let depth = entries.next_depth();
+            let Ok(entry) = entries.read_abbreviation() else { break };
+            let Some(entry) = entry else { continue };
+            while around.pop_if(|outer| *outer >= depth).is_some() {}
+            if entry.tag() == gimli::DW_TAG_inlined_subroutine {
+                around.push(depth);
+                if around.len() > DEEPEST_INLINING {
+                    return true;
+                }
+            }
+            if entries.skip_attributes(entry.attributes()).is_err() {
+                break;
+            }
+        }
+    }
+    false
 }
 
 #[cfg(test)]
