@@ -3,6 +3,7 @@
 
 use gimli::{AbbreviationsCacheStrategy, Dwarf, EndianArcSlice, LittleEndian, SectionId};
 use std::borrow::Cow;
+use std::fmt::{self, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -19,10 +20,41 @@ pub struct SourcePlace {
     pub column: u32,
 }
 
-/// A function's name as the source has it, where a compiler of Rust or C++ mangled it.
+/// Longest name as the source has it, bytes: a mangled name of 140 bytes can stand for gigabytes. (A guess.)
+const LONGEST_NAME: usize = 1024;
+/// How deep the parts of a C++ name may nest: it is read in time that is exponential in this for names made for it, milliseconds here and seconds at the
+/// library's own 96.
+const DEEPEST_NAME: u32 = 64;
+
+/// A function's name as the source has it, where a compiler of Rust or C++ mangled it; as it stands where that would be longer than 1 KiB.
 pub fn demangled(name: &str) -> Cow<'_, str> {
     // (`R` alone begins a mangled name on systems whose linkers drop the underscore)
-    if name.starts_with('_') { addr2line::demangle_auto(name.into(), None) } else { name.into() }
+    if !name.starts_with('_') {
+        return name.into();
+    }
+    let mut text = Bounded(String::new());
+    let written = match rustc_demangle::try_demangle(name) {
+        Ok(name) => write!(text, "{name:#}").is_ok(),
+        Err(_) => {
+            let options = cpp_demangle::ParseOptions::default().recursion_limit(DEEPEST_NAME);
+            let symbol = cpp_demangle::Symbol::new_with_options(name, &options);
+            symbol.is_ok_and(|symbol| symbol.structured_demangle(&mut text, &Default::default()).is_ok())
+        }
+    };
+    if written { text.0.into() } else { name.into() }
+}
+
+/// Refuses what would make it longer than [`LONGEST_NAME`], at which the demanglers stop.
+struct Bounded(String);
+
+impl Write for Bounded {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        if self.0.len() + part.len() > LONGEST_NAME {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(part);
+        Ok(())
+    }
 }
 
 type Section = EndianArcSlice<LittleEndian>;
@@ -63,7 +95,7 @@ impl DebugInfo {
         while let Ok(Some(frame)) = frames.next() {
             let Some(location) = frame.location else { continue };
             let Some(file) = location.file else { continue };
-            let function = frame.function.and_then(|name| Some(name.demangle().ok()?.into_owned()));
+            let function = frame.function.and_then(|name| Some(demangled(&name.raw_name().ok()?).into_owned()));
             places.push(SourcePlace {
                 function,
                 file: file.to_owned(),
@@ -129,5 +161,20 @@ mod tests {
         for plain in ["main", "__wasm_call_ctors", "_start", "RNvC3foo", "_Z"] {
             assert_eq!(demangled(plain), plain);
         }
+    }
+
+    /// `A1<A0<A0.., A0..>, ..>`: each level of ten bytes has the level before it three times.
+    #[test]
+    fn names_that_stand_for_long_ones_stay_as_they_are() {
+        let name = |levels: usize| {
+            let (mut name, digits) = ("_Z1f1A1PIS_S_S_E".to_owned(), b"123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+            digits[..levels].iter().for_each(|&digit| name += &format!("S0_I{0}{0}{0}E", format!("S{}_", digit as char)));
+            name
+        };
+        assert!(demangled(&name(2)).starts_with("f(A, P<A, A, A>, P<P<A, A, A>"), "{}", demangled(&name(2)));
+        assert_eq!(demangled(&name(30)), name(30));
+        // Read in exponential time at a larger depth.
+        let slow = format!("_Zmi{}{}", "C1IT_mimi".repeat(16), "clREEEEEEEE".repeat(20));
+        assert_eq!(demangled(&slow), slow);
     }
 }
