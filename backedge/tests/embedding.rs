@@ -206,6 +206,30 @@ fn endless_mutual_recursion_with_the_host_is_a_trap() {
     });
 }
 
+/// As above, where the guest's part is to export what it imports.
+#[test]
+fn a_host_function_that_calls_itself_through_an_export_is_a_trap() {
+    each_engine(|engine| {
+        let mut linker: Linker<Option<Instance>> = Linker::new(engine);
+        linker
+            .func_wrap("host", "run_callback", |mut caller: Caller<'_, Option<Instance>>| -> backedge::Result<()> {
+                let instance = caller.data().unwrap();
+                instance.get_typed_func::<(), ()>(&mut caller, "callback")?.call(&mut caller, ())
+            })
+            .unwrap();
+        let wat =
+            r#"(module (import "host" "run_callback" (func $run)) (export "callback" (func $run)) (func (export "main") (call $run)))"#;
+        let module = Module::new(engine, wat).unwrap();
+        let mut store = Store::new(engine, None);
+        let instance = linker.instantiate(&mut store, &module).unwrap();
+        *store.data_mut() = Some(instance);
+        for name in ["main", "callback"] {
+            let error = instance.get_typed_func::<(), ()>(&mut store, name).unwrap().call(&mut store, ()).unwrap_err();
+            assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::StackOverflow));
+        }
+    });
+}
+
 #[test]
 fn a_host_function_recovers_from_a_nested_trap() {
     each_engine(|engine| {

@@ -249,7 +249,13 @@ pub unsafe fn call_function(callee: *const VmFunc, caller: *mut VmContext, slots
     // SAFETY: the caller's promise.
     unsafe {
         let context = (*callee).context;
-        if (*head(context)).kind == KIND_HOST { call_host(context, caller, slots) } else { call_wasm(context, (*callee).index, slots) }
+        if (*head(context)).kind == KIND_HOST {
+            // (a host that calls what its guest exports may call itself)
+            check_host_stack(context)?;
+            call_host(context, caller, slots)
+        } else {
+            call_wasm(context, (*callee).index, slots)
+        }
     }
 }
 
