@@ -231,6 +231,22 @@ fn a_host_function_that_calls_itself_through_an_export_is_a_trap() {
 }
 
 #[test]
+fn a_host_function_that_is_a_start_function_sees_the_instance() {
+    each_engine(|engine| {
+        let module = Module::new(engine, r#"(module (import "" "" (func $start)) (memory (export "m") 1) (start $start))"#).unwrap();
+        let mut store = Store::new(engine, 0);
+        let start = Func::wrap(&mut store, |mut caller: Caller<'_, i32>| {
+            assert!(caller.get_export("none").is_none());
+            *caller.data_mut() += i32::from(caller.get_export("m").is_some());
+        });
+        Instance::new(&mut store, &module, &[start.into()]).unwrap();
+        assert_eq!(*store.data(), 1);
+        start.call(&mut store, &[], &mut []).unwrap();
+        assert_eq!(*store.data(), 1);
+    });
+}
+
+#[test]
 fn a_host_function_recovers_from_a_nested_trap() {
     each_engine(|engine| {
         let mut linker: Linker<()> = Linker::new(engine);

@@ -267,7 +267,7 @@ impl StoreState {
             if let Some(start) = module.start {
                 let function = (*instance).function(start);
                 let mut slots = [0; 1];
-                self.call(function, &mut slots).map_err(InstantiateError::Start)?;
+                self.call_as(context, function, &mut slots).map_err(InstantiateError::Start)?;
             }
         }
         Ok(())

@@ -179,11 +179,11 @@ fn host_limit() -> usize {
     limit
 }
 
-/// Calls a function of a store from the host.
+/// Calls a function of a store from the host, or in the name of an instance: a host function is told `caller`.
 ///
 /// # Safety
-/// `function` belongs to `store`; `slots` holds its arguments and has room for its results.
-pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmFunc, slots: *mut u64) -> Outcome {
+/// `function` belongs to `store`, and so does `caller`, if it is not null; `slots` holds its arguments and has room for its results.
+pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmFunc, caller: *mut VmContext, slots: *mut u64) -> Outcome {
     let refused = |error: String| Box::new(Unwind::Host { error: error.into(), frames: Vec::new() });
     signals::prepare_thread().map_err(|error| refused(format!("cannot prepare this thread for wasm: {error}")))?;
     store.interp.prepare().map_err(|error| refused(format!("cannot reserve the interpreter's stack: {error}")))?;
@@ -211,7 +211,7 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     }
     let before = signals::set_current(&raw mut store.context);
     // SAFETY: the caller's promise.
-    let mut outcome = clock::run_unblocked(|| unsafe { call_function(function, std::ptr::null_mut(), slots) });
+    let mut outcome = clock::run_unblocked(|| unsafe { call_function(function, caller, slots) });
     if let Err(unwind) = &mut outcome
         && let Unwind::Exception(object) = **unwind
     {

@@ -591,7 +591,16 @@ impl StoreState {
     /// The function belongs to this store, and the slots hold values of its parameter types.
     pub unsafe fn call(&mut self, function: FuncRef, slots: &mut [u64]) -> Outcome {
         // SAFETY: the caller's promise.
-        let outcome = unsafe { runtime::call_from_host(self, function.as_ptr(), slots.as_mut_ptr()) };
+        unsafe { self.call_as(std::ptr::null_mut(), function, slots) }
+    }
+
+    /// The same in the name of an instance, which a host function is told as its caller.
+    ///
+    /// # Safety
+    /// As [`StoreState::call`]; `caller` is null or a context of this store.
+    pub(crate) unsafe fn call_as(&mut self, caller: *mut VmContext, function: FuncRef, slots: &mut [u64]) -> Outcome {
+        // SAFETY: the caller's promise.
+        let outcome = unsafe { runtime::call_from_host(self, function.as_ptr(), caller, slots.as_mut_ptr()) };
         // Zeros where they are not counted.
         if self.context.instructions_interpreted | self.context.instructions_compiled != 0 {
             let engine = self.engine.clone();
