@@ -334,8 +334,9 @@ impl<T: 'static> HostFunc<T> {
                 // SAFETY: the function is only in stores of `T` (this signature), the machine runs, so it was entered through
                 // `StoreInner::enter`, and `call.store` is not used again.
                 let inner = unsafe { StoreInner::<T>::of(call.store) };
+                let store = inner.id;
                 let caller = Caller { store: StoreContextMut(inner), instance: call.caller };
-                (self.body)(caller, call.slots).map_err(host_error)
+                (self.body)(caller, call.slots).map_err(|error| host_error(error, store))
             }),
         );
         store.linked.insert(key, raw);

@@ -158,9 +158,10 @@ impl<T: 'static> Store<T> {
             // SAFETY: the machine is this store's (the callback is set on it alone), it runs, so it was entered, and the frames
             // below use it only after this call.
             let inner = unsafe { StoreInner::<T>::of(machine) };
+            let store = inner.id;
             match callback(StoreContextMut(inner)) {
                 Ok(UpdateDeadline::Continue(ticks)) => Ok(ticks),
-                Err(error) => Err(host_error(error)),
+                Err(error) => Err(host_error(error, store)),
             }
         })));
     }
@@ -180,15 +181,17 @@ impl<T: 'static> Store<T> {
     pub fn limiter(&mut self, limiter: impl (FnMut(&mut T) -> &mut dyn ResourceLimiter) + Send + Sync + 'static) {
         // The data's address, and not the store's: the machine is borrowed while it asks. It does not move (invariant 1).
         let data = std::ptr::from_mut(&mut self.inner.data);
-        self.inner.machine.set_limiter(Some(Box::new(LimiterBridge { data, limiter: std::sync::Mutex::new(Box::new(limiter)) })));
+        let store = self.inner.id;
+        self.inner.machine.set_limiter(Some(Box::new(LimiterBridge { data, store, limiter: std::sync::Mutex::new(Box::new(limiter)) })));
     }
 }
 
-/// An error as the machine wants it.
-pub(crate) fn host_error(error: Error) -> HostError {
+/// An error as the machine of a store wants it: an exception of that store is thrown on, whatever context it was given; one of another store is an
+/// error like any other.
+pub(crate) fn host_error(error: Error, store: StoreId) -> HostError {
     match error.downcast_ref::<ThrownException>() {
-        Some(thrown) => Box::new(thrown.0.clone()),
-        None => Box::new(HostFailure(error)),
+        Some(thrown) if thrown.0.store == store => Box::new(thrown.0.clone()),
+        _ => Box::new(HostFailure(error)),
     }
 }
 
@@ -197,6 +200,7 @@ type FindLimiter<T> = Box<dyn (FnMut(&mut T) -> &mut dyn ResourceLimiter) + Send
 /// Answers the machine's questions from the limiter in the host's data.
 struct LimiterBridge<T: 'static> {
     data: *mut T,
+    store: StoreId,
     limiter: std::sync::Mutex<FindLimiter<T>>,
 }
 
@@ -214,19 +218,19 @@ impl<T> LimiterBridge<T> {
 
 impl<T> Limiter for LimiterBridge<T> {
     fn memory(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool, HostError> {
-        self.ask(|limiter| limiter.memory_growing(current, desired, maximum)).map_err(host_error)
+        self.ask(|limiter| limiter.memory_growing(current, desired, maximum)).map_err(|error| host_error(error, self.store))
     }
 
     fn table(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool, HostError> {
-        self.ask(|limiter| limiter.table_growing(current, desired, maximum)).map_err(host_error)
+        self.ask(|limiter| limiter.table_growing(current, desired, maximum)).map_err(|error| host_error(error, self.store))
     }
 
     fn memory_failed(&mut self, reason: String) -> Result<(), HostError> {
-        self.ask(|limiter| limiter.memory_grow_failed(Error::msg(reason))).map_err(host_error)
+        self.ask(|limiter| limiter.memory_grow_failed(Error::msg(reason))).map_err(|error| host_error(error, self.store))
     }
 
     fn table_failed(&mut self, reason: String) -> Result<(), HostError> {
-        self.ask(|limiter| limiter.table_grow_failed(Error::msg(reason))).map_err(host_error)
+        self.ask(|limiter| limiter.table_grow_failed(Error::msg(reason))).map_err(|error| host_error(error, self.store))
     }
 
     fn counts(&self) -> (usize, usize, usize) {

@@ -2,8 +2,8 @@
 
 use backedge::{
     AsContextMut, Caller, Config, Engine, ExternRef, Func, FuncType, Global, GlobalType, Instance, LinkError, Linker, Memory, MemoryType,
-    Module, Mutability, Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, TierPolicy, Trap, UnknownImportError,
-    UpdateDeadline, Val, ValType, WasmBacktrace, bail,
+    Module, Mutability, Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, ThrownException, TierPolicy, Trap,
+    UnknownImportError, UpdateDeadline, Val, ValType, WasmBacktrace, bail,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -243,6 +243,36 @@ fn a_host_function_that_is_a_start_function_sees_the_instance() {
         assert_eq!(*store.data(), 1);
         start.call(&mut store, &[], &mut []).unwrap();
         assert_eq!(*store.data(), 1);
+    });
+}
+
+#[test]
+fn an_exception_of_another_store_is_an_error_with_its_context() {
+    each_engine(|engine| {
+        let mut plugin = Store::new(engine, ());
+        let boom = instance(&mut plugin, r#"(module (tag $t) (func (export "boom") (throw $t)))"#);
+        let boom = boom.get_typed_func::<(), ()>(&mut plugin, "boom").unwrap();
+        let wat = r#"(module (import "" "" (func $f))
+            (func (export "run") (result i32) (block $caught (try_table (catch_all $caught) (call $f)) (return (i32.const 0))) (i32.const 1)))"#;
+        let module = Module::new(engine, wat).unwrap();
+        let mut store = Store::new(engine, ());
+        let plugin = std::sync::Mutex::new(plugin);
+        let f = Func::wrap(&mut store, move || -> backedge::Result<()> {
+            boom.call(&mut *plugin.lock().unwrap(), ()).map_err(|error| error.context("the plugin failed"))
+        });
+        let run = Instance::new(&mut store, &module, &[f.into()]).unwrap().get_typed_func::<(), i32>(&mut store, "run").unwrap();
+        let error = run.call(&mut store, ()).unwrap_err();
+        assert!(format!("{error:#}").contains("the plugin failed") && error.is::<ThrownException>(), "{error:#}");
+        // One of the guest's own is thrown on, also where the host has said more.
+        let wat = r#"(module (import "" "" (func $f)) (tag $t) (func (export "boom") (throw $t))
+            (func (export "run") (result i32) (block $caught (try_table (catch_all $caught) (call $f)) (return (i32.const 0))) (i32.const 1)))"#;
+        let module = Module::new(engine, wat).unwrap();
+        let f = Func::wrap(&mut store, |mut caller: Caller<'_, ()>| -> backedge::Result<()> {
+            let boom = caller.get_export("boom").unwrap().into_func().unwrap();
+            boom.call(&mut caller, &[], &mut []).map_err(|error| error.context("the guest failed"))
+        });
+        let run = Instance::new(&mut store, &module, &[f.into()]).unwrap().get_typed_func::<(), i32>(&mut store, "run").unwrap();
+        assert_eq!(run.call(&mut store, ()).unwrap(), 1);
     });
 }
 
