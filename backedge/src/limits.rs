@@ -8,6 +8,9 @@ pub trait ResourceLimiter: Send {
     ///
     /// `Ok(false)` makes `memory.grow` return -1 (creation fails); an error becomes the guest's trap.
     ///
+    /// It is asked for exceptions too, also of modules that have no memory: where the objects that a store keeps take more than 1 MiB together, and each
+    /// time they would take more than was allowed. `maximum` is then `None`, and `Ok(false)` ends the guest with an error.
+    ///
     /// # Errors
     /// The limiter's own.
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool>;
