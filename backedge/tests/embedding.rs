@@ -276,6 +276,33 @@ fn an_exception_of_another_store_is_an_error_with_its_context() {
     });
 }
 
+/// The last word of the stack may be a thunk's, whose frame says nothing: frames of many sizes meet that.
+#[test]
+fn a_stack_overflow_has_a_backtrace_wherever_it_is() {
+    each_engine(|engine| {
+        for locals in 0..12 {
+            let every = |text: &str| (0..locals).map(|local| text.replace('?', &local.to_string())).collect::<String>();
+            let wat = format!(
+                r#"(module (import "" "" (func $host (param i64))) (memory 1)
+                    (func $f (export "f") (local {}) (call $host (i64.const 0)) {} (call $f) {}))"#,
+                "i64 ".repeat(locals),
+                every("(call $host (i64.const 0)) (local.set ? (i64.load8_u (i32.const ?)))"),
+                every("(call $host (local.get ?))")
+            );
+            let module = Module::new(engine, wat).unwrap();
+            let mut store = Store::new(engine, ());
+            let host = Func::wrap(&mut store, |_: i64| {});
+            let f = Instance::new(&mut store, &module, &[host.into()]).unwrap().get_typed_func::<(), ()>(&mut store, "f").unwrap();
+            for _ in 0..3 {
+                let error = f.call(&mut store, ()).unwrap_err();
+                assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::StackOverflow));
+                let frames = error.downcast_ref::<WasmBacktrace>().map_or(0, |trace| trace.frames().len());
+                assert!(frames >= 1000, "{frames} frames, {locals} locals, {:?}", engine.config());
+            }
+        }
+    });
+}
+
 #[test]
 fn a_host_function_recovers_from_a_nested_trap() {
     each_engine(|engine| {

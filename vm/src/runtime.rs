@@ -587,7 +587,7 @@ fn landing(store: &mut StoreState) -> Box<Unwind> {
         store.context.unwinding = 0;
         return store.pending.take().expect("a builtin that unwinds leaves its reason");
     }
-    let VmStoreContext { trap_pc, trap_fp, trap_address, stack_low, .. } = store.context;
+    let VmStoreContext { trap_pc, trap_address, stack_low, .. } = store.context;
     // (above the guard faults what the kernel would write for a signal, and nothing else)
     let in_guard = (stack_low - GUARD_BYTES..stack_low + SIGNAL_FRAME_BYTES).contains(&trap_address);
     let code = if in_guard { Some(TrapCode::StackOverflow) } else { registry::trap_at(trap_pc) };
@@ -597,8 +597,31 @@ fn landing(store: &mut StoreState) -> Box<Unwind> {
         std::process::abort();
     };
     // SAFETY: the frames of the activation that landed are still intact on the wasm stack.
-    let frames = unsafe { backtrace_from(store, Some((trap_pc, trap_fp))) };
+    let frames = unsafe { backtrace_from(store, Some(innermost(store))) };
     Box::new(Unwind::Trap { code, frames })
+}
+
+/// Program counter and frame pointer of the innermost frame of code that faulted: of whose call it was that overflowed the stack, where that was in a
+/// thunk.
+///
+/// # Safety
+/// The activation that landed is still intact on the wasm stack.
+unsafe fn innermost(store: &StoreState) -> (usize, usize) {
+    let VmStoreContext { trap_pc, trap_fp, trap_address, stack_low, stack_high, .. } = store.context;
+    if crate::arena::contains(trap_pc) {
+        return (trap_pc, trap_fp);
+    }
+    /// `push rbp`, with which thunks begin; what they push later has two bytes, or another code.
+    const PUSH_FRAME_POINTER: u8 = 0x55;
+    // SAFETY: it ran, so it can be read.
+    let begins = unsafe { (trap_pc as *const u8).read() } == PUSH_FRAME_POINTER;
+    // What a push does not get done is below the return address; later the thunk has a frame.
+    let (returns_at, frame) = if begins { (trap_address + 8, None) } else { (trap_fp + 8, Some(trap_fp)) };
+    if !(stack_low..stack_high).contains(&returns_at) {
+        return (trap_pc, trap_fp);
+    }
+    // SAFETY: words of the wasm stack (checked) that the call and the thunk's first push have written.
+    unsafe { (read_word(returns_at) - 1, frame.map_or(trap_fp, |frame| read_word(frame))) }
 }
 
 /// What `Builtin::Resume` does: [`resume`], and 0 or the code to go on with.
