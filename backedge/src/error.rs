@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use vm::exception::Thrown;
 use vm::instance::InstantiateError;
 use vm::store::HostError;
-use vm::trap::{Frame, Unwind};
+use vm::trap::{Frame, Traced, Unwind};
 
 pub use anyhow::{Context, Error, Result, anyhow as format_err, bail, ensure};
 pub use vm::module::SourcePlace;
@@ -141,6 +141,10 @@ impl std::error::Error for HostFailure {}
 
 /// The error that a host function or a limiter returned.
 pub(crate) fn host_failure(error: HostError) -> Error {
+    let error = match error.downcast::<Traced>() {
+        Ok(traced) => traced.0,
+        Err(error) => error,
+    };
     match error.downcast::<HostFailure>() {
         Ok(failure) => failure.0,
         Err(error) => Error::from_boxed(error),

@@ -7,10 +7,11 @@
 //! 3. Handles carry the id of their store and are checked before they are used.
 
 use crate::limits::ResourceLimiter;
-use crate::{Engine, Error, Func, Result, ThrownException, error::HostFailure, error::stopped};
+use crate::{Engine, Error, Func, Result, ThrownException, WasmBacktrace, error::HostFailure, error::stopped};
 use std::collections::HashMap;
 use vm::handles::{FuncRef, InstanceRef};
 use vm::store::{HostError, Limiter, StoreState};
+use vm::trap::Traced;
 
 /// Identity of a store, unique in the process.
 pub(crate) type StoreId = u64;
@@ -191,6 +192,7 @@ impl<T: 'static> Store<T> {
 pub(crate) fn host_error(error: Error, store: StoreId) -> HostError {
     match error.downcast_ref::<ThrownException>() {
         Some(thrown) if thrown.0.store == store => Box::new(thrown.0.clone()),
+        _ if error.is::<WasmBacktrace>() => Box::new(Traced(Box::new(HostFailure(error)))),
         _ => Box::new(HostFailure(error)),
     }
 }

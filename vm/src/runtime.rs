@@ -15,9 +15,9 @@ use crate::registry;
 use crate::signals;
 use crate::signature;
 use crate::stack::{GUARD_BYTES, SIGNAL_FRAME_BYTES};
-use crate::store::{HostCall, HostContext, StoreState, ask_callback, call_slots, result_slots};
+use crate::store::{HostCall, HostContext, HostError, StoreState, ask_callback, call_slots, result_slots};
 use crate::tiering::{ModuleCode, report_frames};
-use crate::trap::{Outcome, TrapCode, Unwind};
+use crate::trap::{Outcome, Traced, TrapCode, Unwind};
 use lwp_feedback::sources::clock;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -92,6 +92,16 @@ pub unsafe fn trap(context: *mut VmContext, code: TrapCode) -> Box<Unwind> {
     Box::new(Unwind::Trap { code, frames })
 }
 
+/// A stop by a host's error, with the frames that it came up in where it does not say so itself.
+///
+/// # Safety
+/// As [`trap`].
+unsafe fn host_stop(context: *mut VmContext, error: HostError) -> Box<Unwind> {
+    // SAFETY: the caller's promise.
+    let frames = if error.is::<Traced>() { Vec::new() } else { unsafe { backtrace(context) } };
+    Box::new(Unwind::Host { error, frames })
+}
+
 /// Makes the builtin that is running land once it returns: an exception where compiled code of the running activation catches it, all else at the
 /// innermost entry.
 ///
@@ -130,7 +140,7 @@ pub(crate) unsafe fn throw(context: *mut VmContext, tag: u32, values: *const u64
         // (which may ask the host's limiter)
         Box::new(match catch_unwind(AssertUnwindSafe(|| exception::throw(&mut *store_state(context), tag, values))) {
             Ok(Ok(object)) => Unwind::Exception(object),
-            Ok(Err(error)) => Unwind::Host { error, frames: backtrace(context) },
+            Ok(Err(error)) => return host_stop(context, error),
             Err(payload) => Unwind::Panic(payload),
         })
     }
@@ -528,8 +538,8 @@ unsafe fn call_host(context: *mut VmContext, caller: *mut VmContext, slots: *mut
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(match error.downcast::<exception::Thrown>() {
                 Ok(thrown) if thrown.store == (*store_state(context)).id => Box::new(Unwind::Exception(thrown.object)),
-                Ok(thrown) => Box::new(Unwind::Host { error: thrown, frames: backtrace(context) }),
-                Err(error) => Box::new(Unwind::Host { error, frames: backtrace(context) }),
+                Ok(thrown) => host_stop(context, thrown),
+                Err(error) => host_stop(context, error),
             }),
             Err(payload) => Err(Box::new(Unwind::Panic(payload))),
         }
@@ -747,7 +757,7 @@ pub unsafe fn interrupted(context: *mut VmContext) -> Outcome {
         };
         match decided {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Box::new(Unwind::Host { error, frames: backtrace(context) })),
+            Ok(Err(error)) => Err(host_stop(context, error)),
             Err(payload) => Err(Box::new(Unwind::Panic(payload))),
         }
     }

@@ -140,5 +140,10 @@ pub enum Unwind {
     Panic(Box<dyn Any + Send>),
 }
 
+/// A host's error that says already where it came up: no backtrace is taken for it again, however many calls it goes through.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Traced(pub Box<dyn std::error::Error + Send + Sync>);
+
 /// Result of running wasm. Boxed, so that the good path returns one register.
 pub type Outcome<T = ()> = Result<T, Box<Unwind>>;

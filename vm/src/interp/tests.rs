@@ -5,7 +5,7 @@ use crate::handles::{Extern, InstanceRef};
 use crate::layout::{SwitchHeader, head};
 use crate::module::ExportItem;
 use crate::store::Store;
-use crate::trap::{Frame, Outcome, TrapCode, Unwind};
+use crate::trap::{Frame, Outcome, Traced, TrapCode, Unwind};
 use std::sync::atomic::Ordering;
 use wasmparser::{FuncType, ValType};
 
@@ -129,6 +129,24 @@ fn a_backtrace_spans_nested_activations() {
         assert!(frames.iter().all(|frame| bytes[frame.offset.unwrap() as usize] == 0x10), "{frames:?}");
         // The stack is whole again.
         assert_eq!(guest.call("outer", 3).unwrap(), 3);
+    }
+}
+
+/// An error goes through as many calls as there are, and a backtrace is long.
+#[test]
+fn an_error_that_says_where_it_came_up_is_not_asked_again() {
+    for form in FORMS {
+        let text = r#"(module (import "" "" (func $host (param i32) (result i32)))
+            (func (export "f") (param i32) (result i32) (call $host (local.get 0))))"#;
+        let fails: crate::store::HostFunction = Box::new(|call| match call.slots[0] {
+            0 => Err("new".into()),
+            _ => Err(Box::new(Traced("known".into()))),
+        });
+        let mut guest = Guest::new(form, text, vec![fails]);
+        for (argument, message, kept) in [(0, "new", 1), (1, "known", 0)] {
+            let Unwind::Host { error, frames } = *guest.call("f", argument).unwrap_err() else { panic!() };
+            assert_eq!((error.to_string().as_str(), frames.len()), (message, kept));
+        }
     }
 }
 
