@@ -55,6 +55,11 @@ impl WasmBacktrace {
     pub fn frames(&self) -> &[FrameInfo] {
         &self.frames
     }
+
+    /// Whether there were more frames further out: a thousand are kept, of an uncaught exception fewer.
+    pub fn is_cut(&self) -> bool {
+        self.frames.last().is_some_and(|outermost| outermost.frame.is_cut)
+    }
 }
 
 impl fmt::Display for WasmBacktrace {
@@ -87,6 +92,9 @@ impl fmt::Display for WasmBacktrace {
                 }
                 write!(f, "\n                  at {}:{}:{}", place.file, place.line, place.column)?;
             }
+        }
+        if self.is_cut() {
+            write!(f, "\n       ... and frames further out, which were not kept ...")?;
         }
         Ok(())
     }

@@ -304,6 +304,28 @@ fn a_stack_overflow_has_a_backtrace_wherever_it_is() {
 }
 
 #[test]
+fn a_backtrace_says_where_it_was_cut() {
+    each_engine(|engine| {
+        let mut store = Store::new(engine, ());
+        let wat = r#"(module (tag $t)
+            (func $f (export "f") (param i32) (result i32)
+                (if (result i32) (local.get 0) (then (i32.add (call $f (i32.sub (local.get 0) (i32.const 1))) (i32.const 1))) (else unreachable)))
+            (func $g (export "g") (param i32) (result i32)
+                (if (result i32) (local.get 0) (then (i32.add (call $g (i32.sub (local.get 0) (i32.const 1))) (i32.const 1))) (else (throw $t)))))"#;
+        let instance = instance(&mut store, wat);
+        for (name, depth, kept) in [("f", 999, 1000), ("f", 1000, 1000), ("f", 5000, 1000), ("g", 10, 11)] {
+            let f = instance.get_typed_func::<i32, i32>(&mut store, name).unwrap();
+            let error = f.call(&mut store, depth).unwrap_err();
+            let trace = error.downcast_ref::<WasmBacktrace>().unwrap();
+            assert_eq!((trace.frames().len(), trace.is_cut()), (kept, depth + 1 > kept as i32), "{name} {depth} {:?}", engine.config());
+            assert_eq!(trace.to_string().contains("which were not kept"), trace.is_cut());
+        }
+        let g = instance.get_typed_func::<i32, i32>(&mut store, "g").unwrap();
+        assert!(g.call(&mut store, 1000).unwrap_err().downcast_ref::<WasmBacktrace>().unwrap().is_cut());
+    });
+}
+
+#[test]
 fn a_host_function_recovers_from_a_nested_trap() {
     each_engine(|engine| {
         let mut linker: Linker<()> = Linker::new(engine);

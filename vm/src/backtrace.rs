@@ -52,7 +52,7 @@ pub(crate) unsafe fn frames_at(place: Place, frames: &mut Vec<Frame>) {
         Place::Interpreted(context, function, offset) => {
             // SAFETY: the caller's promise.
             let module = unsafe { &instance(context).module };
-            frames.push(Frame { function, offset, module: module.clone() });
+            frames.push(Frame::new(module.clone(), function, offset));
         }
     }
 }
@@ -60,11 +60,16 @@ pub(crate) unsafe fn frames_at(place: Place, frames: &mut Vec<Frame>) {
 /// `start`: pc and frame pointer of the innermost compiled activation, where it did not leave through a builtin.
 pub(crate) unsafe fn backtrace_from(store: &StoreState, start: Option<(usize, usize)>) -> Vec<Frame> {
     let mut frames = Vec::new();
-    // SAFETY: the caller's promise; what is walked over is named at once.
+    // SAFETY: the caller's promise; what is walked over is looked up at once.
     unsafe {
         walk(store, start, |place| {
             frames_at(place, &mut frames);
-            frames.len() < MOST_FRAMES
+            let is_full = frames.len() > MOST_FRAMES;
+            if is_full {
+                frames.truncate(MOST_FRAMES);
+                frames[MOST_FRAMES - 1].is_cut = true;
+            }
+            !is_full
         });
     }
     frames

@@ -91,6 +91,8 @@ pub(crate) struct Exceptions {
     due: usize,
     /// Where the latest was thrown, for the case that nobody catches it: places without names, which is what a throw can afford.
     thrown_at: Vec<Place>,
+    /// There were more places.
+    thrown_further_out: bool,
     /// The retirement's epoch then: what code stands at a place is as it was while that stays.
     epoch: u64,
     /// What the objects take, bytes.
@@ -101,7 +103,15 @@ pub(crate) struct Exceptions {
 
 impl Default for Exceptions {
     fn default() -> Self {
-        Exceptions { all: Vec::new(), due: FEWEST_DUE, thrown_at: Vec::new(), epoch: 0, bytes: 0, allowed: ALLOWED_AT_FIRST }
+        Exceptions {
+            all: Vec::new(),
+            due: FEWEST_DUE,
+            thrown_at: Vec::new(),
+            thrown_further_out: false,
+            epoch: 0,
+            bytes: 0,
+            allowed: ALLOWED_AT_FIRST,
+        }
     }
 }
 
@@ -157,6 +167,9 @@ impl Exceptions {
         if self.all.last().is_some_and(|latest| latest.address() == object) && self.epoch == epoch {
             // SAFETY: no code went since they were walked over, and an instance lives as long as its store.
             self.thrown_at.iter().for_each(|&place| unsafe { backtrace::frames_at(place, &mut frames) });
+            if let Some(outermost) = frames.last_mut() {
+                outermost.is_cut = self.thrown_further_out;
+            }
         }
         frames
     }
@@ -229,14 +242,19 @@ pub(crate) unsafe fn throw(store: &mut StoreState, tag: *const Tag, values: &[u6
     let thrown = store.exceptions.add(tag, values).map_err(|error| format!("no memory for an exception: {error}"))?;
     let mut places = std::mem::take(&mut store.exceptions.thrown_at);
     places.clear();
+    let mut is_full = false;
     // SAFETY: the caller's promise.
     unsafe {
         backtrace::walk(store, None, |place| {
-            places.push(place);
-            places.len() < MOST_PLACES
+            is_full = places.len() == MOST_PLACES;
+            if !is_full {
+                places.push(place);
+            }
+            !is_full
         });
     }
-    (store.exceptions.thrown_at, store.exceptions.epoch) = (places, store.engine().shared().retirement.epoch());
+    (store.exceptions.thrown_at, store.exceptions.thrown_further_out) = (places, is_full);
+    store.exceptions.epoch = store.engine().shared().retirement.epoch();
     let stress = store.engine().config().stress.collect_exceptions;
     let is_due = store.exceptions.count() >= store.exceptions.due || store.exceptions.bytes > store.exceptions.allowed;
     if (is_due || stress) && store.moved == 0 {

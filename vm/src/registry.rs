@@ -230,7 +230,7 @@ pub fn frames_at(pc: usize, frames: &mut Vec<Frame>) {
     let Some((module, source, offset)) = found.flatten() else { return };
     let mut position = source.at(offset);
     while let Some(found) = position.and_then(|index| source.positions.get(index as usize)) {
-        frames.push(Frame { function: found.function, offset: Some(found.offset), module: module.clone() });
+        frames.push(Frame::new(module.clone(), found.function, Some(found.offset)));
         position = found.inlined_at;
     }
 }

@@ -98,9 +98,16 @@ pub struct Frame {
     pub offset: Option<u32>,
     /// The module.
     pub module: Arc<Module>,
+    /// It was called by frames that the backtrace does not hold.
+    pub is_cut: bool,
 }
 
 impl Frame {
+    /// A frame.
+    pub fn new(module: Arc<Module>, function: u32, offset: Option<u32>) -> Frame {
+        Frame { function, offset, module, is_cut: false }
+    }
+
     /// The function's name from the name section.
     pub fn name(&self) -> Option<&str> {
         self.module.function_name(self.function)

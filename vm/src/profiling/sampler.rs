@@ -295,7 +295,7 @@ impl Collector {
                     let (function, offset) = ((value & !POSITION) >> 32, value as u32);
                     if let Some(module) = module(hash) {
                         let offset = (offset != u32::MAX).then_some(offset);
-                        stack.push(self.frame(Frame { function: function as u32, offset, module }, false));
+                        stack.push(self.frame(Frame::new(module, function as u32, offset), false));
                     }
                 }
             }
