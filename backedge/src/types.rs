@@ -75,13 +75,7 @@ impl ValType {
 
 impl std::fmt::Display for ValType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            // (its number is the process's own)
-            ValType::Ref(RefType { nullable, heap: HeapType::ConcreteFunc(id) }) => {
-                write!(f, "(ref {}{})", if *nullable { "null " } else { "" }, id.func_type().wasm)
-            }
-            _ => self.to_wasm().fmt(f),
-        }
+        f.write_str(&vm::signature::text(self.to_wasm()))
     }
 }
 
@@ -503,10 +497,14 @@ impl std::fmt::Display for ExternType {
                 Mutability::Const => write!(f, "global {}", ty.content()),
                 Mutability::Var => write!(f, "global mut {}", ty.content()),
             },
-            ExternType::Table(ty) => write!(f, "table {}{} {}", ty.minimum(), up_to(ty.maximum()), ValType::Ref(*ty.element())),
+            ExternType::Table(ty) => {
+                let width = if ty.is_64() { "i64 " } else { "" };
+                write!(f, "table {width}{}{} {}", ty.minimum(), up_to(ty.maximum()), ValType::Ref(*ty.element()))
+            }
             ExternType::Tag(ty) => write!(f, "tag {}", ty.ty()),
             ExternType::Memory(ty) => {
-                write!(f, "memory {}{} pages", ty.minimum(), up_to(ty.maximum()))
+                let (width, shared) = (if ty.is_64() { "i64 " } else { "" }, if ty.is_shared() { " shared" } else { "" });
+                write!(f, "memory {width}{}{} pages{shared}", ty.minimum(), up_to(ty.maximum()))
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The embedding API in every tier: what a host relies on besides results.
 
 use backedge::{
-    AsContextMut, Caller, Config, Engine, ExternRef, Func, FuncType, Global, GlobalType, Instance, LinkError, Linker, Memory, MemoryType,
-    Module, Mutability, Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, ThrownException, TierPolicy, Trap,
-    UnknownImportError, UpdateDeadline, Val, ValType, WasmBacktrace, bail,
+    AsContextMut, Caller, Config, Engine, Extern, ExternRef, Func, FuncType, Global, GlobalType, Instance, LinkError, Linker, Memory,
+    MemoryType, Module, Mutability, Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, Tag, TagType, ThrownException,
+    TierPolicy, Trap, UnknownImportError, UpdateDeadline, Val, ValType, WasmBacktrace, bail,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -323,6 +323,43 @@ fn a_backtrace_says_where_it_was_cut() {
         let g = instance.get_typed_func::<i32, i32>(&mut store, "g").unwrap();
         assert!(g.call(&mut store, 1000).unwrap_err().downcast_ref::<WasmBacktrace>().unwrap().is_cut());
     });
+}
+
+#[test]
+fn imports_that_do_not_fit_are_told_apart() {
+    let engine = Engine::default();
+    let mut store = Store::new(&engine, ());
+    let global = Global::new(&mut store, GlobalType::new(ValType::I64, Mutability::Const), Val::I64(1)).unwrap();
+    let memory = Memory::new(&mut store, MemoryType::new(1, None)).unwrap();
+    let table = Table::new(&mut store, TableType::new(RefType::EXTERNREF, 1, None), Ref::Extern(None)).unwrap();
+    let tag = Tag::new(&mut store, &TagType::new(FuncType::new(&engine, [ValType::I32], []))).unwrap();
+    let cases: [(&str, Extern, &str, &str); 9] = [
+        (
+            "(global (mut i32))",
+            global.into(),
+            "global types incompatible: expected global of type `mut i32`, found `i64`",
+            "global mut i32",
+        ),
+        (
+            "(global (ref null $t))",
+            global.into(),
+            "type `(ref null (func (param i64)))`, found `i64`",
+            "global (ref null (func (param i64)))",
+        ),
+        ("(memory 2)", memory.into(), "expected limits at least 2, found at least 1", "memory 2 pages"),
+        ("(memory 1 3)", memory.into(), "expected limits 1 to 3, found at least 1", "memory 1..3 pages"),
+        ("(memory i64 1)", memory.into(), "expected 64-bit unshared memory, found 32-bit unshared memory", "memory i64 1 pages"),
+        ("(memory 1 2 shared)", memory.into(), "expected 32-bit shared memory, found 32-bit unshared", "memory 1..2 pages shared"),
+        ("(table 1 funcref)", table.into(), "expected 32-bit table of `funcref`, found 32-bit table of `externref`", "table 1 funcref"),
+        ("(table i64 1 externref)", table.into(), "expected 64-bit table of `externref`, found 32-bit", "table i64 1 externref"),
+        ("(tag (param i64))", tag.into(), "expected type `(func (param i64))`, found type `(func (param i32))`", "tag (i64) -> ()"),
+    ];
+    for (import, given, message, shown) in cases {
+        let module = Module::new(&engine, format!(r#"(module (type $t (func (param i64))) (import "e" "x" {import}))"#)).unwrap();
+        let error = Instance::new(&mut store, &module, &[given]).unwrap_err().to_string();
+        assert!(error.contains(message), "{import}: {error}");
+        assert_eq!(module.imports().next().unwrap().ty().to_string(), shown, "{import}");
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use wasmparser::{GlobalType, ValType};
 
 /// Why a module was not instantiated.
 #[derive(Debug, thiserror::Error)]
@@ -347,7 +348,12 @@ fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateE
                 } else {
                     !found.mutable && signature::is_subtype(found.content_type, expected.content_type)
                 };
-                if same { Ok(()) } else { Err(format!("expected global of type {expected:?}, found {found:?}")) }
+                let text = |ty: &GlobalType| format!("{}{}", if ty.mutable { "mut " } else { "" }, signature::text(ty.content_type));
+                if same {
+                    Ok(())
+                } else {
+                    Err(format!("global types incompatible: expected global of type `{}`, found `{}`", text(expected), text(&found)))
+                }
             }
             (ExternType::Memory(expected), Extern::Memory(memory))
                 if !expected.memory64 && !module.checks_accesses && !memory.is_guarded() =>
@@ -358,17 +364,27 @@ fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateE
                 "memory",
                 (expected.initial, expected.maximum),
                 (memory.pages(), memory.ty().maximum),
-                expected.memory64 == memory.ty().memory64 && expected.shared == memory.ty().shared,
+                [expected, &memory.ty()].map(|ty| {
+                    let width = if ty.memory64 { 64 } else { 32 };
+                    format!("{width}-bit {} memory", if ty.shared { "shared" } else { "unshared" })
+                }),
             ),
             (ExternType::Table(expected), Extern::Table(table)) => limits(
                 "table",
                 (expected.initial, expected.maximum),
                 (table.length(), table.ty().maximum),
-                expected.element_type == table.ty().element_type && expected.table64 == table.ty().table64,
+                [expected, &table.ty()].map(|ty| {
+                    let width = if ty.table64 { 64 } else { 32 };
+                    format!("{width}-bit table of `{}`", signature::text(ValType::Ref(ty.element_type)))
+                }),
             ),
             (ExternType::Tag(ty), Extern::Tag(tag)) => {
                 let (expected, found) = (&module.types[*ty as usize], tag.ty());
-                if *expected == found { Ok(()) } else { Err("tag types incompatible".to_owned()) }
+                if *expected == found {
+                    Ok(())
+                } else {
+                    Err(format!("tag types incompatible: expected type `{expected}`, found type `{found}`"))
+                }
             }
             (expected, _) => {
                 let expected = match expected {
@@ -393,15 +409,17 @@ fn check_imports(module: &Module, imports: &[Extern]) -> Result<(), InstantiateE
     Ok(())
 }
 
-fn limits(kind: &str, expected: (u64, Option<u64>), found: (u64, Option<u64>), same_kind: bool) -> Result<(), String> {
-    if !same_kind {
-        return Err(format!("{kind} types incompatible"));
+/// `texts`: what else is expected and found, in words that differ where these do.
+fn limits(kind: &str, expected: (u64, Option<u64>), found: (u64, Option<u64>), texts: [String; 2]) -> Result<(), String> {
+    if texts[0] != texts[1] {
+        return Err(format!("{kind} types incompatible: expected {}, found {}", texts[0], texts[1]));
     }
+    let text = |(least, most): (u64, Option<u64>)| most.map_or_else(|| format!("at least {least}"), |most| format!("{least} to {most}"));
     let most = expected.1.is_none_or(|most| found.1.is_some_and(|given| given <= most));
     if found.0 >= expected.0 && most {
         Ok(())
     } else {
-        Err(format!("{kind} types incompatible: expected limits {expected:?}, found {found:?}"))
+        Err(format!("{kind} types incompatible: expected limits {}, found {}", text(expected), text(found)))
     }
 }
 

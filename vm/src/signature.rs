@@ -206,6 +206,17 @@ pub fn id_of_reference(ty: RefType) -> Option<u32> {
     }
 }
 
+/// A value type for messages: with the function type that a reference names, whose id says nothing.
+pub fn text(ty: ValType) -> String {
+    match ty {
+        ValType::Ref(reference) => match id_of_reference(reference) {
+            Some(id) => format!("(ref {}{})", if reference.is_nullable() { "null " } else { "" }, of(id)),
+            None => ty.to_string(),
+        },
+        _ => ty.to_string(),
+    }
+}
+
 /// Whether a reference type is one of functions: its values are null or the address of a `VmFunc`.
 pub fn is_function(ty: RefType) -> bool {
     match ty.heap_type() {
