@@ -1,6 +1,6 @@
 //! Types of values and of what modules import and export, under wasmtime's names.
 
-use crate::Engine;
+use crate::{Engine, Result, ensure};
 
 /// Type of a wasm value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -154,6 +154,28 @@ impl RefType {
 pub struct SignatureId(pub(crate) u32);
 
 impl SignatureId {
+    /// A function type, to be named by [`HeapType::ConcreteFunc`]. The engine is not used, as in [`FuncType::new`].
+    ///
+    /// ```
+    /// use backedge::{Engine, FuncType, HeapType, RefType, SignatureId, ValType};
+    ///
+    /// let engine = Engine::default();
+    /// let binary = FuncType::new(&engine, [ValType::I32, ValType::I32], [ValType::I32]);
+    /// let reference = RefType::new(true, HeapType::ConcreteFunc(SignatureId::new(&engine, &binary)?));
+    /// let fold = FuncType::new(&engine, [ValType::Ref(reference)], [ValType::I32]);
+    /// assert_eq!(fold.to_string(), "((ref null (func (param i32 i32) (result i32)))) -> (i32)");
+    /// # Ok::<(), backedge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The process uses more than a million function types, and references can name no more.
+    pub fn new(_engine: &Engine, ty: &FuncType) -> Result<SignatureId> {
+        let id = vm::signature::id(&ty.wasm);
+        let heap = wasmparser::HeapType::Concrete(wasmparser::UnpackedIndex::Module(id));
+        ensure!(wasmparser::RefType::new(true, heap).is_some(), "more than a million function types are in use");
+        Ok(SignatureId(id))
+    }
+
     /// The function type.
     pub fn func_type(self) -> FuncType {
         FuncType::from_wasm(vm::signature::of(self.0))
@@ -251,7 +273,7 @@ impl std::fmt::Display for FuncType {
     /// As in the text format: `(i32, i64) -> f32`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let list = |types: &[wasmparser::ValType]| {
-            let names: Vec<String> = types.iter().map(ToString::to_string).collect();
+            let names: Vec<String> = types.iter().map(|&ty| vm::signature::text(ty)).collect();
             names.join(", ")
         };
         write!(f, "({}) -> ({})", list(self.wasm.params()), list(self.wasm.results()))

@@ -1,9 +1,9 @@
 //! The embedding API in every tier: what a host relies on besides results.
 
 use backedge::{
-    AsContextMut, Caller, Config, Engine, Extern, ExternRef, Func, FuncType, Global, GlobalType, Instance, LinkError, Linker, Memory,
-    MemoryType, Module, Mutability, Ref, RefType, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, Tag, TagType, ThrownException,
-    TierPolicy, Trap, UnknownImportError, UpdateDeadline, Val, ValType, WasmBacktrace, bail,
+    AsContextMut, Caller, Config, Engine, Extern, ExternRef, Func, FuncType, Global, GlobalType, HeapType, Instance, LinkError, Linker,
+    Memory, MemoryType, Module, Mutability, Ref, RefType, SignatureId, Store, StoreLimits, StoreLimitsBuilder, Table, TableType, Tag,
+    TagType, ThrownException, TierPolicy, Trap, UnknownImportError, UpdateDeadline, Val, ValType, WasmBacktrace, bail,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -360,6 +360,28 @@ fn imports_that_do_not_fit_are_told_apart() {
         assert!(error.contains(message), "{import}: {error}");
         assert_eq!(module.imports().next().unwrap().ty().to_string(), shown, "{import}");
     }
+}
+
+#[test]
+fn a_host_names_a_function_type_in_a_reference() {
+    each_engine(|engine| {
+        let inner = FuncType::new(engine, [ValType::I64], [ValType::I64]);
+        let reference = RefType::new(true, HeapType::ConcreteFunc(SignatureId::new(engine, &inner).unwrap()));
+        let mut store = Store::new(engine, ());
+        let ty = FuncType::new(engine, [ValType::Ref(reference)], [ValType::I32]);
+        let is_null = Func::new(&mut store, ty, |_, values, results| {
+            results[0] = Val::I32(i32::from(matches!(values[0], Val::FuncRef(None))));
+            Ok(())
+        });
+        let wat = r#"(module (type $inner (func (param i64) (result i64)))
+            (import "" "" (func $is_null (param (ref null $inner)) (result i32)))
+            (func $f (type $inner) (local.get 0)) (elem declare func $f)
+            (func (export "run") (result i32)
+                (i32.add (call $is_null (ref.null $inner)) (i32.mul (i32.const 10) (call $is_null (ref.func $f))))))"#;
+        let module = Module::new(engine, wat).unwrap();
+        let instance = Instance::new(&mut store, &module, &[is_null.into()]).unwrap();
+        assert_eq!(instance.get_typed_func::<(), i32>(&mut store, "run").unwrap().call(&mut store, ()).unwrap(), 1);
+    });
 }
 
 #[test]
