@@ -1,46 +1,47 @@
 //! Standard streams: the host's own standard input, and which of its streams can be used; readers that the host gives.
 
 use std::any::Any;
-use std::io::{self, BufRead, IoSliceMut, Read, SeekFrom};
+use std::io::{self, IoSliceMut, IsTerminal, Read, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use wasi_common::file::{FileAccessMode, FileType};
 use wasi_common::sync::stdio;
 use wasi_common::{Error, SystemTimeSpec, WasiFile};
 
-/// The host's standard input. It has a buffer, which no poll of the system sees.
-pub(super) struct Stdin {
+/// The host's standard input, read as the system has it: what a guest did not ask for is left to who reads next, and a poll of the system sees it. (Rust's own has a buffer for the whole process.)
+pub(super) struct Stdin<F> {
     inner: stdio::Stdin,
-    /// Bytes in the buffer after the guest's latest read.
-    buffered: AtomicUsize,
+    file: F,
 }
 
-impl Stdin {
-    pub(super) fn new() -> Stdin {
-        Stdin { inner: stdio::stdin(), buffered: AtomicUsize::new(0) }
+impl Stdin<io::Stdin> {
+    pub(super) fn new() -> Stdin<io::Stdin> {
+        Stdin::of(io::stdin())
+    }
+}
+
+impl<F: AsFd> Stdin<F> {
+    /// `file` is standard input, but in a test.
+    pub(super) fn of(file: F) -> Stdin<F> {
+        Stdin { inner: stdio::stdin(), file }
     }
 }
 
 #[wiggle::async_trait]
-impl WasiFile for Stdin {
+impl<F: AsFd + Send + Sync + 'static> WasiFile for Stdin<F> {
     fn as_any(&self) -> &dyn Any {
         self
     }
 
-    /// None while the buffer has something: it need not be waited for.
     fn pollable(&self) -> Option<BorrowedFd<'_>> {
-        self.inner.pollable().filter(|_| self.buffered.load(Ordering::Relaxed) == 0)
+        Some(self.file.as_fd())
     }
 
     fn isatty(&self) -> bool {
-        self.inner.isatty()
+        self.file.as_fd().is_terminal()
     }
 
     fn num_ready_bytes(&self) -> Result<u64, Error> {
-        match self.buffered.load(Ordering::Relaxed) {
-            0 => self.inner.num_ready_bytes(),
-            buffered => Ok(buffered as u64),
-        }
+        Ok(rustix::io::ioctl_fionread(&self.file).map_err(io::Error::from)?)
     }
 
     async fn get_filetype(&self) -> Result<FileType, Error> {
@@ -48,12 +49,7 @@ impl WasiFile for Stdin {
     }
 
     async fn read_vectored<'a>(&self, bufs: &mut [IoSliceMut<'a>]) -> Result<u64, Error> {
-        let mut input = io::stdin().lock();
-        let mut rest = input.fill_buf()?;
-        let read = rest.read_vectored(bufs)?;
-        self.buffered.store(rest.len(), Ordering::Relaxed);
-        input.consume(read);
-        Ok(read as u64)
+        Ok(rustix::io::readv(&self.file, bufs).map_err(io::Error::from)? as u64)
     }
 
     async fn read_vectored_at<'a>(&self, bufs: &mut [IoSliceMut<'a>], offset: u64) -> Result<u64, Error> {

@@ -352,6 +352,30 @@ fn a_named_pipe_is_waited_for_until_the_deadline() {
 }
 
 #[test]
+fn standard_input_is_read_no_further_than_the_guest_asks() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(b"abcdef").unwrap();
+    // Each guest's is the same.
+    for expected in [b"abc", b"def"] {
+        let mut builder = Builder::new();
+        builder.inner.insert_file(0, Box::new(Stdin::of(reader.try_clone().unwrap())), FileAccessMode::READ);
+        let mut guest = Guest::new();
+        guest.context = builder.build();
+        guest.memory[4096..4144].fill(0);
+        guest.memory[4104] = 1;
+        assert_eq!(guest.call_until(Function::PollOneoff, &[4096, 5000, 1, 80], &mut || false).unwrap(), 0);
+        let args = guest.vector(0, 3);
+        let mut looks = 0;
+        let mut due = || {
+            looks += 1;
+            looks > 3
+        };
+        assert_eq!(guest.call_until(Function::FdRead, &args, &mut due).unwrap(), 0);
+        assert_eq!((word(&guest.memory, 80), &guest.memory[4096..4099]), (3, &expected[..]));
+    }
+}
+
+#[test]
 fn exits_and_bad_pointers_stop_the_guest() {
     let mut context = Builder::new().build();
     let mut memory = vec![0; 64];
