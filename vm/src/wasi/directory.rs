@@ -152,41 +152,62 @@ impl WasiDir for Directory {
         if oflags.contains(OFlags::DIRECTORY) && oflags.intersects(OFlags::CREATE | OFlags::EXCLUSIVE | OFlags::TRUNCATE) {
             return Err(Error::invalid_argument());
         }
-        let creates = oflags.contains(OFlags::CREATE);
+        let (creates, exclusive) = (oflags.contains(OFlags::CREATE), oflags.contains(OFlags::EXCLUSIVE));
         let (truncates, appends) = (oflags.contains(OFlags::TRUNCATE), fdflags.contains(FdFlags::APPEND));
         let waits = !fdflags.contains(FdFlags::NONBLOCK);
         // (what is there may be opened by a call that would make it)
-        let makes = creates && (oflags.contains(OFlags::EXCLUSIVE) || self.follow(path, follow).is_err());
-        if write || truncates || appends || makes {
+        let makes = creates && (exclusive || self.follow(path, follow).is_err());
+        if write || truncates || makes {
             self.access.change()?;
         }
-        let creates = creates && self.access == Access::ReadWrite;
-        let writes = write || creates || appends;
         let mut options = OpenOptions::new();
-        options.maybe_dir(true).follow(if follow { FollowSymlinks::Yes } else { FollowSymlinks::No }).custom_flags(libc::O_NONBLOCK);
-        let mut truncating = options.clone();
-        options.read(read || !write).write(write || creates).append(appends).truncate(truncates && writes);
-        options.create(creates).create_new(creates && oflags.contains(OFlags::EXCLUSIVE));
-        let file = self.open(path, &options, follow, waits).await?;
+        options.maybe_dir(true).follow(if follow { FollowSymlinks::Yes } else { FollowSymlinks::No });
+        // (cap-std's own option to append is for what is written and not truncated)
+        options.custom_flags(libc::O_NONBLOCK | if appends { libc::O_APPEND } else { 0 });
+        let (mut making, mut truncating) = (options.clone(), options.clone());
+        options.read(read || !write).write(write).truncate(truncates && write);
+        let file = if !creates || self.access == Access::ReadOnly {
+            self.open(path, &options, follow, waits).await?
+        } else if write {
+            options.create(true).create_new(exclusive);
+            self.open(path, &options, follow, waits).await?
+        } else {
+            // What is there is opened to be read, as it may be unwritable; cap-std makes only what it opens to be written.
+            let there = match exclusive {
+                true => None,
+                false => match self.open(path, &options, follow, waits).await {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    opened => Some(opened?),
+                },
+            };
+            making.read(true).write(true).create(true).create_new(exclusive);
+            match there {
+                Some(file) => file,
+                None => self.open(path, &making, follow, waits).await?,
+            }
+        };
         let metadata = file.metadata()?;
         if metadata.is_dir() {
+            if creates || truncates {
+                return Err(io::Error::from_raw_os_error(libc::EISDIR).into());
+            }
             return Ok(OpenResult::Dir(Box::new(Directory::new(fs::Dir::from_std_file(file.into_std()), self.access))));
         }
         if oflags.contains(OFlags::DIRECTORY) {
             return Err(Error::not_dir());
         }
         // What is only read cannot be truncated by the same call.
-        if truncates && !writes && metadata.is_file() {
+        if truncates && !write && metadata.is_file() {
             self.dir.open_with(path, truncating.write(true).truncate(true))?;
         }
         if waits {
-            if metadata.file_type().is_fifo() && !writes {
+            if metadata.file_type().is_fifo() && !write {
                 writer_of(&file).await?;
             }
             let flags = if appends { rustix::fs::OFlags::APPEND } else { rustix::fs::OFlags::empty() };
             rustix::fs::fcntl_setfl(&file, flags).map_err(io::Error::from)?;
         }
-        Ok(OpenResult::File(Box::new(File::new(file, self.access))))
+        Ok(OpenResult::File(Box::new(File::new(file, self.access, write))))
     }
 
     async fn readdir(&self, cursor: ReaddirCursor) -> Result<Box<dyn Iterator<Item = Result<ReaddirEntity, Error>> + Send>, Error> {
