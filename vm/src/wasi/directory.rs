@@ -67,6 +67,11 @@ impl Directory {
     }
 
     fn follow(&self, path: &str, follow: bool) -> io::Result<fs::Metadata> {
+        // A name that ends in a slash is a directory's, or that of a link to one.
+        if path.ends_with('/') {
+            let metadata = self.dir.metadata(path)?;
+            return if metadata.is_dir() { Ok(metadata) } else { Err(io::Error::from_raw_os_error(libc::ENOTDIR)) };
+        }
         if follow { self.dir.metadata(path) } else { self.dir.symlink_metadata(path) }
     }
 
@@ -234,7 +239,9 @@ impl WasiDir for Directory {
 
     async fn remove_dir(&self, path: &str) -> Result<(), Error> {
         self.access.change()?;
-        Ok(self.dir.remove_dir(path)?)
+        // (for cap-std a name with a slash is the directory's own, which nobody can remove)
+        let name = path.trim_end_matches('/');
+        Ok(self.dir.remove_dir(if name.is_empty() { path } else { name })?)
     }
 
     async fn unlink_file(&self, path: &str) -> Result<(), Error> {

@@ -423,6 +423,26 @@ fn what_is_only_read_is_opened_to_be_read() {
 }
 
 #[test]
+fn a_slash_behind_a_name_is_for_directories() {
+    let mut guest = Guest::new();
+    let path = |guest: &Guest, name| guest.dir.path().join(name);
+    std::fs::write(path(&guest, "file"), "").unwrap();
+    std::fs::create_dir(path(&guest, "dir")).unwrap();
+    std::os::unix::fs::symlink("file", path(&guest, "to_file")).unwrap();
+    std::os::unix::fs::symlink("dir", path(&guest, "to_dir")).unwrap();
+    for (name, answer) in [("file/", 54), ("to_file/", 54), ("dir/", 0), ("to_dir/", 0), ("gone/", 44), ("file", 0), ("to_dir", 0)] {
+        let [at, len] = guest.path(100, name);
+        for follow in [0, 1] {
+            assert_eq!(guest.call(Function::PathFilestatGet, &[3, follow, at, len, 4096]), answer, "{name} {follow}");
+        }
+    }
+    for (name, answer) in [("file/", 54), ("to_dir/", 54), ("./", 28), ("dir//", 0), ("dir/", 44)] {
+        let [at, len] = guest.path(100, name);
+        assert_eq!(guest.call(Function::PathRemoveDirectory, &[3, at, len]), answer, "{name}");
+    }
+}
+
+#[test]
 fn exits_and_bad_pointers_stop_the_guest() {
     let mut context = Builder::new().build();
     let mut memory = vec![0; 64];
