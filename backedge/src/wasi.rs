@@ -194,7 +194,7 @@ impl WasiCtxBuilder {
         self.inherit_stdin().inherit_stdout().inherit_stderr()
     }
 
-    /// The guest reads the host's standard input.
+    /// The guest reads the host's standard input, without a buffer: what it does not ask for is left to who reads next.
     pub fn inherit_stdin(&mut self) -> &mut WasiCtxBuilder {
         self.builder.inherit_stdin();
         self

@@ -144,7 +144,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// The guest reads the host's standard input.
+    /// The guest reads the host's standard input, without a buffer: what it does not ask for is left to who reads next.
     pub fn inherit_stdin(&mut self) -> &mut Builder {
         self.inner.insert_file(0, Box::new(Stdin::new()), access(std::io::stdin(), FileAccessMode::READ));
         self

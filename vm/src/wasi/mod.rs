@@ -12,6 +12,7 @@
 
 mod preview1;
 mod wait;
+mod poll;
 mod context;
 mod numbers;
 mod streams;

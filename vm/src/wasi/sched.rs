@@ -1,7 +1,7 @@
 //! Waiting for files and for time: poll(2) for wasi-common, whose own reports every file as ready where one is, and fails for files that do not say how much can be read (`/dev/null`).
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use std::io;
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 use wasi_common::sched::{RwEventFlags, Subscription};
 use wasi_common::{Error, ErrorExt, Poll, WasiFile, WasiSched};
@@ -43,6 +43,9 @@ fn once(poll: &mut Poll<'_>) -> Result<bool, Error> {
             fds.len() - 1
         }));
     }
+    if files.is_empty() && poll.is_empty() {
+        return Ok(true);
+    }
     let until = poll.earliest_clock_deadline().map(|clock| clock.duration_until().unwrap_or_default());
     let timeout = if files.iter().any(Option::is_none) { Some(Duration::ZERO) } else { until };
     let timeout = timeout.map(Timespec::try_from).transpose().map_err(|_| Error::overflow())?;
@@ -62,7 +65,7 @@ fn once(poll: &mut Poll<'_>) -> Result<bool, Error> {
         let (bytes, one) = match subscription {
             // (a file that does not say how much it has has something)
             Subscription::Read(read) => (read.file.num_ready_bytes().unwrap_or(0).max(1), read),
-            Subscription::Write(write) => (0, write),
+            Subscription::Write(write) => (room(write.file), write),
             Subscription::MonotonicClock(_) => continue,
         };
         if came.contains(PollFlags::NVAL) {
@@ -74,4 +77,17 @@ fn once(poll: &mut Poll<'_>) -> Result<bool, Error> {
         }
     }
     Ok(any)
+}
+
+/// How many bytes can be written, at least, to a file that is ready for it, without waiting for its reader.
+fn room(file: &dyn WasiFile) -> u64 {
+    use rustix::fs::FileType;
+    let Some(fd) = file.pollable() else { return u64::MAX };
+    match rustix::fs::fstat(fd).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+        Ok(FileType::RegularFile | FileType::BlockDevice) => u64::MAX,
+        // (a guess: one that nobody reads may have room for a byte only, and a line's end needs two)
+        Ok(FileType::CharacterDevice) if fd.is_terminal() => 32,
+        Ok(FileType::CharacterDevice) => u64::MAX,
+        _ => libc::PIPE_BUF as u64,
+    }
 }

@@ -1,36 +1,27 @@
-//! Calls that wait, cut into slices, so that a deadline stops a guest that sleeps or reads a quiet terminal.
+//! Calls that wait, so that a deadline stops a guest that sleeps, reads a quiet terminal or writes to a pipe that nobody reads.
 //!
-//! A slice is a `poll_oneoff` of the caller's subscriptions and a short clock, in memory of our own. Layouts: `subscription` (48 bytes) and `event` (32) of
-//! `wasi_snapshot_preview1.witx`. Guests of `wasi_unstable`, which has other layouts, wait uncut.
-//!
-//! In memory of our own a sleep until a point of the real-time clock, which wasi-common refuses, becomes one for the time that is left.
+//! What a call will not wait for is seen first: a file that is not open for it, and a read or write of nothing.
 
+use super::poll::{FD_READ, FD_WRITE, check, poll_oneoff, ready};
 use super::preview1::answer;
 use super::{Function, Snapshot, Stop};
 use std::future::poll_fn;
 use std::task::Poll;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use wasi_common::WasiCtx;
 
 /// Longest time without a look at the deadline.
 pub(super) const SLICE: Duration = Duration::from_millis(4);
-/// Longest time without a look at the real-time clock, which may be set while somebody sleeps: a guess.
-const CLOCK_SLICE: Duration = Duration::from_secs(1);
-const SUBSCRIPTION: usize = 48;
-const EVENT: usize = 32;
-/// More subscriptions than this wait uncut.
-const MOST: usize = 1024;
-
-/// Tags of a subscription, and the clocks' ids.
-const CLOCK: u8 = 0;
-const FD_READ: u8 = 1;
-const FD_WRITE: u8 = 2;
-const REALTIME: u32 = 0;
-const MONOTONIC: u32 = 1;
+/// File type: it is never waited for.
+const REGULAR_FILE: u8 = 4;
 /// Flag of an open file: it is not waited for.
 const NONBLOCK: u16 = 4;
-/// Flag of a clock subscription: its timeout is a point in time.
-const ABSOLUTE: u16 = 1;
+/// Size of a vector: an address and a length.
+const VECTOR: usize = 8;
+/// Vectors that a call looks at, the empty ones before the first other not counted; as many as Linux takes.
+const MOST_VECTORS: u32 = 1024;
+/// Random bytes between two looks at the deadline: some milliseconds.
+const RANDOM_PIECE: usize = 256 << 10;
 
 /// Lets the call that is being answered be given up, if its deadline has passed, and go on a little later otherwise.
 pub(super) async fn pause() {
@@ -46,16 +37,14 @@ pub(super) fn answer_ever(
     memory: &mut [u8],
     arguments: &[u64],
 ) -> Result<u32, Stop> {
-    if (snapshot, function) == (Snapshot::Preview1, Function::PollOneoff)
-        && has_point(memory, arguments)
-        && let Some(answered) = poll(context, memory, arguments, CLOCK_SLICE, &mut || false)?
-    {
-        return Ok(answered);
+    let arguments = &few_vectors(function, memory, arguments)[..arguments.len()];
+    match function {
+        Function::PollOneoff => poll_oneoff(context, snapshot, memory, arguments, None, &mut || false),
+        _ => answer(context, snapshot, function, memory, arguments, &mut || false),
     }
-    answer(context, snapshot, function, memory, arguments, &mut || false)
 }
 
-/// Answers a call; [`Stop::Deadline`] where `due` says so while it waits. Nothing was done for the guest then: the call can be made again.
+/// Answers a call; [`Stop::Deadline`] where `due` says so while it waits. The call can be made again then: the guest sees nothing of it (but random bytes).
 pub(super) fn answer_until(
     context: &mut WasiCtx,
     snapshot: Snapshot,
@@ -64,214 +53,220 @@ pub(super) fn answer_until(
     arguments: &[u64],
     due: &mut dyn FnMut() -> bool,
 ) -> Result<u32, Stop> {
-    if snapshot == Snapshot::Preview1 {
-        match function {
-            Function::PollOneoff => {
-                if let Some(answered) = poll(context, memory, arguments, SLICE, due)? {
-                    return Ok(answered);
-                }
+    let arguments = &few_vectors(function, memory, arguments)[..arguments.len()];
+    match function {
+        Function::PollOneoff => return poll_oneoff(context, snapshot, memory, arguments, Some(SLICE), due),
+        Function::FdRead if waits(context, 1 << 1, arguments, due)? => {
+            if let Some(&(at, bytes)) = vectors(function, memory, arguments)?.first() {
+                check(function, memory, at, bytes, 1)?;
+                ready(context, FD_READ, arguments[0] as u32, SLICE, due)?;
             }
-            Function::FdRead => ready(context, FD_READ, arguments[0] as u32, due)?,
-            Function::FdWrite => ready(context, FD_WRITE, arguments[0] as u32, due)?,
-            _ => {}
         }
+        Function::FdWrite if waits(context, 1 << 6, arguments, due)? => return write(context, snapshot, memory, arguments, due),
+        Function::RandomGet => return random(context, snapshot, memory, arguments, due),
+        _ => {}
     }
     answer(context, snapshot, function, memory, arguments, due)
 }
 
-/// Whether a subscription of `poll_oneoff` is of a point of the real-time clock.
-fn has_point(memory: &[u8], arguments: &[u64]) -> bool {
-    let [from, count] = [0, 2].map(|index| arguments[index] as u32 as usize);
-    let subscriptions = memory.get(from..).unwrap_or_default().chunks_exact(SUBSCRIPTION).take(count);
-    subscriptions.map(Until::of).any(|until| matches!(until, Some(Until::Point(_))))
+/// Whether a file is open for what needs `right`, and may let it wait.
+fn waits(context: &mut WasiCtx, right: u64, arguments: &[u64], due: &mut dyn FnMut() -> bool) -> Result<bool, Stop> {
+    // `fdstat`: a type, flags, rights.
+    let mut status = [0; 24];
+    let known = answer(context, Snapshot::Preview1, Function::FdFdstatGet, &mut status, &[arguments[0], 0], due)? == 0;
+    let flags = u16::from_le_bytes([status[2], status[3]]);
+    let rights = u64::from_le_bytes(status[8..16].try_into().expect("eight bytes"));
+    Ok(known && status[0] != REGULAR_FILE && flags & NONBLOCK == 0 && rights & right != 0)
 }
 
-/// How long a subscription of a clock waits, in nanoseconds.
-#[derive(Clone, Copy)]
-enum Until {
-    /// So long from now.
-    Passed(u64),
-    /// To this time of the real-time clock.
-    Point(u64),
+/// Addresses and lengths of what a call reads or writes, without the empty ones.
+fn vectors(function: Function, memory: &[u8], arguments: &[u64]) -> Result<Vec<(usize, usize)>, Stop> {
+    let [from, count, out] = [1, 2, 3].map(|index| arguments[index] as u32 as usize);
+    check(function, memory, from, count * VECTOR, 4)?;
+    check(function, memory, out, 4, 4)?;
+    let vectors = memory[from..from + count * VECTOR].chunks_exact(VECTOR).map(vector);
+    Ok(vectors.filter(|&(_, bytes)| bytes != 0).collect())
 }
 
-impl Until {
-    /// `None`: it is one of a file, or of a point of the monotonic clock, which can be asked for as it is.
-    fn of(subscription: &[u8]) -> Option<Until> {
-        let clock = u32::from_le_bytes(subscription[16..20].try_into().expect("four bytes"));
-        let time = u64::from_le_bytes(subscription[24..32].try_into().expect("eight bytes"));
-        let absolute = u16::from_le_bytes([subscription[40], subscription[41]]) & ABSOLUTE != 0;
-        match (subscription[8], absolute, clock) {
-            (CLOCK, false, _) => Some(Until::Passed(time)),
-            (CLOCK, true, REALTIME) => Some(Until::Point(time)),
-            _ => None,
-        }
+fn vector(bytes: &[u8]) -> (usize, usize) {
+    let half = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")) as usize;
+    (half(0), half(4))
+}
+
+/// The arguments of a call, with few vectors: wasi-common makes something of each in the host's memory, and a short count is an answer. What they are after is not empty, as far as there is such: a read or write of nothing
+/// would be the file's end.
+fn few_vectors(function: Function, memory: &[u8], arguments: &[u64]) -> [u64; 9] {
+    let mut few = [0; 9];
+    few[..arguments.len()].copy_from_slice(arguments);
+    let has_vectors = matches!(
+        function,
+        Function::FdRead | Function::FdPread | Function::FdWrite | Function::FdPwrite | Function::SockRecv | Function::SockSend
+    );
+    let (from, count) = (few[1] as u32, few[2] as u32);
+    if has_vectors && count > MOST_VECTORS {
+        let all = memory.get(from as usize..).unwrap_or_default().chunks_exact(VECTOR).take(count as usize);
+        let empty = all.take_while(|bytes| vector(bytes).1 == 0).count() as u32;
+        few[1] = (u64::from(from) + u64::from(empty) * VECTOR as u64).min(u32::MAX.into());
+        few[2] = u64::from((count - empty).min(MOST_VECTORS));
     }
-
-    /// What is left of it.
-    fn left(self, began: Instant) -> u64 {
-        let passed = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        match self {
-            Until::Passed(time) => time.saturating_sub(passed(began.elapsed())),
-            Until::Point(time) => time.saturating_sub(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, passed)),
-        }
-    }
+    few
 }
 
-/// `poll_oneoff`; `None` where it is to be answered uncut, with its errors.
-fn poll(
+/// `fd_write` to a file that may let it wait: no more than there is room for.
+fn write(
     context: &mut WasiCtx,
+    snapshot: Snapshot,
     memory: &mut [u8],
     arguments: &[u64],
-    slice: Duration,
     due: &mut dyn FnMut() -> bool,
-) -> Result<Option<u32>, Stop> {
-    let [from, to, count, stored] = [0, 1, 2, 3].map(|index| arguments[index] as u32 as usize);
-    if count == 0 || count > MOST || to.checked_add(count * EVENT).is_none_or(|end| end > memory.len()) || stored + 4 > memory.len() {
-        return Ok(None);
+) -> Result<u32, Stop> {
+    let vectors = vectors(Function::FdWrite, memory, arguments)?;
+    for &(at, bytes) in &vectors {
+        check(Function::FdWrite, memory, at, bytes, 1)?;
     }
-    let Some(subscriptions) = memory.get(from..from + count * SUBSCRIPTION).map(<[u8]>::to_vec) else { return Ok(None) };
-    let Some(events) = slices(context, subscriptions.clone(), slice, due)? else { return Ok(None) };
-    for (index, event) in events.iter().enumerate() {
-        let mut event = *event;
-        let whose = u64::from_le_bytes(event[..8].try_into().expect("eight bytes")) as usize;
-        event[..8].copy_from_slice(&subscriptions[whose * SUBSCRIPTION..whose * SUBSCRIPTION + 8]);
-        memory[to + index * EVENT..to + (index + 1) * EVENT].copy_from_slice(&event);
+    if vectors.is_empty() {
+        return answer(context, snapshot, Function::FdWrite, memory, arguments, due);
     }
-    memory[stored..stored + 4].copy_from_slice(&(events.len() as u32).to_le_bytes());
-    Ok(Some(0))
+    let room = ready(context, FD_WRITE, arguments[0] as u32, SLICE, due)?.map_or(libc::PIPE_BUF, |room| room as usize);
+    if vectors.iter().map(|&(_, bytes)| bytes).sum::<usize>() <= room {
+        return answer(context, snapshot, Function::FdWrite, memory, arguments, due);
+    }
+    // In memory of our own: one vector, the count, and the bytes.
+    let mut some = vec![0; 16];
+    for (at, bytes) in vectors {
+        let fits = bytes.min(room + 16 - some.len());
+        some.extend_from_slice(&memory[at..at + fits]);
+    }
+    some[..4].copy_from_slice(&16u32.to_le_bytes());
+    some[4..8].copy_from_slice(&(room as u32).to_le_bytes());
+    let errno = answer(context, snapshot, Function::FdWrite, &mut some, &[arguments[0], 0, 1, 8], due)?;
+    if errno == 0 {
+        let out = arguments[3] as u32 as usize;
+        memory[out..out + 4].copy_from_slice(&some[8..12]);
+    }
+    Ok(errno)
 }
 
-/// Waits until an open file can be read or written, as far as it can be waited for and is to be.
-fn ready(context: &mut WasiCtx, tag: u8, file: u32, due: &mut dyn FnMut() -> bool) -> Result<(), Stop> {
-    // `fdstat`: the flags are its second word.
-    let mut status = [0; 24];
-    let known = answer(context, Snapshot::Preview1, Function::FdFdstatGet, &mut status, &[file.into(), 0], due)? == 0;
-    if known && u16::from_le_bytes([status[2], status[3]]) & NONBLOCK != 0 {
-        return Ok(());
-    }
-    let mut subscription = vec![0; SUBSCRIPTION];
-    subscription[8] = tag;
-    subscription[16..20].copy_from_slice(&file.to_le_bytes());
-    slices(context, subscription, SLICE, due).map(drop)
-}
-
-/// Waits in slices for the first events; their user data is the subscription's index. `None` where the host refuses to wait.
-fn slices(
+/// `random_get`, in pieces.
+fn random(
     context: &mut WasiCtx,
-    mut subscriptions: Vec<u8>,
-    longest: Duration,
+    snapshot: Snapshot,
+    memory: &mut [u8],
+    arguments: &[u64],
     due: &mut dyn FnMut() -> bool,
-) -> Result<Option<Vec<[u8; EVENT]>>, Stop> {
-    let began = Instant::now();
-    let count = subscriptions.len() / SUBSCRIPTION;
-    let mut timeouts = Vec::new();
-    for (index, one) in subscriptions.chunks_exact_mut(SUBSCRIPTION).enumerate() {
-        one[..8].copy_from_slice(&(index as u64).to_le_bytes());
-        timeouts.push(Until::of(one));
-        if timeouts[index].is_some() {
-            one[40] &= !(ABSOLUTE as u8);
-        }
-    }
-    let mut slice = [0; SUBSCRIPTION];
-    slice[..8].copy_from_slice(&(count as u64).to_le_bytes());
-    slice[8] = CLOCK;
-    slice[16..20].copy_from_slice(&MONOTONIC.to_le_bytes());
-    slice[24..32].copy_from_slice(&(longest.as_nanos() as u64).to_le_bytes());
-    subscriptions.extend_from_slice(&slice);
-    let events_at = subscriptions.len();
-    let stored_at = events_at + (count + 1) * EVENT;
-    let mut memory = subscriptions;
-    memory.resize(stored_at + 4, 0);
-    loop {
+) -> Result<u32, Stop> {
+    let [from, bytes] = [0, 1].map(|index| arguments[index] as u32 as usize);
+    check(Function::RandomGet, memory, from, bytes, 1)?;
+    for done in (0..bytes).step_by(RANDOM_PIECE) {
         if due() {
             return Err(Stop::Deadline);
         }
-        for (index, timeout) in timeouts.iter().enumerate() {
-            if let Some(timeout) = timeout {
-                let at = index * SUBSCRIPTION + 24;
-                memory[at..at + 8].copy_from_slice(&timeout.left(began).to_le_bytes());
-            }
-        }
-        let arguments = [0, events_at as u64, count as u64 + 1, stored_at as u64];
-        if answer(context, Snapshot::Preview1, Function::PollOneoff, &mut memory, &arguments, due)? != 0 {
-            return Ok(None);
-        }
-        let stored = u32::from_le_bytes(memory[stored_at..stored_at + 4].try_into().expect("four bytes")) as usize;
-        let events: Vec<[u8; EVENT]> = memory[events_at..stored_at]
-            .chunks_exact(EVENT)
-            .take(stored)
-            .map(|event| event.try_into().expect("a chunk's size"))
-            .filter(|event: &[u8; EVENT]| event[..8] != (count as u64).to_le_bytes())
-            .collect();
-        if !events.is_empty() {
-            return Ok(Some(events));
+        let piece = [from + done, RANDOM_PIECE.min(bytes - done)].map(|number| number as u64);
+        match answer(context, snapshot, Function::RandomGet, memory, &piece, due)? {
+            0 => {}
+            errno => return Ok(errno),
         }
     }
+    Ok(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Builder, Host};
+    use super::super::{Builder, Context, Host};
     use super::*;
-
-    /// A relative sleep of the monotonic clock at address 0, with user data 77.
-    fn sleep(memory: &mut [u8], time: Duration) {
-        memory[..8].copy_from_slice(&77u64.to_le_bytes());
-        memory[16..20].copy_from_slice(&MONOTONIC.to_le_bytes());
-        memory[24..32].copy_from_slice(&(time.as_nanos() as u64).to_le_bytes());
-    }
+    use std::io::{IoSlice, Write};
 
     #[test]
-    fn a_sleep_ends_at_its_time_or_at_the_deadline() {
+    fn what_is_not_open_for_it_and_nothing_are_not_waited_for() {
         let mut context = Builder::new().build();
         let mut memory = vec![0; 256];
-        let arguments = [0, 64, 1, 128];
-        sleep(&mut memory, Duration::from_millis(30));
-        let began = Instant::now();
-        assert_eq!(context.call_until(Snapshot::Preview1, Function::PollOneoff, &mut memory, &arguments, &mut || false).unwrap(), 0);
-        assert!(began.elapsed() >= Duration::from_millis(30));
-        assert_eq!((memory[64], memory[128]), (77, 1), "one event, the guest's own");
-        sleep(&mut memory, Duration::from_secs(3600));
-        let mut looks = 0;
-        let mut due = || {
-            looks += 1;
-            looks > 3
-        };
-        let stopped = context.call_until(Snapshot::Preview1, Function::PollOneoff, &mut memory, &arguments, &mut due);
-        assert!(matches!(stopped, Err(Stop::Deadline)));
-    }
-
-    #[test]
-    fn what_cannot_be_waited_for_is_answered_at_once() {
-        let mut context = Builder::new().build();
-        let mut memory = vec![0; 256];
-        let call = |context: &mut super::super::Context, memory: &mut [u8], function, arguments: &[u64]| {
-            context.call_until(Snapshot::Preview1, function, memory, arguments, &mut || false).unwrap()
-        };
-        assert_eq!(call(&mut context, &mut memory, Function::PollOneoff, &[0, 64, 0, 128]), 28, "EINVAL: no subscriptions");
-        assert_eq!(call(&mut context, &mut memory, Function::FdRead, &[99, 0, 0, 8]), 8, "EBADF");
-        assert_eq!(call(&mut context, &mut memory, Function::FdRead, &[0, 0, 0, 8]), 0, "standard input at its end");
-    }
-
-    #[test]
-    fn a_sleep_ends_at_a_point_of_the_real_time_clock() {
-        let mut context = Builder::new().build();
-        let mut memory = vec![0; 256];
-        let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let point = now() + Duration::from_millis(20);
-        for sliced in [false, true] {
-            sleep(&mut memory, point);
-            memory[16..20].copy_from_slice(&REALTIME.to_le_bytes());
-            memory[40] = ABSOLUTE as u8;
-            let arguments = [0, 64, 1, 128];
-            let answered = match sliced {
-                true => context.call_until(Snapshot::Preview1, Function::PollOneoff, &mut memory, &arguments, &mut || false),
-                false => context.call(Snapshot::Preview1, Function::PollOneoff, &mut memory, &arguments),
+        for snapshot in Snapshot::ALL {
+            let mut call = |function, fd: u64, count: u64| {
+                let answer = context.call_until(snapshot, function, &mut memory, &[fd, 0, count, 128], &mut || panic!("it waits"));
+                answer.unwrap()
             };
-            assert_eq!(answered.unwrap(), 0);
-            assert!(now() >= point);
-            assert_eq!((memory[64], memory[128]), (77, 1));
+            assert_eq!([call(Function::FdRead, 99, 0), call(Function::FdWrite, 99, 0)], [8; 2], "EBADF");
+            assert_eq!([call(Function::FdRead, 1, 1), call(Function::FdWrite, 0, 1)], [8; 2], "EBADF");
+            assert_eq!([call(Function::FdRead, 0, 0), call(Function::FdRead, 0, 1), call(Function::FdWrite, 1, 0)], [0; 3]);
         }
+        assert_eq!(context.call_until(Snapshot::Preview1, Function::FdRead, &mut memory, &[0, 0, 0, 128], &mut || false).unwrap(), 0);
+    }
+
+    #[test]
+    fn bad_pointers_fault_and_are_not_waited_for() {
+        let mut context = Builder::new().build();
+        let mut memory = vec![0; 256];
+        memory[..8].copy_from_slice(&[200, 0, 0, 0, 100, 0, 0, 0]);
+        for arguments in [[0, 0, 1, 128], [0, 256, 1, 128], [0, 2, 1, 128], [0, 0, 1, 254], [0, 0, 1, 2]] {
+            for (function, fd) in [(Function::FdRead, 0), (Function::FdWrite, 1)] {
+                let [_, from, count, out] = arguments;
+                let stopped =
+                    context.call_until(Snapshot::Preview1, function, &mut memory, &[fd, from, count, out], &mut || panic!("it waits"));
+                assert!(matches!(stopped, Err(Stop::Fault { .. })), "{function:?} {arguments:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_looks_at_few_vectors() {
+        /// Takes all that it is given.
+        struct Takes;
+        impl Write for Takes {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                Ok(bytes.len())
+            }
+            fn write_vectored(&mut self, all: &[IoSlice<'_>]) -> std::io::Result<usize> {
+                Ok(all.len())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut context = Builder::new().stdout(Takes).stdin(&b"in"[..]).build();
+        let mut memory = vec![0; 1 << 16];
+        let call = |context: &mut Context, memory: &mut [u8], function, arguments: &[u64], sliced| {
+            let answer = match sliced {
+                true => context.call_until(Snapshot::Preview1, function, memory, arguments, &mut || false),
+                false => context.call(Snapshot::Preview1, function, memory, arguments),
+            };
+            (answer.unwrap(), u16::from_le_bytes([memory[60_000], memory[60_001]]))
+        };
+        // (lengths and addresses: three thousand vectors of nothing, then two thousand of a byte)
+        let (from, nothing, bytes) = (8, 3000, 2000);
+        for index in nothing..nothing + bytes {
+            memory[from + index * 8 + 4] = 1;
+        }
+        let arguments = |fd| [fd, from as u64, (nothing + bytes) as u64, 60_000];
+        for sliced in [false, true] {
+            assert_eq!(call(&mut context, &mut memory, Function::FdWrite, &arguments(1), sliced), (0, 1024));
+            assert_eq!(call(&mut context, &mut memory, Function::FdRead, &arguments(0), sliced), (0, 1), "and not the end");
+            let none = [1, from as u64, nothing as u64, 60_000];
+            assert_eq!(call(&mut context, &mut memory, Function::FdWrite, &none, sliced), (0, 0));
+        }
+        let beyond = [1, 8, 1 << 29, 60_000];
+        memory.fill(0);
+        assert!(matches!(context.call(Snapshot::Preview1, Function::FdWrite, &mut memory, &beyond), Err(Stop::Fault { .. })));
+    }
+
+    #[test]
+    fn random_bytes_come_in_pieces() {
+        let mut context = Builder::new().build();
+        let mut memory = vec![0; 4 * RANDOM_PIECE];
+        for snapshot in Snapshot::ALL {
+            let mut looks = 0;
+            let mut due = || {
+                looks += 1;
+                looks > 2
+            };
+            let arguments = [1, memory.len() as u64 - 1];
+            let stopped = context.call_until(snapshot, Function::RandomGet, &mut memory, &arguments, &mut due);
+            assert!(matches!(stopped, Err(Stop::Deadline)));
+            assert_eq!(memory[3 * RANDOM_PIECE..], vec![0; RANDOM_PIECE]);
+        }
+        let arguments = [1, memory.len() as u64 - 1];
+        assert_eq!(context.call_until(Snapshot::Preview1, Function::RandomGet, &mut memory, &arguments, &mut || false).unwrap(), 0);
+        assert!(memory[4 * RANDOM_PIECE - 64..].iter().any(|&byte| byte != 0));
+        let stopped = context.call_until(Snapshot::Preview1, Function::RandomGet, &mut memory, &[1, arguments[1] + 1], &mut || false);
+        assert!(matches!(stopped, Err(Stop::Fault { function: "random_get", .. })));
     }
 }

@@ -551,3 +551,5 @@ fn nothing_in_a_read_only_directory_is_changed() {
     // The control: the directory around it is another one.
     assert_eq!(guest.call(Function::PathCreateDirectory, &[4, new, new_len]), 0);
 }
+
+mod waits;
