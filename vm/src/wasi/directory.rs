@@ -168,7 +168,7 @@ impl WasiDir for Directory {
         let mut options = OpenOptions::new();
         options.maybe_dir(true).follow(if follow { FollowSymlinks::Yes } else { FollowSymlinks::No });
         // (cap-std's own option to append is for what is written and not truncated)
-        options.custom_flags(libc::O_NONBLOCK | if appends { libc::O_APPEND } else { 0 });
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | if appends { libc::O_APPEND } else { 0 });
         let (mut making, mut truncating) = (options.clone(), options.clone());
         options.read(read || !write).write(write).truncate(truncates && write);
         let file = if !creates || self.access == Access::ReadOnly {
