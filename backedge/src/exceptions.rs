@@ -1,7 +1,9 @@
 //! Exceptions between host and guests: as errors that unwind, and as references that guests keep.
 
+use crate::store::StoreId;
 use crate::{AsContext, AsContextMut, ExnRef, FuncType, Result, Tag, ThrownException, Val, ensure};
 use vm::exception::Thrown;
+use vm::handles::TagRef;
 use vm::store::StoreState;
 
 impl ThrownException {
@@ -52,7 +54,7 @@ impl ThrownException {
     /// What it carries: values of its tag's type.
     pub fn fields(&self, store: impl AsContext) -> Vec<Val> {
         let inner = store.as_context().0;
-        fields(&inner.machine, &self.0)
+        fields(parts(&inner.machine, &self.0), inner.id)
     }
 
     /// It as a value, for as long as its store lives.
@@ -76,28 +78,33 @@ impl ExnRef {
     /// # Panics
     /// It is of another store; so do the functions below.
     pub fn tag(&self, store: impl AsContext) -> Tag {
-        self.to_thrown(&store).tag(&store)
+        let inner = store.as_context().0;
+        inner.check(self.store);
+        // SAFETY: a reference of this store's that the host has, which is why it was held.
+        Tag { store: inner.id, raw: unsafe { inner.machine.exception_at(self.address) }.0 }
     }
 
     /// What it carries: values of its tag's type.
     pub fn fields(&self, store: impl AsContext) -> Vec<Val> {
-        self.to_thrown(&store).fields(&store)
+        let inner = store.as_context().0;
+        inner.check(self.store);
+        // SAFETY: as above.
+        fields(unsafe { inner.machine.exception_at(self.address) }, inner.id)
     }
 
     /// It as an error, with which a host function throws it.
     pub fn to_thrown(&self, store: impl AsContext) -> ThrownException {
         let inner = store.as_context().0;
         inner.check(self.store);
-        // SAFETY: a reference of this store's that the host has, which is why it was held.
-        ThrownException(unsafe { inner.machine.thrown_of(self.address) })
+        // SAFETY: as above.
+        ThrownException(unsafe { inner.machine.thrown(self.address) })
     }
 }
 
-fn parts<'a>(machine: &'a StoreState, thrown: &'a Thrown) -> (vm::handles::TagRef, &'a [u64]) {
+fn parts<'a>(machine: &'a StoreState, thrown: &'a Thrown) -> (TagRef, &'a [u64]) {
     machine.exception(thrown).expect("an exception used with a store that it does not belong to")
 }
 
-fn fields(machine: &StoreState, thrown: &Thrown) -> Vec<Val> {
-    let (tag, slots) = parts(machine, thrown);
-    Val::all_from_slots(FuncType::from_wasm(tag.ty()).params(), slots, machine.id).collect()
+fn fields((tag, slots): (TagRef, &[u64]), store: StoreId) -> Vec<Val> {
+    Val::all_from_slots(FuncType::from_wasm(tag.ty()).params(), slots, store).collect()
 }

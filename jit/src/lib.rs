@@ -28,6 +28,7 @@ mod spills;
 mod translate;
 mod traps;
 mod types;
+mod values;
 
 pub use compiler::{CraneliftCompiler, Options, Sabotage};
 

@@ -279,34 +279,36 @@ impl StoreState {
     pub unsafe fn new_exception(&mut self, tag: TagRef, values: &[u64]) -> Result<Thrown, HostError> {
         let object = self.exceptions.add(tag.0.as_ptr(), values).map_err(|error| format!("no memory for an exception: {error}"))?;
         self.exceptions.thrown_at.clear();
-        let thrown = self.handed_over(object);
+        // SAFETY: just made.
+        let thrown = unsafe { self.thrown(object) };
         self.exceptions.check(self.limiter.as_mut())?;
         Ok(thrown)
     }
 
     /// An object as an error of the host's.
-    pub(crate) fn handed_over(&self, object: u64) -> Thrown {
-        Thrown { store: self.id, object, _held: self.exceptions.hand_over(object) }
-    }
-
-    /// The same of a reference that the host has as a value.
     ///
     /// # Safety
-    /// The host has it as a value of this store ([`hold`]).
-    pub unsafe fn thrown_of(&self, reference: u64) -> Thrown {
-        self.handed_over(reference)
+    /// It is one of this store that was just thrown or made, or that the host has as a value ([`hold`]).
+    pub unsafe fn thrown(&self, object: u64) -> Thrown {
+        Thrown { store: self.id, object, _held: self.exceptions.hand_over(object) }
     }
 
     /// An exception's tag and values; `None` where it is another store's.
     pub fn exception(&self, thrown: &Thrown) -> Option<(TagRef, &[u64])> {
-        if thrown.store != self.id {
-            return None;
-        }
-        // SAFETY: an object of this store, which stays as long as `thrown` does; its tag lives as long as the store and says how many values there are.
+        // SAFETY: an object of this store, which stays as long as `thrown` does.
+        (thrown.store == self.id).then(|| unsafe { self.exception_at(thrown.object) })
+    }
+
+    /// The same of an object.
+    ///
+    /// # Safety
+    /// As [`StoreState::thrown`].
+    pub unsafe fn exception_at(&self, object: u64) -> (TagRef, &[u64]) {
+        // SAFETY: the caller's promise; its tag lives as long as the store and says how many values there are.
         unsafe {
-            let tag = TagRef(NonNull::from(&*tag_of(thrown.object)));
+            let tag = TagRef(NonNull::from(&*tag_of(object)));
             let count = slots_of_all(tag.ty().params()) as usize;
-            Some((tag, std::slice::from_raw_parts(values_of(thrown.object), count)))
+            (tag, std::slice::from_raw_parts(values_of(object), count))
         }
     }
 }
@@ -458,15 +460,6 @@ mod tests {
         }
         fn table(&mut self, _: usize, _: usize, _: Option<usize>) -> Result<bool, HostError> {
             Ok(true)
-        }
-        fn memory_failed(&mut self, _: String) -> Result<(), HostError> {
-            Ok(())
-        }
-        fn table_failed(&mut self, _: String) -> Result<(), HostError> {
-            Ok(())
-        }
-        fn counts(&self) -> (usize, usize, usize) {
-            (0, 0, 0)
         }
     }
 

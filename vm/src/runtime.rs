@@ -227,7 +227,8 @@ pub(crate) unsafe fn call_from_host(store: &mut StoreState, function: *const VmF
     {
         // The host may keep it, and run more wasm before it throws it on.
         let frames = store.exceptions.frames(object, store.engine().shared().retirement.epoch());
-        let thrown = store.handed_over(object);
+        // SAFETY: just thrown, in this store.
+        let thrown = unsafe { store.thrown(object) };
         **unwind = Unwind::Host { error: Box::new(thrown), frames };
     }
     signals::set_current(before);

@@ -1,5 +1,8 @@
 //! The command as a person uses it: exit codes, mistakes, what is printed where.
 
+mod programs;
+
+use programs::a_hundred_functions;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -594,17 +597,6 @@ fn lwp_exec_passes_arguments_and_refuses_in_one_line() {
     let err = text(&output.stderr);
     assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
     assert!(err.starts_with(&format!("error: no preload library in `{}`; `cargo build", files.0.path().display())), "{err}");
-}
-
-/// A hundred functions, each called `$n` times.
-fn a_hundred_functions() -> String {
-    let bodies: String =
-        (0..100).map(|i| format!("(func $f{i} (param i32) (result i32) (i32.add (local.get 0) (i32.const {i})))")).collect();
-    let calls: String = (0..100).map(|i| format!("(local.set $x (call $f{i} (local.get $x)))")).collect();
-    format!(
-        r#"(module {bodies} (func (export "run") (param $n i32) (result i32) (local $x i32)
-            (loop $again {calls} (br_if $again (local.tee $n (i32.sub (local.get $n) (i32.const 1))))) (local.get $x)))"#
-    )
 }
 
 /// One of 70 KB, whose loop has `$n` rounds.

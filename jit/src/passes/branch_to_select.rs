@@ -36,6 +36,7 @@ use vm::code::{Applied, SourcePosition};
 use vm::module::Module;
 
 use crate::translate::regions::{self, Region};
+use crate::values::iconst;
 
 /// Name in reports, the policy's.
 pub(crate) const NAME: &str = "branch-to-select";
@@ -257,13 +258,8 @@ impl Converter<'_> {
     /// Whether a division's divisor is a constant that cannot trap.
     fn divides_safely(&self, inst: Inst) -> bool {
         let dfg = &self.function.dfg;
-        let divisor = dfg.value_def(dfg.inst_args(inst)[1]).inst();
-        let constant = divisor.and_then(|inst| match dfg.insts[inst] {
-            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
-            _ => None,
-        });
         // All ones in either width: -1.
-        constant.is_some_and(|value| value != 0 && value != -1 && value != 0xffff_ffff)
+        iconst(dfg, dfg.inst_args(inst)[1]).is_some_and(|value| value != 0 && value != -1 && value != 0xffff_ffff)
     }
 
     fn apply(&mut self, branch: Inst, shape: Shape) {

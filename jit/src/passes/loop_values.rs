@@ -20,6 +20,8 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::loop_analysis::{Loop, LoopAnalysis};
 
+use crate::values::iconst;
+
 /// Vector registers that values of a loop may have together. There are 16; the allocator needs one to move others about.
 const VECTOR_REGISTERS: usize = 14;
 /// General registers of them. There are 16, less the stack's two and the context's; the allocator needs one.
@@ -131,13 +133,6 @@ impl Kind {
                 dfg.first_result(inst)
             }
         }
-    }
-}
-
-fn iconst(dfg: &DataFlowGraph, value: Value) -> Option<i64> {
-    match dfg.insts[dfg.value_def(value).inst()?] {
-        InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
-        _ => None,
     }
 }
 

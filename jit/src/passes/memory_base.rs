@@ -18,6 +18,7 @@ use vm::layout::memory_ref;
 use vm::module::Module;
 
 use crate::traps;
+use crate::values::iconst;
 
 /// What became of an access.
 enum Change {
@@ -117,7 +118,7 @@ fn index(dfg: &DataFlowGraph, args: [Value; 2], place: i32) -> Option<Value> {
 }
 
 fn is_constant(dfg: &DataFlowGraph, value: Value) -> bool {
-    dfg.value_def(dfg.resolve_aliases(value)).inst().is_some_and(|inst| dfg.insts[inst].opcode() == Opcode::Iconst)
+    iconst(dfg, value).is_some()
 }
 
 /// Whether the base is in an address, or in one of those that are selected from; `None` if it could not be left out of each.

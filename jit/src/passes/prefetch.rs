@@ -27,6 +27,7 @@ use std::fmt;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::dominator_tree::DominatorTree;
 use cranelift_codegen::flowgraph::ControlFlowGraph;
+use cranelift_codegen::ir::immediates::Imm64;
 use cranelift_codegen::ir::{Block, BlockArg, Function, Inst, InstBuilder, InstructionData, MemFlagsData, Opcode};
 use cranelift_codegen::ir::{SourceLoc, Type, Value, ValueDef, types};
 use cranelift_codegen::loop_analysis::{Loop, LoopAnalysis};
@@ -38,6 +39,7 @@ use vm::trap::TrapCode;
 use crate::markers::{self, Kind, Load};
 use crate::plan::Prefetch;
 use crate::traps;
+use crate::values::iconst;
 
 const NAME: &str = "prefetch";
 /// Most operations that are cloned for one access. A guess: a hash function is 3 to 10, and a prefetch gains 50 at least where it gains.
@@ -210,14 +212,8 @@ fn defining(function: &Function, value: Value) -> Option<Inst> {
 }
 
 fn constant(function: &Function, value: Value) -> Option<i64> {
-    let inst = defining(function, value)?;
-    match function.dfg.insts[inst] {
-        InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
-            let bits = function.dfg.value_type(value).bits();
-            Some(imm.sign_extend_from_width(bits).bits())
-        }
-        _ => None,
-    }
+    let bits = iconst(&function.dfg, value)?;
+    Some(Imm64::new(bits).sign_extend_from_width(function.dfg.value_type(value).bits()).bits())
 }
 
 /// `(x, c)` of a value that is x + c.

@@ -15,6 +15,8 @@ use cranelift_codegen::ir::{
     Block, BlockArg, DataFlowGraph, Function, Inst, InstBuilder, InstructionData, Opcode, Type, Value, ValueDef, types,
 };
 
+use crate::values::iconst;
+
 /// The difference of `left > right` and `left < right`.
 #[derive(Clone, Copy)]
 struct Difference {
@@ -103,10 +105,7 @@ fn through(dfg: &DataFlowGraph, cfg: &ControlFlowGraph, value: Value) -> Value {
 }
 
 fn constant(dfg: &DataFlowGraph, value: Value) -> Option<i32> {
-    match dfg.insts[dfg.value_def(dfg.resolve_aliases(value)).inst()?] {
-        InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits() as i32),
-        _ => None,
-    }
+    iconst(dfg, value).map(|bits| bits as i32)
 }
 
 /// The strict comparison that a value of 32 bits is the outcome of, as less-than: what is less, than what, and whether they are signed.

@@ -2,10 +2,11 @@
 //!
 //! Integers only, in the form of slots: an i32 is its low 32 bits, zero-extended. What would trap folds to nothing.
 
-use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use wasmparser::Operator;
 
 use super::Translator;
+use crate::values::iconst;
 
 /// Operands an operator takes from `stack`'s end, or `None` if it is not folded.
 pub(super) fn operands(operator: &Operator<'_>) -> Option<usize> {
@@ -93,12 +94,10 @@ impl Translator<'_, '_> {
     /// The constant a value is, as a slot. `None` for floats and for what is not a constant.
     pub(super) fn constant(&self, value: Value) -> Option<u64> {
         let dfg = &self.b.func.dfg;
-        let value = dfg.resolve_aliases(value);
-        let inst = dfg.value_def(value).inst()?;
-        let InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } = dfg.insts[inst] else { return None };
+        let bits = iconst(dfg, value)?;
         Some(match dfg.value_type(value) {
-            types::I32 => u64::from(imm.bits() as u32),
-            _ => imm.bits() as u64,
+            types::I32 => u64::from(bits as u32),
+            _ => bits as u64,
         })
     }
 

@@ -1,7 +1,7 @@
 //! A guest's own LWP instructions: calls of what it imports from the module `lwp`, compiled in place in both tiers
 //! ([`vm::guest_lwp`] says what they mean).
 
-use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use smallvec::SmallVec;
 
 use vm::builtin::Builtin;
@@ -9,6 +9,7 @@ use vm::guest_lwp::GuestLwp;
 
 use super::Translator;
 use crate::lwp_thunks::Instruction;
+use crate::values::iconst;
 
 impl Translator<'_, '_> {
     /// The results of a call, if it is one of an LWP instruction.
@@ -34,10 +35,6 @@ impl Translator<'_, '_> {
     }
 
     fn constant32(&self, value: Value) -> Option<u32> {
-        let inst = self.b.func.dfg.value_def(self.b.func.dfg.resolve_aliases(value)).inst()?;
-        match self.b.func.dfg.insts[inst] {
-            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits() as u32),
-            _ => None,
-        }
+        iconst(&self.b.func.dfg, value).map(|bits| bits as u32)
     }
 }

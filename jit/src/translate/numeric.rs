@@ -5,9 +5,11 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
-use cranelift_codegen::ir::{ConstantData, InstBuilder, InstructionData, MemFlagsData, Opcode, Value, types};
+use cranelift_codegen::ir::{ConstantData, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use wasmparser::Operator;
+
+use crate::values::iconst;
 
 fn pop(stack: &mut Vec<Value>) -> Value {
     stack.pop().expect("validation keeps the operand stack balanced")
@@ -30,7 +32,7 @@ fn sign(b: &mut FunctionBuilder<'_>, x: Value, negate: bool) -> Value {
 /// A product. By 3, 5 or 9, and these times a power of two (the sizes of records), it is a sum with a shifted factor, which is one `lea` of one cycle, and a shift that an access's address
 /// takes in; a multiplication takes three.
 fn product(b: &mut FunctionBuilder<'_>, x: Value, y: Value) -> Value {
-    let (factor, constant) = match (constant(b, x), constant(b, y)) {
+    let (factor, constant) = match (iconst(&b.func.dfg, x), iconst(&b.func.dfg, y)) {
         (None, Some(constant)) => (x, constant),
         (Some(constant), None) => (y, constant),
         _ => return b.ins().imul(x, y),
@@ -47,15 +49,6 @@ fn product(b: &mut FunctionBuilder<'_>, x: Value, y: Value) -> Value {
     let shifted = b.ins().ishl_imm_u(factor, shift);
     let sum = b.ins().iadd(factor, shifted);
     if twos == 0 { sum } else { b.ins().ishl_imm_u(sum, i64::from(twos)) }
-}
-
-/// The number that a value is known to be.
-fn constant(b: &FunctionBuilder<'_>, value: Value) -> Option<i64> {
-    let inst = b.func.dfg.value_def(value).inst()?;
-    match b.func.dfg.insts[inst] {
-        InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
-        _ => None,
-    }
 }
 
 macro_rules! numeric_operators {

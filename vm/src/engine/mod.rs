@@ -630,7 +630,7 @@ impl Shared {
         self.budget.earn(news, monitor_cpu_ns);
         // (code for bursts that are not to come any more would only be waited for)
         if self.budget.has_credit() && self.ended.get().is_none() {
-            let runs = self.with_stores(|stores| stores.iter().any(|store| store.runs()));
+            let runs = self.any_runs();
             modules.iter().for_each(|code| code.ask_for_bursts(runs));
         }
     }
@@ -726,6 +726,11 @@ impl Shared {
         f(&alive)
     }
 
+    /// Whether wasm runs in some store.
+    fn any_runs(&self) -> bool {
+        self.with_stores(|stores| stores.iter().any(|store| store.runs()))
+    }
+
     /// Looks after the trials and the retired code of all modules.
     pub(crate) fn tend(&self) {
         self.free_retired();
@@ -741,9 +746,9 @@ impl Shared {
 
     /// Whether no wasm runs, no code waits to be compiled or freed, and nobody looks on.
     pub(crate) fn is_idle(&self) -> bool {
-        let nothing_waits =
-            self.queue.is_idle() && lock(&self.graves).is_empty() && self.retirement.waiting() == 0 && !self.timeline.is_kept();
-        let idle = nothing_waits && !self.hurries() && self.with_stores(|stores| !stores.iter().any(|store| store.runs()));
+        // (a guest that runs without a record asks at each poll: what that finds comes first)
+        let nothing_waits = || self.queue.is_idle() && lock(&self.graves).is_empty() && self.retirement.waiting() == 0;
+        let idle = !self.timeline.is_kept() && !self.any_runs() && nothing_waits() && !self.hurries();
         if idle {
             self.budget.sleeps();
         }
