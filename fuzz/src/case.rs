@@ -1,6 +1,6 @@
 //! A seed becomes a module: half of them wasm-smith's, half our own programs, with the features that the engine runs.
 
-use crate::program::{Extras, program};
+use crate::program::{Extras, PARTNER, REFUEL, program};
 use crate::random::Random;
 use arbitrary::Unstructured;
 use backedge::{Engine, Module};
@@ -141,9 +141,14 @@ fn config(random: &mut Random, features: &Features) -> Config {
 pub struct Shape {
     /// Parameters and results of the imported functions. Machines list imports in orders of their own, but each kind in the module's.
     pub imports: Vec<(Vec<ValType>, Vec<ValType>)>,
-    /// Exports.
+    /// Exports; behind them those of the partner, if there is one.
     pub exports: Vec<ExportShape>,
+    /// Whether something is imported from [`PARTNER`].
+    pub has_partner: bool,
 }
+
+/// What stands before the name of an export of the partner's.
+pub const OF_PARTNER: &str = "partner: ";
 
 /// One export.
 #[derive(Clone, Debug)]
@@ -152,6 +157,13 @@ pub struct ExportShape {
     pub name: String,
     /// What it is.
     pub kind: ExportKind,
+}
+
+impl ExportShape {
+    /// Whether it is the function that fills an instance's fuel up.
+    pub fn refuels(&self) -> bool {
+        self.name.strip_prefix(OF_PARTNER).unwrap_or(&self.name) == REFUEL
+    }
 }
 
 /// What an export is.
@@ -208,7 +220,9 @@ impl Shape {
                 }
                 Payload::ImportSection(section) => {
                     for import in section.into_imports() {
-                        if let TypeRef::Func(ty) | TypeRef::FuncExact(ty) = import?.ty {
+                        let import = import?;
+                        shape.has_partner |= import.module == PARTNER;
+                        if let TypeRef::Func(ty) | TypeRef::FuncExact(ty) = import.ty {
                             functions.push(ty);
                             shape.imports.extend(signature(&types, ty));
                         }
@@ -237,6 +251,11 @@ impl Shape {
                 }
                 _ => {}
             }
+        }
+        if shape.has_partner {
+            let name = |export: &ExportShape| ExportShape { name: format!("{OF_PARTNER}{}", export.name), kind: export.kind.clone() };
+            let exports: Vec<ExportShape> = shape.exports.iter().map(name).collect();
+            shape.exports.extend(exports);
         }
         Ok(shape)
     }

@@ -66,7 +66,8 @@ pub trait Loaded {
     }
 }
 
-/// An instance in a store of its own. Exports are named as in the module.
+/// An instance in a store of its own, with its partner if the module imports from one ([`PARTNER`](crate::program::PARTNER)). Exports are named as in the
+/// module, the partner's with [`OF_PARTNER`](crate::case::OF_PARTNER) before it.
 pub trait Guest {
     /// Calls an exported function.
     ///

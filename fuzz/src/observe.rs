@@ -7,7 +7,6 @@
 use crate::case::{Case, ExportKind, Shape};
 use crate::guest::{Guest, Machine, Stop};
 use crate::host::Host;
-use crate::program::REFUEL;
 use crate::random::{Random, mix};
 use crate::values::{Value, list};
 use std::fmt;
@@ -103,14 +102,14 @@ pub fn observe(machine: &dyn Machine, case: &Case, shape: &Shape) -> Result<Trac
 fn calls(guest: &mut dyn Guest, shape: &Shape, round: u32, random: &mut Random, seen: &mut Vec<Observation>) -> u64 {
     let mut order: Vec<usize> = Vec::new();
     for (index, export) in shape.exports.iter().enumerate() {
-        if matches!(export.kind, ExportKind::Func(..)) && export.name != REFUEL {
+        if matches!(export.kind, ExportKind::Func(..)) && !export.refuels() {
             order.extend(std::iter::repeat_n(index, 1 + usize::from(random.once_in(4)) * 2));
         }
     }
     for at in (1..order.len()).rev() {
         order.swap(at, random.below(at as u64 + 1) as usize);
     }
-    let refuels = shape.exports.iter().any(|export| export.name == REFUEL);
+    let refuel: Vec<&str> = shape.exports.iter().filter(|export| export.refuels()).map(|export| export.name.as_str()).collect();
     let mut executions = 0;
     for index in order {
         let export = &shape.exports[index];
@@ -119,9 +118,9 @@ fn calls(guest: &mut dyn Guest, shape: &Shape, round: u32, random: &mut Random, 
             params.iter().map(|&ty| if round == 0 { Value::zero(ty) } else { Value::random(ty, random) }).collect();
         let Some(arguments) = arguments else { continue };
         executions += 1;
-        if refuels {
+        for refuel in &refuel {
             // It cannot fail, and if it does the calls behind it tell.
-            let _ = guest.call(REFUEL, &[], &[]);
+            let _ = guest.call(refuel, &[], &[]);
         }
         let outcome = match guest.call(&export.name, &arguments, results) {
             Ok(values) => Seen::Returned(values),

@@ -1,7 +1,9 @@
 //! wasmi, the outside oracle, as a [`Machine`].
 
+use crate::case::{OF_PARTNER, Shape};
 use crate::guest::{Guest, Loaded, MOST_ELEMENTS_SEEN, Machine, Stop, hash_bytes};
 use crate::host::{Host, HostTrap, MOST_MEMORY_BYTES, MOST_TABLE_ELEMENTS};
+use crate::program::PARTNER;
 use crate::values::Value;
 use backedge::Trap;
 use wasmi::errors::{ErrorKind, InstantiationError};
@@ -38,14 +40,14 @@ impl Default for Oracle {
 impl Machine for Oracle {
     fn load(&self, wasm: &[u8]) -> Result<Box<dyn Loaded>, String> {
         let module = Module::new(&self.engine, wasm).map_err(|error| error.to_string())?;
-        let shape = crate::case::Shape::of(wasm).map_err(|error| error.to_string())?;
-        Ok(Box::new(OracleModule { module, imports: shape.imports }))
+        let shape = Shape::of(wasm).map_err(|error| error.to_string())?;
+        Ok(Box::new(OracleModule { module, shape }))
     }
 }
 
 struct OracleModule {
     module: Module,
-    imports: Vec<(Vec<ValType>, Vec<ValType>)>,
+    shape: Shape,
 }
 
 struct Data {
@@ -60,29 +62,40 @@ impl Loaded for OracleModule {
         let limits = StoreLimitsBuilder::new().memory_size(MOST_MEMORY_BYTES).table_elements(MOST_TABLE_ELEMENTS).build();
         let mut store = Store::new(self.module.engine(), Data { host, limits });
         store.limiter(|data| &mut data.limits);
-        let mut imports: Vec<Extern> = Vec::new();
-        let (mut functions, mut globals) = (0.., 0..);
-        let number = |numbers: &mut std::ops::RangeFrom<usize>| numbers.next().unwrap_or(0);
-        for import in self.module.imports() {
-            imports.push(match import.ty() {
-                ExternType::Func(ty) => self.function(&mut store, number(&mut functions), ty.clone()).into(),
-                ExternType::Memory(ty) => Memory::new(&mut store, *ty).map_err(stop)?.into(),
-                ExternType::Table(ty) => Table::new(&mut store, *ty, Val::default(ty.element())).map_err(stop)?.into(),
-                ExternType::Global(ty) => {
-                    let value = store.data().host.global(number(&mut globals), wasm_type(ty.content()));
-                    let value = value.map_or(Val::default(ty.content()), |value| val(&mut store, &value, ty.content()));
-                    Global::new(&mut store, value, ty.mutability()).into()
-                }
-            });
-        }
-        let instance = Instance::new(&mut store, &self.module, &imports).map_err(stop)?;
-        Ok(Box::new(OracleGuest { store, instance }))
+        let partner = match self.shape.has_partner {
+            true => Some(self.instance(&mut store, None).map_err(stop)?),
+            false => None,
+        };
+        let instance = self.instance(&mut store, partner).map_err(stop)?;
+        Ok(Box::new(OracleGuest { store, instance, partner }))
     }
 }
 
 impl OracleModule {
+    /// An instance that imports from its partner what that exports, and everything else from the host.
+    fn instance(&self, store: &mut Store<Data>, partner: Option<Instance>) -> Result<Instance, Error> {
+        let mut imports: Vec<Extern> = Vec::new();
+        let (mut functions, mut globals) = (0.., 0..);
+        let number = |numbers: &mut std::ops::RangeFrom<usize>| numbers.next().unwrap_or(0);
+        for import in self.module.imports() {
+            let host = match import.ty() {
+                ExternType::Func(ty) => self.function(store, number(&mut functions), ty.clone()).into(),
+                ExternType::Memory(ty) => Memory::new(&mut *store, *ty)?.into(),
+                ExternType::Table(ty) => Table::new(&mut *store, *ty, Val::default(ty.element()))?.into(),
+                ExternType::Global(ty) => {
+                    let value = store.data().host.global(number(&mut globals), wasm_type(ty.content()));
+                    let value = value.map_or(Val::default(ty.content()), |value| val(&mut *store, &value, ty.content()));
+                    Global::new(&mut *store, value, ty.mutability()).into()
+                }
+            };
+            let partner = partner.filter(|_| import.module() == PARTNER);
+            imports.push(partner.and_then(|partner| partner.get_export(&*store, import.name())).unwrap_or(host));
+        }
+        Instance::new(store, &self.module, &imports)
+    }
+
     fn function(&self, store: &mut Store<Data>, index: usize, ty: FuncType) -> Func {
-        let results = self.imports[index].1.clone();
+        let results = self.shape.imports[index].1.clone();
         Func::new(store, ty.clone(), move |mut caller, arguments, out| {
             let arguments: Vec<Value> = arguments.iter().map(|argument| value(&caller, argument)).collect();
             let answer = caller.data_mut().host.answer(index, &arguments, &results).map_err(Error::host)?;
@@ -165,11 +178,16 @@ fn stop(error: impl Into<Error>) -> Stop {
 struct OracleGuest {
     store: Store<Data>,
     instance: Instance,
+    partner: Option<Instance>,
 }
 
 impl OracleGuest {
     fn export(&self, name: &str) -> Extern {
-        self.instance.get_export(&self.store, name).expect("the module exports it")
+        let (instance, name) = match (self.partner, name.strip_prefix(OF_PARTNER)) {
+            (Some(partner), Some(name)) => (partner, name),
+            _ => (self.instance, name),
+        };
+        instance.get_export(&self.store, name).expect("the module exports it")
     }
 }
 

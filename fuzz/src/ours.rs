@@ -1,14 +1,16 @@
 //! The engine under test, in one configuration, as a [`Machine`].
 
+use crate::case::{OF_PARTNER, Shape};
 use crate::configurations::Setup;
 use crate::guest::{Guest, Loaded, MOST_ELEMENTS_SEEN, Machine, Stop, hash_bytes};
 use crate::host::{Host, HostTrap, MOST_MEMORY_BYTES, MOST_TABLE_ELEMENTS};
 use crate::plans::{RandomPlans, lies};
+use crate::program::PARTNER;
 use crate::random::Random;
 use crate::values::Value;
 use backedge::{
     AsContext, AsContextMut, Engine, Error, Extern, ExternRef, ExternType, Func, FuncType, Global, Instance, LinkError, Memory, Module,
-    Ref, Result, Store, StoreLimits, StoreLimitsBuilder, Table, TierPolicy, Trap, UpdateDeadline, Val,
+    Ref, Result, Store, StoreLimits, StoreLimitsBuilder, Table, Tag, TierPolicy, Trap, UpdateDeadline, Val,
 };
 use jit::CraneliftCompiler;
 use std::fmt::Write;
@@ -47,18 +49,24 @@ impl Ours {
 
 impl Machine for Ours {
     fn load(&self, wasm: &[u8]) -> Result<Box<dyn Loaded>, String> {
-        let module = Module::new(&self.engine, wasm).map_err(|error| format!("{error:#}"))?;
-        let shape = crate::case::Shape::of(wasm).map_err(|error| error.to_string())?;
+        let load = || Module::new(&self.engine, wasm).map_err(|error| format!("{error:#}"));
+        let shape = Shape::of(wasm).map_err(|error| error.to_string())?;
+        let mut random = self.random.clone();
+        let mut modules = vec![load()?];
+        // A partner runs the same code, or what was compiled for itself.
+        if shape.has_partner && random.once_in(2) {
+            modules.push(load()?);
+        }
         let meddler = Meddler {
-            random: self.random.clone(),
+            random,
             lies: self.lies,
             leave_once_in: self.leave_once_in,
             interrupts: self.interrupts,
-            module: module.clone(),
+            modules: modules.clone(),
             engine: self.engine.clone(),
         };
         let noise = self.interrupts.then(|| Module::new(&self.engine, NOISE).expect("it is valid"));
-        Ok(Box::new(OurModule { module, imports: shape.imports, meddler: Arc::new(Mutex::new(meddler)), noise }))
+        Ok(Box::new(OurModule { modules, shape, meddler: Arc::new(Mutex::new(meddler)), noise }))
     }
 }
 
@@ -68,20 +76,21 @@ struct Meddler {
     lies: usize,
     leave_once_in: u64,
     interrupts: bool,
-    module: Module,
+    modules: Vec<Module>,
     engine: Engine,
 }
 
 impl Meddler {
     fn meddle(&mut self, in_host_call: bool) {
         if self.leave_once_in != 0 && self.random.once_in(self.leave_once_in) {
-            self.module.loaded().code.ask_all_to_leave();
+            self.random.of(&self.modules).loaded().code.ask_all_to_leave();
         }
         if self.interrupts {
             self.engine.increment_epoch();
         }
         if self.lies != 0 {
-            lies(self.module.loaded(), &mut self.random, self.lies);
+            let module = self.random.of(&self.modules).clone();
+            lies(module.loaded(), &mut self.random, self.lies);
             if !in_host_call && self.random.once_in(2) {
                 self.engine.settle();
             }
@@ -90,8 +99,9 @@ impl Meddler {
 }
 
 struct OurModule {
-    module: Module,
-    imports: Vec<(Vec<ValType>, Vec<ValType>)>,
+    /// The module, and behind it the partner's where that is another.
+    modules: Vec<Module>,
+    shape: Shape,
     meddler: Arc<Mutex<Meddler>>,
     /// What a deadline's callback calls.
     noise: Option<Module>,
@@ -153,58 +163,76 @@ fn meddle(meddler: &Mutex<Meddler>, in_host_call: bool) {
 impl Loaded for OurModule {
     fn instantiate(&self, host: Host) -> Result<Box<dyn Guest>, Stop> {
         let limits = StoreLimitsBuilder::new().memory_size(MOST_MEMORY_BYTES).table_elements(MOST_TABLE_ELEMENTS).build();
-        let mut store = Store::try_new(self.module.engine(), Data { host, limits, meddler: self.meddler.clone() }).map_err(stop)?;
+        let mut store = Store::try_new(self.modules[0].engine(), Data { host, limits, meddler: self.meddler.clone() }).map_err(stop)?;
         store.limiter(|data| &mut data.limits);
+        let partner = match self.shape.has_partner {
+            true => Some(self.instance(&mut store, &self.modules[self.modules.len() - 1], None).map_err(stop)?),
+            false => None,
+        };
+        if let Some(noise) = &self.noise {
+            interrupt(&mut store, noise).map_err(stop)?;
+        }
+        meddle(&self.meddler, false);
+        let instance = self.instance(&mut store, &self.modules[0], partner).map_err(stop)?;
+        Ok(Box::new(OurGuest { store, instance, partner }))
+    }
+
+    fn own_errors(&self) -> Vec<String> {
+        let failures = self.modules.iter().flat_map(|module| module.loaded().code.failures());
+        failures.filter(|failure| failure.reason.contains("internal compiler error")).map(|failure| failure.reason).collect()
+    }
+
+    fn applied(&self) -> Vec<(&'static str, bool)> {
+        let versions: Vec<_> = self.modules.iter().flat_map(|module| module.loaded().code.versions()).collect();
+        versions.iter().flat_map(|version| version.applied.iter().map(|applied| (applied.name, applied.refused.is_none()))).collect()
+    }
+
+    fn notes(&self) -> String {
+        self.modules.iter().map(notes).collect()
+    }
+}
+
+/// The versions that a module had, and what became of their plans.
+fn notes(module: &Module) -> String {
+    let code = &module.loaded().code;
+    let mut text = String::new();
+    for version in code.versions() {
+        let _ = writeln!(text, "function {} {:?} {:?}", version.function, version.tier, version.entrance);
+        for line in version.plan.iter().flat_map(|plan| plan.to_string().lines().map(str::to_owned).collect::<Vec<_>>()) {
+            let _ = writeln!(text, "  plan: {line}");
+        }
+        for applied in &version.applied {
+            let _ = writeln!(text, "  {} at {:#x} of function {}: {:?}", applied.name, applied.offset, applied.function, applied.refused);
+        }
+    }
+    for failure in code.failures() {
+        let _ = writeln!(text, "not compiled: {failure:?}");
+    }
+    text
+}
+
+impl OurModule {
+    /// An instance that imports from its partner what that exports, and everything else from the host.
+    fn instance(&self, store: &mut Store<Data>, module: &Module, partner: Option<Instance>) -> Result<Instance> {
         let mut imports = Vec::new();
         let (mut functions, mut globals) = (0.., 0..);
-        for import in self.module.imports() {
+        for import in module.imports() {
             let ty = import.ty();
             let index = match ty {
                 ExternType::Func(_) => functions.next(),
                 ExternType::Global(_) => globals.next(),
                 _ => None,
             };
-            imports.push(self.import(&mut store, index.unwrap_or(0), ty).map_err(stop)?);
+            let partner = partner.filter(|_| import.module() == PARTNER);
+            let of_partner = partner.and_then(|partner| partner.get_export(&mut *store, import.name()));
+            imports.push(match of_partner {
+                Some(export) => export,
+                None => self.import(store, index.unwrap_or(0), ty)?,
+            });
         }
-        if let Some(noise) = &self.noise {
-            interrupt(&mut store, noise).map_err(stop)?;
-        }
-        meddle(&self.meddler, false);
-        let instance = Instance::new(&mut store, &self.module, &imports).map_err(stop)?;
-        Ok(Box::new(OurGuest { store, instance }))
+        Instance::new(store, module, &imports)
     }
 
-    fn own_errors(&self) -> Vec<String> {
-        let failures = self.module.loaded().code.failures();
-        failures.into_iter().filter(|failure| failure.reason.contains("internal compiler error")).map(|failure| failure.reason).collect()
-    }
-
-    fn applied(&self) -> Vec<(&'static str, bool)> {
-        let versions = self.module.loaded().code.versions();
-        versions.iter().flat_map(|version| version.applied.iter().map(|applied| (applied.name, applied.refused.is_none()))).collect()
-    }
-
-    fn notes(&self) -> String {
-        let code = &self.module.loaded().code;
-        let mut text = String::new();
-        for version in code.versions() {
-            let _ = writeln!(text, "function {} {:?} {:?}", version.function, version.tier, version.entrance);
-            for line in version.plan.iter().flat_map(|plan| plan.to_string().lines().map(str::to_owned).collect::<Vec<_>>()) {
-                let _ = writeln!(text, "  plan: {line}");
-            }
-            for applied in &version.applied {
-                let _ =
-                    writeln!(text, "  {} at {:#x} of function {}: {:?}", applied.name, applied.offset, applied.function, applied.refused);
-            }
-        }
-        for failure in code.failures() {
-            let _ = writeln!(text, "not compiled: {failure:?}");
-        }
-        text
-    }
-}
-
-impl OurModule {
     fn import(&self, store: &mut Store<Data>, index: usize, ty: ExternType) -> Result<Extern> {
         Ok(match ty {
             ExternType::Func(ty) => self.function(store, index, ty).into(),
@@ -218,13 +246,14 @@ impl OurModule {
                 let value = value.map(|value| val(&mut *store, &value)).unwrap_or(Ok(Val::null_func_ref()))?;
                 Global::new(store, ty, value)?.into()
             }
+            ExternType::Tag(ty) => Tag::new(store, &ty)?.into(),
             #[allow(unreachable_patterns, reason = "the engine may learn to import more")]
             _ => return Err(LIMIT.into()),
         })
     }
 
     fn function(&self, store: &mut Store<Data>, index: usize, ty: FuncType) -> Func {
-        let results = self.imports[index].1.clone();
+        let results = self.shape.imports[index].1.clone();
         Func::new(store, ty, move |mut caller, arguments, out| {
             let arguments: Vec<Value> = arguments.iter().map(|argument| value(&mut caller, argument)).collect();
             let meddler = caller.data().meddler.clone();
@@ -318,11 +347,16 @@ fn stop(error: Error) -> Stop {
 struct OurGuest {
     store: Store<Data>,
     instance: Instance,
+    partner: Option<Instance>,
 }
 
 impl OurGuest {
     fn export(&mut self, name: &str) -> Extern {
-        self.instance.get_export(&mut self.store, name).expect("the module exports it")
+        let (instance, name) = match (self.partner, name.strip_prefix(OF_PARTNER)) {
+            (Some(partner), Some(name)) => (partner, name),
+            _ => (self.instance, name),
+        };
+        instance.get_export(&mut self.store, name).expect("the module exports it")
     }
 }
 

@@ -50,18 +50,39 @@ struct Plan {
     imported: u32,
     /// Types of the mutable globals; the first is the fuel.
     globals: Vec<ValType>,
+    /// What is imported from another instance.
+    partner: Option<Partner>,
     /// Size of the table, a power of two.
     table: u32,
     /// Bytes of memory that masked addresses reach.
     reach: i32,
 }
 
+/// What a program imports from an instance of itself that was made before, whose own imports of these are the host's.
+///
+/// So functions call each other across instances, in each of the ways that there are, and what one does to a table, a memory or globals that both
+/// have must be seen by the other.
+struct Partner {
+    /// For each imported function, the one of the partner's that it is; the host's where there is none.
+    functions: Vec<Option<u32>>,
+    table: bool,
+    memory: bool,
+    /// The mutable ones, so the fuel too.
+    globals: bool,
+    /// Where they are not shared, an exception of one instance is caught by the other without its values alone.
+    tags: bool,
+}
+
+/// Name of the module that imports from the partner are from.
+pub const PARTNER: &str = "partner";
 /// Name of the export that fills the fuel up again.
 pub const REFUEL: &str = "refuel";
 /// Types of the immutable globals, which are behind the mutable ones.
 const CONSTANTS: [ValType; 4] = [I32, I64, F32, F64];
 /// Calls plus loop rounds of one call of an export.
 const FUEL: i32 = 1500;
+/// The same where a partner has its own.
+const FUEL_OF_TWO: i32 = 700;
 
 /// A program.
 pub fn program(random: &mut Random, extras: Extras) -> Vec<u8> {
@@ -79,11 +100,13 @@ pub fn program(random: &mut Random, extras: Extras) -> Vec<u8> {
             (of_types(random, 4), of_types(random, most_results))
         })
         .collect();
-    let imported = random.below(3) as u32;
+    let has_partner = random.once_in(3);
+    let imported = if has_partner { 1 + random.below(4) } else { random.below(3) } as u32;
     let count = imported + 2 + random.below(8) as u32;
     let functions: Vec<u32> = (0..count).map(|_| random.below(signatures.len() as u64) as u32).collect();
     let mut globals = vec![I32];
     globals.extend((0..3 + random.below(5)).map(|_| *random.of(&types)));
+    let partner = has_partner.then(|| Partner::of(&functions, imported, random));
     let plan = Plan {
         extras,
         operators: types.iter().map(|&ty| (ty, operators(ty, extras))).collect(),
@@ -91,13 +114,37 @@ pub fn program(random: &mut Random, extras: Extras) -> Vec<u8> {
         functions,
         imported,
         globals,
+        partner,
         table: 1 << (2 + random.below(3)),
         reach: if random.once_in(2) { 0xff } else { 0x7ff0 },
     };
     plan.module(random)
 }
 
+impl Partner {
+    fn of(functions: &[u32], imported: u32, random: &mut Random) -> Partner {
+        let (imports, own) = functions.split_at(imported as usize);
+        let functions = imports
+            .iter()
+            .map(|ty| {
+                let fitting: Vec<u32> = (imported..).zip(own).filter(|(_, other)| *other == ty).map(|(index, _)| index).collect();
+                (!fitting.is_empty() && !random.once_in(4)).then(|| *random.of(&fitting))
+            })
+            .collect();
+        Partner { functions, table: random.once_in(2), memory: random.once_in(3), globals: random.once_in(3), tags: random.once_in(2) }
+    }
+}
+
 impl Plan {
+    fn fuel(&self) -> i32 {
+        if self.partner.is_some() { FUEL_OF_TWO } else { FUEL }
+    }
+
+    /// Whether the partner has what this says.
+    fn shares(&self, what: fn(&Partner) -> bool) -> bool {
+        self.partner.as_ref().is_some_and(what)
+    }
+
     fn module(&self, random: &mut Random) -> Vec<u8> {
         let mut types = TypeSection::new();
         for (params, results) in &self.signatures {
@@ -108,33 +155,47 @@ impl Plan {
         let mut exports = ExportSection::new();
         for (index, &ty) in self.functions.iter().enumerate() {
             if (index as u32) < self.imported {
-                imports.import("host", &format!("h{index}"), EntityType::Function(ty));
+                let of_partner = self.partner.as_ref().and_then(|partner| partner.functions[index]);
+                match of_partner {
+                    Some(function) => imports.import(PARTNER, &format!("f{function}"), EntityType::Function(ty)),
+                    None => imports.import("host", &format!("h{index}"), EntityType::Function(ty)),
+                };
             } else {
                 functions.function(ty);
                 exports.export(&format!("f{index}"), ExportKind::Func, index as u32);
             }
         }
         let mut tables = TableSection::new();
-        tables.table(TableType {
-            element_type: RefType::FUNCREF,
-            minimum: self.table.into(),
-            maximum: None,
-            table64: false,
-            shared: false,
-        });
+        let table = TableType { element_type: RefType::FUNCREF, minimum: self.table.into(), maximum: None, table64: false, shared: false };
+        if self.shares(|partner| partner.table) {
+            imports.import(PARTNER, "table", EntityType::Table(table));
+        } else {
+            tables.table(table);
+        }
         let mut memories = MemorySection::new();
-        memories.memory(MemoryType { minimum: 1, maximum: Some(3), memory64: false, shared: false, page_size_log2: None });
+        let memory = MemoryType { minimum: 1, maximum: Some(3), memory64: false, shared: false, page_size_log2: None };
+        if self.shares(|partner| partner.memory) {
+            imports.import(PARTNER, "memory", EntityType::Memory(memory));
+        } else {
+            memories.memory(memory);
+        }
         let mut globals = GlobalSection::new();
         for (index, &ty) in self.globals.iter().chain(&CONSTANTS).enumerate() {
             let init = match ty {
-                _ if index == 0 => ConstExpr::i32_const(FUEL),
+                _ if index == 0 => ConstExpr::i32_const(self.fuel()),
                 I32 => ConstExpr::i32_const(random.bits() as i32),
                 I64 => ConstExpr::i64_const(random.bits() as i64),
                 F32 => ConstExpr::f32_const((random.below(100) as f32 / 4.0).into()),
                 F64 => ConstExpr::f64_const((random.below(100) as f64 / 4.0).into()),
                 _ => ConstExpr::v128_const(i128::from(random.bits()) << 64 | i128::from(random.bits())),
             };
-            globals.global(GlobalType { val_type: ty, mutable: index < self.globals.len(), shared: false }, &init);
+            let mutable = index < self.globals.len();
+            let global = GlobalType { val_type: ty, mutable, shared: false };
+            if mutable && self.shares(|partner| partner.globals) {
+                imports.import(PARTNER, &format!("g{index}"), EntityType::Global(global));
+            } else {
+                globals.global(global, &init);
+            }
             exports.export(&format!("g{index}"), ExportKind::Global, index as u32);
         }
         exports.export("memory", ExportKind::Memory, 0);
@@ -147,8 +208,14 @@ impl Plan {
             types.ty().function(CARRIED, []);
             types.ty().function([], CARRIED);
             types.ty().function([], [CARRIED[0], CARRIED[1], EXNREF]);
-            for func_type_idx in [self.carried_type(), self.carried_type() - 1] {
-                tags.tag(TagType { kind: TagKind::Exception, func_type_idx });
+            for (index, func_type_idx) in [self.carried_type(), self.carried_type() - 1].into_iter().enumerate() {
+                let tag = TagType { kind: TagKind::Exception, func_type_idx };
+                if self.shares(|partner| partner.tags) {
+                    imports.import(PARTNER, &format!("t{index}"), EntityType::Tag(tag));
+                } else {
+                    tags.tag(tag);
+                }
+                exports.export(&format!("t{index}"), ExportKind::Tag, index as u32);
             }
             let null = ConstExpr::ref_null(EXN);
             globals.global(GlobalType { val_type: EXNREF, mutable: true, shared: false }, &null);
@@ -177,7 +244,7 @@ impl Plan {
             code.function(&Writer::function(self, index, liked, random));
         }
         let mut refuel = Function::new([]);
-        for instruction in [I::I32Const(FUEL), I::GlobalSet(0), I::End] {
+        for instruction in [I::I32Const(self.fuel()), I::GlobalSet(0), I::End] {
             refuel.instruction(&instruction);
         }
         code.function(&refuel);
@@ -300,7 +367,8 @@ impl<'a> Writer<'a> {
             writer.show_locals();
         }
         let results = writer.results.clone();
-        if !leaf && writer.plan.extras.tail_calls && writer.random.once_in(4) && writer.tail_call() {
+        let tail_calls = if writer.plan.partner.is_some() { 2 } else { 4 };
+        if !leaf && writer.plan.extras.tail_calls && writer.random.once_in(tail_calls) && writer.tail_call() {
             writer.op(I::End);
             return writer.f;
         }

@@ -67,9 +67,14 @@ impl Writer<'_> {
 
     /// A tail call of a function with our results; false where no type fits.
     pub(super) fn tail_call(&mut self) -> bool {
-        let fitting: Vec<u32> = (0..self.plan.functions.len() as u32)
+        let mut fitting: Vec<u32> = (0..self.plan.functions.len() as u32)
             .filter(|&f| self.plan.signatures[self.plan.functions[f as usize] as usize].1 == self.results)
             .collect();
+        // Imports are first.
+        let imported = fitting.partition_point(|&f| f < self.plan.imported);
+        if imported != 0 && self.plan.partner.is_some() && self.random.once_in(2) {
+            fitting.truncate(imported);
+        }
         if fitting.is_empty() {
             return false;
         }

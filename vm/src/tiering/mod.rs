@@ -17,6 +17,7 @@ use crate::layout::{ASKED, FunctionPlace, VmContext, VmFunc, head};
 use crate::module::Module;
 use crate::queue::Work;
 use crate::registry::PlacedCode;
+use crate::shape::shape;
 use crate::signature;
 use crate::store::{poll_word, set_poll_words};
 use crate::timeline::What;
@@ -581,6 +582,11 @@ impl ModuleCode {
 
     /// A queued compile.
     pub(crate) fn compile_requested(self: &Arc<Self>, function: u32, entrance: Entrance, tier: Tier) {
+        if let Entrance::Loop(offset) = entrance
+            && !self.has_loop(function, offset)
+        {
+            return;
+        }
         let counted =
             tier == Tier::Optimizing && self.measures(function) && !self.published().requested.contains(&(function, entrance, tier, false));
         self.compile(function, entrance, tier, counted);
@@ -643,6 +649,14 @@ impl ModuleCode {
     fn look_from(&self, own: usize, came: u32) {
         self.functions[own].looks.store(0, Ordering::Relaxed);
         self.count_on(own, came, came + 1);
+    }
+
+    /// Whether a defined function has such a loop: the record that asks for its code may be damaged, and where nothing was interpreted the listener did not look.
+    fn has_loop(&self, function: u32, offset: u32) -> bool {
+        match self.own(function).bytecode.get() {
+            Some(bytecode) => bytecode.has_loop(offset),
+            None => shape(&self.module, function).loops.iter().any(|it| it.offset == offset),
+        }
     }
 
     /// Whether some loop of a function has code.
